@@ -1,0 +1,160 @@
+# leyden: `make demo` shows what it does, `make test` proves it. `make help` lists the rest.
+
+VERSION  := $(shell sed -n 's/^\#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)
+SOVERSION := 0
+
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+# Each flavour (plain, asan, ...) has a directory of its own.
+BUILD    ?= build
+CC       ?= cc
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith
+SANITIZE ?=
+JOBS     := $(shell nproc)
+
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(JOBS)
+endif
+
+include_dirs := -Iplatform -Ihost -Icl
+common  := -std=c11 -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvisibility=hidden -fPIC -pthread $(SANITIZE)
+lib_libs := -lOpenCL -lcrypto -lz -lm -pthread
+# Only asked for once the packages are there.
+tool_cflags = $(shell pkg-config --cflags cairo jansson)
+tool_libs   = $(shell pkg-config --libs cairo jansson)
+
+kernels     := dcs roots multiply_adds
+kernel_text := $(wildcard cl/*.cl cl/*.h)
+lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c)) \
+               $(wildcard host/*.c host/methods/*.c host/io/*.c)
+lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
+tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c),$(wildcard tests/*.c)))
+
+all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
+
+help:
+	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
+	@echo "make test      install what is missing (as root), build, run all tests"
+	@echo "make all       build the command and the libraries in $(BUILD)/"
+	@echo "make install   PREFIX=/usr/local DESTDIR="
+	@echo "make asan ubsan tsan   the tests under a sanitizer"
+	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
+	@echo "make oclgrind  the kernels under Oclgrind"
+	@echo "make bench     the kernels' rates on all devices"
+	@echo "make deps      install the packages of packages.txt (as root)"
+	@echo "make clean"
+
+# ---- Packages ----------------------------------------------------------------------------------------------------------
+
+# What is missing of a purpose's packages; nothing where there is no dpkg.
+missing = $(shell command -v dpkg-query >/dev/null && sed 's/\#.*//' packages.txt | awk '$$2 ~ /$(1)/ {print $$1}' | \
+          while read p; do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done)
+
+deps:
+	@sh tests/install_packages.sh '$(call missing,build|device|test|demo|$(EXTRA))'
+
+# ---- Build -------------------------------------------------------------------------------------------------------------
+
+$(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
+
+$(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
+	$(BUILD)/embed cl $(kernels) > $@.new && mv $@.new $@
+
+$(BUILD)/embedded.o: $(BUILD)/embedded.c
+	$(CC) $(common) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(common) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libleyden.a: $(lib_objects)
+	rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/libleyden.so.$(VERSION): $(lib_objects)
+	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libleyden.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(lib_libs)
+
+$(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
+	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
+
+# ---- Demo --------------------------------------------------------------------------------------------------------------
+
+DEMO_MOLECULE ?= /usr/share/apbs/examples/misc/achbp.pqr
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5 --verify 1000
+	$(BUILD)/leyden slice $(BUILD)/achbp.dx -o $(BUILD)/achbp.png
+
+# ---- Tests -------------------------------------------------------------------------------------------------------------
+
+$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
+	$(CC) $(common) $(CFLAGS) -o $@ $^ -lcmocka $(lib_libs)
+
+test: deps
+	@$(MAKE) --no-print-directory check
+
+# The tests alone, without installing anything.
+check: all $(tests)
+	@BUILD=$(BUILD) CC='$(CC)' bash tests/run.sh $(tests)
+
+asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' check
+ubsan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g' check
+tsan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' check
+
+oclgrind: all
+	@BUILD=$(BUILD) bash tests/oclgrind.sh
+
+FUZZ_SECONDS ?= 60
+fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
+fuzz_sources := $(wildcard host/io/*.c) host/atoms.c host/lattice.c host/map.c platform/error.c platform/parallel.c
+
+$(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources)
+	@mkdir -p $(@D)
+	clang -std=c11 -D_GNU_SOURCE $(include_dirs) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	    -pthread -o $@ $< $(fuzz_sources) -lz -lm
+
+# New inputs are kept in BUILD; the corpus in tests/corpus only grows by hand.
+fuzz: $(fuzzers)
+	@set -e; for f in $(notdir $(fuzzers)); do \
+	    mkdir -p $(BUILD)/fuzz/corpus_$$f; \
+	    $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
+	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus_$$f tests/corpus/$$f; done
+
+bench: all
+	$(BUILD)/leyden bench --device all
+
+# ---- Installation ------------------------------------------------------------------------------------------------------
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 host/leyden.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(BUILD)/libleyden.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
+	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
+	ln -sf libleyden.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' host/leyden.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
+	    $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all help deps demo test check asan ubsan tsan oclgrind fuzz bench install uninstall clean

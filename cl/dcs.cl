@@ -1,0 +1,230 @@
+/* Direct Coulomb summation on a slab of z-planes of a lattice:
+ *
+ *     phi(r_i) = sum_j q_j / max(|r_i - r_j|, r_min)
+ *
+ * gm_atoms      {x, y, z, q}: A, relative to the lattice origin; q carries every constant factor
+ * first_atom, n_atoms  the atoms to sum
+ * first_plane   z index of the slab's first plane
+ * step          {h_x, h_y, h_z, r_min^2}: A, A, A, A^2
+ * accumulate    0: store the sums; 1: add to what gm_phi holds (a further batch of atoms)
+ * gm_phi        [planes][rows][row length], padded to whole work-group tiles; with the compensated sum as much
+ *               again behind it for the compensations
+ *
+ * Global size {padded nx / (LEY_WIDTH LEY_UX), padded ny / LEY_UY, planes}, work-group {LEY_WG_X, LEY_WG_Y, 1}: a group
+ * lies in one plane, so (z - z_j)^2 is the same for all its points. Atoms nearer than r_min to the plane are the only
+ * ones that can come within r_min of a point; they are few and take a path of their own, so that the main loop has no
+ * test and no maximum in it. Cost of a pair there: an addition, a root, a multiply-add. */
+#include "dialect.h"
+
+#define POINTS (LEY_UX * LEY_UY)
+#define UNROLL _Pragma("unroll")
+#define FOR_ROWS(v) UNROLL for (int v = 0; v < LEY_UY; v++)
+#define FOR_COLUMNS(u) UNROLL for (int u = 0; u < LEY_UX; u++)
+
+/* True for LEY_NEWTON_ROOTS of the indices 0 .. POINTS - 1, evenly spread. */
+#define TAKES_NEWTON(k) ((k + 1) * LEY_NEWTON_ROOTS / POINTS != (k) * LEY_NEWTON_ROOTS / POINTS)
+
+#if LEY_SUM == LEY_SPEC_SUM_COMPENSATED
+/* Kahan: c holds what the last addition lost, with its sign turned. */
+#define ADD(s, c, term) \
+    do { \
+        const real y_ = (term) - (c), t_ = (s) + y_; \
+        (c) = (t_ - (s)) - y_; \
+        (s) = t_; \
+    } while (0)
+#define CARRIES 1
+#else
+#define ADD(s, c, term) (s) += (term)
+#define CARRIES 0
+#endif
+
+typedef struct {
+    real x[LEY_UX];   /* the points' coordinates, A */
+    scalar y[LEY_UY], z;
+    real sum[POINTS];
+    real carry[CARRIES ? POINTS : 1];
+} points;
+
+/* Adds an atom that may be within r_min of a point: the slow, safe path. */
+LEY_FN void add_near(points *p, atom a, scalar r_min2_A2)
+{
+    const scalar dz = p->z - a.z;
+    FOR_ROWS(v) {
+        const scalar dy = p->y[v] - a.y;
+        FOR_COLUMNS(u) {
+            const real dx = p->x[u] - a.x;
+            const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), (real)r_min2_A2);
+            ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], a.w * rsqrt(r2_A2));
+        }
+    }
+}
+
+/* Adds an atom that is farther than r_min from the plane; dz2_A2 = (z - z_j)^2. */
+LEY_FN void add_far(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
+{
+    real dx2[LEY_UX];
+    FOR_COLUMNS(u) {
+        const real dx = p->x[u] - x;
+        dx2[u] = dx * dx;
+    }
+    const scalar q_root = q * LEY_ROOT_SCALE;
+#if LEY_NEWTON_ROOTS > 0
+    const scalar q_newton = q * LEY_NEWTON_SCALE;
+#endif
+    FOR_ROWS(v) {
+        const scalar dy = p->y[v] - y, dyz2 = dy * dy + dz2_A2;
+        FOR_COLUMNS(u) {
+            const int k = v * LEY_UX + u;
+            const real r2_A2 = dx2[u] + dyz2;
+#if LEY_NEWTON_ROOTS > 0
+            if (TAKES_NEWTON(k))
+                ADD(p->sum[k], p->carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
+            else
+#endif
+                ADD(p->sum[k], p->carry[k * CARRIES], q_root * ley_unscaled_root(r2_A2));
+        }
+    }
+}
+
+#if LEY_ATOMS == LEY_ATOMS_CONSTANT
+#define ATOM_SPACE __constant
+#else
+#define ATOM_SPACE __global
+#endif
+
+#if LEY_ATOMS == LEY_ATOMS_CONSTANT || LEY_ATOMS == LEY_ATOMS_GLOBAL
+/* Every work-item reads every atom where it lies. */
+LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *atoms, int n_atoms, scalar r_min2_A2)
+{
+    for (int j = 0; j < n_atoms; j++) {
+        const atom a = atoms[j];
+        const scalar dz = p->z - a.z, dz2 = dz * dz;
+        if (dz2 < r_min2_A2)
+            add_near(p, a, r_min2_A2);
+        else
+            add_far(p, a.x, a.y, dz2, a.w);
+    }
+}
+#endif
+
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+/* The work-group brings a tile of atoms into local memory, with dz^2 in place of z. A near atom is staged without its
+ * charge and marked in a bit set, which keeps their order, and so the sum, the same from run to run. */
+LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, scalar r_min2_A2,
+                      __local atom *sm_tile, __local volatile uint *sm_near)
+{
+    const int item = get_local_id(1) * LEY_WG_X + get_local_id(0);
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int w = item; w < LEY_TILE / 32; w += LEY_WG_X * LEY_WG_Y)
+            sm_near[w] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y) {
+            atom a = gm_atoms[base + j];
+            const scalar dz = p->z - a.z;
+            a.z = dz * dz;
+            if (a.z < r_min2_A2) {
+                atomic_or(&sm_near[j / 32], 1u << (j % 32));
+                a.z = 1;
+                a.w = 0;
+            }
+            sm_tile[j] = a;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = 0; j < count; j++) {
+            const atom a = sm_tile[j];
+            add_far(p, a.x, a.y, a.z, a.w);
+        }
+        for (int w = 0; w < LEY_TILE / 32; w++)
+            for (uint left = sm_near[w]; left != 0; left &= left - 1)
+                add_near(p, gm_atoms[base + 32 * w + 31 - clz(left & -left)], r_min2_A2);
+    }
+}
+#endif
+
+#if LEY_ATOMS == LEY_ATOMS_ROWS
+/* One work-item, for CPU devices: it lays a tile of atoms out as dy^2 + dz^2 of each of its rows, once for all its
+ * columns; the inner loop then broadcasts one number a row. Sums of a tile are added to the running sums as a whole,
+ * which also keeps float sums short. Near atoms are staged without charge, and listed. */
+LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, scalar r_min2_A2)
+{
+    scalar x[LEY_TILE], q[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
+    int near[LEY_TILE];
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        int n_near = 0;
+        for (int j = 0; j < count; j++) {
+            const atom a = gm_atoms[base + j];
+            const scalar dz = p->z - a.z;
+            const int is_near = dz * dz < r_min2_A2;
+            x[j] = a.x;
+            q[j] = is_near ? 0 : a.w * LEY_ROOT_SCALE;
+            FOR_ROWS(v) {
+                const scalar dy = p->y[v] - a.y;
+                dyz2[j * LEY_UY + v] = is_near ? 1 : dy * dy + dz * dz;
+            }
+            near[n_near] = base + j;
+            n_near += is_near;
+        }
+        for (int u = 0; u < LEY_UX; u++) {
+            real sum[LEY_UY], carry[CARRIES ? LEY_UY : 1];
+            FOR_ROWS(v) sum[v] = carry[v * CARRIES] = 0;
+            for (int j = 0; j < count; j++) {
+                const real dx = p->x[u] - x[j], dx2 = dx * dx;
+                FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES], q[j] * ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]));
+            }
+            FOR_ROWS(v) {
+                const int k = v * LEY_UX + u;
+                if (CARRIES)
+                    ADD(p->sum[k], p->carry[k * CARRIES], -carry[v * CARRIES]);
+                ADD(p->sum[k], p->carry[k * CARRIES], sum[v]);
+            }
+        }
+        for (int n = 0; n < n_near; n++)
+            add_near(p, gm_atoms[near[n]], r_min2_A2);
+    }
+}
+#endif
+
+__kernel __attribute__((reqd_work_group_size(LEY_WG_X, LEY_WG_Y, 1)))
+void dcs(ATOM_SPACE const atom *restrict gm_atoms, int first_atom, int n_atoms, int first_plane, atom step, int accumulate,
+         __global real *restrict gm_phi)
+{
+    const int vector_x = get_group_id(0) * LEY_UX * LEY_WG_X + get_local_id(0);
+    const int row = get_group_id(1) * LEY_UY * LEY_WG_Y + get_local_id(1);
+    points p;
+    FOR_COLUMNS(u) p.x[u] = ((real)((vector_x + u * LEY_WG_X) * LEY_WIDTH) + LEY_LANES) * step.x;
+    FOR_ROWS(v) p.y[v] = (row + v * LEY_WG_Y) * step.y;
+    p.z = (first_plane + (int)get_group_id(2)) * step.z;
+
+    const size_t row_vectors = get_global_size(0) * LEY_UX, rows = get_global_size(1) * LEY_UY;
+    __global real *gm_out = gm_phi + (get_group_id(2) * rows + row) * row_vectors + vector_x;
+    __global real *gm_carry = gm_out + get_global_size(2) * rows * row_vectors;
+    UNROLL for (int k = 0; k < POINTS; k++) {
+        p.sum[k] = 0;
+        if (CARRIES)
+            p.carry[k * CARRIES] = 0;
+    }
+
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+    __local atom sm_tile[LEY_TILE];
+    __local uint sm_near[LEY_TILE / 32];
+    sum_atoms(&p, gm_atoms + first_atom, n_atoms, step.w, sm_tile, sm_near);
+#else
+    sum_atoms(&p, gm_atoms + first_atom, n_atoms, step.w);
+#endif
+
+    FOR_ROWS(v) FOR_COLUMNS(u) {
+        const int k = v * LEY_UX + u;
+        const size_t at = v * LEY_WG_Y * row_vectors + u * LEY_WG_X;
+        if (accumulate) {
+            if (CARRIES)
+                ADD(p.sum[k], p.carry[k * CARRIES], -gm_carry[at]);
+            ADD(p.sum[k], p.carry[k * CARRIES], gm_out[at]);
+        }
+        gm_out[at] = p.sum[k];
+        if (CARRIES)
+            gm_carry[at] = p.carry[k * CARRIES];
+    }
+}

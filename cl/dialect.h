@@ -1,0 +1,76 @@
+/* OpenCL C's names for what pair.h and the kernels compute with, by LEY_SUM and LEY_WIDTH:
+ * `scalar` one number, `real` LEY_WIDTH of them, `atom` {x, y, z, q}. */
+#ifndef LEY_DIALECT_H
+#define LEY_DIALECT_H
+
+#include "spec.h"
+
+#define LEY_PASTE_(a, b) a##b
+#define LEY_PASTE(a, b) LEY_PASTE_(a, b)
+
+#if LEY_SUM == LEY_SPEC_SUM_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define scalar double
+#else
+#define scalar float
+#endif
+
+#if LEY_WIDTH == 1
+#define real scalar
+#define LEY_LANES ((real)0)
+#define LEY_BITS_SUFFIX
+#else
+#define real LEY_PASTE(scalar, LEY_WIDTH)
+#define LEY_BITS_SUFFIX LEY_WIDTH
+#if LEY_WIDTH == 2
+#define LEY_LANES ((real)(0, 1))
+#elif LEY_WIDTH == 4
+#define LEY_LANES ((real)(0, 1, 2, 3))
+#elif LEY_WIDTH == 8
+#define LEY_LANES ((real)(0, 1, 2, 3, 4, 5, 6, 7))
+#elif LEY_WIDTH == 16
+#define LEY_LANES ((real)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+#endif
+#endif
+typedef LEY_PASTE(scalar, 4) atom;
+
+#define LEY_FN inline
+#define LEY_MAX(a, b) fmax(a, b)
+#if LEY_SUM != LEY_SPEC_SUM_DOUBLE
+#define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)
+#define LEY_AS_REAL(i) LEY_PASTE(as_float, LEY_BITS_SUFFIX)(i)
+#endif
+#include "pair.h"
+
+/* 1/sqrt(x) times 1/LEY_ROOT_SCALE, by the recipe LEY_ROOT. */
+#if LEY_ROOT == LEY_ROOT_STANDARD
+#define LEY_ROOT_SCALE 1
+LEY_FN real ley_unscaled_root(real x) { return rsqrt(x); }
+#elif LEY_ROOT == LEY_ROOT_RECIPROCAL
+#define LEY_ROOT_SCALE 1
+LEY_FN real ley_unscaled_root(real x) { return 1 / sqrt(x); }
+#elif LEY_ROOT == LEY_ROOT_NATIVE
+#define LEY_ROOT_SCALE 1
+LEY_FN real ley_unscaled_root(real x) { return native_rsqrt(x); }
+#elif LEY_ROOT == LEY_ROOT_NEWTON
+#define LEY_ROOT_SCALE LEY_NEWTON_SCALE
+#define ley_unscaled_root ley_unscaled_newton_root
+#elif LEY_ROOT == LEY_ROOT_PTX
+#define LEY_ROOT_SCALE 1
+LEY_FN real ley_unscaled_root(real x)
+{
+    real y;
+    __asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#elif LEY_ROOT == LEY_ROOT_AVX512
+#define LEY_ROOT_SCALE 0.5f
+LEY_FN real ley_unscaled_root(real x)
+{
+    real y;
+    __asm("vrsqrt14ps %1, %0" : "=v"(y) : "v"(x));
+    return y * (3.0f - x * (y * y));
+}
+#endif
+
+#endif

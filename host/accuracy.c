@@ -1,0 +1,91 @@
+#include "accuracy.h"
+
+#include "error.h"
+#include "parallel.h"
+#include "reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+ley_accuracy accuracy_compare(size_t n, const float *values, const double *references, double tolerance)
+{
+    double error2 = 0, reference2 = 0, largest = 0;
+    bool finite = true;
+    for (size_t i = 0; i < n; i++) {
+        const double difference = (double)values[i] - references[i];
+        finite = finite && isfinite(values[i]);
+        error2 += difference * difference;
+        reference2 += references[i] * references[i];
+        largest = fmax(largest, fabs(difference));
+    }
+    const double scale = reference2 > 0 ? sqrt(reference2 / (double)n) : 1;
+    ley_accuracy a = {.points = n, .tolerance = tolerance};
+    a.relative_rms = n > 0 ? sqrt(error2 / (double)n) / scale : 0;
+    a.max_relative = largest / scale;
+    a.passed = n > 0 && finite && a.relative_rms <= tolerance;
+    return a;
+}
+
+double accuracy_promise(ley_math math, ley_sum sum)
+{
+    if (sum == LEY_SUM_DOUBLE)
+        return 1e-6;
+    return math == LEY_MATH_NATIVE ? 1e-3 : 1e-5;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): small, seedable, the same everywhere. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+typedef struct sample {
+    const ley_atoms *atoms;
+    const ley_lattice *lattice;
+    double coulomb_constant, r_min_A;
+    int64_t *indices;
+    double *references;
+} sample;
+
+static void recompute(void *context, size_t first, size_t last)
+{
+    const sample *s = context;
+    const ley_lattice *l = s->lattice;
+    for (size_t i = first; i < last; i++) {
+        const int64_t x = s->indices[i] % l->n[0], rest = s->indices[i] / l->n[0];
+        const double point_A[3] = {l->origin_A[0] + (double)x * l->spacing_A[0],
+                                   l->origin_A[1] + (double)(rest % l->n[1]) * l->spacing_A[1],
+                                   l->origin_A[2] + (double)(rest / l->n[1]) * l->spacing_A[2]};
+        s->references[i] = reference_dcs(s->atoms, point_A, s->coulomb_constant, s->r_min_A);
+    }
+}
+
+ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,
+                           size_t points, uint64_t seed, double tolerance, ley_accuracy *accuracy, ley_error *error)
+{
+    const ley_lattice *lattice = ley_map_lattice(map);
+    const uint64_t total = (uint64_t)ley_lattice_points(lattice);
+    if (points > total)
+        points = (size_t)total;
+    sample s = {.atoms = atoms, .lattice = lattice, .coulomb_constant = coulomb_constant, .r_min_A = r_min_A,
+                .indices = calloc(points, sizeof *s.indices), .references = calloc(points, sizeof *s.references)};
+    float *values = calloc(points, sizeof *values);
+    ley_status status = LEY_OK;
+    if (s.indices == NULL || s.references == NULL || values == NULL)
+        status = ley_fail_memory(error, points * 20, "the verification");
+    else {
+        for (size_t i = 0; i < points; i++) {
+            s.indices[i] = (int64_t)(points == total ? i : next_random(&seed) % total);
+            values[i] = ley_map_read_values(map)[s.indices[i]];
+        }
+        parallel_ranges(points, recompute, &s);
+        *accuracy = accuracy_compare(points, values, s.references, tolerance);
+    }
+    free(s.indices);
+    free(s.references);
+    free(values);
+    return status;
+}

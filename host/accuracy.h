@@ -1,0 +1,19 @@
+/* The comparator: how far computed values are from double precision. */
+#ifndef LEY_ACCURACY_H
+#define LEY_ACCURACY_H
+
+#include "leyden.h"
+
+/* Compares n values with their references. passed: relative_rms <= tolerance, and every value finite.
+ * An n of 0 passes nothing. Where every reference is zero, every value must be. */
+ley_accuracy accuracy_compare(size_t n, const float *values, const double *references, double tolerance);
+
+/* What a job promises of relative_rms, by its arithmetic: 1e-5; 1e-6 for the double sum (float map); 1e-3 for native maths. */
+double accuracy_promise(ley_math math, ley_sum sum);
+
+/* Samples `points` lattice points (all, in order, when there are no more) and recomputes them in double precision, on all
+ * host cores. */
+ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,
+                           size_t points, uint64_t seed, double tolerance, ley_accuracy *accuracy, ley_error *error);
+
+#endif

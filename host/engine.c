@@ -1,0 +1,268 @@
+#include "engine.h"
+
+#include "error.h"
+#include "selector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void engine_describe(const dev_info *info, int index, ley_device_info *public_info)
+{
+    *public_info = (ley_device_info){
+        .index = index,
+        .path = info->backend->name,
+        .platform = info->platform,
+        .vendor = info->vendor,
+        .name = info->name,
+        .driver = info->driver,
+        .version = info->version,
+        .device_class = info->device_class == DEV_GPU   ? LEY_CLASS_GPU
+                        : info->device_class == DEV_CPU ? LEY_CLASS_CPU
+                                                        : LEY_CLASS_OTHER,
+        .compute_units = info->compute_units,
+        .clock_MHz = info->clock_MHz,
+        .max_work_group = info->max_work_group,
+        .global_bytes = info->global_bytes,
+        .max_allocation_bytes = info->max_allocation_bytes,
+        .local_bytes = info->local_bytes,
+        .constant_bytes = info->constant_bytes,
+        .has_double = info->has_double,
+        .quirks = info->quirks_text,
+        .unusable = info->unusable[0] != '\0' ? info->unusable : NULL,
+    };
+}
+
+static void *worker_main(void *argument)
+{
+    worker *w = argument;
+    pthread_mutex_lock(&w->mutex);
+    for (;;) {
+        while (w->task == NULL && !w->quit)
+            pthread_cond_wait(&w->changed, &w->mutex);
+        if (w->task == NULL)
+            break;
+        pthread_mutex_unlock(&w->mutex);
+        w->task(w, w->context);
+        pthread_mutex_lock(&w->mutex);
+        w->task = NULL;
+        pthread_cond_broadcast(&w->changed);
+    }
+    if (w->device != NULL)
+        w->device->backend->close(w->device);
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
+static void worker_start(worker *w)
+{
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    w->started = pthread_create(&w->thread, NULL, worker_main, w) == 0;
+    if (!w->started)
+        ley_fail(&w->open_error, LEY_ERROR_DEVICE, "no thread for device %s", w->info->name);
+}
+
+static void worker_stop(worker *w)
+{
+    if (w->started) {
+        pthread_mutex_lock(&w->mutex);
+        w->quit = true;
+        pthread_cond_broadcast(&w->changed);
+        pthread_mutex_unlock(&w->mutex);
+        pthread_join(w->thread, NULL);
+    }
+    pthread_mutex_destroy(&w->mutex);
+    pthread_cond_destroy(&w->changed);
+    ley_error_clear(&w->open_error);
+}
+
+void engine_run(ley_engine *engine, size_t first, void (*task)(worker *worker, void *context), void *context)
+{
+    for (size_t i = first; i < engine->worker_count; i++) {
+        worker *w = &engine->workers[i];
+        if (!w->started)
+            continue;
+        pthread_mutex_lock(&w->mutex);
+        w->context = context;
+        w->task = task;
+        pthread_cond_broadcast(&w->changed);
+        pthread_mutex_unlock(&w->mutex);
+    }
+    for (size_t i = first; i < engine->worker_count; i++) {
+        worker *w = &engine->workers[i];
+        if (!w->started)
+            continue;
+        pthread_mutex_lock(&w->mutex);
+        while (w->task != NULL)
+            pthread_cond_wait(&w->changed, &w->mutex);
+        pthread_mutex_unlock(&w->mutex);
+    }
+}
+
+static void open_device(worker *w, void *context)
+{
+    (void)context;
+    if (w->info->unusable[0] != '\0') {
+        ley_fail(&w->open_error, LEY_ERROR_NO_DEVICE, "%s: %s", w->info->name, w->info->unusable);
+        return;
+    }
+    dev *device = NULL;
+    if (w->info->backend->open(w->info, &device, &w->open_error) == LEY_OK) {
+        w->device = device;
+        w->public_info.has_timestamps = device->has_timestamps;
+    } else
+        ley_error_prefix(&w->open_error, "%s", w->info->name);
+}
+
+bool engine_take_next(ley_engine *engine)
+{
+    while (engine->worker_count < engine->candidate_count) {
+        worker *w = &engine->workers[engine->worker_count++];
+        worker_start(w);
+        engine_run(engine, engine->worker_count - 1, open_device, NULL);
+        if (w->device != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* LEY_OK when at least one device is open; else why the first one is not. */
+static ley_status any_open(const ley_engine *engine, ley_error *error)
+{
+    for (size_t i = 0; i < engine->worker_count; i++)
+        if (engine->workers[i].device != NULL)
+            return LEY_OK;
+    const ley_error *first = &engine->workers[0].open_error;
+    ley_error_copy(error, first);
+    return first->status;
+}
+
+static ley_status open_selected(ley_engine *engine, const char *selector, ley_error *error)
+{
+    size_t *chosen = calloc(engine->list.count + 1, sizeof *chosen), count = 0;
+    engine->workers = calloc(engine->list.count + 1, sizeof *engine->workers);
+    if (chosen == NULL || engine->workers == NULL) {
+        free(chosen);
+        return ley_fail_memory(error, engine->list.count * sizeof(worker), "the devices");
+    }
+    ley_status status = selector_choose(&engine->list, selector, chosen, &count, error);
+    for (size_t i = 0; i < count; i++) {
+        worker *w = &engine->workers[i];
+        w->info = &engine->list.infos[chosen[i]];
+        engine_describe(w->info, (int)chosen[i], &w->public_info);
+    }
+    free(chosen);
+    if (status != LEY_OK)
+        return status;
+    engine->candidate_count = count;
+    if (selector == NULL) {
+        engine_take_next(engine);
+        return any_open(engine, error);
+    }
+    engine->worker_count = count;
+    for (size_t i = 0; i < count; i++)
+        worker_start(&engine->workers[i]);
+    engine_run(engine, 0, open_device, NULL);
+    return any_open(engine, error);
+}
+
+ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error)
+{
+    ley_engine *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return ley_fail_memory(error, sizeof *e, "the engine");
+    ley_status status = dev_list_create(&e->list, error);
+    if (status == LEY_OK)
+        status = open_selected(e, selector, error);
+    if (status != LEY_OK) {
+        ley_engine_destroy(e);
+        return status;
+    }
+    *engine = e;
+    return LEY_OK;
+}
+
+void ley_engine_destroy(ley_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    for (size_t i = 0; i < engine->worker_count; i++)
+        worker_stop(&engine->workers[i]);
+    free(engine->workers);
+    dev_list_clear(&engine->list);
+    free(engine);
+}
+
+size_t ley_engine_device_count(const ley_engine *engine)
+{
+    return engine->worker_count;
+}
+
+const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i)
+{
+    return &engine->workers[i].public_info;
+}
+
+struct ley_device_list {
+    dev_list list;
+    ley_device_info *infos;
+};
+
+/* Whether a device stamps its events shows only when it is open. */
+static void ask_timestamps(const dev_info *info, ley_device_info *public_info)
+{
+    dev *device = NULL;
+    if (info->unusable[0] != '\0' || info->backend->open(info, &device, NULL) != LEY_OK)
+        return;
+    public_info->has_timestamps = device->has_timestamps;
+    device->backend->close(device);
+}
+
+ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
+{
+    ley_device_list *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return ley_fail_memory(error, sizeof *l, "the device list");
+    ley_status status = dev_list_create(&l->list, error);
+    if (status == LEY_OK && (l->infos = calloc(l->list.count + 1, sizeof *l->infos)) == NULL)
+        status = ley_fail_memory(error, l->list.count * sizeof *l->infos, "the device list");
+    if (status != LEY_OK) {
+        ley_device_list_destroy(l);
+        return status;
+    }
+    for (size_t i = 0; i < l->list.count; i++) {
+        engine_describe(&l->list.infos[i], (int)i, &l->infos[i]);
+        ask_timestamps(&l->list.infos[i], &l->infos[i]);
+    }
+    *list = l;
+    return LEY_OK;
+}
+
+void ley_device_list_destroy(ley_device_list *list)
+{
+    if (list == NULL)
+        return;
+    dev_list_clear(&list->list);
+    free(list->infos);
+    free(list);
+}
+
+size_t ley_device_list_count(const ley_device_list *list)
+{
+    return list->list.count;
+}
+
+const ley_device_info *ley_device_list_get(const ley_device_list *list, size_t i)
+{
+    return &list->infos[i];
+}
+
+size_t ley_device_list_note_count(const ley_device_list *list)
+{
+    return list->list.note_count;
+}
+
+const char *ley_device_list_note(const ley_device_list *list, size_t i)
+{
+    return list->list.notes[i];
+}

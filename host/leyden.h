@@ -1,0 +1,326 @@
+/* leyden: what point charges do in space, on any vendor's device.
+ *
+ * The job of this library is one equation, the electrostatic potential of N point charges on a regular lattice,
+ *
+ *     phi(r_i) = C sum_j q_j S(|r_i - r_j|) / |r_i - r_j|,
+ *
+ * summed on OpenCL devices. Use: an engine (the devices), atoms, a lattice, a job, its report.
+ *
+ *     ley_engine *engine; ley_atoms *atoms; ley_lattice lattice; ley_map *map; ley_job *job; ley_error error = {0};
+ *     ley_job_options options; ley_job_options_default(&options);
+ *     if (ley_engine_create(NULL, &engine, &error) || ley_atoms_read_pqr("ion.pqr", &atoms, &error) ||
+ *         ley_lattice_around(atoms, 0.5, 10, &lattice, &error) || ley_map_create(&lattice, &map, &error) ||
+ *         ley_job_create(engine, atoms, map, &options, &job, &error) || ley_job_run(job, &error))
+ *         fprintf(stderr, "%s\n", error.message);
+ *
+ * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can fail return a
+ * ley_status, fill the ley_error they are given (which may be NULL) and leave their results untouched. What a *_create,
+ * *_read or *_open function hands out belongs to the caller, who ends it with the matching *_destroy; these accept
+ * NULL. Texts inside a struct live as long as the object they came from. The library never prints and never exits.
+ * Objects may be used from several threads, one at a time each; ley_job_cancel() at any time from any thread or signal handler. */
+#ifndef LEYDEN_H
+#define LEYDEN_H
+
+#include "leyden_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LEY_VERSION "0.1.0"
+
+/* ---- Atoms ---------------------------------------------------------------------------------------------------- */
+
+/* N point charges: positions (A), charges (e) and radii (A). Immutable once made. */
+typedef struct ley_atoms ley_atoms;
+
+/* Copies n atoms: position_A[3 i + 0..2], charge_e[i], radius_A[i] (NULL: all zero).
+ * Errors: LEY_ERROR_INPUT when n is 0, a number is not finite, a position is beyond 1e8 A or a radius is negative. */
+LEY_API ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
+                                    ley_atoms **atoms, ley_error *error);
+
+/* Reads a PQR file (plain or gzip): ATOM and HETATM records, whitespace-separated or in PDB's fixed columns, with or
+ * without chain identifiers and insertion codes; a word after the radius is ignored. docs/formats.md says it all.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error);
+
+LEY_API void ley_atoms_destroy(ley_atoms *atoms);
+
+LEY_API size_t ley_atoms_count(const ley_atoms *atoms);
+LEY_API const double *ley_atoms_positions_A(const ley_atoms *atoms); /* [n][3] */
+LEY_API const double *ley_atoms_charges_e(const ley_atoms *atoms);   /* [n] */
+LEY_API const double *ley_atoms_radii_A(const ley_atoms *atoms);     /* [n] */
+LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
+
+/* The smallest box around the centres. */
+LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
+
+/* ---- Lattice and map ------------------------------------------------------------------------------------------- */
+
+/* A regular lattice: point (i, j, k) lies at origin + (i h_x, j h_y, k h_z). */
+typedef struct ley_lattice {
+    double origin_A[3];
+    double spacing_A[3];
+    int64_t n[3]; /* points along x, y, z */
+} ley_lattice;
+
+/* The lattice of equal spacing around all atoms with at least `padding_A` on every side, centred on their box.
+ * Errors: LEY_ERROR_INPUT when the spacing is not positive, the padding negative, or the lattice overflows. */
+LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double padding_A, ley_lattice *lattice,
+                                      ley_error *error);
+
+/* Most points along one axis. */
+#define LEY_MAX_EXTENT (1 << 30)
+
+/* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points times 4 bytes overflows
+ * 63 bits, the spacing is not positive or a number is not finite. */
+LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
+
+/* Number of points, n_x n_y n_z. The lattice must have passed the check. */
+LEY_API int64_t ley_lattice_points(const ley_lattice *lattice);
+
+/* A scalar field on a lattice. */
+typedef struct ley_map ley_map;
+
+/* A map of not-a-numbers on this lattice. Errors: those of ley_lattice_check(), LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error);
+LEY_API void ley_map_destroy(ley_map *map);
+
+LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
+
+/* float[n_z][n_y][n_x]: x fastest. */
+LEY_API float *ley_map_values(ley_map *map);
+LEY_API const float *ley_map_read_values(const ley_map *map);
+
+/* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
+LEY_API const char *ley_map_units(const ley_map *map);
+LEY_API void ley_map_set_units(ley_map *map, const char *units);
+
+/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it; z fastest in the file.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
+
+/* Writes an OpenDX map exactly as APBS lays it out; gzip when the path ends in ".gz". `comment`: lines for the header,
+ * separated by newlines, or NULL. The file appears under its name only when it is whole. `cancel`: stops the writing
+ * when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE. */
+LEY_API ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment,
+                                    const volatile bool *cancel, ley_error *error);
+
+/* ---- Devices and engine ---------------------------------------------------------------------------------------- */
+
+typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER } ley_device_class;
+
+/* What is known of a device. */
+typedef struct ley_device_info {
+    int index;           /* place in the list of all devices, as --device takes it */
+    const char *path;    /* back end: "opencl" */
+    const char *platform, *vendor, *name, *driver, *version;
+    ley_device_class device_class;
+    int compute_units, clock_MHz;
+    size_t max_work_group;
+    uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
+    bool has_double;
+    bool has_timestamps; /* false: times are taken from the host's clock */
+    const char *quirks;  /* what the quirks table says of it, "; "-separated; empty when nothing */
+    const char *unusable; /* why it cannot be used, or NULL */
+} ley_device_info;
+
+/* Every platform and device of this machine, used or not. */
+typedef struct ley_device_list ley_device_list;
+
+LEY_API ley_status ley_device_list_create(ley_device_list **list, ley_error *error);
+LEY_API void ley_device_list_destroy(ley_device_list *list);
+LEY_API size_t ley_device_list_count(const ley_device_list *list);
+LEY_API const ley_device_info *ley_device_list_get(const ley_device_list *list, size_t i);
+
+/* Platforms without a device, and why ("Clover: no device"): n texts. */
+LEY_API size_t ley_device_list_note_count(const ley_device_list *list);
+LEY_API const char *ley_device_list_note(const ley_device_list *list, size_t i);
+
+/* Opened devices, each with a persistent worker thread. */
+typedef struct ley_engine ley_engine;
+
+/* Opens devices. `selector`: a comma-separated list of an index, any part of a device's, platform's, vendor's or driver's name
+ * (case ignored), "opencl", "cpu", "gpu" or "all"; NULL: the fastest device, by measurement, that can be opened.
+ * Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when there is no device to open,
+ * LEY_ERROR_DEVICE when none of them opens. */
+LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
+LEY_API void ley_engine_destroy(ley_engine *engine);
+LEY_API size_t ley_engine_device_count(const ley_engine *engine);
+LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i);
+
+/* ---- Jobs ------------------------------------------------------------------------------------------------------ */
+
+typedef enum ley_method {
+    LEY_METHOD_DCS /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
+} ley_method;
+
+/* Which 1/sqrt a kernel uses: the standard's (2 ulp), the device's fastest, or the fastest whose error, measured on the
+ * device, is below what the method needs. */
+typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_math;
+
+/* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double throughout. */
+typedef enum ley_sum { LEY_SUM_FLOAT, LEY_SUM_COMPENSATED, LEY_SUM_DOUBLE } ley_sum;
+
+typedef enum ley_units { LEY_UNITS_KT_E, LEY_UNITS_VOLT, LEY_UNITS_KCAL_MOL_E } ley_units;
+
+/* C / e: the potential of one elementary charge at 1 A, in these units: e / (4 pi eps0 eps 1 A) [/ (k_B T / e)]. CODATA 2018. */
+LEY_API double ley_coulomb_constant(ley_units units, double dielectric, double temperature_K);
+
+/* "kT/e", "V", "kcal/mol/e". */
+LEY_API const char *ley_units_name(ley_units units);
+
+typedef struct ley_progress {
+    int64_t points_done, points_total;
+    double elapsed_s;
+    double evaluations_per_s; /* atom-point pairs */
+    double left_s;            /* estimate */
+} ley_progress;
+
+typedef struct ley_job_options {
+    ley_method method;
+    ley_units units;
+    double dielectric;     /* relative permittivity, > 0 */
+    double temperature_K;  /* > 0; matters for kT/e only */
+    double r_min_A;        /* distances below count as this: [1e-6, 1e3] */
+    ley_math math;
+    ley_sum sum;
+    const char *variant;   /* a kernel variant by name (ley_variant_name()), NULL: by device class */
+    int64_t slab_planes;   /* planes a slab at most, 0: as memory and balance suggest */
+    size_t verify_points;  /* lattice points recomputed in double precision after the job, 0: none */
+    uint64_t verify_seed;
+    void (*progress)(void *context, const ley_progress *progress); /* called from one worker thread at a time; or NULL */
+    void *progress_context;
+} ley_job_options;
+
+/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, no verification. */
+LEY_API void ley_job_options_default(ley_job_options *options);
+
+/* Names of the kernel variants of a method, i from 0; NULL behind the last. */
+LEY_API const char *ley_variant_name(ley_method method, size_t i);
+
+/* How far a sample of the map is from double precision. */
+typedef struct ley_accuracy {
+    size_t points;
+    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2) */
+    double max_relative; /* max |v - ref| / rms(ref) */
+    double tolerance;    /* of relative_rms */
+    bool passed;
+} ley_accuracy;
+
+/* What one device did in a job. */
+typedef struct ley_device_report {
+    const ley_device_info *device;
+    const char *variant, *root; /* kernel variant and 1/sqrt recipe in force; NULL when it never got so far */
+    const char *specification;  /* the kernel's -D values */
+    int64_t slabs, points;
+    double share;               /* of the map's points */
+    double build_s;             /* build, self-test and calibration */
+    double kernel_s;
+    double transfer_s;
+    double evaluations_per_s;   /* in the kernels */
+    bool from_cache;            /* the kernel came from the build cache */
+    ley_status status;
+    const char *failure;        /* why it left the job, or NULL */
+    const char *failure_log;    /* build log, or NULL */
+} ley_device_report;
+
+/* One slab's way through a device; times from the start of the job, in s. */
+typedef struct ley_slab_report {
+    size_t device; /* index into devices */
+    int64_t first_plane, planes;
+    double kernel_start_s, kernel_end_s, transfer_start_s, transfer_end_s;
+} ley_slab_report;
+
+typedef struct ley_report {
+    int64_t atoms, points;
+    double evaluations;       /* atoms x points */
+    double prepare_s, compute_s, verify_s;
+    double evaluations_per_s; /* over compute_s */
+    size_t device_count;
+    const ley_device_report *devices;
+    size_t slab_count;
+    const ley_slab_report *slabs;
+    ley_accuracy accuracy;    /* points = 0 when nothing was verified */
+} ley_report;
+
+typedef struct ley_job ley_job;
+
+/* Prepares a job that fills `map`. Engine, atoms and map must outlive it. Options are copied.
+ * Errors: LEY_ERROR_USAGE for an option out of range or an unknown variant, LEY_ERROR_INPUT for atoms too far away (1e8 A). */
+LEY_API ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                  const ley_job_options *options, ley_job **job, ley_error *error);
+
+/* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the others go on.
+ * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all failed their self-test,
+ * LEY_ERROR_NO_DEVICE when none is able to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
+LEY_API ley_status ley_job_run(ley_job *job, ley_error *error);
+
+/* Asks a running job to stop soon. Async-signal-safe. */
+LEY_API void ley_job_cancel(ley_job *job);
+
+/* What was done; complete after ley_job_run(), whatever it returned. Lives as long as the job. */
+LEY_API const ley_report *ley_job_report(const ley_job *job);
+
+LEY_API void ley_job_destroy(ley_job *job);
+
+/* ---- Benchmarks ------------------------------------------------------------------------------------------------ */
+
+typedef struct ley_bench_options {
+    int64_t n[3];       /* lattice of the test problem, 0: by device speed */
+    int64_t atoms;      /* 0: by device speed */
+    int repeats;        /* timed launches a variant, the median counts */
+    ley_math math;
+    ley_sum sum;
+    const char *variant; /* one variant only, or NULL */
+    void (*row_done)(void *context); /* called after each row, or NULL */
+    void *context;
+    const volatile bool *cancel; /* or NULL */
+} ley_bench_options;
+
+LEY_API void ley_bench_options_default(ley_bench_options *options);
+
+typedef struct ley_bench_row {
+    const char *variant, *root;
+    const char *specification;
+    double evaluations_per_s; /* atom-point pairs a second, in the kernel; median */
+    double spread;            /* (slowest - fastest) / median of the timed launches */
+    double root_share;        /* of the device's measured reciprocal-square-root rate */
+    double fma_share;         /* of its measured fused-multiply-add rate, counting one addition and one multiply-add a pair */
+    ley_accuracy accuracy;
+    bool is_default;          /* what a job would take */
+    ley_status status;
+    const char *failure;
+} ley_bench_row;
+
+typedef struct ley_bench_device {
+    const ley_device_info *device;
+    double roots_per_s, fma_per_s; /* the device's own limits, measured in this run */
+    const char *root;              /* recipe behind roots_per_s */
+    int64_t n[3], atoms;
+    size_t row_count;
+    ley_bench_row *rows;
+    double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores; 0 for devices that are no CPU */
+    const char *host_loop;              /* what it was vectorised for */
+    int host_threads;
+    ley_status status;
+    const char *failure;
+} ley_bench_device;
+
+typedef struct ley_bench ley_bench;
+
+/* Measures the limits of every device of the engine and the rate of every DCS variant on it, kernels only.
+ * Errors: those of the engine; a variant that fails or is wrong says so in its row. */
+LEY_API ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error);
+LEY_API void ley_bench_destroy(ley_bench *bench);
+LEY_API size_t ley_bench_device_count(const ley_bench *bench);
+LEY_API const ley_bench_device *ley_bench_get(const ley_bench *bench, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,65 @@
+#include "error.h"
+#include "leyden.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct ley_map {
+    ley_lattice lattice;
+    char units[32];
+    float *values;
+};
+
+ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error)
+{
+    ley_status status = ley_lattice_check(lattice, error);
+    if (status != LEY_OK)
+        return status;
+    size_t points = (size_t)ley_lattice_points(lattice);
+    ley_map *m = calloc(1, sizeof *m);
+    float *values = m != NULL ? malloc(points * sizeof(float)) : NULL;
+    if (values == NULL) {
+        free(m);
+        return ley_fail_memory(error, points * sizeof(float), "the map");
+    }
+    for (size_t i = 0; i < points; i++)
+        values[i] = NAN;
+    m->lattice = *lattice;
+    m->values = values;
+    *map = m;
+    return LEY_OK;
+}
+
+void ley_map_destroy(ley_map *map)
+{
+    if (map == NULL)
+        return;
+    free(map->values);
+    free(map);
+}
+
+const ley_lattice *ley_map_lattice(const ley_map *map)
+{
+    return &map->lattice;
+}
+
+float *ley_map_values(ley_map *map)
+{
+    return map->values;
+}
+
+const char *ley_map_units(const ley_map *map)
+{
+    return map->units;
+}
+
+void ley_map_set_units(ley_map *map, const char *units)
+{
+    snprintf(map->units, sizeof map->units, "%s", units);
+}
+
+const float *ley_map_read_values(const ley_map *map)
+{
+    return map->values;
+}

@@ -1,0 +1,219 @@
+#include "dcs_kernel.h"
+
+#include "dcs_self_test.h"
+#include "error.h"
+#include "program.h"
+#include "sizes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for themselves. */
+enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512 };
+
+ley_status dcs_problem_create(const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant,
+                              double r_min_A, ley_sum sum, dcs_problem *problem, ley_error *error)
+{
+    const size_t n = ley_atoms_count(atoms);
+    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    dcs_problem p = {.lattice = *lattice, .n_atoms = n, .is_double = sum == LEY_SUM_DOUBLE};
+    p.atoms = calloc(n, 4 * (p.is_double ? sizeof(double) : sizeof(float)));
+    if (p.atoms == NULL)
+        return ley_fail_memory(error, n * 4 * sizeof(double), "packed atoms");
+    for (size_t i = 0; i < n; i++) {
+        double atom[4];
+        for (int axis = 0; axis < 3; axis++)
+            atom[axis] = position_A[3 * i + axis] - lattice->origin_A[axis];
+        atom[3] = charge_e[i] * coulomb_constant;
+        for (int k = 0; k < 4; k++)
+            if (p.is_double)
+                ((double *)p.atoms)[4 * i + k] = atom[k];
+            else
+                ((float *)p.atoms)[4 * i + k] = (float)atom[k];
+    }
+    for (int axis = 0; axis < 3; axis++)
+        p.step[axis] = lattice->spacing_A[axis];
+    p.step[3] = r_min_A * r_min_A;
+    *problem = p;
+    return LEY_OK;
+}
+
+void dcs_problem_clear(dcs_problem *problem)
+{
+    free(problem->atoms);
+    *problem = (dcs_problem){0};
+}
+
+static size_t atom_bytes(const dcs_problem *problem)
+{
+    return 4 * (problem->is_double ? sizeof(double) : sizeof(float));
+}
+
+static padded_store store_of(const dcs_spec *spec)
+{
+    return spec->sum == LEY_SPEC_SUM_DOUBLE        ? PADDED_DOUBLE
+           : spec->sum == LEY_SPEC_SUM_COMPENSATED ? PADDED_COMPENSATED
+                                                   : PADDED_FLOAT;
+}
+
+padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice)
+{
+    const dcs_spec *spec = &kernel->choice.spec;
+    return (padded_slab){.n_x = lattice->n[0],
+                         .n_y = lattice->n[1],
+                         .padded_x = ley_round_up(lattice->n[0], tuning_dcs_tile_x(spec)),
+                         .padded_y = ley_round_up(lattice->n[1], tuning_dcs_tile_y(spec)),
+                         .planes = 1,
+                         .store = store_of(spec)};
+}
+
+/* The self-test runs the kernel as a job does, on a program that is not this kernel's own yet. */
+static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    const dcs_kernel *kernel = context;
+    dcs_kernel trial = {.device = device, .facts = kernel->facts, .choice = kernel->choice, .program = program};
+    ley_status status = dcs_self_test(&trial, error);
+    trial.program = NULL; /* the caller's */
+    dcs_kernel_destroy(&trial);
+    return status;
+}
+
+ley_status dcs_kernel_create(dev *device, const tuning_wish *wish, dcs_kernel *kernel, ley_error *error)
+{
+    *kernel = (dcs_kernel){.device = device};
+    ley_status status = calibrate_get(device, &kernel->facts, error);
+    if (status == LEY_OK)
+        status = tuning_dcs(device->info, &kernel->facts, wish, &kernel->choice, error);
+    if (status != LEY_OK)
+        return status;
+    tuning_dcs_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
+    return program_get(device, "dcs", kernel->options, test_program, kernel, &kernel->program, &kernel->from_cache,
+                       error);
+}
+
+double dcs_kernel_expected_rate(const dcs_kernel *kernel)
+{
+    return fmax(0.5 * kernel->facts.roots_per_s[kernel->choice.spec.root], 1e5);
+}
+
+static ley_status add_buffer(dcs_kernel *k, size_t first, size_t count, dev_buffer **buffer, ley_error *error)
+{
+    const size_t bytes = atom_bytes(k->problem);
+    dev_buffer **buffers = realloc(k->buffers, (k->buffer_count + 1) * sizeof *buffers);
+    if (buffers == NULL)
+        return ley_fail_memory(error, sizeof *buffers, "atom buffers");
+    k->buffers = buffers;
+    ley_status status = k->device->backend->buffer_create(k->device, count * bytes, DEV_READ_ONLY, buffer, error);
+    if (status != LEY_OK)
+        return status;
+    k->buffers[k->buffer_count++] = *buffer;
+    return k->device->backend->write(k->device, *buffer, 0, (const char *)k->problem->atoms + first * bytes,
+                                     count * bytes, error);
+}
+
+/* Atoms a launch: as many as keep it near launch_s, so that a job can be cancelled and a display stays alive. */
+static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s)
+{
+    const padded_slab layout = dcs_kernel_layout(k, &problem->lattice);
+    const double points = (double)layout.padded_x * (double)layout.padded_y * (double)planes;
+    const double atoms = dcs_kernel_expected_rate(k) * launch_s / points;
+    return atoms < SMALLEST_BATCH ? SMALLEST_BATCH : atoms < (double)problem->n_atoms ? (size_t)atoms : problem->n_atoms;
+}
+
+ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, size_t batch, ley_error *error)
+{
+    k->problem = problem;
+    k->layout = dcs_kernel_layout(k, &problem->lattice);
+    const bool constant = k->choice.spec.atoms == LEY_ATOMS_CONSTANT;
+    if (constant) {
+        const size_t fits = (size_t)(k->device->info->constant_bytes / atom_bytes(problem));
+        const size_t most = fits < CONSTANT_BATCH ? fits : CONSTANT_BATCH;
+        batch = batch < most ? batch : most;
+    }
+    const size_t n = problem->n_atoms, count = (n + batch - 1) / batch;
+    dev_buffer *buffer = NULL;
+    ley_status status = LEY_OK;
+    k->batches = calloc(count, sizeof *k->batches);
+    if (k->batches == NULL)
+        return ley_fail_memory(error, count * sizeof *k->batches, "batches");
+    if (!constant)
+        status = add_buffer(k, 0, n, &buffer, error);
+    for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
+        const size_t size = n - first < batch ? n - first : batch;
+        if (constant) /* a kernel sees constant memory as a buffer of its own */
+            status = add_buffer(k, first, size, &buffer, error);
+        k->batches[k->batch_count++] = (dcs_batch){buffer, constant ? 0 : (int)first, (int)size};
+    }
+    return status;
+}
+
+ley_status dcs_kernel_load(dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s, ley_error *error)
+{
+    return dcs_kernel_load_batches(k, problem, batch_size(k, problem, planes, launch_s), error);
+}
+
+static dev_argument step_argument(const dcs_problem *problem)
+{
+    if (problem->is_double)
+        return dev_argument_bytes(problem->step, sizeof problem->step);
+    float step[4];
+    for (int k = 0; k < 4; k++)
+        step[k] = (float)problem->step[k];
+    return dev_argument_bytes(step, sizeof step);
+}
+
+ley_status dcs_kernel_launch(dcs_kernel *k, int64_t first, int64_t planes, dev_buffer *phi, dev_event **events,
+                             ley_error *error)
+{
+    const dcs_spec *spec = &k->choice.spec;
+    for (size_t b = 0; b < k->batch_count; b++) {
+        const dev_argument arguments[] = {
+            dev_argument_buffer(k->batches[b].buffer), dev_argument_int(k->batches[b].first),
+            dev_argument_int(k->batches[b].count),     dev_argument_int((int32_t)first),
+            step_argument(k->problem),                 dev_argument_int(b > 0),
+            dev_argument_buffer(phi),
+        };
+        const dev_launch launch = {
+            .program = k->program,
+            .groups = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
+                       (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)planes},
+            .group_size = {(size_t)spec->wg_x, (size_t)spec->wg_y, 1},
+            .argument_count = sizeof arguments / sizeof arguments[0],
+            .arguments = arguments,
+        };
+        ley_status status = k->device->backend->launch(k->device, &launch, &events[b], error);
+        if (status != LEY_OK) {
+            dcs_kernel_wait(k, events, b, NULL, NULL);
+            return status;
+        }
+    }
+    return LEY_OK;
+}
+
+ley_status dcs_kernel_wait(dcs_kernel *k, dev_event **events, size_t count, dev_times *times, ley_error *error)
+{
+    ley_status first_failure = LEY_OK;
+    for (size_t b = 0; b < count; b++) {
+        dev_times when = {0, 0};
+        ley_status status =
+            k->device->backend->wait(k->device, events[b], &when, first_failure == LEY_OK ? error : NULL);
+        if (first_failure == LEY_OK)
+            first_failure = status;
+        if (times != NULL && b == 0)
+            times->start_s = when.start_s;
+        if (times != NULL)
+            times->end_s = when.end_s;
+    }
+    return first_failure;
+}
+
+void dcs_kernel_destroy(dcs_kernel *k)
+{
+    for (size_t i = 0; i < k->buffer_count; i++)
+        k->device->backend->buffer_destroy(k->device, k->buffers[i]);
+    if (k->program != NULL)
+        k->device->backend->program_destroy(k->device, k->program);
+    free(k->buffers);
+    free(k->batches);
+    *k = (dcs_kernel){.device = k->device};
+}

@@ -1,0 +1,69 @@
+/* The direct-Coulomb-summation kernel on one device: chosen, built and tested, with its atoms in place. */
+#ifndef LEY_DCS_KERNEL_H
+#define LEY_DCS_KERNEL_H
+
+#include "device.h"
+#include "leyden.h"
+#include "padding.h"
+#include "tuning.h"
+
+/* Atoms as the kernel wants them: {x, y, z, q}, positions relative to the lattice origin, the Coulomb constant in q. */
+typedef struct dcs_problem {
+    ley_lattice lattice;
+    size_t n_atoms;
+    bool is_double;
+    void *atoms;    /* float[n][4] or double[n][4] */
+    double step[4]; /* spacing (A) along x, y, z; r_min^2 (A^2) */
+} dcs_problem;
+
+ley_status dcs_problem_create(const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant,
+                              double r_min_A, ley_sum sum, dcs_problem *problem, ley_error *error);
+void dcs_problem_clear(dcs_problem *problem);
+
+typedef struct dcs_batch {
+    dev_buffer *buffer;
+    int first, count;
+} dcs_batch;
+
+typedef struct dcs_kernel {
+    dev *device;
+    calibration facts;
+    tuning_choice choice;
+    char options[512];
+    dev_program *program;
+    bool from_cache;
+    const dcs_problem *problem;
+    padded_slab layout; /* planes = 1 */
+    size_t batch_count;
+    dcs_batch *batches; /* one launch each */
+    size_t buffer_count;
+    dev_buffer **buffers;
+} dcs_kernel;
+
+/* How a plane of this lattice lies in the device's memory. */
+padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
+
+/* Calibrates the device if need be, chooses the variant, and gets the program: from the cache, or built and tested. */
+ley_status dcs_kernel_create(dev *device, const tuning_wish *wish, dcs_kernel *kernel, ley_error *error);
+
+/* Puts the problem's atoms on the device, cut into launches of at most `planes` planes that last about `launch_s` each. */
+ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64_t planes, double launch_s,
+                           ley_error *error);
+
+/* The same with `batch` atoms a launch, or as many as constant memory holds. */
+ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *problem, size_t batch, ley_error *error);
+
+/* Pairs a second that this kernel will reach, roughly. */
+double dcs_kernel_expected_rate(const dcs_kernel *kernel);
+
+/* Starts one launch a batch on planes [first, first + planes): events[batch_count], each to be waited for. On failure those
+ * already started have been waited for. */
+ley_status dcs_kernel_launch(dcs_kernel *kernel, int64_t first, int64_t planes, dev_buffer *phi, dev_event **events,
+                             ley_error *error);
+
+/* Waits for all of them: from the first one's start to the last one's end. Returns the first failure. */
+ley_status dcs_kernel_wait(dcs_kernel *kernel, dev_event **events, size_t count, dev_times *times, ley_error *error);
+
+void dcs_kernel_destroy(dcs_kernel *kernel);
+
+#endif

@@ -1,0 +1,171 @@
+#include "schedule.h"
+
+#include "clock.h"
+#include "error.h"
+#include "methods/method.h"
+
+#include <stdlib.h>
+
+/* A device at work on a job: up to METHOD_SLOTS slabs in flight, oldest first. */
+typedef struct shift {
+    ley_job *job;
+    device_record *record;
+    size_t device_index;
+    void *state;
+    slab flying[METHOD_SLOTS];
+    int first, count; /* ring buffer */
+} shift;
+
+static void note_slab(shift *s, slab piece, const slab_times *times)
+{
+    ley_job *job = s->job;
+    ley_device_report *r = &s->record->report;
+    const ley_lattice *lattice = ley_map_lattice(job->map);
+    pthread_mutex_lock(&job->mutex);
+    r->slabs++;
+    r->points += piece.planes * lattice->n[0] * lattice->n[1];
+    r->kernel_s += times->kernel.end_s - times->kernel.start_s;
+    r->transfer_s += times->transfer.end_s - times->transfer.start_s;
+    job->points_done += piece.planes * lattice->n[0] * lattice->n[1];
+    if (job->report.slab_count == job->slab_capacity) {
+        size_t capacity = 2 * job->slab_capacity + 16;
+        ley_slab_report *grown = realloc(job->slabs, capacity * sizeof *grown);
+        if (grown != NULL) {
+            job->slabs = grown;
+            job->slab_capacity = capacity;
+        }
+    }
+    if (job->report.slab_count < job->slab_capacity) /* else the time line stays short: no reason to fail */
+        job->slabs[job->report.slab_count++] =
+            (ley_slab_report){s->device_index,
+                              piece.first,
+                              piece.planes,
+                              times->kernel.start_s - job->start_s,
+                              times->kernel.end_s - job->start_s,
+                              times->transfer.start_s - job->start_s,
+                              times->transfer.end_s - job->start_s};
+    if (job->options.progress != NULL) {
+        const double elapsed_s = ley_clock_s() - job->start_s;
+        const ley_progress progress = {
+            .points_done = job->points_done,
+            .points_total = job->report.points,
+            .elapsed_s = elapsed_s,
+            .evaluations_per_s = (double)job->points_done * (double)job->report.atoms / elapsed_s,
+            .left_s = elapsed_s * (double)(job->report.points - job->points_done) / (double)job->points_done,
+        };
+        job->options.progress(job->options.progress_context, &progress);
+    }
+    pthread_mutex_unlock(&job->mutex);
+}
+
+/* Everything in flight goes back, also the slab that failed. */
+static void give_all_back(shift *s)
+{
+    for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS) {
+        s->job->method->drop(s->state, s->first);
+        if (!slab_queue_give_back(&s->job->queue, s->flying[s->first]))
+            slab_queue_stop(&s->job->queue);
+    }
+}
+
+static bool take(shift *s, slab *piece)
+{
+    if (job_cancelled(s->job))
+        slab_queue_stop(&s->job->queue);
+    return slab_queue_take(&s->job->queue, s->job->method->slab_planes(s->state), s->count == 0, piece);
+}
+
+/* Takes, submits and collects slabs until none is left. */
+static ley_status work(shift *s, ley_error *error)
+{
+    const method *m = s->job->method;
+    for (;;) {
+        slab piece;
+        while (s->count < METHOD_SLOTS && take(s, &piece)) {
+            const int slot = (s->first + s->count) % METHOD_SLOTS;
+            s->flying[slot] = piece;
+            s->count++;
+            ley_status status = m->submit(s->state, slot, piece, error);
+            if (status != LEY_OK)
+                return status;
+        }
+        if (s->count == 0)
+            return LEY_OK;
+        slab_times times = {{0, 0}, {0, 0}};
+        ley_status status = m->collect(s->state, s->first, s->flying[s->first], &times, error);
+        if (status != LEY_OK)
+            return status;
+        slab_queue_done(&s->job->queue, s->flying[s->first]);
+        note_slab(s, s->flying[s->first], &times);
+        s->first = (s->first + 1) % METHOD_SLOTS;
+        s->count--;
+    }
+}
+
+/* The whole of a device's part in a job; runs on its worker thread. */
+static void run_shift(worker *w, void *context)
+{
+    ley_job *job = context;
+    const size_t index = (size_t)(w - job->engine->workers);
+    shift s = {.job = job, .record = &job->records[index], .device_index = index};
+    const double start_s = ley_clock_s();
+    ley_error *failure = &s.record->failure;
+    if (w->device == NULL) {
+        ley_error_copy(failure, &w->open_error);
+        return;
+    }
+    slab_queue_join(&job->queue);
+    ley_status status = job->method->begin(job, w, s.record, &s.state, failure);
+    s.record->report.build_s = ley_clock_s() - start_s;
+    if (status == LEY_OK)
+        status = work(&s, failure);
+    if (status != LEY_OK)
+        give_all_back(&s);
+    slab_queue_leave(&job->queue);
+    job->method->end(s.state);
+}
+
+/* Why no device could finish the job: one line; the status says wrong results only if that is all that went wrong. */
+static ley_status no_device_left(ley_job *job, ley_error *error)
+{
+    ley_status worst = LEY_OK;
+    const char *log = NULL;
+    ley_error reasons = {0};
+    for (size_t i = 0; i < job->engine->worker_count; i++) {
+        const ley_error *f = &job->records[i].failure;
+        if (f->status == LEY_OK)
+            continue;
+        if (log == NULL)
+            log = f->log;
+        if (worst == LEY_OK || worst == f->status)
+            worst = f->status;
+        else
+            worst = LEY_ERROR_DEVICE;
+        ley_fail(&reasons, f->status, "%s%s%s", reasons.message, reasons.message[0] != '\0' ? "; " : "", f->message);
+    }
+    if (worst == LEY_OK)
+        worst = LEY_ERROR_MEMORY; /* the queue lost a slab */
+    ley_fail(error, worst, "%s", reasons.message[0] != '\0' ? reasons.message : "out of memory for the slab queue");
+    if (log != NULL && error != NULL) {
+        const ley_error logged = {.status = worst, .log = (char *)(uintptr_t)log};
+        ley_error copy = {0};
+        ley_error_copy(&copy, &logged);
+        ley_error_take_log(error, copy.log);
+    }
+    ley_error_clear(&reasons);
+    return worst;
+}
+
+ley_status schedule_run(ley_job *job, ley_error *error)
+{
+    size_t first = 0;
+    do {
+        engine_run(job->engine, first, run_shift, job);
+        first = job->engine->worker_count;
+    } while (!job_cancelled(job) && slab_queue_left(&job->queue) > 0 && engine_take_next(job->engine));
+    if (slab_queue_left(&job->queue) == 0)
+        return LEY_OK;
+    if (job_cancelled(job))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
+    return no_device_left(job, error);
+}

@@ -1,0 +1,130 @@
+#include "selector.h"
+
+#include "calibrate.h"
+#include "error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "" when there are none; else ": " and the platforms' remarks, for messages. */
+static void remarks(const dev_list *list, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < list->note_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? " (" : "; ", list->notes[i]);
+    if (used != 0 && used < size)
+        snprintf(text + used, size - used, ")");
+}
+
+static bool is_index(const char *word, size_t *index)
+{
+    char *end;
+    unsigned long value = strtoul(word, &end, 10);
+    *index = value;
+    return word[0] >= '0' && word[0] <= '9' && *end == '\0';
+}
+
+static bool matches(const dev_info *info, size_t i, const char *word)
+{
+    size_t index;
+    if (is_index(word, &index))
+        return index == i;
+    if (strcasecmp(word, "all") == 0)
+        return true;
+    if (strcasecmp(word, "cpu") == 0)
+        return info->device_class == DEV_CPU;
+    if (strcasecmp(word, "gpu") == 0)
+        return info->device_class == DEV_GPU;
+    if (strcasecmp(word, info->backend->name) == 0)
+        return true;
+    return strcasestr(info->name, word) != NULL || strcasestr(info->platform, word) != NULL ||
+           strcasestr(info->vendor, word) != NULL || strcasestr(info->driver, word) != NULL ||
+           strcasestr(info->version, word) != NULL;
+}
+
+static void add_once(size_t i, size_t *chosen, size_t *count)
+{
+    for (size_t k = 0; k < *count; k++)
+        if (chosen[k] == i)
+            return;
+    chosen[(*count)++] = i;
+}
+
+static ley_status choose_words(const dev_list *list, char *words, size_t *chosen, size_t *count, ley_error *error)
+{
+    char *rest = NULL;
+    size_t word_count = 0;
+    for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
+        bool found = false;
+        word += strspn(word, " ");
+        word_count++;
+        for (size_t i = 0; i < list->count; i++)
+            if (matches(&list->infos[i], i, word)) {
+                add_once(i, chosen, count);
+                found = true;
+            }
+        if (!found)
+            return ley_fail(error, LEY_ERROR_USAGE, "no device matches \"%s\" (see leyden devices)", word);
+    }
+    return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
+}
+
+/* Roots a second with maths that a job may use by default; 0 when it cannot be measured. */
+static double speed_of(const dev_info *info)
+{
+    calibration c;
+    if (!calibrate_cached(info, &c)) {
+        dev *device = NULL;
+        if (info->backend->open(info, &device, NULL) != LEY_OK)
+            return 0;
+        ley_status status = calibrate_measure(device, &c, NULL);
+        device->backend->close(device);
+        if (status != LEY_OK)
+            return 0;
+    }
+    return c.roots_per_s[calibrate_fastest_root(info, &c, calibrate_width(info), 1e-6, false)];
+}
+
+static void sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
+{
+    double *speed = calloc(list->count, sizeof *speed);
+    if (speed == NULL)
+        return; /* any order will do then */
+    for (size_t k = 0; k < count; k++)
+        speed[chosen[k]] = speed_of(&list->infos[chosen[k]]);
+    for (size_t k = 1; k < count; k++)
+        for (size_t at = k; at > 0 && speed[chosen[at]] > speed[chosen[at - 1]]; at--) {
+            size_t swap = chosen[at];
+            chosen[at] = chosen[at - 1];
+            chosen[at - 1] = swap;
+        }
+    free(speed);
+}
+
+ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, ley_error *error)
+{
+    char text[512];
+    *count = 0;
+    remarks(list, text, sizeof text);
+    if (list->count == 0)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "there is no device%s", text);
+    if (selector != NULL) {
+        char *words = strdup(selector);
+        if (words == NULL)
+            return ley_fail_memory(error, strlen(selector), "the list of devices");
+        ley_status status = choose_words(list, words, chosen, count, error);
+        free(words);
+        return status;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (list->infos[i].unusable[0] == '\0')
+            chosen[(*count)++] = i;
+    if (*count == 0)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
+    if (*count > 1)
+        sort_by_speed(list, chosen, *count);
+    return LEY_OK;
+}

@@ -1,0 +1,160 @@
+#include "build_cache.h"
+
+#include "environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file is this header and the bytes. The digest of the bytes makes a damaged file a miss. */
+typedef struct cache_header {
+    char magic[16];
+    uint64_t size;
+    unsigned char digest[32];
+} cache_header;
+
+static const char magic[16] = "leyden cache 1\n";
+enum { MAX_PATH = 4096, MAX_ENTRY = 1 << 28 };
+
+static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
+{
+    unsigned length = 0;
+    return EVP_Digest(bytes, size, digest, &length, EVP_sha256(), NULL) == 1 && length == 32;
+}
+
+cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options)
+{
+    const char *parts[] = {magic, kind,          info->backend->name, info->platform, info->vendor, info->name,
+                           info->driver, info->version, options,             text};
+    unsigned char digest[32] = {0};
+    unsigned length = 0;
+    cache_key key;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok = context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
+    for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++) /* with the final NUL: "a","bc" is not "ab","c" */
+        ok = EVP_DigestUpdate(context, parts[i], strlen(parts[i]) + 1) == 1;
+    ok = ok && EVP_DigestFinal_ex(context, digest, &length) == 1;
+    EVP_MD_CTX_free(context);
+    key.hex[0] = '\0'; /* an empty key never matches a file */
+    for (int i = 0; ok && i < 32; i++)
+        snprintf(key.hex + 2 * i, 3, "%02x", digest[i]);
+    return key;
+}
+
+/* Makes the directory and its parents; false unless it is then ours and closed to others. */
+static bool private_directory(char *path)
+{
+    struct stat status;
+    for (char *c = path + 1; *c != '\0'; c++)
+        if (*c == '/') {
+            *c = '\0';
+            mkdir(path, 0700);
+            *c = '/';
+        }
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return false;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+           (chmod(path, 0700) == 0 || (status.st_mode & 077) == 0);
+}
+
+static bool entry_path(const cache_key *key, const char *suffix, char path[MAX_PATH])
+{
+    char directory[MAX_PATH - 128];
+    if (key->hex[0] == '\0' || environment_cache_dir(directory, sizeof directory) == NULL ||
+        !private_directory(directory))
+        return false;
+    int length = snprintf(path, MAX_PATH, "%s/%s%s", directory, key->hex, suffix);
+    return length > 0 && length < MAX_PATH;
+}
+
+static bool read_whole(int file, void *bytes, size_t size)
+{
+    for (char *at = bytes; size > 0;) {
+        ssize_t got = read(file, at, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool write_whole(int file, const void *bytes, size_t size)
+{
+    for (const char *at = bytes; size > 0;) {
+        ssize_t put = write(file, at, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        at += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+/* The entry's bytes, or NULL when anything at all is wrong with the file. */
+static void *read_entry(int file, size_t *size)
+{
+    cache_header header;
+    struct stat status;
+    unsigned char digest[32];
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+        !read_whole(file, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0 ||
+        header.size > MAX_ENTRY || (uint64_t)status.st_size != sizeof header + header.size)
+        return NULL;
+    void *bytes = malloc((size_t)header.size + 1);
+    if (bytes == NULL || !read_whole(file, bytes, (size_t)header.size) ||
+        !digest_of(bytes, (size_t)header.size, digest) || memcmp(digest, header.digest, sizeof digest) != 0) {
+        free(bytes);
+        return NULL;
+    }
+    *size = (size_t)header.size;
+    return bytes;
+}
+
+void *cache_get(const cache_key *key, size_t *size)
+{
+    char path[MAX_PATH];
+    if (!entry_path(key, "", path))
+        return NULL;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return NULL;
+    void *bytes = read_entry(file, size);
+    close(file);
+    if (bytes == NULL)
+        unlink(path);
+    return bytes;
+}
+
+void cache_put(const cache_key *key, const void *bytes, size_t size)
+{
+    char path[MAX_PATH], temporary[MAX_PATH];
+    cache_header header = {.size = size};
+    memcpy(header.magic, magic, sizeof magic);
+    if (size > MAX_ENTRY || !digest_of(bytes, size, header.digest) || !entry_path(key, "", path) ||
+        !entry_path(key, ".XXXXXX", temporary))
+        return;
+    int file = mkostemp(temporary, O_CLOEXEC);
+    if (file < 0)
+        return;
+    bool ok = write_whole(file, &header, sizeof header) && write_whole(file, bytes, size);
+    ok = close(file) == 0 && ok;
+    if (!ok || rename(temporary, path) != 0)
+        unlink(temporary);
+}
+
+void cache_remove(const cache_key *key)
+{
+    char path[MAX_PATH];
+    if (entry_path(key, "", path))
+        unlink(path);
+}

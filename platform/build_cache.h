@@ -1,0 +1,26 @@
+/* What is kept between runs: compiled kernels and measurements of devices, each in a file named by the SHA-256 of all that
+ * it depends on. The directory is private (0700); files appear whole, by renaming; whatever is wrong with one, it is a
+ * miss, and goes. */
+#ifndef LEY_BUILD_CACHE_H
+#define LEY_BUILD_CACHE_H
+
+#include "device.h"
+
+/* Name of an entry: digest over the device, its driver and platform versions, the format of these files, and texts. */
+typedef struct cache_key {
+    char hex[65];
+} cache_key;
+
+/* Key of what `kind` ("kernel", "calibration") of device `info` makes of source text and options. */
+cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options);
+
+/* The bytes stored under `key`, from malloc, or NULL: a miss. */
+void *cache_get(const cache_key *key, size_t *size);
+
+/* Stores bytes; that it cannot is no error. */
+void cache_put(const cache_key *key, const void *bytes, size_t size);
+
+/* Forgets an entry that proved useless. */
+void cache_remove(const cache_key *key);
+
+#endif

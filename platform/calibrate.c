@@ -1,0 +1,254 @@
+#include "calibrate.h"
+
+#include "build_cache.h"
+#include "clock.h"
+#include "error.h"
+#include "source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOT_CHAINS = 8, FMA_CHAINS = 16, MAX_CHAINS = 16 };
+
+static const char *const root_names[LEY_ROOT_COUNT] = {
+    [LEY_ROOT_STANDARD] = "rsqrt",  [LEY_ROOT_RECIPROCAL] = "1/sqrt", [LEY_ROOT_NATIVE] = "native_rsqrt",
+    [LEY_ROOT_NEWTON] = "Newton",   [LEY_ROOT_PTX] = "PTX rsqrt.approx.ftz",
+    [LEY_ROOT_AVX512] = "vrsqrt14ps + Newton",
+};
+
+const char *calibrate_root_name(int root)
+{
+    return root >= 0 && root < LEY_ROOT_COUNT ? root_names[root] : "?";
+}
+
+bool calibrate_root_possible(const dev_info *info, int root, int width)
+{
+    switch (root) {
+    case LEY_ROOT_PTX:
+        return (info->quirks & DEV_QUIRK_PTX) != 0 && width == 1;
+    case LEY_ROOT_AVX512:
+        return (info->quirks & DEV_QUIRK_AVX512) != 0 && width == 16;
+    default:
+        return true;
+    }
+}
+
+int calibrate_width(const dev_info *info)
+{
+    static const int widths[] = {16, 8, 4};
+    if (info->device_class == DEV_CPU)
+        for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+            if (info->vector_width >= widths[i])
+                return widths[i];
+    return 1;
+}
+
+/* A measurement in progress: one program, its input and output. */
+typedef struct probe {
+    dev *device;
+    dev_program *program;
+    dev_buffer *in, *out;
+    dev_staging *staging;
+    size_t groups, group_size, chains, values; /* values: floats in a buffer */
+    float *input;
+} probe;
+
+static void probe_end(probe *p)
+{
+    const dev_backend *b = p->device->backend;
+    b->staging_destroy(p->device, p->staging);
+    b->buffer_destroy(p->device, p->out);
+    b->buffer_destroy(p->device, p->in);
+    b->program_destroy(p->device, p->program);
+    free(p->input);
+}
+
+/* Builds `kernel` and fills its input with numbers spread evenly, on a logarithmic scale, over [1e-5, 1e9]. */
+static ley_status probe_begin(probe *p, dev *device, const char *kernel, int root, size_t chains, ley_error *error)
+{
+    const dev_info *info = device->info;
+    const dev_backend *b = device->backend;
+    const int width = calibrate_width(info);
+    *p = (probe){.device = device, .chains = chains};
+    p->group_size = info->device_class == DEV_GPU ? 256 : width > 1 ? 1 : 32;
+    if (p->group_size > info->max_work_group)
+        p->group_size = info->max_work_group;
+    p->groups = (size_t)info->compute_units * (info->device_class == DEV_GPU ? 32 : 16);
+    p->values = p->groups * p->group_size * chains * (size_t)width;
+    p->input = malloc(p->values * sizeof(float));
+    if (p->input == NULL)
+        return ley_fail_memory(error, p->values * sizeof(float), "calibration");
+    for (size_t i = 0; i < p->values; i++)
+        p->input[i] = (float)pow(10, -5 + 14.0 * (double)i / (double)p->values);
+
+    char options[256], *text = NULL;
+    snprintf(options, sizeof options, "-DLEY_SUM=%d -DLEY_WIDTH=%d -DLEY_ROOT=%d", LEY_SPEC_SUM_FLOAT, width, root);
+    ley_status status = source_load(kernel, &text, error);
+    const dev_source source = {kernel, text, options};
+    const size_t bytes = p->values * sizeof(float);
+    if (status == LEY_OK)
+        status = b->build(device, &source, NULL, 0, &p->program, error);
+    if (status == LEY_OK)
+        status = b->buffer_create(device, bytes, DEV_READ_ONLY, &p->in, error);
+    if (status == LEY_OK)
+        status = b->buffer_create(device, bytes, DEV_READ_WRITE, &p->out, error);
+    if (status == LEY_OK)
+        status = b->staging_create(device, bytes, &p->staging, error);
+    if (status == LEY_OK)
+        status = b->write(device, p->in, 0, p->input, bytes, error);
+    free(text);
+    return status;
+}
+
+static ley_status probe_run(probe *p, int times, double *seconds, ley_error *error)
+{
+    const dev_argument arguments[] = {dev_argument_buffer(p->in), dev_argument_int(times), dev_argument_buffer(p->out)};
+    const dev_launch launch = {.program = p->program,
+                               .groups = {p->groups, 1, 1},
+                               .group_size = {p->group_size, 1, 1},
+                               .argument_count = 3,
+                               .arguments = arguments};
+    dev_event *event = NULL;
+    dev_times when;
+    ley_status status = p->device->backend->launch(p->device, &launch, &event, error);
+    if (status == LEY_OK)
+        status = p->device->backend->wait(p->device, event, &when, error);
+    if (status == LEY_OK)
+        *seconds = when.end_s - when.start_s;
+    return status;
+}
+
+/* Operations a second: ever longer runs until one takes long enough to time, then the best of three. */
+static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
+{
+    const double enough_s = 4e-3;
+    double best_s = 0;
+    int times = 64;
+    ley_status status = probe_run(p, times, &best_s, error);
+    while (status == LEY_OK && best_s < enough_s && times < 1 << 24) {
+        times *= best_s > enough_s / 16 ? 2 : 8;
+        status = probe_run(p, times, &best_s, error);
+    }
+    for (int again = 0; status == LEY_OK && again < 3; again++) {
+        double s = best_s;
+        status = probe_run(p, times, &s, error);
+        best_s = fmin(best_s, s);
+    }
+    *per_s = status == LEY_OK && best_s > 0 ? (double)p->values * times / best_s : 0;
+    return status;
+}
+
+static ley_status probe_error(probe *p, double *largest, ley_error *error)
+{
+    const dev_backend *b = p->device->backend;
+    double seconds;
+    dev_event *event = NULL;
+    ley_status status = probe_run(p, 1, &seconds, error);
+    if (status == LEY_OK)
+        status = b->read(p->device, p->out, 0, p->staging, p->values * sizeof(float), NULL, &event, error);
+    if (status == LEY_OK)
+        status = b->wait(p->device, event, NULL, error);
+    if (status != LEY_OK)
+        return status;
+    const float *out = p->staging->bytes;
+    *largest = 0;
+    for (size_t i = 0; i < p->values; i++) {
+        double relative = fabs((double)out[i] * sqrt((double)p->input[i]) - 1);
+        *largest = isnan(relative) ? INFINITY : fmax(*largest, relative);
+    }
+    return LEY_OK;
+}
+
+static ley_status measure_root(dev *device, int root, calibration *c, ley_error *error)
+{
+    probe p;
+    ley_status status = probe_begin(&p, device, "roots", root, ROOT_CHAINS, error);
+    if (status == LEY_OK)
+        status = probe_error(&p, &c->root_error[root], error);
+    if (status == LEY_OK)
+        status = probe_rate(&p, &c->roots_per_s[root], error);
+    probe_end(&p);
+    return status;
+}
+
+static cache_key key_of(const dev_info *info)
+{
+    char *roots = NULL, *fma = NULL;
+    cache_key key = {""};
+    if (source_load("roots", &roots, NULL) == LEY_OK && source_load("multiply_adds", &fma, NULL) == LEY_OK)
+        key = cache_key_make(info, "calibration", roots, fma);
+    free(roots);
+    free(fma);
+    return key;
+}
+
+/* On a device that interprets its kernels only the standard's root counts, and no rate means anything. */
+static void assume(calibration *c)
+{
+    c->root_error[LEY_ROOT_STANDARD] = 2.4e-7; /* 2 ulp */
+    c->roots_per_s[LEY_ROOT_STANDARD] = c->fma_per_s = 1e6;
+}
+
+ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
+{
+    calibration c = {.fma_per_s = 0};
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        c.root_error[root] = INFINITY;
+    if (device->info->quirks & DEV_QUIRK_INTERPRETER) {
+        assume(&c);
+        *result = c;
+        return LEY_OK;
+    }
+    ley_status status = measure_root(device, LEY_ROOT_STANDARD, &c, error);
+    if (status != LEY_OK)
+        return status;
+    for (int root = LEY_ROOT_STANDARD + 1; root < LEY_ROOT_COUNT; root++)
+        if (calibrate_root_possible(device->info, root, calibrate_width(device->info)) &&
+            measure_root(device, root, &c, NULL) != LEY_OK) {
+            c.root_error[root] = INFINITY;
+            c.roots_per_s[root] = 0;
+        }
+    probe p;
+    status = probe_begin(&p, device, "multiply_adds", LEY_ROOT_STANDARD, FMA_CHAINS, error);
+    if (status == LEY_OK)
+        status = probe_rate(&p, &c.fma_per_s, error);
+    probe_end(&p);
+    if (status == LEY_OK) {
+        const cache_key key = key_of(device->info);
+        cache_put(&key, &c, sizeof c);
+        *result = c;
+    }
+    return status;
+}
+
+bool calibrate_cached(const dev_info *info, calibration *result)
+{
+    size_t size = 0;
+    const cache_key key = key_of(info);
+    void *bytes = cache_get(&key, &size);
+    bool found = bytes != NULL && size == sizeof *result;
+    if (found)
+        memcpy(result, bytes, sizeof *result);
+    free(bytes);
+    return found;
+}
+
+ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
+{
+    return calibrate_cached(device->info, result) ? LEY_OK : calibrate_measure(device, result, error);
+}
+
+int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need, bool standard_only)
+{
+    int best = LEY_ROOT_STANDARD;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
+        if (standard_only && root != LEY_ROOT_STANDARD && root != LEY_ROOT_RECIPROCAL)
+            continue;
+        if (calibrate_root_possible(info, root, width) && c->root_error[root] <= need &&
+            c->roots_per_s[root] > c->roots_per_s[best])
+            best = root;
+    }
+    return best;
+}

@@ -1,0 +1,88 @@
+#include "device.h"
+
+#include "error.h"
+#include "opencl/opencl.h"
+#include "quirks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The back-end table: one row a device interface. */
+static const dev_backend *const backend_table[] = {&dev_opencl, NULL};
+static const dev_backend *const *backends = backend_table;
+
+void dev_backends_replace(const dev_backend *const *replacement)
+{
+    backends = replacement != NULL ? replacement : backend_table;
+}
+
+dev_info *dev_list_append(dev_list *list)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity != 0 ? 2 * list->capacity : 8;
+        dev_info *infos = realloc(list->infos, capacity * sizeof *infos);
+        if (infos == NULL)
+            return NULL;
+        list->infos = infos;
+        list->capacity = capacity;
+    }
+    dev_info *info = &list->infos[list->count++];
+    memset(info, 0, sizeof *info);
+    return info;
+}
+
+void dev_list_note(dev_list *list, const char *format, ...)
+{
+    char(*notes)[DEV_TEXT] = realloc(list->notes, (list->note_count + 1) * sizeof *notes);
+    if (notes == NULL)
+        return;
+    list->notes = notes;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(notes[list->note_count++], DEV_TEXT, format, arguments);
+    va_end(arguments);
+}
+
+ley_status dev_list_create(dev_list *list, ley_error *error)
+{
+    *list = (dev_list){0};
+    for (size_t b = 0; backends[b] != NULL; b++) {
+        size_t first = list->count;
+        ley_status status = backends[b]->probe(list, error);
+        if (status != LEY_OK) {
+            dev_list_clear(list);
+            return status;
+        }
+        for (size_t i = first; i < list->count; i++) {
+            list->infos[i].backend = backends[b];
+            quirks_apply(&list->infos[i]);
+        }
+    }
+    return LEY_OK;
+}
+
+void dev_list_clear(dev_list *list)
+{
+    free(list->infos);
+    free(list->notes);
+    *list = (dev_list){0};
+}
+
+dev_argument dev_argument_buffer(dev_buffer *buffer)
+{
+    return (dev_argument){.buffer = buffer, .size = sizeof buffer};
+}
+
+dev_argument dev_argument_int(int32_t value)
+{
+    return dev_argument_bytes(&value, sizeof value);
+}
+
+dev_argument dev_argument_bytes(const void *value, size_t size)
+{
+    dev_argument argument = {.size = size};
+    memcpy(argument.value, value, size);
+    return argument;
+}

@@ -1,0 +1,147 @@
+/* The door to a device: the only one. Everything above this line of the house sees devices, buffers, programs and events
+ * through these function pointers; no OpenCL or CUDA type crosses it. platform/opencl/ is one implementation; a test's
+ * fault-injecting device is another. A device is used by one thread at a time. */
+#ifndef LEY_DEVICE_H
+#define LEY_DEVICE_H
+
+#include "leyden_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum dev_class { DEV_GPU, DEV_CPU, DEV_OTHER } dev_class;
+
+/* What the quirks table may say of a device; see quirks.c. */
+typedef enum dev_quirk {
+    DEV_QUIRK_PTX = 1 << 0,         /* takes inline PTX: the root without denormal handling */
+    DEV_QUIRK_AVX512 = 1 << 1,      /* takes inline x86 assembly with AVX-512 */
+    DEV_QUIRK_INTERPRETER = 1 << 2, /* interprets kernels: never time anything on it */
+    DEV_QUIRK_NO_BINARY = 1 << 3,   /* its program binaries cannot be trusted: no build cache */
+} dev_quirk;
+
+#define DEV_TEXT 256
+
+/* Facts of a device, asked once when it is found. */
+typedef struct dev_info {
+    const struct dev_backend *backend;
+    void *handle; /* the back end's own name for the device */
+    dev_class device_class;
+    char platform[DEV_TEXT], vendor[DEV_TEXT], name[DEV_TEXT], driver[DEV_TEXT], version[DEV_TEXT];
+    int compute_units, clock_MHz;
+    int vector_width;               /* floats in a native vector */
+    size_t max_work_group, max_work_items[3];
+    uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
+    bool has_double, has_compiler;
+    unsigned quirks;                /* of dev_quirk */
+    char quirks_text[DEV_TEXT];
+    char unusable[DEV_TEXT];        /* why it cannot be used; empty when it can */
+} dev_info;
+
+/* All devices found, and remarks about platforms that have none. */
+typedef struct dev_list {
+    size_t count, capacity, note_count;
+    dev_info *infos;
+    char (*notes)[DEV_TEXT];
+} dev_list;
+
+typedef struct dev {
+    const struct dev_backend *backend;
+    const dev_info *info;
+    bool has_timestamps; /* measured when opened: the device stamps its events */
+} dev;
+
+typedef struct dev_buffer dev_buffer;
+typedef struct dev_program dev_program;
+typedef struct dev_event dev_event;
+
+/* Host memory that the device reaches quickly (page-locked where the driver can). */
+typedef struct dev_staging {
+    void *bytes;
+    size_t size;
+} dev_staging;
+
+/* Kernel source and what it is specialised by. Each program holds one kernel, named like its file. */
+typedef struct dev_source {
+    const char *kernel;  /* "dcs" */
+    const char *text;    /* flattened source */
+    const char *options; /* "-DLEY_UX=4 ..." */
+} dev_source;
+
+/* A kernel argument: a buffer, or bytes of a value. */
+typedef struct dev_argument {
+    dev_buffer *buffer; /* NULL: value */
+    size_t size;
+    unsigned char value[32];
+} dev_argument;
+
+typedef struct dev_launch {
+    dev_program *program;
+    size_t groups[3], group_size[3]; /* work-groups, and work-items in each */
+    size_t argument_count;
+    const dev_argument *arguments;
+} dev_launch;
+
+/* When an operation ran on the device, in seconds of ley_clock_s(). */
+typedef struct dev_times {
+    double start_s, end_s;
+} dev_times;
+
+typedef enum dev_access { DEV_READ_ONLY, DEV_READ_WRITE } dev_access;
+
+/* One implementation of the door. Every function that can fail fills `error` with the driver call's text, its symbolic
+ * error, file and line. Operations on one device run in two lanes, launches and reads; each in order, both at once. */
+typedef struct dev_backend {
+    const char *name;
+
+    /* Appends what it finds to the list. Finding nothing is no error. */
+    ley_status (*probe)(dev_list *list, ley_error *error);
+
+    ley_status (*open)(const dev_info *info, dev **device, ley_error *error);
+    void (*close)(dev *device);
+
+    ley_status (*buffer_create)(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error);
+    void (*buffer_destroy)(dev *device, dev_buffer *buffer);
+
+    ley_status (*staging_create)(dev *device, size_t bytes, dev_staging **staging, ley_error *error);
+    void (*staging_destroy)(dev *device, dev_staging *staging);
+
+    /* Copies to the device, in the launch lane; returns when `bytes` may be reused. */
+    ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error);
+
+    /* Starts a copy to the host, in the read lane, when `after` has ended. */
+    ley_status (*read)(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
+                       dev_event *after, dev_event **done, ley_error *error);
+
+    /* Compiles a program from source, or takes one back from the bytes that program_binary() gave. */
+    ley_status (*build)(dev *device, const dev_source *source, const void *binary, size_t binary_size,
+                        dev_program **program, ley_error *error);
+
+    /* The compiled program, from malloc. */
+    ley_status (*program_binary)(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error);
+    void (*program_destroy)(dev *device, dev_program *program);
+
+    /* Starts a kernel in the launch lane. */
+    ley_status (*launch)(dev *device, const dev_launch *launch, dev_event **done, ley_error *error);
+
+    /* Waits for an event, says when it ran, and ends it, also on failure. */
+    ley_status (*wait)(dev *device, dev_event *event, dev_times *times, ley_error *error);
+} dev_backend;
+
+/* All devices of all back ends. */
+ley_status dev_list_create(dev_list *list, ley_error *error);
+void dev_list_clear(dev_list *list);
+
+/* For a back end's probe: a further, zeroed entry (NULL when memory is out); a further remark. */
+dev_info *dev_list_append(dev_list *list);
+void dev_list_note(dev_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* For tests: these back ends (NULL-terminated) in place of the table. NULL restores it. */
+void dev_backends_replace(const dev_backend *const *backends);
+
+/* Arguments from values. */
+dev_argument dev_argument_buffer(dev_buffer *buffer);
+dev_argument dev_argument_int(int32_t value);
+dev_argument dev_argument_bytes(const void *value, size_t size);
+
+#endif

@@ -1,0 +1,11 @@
+/* Kernel sources inside the binary; the table is written at build time by embed.c. */
+#ifndef LEY_EMBEDDED_H
+#define LEY_EMBEDDED_H
+
+typedef struct embedded_kernel {
+    const char *name, *text;
+} embedded_kernel;
+
+extern const embedded_kernel embedded_kernels[]; /* ends with a NULL name */
+
+#endif

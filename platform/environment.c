@@ -1,0 +1,28 @@
+#include "environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *value_of(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+const char *environment_kernel_dir(void)
+{
+    return value_of("LEYDEN_KERNEL_DIR");
+}
+
+const char *environment_cache_dir(char *path, unsigned size)
+{
+    const char *own = value_of("LEYDEN_CACHE_DIR"), *xdg = value_of("XDG_CACHE_HOME"), *home = value_of("HOME");
+    int length = -1;
+    if (own != NULL)
+        length = snprintf(path, size, "%s", own);
+    else if (xdg != NULL && xdg[0] == '/') /* the XDG specification: a relative path is to be ignored */
+        length = snprintf(path, size, "%s/leyden", xdg);
+    else if (home != NULL)
+        length = snprintf(path, size, "%s/.cache/leyden", home);
+    return length >= 0 && (unsigned)length < size ? path : NULL;
+}

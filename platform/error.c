@@ -1,0 +1,105 @@
+#include "error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct status_row {
+    const char *name, *meaning;
+    int exit_code;
+} status_row;
+
+static const status_row rows[LEY_STATUS_COUNT] = {
+#define LEY_STATUS_ROW(name, exit_code, meaning) {#name, meaning, exit_code},
+    LEY_STATUS_TABLE(LEY_STATUS_ROW)
+#undef LEY_STATUS_ROW
+};
+
+static const status_row *row_of(ley_status status)
+{
+    static const status_row unknown = {"LEY_STATUS_UNKNOWN", "unknown status", 4};
+    return (unsigned)status < LEY_STATUS_COUNT ? &rows[status] : &unknown;
+}
+
+const char *ley_status_text(ley_status status)
+{
+    return row_of(status)->meaning;
+}
+
+const char *ley_status_name(ley_status status)
+{
+    return row_of(status)->name;
+}
+
+int ley_status_exit_code(ley_status status)
+{
+    return row_of(status)->exit_code;
+}
+
+void ley_error_clear(ley_error *error)
+{
+    if (error == NULL)
+        return;
+    free(error->log);
+    *error = (ley_error){0};
+}
+
+ley_status ley_fail(ley_error *error, ley_status status, const char *format, ...)
+{
+    if (error == NULL)
+        return status;
+    /* Formatted aside: an argument may be the old message itself. */
+    char message[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    ley_error_clear(error);
+    error->status = status;
+    memcpy(error->message, message, sizeof message);
+    for (char *c = error->message; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+    return status;
+}
+
+void ley_error_prefix(ley_error *error, const char *format, ...)
+{
+    if (error == NULL)
+        return;
+    char text[2 * sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof error->message, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, ": %s", error->message);
+    memcpy(error->message, text, sizeof error->message - 1);
+    error->message[sizeof error->message - 1] = '\0';
+}
+
+void ley_error_take_log(ley_error *error, char *log)
+{
+    if (error == NULL) {
+        free(log);
+        return;
+    }
+    free(error->log);
+    error->log = log;
+}
+
+void ley_error_copy(ley_error *to, const ley_error *from)
+{
+    if (to == NULL || to == from)
+        return;
+    ley_error_clear(to);
+    *to = *from;
+    to->log = from->log != NULL ? strdup(from->log) : NULL;
+}
+
+ley_status ley_fail_memory(ley_error *error, size_t bytes, const char *what)
+{
+    return ley_fail(error, LEY_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}

@@ -1,0 +1,58 @@
+/* Status codes and error reports of leyden: the one table, for every floor. Part of the public interface (leyden.h
+ * includes it); it stands here because the lowest floor needs it. */
+#ifndef LEYDEN_STATUS_H
+#define LEYDEN_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define LEY_API __attribute__((visibility("default")))
+#else
+#define LEY_API
+#endif
+
+/* ROW(name, exit code of the command, meaning) */
+#define LEY_STATUS_TABLE(ROW) \
+    ROW(LEY_OK, 0, "done") \
+    ROW(LEY_ERROR_USAGE, 1, "wrong usage") \
+    ROW(LEY_ERROR_INPUT, 2, "bad input") \
+    ROW(LEY_ERROR_FILE, 2, "file cannot be read or written") \
+    ROW(LEY_ERROR_NO_DEVICE, 3, "no usable device") \
+    ROW(LEY_ERROR_DEVICE, 4, "device or build failure") \
+    ROW(LEY_ERROR_MEMORY, 4, "out of memory") \
+    ROW(LEY_ERROR_WRONG_RESULT, 5, "wrong results") \
+    ROW(LEY_CANCELLED, 130, "cancelled")
+
+typedef enum ley_status {
+#define LEY_STATUS_ROW(name, exit_code, meaning) name,
+    LEY_STATUS_TABLE(LEY_STATUS_ROW)
+#undef LEY_STATUS_ROW
+    LEY_STATUS_COUNT
+} ley_status;
+
+/* What went wrong. Start with {0}; every function that takes one accepts NULL. A function that fails fills it; one that
+ * succeeds leaves it alone. The caller ends it with ley_error_clear(). */
+typedef struct ley_error {
+    ley_status status;
+    char message[1024]; /* one line, without a newline */
+    char *log;          /* full build log, or NULL; owned by this struct */
+} ley_error;
+
+/* Releases the log and makes the report empty again. */
+LEY_API void ley_error_clear(ley_error *error);
+
+/* "bad input", "no usable device", ... for any value. */
+LEY_API const char *ley_status_text(ley_status status);
+
+/* "LEY_ERROR_INPUT", ... for any value. */
+LEY_API const char *ley_status_name(ley_status status);
+
+/* Exit code of the command for a status: 0 done, 1 usage, 2 input, 3 no device, 4 device, 5 wrong results. */
+LEY_API int ley_status_exit_code(ley_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,293 @@
+/* The device door on OpenCL 1.2: two in-order queues a device, one for launches and one for reads. */
+#include "opencl.h"
+
+#include "../clock.h"
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Page-locked memory is a mapped buffer; on a CPU device plain memory does as well. */
+typedef struct cl_staging {
+    dev_staging base;
+    cl_mem pinned;
+} cl_staging;
+
+static cl_dev *cl_of(dev *device)
+{
+    return (cl_dev *)device;
+}
+
+static ley_status event_times(cl_event event, double *start_s, double *end_s, ley_error *error)
+{
+    cl_ulong start_ns = 0, end_ns = 0;
+    CL_TRY(error, clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start_ns, &start_ns, NULL));
+    CL_TRY(error, clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end_ns, &end_ns, NULL));
+    *start_s = 1e-9 * (double)start_ns;
+    *end_s = 1e-9 * (double)end_ns;
+    return LEY_OK;
+}
+
+/* Measures, rather than believes, that the device stamps its events, and how far its clock is from the host's: a write
+ * ends just before the host sees it end. */
+static ley_status compare_clocks(cl_dev *d, ley_error *error)
+{
+    cl_int code;
+    cl_mem buffer = NULL;
+    cl_event event = NULL;
+    float zero[256] = {0};
+    ley_status status = CL_MADE(error, code, buffer,
+                                clCreateBuffer(d->context, CL_MEM_READ_WRITE, sizeof zero, NULL, &code));
+    if (status == LEY_OK) {
+        code = clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], buffer, CL_TRUE, 0, sizeof zero, zero, 0, NULL, &event);
+        if (code != CL_SUCCESS)
+            status = cl_fail(error, code, "clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], ...)", __FILE__, __LINE__);
+    }
+    if (status == LEY_OK) {
+        double now_s = ley_clock_s(), start_s = 0, end_s = 0;
+        d->base.has_timestamps = event_times(event, &start_s, &end_s, NULL) == LEY_OK && start_s > 0 && end_s >= start_s;
+        d->clock_offset_s = now_s - end_s;
+    }
+    if (event != NULL)
+        clReleaseEvent(event);
+    if (buffer != NULL)
+        clReleaseMemObject(buffer);
+    return status;
+}
+
+static void cl_close(dev *device)
+{
+    cl_dev *d = cl_of(device);
+    if (d == NULL)
+        return;
+    for (int lane = 0; lane < LANE_COUNT; lane++)
+        if (d->queues[lane] != NULL) {
+            clFinish(d->queues[lane]);
+            clReleaseCommandQueue(d->queues[lane]);
+        }
+    if (d->context != NULL)
+        clReleaseContext(d->context);
+    free(d);
+}
+
+static ley_status open_into(cl_dev *d, ley_error *error)
+{
+    cl_int code;
+    ley_status status = CL_MADE(error, code, d->context, clCreateContext(NULL, 1, &d->id, NULL, NULL, &code));
+    for (int lane = 0; lane < LANE_COUNT && status == LEY_OK; lane++)
+        status = CL_MADE(error, code, d->queues[lane],
+                         clCreateCommandQueue(d->context, d->id, CL_QUEUE_PROFILING_ENABLE, &code));
+    return status == LEY_OK ? compare_clocks(d, error) : status;
+}
+
+static ley_status cl_open(const dev_info *info, dev **device, ley_error *error)
+{
+    cl_dev *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return ley_fail_memory(error, sizeof *d, "a device");
+    d->base = (dev){.backend = &dev_opencl, .info = info};
+    d->id = info->handle;
+    ley_status status = open_into(d, error);
+    if (status != LEY_OK) {
+        cl_close(&d->base);
+        return status;
+    }
+    *device = &d->base;
+    return LEY_OK;
+}
+
+/* A dev_buffer is a cl_mem under another name: there is nothing to add to it. */
+static ley_status cl_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    cl_int code;
+    cl_mem made;
+    cl_mem_flags flags = access == DEV_READ_ONLY ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+    ley_status status = CL_MADE(error, code, made, clCreateBuffer(cl_of(device)->context, flags, bytes, NULL, &code));
+    if (status == LEY_OK)
+        *buffer = (dev_buffer *)made;
+    else
+        ley_error_prefix(error, "%zu bytes", bytes);
+    return status;
+}
+
+static void cl_buffer_destroy(dev *device, dev_buffer *buffer)
+{
+    (void)device;
+    if (buffer != NULL)
+        clReleaseMemObject((cl_mem)buffer);
+}
+
+static void cl_staging_destroy(dev *device, dev_staging *staging)
+{
+    cl_staging *s = (cl_staging *)staging;
+    if (s == NULL)
+        return;
+    if (s->pinned == NULL)
+        free(s->base.bytes);
+    else {
+        cl_command_queue queue = cl_of(device)->queues[LANE_READ];
+        if (s->base.bytes != NULL && clEnqueueUnmapMemObject(queue, s->pinned, s->base.bytes, 0, NULL, NULL) == CL_SUCCESS)
+            clFinish(queue);
+        clReleaseMemObject(s->pinned);
+    }
+    free(s);
+}
+
+static ley_status staging_into(cl_dev *d, cl_staging *s, ley_error *error)
+{
+    cl_int code;
+    if (d->base.info->device_class == DEV_CPU) {
+        s->base.bytes = malloc(s->base.size);
+        return s->base.bytes != NULL ? LEY_OK : ley_fail_memory(error, s->base.size, "staging");
+    }
+    ley_status status =
+        CL_MADE(error, code, s->pinned,
+                clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, s->base.size, NULL, &code));
+    if (status == LEY_OK)
+        status = CL_MADE(error, code, s->base.bytes,
+                         clEnqueueMapBuffer(d->queues[LANE_READ], s->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                            s->base.size, 0, NULL, NULL, &code));
+    return status;
+}
+
+static ley_status cl_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
+{
+    cl_staging *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "staging");
+    s->base.size = bytes;
+    ley_status status = staging_into(cl_of(device), s, error);
+    if (status != LEY_OK) {
+        cl_staging_destroy(device, &s->base);
+        return status;
+    }
+    *staging = &s->base;
+    return LEY_OK;
+}
+
+static ley_status cl_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                           ley_error *error)
+{
+    CL_TRY(error, clEnqueueWriteBuffer(cl_of(device)->queues[LANE_LAUNCH], (cl_mem)buffer, CL_TRUE, offset, size, bytes,
+                                       0, NULL, NULL));
+    return LEY_OK;
+}
+
+static dev_event *event_create(int lane)
+{
+    dev_event *event = calloc(1, sizeof *event);
+    if (event != NULL) {
+        event->lane = lane;
+        event->submitted_s = ley_clock_s();
+    }
+    return event;
+}
+
+/* Sends the lane's work off; on failure of it or of what came before, ends the event. */
+static ley_status submit(cl_dev *d, dev_event *event, cl_int code, const char *call, int line, dev_event **done,
+                         ley_error *error)
+{
+    if (code == CL_SUCCESS && (code = clFlush(d->queues[event->lane])) != CL_SUCCESS) {
+        call = "clFlush(d->queues[event->lane])";
+        clReleaseEvent(event->event);
+    }
+    if (code != CL_SUCCESS) {
+        free(event);
+        return cl_fail(error, code, call, __FILE__, line);
+    }
+    *done = event;
+    return LEY_OK;
+}
+
+static ley_status cl_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
+                          dev_event *after, dev_event **done, ley_error *error)
+{
+    cl_dev *d = cl_of(device);
+    dev_event *event = event_create(LANE_READ);
+    if (event == NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    cl_int code = clEnqueueReadBuffer(d->queues[LANE_READ], (cl_mem)buffer, CL_FALSE, offset, size, staging->bytes,
+                                      after != NULL ? 1 : 0, after != NULL ? &after->event : NULL, &event->event);
+    return submit(d, event, code, "clEnqueueReadBuffer(d->queues[LANE_READ], ...)", __LINE__, done, error);
+}
+
+static ley_status set_arguments(cl_kernel kernel, const dev_launch *launch, ley_error *error)
+{
+    for (size_t i = 0; i < launch->argument_count; i++) {
+        const dev_argument *a = &launch->arguments[i];
+        const void *value = a->buffer != NULL ? (const void *)&a->buffer : a->value;
+        cl_int code = clSetKernelArg(kernel, (cl_uint)i, a->size, value);
+        if (code != CL_SUCCESS) {
+            cl_fail(error, code, "clSetKernelArg(kernel, i, a->size, value)", __FILE__, __LINE__);
+            ley_error_prefix(error, "argument %zu", i);
+            return LEY_ERROR_DEVICE;
+        }
+    }
+    return LEY_OK;
+}
+
+static ley_status cl_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
+{
+    cl_dev *d = cl_of(device);
+    ley_status status = set_arguments(launch->program->kernel, launch, error);
+    if (status != LEY_OK)
+        return status;
+    size_t global[3];
+    for (int axis = 0; axis < 3; axis++)
+        global[axis] = launch->groups[axis] * launch->group_size[axis];
+    dev_event *event = event_create(LANE_LAUNCH);
+    if (event == NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    cl_int code = clEnqueueNDRangeKernel(d->queues[LANE_LAUNCH], launch->program->kernel, 3, NULL, global,
+                                         launch->group_size, 0, NULL, &event->event);
+    return submit(d, event, code, "clEnqueueNDRangeKernel(d->queues[LANE_LAUNCH], ...)", __LINE__, done, error);
+}
+
+/* Where the device does not stamp its events, an operation began when it was submitted or when its lane came free. */
+static ley_status times_of(cl_dev *d, const dev_event *event, dev_times *times, ley_error *error)
+{
+    times->end_s = ley_clock_s();
+    times->start_s = fmax(event->submitted_s, d->last_end_s[event->lane]);
+    d->last_end_s[event->lane] = times->end_s;
+    if (!d->base.has_timestamps)
+        return LEY_OK;
+    ley_status status = event_times(event->event, &times->start_s, &times->end_s, error);
+    times->start_s += d->clock_offset_s;
+    times->end_s += d->clock_offset_s;
+    return status;
+}
+
+static ley_status cl_wait(dev *device, dev_event *event, dev_times *times, ley_error *error)
+{
+    cl_int code = clWaitForEvents(1, &event->event), run_code = CL_COMPLETE;
+    ley_status status = LEY_OK;
+    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
+        clGetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof run_code, &run_code, NULL) == CL_SUCCESS &&
+        run_code < 0)
+        code = run_code;
+    if (code != CL_SUCCESS)
+        status = cl_fail(error, code, "clWaitForEvents(1, &event->event)", __FILE__, __LINE__);
+    else if (times != NULL)
+        status = times_of(cl_of(device), event, times, error);
+    clReleaseEvent(event->event);
+    free(event);
+    return status;
+}
+
+const dev_backend dev_opencl = {
+    .name = "opencl",
+    .probe = cl_probe,
+    .open = cl_open,
+    .close = cl_close,
+    .buffer_create = cl_buffer_create,
+    .buffer_destroy = cl_buffer_destroy,
+    .staging_create = cl_staging_create,
+    .staging_destroy = cl_staging_destroy,
+    .write = cl_write,
+    .read = cl_read,
+    .build = cl_build,
+    .program_binary = cl_program_binary,
+    .program_destroy = cl_program_destroy,
+    .launch = cl_launch,
+    .wait = cl_wait,
+};

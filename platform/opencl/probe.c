@@ -1,0 +1,111 @@
+/* Discovery: every device of every platform that the ICD loader knows. */
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A text query; a query that fails leaves an empty text. Blanks around it, which some drivers pad names with, go. */
+static void device_text(cl_device_id id, cl_device_info what, char text[DEV_TEXT])
+{
+    char raw[4 * DEV_TEXT] = "";
+    size_t size = 0;
+    if (clGetDeviceInfo(id, what, sizeof raw - 1, raw, &size) != CL_SUCCESS)
+        raw[0] = '\0';
+    const char *start = raw + strspn(raw, " ");
+    size_t length = strlen(start);
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    snprintf(text, DEV_TEXT, "%.*s", (int)length, start);
+}
+
+/* A number query of 4 or 8 bytes; one that fails gives `fallback`. */
+static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size, uint64_t fallback)
+{
+    uint32_t small = 0;
+    uint64_t large = 0;
+    if (clGetDeviceInfo(id, what, size, size == sizeof small ? (void *)&small : &large, NULL) != CL_SUCCESS)
+        return fallback;
+    return size == sizeof small ? small : large;
+}
+
+static dev_class class_of(cl_device_type type)
+{
+    if (type & CL_DEVICE_TYPE_GPU)
+        return DEV_GPU;
+    return type & CL_DEVICE_TYPE_CPU ? DEV_CPU : DEV_OTHER;
+}
+
+static void describe(cl_device_id id, const char *platform, dev_info *info)
+{
+    info->handle = id;
+    snprintf(info->platform, sizeof info->platform, "%s", platform);
+    device_text(id, CL_DEVICE_VENDOR, info->vendor);
+    device_text(id, CL_DEVICE_NAME, info->name);
+    device_text(id, CL_DRIVER_VERSION, info->driver);
+    device_text(id, CL_DEVICE_VERSION, info->version);
+    info->device_class = class_of(device_number(id, CL_DEVICE_TYPE, sizeof(cl_device_type), CL_DEVICE_TYPE_CUSTOM));
+    info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint), 1);
+    info->clock_MHz = (int)device_number(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint), 0);
+    info->vector_width = (int)device_number(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof(cl_uint), 1);
+    info->max_work_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t), 1);
+    if (clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof info->max_work_items, info->max_work_items, NULL) !=
+        CL_SUCCESS)
+        for (int axis = 0; axis < 3; axis++)
+            info->max_work_items[axis] = info->max_work_group;
+    info->global_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong), 0);
+    info->max_allocation_bytes = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong), 0);
+    info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong), 0);
+    info->constant_bytes = device_number(id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, sizeof(cl_ulong), 0);
+    info->has_double = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), 0) != 0;
+    if (!device_number(id, CL_DEVICE_AVAILABLE, sizeof(cl_bool), CL_TRUE))
+        snprintf(info->unusable, sizeof info->unusable, "the driver says that it is not available");
+    else if (!device_number(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool), CL_TRUE))
+        snprintf(info->unusable, sizeof info->unusable, "the driver has no compiler");
+}
+
+static ley_status probe_platform(cl_platform_id platform, dev_list *list, ley_error *error)
+{
+    enum { MAX_DEVICES = 64 };
+    char name[DEV_TEXT] = "(nameless platform)";
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    cl_device_id ids[MAX_DEVICES];
+    cl_uint count = 0;
+    cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &count);
+    if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0)) {
+        dev_list_note(list, "%s: no device", name);
+        return LEY_OK;
+    }
+    if (code != CL_SUCCESS) {
+        dev_list_note(list, "%s: clGetDeviceIDs: %s (%d)", name, cl_error_name(code), (int)code);
+        return LEY_OK;
+    }
+    for (cl_uint i = 0; i < count && i < MAX_DEVICES; i++) {
+        dev_info *info = dev_list_append(list);
+        if (info == NULL)
+            return ley_fail_memory(error, sizeof *info, "the device list");
+        describe(ids[i], name, info);
+    }
+    return LEY_OK;
+}
+
+ley_status cl_probe(dev_list *list, ley_error *error)
+{
+    enum { MAX_PLATFORMS = 64 };
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint count = 0;
+    cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
+    if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && count == 0)) {
+        dev_list_note(list, "OpenCL: no platform is installed (Debian: apt-get install pocl-opencl-icd)");
+        return LEY_OK;
+    }
+    if (code != CL_SUCCESS) {
+        dev_list_note(list, "OpenCL: clGetPlatformIDs: %s (%d)", cl_error_name(code), (int)code);
+        return LEY_OK;
+    }
+    for (cl_uint p = 0; p < count && p < MAX_PLATFORMS; p++) {
+        ley_status status = probe_platform(platforms[p], list, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}

@@ -1,0 +1,70 @@
+#include "program.h"
+
+#include "build_cache.h"
+#include "error.h"
+#include "source.h"
+
+#include <stdlib.h>
+
+static dev_program *take_cached(dev *device, const dev_source *source, const cache_key *key)
+{
+    size_t size = 0;
+    dev_program *program = NULL;
+    void *binary = cache_get(key, &size);
+    if (binary == NULL)
+        return NULL;
+    if (device->backend->build(device, source, binary, size, &program, NULL) != LEY_OK) {
+        cache_remove(key); /* whole, but the driver will not have it */
+        program = NULL;
+    }
+    free(binary);
+    return program;
+}
+
+static void put_cached(dev *device, dev_program *program, const cache_key *key)
+{
+    void *binary = NULL;
+    size_t size = 0;
+    if (device->backend->program_binary(device, program, &binary, &size, NULL) == LEY_OK)
+        cache_put(key, binary, size);
+    free(binary);
+}
+
+static ley_status build_and_test(dev *device, const dev_source *source, program_test *test, void *context,
+                                 dev_program **program, ley_error *error)
+{
+    dev_program *built = NULL;
+    ley_status status = device->backend->build(device, source, NULL, 0, &built, error);
+    if (status == LEY_OK)
+        status = test(device, built, context, error);
+    if (status != LEY_OK) {
+        device->backend->program_destroy(device, built);
+        return status;
+    }
+    *program = built;
+    return LEY_OK;
+}
+
+ley_status program_get(dev *device, const char *kernel, const char *options, program_test *test, void *context,
+                       dev_program **program, bool *from_cache, ley_error *error)
+{
+    char *text = NULL;
+    ley_status status = source_load(kernel, &text, error);
+    if (status != LEY_OK)
+        return status;
+    const dev_source source = {kernel, text, options};
+    const bool cacheable = !(device->info->quirks & DEV_QUIRK_NO_BINARY);
+    const cache_key key = cache_key_make(device->info, "kernel", text, options);
+    dev_program *found = cacheable ? take_cached(device, &source, &key) : NULL;
+    if (from_cache != NULL)
+        *from_cache = found != NULL;
+    if (found == NULL) {
+        status = build_and_test(device, &source, test, context, &found, error);
+        if (status == LEY_OK && cacheable)
+            put_cached(device, found, &key);
+    }
+    free(text);
+    if (status == LEY_OK)
+        *program = found;
+    return status;
+}

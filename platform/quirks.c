@@ -1,0 +1,59 @@
+/* The ONE table of what is known of single vendors, devices and drivers. No vendor's name stands anywhere else. */
+#include "quirks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct quirk {
+    const char *platform, *vendor, *name; /* parts of the device's texts, case ignored; NULL: any */
+    double driver_from, driver_before;    /* leading number of the driver's version; 0: open */
+    unsigned quirks;                      /* what to do */
+    const char *unusable;                 /* refuse the device, for this reason */
+    const char *what;                     /* in a few words, for `leyden devices` */
+    const char *link;
+} quirk;
+
+static const quirk table[] = {
+    {.platform = "NVIDIA CUDA",
+     .quirks = DEV_QUIRK_PTX,
+     .what = "native_rsqrt keeps denormals, inline PTX does not",
+     .link = "https://docs.nvidia.com/cuda/parallel-thread-execution/#floating-point-instructions-rsqrt"},
+    {.platform = "Portable Computing Language",
+     .name = "avx512",
+     .quirks = DEV_QUIRK_AVX512,
+     .what = "vector rsqrt divides, vrsqrt14ps does not",
+     .link = "https://www.intel.com/content/www/us/en/docs/intrinsics-guide/index.html#text=vrsqrt14ps"},
+    {.platform = "Oclgrind",
+     .quirks = DEV_QUIRK_INTERPRETER | DEV_QUIRK_NO_BINARY,
+     .what = "interprets kernels, nothing is timed on it",
+     .link = "https://github.com/jrprice/Oclgrind"},
+};
+
+static bool part_of(const char *text, const char *part)
+{
+    return part == NULL || strcasestr(text, part) != NULL;
+}
+
+static bool matches(const quirk *q, const dev_info *info)
+{
+    double driver = 0;
+    if ((q->driver_from > 0 || q->driver_before > 0) && sscanf(info->driver, "%lf", &driver) != 1)
+        return false;
+    return part_of(info->platform, q->platform) && part_of(info->vendor, q->vendor) && part_of(info->name, q->name) &&
+           (q->driver_from == 0 || driver >= q->driver_from) && (q->driver_before == 0 || driver < q->driver_before);
+}
+
+void quirks_apply(dev_info *info)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (!matches(&table[i], info))
+            continue;
+        info->quirks |= table[i].quirks;
+        if (table[i].unusable != NULL)
+            snprintf(info->unusable, sizeof info->unusable, "%s (%s)", table[i].unusable, table[i].link);
+        if (used < sizeof info->quirks_text)
+            used += (size_t)snprintf(info->quirks_text + used, sizeof info->quirks_text - used, "%s%s",
+                                     used != 0 ? "; " : "", table[i].what);
+    }
+}

@@ -1,0 +1,35 @@
+/* What the tests share: problems, a scratch directory, a device with faults. */
+#ifndef LEY_TEST_SUPPORT_H
+#define LEY_TEST_SUPPORT_H
+
+#include "device.h"
+#include "leyden.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Fails the test with the report's message unless status is LEY_OK. */
+#define assert_ok(call) assert_ok_at((call), &error, #call, __FILE__, __LINE__)
+void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line);
+
+/* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points of a 0.5 A lattice. */
+ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
+
+/* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */
+double support_difference(const ley_map *a, const ley_map *b);
+
+/* A map of this lattice computed by the reference alone, in kT/e at 298.15 K. */
+ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattice, double r_min_A);
+
+/* Runs a job on an engine; the map is the caller's. Fails the test when the job fails. */
+ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+                     const ley_job_options *options);
+
+/* A fresh directory for this program's files and for the build cache, removed at exit. */
+const char *support_directory(void);
+
+#endif

@@ -1,0 +1,251 @@
+/* Every DCS kernel variant, maths and sum on every device of this machine against double precision; and what physics says
+ * of any right sum. */
+#include "support.h"
+
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ley_engine *engine; /* of the device under test */
+static ley_lattice lattice = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {37, 29, 11}};
+static const double r_min_A = 0.05;
+
+static ley_job_options options_of(const char *variant, ley_math math, ley_sum sum)
+{
+    ley_job_options options;
+    ley_job_options_default(&options);
+    options.variant = variant;
+    options.math = math;
+    options.sum = sum;
+    return options;
+}
+
+/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be right. */
+static void check_combination(const ley_atoms *atoms, const ley_map *reference, const ley_job_options *options)
+{
+    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated", "double"};
+    ley_error error = {0};
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_job_create(engine, atoms, map, options, &job, &error));
+    ley_status status = ley_job_run(job, &error);
+    if (status == LEY_ERROR_NO_DEVICE) {
+        const ley_device_info *info = ley_engine_device(engine, 0);
+        const bool no_double = options->sum == LEY_SUM_DOUBLE && !info->has_double;
+        const bool not_cpu = strncmp(options->variant, "vector", 6) == 0 && info->device_class != LEY_CLASS_CPU;
+        if (!no_double && !not_cpu)
+            fail_msg("%s", error.message);
+        assert_non_null(strstr(error.message, info->name));
+    } else {
+        assert_ok(status);
+        const double difference = support_difference(map, reference), limit = options->math == LEY_MATH_NATIVE ? 1e-3 : 1e-5;
+        if (!(difference <= limit))
+            fail_msg("%s, %s maths, %s sum: off by %g", options->variant, maths[options->math], sums[options->sum], difference);
+    }
+    ley_error_clear(&error);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+}
+
+static void test_every_kernel(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_atoms(777, -6, 14, 1);
+    ley_map *reference = support_reference_map(atoms, &lattice, r_min_A);
+    const char *variant;
+    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
+        for (int math = LEY_MATH_STANDARD; math <= LEY_MATH_AUTO; math++)
+            for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
+                const ley_job_options options = options_of(variant, (ley_math)math, (ley_sum)sum);
+                check_combination(atoms, reference, &options);
+            }
+    ley_map_destroy(reference);
+    ley_atoms_destroy(atoms);
+}
+
+/* The better sums are better: their errors, on a problem that float sums get wrong in the sixth digit. */
+static void test_sums_are_worth_their_price(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_atoms(6000, -40, 60, 2);
+    const ley_lattice small = {.origin_A = {-3, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {16, 8, 2}};
+    ley_map *reference = support_reference_map(atoms, &small, r_min_A);
+    double difference[3] = {0, 0, 0};
+    for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
+        if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
+            continue;
+        const ley_job_options options = options_of("local", LEY_MATH_STANDARD, (ley_sum)sum);
+        ley_map *map = support_run(engine, atoms, &small, &options);
+        difference[sum] = support_difference(map, reference);
+        ley_map_destroy(map);
+    }
+    assert_true(difference[LEY_SUM_FLOAT] < 1e-5);
+    assert_true(difference[LEY_SUM_COMPENSATED] < 0.7 * difference[LEY_SUM_FLOAT]);
+    assert_true(difference[LEY_SUM_DOUBLE] < 3e-7);
+    ley_map_destroy(reference);
+    ley_atoms_destroy(atoms);
+}
+
+/* Copies atoms, charges times `factor`, positions moved by `shift_A` along all axes. */
+static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
+{
+    ley_error error = {0};
+    ley_atoms *result = NULL;
+    const size_t n = ley_atoms_count(atoms);
+    double *position_A = calloc(3 * n, sizeof(double)), *charge_e = calloc(n, sizeof(double));
+    for (size_t i = 0; i < 3 * n; i++)
+        position_A[i] = ley_atoms_positions_A(atoms)[i] + shift_A;
+    for (size_t i = 0; i < n; i++)
+        charge_e[i] = factor * ley_atoms_charges_e(atoms)[i];
+    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &result, &error));
+    free(position_A);
+    free(charge_e);
+    return result;
+}
+
+static void test_linear_in_the_charges(void **state)
+{
+    (void)state;
+    const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    ley_atoms *once = support_atoms(300, -6, 14, 3), *twice = changed(once, -2, 0);
+    ley_map *a = support_run(engine, once, &lattice, &options), *b = support_run(engine, twice, &lattice, &options);
+    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+        assert_true(ley_map_values(b)[i] == -2 * ley_map_values(a)[i]); /* a power of two: exactly */
+    ley_map_destroy(a);
+    ley_map_destroy(b);
+    ley_atoms_destroy(once);
+    ley_atoms_destroy(twice);
+}
+
+static void test_translation(void **state)
+{
+    (void)state;
+    const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    ley_atoms *here = support_atoms(300, -6, 14, 4), *there = changed(here, 1, 4096); /* a power of two: exactly */
+    ley_lattice moved = lattice;
+    for (int axis = 0; axis < 3; axis++)
+        moved.origin_A[axis] += 4096;
+    ley_map *a = support_run(engine, here, &lattice, &options), *b = support_run(engine, there, &moved, &options);
+    assert_true(support_difference(b, a) < 1e-6);
+    ley_map_destroy(a);
+    ley_map_destroy(b);
+    ley_atoms_destroy(here);
+    ley_atoms_destroy(there);
+}
+
+static void test_slabs_make_the_same_map(void **state)
+{
+    (void)state;
+    ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    ley_atoms *atoms = support_atoms(500, -6, 14, 5);
+    ley_map *whole = support_run(engine, atoms, &lattice, &options);
+    for (int planes = 1; planes <= 4; planes += 3) {
+        options.slab_planes = planes;
+        ley_map *pieces = support_run(engine, atoms, &lattice, &options);
+        assert_memory_equal(ley_map_values(pieces), ley_map_values(whole),
+                            (size_t)ley_lattice_points(&lattice) * sizeof(float));
+        ley_map_destroy(pieces);
+    }
+    ley_map_destroy(whole);
+    ley_atoms_destroy(atoms);
+}
+
+/* Lattices of one point, one row, one plane; longer than a tile by one; spacings that differ. */
+static void test_odd_lattices(void **state)
+{
+    (void)state;
+    static const ley_lattice lattices[] = {
+        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}},   {{0, 0, 0}, {0.3, 0.5, 0.7}, {129, 1, 1}},
+        {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 65, 1}},        {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 1, 33}},
+        {{-5, -5, 2}, {0.25, 0.5, 1}, {257, 17, 2}},
+    };
+    const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    ley_atoms *atoms = support_atoms(100, -6, 14, 6);
+    for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
+        ley_map *map = support_run(engine, atoms, &lattices[i], &options);
+        ley_map *reference = support_reference_map(atoms, &lattices[i], r_min_A);
+        assert_true(support_difference(map, reference) < 1e-5);
+        ley_map_destroy(map);
+        ley_map_destroy(reference);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* One charge on a lattice point: C q / r_min there, in each unit, with a dielectric. */
+static void test_charge_on_a_point(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const double origin_A[3] = {0, 0, 0}, charge_e = -1.5;
+    const ley_lattice point = {.spacing_A = {1, 1, 1}, .n = {2, 1, 1}};
+    ley_atoms *atoms = NULL;
+    assert_ok(ley_atoms_create(1, origin_A, &charge_e, NULL, &atoms, &error));
+    static const double volt_A = 14.399645, kcal_A = 332.0637, kt_A = 560.4589; /* e / (4 pi eps0 A), three ways */
+    const double constants[] = {kt_A, volt_A, kcal_A};
+    for (int units = LEY_UNITS_KT_E; units <= LEY_UNITS_KCAL_MOL_E; units++) {
+        ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+        options.units = (ley_units)units;
+        options.dielectric = 80;
+        options.r_min_A = 0.25;
+        ley_map *map = support_run(engine, atoms, &point, &options);
+        const double expected = constants[units] * charge_e / 80;
+        assert_true(fabs(ley_map_values(map)[0] / (expected / 0.25) - 1) < 1e-5);
+        assert_true(fabs(ley_map_values(map)[1] / expected - 1) < 1e-5);
+        assert_string_equal(ley_map_units(map), ley_units_name((ley_units)units));
+        ley_map_destroy(map);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* A device that writes nothing leaves not-a-numbers, never an old result: the map starts poisoned. */
+static void test_maps_start_poisoned(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map = NULL;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+        assert_true(isnan(ley_map_values(map)[i]));
+    ley_map_destroy(map);
+}
+
+static int run_on(const char *selector, const char *name)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kernel),        cmocka_unit_test(test_sums_are_worth_their_price),
+        cmocka_unit_test(test_linear_in_the_charges), cmocka_unit_test(test_translation),
+        cmocka_unit_test(test_slabs_make_the_same_map), cmocka_unit_test(test_odd_lattices),
+        cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),
+    };
+    ley_error error = {0};
+    char group[512];
+    snprintf(group, sizeof group, "dcs on %s", name);
+    if (ley_engine_create(selector, &engine, &error) != LEY_OK) {
+        print_error("%s: %s\n", name, error.message);
+        ley_error_clear(&error);
+        return 1;
+    }
+    int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
+    ley_engine_destroy(engine);
+    return failures;
+}
+
+int main(void)
+{
+    ley_device_list *list = NULL;
+    int failures = 0;
+    if (ley_device_list_create(&list, NULL) != LEY_OK || ley_device_list_count(list) == 0) {
+        print_error("no device to test on\n");
+        return 1;
+    }
+    for (size_t i = 0; i < ley_device_list_count(list); i++) {
+        char selector[32];
+        snprintf(selector, sizeof selector, "%zu", i);
+        failures += run_on(selector, ley_device_list_get(list, i)->name);
+    }
+    ley_device_list_destroy(list);
+    return failures;
+}
