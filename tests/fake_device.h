@@ -1,0 +1,27 @@
+/* Devices that exist only in the tests, behind the same door as real ones: they sum in plain C and fail when told to. */
+#ifndef LEY_FAKE_DEVICE_H
+#define LEY_FAKE_DEVICE_H
+
+#include "device.h"
+
+/* What a fake device does wrong. Counts: 0 never, n at the n-th call and ever after. */
+typedef struct fake_plan {
+    const char *name;
+    dev_class device_class;
+    uint64_t global_bytes, max_allocation_bytes; /* 0: plenty */
+    bool has_double, no_timestamps;
+    double speed;      /* roots a second that its calibration will find, relative; 0: 1 */
+    double wrong_by;   /* relative error planted in every potential */
+    int silent;        /* 1: launches succeed and write nothing */
+    int fail_open, fail_build, fail_buffer, fail_launch, fail_wait, fail_read, fail_binary;
+    int delay_us;      /* a launch takes so long */
+    /* Counted while running: */
+    int opens, builds, buffers, launches, waits, reads, binaries;
+    size_t live_objects; /* buffers, programs, staging and events not destroyed yet */
+} fake_plan;
+
+/* Replaces all back ends by these devices, until fake_devices_end(). The plans must live as long. */
+void fake_devices_begin(fake_plan *plans, size_t count);
+void fake_devices_end(void);
+
+#endif

@@ -1,0 +1,361 @@
+/* The scheduler and the engine on devices that fail on demand: slabs come back, jobs finish, reasons are told. */
+#include "support.h"
+
+#include "fake_device.h"
+#include "slab_queue.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
+
+typedef struct outcome {
+    ley_status status;
+    ley_error error;
+    ley_map *map;
+    ley_job *job;
+    ley_engine *engine;
+    ley_atoms *atoms;
+} outcome;
+
+static void clean(outcome *o)
+{
+    ley_job_destroy(o->job);
+    ley_map_destroy(o->map);
+    ley_engine_destroy(o->engine);
+    ley_atoms_destroy(o->atoms);
+    ley_error_clear(&o->error);
+    fake_devices_end();
+}
+
+/* A build cache of its own for each job: a cached kernel is not tested again. */
+static void fresh_cache(void)
+{
+    static int count;
+    char path[256];
+    snprintf(path, sizeof path, "%s/cache%d", support_directory(), count++);
+    setenv("LEYDEN_CACHE_DIR", path, 1);
+}
+
+/* A whole job on fake devices; `change` may edit the options. */
+static outcome run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(ley_job_options *))
+{
+    outcome o = {.status = LEY_OK};
+    ley_error error = {0};
+    ley_job_options options;
+    fresh_cache();
+    fake_devices_begin(plans, count);
+    o.atoms = support_atoms(40, 0, 8, 7);
+    ley_job_options_default(&options);
+    options.slab_planes = 2;
+    options.verify_points = 50;
+    if (change != NULL)
+        change(&options);
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    o.status = ley_engine_create(selector, &o.engine, &o.error);
+    if (o.status != LEY_OK)
+        return o;
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+static void assert_right_map(const outcome *o)
+{
+    ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
+    assert_true(support_difference(o->map, reference) < 1e-5);
+    ley_map_destroy(reference);
+}
+
+static void test_two_devices_share_the_map(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "A", .delay_us = 2000}, {.name = "B", .delay_us = 2000}};
+    outcome o = run_job(plans, 2, "all", NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    const ley_report *r = ley_job_report(o.job);
+    assert_int_equal(r->device_count, 2);
+    assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
+    assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
+    assert_true(fabs(r->devices[0].share + r->devices[1].share - 1) < 1e-12);
+    assert_int_equal(r->slab_count, (size_t)(r->devices[0].slabs + r->devices[1].slabs));
+    assert_true(r->accuracy.passed && r->accuracy.points == 50);
+    for (size_t i = 0; i < r->slab_count; i++) {
+        assert_true(r->slabs[i].kernel_end_s >= r->slabs[i].kernel_start_s);
+        assert_true(r->slabs[i].planes <= 2);
+    }
+    clean(&o);
+    assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
+}
+
+/* The second device breaks in every way there is; the first one finishes; the reason stands in the report. */
+static void test_a_failing_device_gives_its_slabs_back(void **state)
+{
+    (void)state;
+    const fake_plan faults[] = {
+        {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .fail_buffer = 3},
+        {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},      {.name = "B", .fail_launch = 4},
+        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_read = 4},   {.name = "B", .fail_launch = 3},
+        {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        fake_plan plans[] = {{.name = "A", .delay_us = 1000}, faults[i]};
+        outcome o = run_job(plans, 2, "all", NULL);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        assert_right_map(&o);
+        const ley_device_report *b = &ley_job_report(o.job)->devices[1];
+        assert_int_not_equal(b->status, LEY_OK);
+        assert_non_null(b->failure);
+        if (faults[i].fail_build != 0)
+            assert_string_equal(b->failure_log, "line 1: the fake compiler's log\nline 2: its end");
+        clean(&o);
+        assert_int_equal(plans[0].live_objects, 0);
+        assert_int_equal(plans[1].live_objects, 0);
+    }
+}
+
+static void test_no_device_left(void **state)
+{
+    (void)state;
+    fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 5}};
+    outcome o = run_job(broken, 2, "all", NULL);
+    assert_int_equal(o.status, LEY_ERROR_DEVICE);
+    assert_int_equal(ley_status_exit_code(o.status), 4);
+    assert_non_null(strstr(o.error.message, "fake_build()"));
+    assert_non_null(strstr(o.error.message, "fake_launch()"));
+    assert_non_null(strstr(o.error.log, "the fake compiler's log"));
+    clean(&o);
+
+    fake_plan wrong[] = {{.name = "A", .wrong_by = 0.01}, {.name = "B", .wrong_by = -0.01}};
+    o = run_job(wrong, 2, "all", NULL);
+    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
+    assert_int_equal(ley_status_exit_code(o.status), 5);
+    assert_non_null(strstr(o.error.message, "self-test"));
+    clean(&o);
+
+    fake_plan closed[] = {{.name = "A", .fail_open = 1}};
+    o = run_job(closed, 1, "all", NULL);
+    assert_int_equal(o.status, LEY_ERROR_DEVICE);
+    assert_non_null(strstr(o.error.message, "fake_open()"));
+    clean(&o);
+
+    o = run_job(NULL, 0, NULL, NULL);
+    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
+    assert_int_equal(ley_status_exit_code(o.status), 3);
+    assert_non_null(strstr(o.error.message, "Empty platform"));
+    clean(&o);
+}
+
+static void want_double(ley_job_options *options)
+{
+    options->sum = LEY_SUM_DOUBLE;
+}
+
+static void test_double_only_where_there_is_double(void **state)
+{
+    (void)state;
+    fake_plan without[] = {{.name = "Single"}};
+    outcome o = run_job(without, 1, "all", want_double);
+    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
+    assert_string_equal(o.error.message, "Single has no double precision");
+    clean(&o);
+    fake_plan mixed[] = {{.name = "Single"}, {.name = "Double", .has_double = true}};
+    o = run_job(mixed, 2, "all", want_double);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    assert_true(ley_job_report(o.job)->devices[1].share == 1);
+    clean(&o);
+}
+
+/* Nobody named a device: the fastest by its calibration; when that one fails, the next. */
+static void test_the_default_device(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
+    outcome o = run_job(plans, 3, NULL, NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_int_equal(ley_job_report(o.job)->device_count, 1);
+    assert_string_equal(ley_job_report(o.job)->devices[0].device->name, "fast");
+    clean(&o);
+    fake_plan fickle[] = {{.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4, .wrong_by = 0.01},
+                          {.name = "middling", .speed = 2, .fail_launch = 6}};
+    o = run_job(fickle, 3, NULL, NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    const ley_report *r = ley_job_report(o.job);
+    assert_int_equal(r->device_count, 3);
+    assert_int_equal(r->devices[0].status, LEY_ERROR_WRONG_RESULT);
+    assert_int_equal(r->devices[1].status, LEY_ERROR_DEVICE);
+    assert_true(r->devices[1].slabs > 0 && r->devices[2].slabs > 0);
+    clean(&o);
+}
+
+static void many_planes(ley_job_options *options)
+{
+    options->slab_planes = 0;
+}
+
+/* Buffers that hold 16 padded planes of 24: slabs, without anyone asking. Not even one plane: refused, with the numbers. */
+static void test_small_memory(void **state)
+{
+    (void)state;
+    fake_plan small[] = {{.name = "small", .device_class = DEV_OTHER, .max_allocation_bytes = 64 << 10}};
+    outcome o = run_job(small, 1, "all", many_planes);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    assert_int_equal(ley_job_report(o.job)->slab_count, 2);
+    ley_map *wide = NULL;
+    ley_job *job = NULL;
+    ley_job_options options;
+    ley_job_options_default(&options);
+    assert_ok_at(ley_map_create(&(ley_lattice){{0}, {1, 1, 1}, {200, 200, 1}}, &wide, &o.error), &o.error, "map", __FILE__, __LINE__);
+    assert_int_equal(ley_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
+    assert_int_equal(ley_job_run(job, &o.error), LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(o.error.message, "one plane of the lattice needs"));
+    ley_job_destroy(job);
+    ley_map_destroy(wide);
+    clean(&o);
+}
+
+static ley_job *running;
+static int calls;
+
+static void cancel_soon(void *context, const ley_progress *progress)
+{
+    (void)context;
+    assert_true(progress->points_done <= progress->points_total && progress->left_s >= 0);
+    if (++calls == 3)
+        ley_job_cancel(running);
+}
+
+static void test_progress_and_cancel(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    fake_plan plans[] = {{.name = "A", .delay_us = 500}, {.name = "B", .delay_us = 500}};
+    fake_devices_begin(plans, 2);
+    outcome o = {.atoms = support_atoms(40, 0, 8, 7)};
+    ley_job_options options;
+    ley_job_options_default(&options);
+    options.slab_planes = 1;
+    options.progress = cancel_soon;
+    calls = 0;
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_engine_create("all", &o.engine, &error));
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    running = o.job;
+    assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
+    assert_int_equal(ley_status_exit_code(LEY_CANCELLED), 130);
+    assert_true(calls >= 3 && calls < 24);
+    assert_int_equal(ley_job_run(o.job, NULL), LEY_ERROR_USAGE); /* a job runs once */
+    ley_error_clear(&error);
+    clean(&o);
+    assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
+}
+
+static void test_selectors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *selector;
+        size_t devices;
+        ley_status status;
+    } cases[] = {{"all", 3, LEY_OK},          {"0", 1, LEY_OK},        {"2,0", 2, LEY_OK},   {"gpu", 1, LEY_OK},
+                 {"cpu", 2, LEY_OK},          {"FAKE", 3, LEY_OK},     {"xeon", 2, LEY_OK},  {"Phi, 0", 2, LEY_OK},
+                 {"3", 0, LEY_ERROR_USAGE},   {"", 0, LEY_ERROR_USAGE}, {"0,nix", 0, LEY_ERROR_USAGE},
+                 {"xeon,0,cpu", 2, LEY_OK},   {",", 0, LEY_ERROR_USAGE}, {"-1", 0, LEY_ERROR_USAGE}};
+    fake_plan plans[] = {{.name = "Xeon", .device_class = DEV_CPU}, {.name = "Xeon Phi", .device_class = DEV_CPU},
+                         {.name = "Voodoo", .device_class = DEV_GPU}};
+    fake_devices_begin(plans, 3);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ley_engine *engine = NULL;
+        ley_error error = {0};
+        assert_int_equal(ley_engine_create(cases[i].selector, &engine, &error), cases[i].status);
+        if (cases[i].status == LEY_OK)
+            assert_int_equal(ley_engine_device_count(engine), cases[i].devices);
+        else
+            assert_true(error.message[0] != '\0');
+        ley_engine_destroy(engine);
+        ley_error_clear(&error);
+    }
+    fake_devices_end();
+}
+
+static void test_bad_options(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "A"}};
+    outcome o = run_job(plans, 1, "all", NULL);
+    ley_job_options good, bad;
+    ley_job *job = NULL;
+    ley_job_options_default(&good);
+#define ASSERT_REFUSED(change) \
+    bad = good; \
+    bad.change; \
+    assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &bad, &job, NULL), LEY_ERROR_USAGE)
+    ASSERT_REFUSED(dielectric = 0);
+    ASSERT_REFUSED(dielectric = NAN);
+    ASSERT_REFUSED(temperature_K = -1);
+    ASSERT_REFUSED(r_min_A = 0);
+    ASSERT_REFUSED(r_min_A = INFINITY);
+    ASSERT_REFUSED(variant = "no such");
+    ASSERT_REFUSED(slab_planes = -1);
+    ASSERT_REFUSED(method = (ley_method)77);
+    ASSERT_REFUSED(units = (ley_units)77);
+    ASSERT_REFUSED(sum = (ley_sum)77);
+#undef ASSERT_REFUSED
+    clean(&o);
+}
+
+static void test_slab_queue(void **state)
+{
+    (void)state;
+    slab_queue queue;
+    slab s, t;
+    slab_queue_init(&queue, 10);
+    slab_queue_join(&queue);
+    assert_true(slab_queue_take(&queue, 4, true, &s) && s.first == 0 && s.planes == 4);
+    assert_true(slab_queue_take(&queue, 100, true, &t) && t.first == 4 && t.planes == 6);
+    assert_false(slab_queue_take(&queue, 1, false, &t)); /* nothing now, perhaps later */
+    assert_int_equal(slab_queue_left(&queue), 10);
+    slab_queue_done(&queue, (slab){4, 6});
+    assert_true(slab_queue_give_back(&queue, s));
+    assert_int_equal(slab_queue_left(&queue), 4);
+    assert_true(slab_queue_take(&queue, 3, true, &s) && s.first == 0 && s.planes == 3); /* a smaller device */
+    assert_true(slab_queue_take(&queue, 3, true, &t) && t.first == 3 && t.planes == 1);
+    slab_queue_done(&queue, s);
+    slab_queue_done(&queue, t);
+    assert_false(slab_queue_take(&queue, 1, true, &s));
+    assert_int_equal(slab_queue_left(&queue), 0);
+    slab_queue_destroy(&queue);
+
+    slab_queue_init(&queue, (int64_t)1 << 40); /* more planes than 32 bits count */
+    slab_queue_join(&queue);
+    slab_queue_join(&queue);
+    assert_true(slab_queue_take(&queue, INT64_MAX, true, &s) && s.planes == (int64_t)1 << 38);
+    slab_queue_stop(&queue);
+    assert_false(slab_queue_take(&queue, 1, true, &t));
+    slab_queue_destroy(&queue);
+}
+
+int main(void)
+{
+    fresh_cache();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_devices_share_the_map),
+        cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
+        cmocka_unit_test(test_no_device_left),
+        cmocka_unit_test(test_double_only_where_there_is_double),
+        cmocka_unit_test(test_the_default_device),
+        cmocka_unit_test(test_small_memory),
+        cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_selectors),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_slab_queue),
+    };
+    return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
+}
