@@ -2,7 +2,7 @@
  *
  *     phi(r_i) = sum_j q_j / max(|r_i - r_j|, r_min)
  *
- * gm_atoms      {x, y, z, q}: A, relative to the lattice origin; q carries every constant factor
+ * gm_atoms      one `stored_atom` each: where it is, in A, and its charge times every constant factor
  * first_atom, n_atoms  the atoms to sum
  * first_plane   z index of the slab's first plane
  * step          {h_x, h_y, h_z, r_min^2}: A, A, A, A^2
@@ -15,6 +15,21 @@
  * ones that can come within r_min of a point; they are few and take a path of their own, so that the main loop has no
  * test and no maximum in it. Cost of a pair there: an addition, a root, a multiply-add. */
 #include "dialect.h"
+
+/* Where kernels stage their atoms, these come as a lattice cell and an offset within it: subtracting cells is exact, so that
+ * an atom's distance from a tile of points is rounded by the distance, not by how far both are from the origin. Elsewhere
+ * {x, y, z, q} relative to the lattice origin. */
+#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+typedef struct {
+    atom offset;
+    int4 cell;
+} stored_atom;
+#else
+typedef atom stored_atom;
+#endif
+
+/* Atoms summed before their sum goes to memory: keeps float sums short. */
+#define BLOCK 4096
 
 #define POINTS (LEY_UX * LEY_UY)
 #define UNROLL _Pragma("unroll")
@@ -39,21 +54,37 @@
 #endif
 
 typedef struct {
+    int4 base;        /* lattice indices of the point that positions are relative to */
+    atom step;
     real x[LEY_UX];   /* the points' coordinates, A */
     scalar y[LEY_UY], z;
     real sum[POINTS];
     real carry[CARRIES ? POINTS : 1];
 } points;
 
+/* The atom relative to p->base. */
+LEY_FN atom relative(const points *p, stored_atom s)
+{
+#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+    atom a = s.offset;
+    a.x += (s.cell.x - p->base.x) * p->step.x;
+    a.y += (s.cell.y - p->base.y) * p->step.y;
+    a.z += (s.cell.z - p->base.z) * p->step.z;
+    return a;
+#else
+    return s;
+#endif
+}
+
 /* Adds an atom that may be within r_min of a point: the slow, safe path. */
-LEY_FN void add_near(points *p, atom a, scalar r_min2_A2)
+LEY_FN void add_near(points *p, atom a)
 {
     const scalar dz = p->z - a.z;
     FOR_ROWS(v) {
         const scalar dy = p->y[v] - a.y;
         FOR_COLUMNS(u) {
             const real dx = p->x[u] - a.x;
-            const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), (real)r_min2_A2);
+            const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), (real)p->step.w);
             ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], a.w * rsqrt(r2_A2));
         }
     }
@@ -94,13 +125,13 @@ LEY_FN void add_far(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT || LEY_ATOMS == LEY_ATOMS_GLOBAL
 /* Every work-item reads every atom where it lies. */
-LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *atoms, int n_atoms, scalar r_min2_A2)
+LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *atoms, int n_atoms)
 {
     for (int j = 0; j < n_atoms; j++) {
-        const atom a = atoms[j];
+        const atom a = relative(p, atoms[j]);
         const scalar dz = p->z - a.z, dz2 = dz * dz;
-        if (dz2 < r_min2_A2)
-            add_near(p, a, r_min2_A2);
+        if (dz2 < p->step.w)
+            add_near(p, a);
         else
             add_far(p, a.x, a.y, dz2, a.w);
     }
@@ -110,7 +141,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *atoms, int n_atoms, scal
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
 /* The work-group brings a tile of atoms into local memory, with dz^2 in place of z. A near atom is staged without its
  * charge and marked in a bit set, which keeps their order, and so the sum, the same from run to run. */
-LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, scalar r_min2_A2,
+LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_atoms,
                       __local atom *sm_tile, __local volatile uint *sm_near)
 {
     const int item = get_local_id(1) * LEY_WG_X + get_local_id(0);
@@ -121,10 +152,10 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, s
             sm_near[w] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y) {
-            atom a = gm_atoms[base + j];
+            atom a = relative(p, gm_atoms[base + j]);
             const scalar dz = p->z - a.z;
             a.z = dz * dz;
-            if (a.z < r_min2_A2) {
+            if (a.z < p->step.w) {
                 atomic_or(&sm_near[j / 32], 1u << (j % 32));
                 a.z = 1;
                 a.w = 0;
@@ -138,7 +169,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, s
         }
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (uint left = sm_near[w]; left != 0; left &= left - 1)
-                add_near(p, gm_atoms[base + 32 * w + 31 - clz(left & -left)], r_min2_A2);
+                add_near(p, relative(p, gm_atoms[base + 32 * w + 31 - clz(left & -left)]));
     }
 }
 #endif
@@ -147,7 +178,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, s
 /* One work-item, for CPU devices: it lays a tile of atoms out as dy^2 + dz^2 of each of its rows, once for all its
  * columns; the inner loop then broadcasts one number a row. Sums of a tile are added to the running sums as a whole,
  * which also keeps float sums short. Near atoms are staged without charge, and listed. */
-LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, scalar r_min2_A2)
+LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_atoms)
 {
     scalar x[LEY_TILE], q[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
     int near[LEY_TILE];
@@ -155,9 +186,9 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, s
         const int count = min(LEY_TILE, n_atoms - base);
         int n_near = 0;
         for (int j = 0; j < count; j++) {
-            const atom a = gm_atoms[base + j];
+            const atom a = relative(p, gm_atoms[base + j]);
             const scalar dz = p->z - a.z;
-            const int is_near = dz * dz < r_min2_A2;
+            const int is_near = dz * dz < p->step.w;
             x[j] = a.x;
             q[j] = is_near ? 0 : a.w * LEY_ROOT_SCALE;
             FOR_ROWS(v) {
@@ -182,49 +213,62 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const atom *gm_atoms, int n_atoms, s
             }
         }
         for (int n = 0; n < n_near; n++)
-            add_near(p, gm_atoms[near[n]], r_min2_A2);
+            add_near(p, relative(p, gm_atoms[near[n]]));
     }
 }
 #endif
 
-__kernel __attribute__((reqd_work_group_size(LEY_WG_X, LEY_WG_Y, 1)))
-void dcs(ATOM_SPACE const atom *restrict gm_atoms, int first_atom, int n_atoms, int first_plane, atom step, int accumulate,
-         __global real *restrict gm_phi)
+/* Adds the sums to what memory holds of them, or puts them there. */
+LEY_FN void store(points *p, __global real *gm_sum, __global real *gm_carry, size_t row_vectors, bool accumulate)
 {
-    const int vector_x = get_group_id(0) * LEY_UX * LEY_WG_X + get_local_id(0);
-    const int row = get_group_id(1) * LEY_UY * LEY_WG_Y + get_local_id(1);
-    points p;
-    FOR_COLUMNS(u) p.x[u] = ((real)((vector_x + u * LEY_WG_X) * LEY_WIDTH) + LEY_LANES) * step.x;
-    FOR_ROWS(v) p.y[v] = (row + v * LEY_WG_Y) * step.y;
-    p.z = (first_plane + (int)get_group_id(2)) * step.z;
-
-    const size_t row_vectors = get_global_size(0) * LEY_UX, rows = get_global_size(1) * LEY_UY;
-    __global real *gm_out = gm_phi + (get_group_id(2) * rows + row) * row_vectors + vector_x;
-    __global real *gm_carry = gm_out + get_global_size(2) * rows * row_vectors;
-    UNROLL for (int k = 0; k < POINTS; k++) {
-        p.sum[k] = 0;
-        if (CARRIES)
-            p.carry[k * CARRIES] = 0;
-    }
-
-#if LEY_ATOMS == LEY_ATOMS_LOCAL
-    __local atom sm_tile[LEY_TILE];
-    __local uint sm_near[LEY_TILE / 32];
-    sum_atoms(&p, gm_atoms + first_atom, n_atoms, step.w, sm_tile, sm_near);
-#else
-    sum_atoms(&p, gm_atoms + first_atom, n_atoms, step.w);
-#endif
-
     FOR_ROWS(v) FOR_COLUMNS(u) {
         const int k = v * LEY_UX + u;
         const size_t at = v * LEY_WG_Y * row_vectors + u * LEY_WG_X;
         if (accumulate) {
             if (CARRIES)
-                ADD(p.sum[k], p.carry[k * CARRIES], -gm_carry[at]);
-            ADD(p.sum[k], p.carry[k * CARRIES], gm_out[at]);
+                ADD(p->sum[k], p->carry[k * CARRIES], -gm_carry[at]);
+            ADD(p->sum[k], p->carry[k * CARRIES], gm_sum[at]);
         }
-        gm_out[at] = p.sum[k];
+        gm_sum[at] = p->sum[k];
         if (CARRIES)
-            gm_carry[at] = p.carry[k * CARRIES];
+            gm_carry[at] = p->carry[k * CARRIES];
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(LEY_WG_X, LEY_WG_Y, 1)))
+void dcs(ATOM_SPACE const stored_atom *restrict gm_atoms, int first_atom, int n_atoms, int first_plane, atom step,
+         int accumulate, __global real *restrict gm_phi)
+{
+    const int vector_x = get_group_id(0) * LEY_UX * LEY_WG_X, row = get_group_id(1) * LEY_UY * LEY_WG_Y;
+    const int4 base = (int4)(vector_x * LEY_WIDTH, row, first_plane + (int)get_group_id(2), 0);
+    const int4 origin = LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM) ? base : (int4)(0, 0, 0, 0);
+    const int item_x = get_local_id(0), item_y = get_local_id(1);
+    points p;
+    p.base = origin;
+    p.step = step;
+    FOR_COLUMNS(u)
+        p.x[u] = ((real)(base.x - origin.x + (item_x + u * LEY_WG_X) * LEY_WIDTH) + LEY_LANES) * step.x;
+    FOR_ROWS(v)
+        p.y[v] = (base.y - origin.y + item_y + v * LEY_WG_Y) * step.y;
+    p.z = (base.z - origin.z) * step.z;
+
+    const size_t row_vectors = get_global_size(0) * LEY_UX, rows = get_global_size(1) * LEY_UY;
+    __global real *gm_sum = gm_phi + (get_group_id(2) * rows + row + item_y) * row_vectors + vector_x + item_x;
+    __global real *gm_carry = gm_sum + get_global_size(2) * rows * row_vectors;
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+    __local atom sm_tile[LEY_TILE];
+    __local uint sm_near[(LEY_TILE + 31) / 32];
+#endif
+    for (int block = 0; block < n_atoms; block += BLOCK) {
+        UNROLL for (int k = 0; k < POINTS; k++) {
+            p.sum[k] = 0;
+            p.carry[k * CARRIES] = 0;
+        }
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+        sum_atoms(&p, gm_atoms + first_atom + block, min(BLOCK, n_atoms - block), sm_tile, sm_near);
+#else
+        sum_atoms(&p, gm_atoms + first_atom + block, min(BLOCK, n_atoms - block));
+#endif
+        store(&p, gm_sum, gm_carry, row_vectors, accumulate || block > 0);
     }
 }

@@ -26,6 +26,10 @@
 #define LEY_ATOMS_LOCAL 2    /* staged through local memory by the work-group, LEY_TILE at a time */
 #define LEY_ATOMS_ROWS 3     /* one work-item stages LEY_TILE atoms as dy^2 + dz^2 of each of its rows */
 
+/* Whether atoms come as {offset x, y, z, q; cell x, y, z, -}, 32 bytes, rather than {x, y, z, q}: see dcs.cl. */
+#define LEY_ATOMS_ARE_PLACED(atoms, sum) \
+    ((sum) != LEY_SPEC_SUM_DOUBLE && ((atoms) == LEY_ATOMS_LOCAL || (atoms) == LEY_ATOMS_ROWS))
+
 /* dcs.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points; along x its vectors are strided by
  * LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring work-items touch neighbouring memory.
  * LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots an atom are taken by LEY_ROOT_NEWTON, whatever LEY_ROOT says:

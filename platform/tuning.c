@@ -41,8 +41,10 @@ static const variant variants[] = {
     {"unroll8", ANYWHERE, LEY_ATOMS_CONSTANT, 1, SIMPLE_TILE, false, {{16, 8, 8, 1, 1}}},
     {"local", ANYWHERE, LEY_ATOMS_LOCAL, 1, 256, false, {{16, 8, 1, 1, 1}}},
     {"local8", ANYWHERE, LEY_ATOMS_LOCAL, 1, 256, false, {{16, 8, 8, 1, 1}}},
+    {"tiled8", ANYWHERE, LEY_ATOMS_LOCAL, 1, 512, false,
+     {{16, 8, 4, 2, 1}, {32, 8, 4, 2, 1}, {8, 8, 4, 2, 1}, {4, 16, 4, 2, 1}, {8, 16, 4, 2, 1}}},
     {"tiled16", ANYWHERE, LEY_ATOMS_LOCAL, 1, 512, true,
-     {{32, 16, 4, 4, 1.02}, {32, 8, 4, 4, 1.005}, {16, 8, 4, 4, 1}, {8, 8, 4, 4, 1}, {4, 16, 4, 4, 1}, {16, 4, 4, 4, 1}}},
+     {{16, 8, 4, 4, 1}, {32, 8, 4, 4, 1}, {8, 8, 4, 4, 1}, {4, 16, 4, 4, 1}, {16, 4, 4, 4, 1}}},
     {"vector4", ON_CPU, LEY_ATOMS_ROWS, 4, 256, false,
      {{1, 1, 8, 16, 1}, {1, 1, 4, 16, 0.98}, {1, 1, 2, 16, 0.95}, {1, 1, 8, 8, 0.95}, {1, 1, 2, 8, 0.9}}},
     {"vector8", ON_CPU, LEY_ATOMS_ROWS, 8, 256, false,
@@ -57,7 +59,7 @@ const char *tuning_dcs_variant(size_t i)
     return i < VARIANT_COUNT ? variants[i].name : NULL;
 }
 
-const char *tuning_dcs_default(const dev_info *info)
+const char *tuning_dcs_default(const dev_info *info, int sum)
 {
     if (info->device_class == DEV_CPU)
         switch (calibrate_width(info)) {
@@ -68,7 +70,8 @@ const char *tuning_dcs_default(const dev_info *info)
         case 4:
             return "vector4";
         }
-    return "tiled16";
+    /* 16 float sums and 16 compensations, or 16 double sums, leave too few registers for enough work-groups. */
+    return sum == LEY_SPEC_SUM_FLOAT ? "tiled16" : "tiled8";
 }
 
 int tuning_dcs_tile_x(const dcs_spec *spec)
@@ -127,10 +130,9 @@ static int newton_roots(const calibration *c, const variant *v, const tuning_wis
     return wanted && c->fma_per_s >= slow_root_ratio * c->roots_per_s[root] ? NEWTON_SHARE * points / NEWTON_OF : 0;
 }
 
-static const variant *find_variant(const dev_info *info, const char *name)
+static const variant *find_variant(const dev_info *info, const tuning_wish *wish)
 {
-    if (name == NULL)
-        name = tuning_dcs_default(info);
+    const char *name = wish->variant != NULL ? wish->variant : tuning_dcs_default(info, wish->sum);
     for (size_t i = 0; i < VARIANT_COUNT; i++)
         if (strcmp(variants[i].name, name) == 0)
             return &variants[i];
@@ -151,7 +153,7 @@ static ley_status check_memory(const dev_info *info, const variant *v, const dcs
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_wish *wish, tuning_choice *choice,
                       ley_error *error)
 {
-    const variant *v = find_variant(info, wish->variant);
+    const variant *v = find_variant(info, wish);
     if (v == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", wish->variant);
     if (wish->sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)

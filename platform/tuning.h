@@ -29,8 +29,8 @@ typedef struct tuning_choice {
 /* Names of the DCS variants, i from 0; NULL behind the last. */
 const char *tuning_dcs_variant(size_t i);
 
-/* The name of the variant that this device gets by default. */
-const char *tuning_dcs_default(const dev_info *info);
+/* The name of the variant that this device gets by default for this kind of sum (LEY_SPEC_SUM_...). */
+const char *tuning_dcs_default(const dev_info *info, int sum);
 
 /* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device cannot run it. */
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_wish *wish, tuning_choice *choice,

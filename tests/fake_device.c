@@ -231,16 +231,30 @@ static double real_at(const void *bytes, bool is_double, size_t i)
     return is_double ? ((const double *)bytes)[i] : (double)((const float *)bytes)[i];
 }
 
-static double sum_at(const dev_launch *launch, bool is_double, const double point_A[3], double r_min2_A2)
+/* The j-th atom, {x, y, z, q} relative to the lattice origin, whichever way it is packed. */
+static void unpack(const dev_launch *launch, size_t j, double atom[4])
 {
-    const void *atoms = launch->arguments[0].buffer->bytes;
+    const unsigned char *bytes = launch->arguments[0].buffer->bytes;
+    const dcs_spec *spec = &launch->program->spec;
+    const bool is_double = spec->sum == LEY_SPEC_SUM_DOUBLE, placed = LEY_ATOMS_ARE_PLACED(spec->atoms, spec->sum);
+    const int32_t *cell = (const int32_t *)(bytes + 32 * j + 16);
+    for (size_t k = 0; k < 4; k++) {
+        atom[k] = placed ? real_at(bytes + 32 * j, false, k) : real_at(bytes, is_double, 4 * j + k);
+        if (placed && k < 3)
+            atom[k] += cell[k] * real_at(launch->arguments[4].value, is_double, k);
+    }
+}
+
+static double sum_at(const dev_launch *launch, const double point_A[3], double r_min2_A2)
+{
     const size_t first = (size_t)int_argument(launch, 1), count = (size_t)int_argument(launch, 2);
     double sum = 0;
     for (size_t j = first; j < first + count; j++) {
-        double r2_A2 = 0;
+        double atom[4], r2_A2 = 0;
+        unpack(launch, j, atom);
         for (size_t axis = 0; axis < 3; axis++)
-            r2_A2 += pow(point_A[axis] - real_at(atoms, is_double, 4 * j + axis), 2);
-        sum += real_at(atoms, is_double, 4 * j + 3) / sqrt(fmax(r2_A2, r_min2_A2));
+            r2_A2 += pow(point_A[axis] - atom[axis], 2);
+        sum += atom[3] / sqrt(fmax(r2_A2, r_min2_A2));
     }
     return sum;
 }
@@ -269,7 +283,7 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
         const size_t x = at % n_x, y = at / n_x % n_y, z = at / n_x / n_y;
         const double point_A[3] = {(double)x * real_at(step, is_double, 0), (double)y * real_at(step, is_double, 1),
                                    (double)((size_t)int_argument(launch, 3) + z) * real_at(step, is_double, 2)};
-        const double value = sum_at(launch, is_double, point_A, real_at(step, is_double, 3));
+        const double value = sum_at(launch, point_A, real_at(step, is_double, 3));
         store(spec, launch->arguments[6].buffer, at, n_x * n_y * n_z, int_argument(launch, 5) != 0,
               value * (1 + plan->wrong_by));
     }

@@ -31,18 +31,16 @@ typedef struct dcs_state {
 
 static ley_status prepare(ley_job *job, ley_error *error)
 {
-    dcs_problem *problem = calloc(1, sizeof *problem);
+    dcs_problem *problem = malloc(sizeof *problem);
     if (problem == NULL)
         return ley_fail_memory(error, sizeof *problem, "the job");
+    *problem = (dcs_problem){job->atoms, *ley_map_lattice(job->map), job->coulomb_constant, job->options.r_min_A};
     job->method_data = problem;
-    return dcs_problem_create(job->atoms, ley_map_lattice(job->map), job->coulomb_constant, job->options.r_min_A,
-                              job->options.sum, problem, error);
+    return LEY_OK;
 }
 
 static void release(ley_job *job)
 {
-    if (job->method_data != NULL)
-        dcs_problem_clear(job->method_data);
     free(job->method_data);
     job->method_data = NULL;
 }
@@ -64,7 +62,7 @@ static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error
     if (!fits || plane_bytes > room)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %lld bytes, one buffer holds %lld",
                         info->name, (long long)plane_bytes, (long long)room);
-    const double pairs = (double)layout.padded_x * (double)layout.padded_y * (double)problem->n_atoms;
+    const double pairs = (double)layout.padded_x * (double)layout.padded_y * (double)ley_atoms_count(problem->atoms);
     const double planes = floor(dcs_kernel_expected_rate(&s->kernel) * slab_s / pairs);
     s->slab_planes = room / plane_bytes;
     if (s->slab_planes > planes)

@@ -11,44 +11,6 @@
 /* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for themselves. */
 enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512 };
 
-ley_status dcs_problem_create(const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant,
-                              double r_min_A, ley_sum sum, dcs_problem *problem, ley_error *error)
-{
-    const size_t n = ley_atoms_count(atoms);
-    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
-    dcs_problem p = {.lattice = *lattice, .n_atoms = n, .is_double = sum == LEY_SUM_DOUBLE};
-    p.atoms = calloc(n, 4 * (p.is_double ? sizeof(double) : sizeof(float)));
-    if (p.atoms == NULL)
-        return ley_fail_memory(error, n * 4 * sizeof(double), "packed atoms");
-    for (size_t i = 0; i < n; i++) {
-        double atom[4];
-        for (int axis = 0; axis < 3; axis++)
-            atom[axis] = position_A[3 * i + axis] - lattice->origin_A[axis];
-        atom[3] = charge_e[i] * coulomb_constant;
-        for (int k = 0; k < 4; k++)
-            if (p.is_double)
-                ((double *)p.atoms)[4 * i + k] = atom[k];
-            else
-                ((float *)p.atoms)[4 * i + k] = (float)atom[k];
-    }
-    for (int axis = 0; axis < 3; axis++)
-        p.step[axis] = lattice->spacing_A[axis];
-    p.step[3] = r_min_A * r_min_A;
-    *problem = p;
-    return LEY_OK;
-}
-
-void dcs_problem_clear(dcs_problem *problem)
-{
-    free(problem->atoms);
-    *problem = (dcs_problem){0};
-}
-
-static size_t atom_bytes(const dcs_problem *problem)
-{
-    return 4 * (problem->is_double ? sizeof(double) : sizeof(float));
-}
-
 static padded_store store_of(const dcs_spec *spec)
 {
     return spec->sum == LEY_SPEC_SUM_DOUBLE        ? PADDED_DOUBLE
@@ -96,19 +58,17 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel)
     return fmax(0.5 * kernel->facts.roots_per_s[kernel->choice.spec.root], 1e5);
 }
 
-static ley_status add_buffer(dcs_kernel *k, size_t first, size_t count, dev_buffer **buffer, ley_error *error)
+static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
 {
-    const size_t bytes = atom_bytes(k->problem);
     dev_buffer **buffers = realloc(k->buffers, (k->buffer_count + 1) * sizeof *buffers);
     if (buffers == NULL)
         return ley_fail_memory(error, sizeof *buffers, "atom buffers");
     k->buffers = buffers;
-    ley_status status = k->device->backend->buffer_create(k->device, count * bytes, DEV_READ_ONLY, buffer, error);
+    ley_status status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, buffer, error);
     if (status != LEY_OK)
         return status;
     k->buffers[k->buffer_count++] = *buffer;
-    return k->device->backend->write(k->device, *buffer, 0, (const char *)k->problem->atoms + first * bytes,
-                                     count * bytes, error);
+    return k->device->backend->write(k->device, *buffer, 0, bytes, size, error);
 }
 
 /* Atoms a launch: as many as keep it near launch_s, so that a job can be cancelled and a display stays alive. */
@@ -117,33 +77,46 @@ static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_
     const padded_slab layout = dcs_kernel_layout(k, &problem->lattice);
     const double points = (double)layout.padded_x * (double)layout.padded_y * (double)planes;
     const double atoms = dcs_kernel_expected_rate(k) * launch_s / points;
-    return atoms < SMALLEST_BATCH ? SMALLEST_BATCH : atoms < (double)problem->n_atoms ? (size_t)atoms : problem->n_atoms;
+    const size_t n = ley_atoms_count(problem->atoms);
+    return atoms < SMALLEST_BATCH ? SMALLEST_BATCH : atoms < (double)n ? (size_t)atoms : n;
+}
+
+/* Uploads packed atoms and cuts them into launches. A kernel sees constant memory as a buffer of its own. */
+static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, size_t n, size_t batch, ley_error *error)
+{
+    const bool constant = k->choice.spec.atoms == LEY_ATOMS_CONSTANT;
+    dev_buffer *buffer = NULL;
+    ley_status status = constant ? LEY_OK : add_buffer(k, packed, n * bytes, &buffer, error);
+    for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
+        const size_t size = n - first < batch ? n - first : batch;
+        if (constant)
+            status = add_buffer(k, packed + first * bytes, size * bytes, &buffer, error);
+        k->batches[k->batch_count++] = (dcs_batch){buffer, constant ? 0 : (int)first, (int)size};
+    }
+    return status;
 }
 
 ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, size_t batch, ley_error *error)
 {
-    k->problem = problem;
+    const dcs_packing packing = dcs_packing_of(&k->choice.spec);
+    const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(problem->atoms);
+    k->problem = *problem;
     k->layout = dcs_kernel_layout(k, &problem->lattice);
-    const bool constant = k->choice.spec.atoms == LEY_ATOMS_CONSTANT;
-    if (constant) {
-        const size_t fits = (size_t)(k->device->info->constant_bytes / atom_bytes(problem));
+    if (k->choice.spec.atoms == LEY_ATOMS_CONSTANT) {
+        const size_t fits = (size_t)(k->device->info->constant_bytes / bytes);
         const size_t most = fits < CONSTANT_BATCH ? fits : CONSTANT_BATCH;
         batch = batch < most ? batch : most;
     }
-    const size_t n = problem->n_atoms, count = (n + batch - 1) / batch;
-    dev_buffer *buffer = NULL;
+    void *packed = calloc(n, bytes);
+    k->batches = calloc((n + batch - 1) / batch, sizeof *k->batches);
     ley_status status = LEY_OK;
-    k->batches = calloc(count, sizeof *k->batches);
-    if (k->batches == NULL)
-        return ley_fail_memory(error, count * sizeof *k->batches, "batches");
-    if (!constant)
-        status = add_buffer(k, 0, n, &buffer, error);
-    for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
-        const size_t size = n - first < batch ? n - first : batch;
-        if (constant) /* a kernel sees constant memory as a buffer of its own */
-            status = add_buffer(k, first, size, &buffer, error);
-        k->batches[k->batch_count++] = (dcs_batch){buffer, constant ? 0 : (int)first, (int)size};
+    if (packed == NULL || k->batches == NULL)
+        status = ley_fail_memory(error, n * bytes, "packed atoms");
+    else {
+        dcs_pack(packing, problem->atoms, &problem->lattice, problem->coulomb_constant, packed);
+        status = load_packed(k, packed, bytes, n, batch, error);
     }
+    free(packed);
     return status;
 }
 
@@ -152,14 +125,17 @@ ley_status dcs_kernel_load(dcs_kernel *k, const dcs_problem *problem, int64_t pl
     return dcs_kernel_load_batches(k, problem, batch_size(k, problem, planes, launch_s), error);
 }
 
-static dev_argument step_argument(const dcs_problem *problem)
+/* {h_x, h_y, h_z, r_min^2} in the kernel's own precision. */
+static dev_argument step_argument(const dcs_kernel *k)
 {
-    if (problem->is_double)
-        return dev_argument_bytes(problem->step, sizeof problem->step);
-    float step[4];
-    for (int k = 0; k < 4; k++)
-        step[k] = (float)problem->step[k];
-    return dev_argument_bytes(step, sizeof step);
+    const double *h_A = k->problem.lattice.spacing_A;
+    const double step[4] = {h_A[0], h_A[1], h_A[2], k->problem.r_min_A * k->problem.r_min_A};
+    if (k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE)
+        return dev_argument_bytes(step, sizeof step);
+    float rounded[4];
+    for (int i = 0; i < 4; i++)
+        rounded[i] = (float)step[i];
+    return dev_argument_bytes(rounded, sizeof rounded);
 }
 
 ley_status dcs_kernel_launch(dcs_kernel *k, int64_t first, int64_t planes, dev_buffer *phi, dev_event **events,
@@ -170,7 +146,7 @@ ley_status dcs_kernel_launch(dcs_kernel *k, int64_t first, int64_t planes, dev_b
         const dev_argument arguments[] = {
             dev_argument_buffer(k->batches[b].buffer), dev_argument_int(k->batches[b].first),
             dev_argument_int(k->batches[b].count),     dev_argument_int((int32_t)first),
-            step_argument(k->problem),                 dev_argument_int(b > 0),
+            step_argument(k),                          dev_argument_int(b > 0),
             dev_argument_buffer(phi),
         };
         const dev_launch launch = {

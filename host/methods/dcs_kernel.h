@@ -2,23 +2,18 @@
 #ifndef LEY_DCS_KERNEL_H
 #define LEY_DCS_KERNEL_H
 
+#include "dcs_pack.h"
 #include "device.h"
 #include "leyden.h"
 #include "padding.h"
 #include "tuning.h"
 
-/* Atoms as the kernel wants them: {x, y, z, q}, positions relative to the lattice origin, the Coulomb constant in q. */
+/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must outlive it. */
 typedef struct dcs_problem {
+    const ley_atoms *atoms;
     ley_lattice lattice;
-    size_t n_atoms;
-    bool is_double;
-    void *atoms;    /* float[n][4] or double[n][4] */
-    double step[4]; /* spacing (A) along x, y, z; r_min^2 (A^2) */
+    double coulomb_constant, r_min_A;
 } dcs_problem;
-
-ley_status dcs_problem_create(const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant,
-                              double r_min_A, ley_sum sum, dcs_problem *problem, ley_error *error);
-void dcs_problem_clear(dcs_problem *problem);
 
 typedef struct dcs_batch {
     dev_buffer *buffer;
@@ -32,7 +27,7 @@ typedef struct dcs_kernel {
     char options[512];
     dev_program *program;
     bool from_cache;
-    const dcs_problem *problem;
+    dcs_problem problem;
     padded_slab layout; /* planes = 1 */
     size_t batch_count;
     dcs_batch *batches; /* one launch each */

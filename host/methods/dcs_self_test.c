@@ -116,20 +116,16 @@ ley_status dcs_self_test(dcs_kernel *k, ley_error *error)
     memcpy(lattice.spacing_A, spacing_A, sizeof lattice.spacing_A);
     const size_t n = slow ? 3 * (size_t)spec->tile / 2 + 20 : 700;
     ley_atoms *atoms = NULL;
-    dcs_problem problem = {0};
     float *map = calloc((size_t)(lattice.n[0] * lattice.n[1] * PLANES), sizeof *map);
     ley_status status = map != NULL ? LEY_OK : ley_fail_memory(error, 0, "the self-test");
     if (status == LEY_OK)
         status = make_atoms(n, &lattice, &atoms, error);
     if (status == LEY_OK)
-        status = dcs_problem_create(atoms, &lattice, 1, r_min_A, (ley_sum)spec->sum, &problem, error);
-    if (status == LEY_OK)
-        status = dcs_kernel_load_batches(k, &problem, (n + BATCHES - 1) / BATCHES + 1, error);
+        status = dcs_kernel_load_batches(k, &(dcs_problem){atoms, lattice, 1, r_min_A}, (n + BATCHES - 1) / BATCHES + 1, error);
     if (status == LEY_OK)
         status = run(k, map, error);
     if (status == LEY_OK)
         status = compare(k, atoms, &lattice, map, error);
-    dcs_problem_clear(&problem);
     ley_atoms_destroy(atoms);
     free(map);
     return status;

@@ -1,0 +1,489 @@
+/* OpenDX scalar maps, as APBS writes them. docs/formats.md has the layout. */
+#include "digits.h"
+#include "error.h"
+#include "leyden.h"
+#include "output.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE = 16, VALUES_A_LINE = 3 };
+
+static const size_t block_bytes = 64 << 20; /* of values turned into the file's order at once, when several rows fit */
+
+/* to[c][r] = from[r][c]; the strides are the distances of rows. Tile by tile, as columns jump through memory. */
+static void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride, int64_t rows,
+                      int64_t columns)
+{
+    for (int64_t r0 = 0; r0 < rows; r0 += TILE)
+        for (int64_t c0 = 0; c0 < columns; c0 += TILE) {
+            int64_t r1 = r0 + TILE < rows ? r0 + TILE : rows, c1 = c0 + TILE < columns ? c0 + TILE : columns;
+            for (int64_t r = r0; r < r1; r++)
+                for (int64_t c = c0; c < c1; c++)
+                    to[c * to_stride + r] = from[r * from_stride + c];
+        }
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
+
+static ley_status check_values(const ley_map *map, const char *path, ley_error *error)
+{
+    const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));
+    const float *values = ley_map_read_values(map);
+    for (int64_t i = 0; i < points; i++)
+        if (!isfinite(values[i]))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the map is %s at point (%lld, %lld, %lld)", path,
+                            isnan(values[i]) ? "not a number" : "infinite", (long long)(i % n[0]),
+                            (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]));
+    return LEY_OK;
+}
+
+static ley_status print(ley_output *output, ley_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static ley_status print(ley_output *output, ley_error *error, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    locale_t old = uselocale(ley_c_locale());
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    uselocale(old);
+    va_end(arguments);
+    return ley_output_write(output, text, (size_t)length, error);
+}
+
+/* "# line" for every line; control characters would end a line somewhere. */
+static ley_status write_comment(ley_output *output, const char *comment, ley_error *error)
+{
+    while (*comment != '\0') {
+        ley_status status = print(output, error, "# ");
+        size_t length = strcspn(comment, "\n");
+        for (size_t done = 0, part; done < length && status == LEY_OK; done += part) {
+            char text[256];
+            part = length - done < sizeof text ? length - done : sizeof text;
+            for (size_t i = 0; i < part; i++) {
+                char c = comment[done + i];
+                text[i] = c == 127 || (unsigned char)c < ' ' ? ' ' : c;
+            }
+            status = ley_output_write(output, text, part, error);
+        }
+        if (status == LEY_OK)
+            status = print(output, error, "\n");
+        if (status != LEY_OK)
+            return status;
+        comment += length + (comment[length] == '\n');
+    }
+    return LEY_OK;
+}
+
+static ley_status write_header(ley_output *output, const ley_map *map, const char *comment, ley_error *error)
+{
+    const ley_lattice *l = ley_map_lattice(map);
+    const double *o = l->origin_A, *h = l->spacing_A;
+    const long long n[3] = {l->n[0], l->n[1], l->n[2]};
+    char title[64];
+    const char *units = ley_map_units(map);
+    snprintf(title, sizeof title, *units != '\0' ? "POTENTIAL (%s)\n\n" : "POTENTIAL\n\n", units);
+    ley_status status = print(output, error, "# Data from leyden %s\n# \n", LEY_VERSION);
+    if (status == LEY_OK)
+        status = write_comment(output, title, error);
+    if (status == LEY_OK && comment != NULL)
+        status = write_comment(output, comment, error);
+    if (status == LEY_OK)
+        status = print(output, error, "object 1 class gridpositions counts %lld %lld %lld\n", n[0], n[1], n[2]);
+    if (status == LEY_OK)
+        status = print(output, error, "origin %12.6e %12.6e %12.6e\n", o[0], o[1], o[2]);
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
+        status = print(output, error, "delta %12.6e %12.6e %12.6e\n", axis == 0 ? h[0] : 0, axis == 1 ? h[1] : 0,
+                       axis == 2 ? h[2] : 0);
+    if (status == LEY_OK)
+        status = print(output, error, "object 2 class gridconnections counts %lld %lld %lld\n", n[0], n[1], n[2]);
+    if (status == LEY_OK)
+        status = print(output, error, "object 3 class array type double rank 0 items %lld         data follows\n",
+                       (long long)ley_lattice_points(l));
+    return status;
+}
+
+/* Values in the file's order on their way to text. */
+typedef struct value_writer {
+    ley_digits digits;
+    ley_output *output;
+    int column;
+    char text[64 * 1024];
+} value_writer;
+
+static ley_status write_values(value_writer *writer, const float *values, size_t n, ley_error *error)
+{
+    enum { BATCH = sizeof writer->text / (LEY_DIGITS_MAX + 2) };
+    while (n > 0) {
+        size_t batch = n < BATCH ? n : BATCH;
+        char *at = writer->text;
+        for (size_t i = 0; i < batch; i++) {
+            at = ley_digits_write(&writer->digits, values[i], at);
+            *at++ = ' ';
+            if (++writer->column == VALUES_A_LINE) {
+                *at++ = '\n';
+                writer->column = 0;
+            }
+        }
+        ley_status status = ley_output_write(writer->output, writer->text, (size_t)(at - writer->text), error);
+        if (status != LEY_OK)
+            return status;
+        values += batch;
+        n -= batch;
+    }
+    return LEY_OK;
+}
+
+/* Some planes of constant x at a time: memory holds x next to each other, the file z. */
+static ley_status write_array(ley_output *output, const ley_map *map, ley_error *error)
+{
+    const int64_t *n = ley_map_lattice(map)->n, plane = n[1] * n[2];
+    int64_t planes = (int64_t)(block_bytes / sizeof(float)) / plane;
+    planes = planes < 1 ? 1 : planes > TILE ? TILE : planes;
+    planes = planes > n[0] ? n[0] : planes;
+    size_t bytes = (size_t)(planes * plane) * sizeof(float);
+    float *block = malloc(bytes);
+    value_writer *writer = malloc(sizeof *writer);
+    ley_status status = LEY_OK;
+    if (block == NULL || writer == NULL)
+        status = ley_fail_memory(error, bytes + sizeof *writer, "writing a map");
+    if (status == LEY_OK) {
+        ley_digits_prepare(&writer->digits);
+        writer->output = output;
+        writer->column = 0;
+    }
+    for (int64_t x = 0; x < n[0] && status == LEY_OK; x += planes) {
+        int64_t width = x + planes <= n[0] ? planes : n[0] - x;
+        for (int64_t y = 0; y < n[1]; y++)
+            transpose(ley_map_read_values(map) + y * n[0] + x, n[0] * n[1], block + y * n[2], plane, n[2], width);
+        status = write_values(writer, block, (size_t)(width * plane), error);
+    }
+    if (status == LEY_OK && writer->column != 0)
+        status = print(output, error, "\n");
+    free(writer);
+    free(block);
+    return status;
+}
+
+static bool ends_in_gz(const char *path)
+{
+    size_t length = strlen(path);
+    return length >= 3 && ley_word_is(path + length - 3, 3, ".GZ");
+}
+
+ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment, const volatile bool *cancel,
+                            ley_error *error)
+{
+    ley_output output;
+    ley_status status = check_values(map, path, error);
+    if (status == LEY_OK)
+        status = ley_output_open(&output, path, ends_in_gz(path), cancel, error);
+    if (status != LEY_OK)
+        return status;
+    status = write_header(&output, map, comment, error);
+    if (status == LEY_OK)
+        status = write_array(&output, map, error);
+    if (status == LEY_OK)
+        status = print(&output, error,
+                       "attribute \"dep\" string \"positions\"\n"
+                       "object \"regular positions regular connections\"         class field\n"
+                       "component \"positions\" value 1\n"
+                       "component \"connections\" value 2\n"
+                       "component \"data\" value 3\n");
+    if (status == LEY_OK)
+        return ley_output_commit(&output, error);
+    ley_output_abandon(&output);
+    return status;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------------------------- */
+
+typedef struct dx_reader {
+    const char *path;
+    ley_text *text;
+    ley_lattice lattice;
+    bool has_counts, has_origin;
+    int deltas;
+    char units[32];
+    const char *word; /* the current one; NULL at the end of the file */
+    size_t length;
+} dx_reader;
+
+/* "... potential ... (units) ...", in parentheses that may hold others. */
+static void find_units(dx_reader *reader, const char *comment)
+{
+    const char *at = comment;
+    while (*at != '\0' && !(strlen(at) >= 9 && ley_word_is(at, 9, "POTENTIAL")))
+        at++;
+    const char *open = strchr(at, '(');
+    if (reader->units[0] != '\0' || open == NULL)
+        return;
+    size_t length = 0;
+    for (int depth = 1; depth > 0; length++) {
+        char c = open[1 + length];
+        if (c == '\0' || (unsigned char)c < ' ')
+            return;
+        depth += (c == '(') - (c == ')');
+    }
+    if (length - 1 < sizeof reader->units)
+        memcpy(reader->units, open + 1, length - 1);
+}
+
+/* The next word that is in no comment. */
+static ley_status next(dx_reader *reader, ley_error *error)
+{
+    for (;;) {
+        ley_status status = ley_text_word(reader->text, &reader->word, &reader->length, error);
+        if (status != LEY_OK || reader->word == NULL || reader->word[0] != '#')
+            return status;
+        char comment[256];
+        status = ley_text_rest(reader->text, comment, sizeof comment, error);
+        if (status != LEY_OK)
+            return status;
+        find_units(reader, comment);
+    }
+}
+
+static bool is(const dx_reader *reader, const char *keyword)
+{
+    return reader->word != NULL && ley_word_is(reader->word, reader->length, keyword);
+}
+
+static ley_status fail_word(const dx_reader *reader, const char *what, const char *complaint, ley_error *error)
+{
+    char quote[LEY_TEXT_QUOTE];
+    if (reader->word == NULL)
+        return ley_text_fail(reader->text, error, "the file ends where %s should be", what);
+    return ley_text_fail(reader->text, error, "%s: %s %s", what, ley_quote(reader->word, reader->length, quote),
+                         complaint);
+}
+
+static ley_status expect(dx_reader *reader, const char *keyword, const char *what, ley_error *error)
+{
+    ley_status status = next(reader, error);
+    if (status == LEY_OK && !is(reader, keyword))
+        status = fail_word(reader, what, "is not it", error);
+    return status;
+}
+
+static ley_status read_three(dx_reader *reader, const char *what, double values[3], ley_error *error)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        ley_status status = next(reader, error);
+        if (status != LEY_OK)
+            return status;
+        ley_number kind =
+            reader->word != NULL ? ley_parse_double(reader->word, reader->length, &values[axis]) : LEY_NUMBER_NONE;
+        if (kind != LEY_NUMBER_FINE)
+            return fail_word(reader, what, ley_number_complaint(kind), error);
+    }
+    return LEY_OK;
+}
+
+static ley_status read_counts(dx_reader *reader, int64_t n[3], ley_error *error)
+{
+    ley_status status = expect(reader, "COUNTS", "the word counts", error);
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++) {
+        status = next(reader, error);
+        if (status != LEY_OK)
+            return status;
+        ley_number kind =
+            reader->word != NULL ? ley_parse_int64(reader->word, reader->length, &n[axis]) : LEY_NUMBER_NONE;
+        if (kind != LEY_NUMBER_FINE)
+            return fail_word(reader, "counts", ley_number_complaint(kind), error);
+        if (n[axis] < 1)
+            return fail_word(reader, "counts", "is not positive", error);
+    }
+    return status;
+}
+
+static ley_status read_delta(dx_reader *reader, ley_error *error)
+{
+    double row[3];
+    ley_status status = read_three(reader, "delta", row, error);
+    if (status != LEY_OK)
+        return status;
+    if (reader->deltas == 3)
+        return ley_text_fail(reader->text, error, "more than three delta rows");
+    int axis = reader->deltas++;
+    for (int other = 0; other < 3; other++)
+        if (other != axis && row[other] != 0)
+            return ley_text_fail(reader->text, error, "delta: the lattice is not along x, y and z");
+    reader->lattice.spacing_A[axis] = row[axis];
+    return LEY_OK;
+}
+
+/* ... type T rank R [shape S] items N [attributes] data follows. */
+static ley_status read_array_header(dx_reader *reader, int64_t *items, ley_error *error)
+{
+    *items = -1;
+    for (;;) {
+        ley_status status = next(reader, error);
+        if (status != LEY_OK)
+            return status;
+        if (is(reader, "DATA"))
+            break;
+        bool counted = is(reader, "ITEMS") || is(reader, "RANK") || is(reader, "SHAPE");
+        bool is_items = is(reader, "ITEMS"), is_rank = is(reader, "RANK");
+        if (is(reader, "BINARY") || is(reader, "IEEE") || is(reader, "LSB") || is(reader, "MSB") || is(reader, "XDR"))
+            return ley_text_fail(reader->text, error, "binary values are not supported");
+        if (!counted && !is(reader, "TYPE"))
+            return fail_word(reader, "array", "is unknown here", error);
+        status = next(reader, error);
+        int64_t value = 0;
+        ley_number kind = LEY_NUMBER_FINE;
+        if (status == LEY_OK && (counted || reader->word == NULL))
+            kind = reader->word != NULL ? ley_parse_int64(reader->word, reader->length, &value) : LEY_NUMBER_NONE;
+        if (status == LEY_OK && kind != LEY_NUMBER_FINE)
+            status = fail_word(reader, "array", ley_number_complaint(kind), error);
+        else if (status == LEY_OK && counted && !is_items && value != 1 && !(is_rank && value == 0))
+            status = fail_word(reader, "array", "is no rank or shape of a scalar map", error);
+        if (status != LEY_OK)
+            return status;
+        if (is_items)
+            *items = value;
+    }
+    return expect(reader, "FOLLOWS", "the word follows (values elsewhere or binary are not supported)", error);
+}
+
+static ley_status check_header(dx_reader *reader, int64_t items, ley_error *error)
+{
+    if (!reader->has_counts || !reader->has_origin || reader->deltas < 3)
+        return ley_text_fail(reader->text, error, "values before %s",
+                             !reader->has_counts   ? "gridpositions"
+                             : !reader->has_origin ? "origin"
+                                                   : "three delta rows");
+    ley_status status = ley_lattice_check(&reader->lattice, error);
+    if (status != LEY_OK) {
+        ley_error_prefix(error, "%s:%lld", reader->path, (long long)ley_text_line_number(reader->text));
+        return status;
+    }
+    int64_t points = ley_lattice_points(&reader->lattice);
+    if (items != points)
+        return ley_text_fail(reader->text, error, "%lld items for a lattice of %lld points", (long long)items,
+                             (long long)points);
+    return LEY_OK;
+}
+
+/* Everything in front of the values. */
+static ley_status read_header(dx_reader *reader, ley_error *error)
+{
+    int64_t connections[3], items;
+    for (;;) {
+        ley_status status = next(reader, error);
+        if (status != LEY_OK)
+            return status;
+        if (is(reader, "ORIGIN")) {
+            status = read_three(reader, "origin", reader->lattice.origin_A, error);
+            reader->has_origin = true;
+        } else if (is(reader, "DELTA")) {
+            status = read_delta(reader, error);
+        } else if (is(reader, "ATTRIBUTE")) {
+            status = ley_text_rest(reader->text, NULL, 0, error);
+        } else if (is(reader, "OBJECT")) {
+            while (status == LEY_OK && reader->word != NULL && !is(reader, "CLASS"))
+                status = next(reader, error);
+            if (status == LEY_OK)
+                status = next(reader, error);
+            if (status == LEY_OK && is(reader, "GRIDPOSITIONS")) {
+                status = read_counts(reader, reader->lattice.n, error);
+                reader->has_counts = true;
+            } else if (status == LEY_OK && is(reader, "GRIDCONNECTIONS")) {
+                status = read_counts(reader, connections, error);
+                if (status == LEY_OK && reader->has_counts &&
+                    memcmp(connections, reader->lattice.n, sizeof connections) != 0)
+                    status = ley_text_fail(reader->text, error, "connections and positions have different counts");
+            } else if (status == LEY_OK && is(reader, "ARRAY")) {
+                status = read_array_header(reader, &items, error);
+                return status == LEY_OK ? check_header(reader, items, error) : status;
+            } else if (status == LEY_OK) {
+                status = fail_word(reader, "an object's class", "is none of a scalar map", error);
+            }
+        } else {
+            status = fail_word(reader, "an OpenDX header", "does not belong there", error);
+        }
+        if (status != LEY_OK)
+            return status;
+    }
+}
+
+/* The array grows with what the file really holds: its header alone is no reason to take memory. */
+static ley_status read_values(dx_reader *reader, float **values, ley_error *error)
+{
+    int64_t points = ley_lattice_points(&reader->lattice), capacity = 0;
+    for (int64_t i = 0; i < points; i++) {
+        ley_status status = next(reader, error);
+        if (status != LEY_OK)
+            return status;
+        if (reader->word == NULL)
+            return ley_text_fail(reader->text, error, "the file ends after %lld of %lld values", (long long)i,
+                                 (long long)points);
+        if (i == capacity) {
+            capacity = capacity == 0 ? 1 << 16 : 2 * capacity;
+            capacity = capacity < points ? capacity : points;
+            float *larger = realloc(*values, (size_t)capacity * sizeof(float));
+            if (larger == NULL)
+                return ley_fail_memory(error, (size_t)capacity * sizeof(float), "the map");
+            *values = larger;
+        }
+        ley_number kind = ley_parse_float(reader->word, reader->length, &(*values)[i]);
+        if (kind != LEY_NUMBER_FINE) {
+            char quote[LEY_TEXT_QUOTE];
+            return ley_text_fail(reader->text, error, "value %lld of %lld: %s %s", (long long)i + 1, (long long)points,
+                                 ley_quote(reader->word, reader->length, quote), ley_number_complaint(kind));
+        }
+    }
+    return LEY_OK;
+}
+
+/* What follows the values says nothing new, but further values would mean that the header was wrong. */
+static ley_status read_footer(dx_reader *reader, ley_error *error)
+{
+    for (;;) {
+        ley_status status = next(reader, error);
+        if (status != LEY_OK || reader->word == NULL)
+            return status;
+        if (!is(reader, "ATTRIBUTE") && !is(reader, "OBJECT") && !is(reader, "COMPONENT") && !is(reader, "END"))
+            return fail_word(reader, "behind the last value", "does not belong there", error);
+        status = ley_text_rest(reader->text, NULL, 0, error);
+        if (status != LEY_OK)
+            return status;
+    }
+}
+
+static ley_status make_map(const dx_reader *reader, const float *values, ley_map **map, ley_error *error)
+{
+    ley_status status = ley_map_create(&reader->lattice, map, error);
+    if (status != LEY_OK)
+        return status;
+    const int64_t *n = reader->lattice.n;
+    for (int64_t y = 0; y < n[1]; y++)
+        transpose(values + y * n[2], n[1] * n[2], ley_map_values(*map) + y * n[0], n[0] * n[1], n[0], n[2]);
+    ley_map_set_units(*map, reader->units);
+    return LEY_OK;
+}
+
+ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error)
+{
+    dx_reader reader = {.path = path};
+    ley_status status = ley_text_open(path, &reader.text, error);
+    if (status != LEY_OK)
+        return status;
+    float *values = NULL;
+    status = read_header(&reader, error);
+    if (status == LEY_OK)
+        status = read_values(&reader, &values, error);
+    if (status == LEY_OK)
+        status = read_footer(&reader, error);
+    if (status == LEY_OK)
+        status = make_map(&reader, values, map, error);
+    free(values);
+    ley_text_close(reader.text);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Writing files that appear whole or not at all. */
+#ifndef LEY_IO_OUTPUT_H
+#define LEY_IO_OUTPUT_H
+
+#include "leyden_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A file under way. The bytes go to a hidden file next to the target that is renamed when all is well; a target that is
+ * no regular file (a pipe, a device, /dev/stdout) gets them at once. */
+typedef struct ley_output {
+    const char *path;          /* as the caller named it */
+    char *target, *temporary;  /* temporary is NULL when writing straight to the target */
+    struct z_stream_s *packer; /* NULL: plain */
+    unsigned char *packed;
+    const volatile bool *cancel; /* or NULL */
+    int fd;
+} ley_output;
+
+/* Starts a file; `path` and `cancel` must outlive it. On failure there is nothing to end. */
+ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,
+                           ley_error *error);
+
+/* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the output. */
+ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error);
+
+/* Puts the finished file under its name. Ends the output, whatever it returns. */
+ley_status ley_output_commit(ley_output *output, ley_error *error);
+
+/* Ends the output and leaves nothing behind. */
+void ley_output_abandon(ley_output *output);
+
+#endif

@@ -1,0 +1,295 @@
+/* PQR: atoms with charges and radii. docs/formats.md has the rules that are applied here. */
+#include "error.h"
+#include "leyden.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS_MAX = 12, NUMBERS = 5 };
+
+static const char *const number_names[NUMBERS] = {"x", "y", "z", "charge", "radius"};
+
+typedef struct field {
+    const char *at;
+    size_t length;
+} field;
+
+typedef struct atom_list {
+    size_t n, capacity;
+    double *position_A, *charge_e, *radius_A;
+    int64_t *line; /* where each was read, for complaints about it */
+} atom_list;
+
+static bool grow(void *array, size_t items, size_t item_bytes)
+{
+    void **at = array, *larger = realloc(*at, items * item_bytes);
+    if (larger != NULL)
+        *at = larger;
+    return larger != NULL;
+}
+
+static ley_status append(atom_list *list, const double numbers[NUMBERS], int64_t line, ley_error *error)
+{
+    if (list->n == list->capacity) {
+        size_t more = list->capacity < 1024 ? 1024 : 2 * list->capacity;
+        if (!grow(&list->position_A, more, 3 * sizeof(double)) || !grow(&list->charge_e, more, sizeof(double)) ||
+            !grow(&list->radius_A, more, sizeof(double)) || !grow(&list->line, more, sizeof(int64_t)))
+            return ley_fail_memory(error, more * (5 * sizeof(double) + sizeof(int64_t)), "atoms");
+        list->capacity = more;
+    }
+    memcpy(list->position_A + 3 * list->n, numbers, 3 * sizeof(double));
+    list->charge_e[list->n] = numbers[3];
+    list->radius_A[list->n] = numbers[4];
+    list->line[list->n++] = line;
+    return LEY_OK;
+}
+
+static void free_list(atom_list *list)
+{
+    free(list->position_A);
+    free(list->charge_e);
+    free(list->radius_A);
+    free(list->line);
+}
+
+/* ---- What a field looks like ----------------------------------------------------------------------------------- */
+
+static ley_number number_of(const field *f, double *value)
+{
+    return ley_parse_double(f->at, f->length, value);
+}
+
+/* Meant as a number, be it a fine one or not. */
+static bool is_number(const field *f)
+{
+    double value;
+    return number_of(f, &value) != LEY_NUMBER_NONE;
+}
+
+/* A number written with a decimal point, as coordinates are and residue numbers are not. */
+static bool has_point(const field *f)
+{
+    return is_number(f) && memchr(f->at, '.', f->length) != NULL;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Whether a residue number, with or without an insertion code, ends the field, and, when `whole`, is all of it. */
+static bool is_residue_number(const field *f, bool whole)
+{
+    size_t end = f->length;
+    if (end > 1 && is_letter(f->at[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && ley_is_digit(f->at[start - 1]))
+        start--;
+    size_t sign = start > 0 && (f->at[start - 1] == '-' || f->at[start - 1] == '+') ? 1 : 0;
+    return start < end && memchr(f->at, '.', f->length) == NULL && (!whole || start == sign);
+}
+
+/* ---- White space ----------------------------------------------------------------------------------------------- */
+
+static bool are_numbers(const field *fields, size_t n, size_t first)
+{
+    bool all = first + NUMBERS <= n;
+    for (size_t i = first; all && i < first + NUMBERS; i++)
+        all = is_number(&fields[i]);
+    return all;
+}
+
+static bool have_points(const field *fields, size_t first)
+{
+    return has_point(&fields[first]) && has_point(&fields[first + 1]) && has_point(&fields[first + 2]);
+}
+
+/* Index of x among the fields behind the record's name; 0 when white space does not tell. */
+static size_t find_x(const field *fields, size_t n)
+{
+    /* serial name residue chain number x: a chain that might itself be the residue number takes coordinates with
+     * points. */
+    if (are_numbers(fields, n, 5) && is_residue_number(&fields[4], true) &&
+        (!is_residue_number(&fields[3], false) || have_points(fields, 5)))
+        return 5;
+    /* serial name residue number x */
+    if (are_numbers(fields, n, 4) && is_residue_number(&fields[3], true))
+        return 4;
+    /* Fields grown together: with fewer of them only the points tell a coordinate from a residue number. */
+    for (size_t x = 4; x >= 2; x--)
+        if (are_numbers(fields, n, x) && is_residue_number(&fields[x - 1], false) && have_points(fields, x))
+            return x;
+    return 0;
+}
+
+static size_t split(const char *at, const char *end, field fields[FIELDS_MAX])
+{
+    size_t n = 0;
+    while (n < FIELDS_MAX) {
+        while (at < end && ley_is_space(*at))
+            at++;
+        if (at == end)
+            break;
+        fields[n].at = at;
+        while (at < end && !ley_is_space(*at))
+            at++;
+        fields[n].length = (size_t)(at - fields[n].at);
+        n++;
+    }
+    return n;
+}
+
+/* ---- Columns --------------------------------------------------------------------------------------------------- */
+
+/* Columns first to last of the line, counted from 1, without the blanks around. */
+static field columns(const char *line, size_t length, size_t first, size_t last)
+{
+    size_t start = first - 1, end = last < length ? last : length;
+    while (start < end && ley_is_space(line[start]))
+        start++;
+    while (end > start && ley_is_space(line[end - 1]))
+        end--;
+    return (field){.at = line + start, .length = start < end ? end - start : 0};
+}
+
+/* PDB's columns. A blank before x and a point in every coordinate make sure that no number is cut in two. */
+static bool find_columns(const char *line, size_t length, field numbers[NUMBERS])
+{
+    if (length < 55 || !ley_is_space(line[29]))
+        return false;
+    for (size_t axis = 0; axis < 3; axis++) {
+        numbers[axis] = columns(line, length, 31 + 8 * axis, 38 + 8 * axis);
+        if (!has_point(&numbers[axis]))
+            return false;
+    }
+    field rest[FIELDS_MAX];
+    size_t n = split(line + 54, line + length, rest);
+    bool apart = n >= 2 && is_number(&rest[0]) && is_number(&rest[1]);
+    numbers[3] = apart ? rest[0] : columns(line, length, 55, 62);
+    numbers[4] = apart ? rest[1] : columns(line, length, 63, 69);
+    return is_number(&numbers[3]) && is_number(&numbers[4]);
+}
+
+/* ---- Records --------------------------------------------------------------------------------------------------- */
+
+static ley_status fail_number(const ley_text *text, size_t i, const field *f, const char *complaint, ley_error *error)
+{
+    char quote[LEY_TEXT_QUOTE];
+    return ley_text_fail(text, error, "%s %s %s", number_names[i], ley_quote(f->at, f->length, quote), complaint);
+}
+
+/* Names what is wrong, taking the record for one in the usual order. */
+static ley_status fail_record(const ley_text *text, const field *fields, size_t n, ley_error *error)
+{
+    bool chain = n > 4 && !is_number(&fields[3]) && !is_residue_number(&fields[3], false);
+    size_t x = chain ? 5 : 4;
+    if (n < x)
+        return ley_text_fail(text, error, "truncated record: %zu fields and no coordinates", n);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (x + i >= n)
+            return ley_text_fail(text, error, "truncated record: no %s", number_names[i]);
+        if (!is_number(&fields[x + i]))
+            return fail_number(text, i, &fields[x + i], ley_number_complaint(LEY_NUMBER_NONE), error);
+    }
+    char quote[LEY_TEXT_QUOTE];
+    return ley_text_fail(text, error, "%s is no residue number, so that the coordinates cannot be told",
+                         ley_quote(fields[x - 1].at, fields[x - 1].length, quote));
+}
+
+/* `start`: behind the record's name. */
+static ley_status read_atom(const ley_text *text, const char *line, size_t length, const char *start, atom_list *list,
+                            ley_error *error)
+{
+    field fields[FIELDS_MAX], numbers[NUMBERS];
+    size_t n = split(start, line + length, fields), x = find_x(fields, n);
+    if (x > 0)
+        memcpy(numbers, fields + x, sizeof numbers);
+    else if (!find_columns(line, length, numbers))
+        return fail_record(text, fields, n, error);
+    double values[NUMBERS];
+    for (size_t i = 0; i < NUMBERS; i++) {
+        ley_number kind = number_of(&numbers[i], &values[i]);
+        if (kind != LEY_NUMBER_FINE)
+            return fail_number(text, i, &numbers[i], ley_number_complaint(kind), error);
+    }
+    if (values[4] < 0)
+        return fail_number(text, 4, &numbers[4], "is negative", error);
+    return append(list, values, ley_text_line_number(text), error);
+}
+
+/* Where the record's name ends when it is ATOM or HETATM, a serial number grown to it or not; else NULL. */
+static const char *behind_atom(const char *word, size_t length)
+{
+    static const char *const names[] = {"ATOM", "HETATM"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = strlen(names[i]);
+        if (length >= n && ley_word_is(word, n, names[i]) &&
+            (length == n || ley_is_digit(word[n]) || word[n] == '-' || word[n] == '*'))
+            return word + n;
+    }
+    return NULL;
+}
+
+/* All records of the first model. */
+static ley_status read_records(ley_text *text, atom_list *list, ley_error *error)
+{
+    for (;;) {
+        const char *line;
+        size_t length;
+        ley_status status = ley_text_line(text, &line, &length, error);
+        if (status != LEY_OK || line == NULL)
+            return status;
+        const char *word = line, *end = line + length;
+        while (word < end && ley_is_space(*word))
+            word++;
+        const char *stop = word;
+        while (stop < end && !ley_is_space(*stop))
+            stop++;
+        size_t word_length = (size_t)(stop - word);
+        if (list->n > 0 && (ley_word_is(word, word_length, "MODEL") || ley_word_is(word, word_length, "ENDMDL")))
+            return LEY_OK;
+        const char *start = behind_atom(word, word_length);
+        if (start != NULL)
+            status = read_atom(text, line, length, start, list, error);
+        if (status != LEY_OK)
+            return status;
+    }
+}
+
+/* An atom that is refused is named by its line: each one is asked for again on its own. */
+static void prefix_line(const char *path, const atom_list *list, ley_error *error)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        ley_atoms *alone = NULL;
+        ley_status status =
+            ley_atoms_create(1, list->position_A + 3 * i, list->charge_e + i, list->radius_A + i, &alone, NULL);
+        ley_atoms_destroy(alone);
+        if (status == LEY_ERROR_INPUT) {
+            ley_error_prefix(error, "%s:%lld", path, (long long)list->line[i]);
+            return;
+        }
+    }
+    ley_error_prefix(error, "%s", path);
+}
+
+ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error)
+{
+    ley_text *text;
+    ley_status status = ley_text_open(path, &text, error);
+    if (status != LEY_OK)
+        return status;
+    atom_list list = {0};
+    status = read_records(text, &list, error);
+    if (status == LEY_OK && list.n == 0)
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: no ATOM or HETATM record", path);
+    else if (status == LEY_OK) {
+        status = ley_atoms_create(list.n, list.position_A, list.charge_e, list.radius_A, atoms, error);
+        if (status == LEY_ERROR_INPUT)
+            prefix_line(path, &list, error);
+    }
+    free_list(&list);
+    ley_text_close(text);
+    return status;
+}

@@ -1,0 +1,195 @@
+#include "text.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { BUFFER_BYTES = 256 * 1024, ZLIB_BYTES = 128 * 1024 };
+
+_Static_assert(BUFFER_BYTES > LEY_TEXT_LINE_MAX + 2, "a line and its end fit into the buffer");
+
+struct ley_text {
+    const char *path;
+    gzFile file;
+    int64_t line;      /* lines handed out, or 1 + line ends passed by words */
+    size_t begin, end; /* what is still unread of the buffer */
+    bool drained;      /* the file has no more than what is in the buffer */
+    char buffer[BUFFER_BYTES + 1];
+};
+
+ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0 || (S_ISDIR(status.st_mode) && (errno = EISDIR))) {
+        int reason = errno;
+        if (fd >= 0)
+            close(fd);
+        return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(reason));
+    }
+    ley_text *t = malloc(sizeof *t);
+    gzFile file = t != NULL ? gzdopen(fd, "rb") : NULL;
+    if (file == NULL || gzbuffer(file, ZLIB_BYTES) != 0) {
+        if (file != NULL)
+            gzclose(file);
+        else
+            close(fd);
+        free(t);
+        return ley_fail_memory(error, sizeof *t + ZLIB_BYTES, "reading a file");
+    }
+    t->path = path;
+    t->file = file;
+    t->line = 0;
+    t->begin = t->end = 0;
+    t->drained = false;
+    *text = t;
+    return LEY_OK;
+}
+
+void ley_text_close(ley_text *text)
+{
+    if (text == NULL)
+        return;
+    gzclose(text->file);
+    free(text);
+}
+
+int64_t ley_text_line_number(const ley_text *text)
+{
+    return text->line;
+}
+
+ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return ley_fail(error, LEY_ERROR_INPUT, "%s:%lld: %s", text->path, (long long)text->line, message);
+}
+
+/* Moves what is unread to the front and reads on behind it. `line`: where a fault lies. */
+static ley_status fill(ley_text *text, int64_t line, ley_error *error)
+{
+    memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
+    text->end -= text->begin;
+    text->begin = 0;
+    int got = gzread(text->file, text->buffer + text->end, (unsigned)(BUFFER_BYTES - text->end));
+    if (got > 0) {
+        text->end += (size_t)got;
+        return LEY_OK;
+    }
+    int reason = errno, code;
+    const char *words = gzerror(text->file, &code);
+    text->drained = true;
+    if (code == Z_ERRNO)
+        return ley_fail(error, LEY_ERROR_FILE, "%s: %s", text->path, strerror(reason));
+    if (code == Z_MEM_ERROR)
+        return ley_fail_memory(error, ZLIB_BYTES, "unpacking a file");
+    if (code == Z_OK || code == Z_STREAM_END)
+        return LEY_OK;
+    text->line = line;
+    if (code == Z_BUF_ERROR)
+        return ley_text_fail(text, error, "the gzip file is cut short");
+    return ley_text_fail(text, error, "the gzip file is damaged: %s", words);
+}
+
+ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_error *error)
+{
+    char *stop = NULL;
+    size_t seen = 0; /* bytes of this line that hold no line end */
+    while (stop == NULL) {
+        stop = memchr(text->buffer + text->begin + seen, '\n', text->end - text->begin - seen);
+        seen = text->end - text->begin;
+        if (stop != NULL || text->drained || seen > LEY_TEXT_LINE_MAX + 1)
+            break;
+        ley_status status = fill(text, text->line + 1, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    if (stop == NULL && seen == 0) {
+        *line = NULL;
+        *length = 0;
+        return LEY_OK;
+    }
+    text->line++;
+    char *start = text->buffer + text->begin;
+    size_t n = stop != NULL ? (size_t)(stop - start) : seen;
+    text->begin += stop != NULL ? n + 1 : n;
+    if (n > 0 && start[n - 1] == '\r')
+        n--;
+    if (n > LEY_TEXT_LINE_MAX)
+        return ley_text_fail(text, error, "line longer than %d bytes", LEY_TEXT_LINE_MAX);
+    if (memchr(start, '\0', n) != NULL)
+        return ley_text_fail(text, error, "a NUL byte: this is no text file");
+    start[n] = '\0';
+    *line = start;
+    *length = n;
+    return LEY_OK;
+}
+
+ley_status ley_text_word(ley_text *text, const char **word, size_t *length, ley_error *error)
+{
+    if (text->line == 0)
+        text->line = 1;
+    size_t seen = 0; /* bytes of the word so far */
+    for (;;) {
+        const char *at = text->buffer + text->begin, *end = text->buffer + text->end;
+        for (; seen == 0 && at < end && ley_is_space(*at); at++)
+            text->line += *at == '\n';
+        text->begin = (size_t)(at - text->buffer);
+        const char *stop = at + seen;
+        while (stop < end && !ley_is_space(*stop) && *stop != '\0')
+            stop++;
+        if (at < end && *at == '#')
+            stop = at + 1;
+        seen = (size_t)(stop - at);
+        if (seen > LEY_TEXT_WORD_MAX)
+            return ley_text_fail(text, error, "word longer than %d bytes", LEY_TEXT_WORD_MAX);
+        if (stop < end && *stop == '\0')
+            return ley_text_fail(text, error, "a NUL byte: this is no text file");
+        if (stop < end || text->drained || (seen > 0 && *at == '#')) {
+            *word = seen > 0 ? at : NULL;
+            *length = seen;
+            text->begin += seen;
+            return LEY_OK;
+        }
+        ley_status status = fill(text, text->line, error);
+        if (status != LEY_OK)
+            return status;
+    }
+}
+
+ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *error)
+{
+    size_t kept = 0;
+    for (;;) {
+        const char *at = text->buffer + text->begin;
+        size_t n = text->end - text->begin;
+        const char *stop = memchr(at, '\n', n);
+        if (stop != NULL)
+            n = (size_t)(stop - at);
+        if (memchr(at, '\0', n) != NULL)
+            return ley_text_fail(text, error, "a NUL byte: this is no text file");
+        for (size_t i = 0; i < n && kept + 1 < size; i++)
+            rest[kept++] = at[i];
+        text->begin += n;
+        if (stop != NULL || text->drained)
+            break;
+        ley_status status = fill(text, text->line, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    if (size > 0)
+        rest[kept] = '\0';
+    return LEY_OK;
+}

@@ -1,0 +1,397 @@
+/* Reading PQR files: every layout, every complaint. */
+#include "io/text.h"
+#include "leyden.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/leyden-test-pqr-XXXXXX";
+static char path[128];
+
+static void write_bytes(const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_gzip(const char *text)
+{
+    gzFile file = gzopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), strlen(text));
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static ley_atoms *read_fine(void)
+{
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    ley_status status = ley_atoms_read_pqr(path, &atoms, &error);
+    if (status != LEY_OK)
+        fail_msg("%s", error.message);
+    return atoms;
+}
+
+/* The file has one atom with these numbers. */
+static void expect_numbers(const char *text, double x, double y, double z, double q, double r)
+{
+    write_bytes(text, strlen(text));
+    ley_atoms *atoms = read_fine();
+    const double *p = ley_atoms_positions_A(atoms);
+    if (ley_atoms_count(atoms) != 1 || p[0] != x || p[1] != y || p[2] != z || ley_atoms_charges_e(atoms)[0] != q ||
+        ley_atoms_radii_A(atoms)[0] != r)
+        fail_msg("%s: %zu atoms, %g %g %g %g %g", text, ley_atoms_count(atoms), p[0], p[1], p[2],
+                 ley_atoms_charges_e(atoms)[0], ley_atoms_radii_A(atoms)[0]);
+    ley_atoms_destroy(atoms);
+}
+
+/* The file at `path` is refused with "path" + what. */
+static void expect_refusal(ley_status expected, const char *what)
+{
+    char message[512];
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    ley_status status = ley_atoms_read_pqr(path, &atoms, &error);
+    snprintf(message, sizeof message, "%s%s", path, what);
+    assert_null(atoms);
+    assert_int_equal(status, expected);
+    assert_string_equal(error.message, message);
+    assert_int_equal(ley_atoms_read_pqr(path, &atoms, NULL), expected);
+    ley_error_clear(&error);
+}
+
+static void expect_bad(const char *text, const char *what)
+{
+    write_bytes(text, strlen(text));
+    expect_refusal(LEY_ERROR_INPUT, what);
+}
+
+static void layouts_between_white_space(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "ATOM      1  I   ION     1       1.500  -2.500  3.250  0.25  3.00\n",
+        "ATOM  1 C A 1 1.5 -2.5 3.25 0.25 3\n",
+        "ATOM       1    C   A  0        1.500   -2.500   3.250  0.2500 3.0000   \n",
+        "ATOM      0  C   CHG A0          1.500  -2.500  3.250  0.2500  3.0\n",
+        "ATOM   1700  N    ALA B   1       1.500   -2.500  3.250   0.2500  3.0 \n",
+        "ATOM 1 H5T DC5 1 1.5 -2.5 3.25 0.25 3\r\n",
+        "ATOM\t1\tH5T\tDC5\tA\t100A\t1.5\t-2.5\t3.25\t0.25\t3",
+        "HETATM12345 HD21ALEU  12 1.5 -2.5 3.25 0.25 3\n",
+        "HETATM12345 N NTERA1000 1.5 -2.5 3.25 0.25 3\n",
+        "ATOM  ***** HD21AMEOHA-100B 1.5 -2.5 3.25 0.25 3\n",
+        "ATOM 1 C 004 1 1.5 -2.5 3.25 0.25 3 C\n",
+        "ATOM 1 C ALA 1 5 1.5 -2.5 3.25 0.25 3\n",
+        "ATOM 1 C ALA A1 5 1.5 -2.5 3.25 0.25 3 7\n",
+        "ATOM 1 C ALA -3 1.5 -2.5 3.25 0.25 3 C 12\n",
+        "  atom 1 C INF A 3 1.5 -2.5 .325e1 +2.5E-1 3. N3+ 12 13 14 15 16 17 18\n",
+        "ATOM 1 C ALA 1 1.5 -2.5 3.25 0.25 3 7\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        expect_numbers(texts[i], 1.5, -2.5, 3.25, 0.25, 3);
+    expect_numbers("ATOM 1 C ALA 1 5 -2 3 1 2", 5, -2, 3, 1, 2);
+    expect_numbers("ATOM 1 C ALA A 7 5 -2 3 1 2", 5, -2, 3, 1, 2);
+    expect_numbers("ATOM 1 C ALA 7 5 -2.0 3.0 1.0 2.0\nATOMS\n", 5, -2, 3, 1, 2);
+}
+
+static void layouts_in_columns(void **state)
+{
+    (void)state;
+    expect_numbers("ATOM      1  N   NTERA1000     -36.576-112.088-113.641  0.1850 1.8240      N\n", -36.576, -112.088,
+                   -113.641, 0.185, 1.824);
+    expect_numbers("ATOM  12345 HD21ALEU A 100A     36.5761112.0881113.641-10.185010.8240\n", 36.576, 1112.088,
+                   1113.641, -10.185, 10.824);
+    expect_numbers("ATOM      1  N   GLY A1000    -999.999-999.999-999.999 -0.5 1.5", -999.999, -999.999, -999.999,
+                   -0.5, 1.5);
+    expect_numbers("HETATM    1  C 1 LIG A   5       1.000   2.000   3.000  0.5000 1.5000\r\n", 1, 2, 3, 0.5, 1.5);
+}
+
+static void other_records_and_models(void **state)
+{
+    (void)state;
+    static const char atom[] = "ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 1.5\n";
+    char text[2048];
+    snprintf(text, sizeof text,
+             "REMARK ATOM 1\n# c\n\nHEADER\nCRYST1 1 2 3\nMODEL 1\n%sTER\nEND\n%sCONECT 1 2\nENDMDL\nMODEL 2\nATOM x\n",
+             atom, atom);
+    write_bytes(text, strlen(text));
+    ley_atoms *atoms = read_fine();
+    assert_int_equal(ley_atoms_count(atoms), 2);
+    ley_atoms_destroy(atoms);
+    snprintf(text, sizeof text, "ENDMDL\nMODEL\n%sMODEL\n%s", atom, atom);
+    expect_numbers(text, 1, 2, 3, 0.5, 1.5);
+}
+
+static void bad_records(void **state)
+{
+    (void)state;
+    expect_bad("", ": no ATOM or HETATM record");
+    expect_bad("\n\nREMARK\n", ": no ATOM or HETATM record");
+    expect_bad("\x7f\x45LF \x01\x02\xff\xfe binary\n", ": no ATOM or HETATM record");
+    expect_bad("ATOM", ":1: truncated record: 0 fields and no coordinates");
+    expect_bad("\nATOM 1 C ALA", ":2: truncated record: 3 fields and no coordinates");
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0", ":1: truncated record: no z");
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0", ":1: truncated record: no charge");
+    expect_bad("ATOM 1 C ALA A 1 1.0 2.0 3.0 0.5", ":1: truncated record: no radius");
+    expect_bad("ATOM 1 H5T DC5 1 1.0 2.0 3.0 0.5", ":1: truncated record: no radius");
+    expect_bad("ATOM 1 C 004 1 1.0 2.0 3.0 0.5", ":1: truncated record: no radius");
+    expect_bad("ATOM      1  N   NTERA1000     -36.576-112.088-113.641  0.1850", ":1: truncated record: no x");
+    expect_bad("ATOM 1 C ALA A0 5 -2.0 3.0 1.0 2.0",
+               ":1: 'A0' is no residue number, so that the coordinates cannot be told");
+    expect_bad("ATOM 1 C ALA 1 1.0 two 3.0 0.5 1", ":1: y 'two' is not a number");
+    expect_bad("ATOM 1 C ALA 1 0x10 2.0 3.0 0.5 1", ":1: x '0x10' is not a number");
+    expect_bad("ATOM 1 C ALA 1 1,5 2.0 3.0 0.5 1", ":1: x '1,5' is not a number");
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0 nan 0.5 1", ":1: z 'nan' is not finite");
+    expect_bad("ATOM 1 C ALA A 1 1.0 2.0 3.0 -Infinity 1", ":1: charge '-Infinity' is not finite");
+    expect_bad("ATOM 1 C ALA 1 1e999 2.0 3.0 0.5 1", ":1: x '1e999' is too large");
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 -1", ":1: radius '-1' is negative");
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 1\nATOM 1 C ALA 1 1.0 2e9 3.0 0.5 1",
+               ":2: atom 2: y = 2e+09 A is not within 1e8 A");
+    expect_bad("ATOM 1 C ALA one 1.0 2.0 3.0 0.5 1", ":1: truncated record: no radius");
+    expect_bad("ATOM 1 C ALA A one 1.0 2.0 3.0 0.5 1",
+               ":1: 'one' is no residue number, so that the coordinates cannot be told");
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    write_bytes("REMARK\nATOM 1 C\0ALA", 20);
+    expect_refusal(LEY_ERROR_INPUT, ":2: a NUL byte: this is no text file");
+    size_t size = 5 << 20;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, 'A', size);
+    memcpy(text, "REMARK\n", 7);
+    write_bytes(text, size);
+    expect_refusal(LEY_ERROR_INPUT, ":2: line longer than 65536 bytes");
+    memset(text, 'A', size);
+    text[65536] = '\n';
+    write_bytes(text, 65537);
+    expect_refusal(LEY_ERROR_INPUT, ": no ATOM or HETATM record");
+    memcpy(text + 65536, "\r\n", 2);
+    write_bytes(text, 65538);
+    expect_refusal(LEY_ERROR_INPUT, ": no ATOM or HETATM record");
+    memcpy(text + 65536, "A\n", 2);
+    write_bytes(text, 65538);
+    expect_refusal(LEY_ERROR_INPUT, ":1: line longer than 65536 bytes");
+    free(text);
+    unlink(path);
+    expect_refusal(LEY_ERROR_FILE, ": No such file or directory");
+    assert_int_equal(mkdir(path, 0700), 0);
+    expect_refusal(LEY_ERROR_FILE, ": Is a directory");
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void random_bytes(void **state)
+{
+    (void)state;
+    uint64_t seed = 12345;
+    for (int round = 0; round < 200; round++) {
+        unsigned char bytes[3000];
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            bytes[i] = (unsigned char)(seed >> 56);
+        }
+        if (round % 2 != 0)
+            memcpy(bytes, "ATOM 1 ", 7);
+        write_bytes(bytes, sizeof bytes);
+        ley_atoms *atoms = NULL;
+        ley_error error = {0};
+        assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
+        assert_memory_equal(error.message, path, strlen(path));
+    }
+}
+
+static void gzip_files(void **state)
+{
+    (void)state;
+    char text[20000] = "";
+    for (int i = 0; i < 300; i++)
+        sprintf(text + strlen(text), "ATOM %d C ALA %d %d.25 2.0 3.0 0.5 1.5\r\n", i, i, i * i % 97);
+    write_gzip(text);
+    ley_atoms *atoms = read_fine();
+    assert_int_equal(ley_atoms_count(atoms), 300);
+    assert_true(ley_atoms_positions_A(atoms)[3 * 299] == 299 * 299 % 97 + 0.25);
+    ley_atoms_destroy(atoms);
+
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - 20), 0);
+    ley_error error = {0};
+    assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, ": the gzip file is cut short"));
+    assert_int_equal(error.message[strlen(path)], ':');
+
+    write_gzip(text);
+    FILE *file = fopen(path, "r+b");
+    assert_int_equal(fseek(file, status.st_size - 6, SEEK_SET), 0);
+    fputc(0x55, file); /* checksum */
+    fclose(file);
+    assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, ": the gzip file is damaged: "));
+}
+
+/* 200 MB of one line and of blank lines pack into some 200 KB; reading them must not take their size. */
+static void gzip_bombs(void **state)
+{
+    (void)state;
+    static char block[1 << 20];
+    for (int blanks = 0; blanks < 2; blanks++) {
+        memset(block, blanks ? '\n' : 'x', sizeof block);
+        gzFile file = gzopen(path, "wb1");
+        for (int i = 0; i < 200; i++)
+            assert_int_equal(gzwrite(file, block, sizeof block), sizeof block);
+        assert_int_equal(gzclose(file), Z_OK);
+        struct rusage before, after;
+        getrusage(RUSAGE_SELF, &before);
+        expect_refusal(LEY_ERROR_INPUT, blanks ? ": no ATOM or HETATM record" : ":1: line longer than 65536 bytes");
+        getrusage(RUSAGE_SELF, &after);
+        assert_true(after.ru_maxrss - before.ru_maxrss < 8 * 1024);
+    }
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+    static const char *const fine[] = {"0",
+                                       "-0",
+                                       "+1.5",
+                                       ".5",
+                                       "5.",
+                                       "1e5",
+                                       "1E-5",
+                                       "123456789012345678901234567890",
+                                       "9007199254740993",
+                                       "1e23",
+                                       "4.9e-324",
+                                       "1.7976931348623157e308",
+                                       "1e-999",
+                                       "0.30000000000000004",
+                                       "8.5e22",
+                                       "0e999999999999"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        double value = NAN;
+        float single = NAN;
+        assert_int_equal(ley_parse_double(fine[i], strlen(fine[i]), &value), LEY_NUMBER_FINE);
+        double expected = strtod(fine[i], NULL);
+        assert_memory_equal(&value, &expected, sizeof value);
+        if (fabs(expected) < 1e38) {
+            float short_expected = strtof(fine[i], NULL);
+            assert_int_equal(ley_parse_float(fine[i], strlen(fine[i]), &single), LEY_NUMBER_FINE);
+            assert_memory_equal(&single, &short_expected, sizeof single);
+        }
+    }
+    static const char *const bad[] = {"",     "+",     "-",    ".",   "e5", "1e", "1e+",
+                                      "1.5x", "0x1p3", "1..2", "--1", "1 ", "1_0"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        double value;
+        assert_int_equal(ley_parse_double(bad[i], strlen(bad[i]), &value), LEY_NUMBER_NONE);
+    }
+    double value;
+    float single;
+    int64_t whole;
+    assert_int_equal(ley_parse_double("-nan(0x1)", 9, &value), LEY_NUMBER_NOT_FINITE);
+    assert_int_equal(ley_parse_double("1.8e308", 7, &value), LEY_NUMBER_TOO_LARGE);
+    assert_int_equal(ley_parse_float("3.4028236e38", 12, &single), LEY_NUMBER_TOO_LARGE);
+    assert_int_equal(ley_parse_float("-INF", 4, &single), LEY_NUMBER_NOT_FINITE);
+    assert_int_equal(ley_parse_int64("-9223372036854775808", 20, &whole), LEY_NUMBER_FINE);
+    assert_true(whole == INT64_MIN);
+    assert_int_equal(ley_parse_int64("9223372036854775808", 19, &whole), LEY_NUMBER_TOO_LARGE);
+    assert_int_equal(ley_parse_int64("1.0", 3, &whole), LEY_NUMBER_NONE);
+    assert_int_equal(ley_parse_int64("-", 1, &whole), LEY_NUMBER_NONE);
+}
+
+/* Digits chosen to lie next to the halves between two floats, where rounding twice would show. */
+static void floats_round_once(void **state)
+{
+    (void)state;
+    uint64_t seed = 99;
+    for (int i = 0; i < 300000; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        uint32_t bits = (uint32_t)(seed >> 33) % 0x7f000000;
+        float low, value = NAN;
+        memcpy(&low, &bits, sizeof low);
+        double half = 0.5 * ((double)low + (double)nextafterf(low, INFINITY));
+        char word[64];
+        snprintf(word, sizeof word, "%.*e", 6 + i % 20, i % 3 != 0 ? half : (double)low);
+        assert_int_equal(ley_parse_float(word, strlen(word), &value), LEY_NUMBER_FINE);
+        float expected = strtof(word, NULL);
+        if (value != expected)
+            fail_msg("%s: %a, not %a", word, (double)value, (double)expected);
+    }
+}
+
+static void other_locales(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    bool found = false;
+    for (size_t i = 0; i < 3 && !found; i++)
+        found = setlocale(LC_ALL, names[i]) != NULL;
+    if (!found)
+        skip();
+    expect_numbers("ATOM 1 C ALA 1 1.5 2.123456789012345678901 3.0 0.5 1.5", 1.5, 2.123456789012345678901, 3, 0.5, 1.5);
+    setlocale(LC_ALL, "C");
+}
+
+/* Time must grow with the size: a second would be a hundred times too much. */
+static void many_atoms(void **state)
+{
+    (void)state;
+    FILE *file = fopen(path, "wb");
+    for (int i = 0; i < 200000; i++)
+        fprintf(file, "ATOM %6d  C   ALA A%4d    %8.3f%8.3f%8.3f 0.5000 1.5000\n", i, i % 10000, i * 0.001, 2.0, 3.0);
+    fclose(file);
+    ley_atoms *atoms = read_fine();
+    assert_int_equal(ley_atoms_count(atoms), 200000);
+    assert_true(ley_atoms_total_charge_e(atoms) == 100000);
+    ley_atoms_destroy(atoms);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/a.pqr", folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layouts_between_white_space),
+        cmocka_unit_test(layouts_in_columns),
+        cmocka_unit_test(other_records_and_models),
+        cmocka_unit_test(bad_records),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(gzip_files),
+        cmocka_unit_test(gzip_bombs),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(floats_round_once),
+        cmocka_unit_test(other_locales),
+        cmocka_unit_test(many_atoms),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,309 @@
+/* leyden bench: every kernel variant on every device, against that device's own measured limits. */
+#include "commands.h"
+#include "console.h"
+#include "file.h"
+#include "interrupt.h"
+#include "json.h"
+#include "progress.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct bench_values {
+    const char *device, *variant, *json;
+    int kernel, math, sum;
+    int64_t dims[3], atoms, repeats;
+    bool quiet;
+} bench_values;
+
+static const char *const kernel_names[] = {[LEY_METHOD_DCS] = "dcs", NULL};
+
+static const option_row bench_options[] = {
+    {.name = "kernel",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(bench_values, kernel),
+     .value = "KERNEL",
+     .choices = kernel_names,
+     .help = "whose variants: dcs is direct Coulomb summation"},
+    OPTION_ROW_DEVICE(bench_values),
+    OPTION_ROW_MATH(bench_values),
+    OPTION_ROW_SUM(bench_values),
+    {.name = "variant",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(bench_values, variant),
+     .value = "NAME",
+     .unset = "all",
+     .help = "this kernel variant only"},
+    {.name = "dims",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(bench_values, dims),
+     .count = 3,
+     .value = "NX,NY,NZ",
+     .low = 1,
+     .high = INT32_MAX,
+     .unset = "by the device's speed",
+     .help = "lattice points of the test problem"},
+    {.name = "atoms",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(bench_values, atoms),
+     .value = "N",
+     .low = 1,
+     .high = INT32_MAX,
+     .unset = "by the device's speed",
+     .help = "atoms of the test problem"},
+    {.name = "repeats",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(bench_values, repeats),
+     .value = "N",
+     .low = 1,
+     .high = 1000,
+     .help = "timed launches a variant; their median counts"},
+    OPTION_ROW_JSON(bench_values),
+    OPTION_ROW_QUIET(bench_values),
+};
+
+static void set_defaults(void *to)
+{
+    bench_values *values = to;
+    ley_bench_options options;
+    ley_bench_options_default(&options);
+    values->math = (int)options.math;
+    values->sum = (int)options.sum;
+    values->repeats = options.repeats;
+}
+
+/* ---- Verdicts --------------------------------------------------------------------------------------------------- */
+
+static bool is_wrong(const ley_bench_row *row)
+{
+    return row->status == LEY_ERROR_WRONG_RESULT ||
+           (row->status == LEY_OK && row->accuracy.points > 0 && !row->accuracy.passed);
+}
+
+/* A device need not be able to do every variant. */
+static bool is_absent(const ley_bench_row *row)
+{
+    return row->status == LEY_ERROR_NO_DEVICE;
+}
+
+static bool is_failed(const ley_bench_row *row)
+{
+    return row->status != LEY_OK && !is_wrong(row) && !is_absent(row);
+}
+
+/* 5 when anything is wrong, else 4 when anything failed. */
+static ley_status verdict(const ley_bench *bench)
+{
+    bool wrong = false, failed = false;
+    for (size_t d = 0; d < ley_bench_device_count(bench); d++) {
+        const ley_bench_device *device = ley_bench_get(bench, d);
+        wrong = wrong || device->status == LEY_ERROR_WRONG_RESULT;
+        failed = failed || device->status != LEY_OK;
+        for (size_t i = 0; i < device->row_count; i++) {
+            wrong = wrong || is_wrong(&device->rows[i]);
+            failed = failed || is_failed(&device->rows[i]);
+        }
+    }
+    return wrong ? LEY_ERROR_WRONG_RESULT : failed ? LEY_ERROR_DEVICE : LEY_OK;
+}
+
+/* ---- The tables ------------------------------------------------------------------------------------------------- */
+
+static double simple_rate(const ley_bench_device *device)
+{
+    for (size_t i = 0; i < device->row_count; i++)
+        if (device->rows[i].status == LEY_OK && !is_wrong(&device->rows[i]) &&
+            strcmp(device->rows[i].variant, "simple") == 0)
+            return device->rows[i].evaluations_per_s;
+    return 0;
+}
+
+static short_text rate_text(double per_s)
+{
+    short_text rate = billions_text(per_s);
+    char *unit = strstr(rate.s, " billion");
+    if (unit != NULL)
+        *unit = '\0';
+    return rate;
+}
+
+static short_text ratio_text(double rate, double simple)
+{
+    return simple > 0 ? text_of(rate < 0.1 * simple ? "%.2g" : "%.2f", rate / simple) : text_of("-");
+}
+
+static void add_row(text_table *table, const ley_bench_device *device, const ley_bench_row *row)
+{
+    table_row(table);
+    table_set(table, 0, "%s%s", row->variant, row->is_default ? " *" : "");
+    table_set(table, 1, "%s", row->root != NULL ? row->root : "-");
+    if (row->accuracy.points > 0)
+        table_set(table, 7, "%.2g", row->accuracy.relative_rms);
+    if (is_wrong(row)) {
+        table_set(table, 2, "WRONG");
+        if (row->accuracy.points > 0)
+            table_note(table, "WRONG: relative RMS error %.2g, at most %.2g is allowed", row->accuracy.relative_rms,
+                       row->accuracy.tolerance);
+        else
+            table_note(table, "WRONG: %s", row->failure != NULL ? row->failure : ley_status_text(row->status));
+    } else if (is_absent(row)) {
+        table_set(table, 2, "-");
+        table_note(table, "not on this device%s%s", row->failure != NULL ? ": " : "",
+                   row->failure != NULL ? row->failure : "");
+    } else if (is_failed(row)) {
+        table_set(table, 2, "failed");
+        table_note(table, "failed: %s", row->failure != NULL ? row->failure : ley_status_text(row->status));
+    } else {
+        table_set(table, 2, "%s", rate_text(row->evaluations_per_s).s);
+        table_set(table, 3, "%.1f", 100 * row->spread);
+        table_set(table, 4, "%s", ratio_text(row->evaluations_per_s, simple_rate(device)).s);
+        table_set(table, 5, "%.1f", 100 * row->root_share);
+        table_set(table, 6, "%.1f", 100 * row->fma_share);
+    }
+}
+
+static void add_host_loop(text_table *table, const ley_bench_device *device)
+{
+    if (!(device->host_loop_evaluations_per_s > 0))
+        return;
+    table_row(table);
+    table_set(table, 0, "host C loop");
+    table_set(table, 1, "%s, %d thread%s", device->host_loop != NULL ? device->host_loop : "C", device->host_threads,
+              device->host_threads == 1 ? "" : "s");
+    table_set(table, 2, "%s", rate_text(device->host_loop_evaluations_per_s).s);
+    table_set(table, 4, "%s", ratio_text(device->host_loop_evaluations_per_s, simple_rate(device)).s);
+}
+
+static void print_device(const ley_bench_device *device)
+{
+    static const char *const headings[] = {"variant",   "root recipe",     "billion/s",      "spread %",
+                                           "to simple", "% of root limit", "% of FMA limit", "relative RMS"};
+    printf("device %d: %s, driver %s\n", device->device->index, device->device->name, device->device->driver);
+    if (device->status != LEY_OK)
+        printf("failed: %s\n", device->failure != NULL ? device->failure : ley_status_text(device->status));
+    if (device->roots_per_s > 0)
+        printf("limits: %s 1/sqrt/s with %s, %s FMA/s\n", billions_text(device->roots_per_s).s,
+               device->root != NULL ? device->root : "the standard's", billions_text(device->fma_per_s).s);
+    if (device->row_count == 0)
+        return;
+    printf("problem: %s points, %s atoms\n\n", lattice_text(device->n).s, count_text(device->atoms).s);
+    text_table table = table_begin("llrrrrrr");
+    table_row(&table);
+    for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
+        table_set(&table, column, "%s", headings[column]);
+    for (size_t i = 0; i < device->row_count; i++)
+        add_row(&table, device, &device->rows[i]);
+    add_host_loop(&table, device);
+    table_print(&table);
+    puts("* what a job takes");
+}
+
+static int write_json(const parsed_arguments *arguments, const ley_bench *bench, ley_status outcome)
+{
+    const bench_values *values = arguments->values;
+    json_t *report = json_begin(arguments), *devices = json_array();
+    ley_error error = {.status = outcome};
+    snprintf(error.message, sizeof error.message, "%s", ley_status_text(outcome));
+    json_put_outcome(report, &error, ley_status_exit_code(outcome));
+    for (size_t d = 0; d < ley_bench_device_count(bench); d++)
+        json_add(devices, json_of_bench_device(ley_bench_get(bench, d)));
+    json_put(report, "devices", devices);
+    return json_finish(report, values->json);
+}
+
+/* ---- The work --------------------------------------------------------------------------------------------------- */
+
+typedef struct row_counter {
+    progress_line progress;
+    int rows;
+} row_counter;
+
+static void row_done(void *context)
+{
+    row_counter *counter = context;
+    counter->rows++;
+    progress_say(&counter->progress, text_of("%d variant%s measured", counter->rows, counter->rows == 1 ? "" : "s").s);
+}
+
+static ley_status measure(const bench_values *values, row_counter *counter, ley_engine **engine, ley_bench **bench,
+                          ley_error *error)
+{
+    ley_bench_options options;
+    ley_bench_options_default(&options);
+    memcpy(options.n, values->dims, sizeof options.n);
+    options.atoms = values->atoms;
+    options.repeats = (int)values->repeats;
+    options.math = (ley_math)values->math;
+    options.sum = (ley_sum)values->sum;
+    options.variant = values->variant;
+    options.row_done = row_done;
+    options.context = counter;
+    options.cancel = interrupt_flag();
+    progress_say(&counter->progress, "opening the devices");
+    ley_status status = ley_engine_create(values->device, engine, error);
+    if (status != LEY_OK)
+        return status;
+    progress_say(&counter->progress, "measuring the limits");
+    interrupt_defer();
+    return ley_bench_run(*engine, &options, bench, error);
+}
+
+static int report(const parsed_arguments *arguments, const ley_bench *bench)
+{
+    const bench_values *values = arguments->values;
+    ley_status outcome = verdict(bench);
+    int written = values->json != NULL ? write_json(arguments, bench, outcome) : 0;
+    bool silent = values->quiet || json_takes_stdout(values->json);
+    for (size_t d = 0; !silent && d < ley_bench_device_count(bench); d++) {
+        if (d > 0)
+            putchar('\n');
+        print_device(ley_bench_get(bench, d));
+    }
+    if (outcome == LEY_ERROR_WRONG_RESULT)
+        return fail(outcome, "a variant computes wrong results");
+    if (outcome != LEY_OK)
+        return fail(outcome, "a device or a variant failed");
+    return written;
+}
+
+static int bench_run(const parsed_arguments *arguments)
+{
+    const bench_values *values = arguments->values;
+    row_counter counter = {.rows = 0};
+    ley_engine *engine = NULL;
+    ley_bench *bench = NULL;
+    ley_error error = {0};
+    int code = check_variant(arguments->command, values->variant);
+    if (code == 0 && values->json != NULL && !json_takes_stdout(values->json))
+        code = file_check_output(values->json);
+    if (code != 0)
+        return code;
+    progress_start(&counter.progress, values->quiet);
+    ley_status status = measure(values, &counter, &engine, &bench, &error);
+    progress_clear(&counter.progress);
+    if (status == LEY_OK && *interrupt_flag())
+        code = interrupt_exit_code();
+    else if (status == LEY_OK)
+        code = report(arguments, bench);
+    else
+        code = fail_with(&error);
+    if (status == LEY_CANCELLED)
+        code = interrupt_exit_code();
+    ley_bench_destroy(bench);
+    ley_engine_destroy(engine);
+    return code;
+}
+
+const subcommand bench_command = {
+    .name = "bench",
+    .summary = "Measures every kernel variant on your devices, against each device's own measured limits.",
+    .details =
+        "Rates are atom-point pairs a second in the kernel. The limits are the device's rates of reciprocal square "
+        "roots and of fused multiply-adds, measured in the same run.",
+    .options = bench_options,
+    .option_count = sizeof bench_options / sizeof *bench_options,
+    .values_size = sizeof(bench_values),
+    .set_defaults = set_defaults,
+    .run = bench_run,
+};

@@ -1,0 +1,9 @@
+/* The sub-commands. */
+#ifndef LEYDEN_COMMANDS_H
+#define LEYDEN_COMMANDS_H
+
+#include "options.h"
+
+extern const subcommand devices_command, map_command, slice_command, bench_command;
+
+#endif

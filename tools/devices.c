@@ -1,0 +1,110 @@
+/* leyden devices: what this machine has to compute with. */
+#include "commands.h"
+#include "console.h"
+#include "json.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct devices_values {
+    bool json;
+} devices_values;
+
+static const option_row devices_options[] = {
+    {.name = "json", .kind = OPTION_FLAG, .offset = offsetof(devices_values, json), .help = "print the list as JSON"},
+};
+
+static size_t count_usable(const ley_device_list *list)
+{
+    size_t usable = 0;
+    for (size_t i = 0; i < ley_device_list_count(list); i++)
+        usable += ley_device_list_get(list, i)->unusable == NULL;
+    return usable;
+}
+
+static void add_row(text_table *table, const ley_device_info *device)
+{
+    static const char *const classes[] = {
+        [LEY_CLASS_GPU] = "GPU", [LEY_CLASS_CPU] = "CPU", [LEY_CLASS_OTHER] = "other"};
+    size_t column = 0;
+    table_row(table);
+    table_set(table, column++, "%d", device->index);
+    table_set(table, column++, "%s", device->name);
+    table_set(table, column++, "%s", device->platform);
+    table_set(table, column++, "%s", device->driver);
+    table_set(table, column++, "%s", device->path);
+    table_set(table, column++, "%s", classes[device->device_class]);
+    table_set(table, column++, "%d", device->compute_units);
+    table_set(table, column++, "%s", bytes_text(device->global_bytes).s);
+    table_set(table, column++, "%s", device->has_double ? "yes" : "no");
+    table_set(table, column++, "%s", device->has_timestamps ? "yes" : "no");
+    table_set(table, column++, "%s", device->quirks != NULL && device->quirks[0] != '\0' ? "yes" : "none");
+    if (device->quirks != NULL && device->quirks[0] != '\0')
+        table_note(table, "quirks: %s", device->quirks);
+    if (device->unusable != NULL)
+        table_note(table, "cannot be used: %s", device->unusable);
+}
+
+static void print_table(const ley_device_list *list)
+{
+    static const char *const headings[] = {"#",     "name",   "platform", "driver",     "through", "class",
+                                           "units", "memory", "double",   "timestamps", "quirks"};
+    text_table table = table_begin("rlllllrrlll");
+    table_row(&table);
+    for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
+        table_set(&table, column, "%s", headings[column]);
+    for (size_t i = 0; i < ley_device_list_count(list); i++)
+        add_row(&table, ley_device_list_get(list, i));
+    table_print(&table);
+}
+
+static void print_list(const ley_device_list *list)
+{
+    bool any = ley_device_list_count(list) > 0;
+    if (any)
+        print_table(list);
+    for (size_t i = 0; i < ley_device_list_note_count(list); i++)
+        printf("%s%s\n", i == 0 && any ? "\n" : "", ley_device_list_note(list, i));
+}
+
+static int print_json(const parsed_arguments *arguments, const ley_device_list *list)
+{
+    json_t *report = json_begin(arguments), *devices = json_array(), *notes = json_array();
+    for (size_t i = 0; i < ley_device_list_count(list); i++)
+        json_add(devices, json_of_device(ley_device_list_get(list, i)));
+    for (size_t i = 0; i < ley_device_list_note_count(list); i++)
+        json_add(notes, json_text(ley_device_list_note(list, i)));
+    json_put(report, "devices", devices);
+    json_put(report, "notes", notes);
+    return json_finish(report, "-");
+}
+
+static int devices_run(const parsed_arguments *arguments)
+{
+    const devices_values *values = arguments->values;
+    ley_error error = {0};
+    ley_device_list *list;
+    if (ley_device_list_create(&list, &error) != LEY_OK)
+        return fail_with(&error);
+    int code = 0;
+    if (values->json)
+        code = print_json(arguments, list);
+    else
+        print_list(list);
+    if (code == 0 && ley_device_list_count(list) == 0)
+        code = fail(LEY_ERROR_NO_DEVICE, "no device found; an OpenCL driver (ICD) must be installed, pocl for the CPU");
+    else if (code == 0 && count_usable(list) == 0)
+        code = fail(LEY_ERROR_NO_DEVICE, "none of the devices can be used");
+    ley_device_list_destroy(list);
+    return code;
+}
+
+const subcommand devices_command = {
+    .name = "devices",
+    .summary = "Lists the devices of this machine, those that cannot be used with the reason.",
+    .options = devices_options,
+    .option_count = sizeof devices_options / sizeof *devices_options,
+    .values_size = sizeof(devices_values),
+    .run = devices_run,
+};

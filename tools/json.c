@@ -1,0 +1,283 @@
+#include "json.h"
+#include "console.h"
+#include "file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool json_takes_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+/* Jansson answers NULL when memory ends; a report with silent gaps would be worse than none. */
+static json_t *there(json_t *value)
+{
+    if (value == NULL)
+        exit(fail(LEY_ERROR_MEMORY, "out of memory for the report"));
+    return value;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, there(value)) != 0)
+        exit(fail(LEY_ERROR_MEMORY, "out of memory for the report"));
+}
+
+void json_add(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, there(value)) != 0)
+        exit(fail(LEY_ERROR_MEMORY, "out of memory for the report"));
+}
+
+json_t *json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_count(int64_t value)
+{
+    return json_integer(value);
+}
+
+json_t *json_text(const char *text)
+{
+    if (text == NULL)
+        return json_null();
+    json_t *value = json_string(text);
+    if (value != NULL)
+        return value;
+    char *readable = allocate(strlen(text) + 1, 1);
+    for (size_t i = 0; text[i] != '\0'; i++)
+        readable[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    value = json_string(readable);
+    free(readable);
+    return value;
+}
+
+json_t *json_numbers(const double *values, size_t n)
+{
+    json_t *array = there(json_array());
+    for (size_t i = 0; i < n; i++)
+        json_add(array, json_number(values[i]));
+    return array;
+}
+
+json_t *json_counts(const int64_t *values, size_t n)
+{
+    json_t *array = there(json_array());
+    for (size_t i = 0; i < n; i++)
+        json_add(array, json_count(values[i]));
+    return array;
+}
+
+/* ---- Options --------------------------------------------------------------------------------------------------- */
+
+static json_t *option_value(const parsed_arguments *arguments, size_t i)
+{
+    const option_row *option = &arguments->command->options[i];
+    const void *value = (const char *)arguments->values + option->offset;
+    if (option->unset != NULL && !option_given(arguments, i))
+        return json_null();
+    switch (option->kind) {
+    case OPTION_FLAG:
+        return json_boolean(*(const bool *)value);
+    case OPTION_TEXT:
+        return json_text(*(const char *const *)value);
+    case OPTION_CHOICE:
+        return json_text(option->choices[*(const int *)value]);
+    case OPTION_INTEGER:
+        return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(*(const int64_t *)value);
+    case OPTION_REAL:
+        return option->count > 1 ? json_numbers(value, (size_t)option->count) : json_number(*(const double *)value);
+    }
+    return json_null();
+}
+
+json_t *json_begin(const parsed_arguments *arguments)
+{
+    json_t *report = there(json_object()), *options = there(json_object());
+    json_put(report, "program", json_text("leyden"));
+    json_put(report, "version", json_text(LEY_VERSION));
+    json_put(report, "command", json_text(arguments->command->name));
+    if (arguments->command->operand != NULL)
+        json_put(report, "operand", json_text(arguments->operand));
+    for (size_t i = 0; i < arguments->command->option_count; i++)
+        json_put(options, arguments->command->options[i].name, option_value(arguments, i));
+    json_put(report, "options", options);
+    return report;
+}
+
+void json_put_outcome(json_t *report, const ley_error *error, int exit_code)
+{
+    json_put(report, "status", json_text(ley_status_name(error->status)));
+    json_put(report, "exit_code", json_count(exit_code));
+    if (error->status != LEY_OK) {
+        json_put(report, "error", json_text(error->message));
+        json_put(report, "log", json_text(error->log));
+    }
+}
+
+int json_finish(json_t *report, const char *path)
+{
+    /* 15 digits bring every decimal number back as it was typed: 298.15, not 298.14999999999998. */
+    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(15);
+    int code = 0;
+    if (json_takes_stdout(path)) {
+        if (json_dumpf(report, stdout, flags) == 0)
+            putchar('\n');
+        else
+            code = fail(LEY_ERROR_FILE, "the report cannot be written to standard output");
+    } else {
+        file_writer writer;
+        code = file_begin(&writer, path);
+        if (code == 0) {
+            json_dumpf(report, writer.stream, flags);
+            fputc('\n', writer.stream);
+            code = file_commit(&writer);
+        }
+    }
+    json_decref(report);
+    return code;
+}
+
+/* ---- What the library reports ---------------------------------------------------------------------------------- */
+
+static const char *class_name(ley_device_class device_class)
+{
+    return device_class == LEY_CLASS_GPU ? "gpu" : device_class == LEY_CLASS_CPU ? "cpu" : "other";
+}
+
+static void put_status(json_t *object, ley_status status, const char *failure)
+{
+    json_put(object, "status", json_text(ley_status_name(status)));
+    json_put(object, "failure", json_text(failure));
+}
+
+json_t *json_of_device(const ley_device_info *device)
+{
+    json_t *object = there(json_object());
+    json_put(object, "index", json_count(device->index));
+    json_put(object, "path", json_text(device->path));
+    json_put(object, "platform", json_text(device->platform));
+    json_put(object, "vendor", json_text(device->vendor));
+    json_put(object, "name", json_text(device->name));
+    json_put(object, "driver", json_text(device->driver));
+    json_put(object, "version", json_text(device->version));
+    json_put(object, "class", json_text(class_name(device->device_class)));
+    json_put(object, "compute_units", json_count(device->compute_units));
+    json_put(object, "clock_MHz", json_count(device->clock_MHz));
+    json_put(object, "max_work_group", json_count((int64_t)device->max_work_group));
+    json_put(object, "global_bytes", json_count((int64_t)device->global_bytes));
+    json_put(object, "max_allocation_bytes", json_count((int64_t)device->max_allocation_bytes));
+    json_put(object, "local_bytes", json_count((int64_t)device->local_bytes));
+    json_put(object, "constant_bytes", json_count((int64_t)device->constant_bytes));
+    json_put(object, "double", json_boolean(device->has_double));
+    json_put(object, "timestamps", json_boolean(device->has_timestamps));
+    json_put(object, "quirks", json_text(device->quirks));
+    json_put(object, "unusable", json_text(device->unusable));
+    return object;
+}
+
+json_t *json_of_lattice(const ley_lattice *lattice)
+{
+    json_t *object = there(json_object());
+    json_put(object, "dims", json_counts(lattice->n, 3));
+    json_put(object, "spacing_A", json_numbers(lattice->spacing_A, 3));
+    json_put(object, "origin_A", json_numbers(lattice->origin_A, 3));
+    json_put(object, "points", json_count(ley_lattice_points(lattice)));
+    return object;
+}
+
+json_t *json_of_accuracy(const ley_accuracy *accuracy)
+{
+    if (accuracy->points == 0)
+        return json_null();
+    json_t *object = there(json_object());
+    json_put(object, "points", json_count((int64_t)accuracy->points));
+    json_put(object, "relative_rms", json_number(accuracy->relative_rms));
+    json_put(object, "max_relative", json_number(accuracy->max_relative));
+    json_put(object, "tolerance", json_number(accuracy->tolerance));
+    json_put(object, "passed", json_boolean(accuracy->passed));
+    return object;
+}
+
+json_t *json_of_device_reports(const ley_report *report)
+{
+    json_t *array = there(json_array());
+    for (size_t i = 0; i < report->device_count; i++) {
+        const ley_device_report *device = &report->devices[i];
+        json_t *object = there(json_object());
+        json_put(object, "device", json_of_device(device->device));
+        json_put(object, "variant", json_text(device->variant));
+        json_put(object, "root", json_text(device->root));
+        json_put(object, "specification", json_text(device->specification));
+        json_put(object, "slabs", json_count(device->slabs));
+        json_put(object, "points", json_count(device->points));
+        json_put(object, "share", json_number(device->share));
+        json_put(object, "build_s", json_number(device->build_s));
+        json_put(object, "kernel_s", json_number(device->kernel_s));
+        json_put(object, "transfer_s", json_number(device->transfer_s));
+        json_put(object, "evaluations_per_s", json_number(device->evaluations_per_s));
+        json_put(object, "from_cache", json_boolean(device->from_cache));
+        put_status(object, device->status, device->failure);
+        json_put(object, "failure_log", json_text(device->failure_log));
+        json_add(array, object);
+    }
+    return array;
+}
+
+json_t *json_of_slabs(const ley_report *report)
+{
+    json_t *array = there(json_array());
+    for (size_t i = 0; i < report->slab_count; i++) {
+        const ley_slab_report *slab = &report->slabs[i];
+        json_t *object = there(json_object());
+        json_put(object, "device", json_count((int64_t)slab->device));
+        json_put(object, "first_plane", json_count(slab->first_plane));
+        json_put(object, "planes", json_count(slab->planes));
+        json_put(object, "kernel_start_s", json_number(slab->kernel_start_s));
+        json_put(object, "kernel_end_s", json_number(slab->kernel_end_s));
+        json_put(object, "transfer_start_s", json_number(slab->transfer_start_s));
+        json_put(object, "transfer_end_s", json_number(slab->transfer_end_s));
+        json_add(array, object);
+    }
+    return array;
+}
+
+static json_t *bench_row(const ley_bench_row *row)
+{
+    json_t *object = there(json_object());
+    json_put(object, "variant", json_text(row->variant));
+    json_put(object, "root", json_text(row->root));
+    json_put(object, "specification", json_text(row->specification));
+    json_put(object, "evaluations_per_s", json_number(row->evaluations_per_s));
+    json_put(object, "spread", json_number(row->spread));
+    json_put(object, "root_share", json_number(row->root_share));
+    json_put(object, "fma_share", json_number(row->fma_share));
+    json_put(object, "accuracy", json_of_accuracy(&row->accuracy));
+    json_put(object, "default", json_boolean(row->is_default));
+    put_status(object, row->status, row->failure);
+    return object;
+}
+
+json_t *json_of_bench_device(const ley_bench_device *device)
+{
+    json_t *object = there(json_object()), *rows = there(json_array());
+    json_put(object, "device", json_of_device(device->device));
+    json_put(object, "roots_per_s", json_number(device->roots_per_s));
+    json_put(object, "root", json_text(device->root));
+    json_put(object, "fma_per_s", json_number(device->fma_per_s));
+    json_put(object, "dims", json_counts(device->n, 3));
+    json_put(object, "atoms", json_count(device->atoms));
+    for (size_t i = 0; i < device->row_count; i++)
+        json_add(rows, bench_row(&device->rows[i]));
+    json_put(object, "rows", rows);
+    json_put(object, "host_loop", json_text(device->host_loop));
+    json_put(object, "host_loop_evaluations_per_s", json_number(device->host_loop_evaluations_per_s));
+    json_put(object, "host_threads", json_count(device->host_threads));
+    put_status(object, device->status, device->failure);
+    return object;
+}

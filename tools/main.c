@@ -1,0 +1,101 @@
+/* The `leyden` command: finds the sub-command, parses its options, runs it. */
+#include "commands.h"
+#include "console.h"
+#include "interrupt.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const subcommand *const commands[] = {&devices_command, &map_command, &slice_command, &bench_command};
+enum { command_count = sizeof commands / sizeof *commands, name_column = 12 };
+
+static const char *command_name_at(const void *context, size_t i)
+{
+    static const char *const others[] = {"help", "--help", "--version", NULL};
+    (void)context;
+    return i < command_count ? commands[i]->name : others[i - command_count];
+}
+
+static const subcommand *find_command(const char *name)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int fail_unknown(const char *name)
+{
+    const char *kind = name[0] == '-' ? "option" : "command";
+    return fail(LEY_ERROR_USAGE, "unknown %s '%s'%s\nTry 'leyden --help'.", kind, name,
+                suggest(name, "", command_name_at, NULL).s);
+}
+
+static void print_overview(void)
+{
+    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps of point charges, on any OpenCL device.\n");
+    for (size_t i = 0; i < command_count; i++) {
+        int column = printf("  %s", commands[i]->name);
+        print_wrapped(commands[i]->summary, column, name_column);
+    }
+    puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
+         "      --version   print the version\n\n"
+         "Exit codes: 0 done, 1 wrong usage, 2 bad input, 3 no usable device, 4 device or build failure,\n"
+         "5 wrong results, 130 interrupted, 143 terminated.");
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc > 1)
+        return fail(LEY_ERROR_USAGE, "help: '%s' is one argument too many", argv[1]);
+    const subcommand *command = argc == 1 ? find_command(argv[0]) : NULL;
+    if (command != NULL)
+        options_print_help(command);
+    else if (argc == 0)
+        print_overview();
+    else
+        return fail_unknown(argv[0]);
+    return 0;
+}
+
+static int run(const subcommand *command, int argc, char **argv)
+{
+    void *values = allocate(1, command->values_size);
+    parsed_arguments arguments;
+    int code = ley_status_exit_code(LEY_ERROR_USAGE);
+    switch (options_parse(command, argc, argv, values, &arguments)) {
+    case PARSE_RUN:
+        code = command->run(&arguments);
+        break;
+    case PARSE_HELP:
+        options_print_help(command);
+        code = 0;
+        break;
+    case PARSE_WRONG:
+        break;
+    }
+    free(values);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    /* A driver that calls setlocale() shall not change the decimal point of our numbers. */
+    uselocale(newlocale(LC_ALL_MASK, "C", NULL));
+    interrupt_install();
+    if (argc < 2)
+        return fail(LEY_ERROR_USAGE, "which command?\nTry 'leyden --help'.");
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0) {
+        puts("leyden " LEY_VERSION);
+        return flush_results(0);
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return flush_results(help(0, NULL));
+    if (strcmp(word, "help") == 0)
+        return flush_results(help(argc - 2, argv + 2));
+    const subcommand *command = find_command(word);
+    return flush_results(command != NULL ? run(command, argc - 2, argv + 2) : fail_unknown(word));
+}

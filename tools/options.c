@@ -1,0 +1,450 @@
+#include "options.h"
+#include "console.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const math_names[] = {
+    [LEY_MATH_STANDARD] = "standard", [LEY_MATH_NATIVE] = "native", [LEY_MATH_AUTO] = "auto", NULL};
+const char *const sum_names[] = {
+    [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", NULL};
+
+int fail_usage(const subcommand *command, const char *format, ...)
+{
+    char message[1024];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(message, sizeof message, format, values);
+    va_end(values);
+    return fail(LEY_ERROR_USAGE, "%s: %s\nTry 'leyden %s --help'.", command->name, message, command->name);
+}
+
+/* ---- Suggestions ----------------------------------------------------------------------------------------------- */
+
+enum { longest_word = 40 };
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+static int edit_distance(const char *a, const char *b)
+{
+    int rows[3][longest_word + 1];
+    int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > longest_word || m > longest_word)
+        return longest_word;
+    int *before = rows[0], *last = rows[1], *now = rows[2];
+    for (int j = 0; j <= m; j++)
+        last[j] = j;
+    for (int i = 1; i <= n; i++) {
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = last[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+        int *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[m];
+}
+
+suggestion suggest(const char *word, const char *before, const char *(*name)(const void *context, size_t i),
+                   const void *context)
+{
+    suggestion result = {""};
+    const char *nearest = NULL, *candidate;
+    size_t length = strlen(word);
+    int distance = length < 4 ? 1 : length < 8 ? 2 : 3;
+    for (size_t i = 0; (candidate = name(context, i)) != NULL; i++) {
+        bool begins = length >= 2 && strncasecmp(candidate, word, length) == 0;
+        int d = begins ? 0 : edit_distance(word, candidate);
+        if (d < distance || (d == distance && nearest == NULL)) {
+            nearest = candidate;
+            distance = d;
+        }
+    }
+    if (nearest != NULL)
+        snprintf(result.s, sizeof result.s, " (did you mean '%s%s'?)", before, nearest);
+    return result;
+}
+
+static const char *option_name_at(const void *context, size_t i)
+{
+    const subcommand *command = context;
+    return i < command->option_count ? command->options[i].name : i == command->option_count ? "help" : NULL;
+}
+
+static const char *choice_at(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+static const char *variant_at(const void *context, size_t i)
+{
+    (void)context;
+    return ley_variant_name(LEY_METHOD_DCS, i);
+}
+
+int check_variant(const subcommand *command, const char *variant)
+{
+    char known[512] = "";
+    const char *name;
+    for (size_t i = 0; (name = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++) {
+        if (variant == NULL || strcmp(name, variant) == 0)
+            return 0;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", name);
+    }
+    if (variant == NULL)
+        return 0;
+    return fail_usage(command, "--variant: '%s' is none of %s%s", variant, known,
+                      suggest(variant, "", variant_at, NULL).s);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------------------------- */
+
+static int numbers_of(const option_row *option)
+{
+    return option->count > 1 ? option->count : 1;
+}
+
+static short_text allowed_text(const option_row *option)
+{
+    bool low = isfinite(option->low), high = isfinite(option->high);
+    const char *above = option->above_low ? "above" : "at least";
+    if (low && high && !option->above_low)
+        return text_of("from %.16g to %.16g", option->low, option->high);
+    if (low && high)
+        return text_of("%s %.16g and at most %.16g", above, option->low, option->high);
+    if (low)
+        return text_of("%s %.16g", above, option->low);
+    return high ? text_of("at most %.16g", option->high) : text_of("a finite number");
+}
+
+/* A decimal number and nothing else. strtod alone would take blanks, hexadecimals, "inf" and "nan"; the point is the
+ * decimal sign because the command never leaves the "C" locale. */
+static bool read_number(const char *word, bool integer, double *real, int64_t *whole)
+{
+    if (word[0] == '\0' || word[strspn(word, integer ? "+-0123456789" : "+-.0123456789eE")] != '\0')
+        return false;
+    char *end;
+    errno = 0;
+    if (integer) {
+        *whole = strtoll(word, &end, 10);
+        *real = (double)*whole;
+        return *end == '\0' && end != word;
+    }
+    *real = strtod(word, &end);
+    return *end == '\0' && end != word;
+}
+
+static bool parse_numbers(const subcommand *command, const option_row *option, const char *value, void *to)
+{
+    int wanted = numbers_of(option), found = 0;
+    bool integer = option->kind == OPTION_INTEGER;
+    const char *rest = value;
+    for (;; rest++) {
+        char word[64];
+        size_t length = strcspn(rest, ",");
+        double real = 0;
+        int64_t whole = 0;
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), rest);
+        if (found == wanted || length >= sizeof word || !read_number(word, integer, &real, &whole))
+            break;
+        /* strtod and strtoll report overflow by their extreme values, which are out of every range. */
+        if (!(real >= option->low && real <= option->high) || (option->above_low && !(real > option->low)) ||
+            !isfinite(real)) {
+            fail_usage(command, "--%s: %s is out of range: it must be %s", option->name, word, allowed_text(option).s);
+            return false;
+        }
+        if (integer)
+            ((int64_t *)to)[found++] = whole;
+        else
+            ((double *)to)[found++] = real;
+        rest += length;
+        if (*rest == '\0')
+            break;
+    }
+    if (found == wanted && *rest == '\0')
+        return true;
+    const char *what = integer ? "whole number" : "number";
+    if (wanted > 1)
+        fail_usage(command, "--%s takes %d %ss separated by commas (%s), not '%s'", option->name, wanted, what,
+                   option->value, value);
+    else
+        fail_usage(command, "--%s takes a %s (%s), not '%s'", option->name, what, option->value, value);
+    return false;
+}
+
+static bool parse_choice(const subcommand *command, const option_row *option, const char *value, int *to)
+{
+    char known[256] = "";
+    for (int i = 0; option->choices[i] != NULL; i++) {
+        if (strcasecmp(option->choices[i], value) == 0) {
+            *to = i;
+            return true;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", option->choices[i]);
+    }
+    fail_usage(command, "--%s: unknown value '%s', it must be %s%s%s", option->name, value,
+               option->choices[1] != NULL ? "one of " : "", known, suggest(value, "", choice_at, option->choices).s);
+    return false;
+}
+
+static bool parse_value(const subcommand *command, const option_row *option, const char *value, void *to)
+{
+    switch (option->kind) {
+    case OPTION_FLAG:
+        *(bool *)to = true;
+        return true;
+    case OPTION_TEXT:
+        *(const char **)to = value;
+        if (value[0] != '\0')
+            return true;
+        fail_usage(command, "--%s: its value (%s) is empty", option->name, option->value);
+        return false;
+    case OPTION_CHOICE:
+        return parse_choice(command, option, value, to);
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+        return parse_numbers(command, option, value, to);
+    }
+    return false;
+}
+
+/* ---- The command line ------------------------------------------------------------------------------------------ */
+
+static size_t find_long(const subcommand *command, const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < command->option_count &&
+           !(strlen(command->options[i].name) == length && strncmp(command->options[i].name, name, length) == 0))
+        i++;
+    return i;
+}
+
+static size_t find_letter(const subcommand *command, char letter)
+{
+    size_t i = 0;
+    while (i < command->option_count && command->options[i].letter != letter)
+        i++;
+    return i;
+}
+
+/* An option where a value should stand: the value was forgotten. "-" and "-1.5" are values. */
+static bool looks_like_option(const char *word)
+{
+    return word[0] == '-' && (word[1] == '-' || isalpha((unsigned char)word[1]));
+}
+
+/* Takes one option, at argv[*at], and its value. */
+static parse_result parse_option(const subcommand *command, int argc, char **argv, int *at, void *values,
+                                 parsed_arguments *arguments)
+{
+    char *word = argv[*at];
+    bool is_long = word[1] == '-';
+    size_t name_length = is_long ? strcspn(word + 2, "=") : 1;
+    const char *attached = NULL;
+    if (is_long && word[2 + name_length] == '=')
+        attached = word + 2 + name_length + 1;
+    else if (!is_long && word[2] != '\0')
+        attached = word + 2;
+
+    if (is_long ? strcmp(word, "--help") == 0 : strcmp(word, "-h") == 0)
+        return PARSE_HELP;
+    size_t i = is_long ? find_long(command, word + 2, name_length) : find_letter(command, word[1]);
+    if (i == command->option_count) {
+        char name[longest_word * 2];
+        snprintf(name, sizeof name, "%.*s", (int)(name_length + (is_long ? 2 : 1)), word);
+        fail_usage(command, "unknown option '%s'%s", name,
+                   is_long ? suggest(name + 2, "--", option_name_at, command).s : "");
+        return PARSE_WRONG;
+    }
+    const option_row *option = &command->options[i];
+    if (arguments->given >> i & 1) {
+        fail_usage(command, "--%s is given twice", option->name);
+        return PARSE_WRONG;
+    }
+    arguments->given |= UINT64_C(1) << i;
+    if (option->kind == OPTION_FLAG && attached != NULL) {
+        fail_usage(command, "--%s takes no value", option->name);
+        return PARSE_WRONG;
+    }
+    if (option->kind != OPTION_FLAG && attached == NULL) {
+        const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+        if (next == NULL || looks_like_option(next)) {
+            fail_usage(command, "--%s lacks its value (%s)%s%s", option->name, option->value,
+                       next != NULL ? " before " : "", next != NULL ? next : "");
+            return PARSE_WRONG;
+        }
+        attached = next;
+        ++*at;
+    }
+    return parse_value(command, option, attached, (char *)values + option->offset) ? PARSE_RUN : PARSE_WRONG;
+}
+
+static parse_result check_complete(const subcommand *command, const parsed_arguments *arguments)
+{
+    if (command->operand != NULL && arguments->operand == NULL) {
+        fail_usage(command, "%s is missing: %s", command->operand, command->operand_help);
+        return PARSE_WRONG;
+    }
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].required && !(arguments->given >> i & 1)) {
+            fail_usage(command, "--%s %s is missing: %s", command->options[i].name, command->options[i].value,
+                       command->options[i].help);
+            return PARSE_WRONG;
+        }
+    return PARSE_RUN;
+}
+
+parse_result options_parse(const subcommand *command, int argc, char **argv, void *values, parsed_arguments *arguments)
+{
+    *arguments = (struct parsed_arguments){.command = command, .values = values};
+    if (command->set_defaults != NULL)
+        command->set_defaults(values);
+    bool operands_only = false;
+    for (int at = 0; at < argc; at++) {
+        char *word = argv[at];
+        if (!operands_only && strcmp(word, "--") == 0) {
+            operands_only = true;
+        } else if (!operands_only && word[0] == '-' && word[1] != '\0') {
+            parse_result result = parse_option(command, argc, argv, &at, values, arguments);
+            if (result != PARSE_RUN)
+                return result;
+        } else if (command->operand != NULL && arguments->operand == NULL && word[0] != '\0') {
+            arguments->operand = word;
+        } else {
+            fail_usage(command, "'%s' is one argument too many", word);
+            return PARSE_WRONG;
+        }
+    }
+    return check_complete(command, arguments);
+}
+
+bool option_given(const parsed_arguments *arguments, size_t option)
+{
+    return arguments->given >> option & 1;
+}
+
+/* ---- Help ------------------------------------------------------------------------------------------------------ */
+
+enum { help_column = 27, help_width = 100 };
+
+void print_wrapped(const char *text, int column, int indent)
+{
+    while (*text != '\0') {
+        size_t word = strcspn(text, " \n");
+        if (column > indent && column + 1 + (int)word > help_width) {
+            putchar('\n');
+            column = 0;
+        }
+        if (column < indent || column == 0) {
+            printf("%*s", indent - column, "");
+            column = indent;
+        } else if (column > indent) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", (int)word, text);
+        column += (int)word;
+        text += word;
+        if (*text == '\n') {
+            putchar('\n');
+            column = 0;
+        }
+        text += *text != '\0';
+    }
+    putchar('\n');
+}
+
+static void append(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *to, size_t size, const char *format, ...)
+{
+    size_t used = strlen(to);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(to + used, size - used, format, values);
+    va_end(values);
+}
+
+static void append_default(char *to, size_t size, const option_row *option, const void *values)
+{
+    const void *value = (const char *)values + option->offset;
+    if (option->required || option->kind == OPTION_FLAG)
+        return;
+    append(to, size, " (default: ");
+    if (option->unset != NULL)
+        append(to, size, "%s", option->unset);
+    else if (option->kind == OPTION_TEXT)
+        append(to, size, "%s", *(const char *const *)value);
+    else if (option->kind == OPTION_CHOICE)
+        append(to, size, "%s", option->choices[*(const int *)value]);
+    else
+        for (int i = 0; i < numbers_of(option); i++)
+            append(to, size, "%s%.15g", i > 0 ? "," : "",
+                   option->kind == OPTION_REAL ? ((const double *)value)[i] : (double)((const int64_t *)value)[i]);
+    append(to, size, ")");
+}
+
+static void print_option(const option_row *option, const void *values)
+{
+    char line[1024] = "";
+    int column =
+        option->letter != 0 ? printf("  -%c, --%s", option->letter, option->name) : printf("      --%s", option->name);
+    if (option->kind != OPTION_FLAG)
+        column += printf(" %s", option->value);
+    if (column >= help_column) {
+        putchar('\n');
+        column = 0;
+    }
+    append(line, sizeof line, "%s", option->help);
+    bool has_choice = option->kind == OPTION_CHOICE && option->choices[1] != NULL;
+    for (int i = 0; has_choice && option->choices[i] != NULL; i++)
+        append(line, sizeof line, "%s%s", i > 0 ? ", " : "; one of ", option->choices[i]);
+    append_default(line, sizeof line, option, values);
+    print_wrapped(line, column, help_column);
+}
+
+void options_print_help(const subcommand *command)
+{
+    void *values = allocate(1, command->values_size);
+    if (command->set_defaults != NULL)
+        command->set_defaults(values);
+    printf("Usage: leyden %s", command->name);
+    if (command->operand != NULL)
+        printf(" %s", command->operand);
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].required) {
+            if (command->options[i].letter != 0)
+                printf(" -%c %s", command->options[i].letter, command->options[i].value);
+            else
+                printf(" --%s %s", command->options[i].name, command->options[i].value);
+        }
+    printf(" [options]\n\n");
+    print_wrapped(command->summary, 0, 0);
+    if (command->details != NULL) {
+        putchar('\n');
+        print_wrapped(command->details, 0, 0);
+    }
+    putchar('\n');
+    if (command->operand != NULL) {
+        int column = printf("  %s", command->operand);
+        print_wrapped(command->operand_help, column, help_column);
+    }
+    for (size_t i = 0; i < command->option_count; i++)
+        print_option(&command->options[i], values);
+    int column = printf("  -h, --help");
+    print_wrapped("print this and end", column, help_column);
+    free(values);
+}

@@ -1,0 +1,114 @@
+/* Command lines by table. A sub-command is one `subcommand`; its options are rows of one table, from which the parser,
+ * the help text and the machine-readable report all read, so that they cannot drift apart. */
+#ifndef LEYDEN_OPTIONS_H
+#define LEYDEN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum option_kind {
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char * */
+    OPTION_CHOICE,  /* int: index into choices */
+    OPTION_INTEGER, /* int64_t[count] */
+    OPTION_REAL     /* double[count] */
+} option_kind;
+
+typedef struct option_row {
+    const char *name; /* long name, without the dashes */
+    char letter;      /* short name, or 0 */
+    option_kind kind;
+    bool required;
+    size_t offset;     /* of the value in the command's struct of values */
+    const char *value; /* what the help calls the value: "A" */
+    const char *help;
+    const char *unset;          /* what holds when the option is not given; NULL: the value set as the default */
+    const char *const *choices; /* ends with NULL */
+    int count;                  /* numbers separated by commas; 0 counts as 1 */
+    double low, high;           /* what numbers are allowed, both included ... */
+    bool above_low;             /* ... or `low` itself is not */
+} option_row;
+
+typedef struct parsed_arguments parsed_arguments;
+
+typedef struct subcommand {
+    const char *name, *summary;
+    const char *operand; /* name of the one operand, or NULL when there is none */
+    const char *operand_help;
+    const char *details; /* paragraphs for the help, or NULL */
+    const option_row *options;
+    size_t option_count; /* 64 at most */
+    size_t values_size;
+    void (*set_defaults)(void *values);            /* the struct arrives zeroed; or NULL */
+    int (*run)(const parsed_arguments *arguments); /* returns the exit code */
+} subcommand;
+
+struct parsed_arguments {
+    const subcommand *command;
+    const char *operand;
+    const void *values;
+    uint64_t given; /* bit i: option i was on the command line */
+};
+
+typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;
+
+/* Parses what follows the command's name. `values` has values_size bytes, zeroed. Errors are printed. */
+parse_result options_parse(const subcommand *command, int argc, char **argv, void *values, parsed_arguments *arguments);
+
+bool option_given(const parsed_arguments *arguments, size_t option);
+
+/* Prints the help of a command to stdout, defaults included. */
+void options_print_help(const subcommand *command);
+
+/* Prints `text` from column `indent` on, broken at blanks before column 100; the cursor stands at `column`. */
+void print_wrapped(const char *text, int column, int indent);
+
+/* " (did you mean 'spacing'?)" with the nearest of the names, or nothing when none is near. */
+typedef struct suggestion {
+    char s[96];
+} suggestion;
+suggestion suggest(const char *word, const char *before, const char *(*name)(const void *context, size_t i),
+                   const void *context);
+
+/* Says that the command was used wrongly, with a pointer to the help; returns exit code 1. */
+int fail_usage(const subcommand *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Rows that several commands share; `type` is the command's struct of values. */
+#define OPTION_ROW_DEVICE(type)                                                                                        \
+    {                                                                                                                  \
+        .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST",                      \
+        .unset = "the fastest that works",                                                                             \
+        .help =                                                                                                        \
+            "devices to use, separated by commas: an index, any part of a device's, platform's, vendor's or driver's " \
+            "name, or opencl, cuda, cpu, gpu, all; 'leyden devices' lists them"                                        \
+    }
+#define OPTION_ROW_MATH(type)                                                                                          \
+    {                                                                                                                  \
+        .name = "math", .kind = OPTION_CHOICE, .offset = offsetof(type, math), .value = "MATH", .choices = math_names, \
+        .help = "reciprocal square root: the standard's, the device's native one, or (auto) the "                      \
+                "fastest whose measured error is below what the method needs"                                          \
+    }
+#define OPTION_ROW_SUM(type)                                                                                           \
+    {                                                                                                                  \
+        .name = "sum", .kind = OPTION_CHOICE, .offset = offsetof(type, sum), .value = "TYPE", .choices = sum_names,    \
+        .help = "type of the terms and the sum, compensated being float terms in Kahan's sum"                          \
+    }
+#define OPTION_ROW_JSON(type)                                                                                          \
+    {                                                                                                                  \
+        .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none",         \
+        .help = "write the machine-readable report to FILE; - is standard output, in place of the text"                \
+    }
+#define OPTION_ROW_QUIET(type)                                                                                         \
+    {                                                                                                                  \
+        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet),                          \
+        .help = "print nothing but errors"                                                                             \
+    }
+
+extern const char *const math_names[]; /* in the order of ley_math */
+extern const char *const sum_names[];  /* of ley_sum */
+
+/* Is there such a kernel variant? NULL is one. Otherwise prints what there is; exit code. */
+int check_variant(const subcommand *command, const char *variant);
+
+#endif

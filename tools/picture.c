@@ -1,0 +1,518 @@
+#include "picture.h"
+#include "colours.h"
+#include "console.h"
+#include "file.h"
+
+#include <cairo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char font[] = "sans-serif";
+static const double pi = 3.14159265358979323846;
+
+/* Lengths for a picture 1000 pixels wide; everything grows with the width. */
+enum {
+    text_size = 21,
+    title_size = 26,
+    margin = 22,
+    tick_length = 7,
+    text_gap = 9,
+    bar_gap = 32, /* at least */
+    bar_width = 26,
+    least_side = 24,  /* of the plane: what is thinner cannot be seen, and is drawn out of proportion */
+    least_frame = 300 /* of the room for plane and colour bar */
+};
+
+typedef struct rectangle {
+    double x, y, width, height;
+} rectangle;
+
+typedef struct drawing {
+    const plane_picture *picture;
+    cairo_t *cairo;
+    double unit;       /* pixels a length of 1 */
+    const char *minus; /* the best minus sign that the font has */
+    const char *angstrom;
+    double low_A[2], high_A[2]; /* edges of the plane */
+    tick_marks axis_ticks[2], bar_ticks;
+    double bar_scale; /* labels of the colour bar show values / bar_scale */
+    char bar_title[96];
+    double bar_gap;     /* pixels between plane and colour bar */
+    double left, right; /* room for the labels beside the plane */
+    rectangle plane, bar;
+    double full_width, full_height;
+} drawing;
+
+/* ---- Ticks and texts -------------------------------------------------------------------------------------------- */
+
+tick_marks ticks_choose(double low, double high, int most)
+{
+    most = most > 1 ? most : 1;
+    double raw = (high - low) / most, power = pow(10, floor(log10(raw)));
+    static const double factors[] = {1, 2, 5, 10, 20};
+    tick_marks ticks = {.step = power};
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        ticks.step = factors[i] * power;
+        double slack = 1e-9 * (high - low) / ticks.step;
+        double first = ceil(low / ticks.step - slack), last = floor(high / ticks.step + slack);
+        ticks.first = (int64_t)first;
+        ticks.count = last >= first ? (int64_t)(last - first) + 1 : 0;
+        if (ticks.count <= most)
+            break;
+    }
+    return ticks;
+}
+
+static short_text tick_text(const drawing *canvas, const tick_marks *ticks, int64_t i, double scale)
+{
+    double value = (double)(ticks->first + i) * ticks->step / scale;
+    int decimals = (int)fmin(fmax(ceil(-log10(ticks->step / scale) - 1e-9), 0), 12);
+    return text_of("%s%.*f", ticks->first + i < 0 ? canvas->minus : "", decimals, fabs(value));
+}
+
+static void set_size(const drawing *canvas, double size, bool bold)
+{
+    cairo_select_font_face(canvas->cairo, font, CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(canvas->cairo, size * canvas->unit);
+}
+
+static double width_of(const drawing *canvas, const char *words)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(canvas->cairo, words, &extents);
+    return extents.x_advance;
+}
+
+/* Height of a capital letter: what texts are centred by. */
+static double cap_height(const drawing *canvas)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(canvas->cairo, "H", &extents);
+    return extents.height;
+}
+
+/* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base line. */
+static void put_words(const drawing *canvas, double x, double y, double across, const char *words)
+{
+    cairo_move_to(canvas->cairo, x - across * width_of(canvas, words), y);
+    cairo_show_text(canvas->cairo, words);
+}
+
+static bool font_has(cairo_t *cairo, const char *character)
+{
+    cairo_glyph_t *glyphs = NULL;
+    int count = 0;
+    cairo_status_t status = cairo_scaled_font_text_to_glyphs(cairo_get_scaled_font(cairo), 0, 0, character, -1, &glyphs,
+                                                             &count, NULL, NULL, NULL);
+    bool has = status == CAIRO_STATUS_SUCCESS && count == 1 && glyphs[0].index != 0;
+    cairo_glyph_free(glyphs);
+    return has;
+}
+
+/* Large and small values share a power of ten, which stands in the colour bar's title. */
+static void choose_bar_title(drawing *canvas)
+{
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    const plane_picture *picture = canvas->picture;
+    double largest = fmax(fabs(picture->low), fabs(picture->high));
+    int exponent = (int)floor(log10(largest));
+    char scale[48] = "";
+    canvas->bar_scale = 1;
+    if (exponent >= 5 || exponent <= -3) {
+        canvas->bar_scale = pow(10, exponent);
+        short_text digits = text_of("%d", abs(exponent));
+        bool can_raise = font_has(canvas->cairo, "⁴") && font_has(canvas->cairo, "⁻");
+        snprintf(scale, sizeof scale, can_raise ? "10%s" : "1e%s", exponent < 0 ? (can_raise ? "⁻" : "-") : "");
+        for (const char *digit = digits.s; *digit != '\0'; digit++)
+            strcat(scale, can_raise ? raised[*digit - '0'] : (char[]){*digit, '\0'});
+    }
+    bool has_units = picture->units[0] != '\0';
+    if (scale[0] == '\0' && !has_units)
+        snprintf(canvas->bar_title, sizeof canvas->bar_title, "potential");
+    else
+        snprintf(canvas->bar_title, sizeof canvas->bar_title, "potential (%s%s%s)", scale,
+                 scale[0] != '\0' && has_units ? " " : "", picture->units);
+}
+
+/* ---- Layout ----------------------------------------------------------------------------------------------------- */
+
+/* The widest label of an axis or bar: its first or its last. */
+static double widest_label(const drawing *canvas, const tick_marks *ticks, double scale)
+{
+    double widest = 0;
+    for (int64_t i = 0; i < ticks->count; i++)
+        widest = fmax(widest, width_of(canvas, tick_text(canvas, ticks, i, scale).s));
+    return widest;
+}
+
+static int ticks_that_fit(double length, double room_each)
+{
+    return (int)fmin(fmax(length / room_each, 2), 12);
+}
+
+/* As many as there is room for their widths; the labels depend on the number of ticks, so a second look is needed. */
+static tick_marks choose_ticks_across(const drawing *canvas)
+{
+    double unit = canvas->unit, room = 80 * unit;
+    tick_marks ticks;
+    for (int i = 0; i < 2; i++) {
+        ticks = ticks_choose(canvas->low_A[0], canvas->high_A[0], ticks_that_fit(canvas->plane.width, room));
+        room = fmax(room, widest_label(canvas, &ticks, 1) + 2 * text_size * unit);
+    }
+    return ticks;
+}
+
+/* Size of the plane: its true proportions in the width that is left, and not much higher than wide. */
+static void choose_plane_size(drawing *canvas)
+{
+    double unit = canvas->unit;
+    double width_A = canvas->high_A[0] - canvas->low_A[0], height_A = canvas->high_A[1] - canvas->low_A[1];
+    double width = fmax(canvas->picture->width - canvas->left - canvas->right, 100 * unit);
+    double height = width * height_A / width_A, highest = 1000 * unit;
+    if (height > highest) {
+        width *= highest / height;
+        height = highest;
+    }
+    canvas->plane.width = round(fmax(width, least_side * unit));
+    canvas->plane.height = round(fmax(height, least_side * unit));
+}
+
+static void choose_labels(drawing *canvas)
+{
+    const plane_picture *picture = canvas->picture;
+    double unit = canvas->unit, frame = fmax(canvas->plane.height, least_frame * unit), room = 48 * unit;
+    set_size(canvas, text_size, false);
+    canvas->axis_ticks[0] = choose_ticks_across(canvas);
+    canvas->axis_ticks[1] =
+        ticks_choose(canvas->low_A[1], canvas->high_A[1], ticks_that_fit(canvas->plane.height, room));
+    canvas->bar_ticks = ticks_choose(picture->low, picture->high, ticks_that_fit(frame - 2 * bar_width * unit, room));
+    double label = (tick_length + text_gap) * unit, title = (text_gap + text_size + margin) * unit;
+    canvas->left = ceil(widest_label(canvas, &canvas->axis_ticks[1], 1) + label + title);
+    /* The last label below the plane reaches beyond it, and a bar higher than the plane stands in its way. */
+    canvas->bar_gap = fmax(bar_gap * unit, 0.5 * widest_label(canvas, &canvas->axis_ticks[0], 1) + text_gap * unit);
+    canvas->right = ceil(canvas->bar_gap + bar_width * unit + label +
+                         widest_label(canvas, &canvas->bar_ticks, canvas->bar_scale) + title);
+}
+
+static void lay_out(drawing *canvas)
+{
+    double unit = canvas->unit;
+    const plane_picture *picture = canvas->picture;
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t n = axis == 0 ? picture->plane.columns : picture->plane.rows;
+        double beyond_A = n == 1 ? 0.5 * picture->spacing_A[axis] : 0;
+        canvas->low_A[axis] = picture->origin_A[axis] - beyond_A;
+        canvas->high_A[axis] = picture->origin_A[axis] + (double)(n - 1) * picture->spacing_A[axis] + beyond_A;
+    }
+    set_size(canvas, text_size, false);
+    choose_bar_title(canvas);
+    canvas->left = canvas->right = 130 * unit; /* a guess; the labels depend on the plane's size, and it on them */
+    for (int i = 0; i < 2; i++) {
+        choose_plane_size(canvas);
+        choose_labels(canvas);
+    }
+    choose_plane_size(canvas);
+    double top = round((margin + title_size + text_size + 2.5 * text_gap) * unit);
+    double bottom = round((tick_length + 2 * text_gap + 2 * text_size + 0.6 * margin) * unit);
+    double frame = fmax(canvas->plane.height, least_frame * unit),
+           group = canvas->left + canvas->plane.width + canvas->right;
+    canvas->full_width = ceil(fmax(group, 0.55 * picture->width));
+    canvas->full_height = ceil(top + frame + bottom);
+    canvas->plane.x = round(0.5 * (canvas->full_width - group) + canvas->left);
+    canvas->plane.y = round(top + 0.5 * (frame - canvas->plane.height));
+    canvas->bar = (rectangle){round(canvas->plane.x + canvas->plane.width + canvas->bar_gap), round(top),
+                              round(bar_width * unit), round(frame)};
+}
+
+/* ---- Drawing ---------------------------------------------------------------------------------------------------- */
+
+/* An axis line's y or x on whole pixels, so that thin lines are sharp. */
+static double on_pixel(double position)
+{
+    return floor(position) + 0.5;
+}
+
+static void paint_pixels(const drawing *canvas, cairo_surface_t *pixels, double x, double y)
+{
+    cairo_set_source_surface(canvas->cairo, pixels, x, y);
+    cairo_pattern_set_filter(cairo_get_source(canvas->cairo), CAIRO_FILTER_NEAREST);
+    cairo_paint(canvas->cairo);
+    cairo_set_source_rgb(canvas->cairo, 0.12, 0.12, 0.12);
+}
+
+static void draw_field(const drawing *canvas, const plane_field *cells, const colour_scale *colours)
+{
+    cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)cells->columns, (int)cells->rows);
+    unsigned char *data = cairo_image_surface_get_data(pixels);
+    int stride = cairo_image_surface_get_stride(pixels);
+    for (int64_t row = 0; data != NULL && row < cells->rows; row++) {
+        uint32_t *line = (uint32_t *)(void *)(data + (cells->rows - 1 - row) * stride);
+        for (int64_t column = 0; column < cells->columns; column++)
+            line[column] = colours_at(colours, cells->values[row * cells->columns + column]);
+    }
+    cairo_surface_mark_dirty(pixels);
+    paint_pixels(canvas, pixels, canvas->plane.x, canvas->plane.y);
+    cairo_surface_destroy(pixels);
+}
+
+typedef struct contour_pen {
+    cairo_t *cairo;
+    double x, y, step_x, step_y;
+} contour_pen;
+
+static void draw_contour_piece(void *context, double x0, double y0, double x1, double y1)
+{
+    const contour_pen *pen = context;
+    cairo_move_to(pen->cairo, pen->x + (x0 + 0.5) * pen->step_x, pen->y - (y0 + 0.5) * pen->step_y);
+    cairo_line_to(pen->cairo, pen->x + (x1 + 0.5) * pen->step_x, pen->y - (y1 + 0.5) * pen->step_y);
+}
+
+/* Follows the lines on cells of about two pixels: finer ones show no difference. */
+static void draw_contours(const drawing *canvas)
+{
+    const rectangle *plane = &canvas->plane;
+    int64_t columns = (int64_t)ceil(plane->width / (2 * canvas->unit));
+    int64_t rows = (int64_t)ceil(plane->height / (2 * canvas->unit));
+    plane_field cells = field_rasterize(&canvas->picture->plane, columns, rows);
+    contour_pen pen = {canvas->cairo, plane->x, plane->y + plane->height, plane->width / (double)columns,
+                       plane->height / (double)rows};
+    cairo_save(canvas->cairo);
+    cairo_rectangle(canvas->cairo, plane->x, plane->y, plane->width, plane->height);
+    cairo_clip(canvas->cairo);
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
+    for (int64_t i = 0; i < canvas->bar_ticks.count; i++) {
+        int64_t number = canvas->bar_ticks.first + i;
+        field_contour(&cells, (double)number * canvas->bar_ticks.step, draw_contour_piece, &pen);
+        cairo_set_line_width(canvas->cairo, (number == 0 ? 1.8 : 1.0) * canvas->unit);
+        cairo_set_source_rgb(canvas->cairo, 0.25, 0.25, 0.25);
+        cairo_stroke(canvas->cairo);
+    }
+    cairo_restore(canvas->cairo);
+    free(cells.values);
+}
+
+static void draw_frame(const drawing *canvas, const rectangle *box)
+{
+    cairo_set_line_width(canvas->cairo, fmax(1, round(1.3 * canvas->unit)));
+    cairo_rectangle(canvas->cairo, box->x - 0.5, box->y - 0.5, box->width + 1, box->height + 1);
+    cairo_stroke(canvas->cairo);
+}
+
+static void draw_axis_titles(const drawing *canvas, double label_base, double label_left)
+{
+    const rectangle *plane = &canvas->plane;
+    double unit = canvas->unit, gap = (text_gap + text_size) * unit;
+    short_text title = text_of("%s (%s)", canvas->picture->axis[0], canvas->angstrom);
+    put_words(canvas, plane->x + 0.5 * plane->width, label_base + gap, 0.5, title.s);
+    title = text_of("%s (%s)", canvas->picture->axis[1], canvas->angstrom);
+    cairo_save(canvas->cairo);
+    cairo_move_to(canvas->cairo, label_left - text_gap * unit, plane->y + 0.5 * plane->height);
+    cairo_rotate(canvas->cairo, -0.5 * pi);
+    cairo_rel_move_to(canvas->cairo, -0.5 * width_of(canvas, title.s), 0);
+    cairo_show_text(canvas->cairo, title.s);
+    cairo_restore(canvas->cairo);
+}
+
+static void draw_axes(const drawing *canvas)
+{
+    const rectangle *plane = &canvas->plane;
+    double unit = canvas->unit, bottom = plane->y + plane->height, tick = tick_length * unit;
+    set_size(canvas, text_size, false);
+    double cap = cap_height(canvas), label_base = bottom + tick + text_gap * unit + cap;
+    cairo_set_line_width(canvas->cairo, fmax(1, round(1.3 * unit)));
+    for (int axis = 0; axis < 2; axis++) {
+        const tick_marks *ticks = &canvas->axis_ticks[axis];
+        for (int64_t i = 0; i < ticks->count; i++) {
+            double position = ((double)(ticks->first + i) * ticks->step - canvas->low_A[axis]) /
+                              (canvas->high_A[axis] - canvas->low_A[axis]);
+            short_text label = tick_text(canvas, ticks, i, 1);
+            if (axis == 0) {
+                double x = on_pixel(plane->x + position * plane->width);
+                cairo_move_to(canvas->cairo, x, bottom);
+                cairo_line_to(canvas->cairo, x, bottom + tick);
+                cairo_stroke(canvas->cairo);
+                put_words(canvas, x, label_base, 0.5, label.s);
+            } else {
+                double y = on_pixel(bottom - position * plane->height);
+                cairo_move_to(canvas->cairo, plane->x - tick, y);
+                cairo_line_to(canvas->cairo, plane->x, y);
+                cairo_stroke(canvas->cairo);
+                put_words(canvas, plane->x - tick - text_gap * unit, y + 0.5 * cap, 1, label.s);
+            }
+        }
+    }
+    draw_frame(canvas, plane);
+    double widest = widest_label(canvas, &canvas->axis_ticks[1], 1);
+    draw_axis_titles(canvas, label_base, plane->x - tick - text_gap * unit - widest);
+}
+
+/* The triangle at an end of the colour bar: there are values beyond it. */
+static void draw_arrow(const drawing *canvas, double base, double tip, uint32_t colour)
+{
+    const rectangle *bar = &canvas->bar;
+    cairo_t *cairo = canvas->cairo;
+    cairo_move_to(cairo, bar->x - 0.5, base);
+    cairo_line_to(cairo, bar->x + 0.5 * bar->width, tip);
+    cairo_line_to(cairo, bar->x + bar->width + 0.5, base);
+    cairo_close_path(cairo);
+    cairo_set_source_rgb(cairo, (colour >> 16) / 255.0, (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0);
+    cairo_fill_preserve(cairo);
+    cairo_set_source_rgb(cairo, 0.12, 0.12, 0.12);
+    cairo_stroke(cairo);
+}
+
+static void draw_bar_labels(const drawing *canvas, double top, double bottom)
+{
+    const plane_picture *picture = canvas->picture;
+    const rectangle *bar = &canvas->bar;
+    double unit = canvas->unit, cap = cap_height(canvas), right = bar->x + bar->width, tick = tick_length * unit;
+    double left = right + tick + text_gap * unit;
+    for (int64_t i = 0; i < canvas->bar_ticks.count; i++) {
+        double value = (double)(canvas->bar_ticks.first + i) * canvas->bar_ticks.step;
+        double y = on_pixel(bottom - (value - picture->low) / (picture->high - picture->low) * (bottom - top));
+        cairo_move_to(canvas->cairo, right, y);
+        cairo_line_to(canvas->cairo, right + tick, y);
+        cairo_stroke(canvas->cairo);
+        double widest = widest_label(canvas, &canvas->bar_ticks, canvas->bar_scale);
+        put_words(canvas, left + widest, y + 0.5 * cap, 1,
+                  tick_text(canvas, &canvas->bar_ticks, i, canvas->bar_scale).s);
+    }
+    double edge = left + widest_label(canvas, &canvas->bar_ticks, canvas->bar_scale) + (text_gap + text_size) * unit;
+    cairo_save(canvas->cairo);
+    cairo_move_to(canvas->cairo, edge, 0.5 * (top + bottom));
+    cairo_rotate(canvas->cairo, -0.5 * pi);
+    cairo_rel_move_to(canvas->cairo, -0.5 * width_of(canvas, canvas->bar_title), 0);
+    cairo_show_text(canvas->cairo, canvas->bar_title);
+    cairo_restore(canvas->cairo);
+}
+
+static void draw_bar(const drawing *canvas, const colour_scale *colours)
+{
+    const plane_picture *picture = canvas->picture;
+    rectangle bar = canvas->bar;
+    double arrow = round(0.9 * bar.width), lowest, highest;
+    field_bounds(&picture->plane, &lowest, &highest);
+    bool below = lowest<picture->low, above = highest> picture->high;
+    bar.y += above ? arrow : 0;
+    bar.height -= (above ? arrow : 0) + (below ? arrow : 0);
+    for (int row = 0; row < (int)bar.height; row++) {
+        double value = picture->high - (row + 0.5) / bar.height * (picture->high - picture->low);
+        uint32_t colour = colours_at(colours, value);
+        cairo_set_source_rgb(canvas->cairo, (colour >> 16) / 255.0, (colour >> 8 & 255) / 255.0,
+                             (colour & 255) / 255.0);
+        cairo_rectangle(canvas->cairo, bar.x, bar.y + row, bar.width, 1);
+        cairo_fill(canvas->cairo);
+    }
+    cairo_set_source_rgb(canvas->cairo, 0.12, 0.12, 0.12);
+    draw_frame(canvas, &bar);
+    if (above)
+        draw_arrow(canvas, bar.y - 0.5, bar.y - arrow, colours_at(colours, picture->high));
+    if (below)
+        draw_arrow(canvas, bar.y + bar.height + 0.5, bar.y + bar.height + arrow, colours_at(colours, picture->low));
+    set_size(canvas, text_size, false);
+    draw_bar_labels(canvas, bar.y, bar.y + bar.height);
+}
+
+/* A long title shrinks, but stays readable. */
+static void draw_title(const drawing *canvas, const char *words, double size, bool bold, double base)
+{
+    double room = canvas->full_width - 2 * margin * canvas->unit;
+    set_size(canvas, size, bold);
+    double width = width_of(canvas, words);
+    if (width > room)
+        set_size(canvas, fmax(size * room / width, 0.5 * size), bold);
+    /* Centred above the plane, as far as the picture's edges let it. */
+    double half = 0.5 * width_of(canvas, words), middle = canvas->plane.x + 0.5 * canvas->plane.width;
+    middle = fmin(middle, canvas->full_width - margin * canvas->unit - half);
+    middle = fmax(middle, margin * canvas->unit + half);
+    put_words(canvas, middle, base, 0.5, words);
+}
+
+static void draw_titles(const drawing *canvas)
+{
+    const plane_picture *picture = canvas->picture;
+    double unit = canvas->unit, base = (margin + 0.8 * title_size) * unit;
+    bool has_units = picture->units[0] != '\0';
+    short_text subtitle = text_of("potential%s%s at %s = %s%.6g %s (plane %lld)", has_units ? " in " : "",
+                                  picture->units, picture->normal, picture->at_A < 0 ? canvas->minus : "",
+                                  fabs(picture->at_A), canvas->angstrom, (long long)picture->index);
+    draw_title(canvas, picture->title, title_size, true, base);
+    draw_title(canvas, subtitle.s, text_size, false, base + (text_gap + 0.2 * title_size + 0.8 * text_size) * unit);
+}
+
+static void draw(const drawing *canvas)
+{
+    colour_scale colours;
+    colours_make(&colours, canvas->picture->low, canvas->picture->high);
+    cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
+    cairo_paint(canvas->cairo);
+    plane_field cells =
+        field_rasterize(&canvas->picture->plane, (int64_t)canvas->plane.width, (int64_t)canvas->plane.height);
+    draw_field(canvas, &cells, &colours);
+    free(cells.values);
+    if (canvas->picture->contours)
+        draw_contours(canvas);
+    draw_axes(canvas);
+    draw_bar(canvas, &colours);
+    draw_titles(canvas);
+}
+
+/* ---- The file --------------------------------------------------------------------------------------------------- */
+
+static cairo_status_t write_bytes(void *context, const unsigned char *data, unsigned int length)
+{
+    return fwrite(data, 1, length, context) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* Replaces the canvas' surface; texts are drawn without the hints that would make their widths depend on the display.
+ */
+static void use_surface(drawing *canvas, cairo_surface_t *surface)
+{
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    canvas->cairo = cairo_create(surface);
+    cairo_set_font_options(canvas->cairo, options);
+    cairo_font_options_destroy(options);
+    set_size(canvas, text_size, false);
+}
+
+static int save(cairo_surface_t *surface, cairo_status_t status, const char *path)
+{
+    if (status != CAIRO_STATUS_SUCCESS)
+        return fail(LEY_ERROR_MEMORY, "drawing %s: %s", path, cairo_status_to_string(status));
+    file_writer writer;
+    int code = file_begin(&writer, path);
+    if (code != 0)
+        return code;
+    status = cairo_surface_write_to_png_stream(surface, write_bytes, writer.stream);
+    if (status == CAIRO_STATUS_SUCCESS)
+        return file_commit(&writer);
+    file_abandon(&writer);
+    return fail(LEY_ERROR_FILE, "%s: %s", path, cairo_status_to_string(status));
+}
+
+int picture_write(const plane_picture *picture, const char *path)
+{
+    drawing canvas = {.picture = picture, .unit = picture->width / 1000.0};
+    cairo_surface_t *scratch = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
+    use_surface(&canvas, scratch);
+    canvas.minus = font_has(canvas.cairo, "−") ? "−" : "-";
+    canvas.angstrom = font_has(canvas.cairo, "Å") ? "Å" : "A";
+    lay_out(&canvas);
+    cairo_destroy(canvas.cairo);
+    cairo_surface_destroy(scratch);
+
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)canvas.full_width, (int)canvas.full_height);
+    use_surface(&canvas, surface);
+    draw(&canvas);
+    cairo_status_t status = cairo_status(canvas.cairo);
+    cairo_destroy(canvas.cairo);
+    int code = save(surface, status, path);
+    cairo_surface_destroy(surface);
+    return code;
+}

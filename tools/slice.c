@@ -1,0 +1,263 @@
+/* leyden slice: a picture of one plane of a map. */
+#include "commands.h"
+#include "console.h"
+#include "field.h"
+#include "file.h"
+#include "json.h"
+#include "picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct slice_values {
+    const char *output, *title, *json;
+    int plane;
+    int64_t index, size;
+    double at_A, range[2], limit;
+    bool contours, quiet;
+} slice_values;
+
+static const char *const axis_names[] = {"x", "y", "z", NULL};
+
+enum { OUTPUT, PLANE, AT, INDEX, RANGE, LIMIT };
+
+static const option_row slice_options[] = {
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .kind = OPTION_TEXT,
+                .required = true,
+                .value = "PNG",
+                .offset = offsetof(slice_values, output),
+                .help = "the picture to write: a name that ends in .png"},
+    [PLANE] = {.name = "plane",
+               .kind = OPTION_CHOICE,
+               .offset = offsetof(slice_values, plane),
+               .value = "AXIS",
+               .choices = axis_names,
+               .help = "the axis that stands upright on the plane"},
+    [AT] = {.name = "at",
+            .kind = OPTION_REAL,
+            .offset = offsetof(slice_values, at_A),
+            .value = "A",
+            .low = -1e9,
+            .high = 1e9,
+            .unset = "the middle",
+            .help = "draw the plane nearest to this coordinate, in Angstrom"},
+    [INDEX] = {.name = "index",
+               .kind = OPTION_INTEGER,
+               .offset = offsetof(slice_values, index),
+               .value = "K",
+               .low = 0,
+               .high = INT32_MAX,
+               .unset = "the middle",
+               .help = "draw plane K; the first is 0"},
+    [RANGE] = {.name = "range",
+               .kind = OPTION_REAL,
+               .offset = offsetof(slice_values, range),
+               .count = 2,
+               .value = "LO,HI",
+               .low = -1e30,
+               .high = 1e30,
+               .unset = "--limit",
+               .help = "values at the ends of the colour bar; white stays at zero"},
+    [LIMIT] = {.name = "limit",
+               .kind = OPTION_REAL,
+               .offset = offsetof(slice_values, limit),
+               .value = "V",
+               .low = 0,
+               .above_low = true,
+               .high = 1e30,
+               .unset = "98 % of the plane's points lie within",
+               .help = "colours from -V to V"},
+    {.name = "contours",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(slice_values, contours),
+     .help = "draw lines of equal potential at the ticks of the colour bar"},
+    {.name = "size",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(slice_values, size),
+     .value = "PIXELS",
+     .low = 200,
+     .high = 10000,
+     .help = "width of the picture; a plane much higher than wide makes it narrower"},
+    {.name = "title",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(slice_values, title),
+     .value = "TEXT",
+     .unset = "the map's file name",
+     .help = "heading of the picture"},
+    OPTION_ROW_JSON(slice_values),
+    OPTION_ROW_QUIET(slice_values),
+};
+
+static void set_defaults(void *to)
+{
+    slice_values *values = to;
+    values->plane = 2;
+    values->size = 1000;
+}
+
+static int check_arguments(const parsed_arguments *arguments)
+{
+    const slice_values *values = arguments->values;
+    const subcommand *command = arguments->command;
+    if (option_given(arguments, AT) && option_given(arguments, INDEX))
+        return fail_usage(command, "--at and --index exclude each other: both choose the plane");
+    if (option_given(arguments, RANGE) && option_given(arguments, LIMIT))
+        return fail_usage(command, "--range and --limit exclude each other: both set the colours' range");
+    if (option_given(arguments, RANGE) && !(values->range[0] < values->range[1]))
+        return fail_usage(command, "--range: %g is not below %g", values->range[0], values->range[1]);
+    if (!ends_with(values->output, ".png"))
+        return fail_usage(command, "--output: '%s' must end in .png", values->output);
+    if (file_is_same(arguments->operand, values->output))
+        return fail_usage(command, "--output: '%s' is the file of the map", values->output);
+    int code = file_check_output(values->output);
+    if (code == 0 && values->json != NULL && !json_takes_stdout(values->json))
+        code = file_check_output(values->json);
+    return code;
+}
+
+/* Which plane the options ask for; an exit code when the map has no such plane. */
+static int choose_plane(const parsed_arguments *arguments, const ley_lattice *lattice, int64_t *index)
+{
+    const slice_values *values = arguments->values;
+    int axis = values->plane;
+    double first_A = lattice->origin_A[axis], spacing_A = lattice->spacing_A[axis];
+    int64_t last = lattice->n[axis] - 1;
+    *index = option_given(arguments, INDEX) ? values->index : lattice->n[axis] / 2;
+    if (option_given(arguments, AT)) {
+        double planes = round((values->at_A - first_A) / spacing_A);
+        if (!(planes >= 0 && planes <= (double)last))
+            return fail_usage(arguments->command,
+                              "--at: %.10g is out of range: the map reaches from %s = %.10g to %.10g A", values->at_A,
+                              axis_names[axis], first_A, first_A + (double)last * spacing_A);
+        *index = (int64_t)planes;
+    }
+    if (*index > last)
+        return fail_usage(arguments->command, "--index: %lld is out of range: the map has planes 0 to %lld along %s",
+                          (long long)*index, (long long)last, axis_names[axis]);
+    return 0;
+}
+
+/* Copies plane `index`. Infinite values become huge ones, which pictures can average and clamp. */
+static plane_field extract(const ley_map *map, int normal, int across, int up, int64_t index)
+{
+    const ley_lattice *lattice = ley_map_lattice(map);
+    const int64_t stride[3] = {1, lattice->n[0], lattice->n[0] * lattice->n[1]};
+    const float *from = ley_map_read_values(map) + index * stride[normal];
+    plane_field plane = {lattice->n[across], lattice->n[up], NULL};
+    plane.values = allocate((size_t)(plane.columns * plane.rows), sizeof(float));
+    float *to = plane.values;
+    for (int64_t row = 0; row < plane.rows; row++)
+        for (int64_t column = 0; column < plane.columns; column++) {
+            float value = from[column * stride[across] + row * stride[up]];
+            *to++ = isinf(value) ? copysignf(1e30f, value) : value;
+        }
+    return plane;
+}
+
+/* Rounds up to two digits: the colour bar then ends at a value that can be read. */
+static double round_up(double value)
+{
+    if (!(value > 0))
+        return 1; /* nothing but zeros: any range shows them */
+    double unit = pow(10, floor(log10(value)) - 1);
+    return ceil(value / unit * (1 - 1e-9)) * unit;
+}
+
+static void choose_range(const parsed_arguments *arguments, plane_picture *picture)
+{
+    const slice_values *values = arguments->values;
+    if (option_given(arguments, RANGE)) {
+        picture->low = values->range[0];
+        picture->high = values->range[1];
+        return;
+    }
+    double limit = option_given(arguments, LIMIT) ? values->limit : round_up(field_percentile(&picture->plane, 0.98));
+    picture->low = -limit;
+    picture->high = limit;
+}
+
+static int conclude(const parsed_arguments *arguments, const plane_picture *picture, int64_t index, double at_A)
+{
+    const slice_values *values = arguments->values;
+    double bounds[2], range[2] = {picture->low, picture->high};
+    field_bounds(&picture->plane, &bounds[0], &bounds[1]);
+    if (values->json != NULL) {
+        json_t *report = json_begin(arguments);
+        json_put(report, "index", json_count(index));
+        json_put(report, "at_A", json_number(at_A));
+        json_put(report, "units", json_text(picture->units));
+        json_put(report, "bounds", json_numbers(bounds, 2));
+        json_put(report, "range", json_numbers(range, 2));
+        json_put(report, "bytes_written", json_count((int64_t)file_size(values->output)));
+        int code = json_finish(report, values->json);
+        if (code != 0)
+            return code;
+    }
+    if (values->quiet || json_takes_stdout(values->json))
+        return 0;
+    printf("plane: %s = %.6g A (index %lld), %lld x %lld points\n", axis_names[values->plane], at_A, (long long)index,
+           (long long)picture->plane.columns, (long long)picture->plane.rows);
+    printf("values: %.4g to %.4g%s%s, colours from %.4g to %.4g\n", bounds[0], bounds[1],
+           picture->units[0] != '\0' ? " " : "", picture->units, picture->low, picture->high);
+    printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
+    return 0;
+}
+
+static int draw_slice(const parsed_arguments *arguments, const ley_map *map)
+{
+    const slice_values *values = arguments->values;
+    const ley_lattice *lattice = ley_map_lattice(map);
+    int normal = values->plane, across = normal == 0 ? 1 : 0, up = normal == 2 ? 1 : 2;
+    int64_t index;
+    int code = choose_plane(arguments, lattice, &index);
+    if (code != 0)
+        return code;
+    double at_A = lattice->origin_A[normal] + (double)index * lattice->spacing_A[normal];
+    plane_picture picture = {.plane = extract(map, normal, across, up, index),
+                             .origin_A = {lattice->origin_A[across], lattice->origin_A[up]},
+                             .spacing_A = {lattice->spacing_A[across], lattice->spacing_A[up]},
+                             .axis = {axis_names[across], axis_names[up]},
+                             .normal = axis_names[normal],
+                             .at_A = at_A,
+                             .index = index,
+                             .title = values->title != NULL ? values->title : base_name(arguments->operand),
+                             .units = ley_map_units(map),
+                             .contours = values->contours,
+                             .width = (int)values->size};
+    choose_range(arguments, &picture);
+    code = picture_write(&picture, values->output);
+    if (code == 0)
+        code = conclude(arguments, &picture, index, at_A);
+    free(picture.plane.values);
+    return code;
+}
+
+static int slice_run(const parsed_arguments *arguments)
+{
+    int code = check_arguments(arguments);
+    if (code != 0)
+        return code;
+    ley_map *map;
+    ley_error error = {0};
+    if (ley_map_read_dx(arguments->operand, &map, &error) != LEY_OK)
+        return fail_with(&error);
+    code = draw_slice(arguments, map);
+    ley_map_destroy(map);
+    return code;
+}
+
+const subcommand slice_command = {
+    .name = "slice",
+    .summary = "Draws one plane of a map: red is negative, white zero, blue positive.",
+    .operand = "MAP",
+    .operand_help = "the map, an OpenDX file (plain or .gz)",
+    .options = slice_options,
+    .option_count = sizeof slice_options / sizeof *slice_options,
+    .values_size = sizeof(slice_values),
+    .set_defaults = set_defaults,
+    .run = slice_run,
+};
