@@ -1,0 +1,297 @@
+/* The device-free parts of the host: sizes, lattices, padding, packing, the reference, the comparator, the pair formulas. */
+#include "support.h"
+
+#include "accuracy.h"
+#include "methods/dcs_pack.h"
+#include "padding.h"
+#include "reference.h"
+#include "sizes.h"
+#include "yardstick.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The pair formulas of the kernels, compiled as C. */
+typedef float real;
+#define LEY_FN static inline
+#define LEY_MAX(a, b) fmaxf(a, b)
+static int32_t bits_of(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static float float_of(int32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#define LEY_AS_BITS bits_of
+#define LEY_AS_REAL float_of
+#include "pair.h"
+
+static void test_pair_formulas(void **state)
+{
+    (void)state;
+    double worst = 0, mean = 0;
+    const int n = 200000;
+    for (int i = 0; i < n; i++) {
+        const float x = (float)pow(10, -12 + 24.0 * i / n);
+        const double relative = (double)(LEY_NEWTON_SCALE * ley_unscaled_newton_root(x)) * sqrt((double)x) - 1;
+        worst = fmax(worst, fabs(relative));
+        mean += relative / n;
+    }
+    assert_true(worst < 6e-7);
+    assert_true(fabs(mean) < 1e-7); /* no bias that a sum would pile up */
+    assert_true(ley_clamped_r2(0, 0.25f) == 0.25f && ley_clamped_r2(4, 0.25f) == 4);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    int64_t product = 7;
+    assert_true(ley_multiply(3000000000, 3000000000, &product) && product == 9000000000000000000);
+    product = 7;
+    assert_false(ley_multiply((int64_t)1 << 32, (int64_t)1 << 31, &product));
+    assert_false(ley_multiply(-1, 1, &product));
+    assert_int_equal(product, 7);
+    assert_int_equal(ley_round_up(0, 32), 0);
+    assert_int_equal(ley_round_up(33, 32), 64);
+    assert_int_equal(ley_round_up(((int64_t)1 << 40) + 1, 512), ((int64_t)1 << 40) + 512);
+}
+
+static void assert_lattice_refused(int64_t n_x, int64_t n_y, int64_t n_z, double h_A, double origin_A)
+{
+    const ley_lattice l = {{origin_A, 0, 0}, {h_A, h_A, h_A}, {n_x, n_y, n_z}};
+    ley_error error = {0};
+    assert_int_equal(ley_lattice_check(&l, &error), LEY_ERROR_INPUT);
+    assert_true(error.message[0] != '\0');
+}
+
+static void test_lattices(void **state)
+{
+    (void)state;
+    assert_lattice_refused(0, 1, 1, 1, 0);
+    assert_lattice_refused(1, -5, 1, 1, 0);
+    assert_lattice_refused(1, 1, (int64_t)LEY_MAX_EXTENT + 1, 1e-3, 0);
+    assert_lattice_refused(LEY_MAX_EXTENT, LEY_MAX_EXTENT, LEY_MAX_EXTENT, 1e-3, 0);
+    assert_lattice_refused(1, 1, 1, 0, 0);
+    assert_lattice_refused(1, 1, 1, -1, 0);
+    assert_lattice_refused(1, 1, 1, NAN, 0);
+    assert_lattice_refused(1, 1, 1, INFINITY, 0);
+    assert_lattice_refused(1, 1, 1, 1, NAN);
+    assert_lattice_refused(1, 1, 1, 1, 1e300);
+    /* 2^33 points: more than 32 bits count, without their memory. */
+    const ley_lattice large = {{0, 0, 0}, {0.5, 0.5, 0.5}, {2048, 2048, 2048}};
+    assert_int_equal(ley_lattice_check(&large, NULL), LEY_OK);
+    assert_true(ley_lattice_points(&large) == (int64_t)1 << 33);
+}
+
+static void test_lattice_around_atoms(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const double position_A[] = {-1, 0, 5, 3, 0, 5.3}, charge_e[] = {1, -1};
+    ley_atoms *atoms = NULL;
+    ley_lattice l;
+    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+    assert_ok(ley_lattice_around(atoms, 0.5, 10, &l, &error));
+    assert_int_equal(l.n[0], 49); /* 4 + 20 A: 48 intervals */
+    assert_int_equal(l.n[1], 41);
+    assert_int_equal(l.n[2], 42); /* 20.3 A: 41 intervals, the spare 0.2 A on both sides */
+    assert_true(fabs(l.origin_A[0] + 11) < 1e-12 && fabs(l.origin_A[2] - (5.15 - 10.25)) < 1e-12);
+    assert_ok(ley_lattice_around(atoms, 0.1, 10, &l, &error));
+    assert_int_equal(l.n[1], 201); /* 20 / 0.1 is 200, whatever its last bit says */
+    assert_int_equal(ley_lattice_around(atoms, 0, 10, &l, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_lattice_around(atoms, 1e-6, 1e8, &l, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_lattice_around(atoms, 1, -1, &l, NULL), LEY_ERROR_INPUT);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_atoms(void **state)
+{
+    (void)state;
+    const double good[] = {0, 0, 0}, far[] = {0, 1e9, 0}, none[] = {0, 0, NAN}, one = 1, minus = -1;
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    assert_int_equal(ley_atoms_create(0, good, &one, NULL, &atoms, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_atoms_create(1, far, &one, NULL, &atoms, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_atoms_create(1, none, &one, NULL, &atoms, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_atoms_create(1, good, &none[2], NULL, &atoms, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_atoms_create(1, good, &one, &minus, &atoms, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "atom 1"));
+    assert_null(atoms);
+    ley_error_clear(&error);
+}
+
+/* Padding comes off, in each way of storing, and the bytes are counted in 64 bits. */
+static void test_padding(void **state)
+{
+    (void)state;
+    padded_slab slab = {.n_x = 3, .n_y = 2, .padded_x = 4, .padded_y = 5, .planes = 2};
+    enum { PADDED = 4 * 5 * 2 };
+    float single[2 * PADDED], map[12];
+    double twice[PADDED];
+    for (int i = 0; i < PADDED; i++) {
+        single[i] = (float)i;
+        single[PADDED + i] = 0.25f;
+        twice[i] = i;
+    }
+    const void *const stores[] = {[PADDED_FLOAT] = single, [PADDED_COMPENSATED] = single, [PADDED_DOUBLE] = twice};
+    for (int store = PADDED_FLOAT; store <= PADDED_DOUBLE; store++) {
+        slab.store = (padded_store)store;
+        memset(map, 0xff, sizeof map);
+        padding_crop(&slab, stores[store], map);
+        for (int z = 0, i = 0; z < 2; z++)
+            for (int y = 0; y < 2; y++)
+                for (int x = 0; x < 3; x++)
+                    assert_true(map[i++] == (float)((z * 5 + y) * 4 + x) - (store == PADDED_COMPENSATED ? 0.25f : 0));
+    }
+    int64_t bytes;
+    slab = (padded_slab){.padded_x = 1 << 20, .padded_y = 1 << 20, .planes = 1 << 10, .store = PADDED_DOUBLE};
+    assert_true(padding_bytes(&slab, &bytes) && bytes == (int64_t)1 << 53);
+    slab.padded_x = slab.padded_y = (int64_t)1 << 30;
+    assert_false(padding_bytes(&slab, &bytes));
+}
+
+/* Every packing says the same position; the placed one to a float's digits of the offset, wherever the atom is. */
+static void test_packing(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    const double position_A[] = {1.23, -4.56, 7.89, 4000.123, 3.3, -2000.7, 9.9e7, 0, 0}, charge_e[] = {0.5, -0.25, 1};
+    const ley_lattice l = {{-10, 20, 1000}, {0.5, 0.3, 1e-6}, {4, 4, 4}};
+    assert_ok(ley_atoms_create(3, position_A, charge_e, NULL, &atoms, &error));
+    struct {
+        float offset[4];
+        int32_t cell[4];
+    } placed[3];
+    float single[3][4];
+    double twice[3][4];
+    dcs_pack(DCS_PACK_PLACED, atoms, &l, 2, placed);
+    dcs_pack(DCS_PACK_FLOAT, atoms, &l, 2, single);
+    dcs_pack(DCS_PACK_DOUBLE, atoms, &l, 2, twice);
+    for (int i = 0; i < 3; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const double exact = position_A[3 * i + axis] - l.origin_A[axis];
+            const double from_cell = placed[i].cell[axis] * l.spacing_A[axis] + (double)placed[i].offset[axis];
+            assert_true(twice[i][axis] == exact);
+            assert_true(single[i][axis] == (float)exact);
+            if (fabs(exact) < 1e9 * l.spacing_A[axis]) {
+                assert_true(fabs(from_cell - exact) < 1e-7 * l.spacing_A[axis] + 1e-12);
+                assert_true(fabs((double)placed[i].offset[axis]) <= 0.5 * l.spacing_A[axis] * (1 + 1e-6));
+            } else /* outside all cells: still there, with fewer digits */
+                assert_true(fabs(from_cell - exact) < 1e-6 * fabs(exact));
+        }
+        assert_true(placed[i].offset[3] == (float)(2 * charge_e[i]) && twice[i][3] == 2 * charge_e[i]);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+static void test_reference(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    const double position_A[] = {0, 0, 0, 3, 4, 0}, charge_e[] = {1, -2}, point_A[] = {3, 0, 0}, on_A[] = {0, 0, 0.01};
+    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+    assert_true(fabs(reference_dcs(atoms, point_A, 6, 0.05) - 6 * (1.0 / 3 - 2.0 / 4)) < 1e-12);
+    assert_true(fabs(reference_dcs(atoms, on_A, 1, 0.05) - (1 / 0.05 - 2 / sqrt(25.0001))) < 1e-12);
+    ley_atoms_destroy(atoms);
+    assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KCAL_MOL_E, 1, 1) - 332.06371) < 1e-4);
+    assert_true(fabs(ley_coulomb_constant(LEY_UNITS_VOLT, 2, 1) - 14.399645 / 2) < 1e-6);
+    /* Bjerrum length of vacuum at 298.15 K: 560.46 A. */
+    assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) - 560.459) < 2e-3);
+}
+
+/* The comparator must see a fault of 1 %, one wrong point, a not-a-number; and must not see rounding. */
+static void test_comparator(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    float values[N];
+    double references[N];
+    for (int i = 0; i < N; i++) {
+        references[i] = sin(i) * (i % 7 + 1);
+        values[i] = (float)references[i];
+    }
+    ley_accuracy a = accuracy_compare(N, values, references, 1e-5);
+    assert_true(a.passed && a.relative_rms < 1e-7 && a.points == N);
+    for (int i = 0; i < N; i++)
+        values[i] = (float)(1.01 * references[i]);
+    a = accuracy_compare(N, values, references, 1e-5);
+    assert_true(!a.passed && fabs(a.relative_rms - 0.01) < 1e-4);
+    for (int i = 0; i < N; i++)
+        values[i] = (float)references[i];
+    values[77] += 0.1f;
+    a = accuracy_compare(N, values, references, 1e-5);
+    assert_true(!a.passed && a.max_relative > 0.01);
+    values[77] = NAN;
+    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
+    values[77] = INFINITY;
+    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
+    assert_false(accuracy_compare(0, values, references, 1e-5).passed);
+    memset(values, 0, sizeof values);
+    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
+    memset(references, 0, sizeof references);
+    assert_true(accuracy_compare(N, values, references, 1e-5).passed);
+    values[3] = 1;
+    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
+}
+
+/* A sample of a right map passes; of a map with one wrong percent, not. All points when asked for more than there are. */
+static void test_sampling(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const ley_lattice l = {{0, 0, 0}, {0.5, 0.6, 0.7}, {9, 8, 7}};
+    ley_atoms *atoms = support_atoms(30, 0, 5, 9);
+    ley_map *map = support_reference_map(atoms, &l, 0.05);
+    const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
+    ley_accuracy a;
+    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100, 5, 1e-6, &a, &error));
+    assert_true(a.passed && a.points == 100);
+    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100000, 5, 1e-6, &a, &error));
+    assert_true(a.passed && a.points == 9 * 8 * 7);
+    for (int i = 0; i < 9 * 8 * 7; i++)
+        ley_map_values(map)[i] *= 1.01f;
+    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100, 5, 1e-6, &a, &error));
+    assert_false(a.passed);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* The benchmark's peer computes what it is said to compute. */
+static void test_yardstick(void **state)
+{
+    (void)state;
+    enum { N = 600, X = 32, Y = 16, Z = 2 };
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(N, 3, 20, 11);
+    const ley_lattice l = {{0, 0, 0}, {0.5, 0.5, 0.5}, {X, Y, Z}};
+    float packed[N][4], phi[X * Y * Z];
+    ley_map *map = NULL;
+    ley_accuracy a;
+    dcs_pack(DCS_PACK_FLOAT, atoms, &l, 1, packed);
+    assert_true(yardstick_measure((const float(*)[4])packed, N, X, Y, Z, 0.5f, 2, phi).evaluations_per_s > 0);
+    assert_ok(ley_map_create(&l, &map, &error));
+    memcpy(ley_map_values(map), phi, sizeof phi);
+    assert_ok(accuracy_sample(atoms, map, 1, 1e-3, X * Y * Z, 1, 1e-2, &a, &error));
+    assert_true(a.passed);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_sizes),    cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_lattice_around_atoms), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_packing),       cmocka_unit_test(test_reference), cmocka_unit_test(test_comparator),
+        cmocka_unit_test(test_sampling),      cmocka_unit_test(test_yardstick),
+    };
+    return cmocka_run_group_tests_name("host", tests, NULL, NULL);
+}

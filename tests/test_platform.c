@@ -1,0 +1,432 @@
+/* The platform: errors, the build cache, kernel sources, quirks, tuning, calibration, parallel loops, OpenCL's own errors. */
+#include "support.h"
+
+#include "build_cache.h"
+#include "error.h"
+#include "fake_device.h"
+#include "flatten.h"
+#include "opencl/cl_check.h"
+#include "parallel.h"
+#include "program.h"
+#include "quirks.h"
+#include "source.h"
+#include "tuning.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void use_cache(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", support_directory(), name);
+    setenv("LEYDEN_CACHE_DIR", path, 1);
+}
+
+static void entry_file(const cache_key *key, char path[512])
+{
+    snprintf(path, 512, "%s/%s", getenv("LEYDEN_CACHE_DIR"), key->hex);
+}
+
+static const dev_info *any_device(dev_list *list)
+{
+    static fake_plan plan = {.name = "Any"};
+    fake_devices_begin(&plan, 1);
+    assert_int_equal(dev_list_create(list, NULL), LEY_OK);
+    return &list->infos[0];
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    ley_error error = {0}, copy = {0};
+    char longest[3000];
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(ley_fail(&error, LEY_ERROR_INPUT, "%s:%d: bad\nthing", "file", 7), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, "file:7: bad thing"); /* one line */
+    ley_fail(&error, LEY_ERROR_INPUT, "%s; more", error.message); /* its own message as an argument */
+    assert_string_equal(error.message, "file:7: bad thing; more");
+    ley_error_prefix(&error, "in %s", "x");
+    assert_string_equal(error.message, "in x: file:7: bad thing; more");
+    ley_error_take_log(&error, strdup("log"));
+    ley_error_copy(&copy, &error);
+    assert_string_equal(copy.log, "log");
+    assert_ptr_not_equal(copy.log, error.log);
+    ley_fail(&error, LEY_ERROR_FILE, "%s", longest);
+    assert_int_equal(strlen(error.message), sizeof error.message - 1);
+    ley_error_prefix(&error, "%s", longest);
+    assert_int_equal(strlen(error.message), sizeof error.message - 1);
+    assert_null(error.log);
+    assert_int_equal(ley_fail(NULL, LEY_ERROR_DEVICE, "nobody listens"), LEY_ERROR_DEVICE);
+    ley_error_clear(&error);
+    ley_error_clear(&copy);
+    ley_error_clear(NULL);
+    assert_string_equal(ley_status_name(LEY_ERROR_NO_DEVICE), "LEY_ERROR_NO_DEVICE");
+    assert_string_equal(ley_status_text((ley_status)99), "unknown status");
+    const int codes[] = {0, 1, 2, 2, 3, 4, 4, 5, 130};
+    for (int i = 0; i < LEY_STATUS_COUNT; i++)
+        assert_int_equal(ley_status_exit_code((ley_status)i), codes[i]);
+}
+
+static ley_status failing_call(ley_error *error)
+{
+    CL_TRY(error, clGetDeviceInfo(NULL, 0, 0, NULL, NULL));
+    return LEY_OK;
+}
+
+static void test_driver_errors_tell_all(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    assert_string_equal(cl_error_name(CL_OUT_OF_RESOURCES), "CL_OUT_OF_RESOURCES");
+    assert_string_equal(cl_error_name(-1001), "CL_PLATFORM_NOT_FOUND_KHR");
+    assert_string_equal(cl_error_name(-12345), "unknown OpenCL error");
+    assert_int_equal(failing_call(&error), LEY_ERROR_DEVICE);
+    assert_non_null(strstr(error.message, "clGetDeviceInfo(NULL, 0, 0, NULL, NULL)"));
+    assert_non_null(strstr(error.message, "CL_INVALID_DEVICE (-33)"));
+    assert_non_null(strstr(error.message, "test_platform.c:"));
+    ley_error_clear(&error);
+}
+
+static void test_cache_keeps_and_tells_apart(void **state)
+{
+    (void)state;
+    use_cache("deep/below/cache");
+    dev_list list;
+    dev_info info = *any_device(&list), other = info;
+    size_t size = 0;
+    const cache_key key = cache_key_make(&info, "kernel", "text", "-DA");
+    assert_null(cache_get(&key, &size));
+    cache_put(&key, "seven\0b", 7);
+    char *bytes = cache_get(&key, &size);
+    assert_non_null(bytes);
+    assert_int_equal(size, 7);
+    assert_memory_equal(bytes, "seven\0b", 7);
+    free(bytes);
+    struct stat status;
+    assert_int_equal(stat(getenv("LEYDEN_CACHE_DIR"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0700);
+
+    cache_key keys[8] = {key, cache_key_make(&info, "calibration", "text", "-DA"), cache_key_make(&info, "kernel", "texts", "-DA"),
+                         cache_key_make(&info, "kernel", "text", "-DB"), cache_key_make(&info, "kernel", "", "-DAtext")};
+    snprintf(other.driver, DEV_TEXT, "2.0");
+    keys[5] = cache_key_make(&other, "kernel", "text", "-DA");
+    other = info;
+    snprintf(other.version, DEV_TEXT, "2.0");
+    keys[6] = cache_key_make(&other, "kernel", "text", "-DA");
+    other = info;
+    snprintf(other.name, DEV_TEXT, "Other");
+    keys[7] = cache_key_make(&other, "kernel", "text", "-DA");
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(keys[i].hex, keys[k].hex);
+    cache_remove(&key);
+    assert_null(cache_get(&key, &size));
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+/* Whatever is wrong with an entry, it is a miss, and gone. */
+static void test_a_damaged_entry_is_a_miss(void **state)
+{
+    (void)state;
+    use_cache("damaged");
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    const cache_key key = cache_key_make(info, "kernel", "text", "");
+    char path[512], whole[64 + 100];
+    unsigned char payload[100] = {1, 2, 3};
+    entry_file(&key, path);
+    for (int fault = 0; fault < 7; fault++) {
+        size_t size = 0;
+        cache_put(&key, payload, sizeof payload);
+        FILE *file = fopen(path, "r+");
+        assert_non_null(file);
+        const size_t length = fread(whole, 1, sizeof whole, file);
+        rewind(file);
+        switch (fault) {
+        case 0: /* a flipped bit in the bytes, in the size, in the magic */
+            whole[length - 5] ^= 4;
+            break;
+        case 1:
+            whole[16] ^= 1;
+            break;
+        case 2:
+            whole[0] ^= 1;
+            break;
+        case 3: /* cut short, everywhere */
+            assert_int_equal(ftruncate(fileno(file), (off_t)length - 1), 0);
+            break;
+        case 4:
+            assert_int_equal(ftruncate(fileno(file), 10), 0);
+            break;
+        case 5:
+            assert_int_equal(ftruncate(fileno(file), 0), 0);
+            break;
+        case 6: /* an absurd size */
+            memset(whole + 16, 0xff, 8);
+            break;
+        }
+        if (fault < 3 || fault == 6)
+            assert_int_equal(fwrite(whole, 1, length, file), length);
+        fclose(file);
+        assert_null(cache_get(&key, &size));
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
+    assert_int_equal(symlink("/etc/hostname", path), 0); /* no following of links out of the directory */
+    size_t size;
+    assert_null(cache_get(&key, &size));
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+static void test_a_cache_that_cannot_be_is_no_error(void **state)
+{
+    (void)state;
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    const cache_key key = cache_key_make(info, "kernel", "text", "");
+    size_t size;
+    static const char *const places[] = {"/proc/none/such", "/dev/null/x"};
+    for (size_t i = 0; i < 2; i++) {
+        setenv("LEYDEN_CACHE_DIR", places[i], 1);
+        cache_put(&key, "x", 1);
+        assert_null(cache_get(&key, &size));
+    }
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+static int tests_run;
+
+static ley_status count_test(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    (void)device, (void)program;
+    tests_run++;
+    return context != NULL ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "wrong") : LEY_OK;
+}
+
+/* A program is tested once, when it is built; one that fails is neither used nor kept; a foreign binary is rebuilt. */
+static void test_programs_are_tested_before_they_are_kept(void **state)
+{
+    (void)state;
+    use_cache("programs");
+    fake_plan plan = {.name = "P"};
+    dev_list list;
+    dev *device = NULL;
+    dev_program *program = NULL;
+    bool from_cache = true;
+    char *text = NULL;
+    fake_devices_begin(&plan, 1);
+    assert_int_equal(dev_list_create(&list, NULL), LEY_OK);
+    assert_int_equal(list.infos[0].backend->open(&list.infos[0], &device, NULL), LEY_OK);
+    tests_run = 0;
+    ley_error error = {0};
+    assert_int_equal(program_get(device, "dcs", "-DLEY_UX=1", count_test, &plan, &program, NULL, &error), LEY_ERROR_WRONG_RESULT);
+    assert_int_equal(plan.live_objects, 0);
+    assert_int_equal(plan.binaries, 0);
+    assert_ok((ley_error_clear(&error), program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error)));
+    assert_false(from_cache);
+    assert_int_equal(tests_run, 2);
+    device->backend->program_destroy(device, program);
+    assert_ok(program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error));
+    assert_true(from_cache);
+    assert_int_equal(tests_run, 2);
+    device->backend->program_destroy(device, program);
+    assert_ok(source_load("dcs", &text, &error)); /* a whole entry, but no binary of this driver */
+    const cache_key key = cache_key_make(device->info, "kernel", text, "-DLEY_UX=1");
+    cache_put(&key, "alien", 5);
+    assert_ok(program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error));
+    assert_false(from_cache);
+    device->backend->program_destroy(device, program);
+    free(text);
+    device->backend->close(device);
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+static void write_file(const char *directory, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_flattening(void **state)
+{
+    (void)state;
+    const char *directory = support_directory();
+    char missing[256] = "";
+    write_file(directory, "a.cl", "first\n#include \"b.h\"\n#include <c.h>\nlast\n");
+    write_file(directory, "b.h", "#include \"a.cl\"\nmiddle\n#  include \"b.h\"\n"); /* round in a circle: each once */
+    char *text = flatten_file(directory, "a.cl", missing, sizeof missing);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "first\n"));
+    assert_non_null(strstr(text, "middle\n"));
+    assert_non_null(strstr(text, "#include <c.h>\nlast\n"));
+    assert_null(strstr(text, "include \""));
+    free(text);
+    write_file(directory, "a.cl", "#include \"nowhere.h\"\n");
+    assert_null(flatten_file(directory, "a.cl", missing, sizeof missing));
+    assert_non_null(strstr(missing, "nowhere.h"));
+
+    ley_error error = {0};
+    char *embedded = NULL;
+    assert_ok(source_load("dcs", &embedded, &error));
+    assert_non_null(strstr(embedded, "__kernel"));
+    free(embedded);
+    assert_int_equal(source_load("nix", &embedded, &error), LEY_ERROR_DEVICE);
+    setenv("LEYDEN_KERNEL_DIR", directory, 1);
+    assert_int_equal(source_load("dcs", &embedded, &error), LEY_ERROR_DEVICE);
+    assert_non_null(strstr(error.message, "dcs.cl"));
+    unsetenv("LEYDEN_KERNEL_DIR");
+    ley_error_clear(&error);
+}
+
+static void test_quirks(void **state)
+{
+    (void)state;
+    dev_info info = {.platform = "NVIDIA CUDA"};
+    quirks_apply(&info);
+    assert_int_equal(info.quirks, DEV_QUIRK_PTX);
+    assert_true(info.quirks_text[0] != '\0' && info.unusable[0] == '\0');
+    dev_info plain = {.platform = "Something else"};
+    quirks_apply(&plain);
+    assert_int_equal(plain.quirks, 0);
+    dev_info host = {.platform = "Portable Computing Language", .name = "cpu-skylake-avx512-Xeon"};
+    quirks_apply(&host);
+    assert_int_equal(host.quirks, DEV_QUIRK_AVX512);
+}
+
+static dev_info gpu_info(void)
+{
+    dev_info info = {.device_class = DEV_GPU, .max_work_group = 1024, .max_work_items = {1024, 1024, 64},
+                     .local_bytes = 48 << 10, .constant_bytes = 64 << 10, .vector_width = 1, .has_double = true};
+    snprintf(info.name, DEV_TEXT, "G");
+    return info;
+}
+
+static calibration slow_roots(void)
+{
+    calibration c = {.fma_per_s = 32e12};
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        c.root_error[root] = INFINITY;
+    c.root_error[LEY_ROOT_STANDARD] = 1e-7;
+    c.roots_per_s[LEY_ROOT_STANDARD] = 3e12;
+    c.root_error[LEY_ROOT_NATIVE] = 1e-4;
+    c.roots_per_s[LEY_ROOT_NATIVE] = 4e12;
+    c.root_error[LEY_ROOT_NEWTON] = 4e-7;
+    c.roots_per_s[LEY_ROOT_NEWTON] = 2e12;
+    return c;
+}
+
+/* Maths: measured errors decide. Roots that are slow beside the multipliers are shared with them. */
+static void test_tuning_by_measurement(void **state)
+{
+    (void)state;
+    enum { STANDARD, NATIVE, AUTO };
+    const dev_info info = gpu_info();
+    calibration c = slow_roots();
+    tuning_wish wish = {.math = AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 100, .n_y = 100};
+    tuning_choice choice;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
+    assert_int_equal(choice.spec.root, LEY_ROOT_STANDARD); /* the native one is faster, and off by 1e-4 */
+    assert_int_equal(choice.spec.newton_roots, 3);
+    wish.math = NATIVE;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
+    assert_int_equal(choice.spec.root, LEY_ROOT_NATIVE);
+    c.root_error[LEY_ROOT_NATIVE] = 5e-7;
+    wish.math = AUTO;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
+    assert_int_equal(choice.spec.root, LEY_ROOT_NATIVE); /* measured, and good enough */
+    wish.math = STANDARD;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
+    assert_int_equal(choice.spec.root, LEY_ROOT_STANDARD);
+    assert_int_equal(choice.spec.newton_roots, 0);
+    wish.math = AUTO;
+    c.fma_per_s = 8e12; /* roots are half as fast as multiply-adds: nothing to share */
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
+    assert_int_equal(choice.spec.newton_roots, 0);
+}
+
+static void test_tuning_respects_the_device(void **state)
+{
+    (void)state;
+    const calibration c = slow_roots();
+    dev_info info = gpu_info();
+    tuning_wish wish = {.math = 2, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 33, .n_y = 33};
+    tuning_choice choice;
+    ley_error error = {0};
+    info.max_work_group = 64;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_OK);
+    assert_true(choice.spec.wg_x * choice.spec.wg_y <= 64);
+    info.max_work_group = 16;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
+    info = gpu_info();
+    info.local_bytes = 1024;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "local memory"));
+    info = gpu_info();
+    info.has_double = false;
+    wish.sum = LEY_SPEC_SUM_DOUBLE;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
+    wish.sum = LEY_SPEC_SUM_FLOAT;
+    wish.variant = "vector16";
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
+    wish.variant = "nix";
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_USAGE);
+    char options[512];
+    wish.variant = "unroll8";
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_OK);
+    tuning_dcs_options(&choice.spec, options, sizeof options);
+    assert_non_null(strstr(options, "-DLEY_UX=8 -DLEY_UY=1"));
+    ley_error_clear(&error);
+}
+
+static atomic_int visits[1000];
+
+static void visit(void *context, size_t first, size_t last)
+{
+    (void)context;
+    for (size_t i = first; i < last; i++)
+        atomic_fetch_add(&visits[i], 1);
+}
+
+static void test_parallel_ranges(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 3, 999, 1000};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        for (size_t i = 0; i < 1000; i++)
+            atomic_store(&visits[i], 0);
+        parallel_ranges(sizes[s], visit, NULL);
+        for (size_t i = 0; i < 1000; i++)
+            assert_int_equal(atomic_load(&visits[i]), i < sizes[s]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_driver_errors_tell_all),
+        cmocka_unit_test(test_cache_keeps_and_tells_apart),
+        cmocka_unit_test(test_a_damaged_entry_is_a_miss),
+        cmocka_unit_test(test_a_cache_that_cannot_be_is_no_error),
+        cmocka_unit_test(test_programs_are_tested_before_they_are_kept),
+        cmocka_unit_test(test_flattening),
+        cmocka_unit_test(test_quirks),
+        cmocka_unit_test(test_tuning_by_measurement),
+        cmocka_unit_test(test_tuning_respects_the_device),
+        cmocka_unit_test(test_parallel_ranges),
+    };
+    return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
+}
