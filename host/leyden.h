@@ -106,7 +106,8 @@ LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *e
 
 /* Writes an OpenDX map exactly as APBS lays it out; gzip when the path ends in ".gz". `comment`: lines for the header,
  * separated by newlines, or NULL. The file appears under its name only when it is whole. `cancel`: stops the writing
- * when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE. */
+ * when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT for a value that is not a number,
+ * which is never written. */
 LEY_API ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment,
                                     const volatile bool *cancel, ley_error *error);
 
