@@ -13,9 +13,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prot
 SANITIZE ?=
 JOBS     := $(shell nproc)
 
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
-MAKEFLAGS += -j$(JOBS)
-endif
+# Sub-makes use all cores.
+BUILD_ALL := $(MAKE) --no-print-directory -j$(JOBS)
 
 include_dirs := -Iplatform -Ihost -Icl
 common  := -std=c11 -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvisibility=hidden -fPIC -pthread $(SANITIZE)
@@ -49,12 +48,8 @@ help:
 
 # ---- Packages ----------------------------------------------------------------------------------------------------------
 
-# What is missing of a purpose's packages; nothing where there is no dpkg.
-missing = $(shell command -v dpkg-query >/dev/null && sed 's/\#.*//' packages.txt | awk '$$2 ~ /$(1)/ {print $$1}' | \
-          while read p; do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done)
-
 deps:
-	@sh tests/install_packages.sh '$(call missing,build|device|test|demo|$(EXTRA))'
+	@sh tests/install_packages.sh packages.txt build device test demo $(EXTRA)
 
 # ---- Build -------------------------------------------------------------------------------------------------------------
 
@@ -90,7 +85,7 @@ $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 DEMO_MOLECULE ?= /usr/share/apbs/examples/misc/achbp.pqr
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(BUILD_ALL) all
 	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5 --verify 1000
 	$(BUILD)/leyden slice $(BUILD)/achbp.dx -o $(BUILD)/achbp.png
 
@@ -100,18 +95,18 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 	$(CC) $(common) $(CFLAGS) -o $@ $^ -lcmocka $(lib_libs)
 
 test: deps
-	@$(MAKE) --no-print-directory check
+	@$(BUILD_ALL) check
 
 # The tests alone, without installing anything.
 check: all $(tests)
 	@BUILD=$(BUILD) CC='$(CC)' bash tests/run.sh $(tests)
 
 asan:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' check
 ubsan:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g' check
 tsan:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' check
 
 oclgrind: all
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
@@ -120,13 +115,16 @@ FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
 fuzz_sources := $(wildcard host/io/*.c) host/atoms.c host/lattice.c host/map.c platform/error.c platform/parallel.c
 
-$(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources)
+$(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
 	@mkdir -p $(@D)
 	clang -std=c11 -D_GNU_SOURCE $(include_dirs) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	    -pthread -o $@ $< $(fuzz_sources) -lz -lm
 
+fuzz-deps:
+	@sh tests/install_packages.sh packages.txt build extra
+
 # New inputs are kept in BUILD; the corpus in tests/corpus only grows by hand.
-fuzz: $(fuzzers)
+fuzz: fuzz-deps $(fuzzers)
 	@set -e; for f in $(notdir $(fuzzers)); do \
 	    mkdir -p $(BUILD)/fuzz/corpus_$$f; \
 	    $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
@@ -157,4 +155,5 @@ clean:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all help deps demo test check asan ubsan tsan oclgrind fuzz bench install uninstall clean
+
+.PHONY: all help deps fuzz-deps demo test check asan ubsan tsan oclgrind fuzz bench install uninstall clean

@@ -1,14 +1,24 @@
 #!/bin/sh
-# Installs the packages named in $1, or says how to. Nothing to do: says nothing.
-packages=$(echo $1)
-[ -n "$packages" ] || exit 0
-if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+# Installs what is missing of the packages that a list names for some purposes; or, without the rights, says how to.
+# Use: install_packages.sh LIST PURPOSE...
+list=$1
+shift
+command -v dpkg-query >/dev/null || exit 0 # not Debian: the build will say what it lacks
+
+missing=
+while read -r package purpose; do
+    case $package in '' | '#'*) continue ;; esac
+    case " $* " in *" $purpose "*) ;; *) continue ;; esac
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done <"$list"
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" != 0 ]; then
     echo "leyden needs packages that are not installed. As root, run:" >&2
-    echo "    apt-get update && apt-get install --no-install-recommends $packages" >&2
+    echo "    apt-get update && apt-get install --no-install-recommends$missing" >&2
     exit 1
 fi
-set -e
+echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
-echo "installing: $packages"
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends $packages >/dev/null
+# shellcheck disable=SC2086 # one word a package
+apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing >/dev/null
