@@ -103,7 +103,7 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        fake_plan plans[] = {{.name = "A", .delay_us = 1000}, faults[i]};
+        fake_plan plans[] = {{.name = "A", .delay_us = 20000}, faults[i]}; /* slow enough for B to come to its fault */
         outcome o = run_job(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right_map(&o);
