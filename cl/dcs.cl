@@ -14,6 +14,9 @@
  * lies in one plane, so (z - z_j)^2 is the same for all its points. Atoms nearer than r_min to the plane are the only
  * ones that can come within r_min of a point; they are few and take a path of their own, so that the main loop has no
  * test and no maximum in it. Cost of a pair there: an addition, a root, a multiply-add. */
+#if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || !defined(LEY_TILE)
+#error "the specification is incomplete: see LEY_DCS_KEYS in spec.h"
+#endif
 #include "dialect.h"
 
 /* Where kernels stage their atoms, these come as a lattice cell and an offset within it: subtracting cells is exact, so that

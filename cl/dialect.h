@@ -34,7 +34,7 @@
 #endif
 typedef LEY_PASTE(scalar, 4) atom;
 
-#define LEY_FN inline
+#define LEY_FN static inline
 #define LEY_MAX(a, b) fmax(a, b)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)

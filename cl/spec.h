@@ -1,7 +1,7 @@
 /* What a kernel is specialised by: read by the kernels and by the host code that packs their arguments.
  *
  * A specification is a set of -D values. Its keys stand here once: LEY_DCS_KEYS gives the host its struct
- * fields and the -D options that it writes, the kernel checks that each is defined. Preprocessor only, so that
+ * fields and the -D options that it writes, the kernel its constants. Preprocessor only, so that
  * C11, OpenCL C and CUDA C read the same lines. */
 #ifndef LEY_SPEC_H
 #define LEY_SPEC_H
@@ -11,7 +11,7 @@
 #define LEY_SPEC_SUM_COMPENSATED 1 /* float terms, Kahan's compensated float sum */
 #define LEY_SPEC_SUM_DOUBLE 2      /* double atoms, terms and sum */
 
-/* LEY_ROOT: the recipe for 1/sqrt(x). calibrate.cl measures the error and the rate of each on the device. */
+/* LEY_ROOT: the recipe for 1/sqrt(x). roots.cl measures the error and the rate of each on the device. */
 #define LEY_ROOT_STANDARD 0   /* rsqrt(), at most 2 ulp */
 #define LEY_ROOT_RECIPROCAL 1 /* 1/sqrt() */
 #define LEY_ROOT_NATIVE 2     /* native_rsqrt(), error unknown until measured */

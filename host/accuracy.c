@@ -46,15 +46,21 @@ typedef struct sample {
     const ley_atoms *atoms;
     const ley_lattice *lattice;
     double coulomb_constant, r_min_A;
+    const atomic_bool *cancelled;
     int64_t *indices;
     double *references;
 } sample;
+
+static bool stopped(const sample *s)
+{
+    return s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
+}
 
 static void recompute(void *context, size_t first, size_t last)
 {
     const sample *s = context;
     const ley_lattice *l = s->lattice;
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = first; i < last && !stopped(s); i++) {
         const int64_t x = s->indices[i] % l->n[0], rest = s->indices[i] / l->n[0];
         const double point_A[3] = {l->origin_A[0] + (double)x * l->spacing_A[0],
                                    l->origin_A[1] + (double)(rest % l->n[1]) * l->spacing_A[1],
@@ -64,13 +70,14 @@ static void recompute(void *context, size_t first, size_t last)
 }
 
 ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,
-                           size_t points, uint64_t seed, double tolerance, ley_accuracy *accuracy, ley_error *error)
+                           size_t points, uint64_t seed, double tolerance, const atomic_bool *cancelled,
+                           ley_accuracy *accuracy, ley_error *error)
 {
     const ley_lattice *lattice = ley_map_lattice(map);
     const uint64_t total = (uint64_t)ley_lattice_points(lattice);
     if (points > total)
         points = (size_t)total;
-    sample s = {.atoms = atoms, .lattice = lattice, .coulomb_constant = coulomb_constant, .r_min_A = r_min_A,
+    sample s = {.atoms = atoms, .lattice = lattice, .coulomb_constant = coulomb_constant, .r_min_A = r_min_A, .cancelled = cancelled,
                 .indices = calloc(points, sizeof *s.indices), .references = calloc(points, sizeof *s.references)};
     float *values = calloc(points, sizeof *values);
     ley_status status = LEY_OK;
@@ -82,7 +89,10 @@ ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double co
             values[i] = ley_map_read_values(map)[s.indices[i]];
         }
         parallel_ranges(points, recompute, &s);
-        *accuracy = accuracy_compare(points, values, s.references, tolerance);
+        if (stopped(&s))
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
+        else
+            *accuracy = accuracy_compare(points, values, s.references, tolerance);
     }
     free(s.indices);
     free(s.references);

@@ -4,6 +4,8 @@
 
 #include "leyden.h"
 
+#include <stdatomic.h>
+
 /* Compares n values with their references. passed: relative_rms <= tolerance, and every value finite.
  * An n of 0 passes nothing. Where every reference is zero, every value must be. */
 ley_accuracy accuracy_compare(size_t n, const float *values, const double *references, double tolerance);
@@ -12,8 +14,9 @@ ley_accuracy accuracy_compare(size_t n, const float *values, const double *refer
 double accuracy_promise(ley_math math, ley_sum sum);
 
 /* Samples `points` lattice points (all, in order, when there are no more) and recomputes them in double precision, on all
- * host cores. */
+ * host cores. LEY_CANCELLED when *cancelled (may be NULL) turns true. */
 ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,
-                           size_t points, uint64_t seed, double tolerance, ley_accuracy *accuracy, ley_error *error);
+                           size_t points, uint64_t seed, double tolerance, const atomic_bool *cancelled,
+                           ley_accuracy *accuracy, ley_error *error);
 
 #endif

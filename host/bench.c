@@ -91,26 +91,24 @@ static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map
     layout.planes = lattice->n[2];
     dev_buffer *phi = NULL;
     dev_staging *staging = NULL;
-    dev_event *read = NULL, **events = calloc(k->batch_count, sizeof *events);
+    dev_event *read = NULL;
+    dcs_run run;
     double seconds[MOST_REPEATS] = {0};
     const int wanted = o->repeats < 1 ? 1 : o->repeats > MOST_REPEATS ? MOST_REPEATS : o->repeats;
     int repeats = 0;
     double spent_s = 0;
-    if (events == NULL || !padding_bytes(&layout, &bytes)) {
-        free(events);
+    if (!padding_bytes(&layout, &bytes))
         return ley_fail(error, LEY_ERROR_USAGE, "the benchmark's lattice is too large");
-    }
     ley_status status = b->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &phi, error);
     if (status == LEY_OK)
         status = b->staging_create(k->device, (size_t)bytes, &staging, error);
     for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) { /* the first warms up */
-        dev_times times = {0, 0};
-        status = dcs_kernel_launch(k, 0, lattice->n[2], phi, events, error);
+        status = dcs_run_begin(&run, k, 0, lattice->n[2], phi, error);
         if (status == LEY_OK)
-            status = dcs_kernel_wait(k, events, k->batch_count, &times, error);
-        spent_s += times.end_s - times.start_s;
+            status = dcs_run_finish(&run, NULL, error);
+        spent_s += run.times.end_s - run.times.start_s;
         if (i >= 0 && status == LEY_OK)
-            seconds[repeats++] = times.end_s - times.start_s;
+            seconds[repeats++] = run.times.end_s - run.times.start_s;
     }
     if (status == LEY_OK)
         status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);
@@ -127,7 +125,6 @@ static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map
         b->staging_destroy(k->device, staging);
     if (phi != NULL)
         b->buffer_destroy(k->device, phi);
-    free(events);
     return status;
 }
 
@@ -148,7 +145,7 @@ static ley_status bench_variant(worker *w, const ley_bench_options *o, const cha
         status = time_kernel(&kernel, o, map, &r->row, error);
     if (status == LEY_OK)
         status = accuracy_sample(atoms, map, 1, r_min_A, SAMPLE_POINTS, 1, accuracy_promise(o->math, o->sum),
-                                 &r->row.accuracy, error);
+                                 NULL, &r->row.accuracy, error);
     if (status == LEY_OK) {
         r->row.root = calibrate_root_name(kernel.choice.spec.root);
         r->row.root_share = r->row.evaluations_per_s / limits->roots_per_s;
@@ -214,7 +211,7 @@ static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device 
     ley_status status = calibrate_measure(w->device, &facts, error);
     if (status != LEY_OK)
         return status;
-    const int root = calibrate_fastest_root(w->info, &facts, calibrate_width(w->info), 1e-6, o->math == LEY_MATH_STANDARD);
+    const int root = tuning_dcs_root(w->info, &facts, calibrate_width(w->info), o->math);
     d->device.root = calibrate_root_name(root);
     d->device.roots_per_s = facts.roots_per_s[root];
     d->device.fma_per_s = facts.fma_per_s;

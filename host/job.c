@@ -46,10 +46,11 @@ static ley_status check_options(const ley_job_options *o, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown units %d", (int)o->units);
     if ((unsigned)o->math > LEY_MATH_AUTO || (unsigned)o->sum > LEY_SUM_DOUBLE)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic");
-    if (!(o->dielectric > 0 && o->dielectric <= 1e6))
-        return ley_fail(error, LEY_ERROR_USAGE, "dielectric %g, must be above 0 and at most 1e6", o->dielectric);
-    if (!(o->temperature_K > 0 && o->temperature_K <= 1e6))
-        return ley_fail(error, LEY_ERROR_USAGE, "temperature %g K, must be above 0 and at most 1e6", o->temperature_K);
+    /* With these bounds no potential of any atoms overflows a float. */
+    if (!(o->dielectric >= 1e-3 && o->dielectric <= 1e6))
+        return ley_fail(error, LEY_ERROR_USAGE, "dielectric %g, must be 1e-3 to 1e6", o->dielectric);
+    if (!(o->temperature_K >= 1e-3 && o->temperature_K <= 1e6))
+        return ley_fail(error, LEY_ERROR_USAGE, "temperature %g K, must be 1e-3 to 1e6", o->temperature_K);
     if (!(o->r_min_A >= 1e-6 && o->r_min_A <= 1e3))
         return ley_fail(error, LEY_ERROR_USAGE, "r_min %g A, must be 1e-6 to 1e3", o->r_min_A);
     if (o->slab_planes < 0)
@@ -142,7 +143,7 @@ static void complete_report(ley_job *job)
     r->devices = job->device_reports;
     r->slabs = job->slabs;
     if (r->compute_s > 0)
-        r->evaluations_per_s = r->evaluations / r->compute_s;
+        r->evaluations_per_s = (double)job->points_done * (double)r->atoms / r->compute_s;
 }
 
 static ley_status verify(ley_job *job, ley_error *error)
@@ -150,11 +151,13 @@ static ley_status verify(ley_job *job, ley_error *error)
     const ley_job_options *o = &job->options;
     const double start_s = ley_clock_s();
     ley_status status = accuracy_sample(job->atoms, job->map, job->coulomb_constant, o->r_min_A, o->verify_points,
-                                        o->verify_seed, accuracy_promise(o->math, o->sum), &job->report.accuracy, error);
+                                        o->verify_seed, accuracy_promise(o->math, o->sum), &job->cancelled,
+                                        &job->report.accuracy, error);
     job->report.verify_s = ley_clock_s() - start_s;
     if (status == LEY_OK && !job->report.accuracy.passed)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "verification failed: relative RMS error %.3g, at most %.3g is right",
-                          job->report.accuracy.relative_rms, job->report.accuracy.tolerance);
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "verification failed: relative RMS error %.3g, at most %.3g is right%s",
+                          job->report.accuracy.relative_rms, job->report.accuracy.tolerance,
+                          o->sum != LEY_SUM_DOUBLE ? " (where charges nearly cancel, a double sum is needed)" : "");
     return status;
 }
 

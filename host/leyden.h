@@ -39,7 +39,8 @@ extern "C" {
 typedef struct ley_atoms ley_atoms;
 
 /* Copies n atoms: position_A[3 i + 0..2], charge_e[i], radius_A[i] (NULL: all zero).
- * Errors: LEY_ERROR_INPUT when n is 0, a number is not finite, a position is beyond 1e8 A or a radius is negative. */
+ * Errors: LEY_ERROR_INPUT when n is 0 or above 2^31 - 1, a number is not finite, a position is beyond 1e8 A, a charge beyond 1e6 e,
+ * or a radius negative or above 1e8 A. */
 LEY_API ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
                                     ley_atoms **atoms, ley_error *error);
 
@@ -77,7 +78,8 @@ LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, 
 #define LEY_MAX_EXTENT (1 << 30)
 
 /* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points times 4 bytes overflows
- * 63 bits, the spacing is not positive or a number is not finite. */
+ * 63 bits, a spacing is not within 1e-6 and 1e8 A, the origin not within 1e9 A, a side longer than 1e9 A, or a number not
+ * finite. */
 LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
 
 /* Number of points, n_x n_y n_z. The lattice must have passed the check. */
@@ -185,8 +187,8 @@ typedef struct ley_progress {
 typedef struct ley_job_options {
     ley_method method;
     ley_units units;
-    double dielectric;     /* relative permittivity, > 0 */
-    double temperature_K;  /* > 0; matters for kT/e only */
+    double dielectric;     /* relative permittivity: [1e-3, 1e6] */
+    double temperature_K;  /* [1e-3, 1e6]; matters for kT/e only */
     double r_min_A;        /* distances below count as this: [1e-6, 1e3] */
     ley_math math;
     ley_sum sum;
@@ -252,7 +254,7 @@ typedef struct ley_report {
 typedef struct ley_job ley_job;
 
 /* Prepares a job that fills `map`. Engine, atoms and map must outlive it. Options are copied.
- * Errors: LEY_ERROR_USAGE for an option out of range or an unknown variant, LEY_ERROR_INPUT for atoms too far away (1e8 A). */
+ * Errors: LEY_ERROR_USAGE for an option out of range or an unknown variant. */
 LEY_API ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                   const ley_job_options *options, ley_job **job, ley_error *error);
 

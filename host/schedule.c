@@ -5,6 +5,7 @@
 #include "methods/method.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A device at work on a job: up to METHOD_SLOTS slabs in flight, oldest first. */
 typedef struct shift {
@@ -24,7 +25,7 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
     pthread_mutex_lock(&job->mutex);
     r->slabs++;
     r->points += piece.planes * lattice->n[0] * lattice->n[1];
-    r->kernel_s += times->kernel.end_s - times->kernel.start_s;
+    r->kernel_s += times->kernel_s;
     r->transfer_s += times->transfer.end_s - times->transfer.start_s;
     job->points_done += piece.planes * lattice->n[0] * lattice->n[1];
     if (job->report.slab_count == job->slab_capacity) {
@@ -91,7 +92,7 @@ static ley_status work(shift *s, ley_error *error)
         }
         if (s->count == 0)
             return LEY_OK;
-        slab_times times = {{0, 0}, {0, 0}};
+        slab_times times = {{0, 0}, {0, 0}, 0};
         ley_status status = m->collect(s->state, s->first, s->flying[s->first], &times, error);
         if (status != LEY_OK)
             return status;
@@ -110,10 +111,8 @@ static void run_shift(worker *w, void *context)
     shift s = {.job = job, .record = &job->records[index], .device_index = index};
     const double start_s = ley_clock_s();
     ley_error *failure = &s.record->failure;
-    if (w->device == NULL) {
-        ley_error_copy(failure, &w->open_error);
+    if (w->device == NULL)
         return;
-    }
     slab_queue_join(&job->queue);
     ley_status status = job->method->begin(job, w, s.record, &s.state, failure);
     s.record->report.build_s = ley_clock_s() - start_s;
@@ -121,6 +120,10 @@ static void run_shift(worker *w, void *context)
         status = work(&s, failure);
     if (status != LEY_OK)
         give_all_back(&s);
+    if (status == LEY_CANCELLED) /* the job's end, not the device's fault */
+        ley_error_clear(failure);
+    else if (status != LEY_OK && strncmp(failure->message, w->info->name, strlen(w->info->name)) != 0)
+        ley_error_prefix(failure, "%s", w->info->name);
     slab_queue_leave(&job->queue);
     job->method->end(s.state);
 }
@@ -163,6 +166,9 @@ ley_status schedule_run(ley_job *job, ley_error *error)
         engine_run(job->engine, first, run_shift, job);
         first = job->engine->worker_count;
     } while (!job_cancelled(job) && slab_queue_left(&job->queue) > 0 && engine_take_next(job->engine));
+    for (size_t i = 0; i < job->engine->worker_count; i++) /* devices that did not open had no shift to say so in */
+        if (job->engine->workers[i].device == NULL)
+            ley_error_copy(&job->records[i].failure, &job->engine->workers[i].open_error);
     if (slab_queue_left(&job->queue) == 0)
         return LEY_OK;
     if (job_cancelled(job))

@@ -1,7 +1,8 @@
 #include "selector.h"
 
-#include "calibrate.h"
 #include "error.h"
+#include "leyden.h"
+#include "tuning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,10 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
     for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
         bool found = false;
         word += strspn(word, " ");
+        for (size_t length = strlen(word); length > 0 && word[length - 1] == ' '; length--)
+            word[length - 1] = '\0';
+        if (word[0] == '\0')
+            return ley_fail(error, LEY_ERROR_USAGE, "the list of devices has an empty word");
         word_count++;
         for (size_t i = 0; i < list->count; i++)
             if (matches(&list->infos[i], i, word)) {
@@ -85,7 +90,7 @@ static double speed_of(const dev_info *info)
         if (status != LEY_OK)
             return 0;
     }
-    return c.roots_per_s[calibrate_fastest_root(info, &c, calibrate_width(info), 1e-6, false)];
+    return c.roots_per_s[tuning_dcs_root(info, &c, calibrate_width(info), LEY_MATH_AUTO)];
 }
 
 static void sort_by_speed(const dev_list *list, size_t *chosen, size_t count)

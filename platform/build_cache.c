@@ -18,7 +18,7 @@ typedef struct cache_header {
     unsigned char digest[32];
 } cache_header;
 
-static const char magic[16] = "leyden cache 1\n";
+static const char magic[16] = "leyden cache 2\n";
 enum { MAX_PATH = 4096, MAX_ENTRY = 1 << 28 };
 
 static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
@@ -29,8 +29,9 @@ static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
 
 cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options)
 {
-    const char *parts[] = {magic, kind,          info->backend->name, info->platform, info->vendor, info->name,
-                           info->driver, info->version, options,             text};
+    const char *parts[] = {magic,      kind,         info->backend->name, info->backend->common_options,
+                           info->platform, info->vendor, info->name,          info->driver,
+                           info->version,  options,      text};
     unsigned char digest[32] = {0};
     unsigned length = 0;
     cache_key key;
@@ -46,7 +47,8 @@ cache_key cache_key_make(const dev_info *info, const char *kind, const char *tex
     return key;
 }
 
-/* Makes the directory and its parents; false unless it is then ours and closed to others. */
+/* Makes the directory and its parents; false unless it is then ours and closed to others. One that was there before stays as it
+ * is: its modes are its owner's business. */
 static bool private_directory(char *path)
 {
     struct stat status;
@@ -58,8 +60,7 @@ static bool private_directory(char *path)
         }
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return false;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-           (chmod(path, 0700) == 0 || (status.st_mode & 077) == 0);
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;
 }
 
 static bool entry_path(const cache_key *key, const char *suffix, char path[MAX_PATH])

@@ -6,6 +6,7 @@
 #include "source.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,12 +176,13 @@ static ley_status measure_root(dev *device, int root, calibration *c, ley_error 
 
 static cache_key key_of(const dev_info *info)
 {
-    char *roots = NULL, *fma = NULL;
+    char *roots = NULL, facts[256];
     cache_key key = {""};
-    if (source_load("roots", &roots, NULL) == LEY_OK && source_load("multiply_adds", &fma, NULL) == LEY_OK)
-        key = cache_key_make(info, "calibration", roots, fma);
+    snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d, bytes %zu", info->quirks,
+             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, sizeof(calibration));
+    if (source_load("roots", &roots, NULL) == LEY_OK)
+        key = cache_key_make(info, "calibration", roots, facts);
     free(roots);
-    free(fma);
     return key;
 }
 
@@ -191,7 +193,7 @@ static void assume(calibration *c)
     c->roots_per_s[LEY_ROOT_STANDARD] = c->fma_per_s = 1e6;
 }
 
-ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
+static ley_status measure(dev *device, calibration *result, ley_error *error)
 {
     calibration c = {.fma_per_s = 0};
     for (int root = 0; root < LEY_ROOT_COUNT; root++)
@@ -223,6 +225,16 @@ ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
     return status;
 }
 
+/* One device at a time: several may share the same cores, and what is measured here is kept. */
+ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
+    ley_status status = measure(device, result, error);
+    pthread_mutex_unlock(&turn);
+    return status;
+}
+
 bool calibrate_cached(const dev_info *info, calibration *result)
 {
     size_t size = 0;
@@ -242,13 +254,15 @@ ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
 
 int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need, bool standard_only)
 {
-    int best = LEY_ROOT_STANDARD;
+    int fastest = -1, nearest = LEY_ROOT_STANDARD;
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        if (standard_only && root != LEY_ROOT_STANDARD && root != LEY_ROOT_RECIPROCAL)
+        if ((standard_only && root != LEY_ROOT_STANDARD && root != LEY_ROOT_RECIPROCAL) ||
+            !calibrate_root_possible(info, root, width))
             continue;
-        if (calibrate_root_possible(info, root, width) && c->root_error[root] <= need &&
-            c->roots_per_s[root] > c->roots_per_s[best])
-            best = root;
+        if (c->root_error[root] < c->root_error[nearest])
+            nearest = root;
+        if (c->root_error[root] <= need && (fastest < 0 || c->roots_per_s[root] > c->roots_per_s[fastest]))
+            fastest = root;
     }
-    return best;
+    return fastest >= 0 ? fastest : nearest;
 }

@@ -32,7 +32,7 @@ typedef struct dev_info {
     int vector_width;               /* floats in a native vector */
     size_t max_work_group, max_work_items[3];
     uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
-    bool has_double, has_compiler;
+    bool has_double;
     unsigned quirks;                /* of dev_quirk */
     char quirks_text[DEV_TEXT];
     char unusable[DEV_TEXT];        /* why it cannot be used; empty when it can */
@@ -93,6 +93,7 @@ typedef enum dev_access { DEV_READ_ONLY, DEV_READ_WRITE } dev_access;
  * error, file and line. Operations on one device run in two lanes, launches and reads; each in order, both at once. */
 typedef struct dev_backend {
     const char *name;
+    const char *common_options; /* what every build adds to dev_source.options; part of the cache's keys */
 
     /* Appends what it finds to the list. Finding nothing is no error. */
     ley_status (*probe)(dev_list *list, ley_error *error);

@@ -19,7 +19,7 @@ const char *environment_cache_dir(char *path, unsigned size)
     const char *own = value_of("LEYDEN_CACHE_DIR"), *xdg = value_of("XDG_CACHE_HOME"), *home = value_of("HOME");
     int length = -1;
     if (own != NULL)
-        length = snprintf(path, size, "%s", own);
+        length = snprintf(path, size, "%s/leyden", own);
     else if (xdg != NULL && xdg[0] == '/') /* the XDG specification: a relative path is to be ignored */
         length = snprintf(path, size, "%s/leyden", xdg);
     else if (home != NULL)

@@ -5,7 +5,7 @@
 /* Directory whose kernel sources replace the embedded ones while developing (LEYDEN_KERNEL_DIR), or NULL. */
 const char *environment_kernel_dir(void);
 
-/* Directory for what is kept between runs: LEYDEN_CACHE_DIR, else leyden/ in XDG_CACHE_HOME, else in ~/.cache. Written to
+/* Directory for what is kept between runs: leyden/ in LEYDEN_CACHE_DIR, else in XDG_CACHE_HOME, else in ~/.cache. Written to
  * `path`; returns NULL when none is known or the path is too long. */
 const char *environment_cache_dir(char *path, unsigned size);
 

@@ -6,6 +6,7 @@
 
 typedef struct quirk {
     const char *platform, *vendor, *name; /* parts of the device's texts, case ignored; NULL: any */
+    int vector_width;                     /* at least so many floats in a native vector */
     double driver_from, driver_before;    /* leading number of the driver's version; 0: open */
     unsigned quirks;                      /* what to do */
     const char *unusable;                 /* refuse the device, for this reason */
@@ -19,7 +20,7 @@ static const quirk table[] = {
      .what = "native_rsqrt keeps denormals, inline PTX does not",
      .link = "https://docs.nvidia.com/cuda/parallel-thread-execution/#floating-point-instructions-rsqrt"},
     {.platform = "Portable Computing Language",
-     .name = "avx512",
+     .vector_width = 16, /* one that is not x86 refuses the assembly, and is none the worse for it */
      .quirks = DEV_QUIRK_AVX512,
      .what = "vector rsqrt divides, vrsqrt14ps does not",
      .link = "https://www.intel.com/content/www/us/en/docs/intrinsics-guide/index.html#text=vrsqrt14ps"},
@@ -40,7 +41,7 @@ static bool matches(const quirk *q, const dev_info *info)
     if ((q->driver_from > 0 || q->driver_before > 0) && sscanf(info->driver, "%lf", &driver) != 1)
         return false;
     return part_of(info->platform, q->platform) && part_of(info->vendor, q->vendor) && part_of(info->name, q->name) &&
-           (q->driver_from == 0 || driver >= q->driver_from) && (q->driver_before == 0 || driver < q->driver_before);
+           info->vector_width >= q->vector_width && (q->driver_from == 0 || driver >= q->driver_from) && (q->driver_before == 0 || driver < q->driver_before);
 }
 
 void quirks_apply(dev_info *info)

@@ -2,6 +2,7 @@
 
 #include "error.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,6 +151,11 @@ static ley_status check_memory(const dev_info *info, const variant *v, const dcs
     return LEY_OK;
 }
 
+int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math)
+{
+    return calibrate_fastest_root(info, c, width, math == MATH_NATIVE ? DBL_MAX : dcs_root_need, math == MATH_STANDARD);
+}
+
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_wish *wish, tuning_choice *choice,
                       ley_error *error)
 {
@@ -169,8 +175,7 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_w
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
         spec.tile = 32; /* padding atoms cost an interpreter as much as real ones */
     if (wish->sum != LEY_SPEC_SUM_DOUBLE) {
-        spec.root = calibrate_fastest_root(info, c, v->width, wish->math == MATH_NATIVE ? INFINITY : dcs_root_need,
-                                           wish->math == MATH_STANDARD);
+        spec.root = tuning_dcs_root(info, c, v->width, wish->math);
         spec.newton_roots = newton_roots(c, v, wish, spec.root, s->ux * s->uy);
     }
     *choice = (tuning_choice){.variant = v->name, .spec = spec};

@@ -32,6 +32,9 @@ const char *tuning_dcs_variant(size_t i);
 /* The name of the variant that this device gets by default for this kind of sum (LEY_SPEC_SUM_...). */
 const char *tuning_dcs_default(const dev_info *info, int sum);
 
+/* The recipe for 1/sqrt that direct summation takes on this device, for vectors of this width and this wish for maths. */
+int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math);
+
 /* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device cannot run it. */
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_wish *wish, tuning_choice *choice,
                       ley_error *error);

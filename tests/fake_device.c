@@ -66,7 +66,7 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
         info->global_bytes = p->global_bytes != 0 ? p->global_bytes : (uint64_t)1 << 32;
         info->max_allocation_bytes = p->max_allocation_bytes != 0 ? p->max_allocation_bytes : (uint64_t)1 << 30;
         info->local_bytes = 48 << 10;
-        info->constant_bytes = 64 << 10;
+        info->constant_bytes = p->constant_bytes != 0 ? p->constant_bytes : 64 << 10;
         info->has_double = p->has_double;
         snprintf(info->platform, DEV_TEXT, "Fake platform");
         snprintf(info->name, DEV_TEXT, "%s", p->name);
@@ -330,6 +330,7 @@ static ley_status fake_wait(dev *device, dev_event *event, dev_times *times, ley
 
 static const dev_backend fake_backend = {
     .name = "fake",
+    .common_options = "",
     .probe = fake_probe,
     .open = fake_open,
     .close = fake_close,

@@ -8,7 +8,7 @@
 typedef struct fake_plan {
     const char *name;
     dev_class device_class;
-    uint64_t global_bytes, max_allocation_bytes; /* 0: plenty */
+    uint64_t global_bytes, max_allocation_bytes, constant_bytes; /* 0: plenty */
     bool has_double, no_timestamps;
     double speed;      /* roots a second that its calibration will find, relative; 0: 1 */
     double wrong_by;   /* relative error planted in every potential */

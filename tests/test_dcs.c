@@ -200,6 +200,34 @@ static void test_charge_on_a_point(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Times are times: kernels take longer than nothing and no longer than the job, whatever the driver's stamps say. */
+static void test_times_are_plausible(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    options.slab_planes = 3;
+    ley_atoms *atoms = support_atoms(2000, -6, 14, 8);
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    const ley_report *r = ley_job_report(job);
+    const ley_device_report *d = &r->devices[0];
+    assert_int_equal(r->slab_count, 4);
+    assert_true(d->kernel_s > 1e-6 && d->kernel_s < r->compute_s);
+    assert_true(d->transfer_s > 0 && d->transfer_s < r->compute_s);
+    assert_true(d->evaluations_per_s < 1e14);
+    for (size_t i = 0; i < r->slab_count; i++) {
+        assert_true(r->slabs[i].kernel_start_s > -0.01 && r->slabs[i].transfer_end_s < r->compute_s + r->prepare_s + 0.01);
+        assert_true(r->slabs[i].transfer_end_s >= r->slabs[i].kernel_end_s);
+    }
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
 /* A device that writes nothing leaves not-a-numbers, never an old result: the map starts poisoned. */
 static void test_maps_start_poisoned(void **state)
 {
@@ -218,7 +246,7 @@ static int run_on(const char *selector, const char *name)
         cmocka_unit_test(test_every_kernel),        cmocka_unit_test(test_sums_are_worth_their_price),
         cmocka_unit_test(test_linear_in_the_charges), cmocka_unit_test(test_translation),
         cmocka_unit_test(test_slabs_make_the_same_map), cmocka_unit_test(test_odd_lattices),
-        cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),
+        cmocka_unit_test(test_times_are_plausible), cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),
     };
     ley_error error = {0};
     char group[512];

@@ -252,13 +252,13 @@ static void test_sampling(void **state)
     ley_map *map = support_reference_map(atoms, &l, 0.05);
     const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
     ley_accuracy a;
-    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100, 5, 1e-6, &a, &error));
+    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100, 5, 1e-6, NULL, &a, &error));
     assert_true(a.passed && a.points == 100);
-    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100000, 5, 1e-6, &a, &error));
+    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100000, 5, 1e-6, NULL, &a, &error));
     assert_true(a.passed && a.points == 9 * 8 * 7);
     for (int i = 0; i < 9 * 8 * 7; i++)
         ley_map_values(map)[i] *= 1.01f;
-    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100, 5, 1e-6, &a, &error));
+    assert_ok(accuracy_sample(atoms, map, constant, 0.05, 100, 5, 1e-6, NULL, &a, &error));
     assert_false(a.passed);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
@@ -279,7 +279,7 @@ static void test_yardstick(void **state)
     assert_true(yardstick_measure((const float(*)[4])packed, N, X, Y, Z, 0.5f, 2, phi).evaluations_per_s > 0);
     assert_ok(ley_map_create(&l, &map, &error));
     memcpy(ley_map_values(map), phi, sizeof phi);
-    assert_ok(accuracy_sample(atoms, map, 1, 1e-3, X * Y * Z, 1, 1e-2, &a, &error));
+    assert_ok(accuracy_sample(atoms, map, 1, 1e-3, X * Y * Z, 1, 1e-2, NULL, &a, &error));
     assert_true(a.passed);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);

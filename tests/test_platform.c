@@ -29,7 +29,7 @@ static void use_cache(const char *name)
 
 static void entry_file(const cache_key *key, char path[512])
 {
-    snprintf(path, 512, "%s/%s", getenv("LEYDEN_CACHE_DIR"), key->hex);
+    snprintf(path, 512, "%s/leyden/%s", getenv("LEYDEN_CACHE_DIR"), key->hex);
 }
 
 static const dev_info *any_device(dev_list *list)
@@ -109,7 +109,9 @@ static void test_cache_keeps_and_tells_apart(void **state)
     assert_memory_equal(bytes, "seven\0b", 7);
     free(bytes);
     struct stat status;
-    assert_int_equal(stat(getenv("LEYDEN_CACHE_DIR"), &status), 0);
+    char directory[512];
+    snprintf(directory, sizeof directory, "%s/leyden", getenv("LEYDEN_CACHE_DIR"));
+    assert_int_equal(stat(directory, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
 
     cache_key keys[8] = {key, cache_key_make(&info, "calibration", "text", "-DA"), cache_key_make(&info, "kernel", "texts", "-DA"),
@@ -127,6 +129,13 @@ static void test_cache_keeps_and_tells_apart(void **state)
             assert_string_not_equal(keys[i].hex, keys[k].hex);
     cache_remove(&key);
     assert_null(cache_get(&key, &size));
+
+    /* Open to others: not used, and not changed. */
+    cache_put(&key, "seven\0b", 7);
+    assert_int_equal(chmod(directory, 0755), 0);
+    assert_null(cache_get(&key, &size));
+    assert_int_equal(stat(directory, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0755);
     dev_list_clear(&list);
     fake_devices_end();
 }
@@ -301,9 +310,12 @@ static void test_quirks(void **state)
     dev_info plain = {.platform = "Something else"};
     quirks_apply(&plain);
     assert_int_equal(plain.quirks, 0);
-    dev_info host = {.platform = "Portable Computing Language", .name = "cpu-skylake-avx512-Xeon"};
+    dev_info host = {.platform = "Portable Computing Language", .name = "cpu-sapphirerapids-Xeon", .vector_width = 16};
     quirks_apply(&host);
     assert_int_equal(host.quirks, DEV_QUIRK_AVX512);
+    dev_info narrow = {.platform = "Portable Computing Language", .name = "cpu-haswell", .vector_width = 8};
+    quirks_apply(&narrow);
+    assert_int_equal(narrow.quirks, 0);
 }
 
 static dev_info gpu_info(void)

@@ -5,6 +5,7 @@
 #include "slab_queue.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,54 @@ static void test_progress_and_cancel(void **state)
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
+static void *cancel_later(void *job)
+{
+    usleep(30000);
+    ley_job_cancel(job);
+    return NULL;
+}
+
+/* One slab of many launches: cancelling does not wait for all of them. Nor does it wait for a verification. */
+static void test_cancel_within_a_slab(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    fake_plan plans[] = {{.name = "A", .constant_bytes = 1024, .delay_us = 10000}}; /* 64 atoms a launch */
+    fresh_cache();
+    fake_devices_begin(plans, 1);
+    outcome o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
+    const ley_lattice point = {{0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
+    ley_job_options options;
+    ley_job_options_default(&options);
+    options.variant = "simple";
+    assert_ok(ley_map_create(&point, &o.map, &error));
+    assert_ok(ley_engine_create("all", &o.engine, &error));
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_later, o.job), 0);
+    assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
+    pthread_join(thread, NULL);
+    assert_true(plans[0].launches < 60); /* 11 of the self-test, and a few of 100 */
+    assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_OK); /* no fault of the device */
+    assert_true(ley_job_report(o.job)->evaluations_per_s == 0);
+    ley_error_clear(&error);
+    clean(&o);
+    assert_int_equal(plans[0].live_objects, 0);
+}
+
+/* The user names no device; the first one breaks, the next one does not even open: both reasons are told, with names. */
+static void test_reasons_of_a_failover(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 5}, {.name = "second", .speed = 2, .fail_open = 2}};
+    outcome o = run_job(plans, 2, NULL, NULL);
+    assert_int_equal(o.status, LEY_ERROR_DEVICE);
+    assert_non_null(strstr(o.error.message, "first: fake_launch()"));
+    assert_non_null(strstr(o.error.message, "second: fake_open()"));
+    assert_int_equal(ley_job_report(o.job)->devices[1].status, LEY_ERROR_DEVICE);
+    clean(&o);
+}
+
 static void test_selectors(void **state)
 {
     (void)state;
@@ -267,7 +316,8 @@ static void test_selectors(void **state)
     } cases[] = {{"all", 3, LEY_OK},          {"0", 1, LEY_OK},        {"2,0", 2, LEY_OK},   {"gpu", 1, LEY_OK},
                  {"cpu", 2, LEY_OK},          {"FAKE", 3, LEY_OK},     {"xeon", 2, LEY_OK},  {"Phi, 0", 2, LEY_OK},
                  {"3", 0, LEY_ERROR_USAGE},   {"", 0, LEY_ERROR_USAGE}, {"0,nix", 0, LEY_ERROR_USAGE},
-                 {"xeon,0,cpu", 2, LEY_OK},   {",", 0, LEY_ERROR_USAGE}, {"-1", 0, LEY_ERROR_USAGE}};
+                 {"xeon,0,cpu", 2, LEY_OK},   {",", 0, LEY_ERROR_USAGE}, {"-1", 0, LEY_ERROR_USAGE},
+                 {"phi, ", 0, LEY_ERROR_USAGE}, {" phi , voodoo ", 2, LEY_OK}};
     fake_plan plans[] = {{.name = "Xeon", .device_class = DEV_CPU}, {.name = "Xeon Phi", .device_class = DEV_CPU},
                          {.name = "Voodoo", .device_class = DEV_GPU}};
     fake_devices_begin(plans, 3);
@@ -353,6 +403,8 @@ int main(void)
         cmocka_unit_test(test_the_default_device),
         cmocka_unit_test(test_small_memory),
         cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_cancel_within_a_slab),
+        cmocka_unit_test(test_reasons_of_a_failover),
         cmocka_unit_test(test_selectors),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_slab_queue),

@@ -17,9 +17,8 @@ static const int64_t most_staging_bytes = (int64_t)256 << 20;
 typedef struct dcs_slot {
     dev_buffer *phi;
     dev_staging *staging;
-    dev_event **kernels; /* one a batch */
-    dev_event *read;
-    bool launched;
+    dcs_run run;
+    dev_event *read; /* NULL: not started */
 } dcs_slot;
 
 typedef struct dcs_state {
@@ -45,23 +44,32 @@ static void release(ley_job *job)
     job->method_data = NULL;
 }
 
-/* Planes a slab: what the device's allocation limit, three quarters of its memory and the staging allow, and no more than
- * it computes in slab_s. */
+/* Bytes that a slab's buffer may have: what the staging shall be at most, the device's largest allocation, and half of three
+ * quarters of its memory beside the atoms. One plane may be larger than the staging shall be. */
+static int64_t slab_bytes(const dev_info *info, int64_t plane_bytes, int64_t atom_bytes)
+{
+    int64_t room = plane_bytes > most_staging_bytes ? plane_bytes : most_staging_bytes;
+    if (info->max_allocation_bytes > 0 && (uint64_t)room > info->max_allocation_bytes)
+        room = (int64_t)info->max_allocation_bytes;
+    const int64_t memory = (int64_t)(info->global_bytes / 4 * 3) - atom_bytes;
+    if (info->global_bytes > 0 && room > memory / METHOD_SLOTS)
+        room = memory / METHOD_SLOTS;
+    return room;
+}
+
+/* Planes a slab: as many as there is room for, and no more than the device computes in slab_s. */
 static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error *error)
 {
     const dev_info *info = s->kernel.device->info;
     const padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->lattice);
-    int64_t plane_bytes = 0, room = most_staging_bytes;
-    bool fits = padding_bytes(&layout, &plane_bytes);
-    if (info->max_allocation_bytes > 0 && (uint64_t)room > info->max_allocation_bytes)
-        room = (int64_t)info->max_allocation_bytes;
-    if (info->global_bytes > 0 && (uint64_t)room > info->global_bytes / 4 * 3 / METHOD_SLOTS)
-        room = (int64_t)(info->global_bytes / 4 * 3 / METHOD_SLOTS);
-    if (plane_bytes > room && plane_bytes <= (int64_t)info->max_allocation_bytes)
-        room = plane_bytes; /* a single plane may be larger than we like */
-    if (!fits || plane_bytes > room)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %lld bytes, one buffer holds %lld",
-                        info->name, (long long)plane_bytes, (long long)room);
+    const int64_t atom_bytes =
+        (int64_t)(ley_atoms_count(problem->atoms) * dcs_packed_bytes(dcs_packing_of(&s->kernel.choice.spec)));
+    int64_t plane_bytes = INT64_MAX;
+    padding_bytes(&layout, &plane_bytes);
+    const int64_t room = slab_bytes(info, plane_bytes, atom_bytes);
+    if (plane_bytes > room)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %lld bytes, there is room for %lld",
+                        info->name, (long long)plane_bytes, (long long)(room > 0 ? room : 0));
     const double pairs = (double)layout.padded_x * (double)layout.padded_y * (double)ley_atoms_count(problem->atoms);
     const double planes = floor(dcs_kernel_expected_rate(&s->kernel) * slab_s / pairs);
     s->slab_planes = room / plane_bytes;
@@ -83,9 +91,6 @@ static ley_status make_slots(dcs_state *s, ley_error *error)
     padding_bytes(&layout, &bytes);
     for (int i = 0; i < METHOD_SLOTS; i++) {
         dcs_slot *slot = &s->slots[i];
-        slot->kernels = calloc(s->kernel.batch_count, sizeof(dev_event *));
-        if (slot->kernels == NULL)
-            return ley_fail_memory(error, s->kernel.batch_count * sizeof(dev_event *), "events");
         ley_status status = device->backend->buffer_create(device, (size_t)bytes, DEV_READ_WRITE, &slot->phi, error);
         if (status == LEY_OK)
             status = device->backend->staging_create(device, (size_t)bytes, &slot->staging, error);
@@ -129,7 +134,6 @@ static void end(void *state)
             device->backend->staging_destroy(device, s->slots[i].staging);
         if (s->slots[i].phi != NULL)
             device->backend->buffer_destroy(device, s->slots[i].phi);
-        free(s->slots[i].kernels);
     }
     dcs_kernel_destroy(&s->kernel);
     free(s);
@@ -140,43 +144,42 @@ static int64_t slab_planes(const void *state)
     return ((const dcs_state *)state)->slab_planes;
 }
 
-static padded_slab slab_layout(const dcs_state *s, slab piece)
+static padded_slab slab_layout(const dcs_state *s, int64_t planes)
 {
     padded_slab layout = s->kernel.layout;
-    layout.planes = piece.planes;
+    layout.planes = planes;
     return layout;
 }
 
-static ley_status submit(void *state, int slot_index, slab piece, ley_error *error)
+static ley_status start_read(dcs_state *s, dcs_slot *slot, dev_event *after, ley_error *error)
 {
-    dcs_state *s = state;
-    dcs_slot *slot = &s->slots[slot_index];
     dev *device = s->kernel.device;
-    const padded_slab layout = slab_layout(s, piece);
+    const padded_slab layout = slab_layout(s, slot->run.planes);
     int64_t bytes = 0;
     padding_bytes(&layout, &bytes);
-    ley_status status = dcs_kernel_launch(&s->kernel, piece.first, piece.planes, slot->phi, slot->kernels, error);
-    if (status != LEY_OK)
-        return status;
-    slot->launched = true;
-    status = device->backend->read(device, slot->phi, 0, slot->staging, (size_t)bytes,
-                                   slot->kernels[s->kernel.batch_count - 1], &slot->read, error);
+    ley_status status = device->backend->read(device, slot->phi, 0, slot->staging, (size_t)bytes, after, &slot->read, error);
     if (status != LEY_OK)
         slot->read = NULL;
     return status;
 }
 
-static ley_status wait_slot(dcs_state *s, dcs_slot *slot, slab_times *times, ley_error *error)
+/* Where all batches fit into flight, the read waits for the last of them on the device; else collect() starts it. */
+static ley_status submit(void *state, int slot_index, slab piece, ley_error *error)
+{
+    dcs_state *s = state;
+    dcs_slot *slot = &s->slots[slot_index];
+    ley_status status = dcs_run_begin(&slot->run, &s->kernel, piece.first, piece.planes, slot->phi, error);
+    if (status == LEY_OK && dcs_run_last(&slot->run) != NULL)
+        status = start_read(s, slot, dcs_run_last(&slot->run), error);
+    return status;
+}
+
+static ley_status wait_read(dcs_state *s, dcs_slot *slot, dev_times *times, ley_error *error)
 {
     dev *device = s->kernel.device;
-    ley_status status = LEY_OK, read_status = LEY_OK;
-    if (slot->launched)
-        status = dcs_kernel_wait(&s->kernel, slot->kernels, s->kernel.batch_count, &times->kernel, error);
-    if (slot->read != NULL)
-        read_status = device->backend->wait(device, slot->read, &times->transfer, status == LEY_OK ? error : NULL);
-    slot->launched = false;
+    dev_event *read = slot->read;
     slot->read = NULL;
-    return status != LEY_OK ? status : read_status;
+    return device->backend->wait(device, read, times, error);
 }
 
 static ley_status collect(void *state, int slot_index, slab piece, slab_times *times, ley_error *error)
@@ -184,10 +187,16 @@ static ley_status collect(void *state, int slot_index, slab piece, slab_times *t
     dcs_state *s = state;
     dcs_slot *slot = &s->slots[slot_index];
     const ley_lattice *lattice = ley_map_lattice(s->job->map);
-    ley_status status = wait_slot(s, slot, times, error);
+    ley_status status = dcs_run_finish(&slot->run, &s->job->cancelled, error);
+    if (status == LEY_OK && slot->read == NULL)
+        status = start_read(s, slot, NULL, error);
+    if (status == LEY_OK)
+        status = wait_read(s, slot, &times->transfer, error);
     if (status != LEY_OK)
         return status;
-    const padded_slab layout = slab_layout(s, piece);
+    times->kernel = slot->run.times;
+    times->kernel_s = slot->run.busy_s;
+    const padded_slab layout = slab_layout(s, piece.planes);
     padding_crop(&layout, slot->staging->bytes, ley_map_values(s->job->map) + piece.first * lattice->n[0] * lattice->n[1]);
     return LEY_OK;
 }
@@ -195,8 +204,10 @@ static ley_status collect(void *state, int slot_index, slab piece, slab_times *t
 static void drop(void *state, int slot_index)
 {
     dcs_state *s = state;
-    slab_times times;
-    wait_slot(s, &s->slots[slot_index], &times, NULL);
+    dcs_slot *slot = &s->slots[slot_index];
+    dcs_run_abandon(&slot->run);
+    if (slot->read != NULL)
+        wait_read(s, slot, NULL, NULL);
 }
 
 const method method_dcs = {

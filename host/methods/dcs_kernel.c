@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for themselves. */
-enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512 };
+enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
 
 static padded_store store_of(const dcs_spec *spec)
 {
@@ -55,7 +55,9 @@ ley_status dcs_kernel_create(dev *device, const tuning_wish *wish, dcs_kernel *k
 
 double dcs_kernel_expected_rate(const dcs_kernel *kernel)
 {
-    return fmax(0.5 * kernel->facts.roots_per_s[kernel->choice.spec.root], 1e5);
+    /* Double precision is not calibrated; on some GPUs it is 64 times slower. Too low a guess only makes more launches. */
+    const double slower = kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 64 : 1;
+    return fmax(0.5 * kernel->facts.roots_per_s[kernel->choice.spec.root] / slower, 1e5);
 }
 
 static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
@@ -81,19 +83,38 @@ static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_
     return atoms < SMALLEST_BATCH ? SMALLEST_BATCH : atoms < (double)n ? (size_t)atoms : n;
 }
 
-/* Uploads packed atoms and cuts them into launches. A kernel sees constant memory as a buffer of its own. */
+/* Whether each batch needs a buffer of its own: a kernel sees constant memory as one, and no buffer may be larger than the
+ * device's largest allocation. */
+static bool own_buffers(const dcs_kernel *k, size_t n, size_t bytes)
+{
+    const uint64_t most = k->device->info->max_allocation_bytes;
+    return k->choice.spec.atoms == LEY_ATOMS_CONSTANT || (most > 0 && (uint64_t)n * bytes > most);
+}
+
+/* Uploads packed atoms and cuts them into launches. */
 static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, size_t n, size_t batch, ley_error *error)
 {
-    const bool constant = k->choice.spec.atoms == LEY_ATOMS_CONSTANT;
+    const bool own = own_buffers(k, n, bytes);
     dev_buffer *buffer = NULL;
-    ley_status status = constant ? LEY_OK : add_buffer(k, packed, n * bytes, &buffer, error);
+    ley_status status = own ? LEY_OK : add_buffer(k, packed, n * bytes, &buffer, error);
     for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
         const size_t size = n - first < batch ? n - first : batch;
-        if (constant)
+        if (own)
             status = add_buffer(k, packed + first * bytes, size * bytes, &buffer, error);
-        k->batches[k->batch_count++] = (dcs_batch){buffer, constant ? 0 : (int)first, (int)size};
+        k->batches[k->batch_count++] = (dcs_batch){buffer, own ? 0 : (int)first, (int)size};
     }
     return status;
+}
+
+static size_t largest_batch(const dcs_kernel *k, size_t n, size_t bytes)
+{
+    const dev_info *info = k->device->info;
+    if (!own_buffers(k, n, bytes))
+        return LARGEST_BATCH;
+    if (k->choice.spec.atoms != LEY_ATOMS_CONSTANT)
+        return (size_t)(info->max_allocation_bytes / bytes);
+    const size_t fits = (size_t)(info->constant_bytes / bytes);
+    return fits < CONSTANT_BATCH ? fits : CONSTANT_BATCH;
 }
 
 ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, size_t batch, ley_error *error)
@@ -102,11 +123,8 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
     const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(problem->atoms);
     k->problem = *problem;
     k->layout = dcs_kernel_layout(k, &problem->lattice);
-    if (k->choice.spec.atoms == LEY_ATOMS_CONSTANT) {
-        const size_t fits = (size_t)(k->device->info->constant_bytes / bytes);
-        const size_t most = fits < CONSTANT_BATCH ? fits : CONSTANT_BATCH;
-        batch = batch < most ? batch : most;
-    }
+    const size_t most = largest_batch(k, n, bytes);
+    batch = batch < most ? batch : most;
     void *packed = calloc(n, bytes);
     k->batches = calloc((n + batch - 1) / batch, sizeof *k->batches);
     ley_status status = LEY_OK;
@@ -138,49 +156,78 @@ static dev_argument step_argument(const dcs_kernel *k)
     return dev_argument_bytes(rounded, sizeof rounded);
 }
 
-ley_status dcs_kernel_launch(dcs_kernel *k, int64_t first, int64_t planes, dev_buffer *phi, dev_event **events,
-                             ley_error *error)
+static ley_status launch_next(dcs_run *run, ley_error *error)
 {
+    dcs_kernel *k = run->kernel;
     const dcs_spec *spec = &k->choice.spec;
-    for (size_t b = 0; b < k->batch_count; b++) {
-        const dev_argument arguments[] = {
-            dev_argument_buffer(k->batches[b].buffer), dev_argument_int(k->batches[b].first),
-            dev_argument_int(k->batches[b].count),     dev_argument_int((int32_t)first),
-            step_argument(k),                          dev_argument_int(b > 0),
-            dev_argument_buffer(phi),
-        };
-        const dev_launch launch = {
-            .program = k->program,
-            .groups = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
-                       (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)planes},
-            .group_size = {(size_t)spec->wg_x, (size_t)spec->wg_y, 1},
-            .argument_count = sizeof arguments / sizeof arguments[0],
-            .arguments = arguments,
-        };
-        ley_status status = k->device->backend->launch(k->device, &launch, &events[b], error);
-        if (status != LEY_OK) {
-            dcs_kernel_wait(k, events, b, NULL, NULL);
-            return status;
-        }
-    }
-    return LEY_OK;
+    const dcs_batch *batch = &k->batches[run->launched];
+    const dev_argument arguments[] = {
+        dev_argument_buffer(batch->buffer), dev_argument_int(batch->first),
+        dev_argument_int(batch->count),     dev_argument_int((int32_t)run->first),
+        step_argument(k),                   dev_argument_int(run->launched > 0),
+        dev_argument_buffer(run->phi),
+    };
+    const dev_launch launch = {
+        .program = k->program,
+        .groups = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
+                   (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes},
+        .group_size = {(size_t)spec->wg_x, (size_t)spec->wg_y, 1},
+        .argument_count = sizeof arguments / sizeof arguments[0],
+        .arguments = arguments,
+    };
+    ley_status status =
+        k->device->backend->launch(k->device, &launch, &run->events[run->launched % DCS_BATCHES_IN_FLIGHT], error);
+    if (status == LEY_OK)
+        run->launched++;
+    return status;
 }
 
-ley_status dcs_kernel_wait(dcs_kernel *k, dev_event **events, size_t count, dev_times *times, ley_error *error)
+static ley_status wait_oldest(dcs_run *run, ley_error *error)
 {
-    ley_status first_failure = LEY_OK;
-    for (size_t b = 0; b < count; b++) {
-        dev_times when = {0, 0};
-        ley_status status =
-            k->device->backend->wait(k->device, events[b], &when, first_failure == LEY_OK ? error : NULL);
-        if (first_failure == LEY_OK)
-            first_failure = status;
-        if (times != NULL && b == 0)
-            times->start_s = when.start_s;
-        if (times != NULL)
-            times->end_s = when.end_s;
+    dev *device = run->kernel->device;
+    dev_times when = {0, 0};
+    ley_status status = device->backend->wait(device, run->events[run->waited % DCS_BATCHES_IN_FLIGHT], &when, error);
+    if (run->waited++ == 0)
+        run->times.start_s = when.start_s;
+    run->times.end_s = when.end_s;
+    run->busy_s += when.end_s - when.start_s;
+    return status;
+}
+
+void dcs_run_abandon(dcs_run *run)
+{
+    while (run->waited < run->launched)
+        wait_oldest(run, NULL);
+}
+
+ley_status dcs_run_begin(dcs_run *run, dcs_kernel *kernel, int64_t first, int64_t planes, dev_buffer *phi, ley_error *error)
+{
+    *run = (dcs_run){.kernel = kernel, .first = first, .planes = planes, .phi = phi};
+    ley_status status = LEY_OK;
+    while (status == LEY_OK && run->launched < kernel->batch_count && run->launched < DCS_BATCHES_IN_FLIGHT)
+        status = launch_next(run, error);
+    if (status != LEY_OK)
+        dcs_run_abandon(run);
+    return status;
+}
+
+dev_event *dcs_run_last(const dcs_run *run)
+{
+    return run->launched == run->kernel->batch_count ? run->events[(run->launched - 1) % DCS_BATCHES_IN_FLIGHT] : NULL;
+}
+
+ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    while (status == LEY_OK && run->waited < run->kernel->batch_count) {
+        status = wait_oldest(run, error);
+        if (status == LEY_OK && cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
+        if (status == LEY_OK && run->launched < run->kernel->batch_count)
+            status = launch_next(run, error);
     }
-    return first_failure;
+    dcs_run_abandon(run);
+    return status;
 }
 
 void dcs_kernel_destroy(dcs_kernel *k)

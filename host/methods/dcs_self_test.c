@@ -40,7 +40,7 @@ static ley_status make_atoms(size_t n, const ley_lattice *lattice, ley_atoms **a
 }
 
 /* Runs the loaded kernel and brings its slab back to `map`, float[PLANES][n_y][n_x]. */
-static ley_status run(dcs_kernel *k, float *map, ley_error *error)
+static ley_status compute(dcs_kernel *k, float *map, ley_error *error)
 {
     const dev_backend *b = k->device->backend;
     padded_slab slab = k->layout;
@@ -50,7 +50,8 @@ static ley_status run(dcs_kernel *k, float *map, ley_error *error)
         return ley_fail(error, LEY_ERROR_DEVICE, "self-test too large");
     dev_buffer *phi = NULL;
     dev_staging *staging = NULL;
-    dev_event *events[BATCHES + 1], *read = NULL;
+    dev_event *read = NULL;
+    dcs_run run;
     void *poison = malloc((size_t)bytes);
     ley_status status = poison != NULL ? LEY_OK : ley_fail_memory(error, (size_t)bytes, "the self-test");
     if (status == LEY_OK)
@@ -62,14 +63,13 @@ static ley_status run(dcs_kernel *k, float *map, ley_error *error)
         status = b->write(k->device, phi, 0, poison, (size_t)bytes, error);
     }
     if (status == LEY_OK)
-        status = dcs_kernel_launch(k, FIRST_PLANE, PLANES, phi, events, error);
-    if (status == LEY_OK) {
-        status = dcs_kernel_wait(k, events, k->batch_count, NULL, error);
-        if (status == LEY_OK)
-            status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);
-        if (status == LEY_OK)
-            status = b->wait(k->device, read, NULL, error);
-    }
+        status = dcs_run_begin(&run, k, FIRST_PLANE, PLANES, phi, error);
+    if (status == LEY_OK)
+        status = dcs_run_finish(&run, NULL, error);
+    if (status == LEY_OK)
+        status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);
+    if (status == LEY_OK)
+        status = b->wait(k->device, read, NULL, error);
     if (status == LEY_OK)
         padding_crop(&slab, staging->bytes, map);
     b->staging_destroy(k->device, staging);
@@ -123,7 +123,7 @@ ley_status dcs_self_test(dcs_kernel *k, ley_error *error)
     if (status == LEY_OK)
         status = dcs_kernel_load_batches(k, &(dcs_problem){atoms, lattice, 1, r_min_A}, (n + BATCHES - 1) / BATCHES + 1, error);
     if (status == LEY_OK)
-        status = run(k, map, error);
+        status = compute(k, map, error);
     if (status == LEY_OK)
         status = compare(k, atoms, &lattice, map, error);
     ley_atoms_destroy(atoms);

@@ -10,6 +10,7 @@ enum { METHOD_SLOTS = 2 }; /* slabs in flight on a device: one computes while th
 
 typedef struct slab_times {
     dev_times kernel, transfer;
+    double kernel_s; /* in the slab's own launches: less than from start to end where slabs take turns */
 } slab_times;
 
 typedef struct method {

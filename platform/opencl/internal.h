@@ -5,6 +5,8 @@
 #include "cl_check.h"
 #include "opencl.h"
 
+#define CL_COMMON_OPTIONS "-cl-std=CL1.2"
+
 enum { LANE_LAUNCH, LANE_READ, LANE_COUNT };
 
 typedef struct cl_dev {

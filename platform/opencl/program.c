@@ -22,7 +22,7 @@ static char *build_log(cl_program program, cl_device_id id)
 static ley_status build_program(cl_dev *d, const dev_source *source, cl_program program, ley_error *error)
 {
     char options[2048];
-    int length = snprintf(options, sizeof options, "-cl-std=CL1.2 %s", source->options);
+    int length = snprintf(options, sizeof options, CL_COMMON_OPTIONS " %s", source->options);
     if (length < 0 || (size_t)length >= sizeof options)
         return ley_fail(error, LEY_ERROR_DEVICE, "build options of %s are too long", source->kernel);
     cl_int code = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
