@@ -34,7 +34,8 @@
 #endif
 typedef LEY_PASTE(scalar, 4) atom;
 
-#define LEY_FN static inline
+/* Neither static nor always_inline: with either one PoCL 5 breaks off while it compiles the kernels. */
+#define LEY_FN inline
 #define LEY_MAX(a, b) fmax(a, b)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)
