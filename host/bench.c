@@ -159,7 +159,7 @@ static ley_status bench_variant(worker *w, const ley_bench_options *o, const cha
 
 static bool bench_cancelled(const ley_bench_options *o)
 {
-    return o->cancel != NULL && *o->cancel;
+    return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
 }
 
 static void bench_variants(worker *w, const ley_bench_options *o, const ley_atoms *atoms, const ley_lattice *lattice,

@@ -162,7 +162,7 @@ typedef enum ley_method {
     LEY_METHOD_DCS /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
 } ley_method;
 
-/* Which 1/sqrt a kernel uses: the standard's (2 ulp), the device's fastest, or the fastest whose error, measured on the
+/* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest whose error, measured on the
  * device, is below what the method needs. */
 typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_math;
 

@@ -252,12 +252,11 @@ ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
     return calibrate_cached(device->info, result) ? LEY_OK : calibrate_measure(device, result, error);
 }
 
-int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need, bool standard_only)
+int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need)
 {
     int fastest = -1, nearest = LEY_ROOT_STANDARD;
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        if ((standard_only && root != LEY_ROOT_STANDARD && root != LEY_ROOT_RECIPROCAL) ||
-            !calibrate_root_possible(info, root, width))
+        if (!calibrate_root_possible(info, root, width))
             continue;
         if (c->root_error[root] < c->root_error[nearest])
             nearest = root;

@@ -31,7 +31,7 @@ ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
 /* The cached result, else a measured one. */
 ley_status calibrate_get(dev *device, calibration *result, ley_error *error);
 
-/* The fastest recipe of this width whose error is at most `need`, or the most accurate when there is none; only the standard's own ones with `standard_only`. */
-int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need, bool standard_only);
+/* The fastest recipe of this width whose error is at most `need`, or the most accurate when there is none. */
+int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need);
 
 #endif

@@ -153,7 +153,9 @@ static ley_status check_memory(const dev_info *info, const variant *v, const dcs
 
 int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math)
 {
-    return calibrate_fastest_root(info, c, width, math == MATH_NATIVE ? DBL_MAX : dcs_root_need, math == MATH_STANDARD);
+    if (math == MATH_STANDARD) /* nothing measured in it: the same everywhere, every time */
+        return LEY_ROOT_STANDARD;
+    return calibrate_fastest_root(info, c, width, math == MATH_NATIVE ? DBL_MAX : dcs_root_need);
 }
 
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_wish *wish, tuning_choice *choice,
@@ -164,7 +166,8 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_w
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", wish->variant);
     if (wish->sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no double precision", info->name);
-    if (!(v->where & (info->device_class == DEV_CPU ? ON_CPU : ON_GPU)))
+    const bool checked = (info->quirks & DEV_QUIRK_INTERPRETER) != 0; /* a checker sees every variant, whatever it calls itself */
+    if (!checked && !(v->where & (info->device_class == DEV_CPU ? ON_CPU : ON_GPU)))
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices", info->name, v->name);
     const shape *s = best_shape(info, v, wish);
     if (s == NULL)

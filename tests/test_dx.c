@@ -219,7 +219,7 @@ typedef struct canceller {
 static void *cancel_soon(void *context)
 {
     usleep(5000);
-    ((canceller *)context)->cancel = true;
+    __atomic_store_n(&((canceller *)context)->cancel, true, __ATOMIC_RELAXED);
     return NULL;
 }
 

@@ -22,7 +22,7 @@ static ley_status fail(const ley_output *output, int reason, ley_error *error)
 
 static bool cancelled(const ley_output *output)
 {
-    return output->cancel != NULL && *output->cancel;
+    return output->cancel != NULL && __atomic_load_n(output->cancel, __ATOMIC_RELAXED); /* another thread sets it */
 }
 
 static ley_status fail_cancelled(const ley_output *output, ley_error *error)

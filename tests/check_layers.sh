@@ -1,0 +1,151 @@
+#!/bin/bash
+# Proves the plan of the house from the sources: who includes whom, where the environment is read, where vendors are named, where
+# OpenCL is spoken, how long a file is. Prints file:line of each violation; exit code 1 when there is one.
+#
+#     check_layers.sh [ROOT]       checks the sources in ROOT (default: those this script belongs to)
+#     check_layers.sh --self-test  plants one violation of each kind in a copy and sees whether it is found
+set -u
+script=$(realpath "$0")
+home=$(dirname "$(dirname "$script")")
+
+rules='
+BEGIN {
+    split("cl kernels_cuda platform host tools tests", names, " ")
+    for (i in names) floor[names[i]] = i
+    for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
+    most_lines = 1000
+    c_library = " ctype errno fcntl float inttypes limits locale math poll pthread sched signal stdarg stdatomic stdbool" \
+                " stddef stdint stdio stdlib string strings termios time unistd wchar sys/ioctl sys/stat sys/types sys/wait "
+    # Words for people, not for the program: file, and what stands there.
+    hint["platform/opencl/probe.c"] = "Debian: apt-get install pocl-opencl-icd"
+}
+
+function violation(what) { printf "%s:%d: %s\n", FILENAME, FNR, what; wrong = 1 }
+
+# The line without comments; string literals stay, a "//" in them is no comment.
+function code_of(line,    result, i, c, two, quote) {
+    if (!in_comment && line !~ /\/[\/*]/) return line
+    for (i = 1; i <= length(line); i++) {
+        c = substr(line, i, 1); two = substr(line, i, 2)
+        if (in_comment) { if (two == "*/") { in_comment = 0; i++; result = result " " } }
+        else if (quote != "") {
+            result = result c
+            if (c == "\\") result = result substr(line, ++i, 1)
+            else if (c == quote) quote = ""
+        }
+        else if (two == "//") break
+        else if (two == "/*") { in_comment = 1; i++ }
+        else { if (c == "\"" || c == "\047") quote = c; result = result c }
+    }
+    return result
+}
+
+# The file that a quoted include names: beside the including file, or in one of the directories that -I names.
+function resolved(name,    path, i, places, count) {
+    path = FILENAME; sub(/[^\/]*$/, "", path)
+    count = split(path "|platform/|host/|cl/", places, "|")
+    for (i = 1; i <= count; i++) {
+        path = places[i] name
+        while (match(path, /[^\/]+\/\.\.\//)) path = substr(path, 1, RSTART - 1) substr(path, RSTART + RLENGTH)
+        if (path in known) return path
+    }
+    return ""
+}
+
+function check_include(line,    name, target, place) {
+    name = line; sub(/^[ \t]*#[ \t]*include[ \t]*["<]/, "", name); sub(/[">].*/, "", name)
+    if (line ~ /</) {
+        if (name ~ /^CL\//) { if (FILENAME !~ /^(platform\/opencl|tests)\//) violation("<" name "> outside platform/opencl") }
+        else if (top == "cl") violation("a kernel includes <" name ">")
+        else if (top == "tools" && name !~ /^(cairo(-[a-z]+)?|jansson)\.h$/) {
+            place = name; sub(/\.h$/, "", place)
+            if (index(c_library, " " place " ") == 0) violation("tools/ may not include <" name ">")
+        }
+        return
+    }
+    target = resolved(name)
+    place = target; sub(/\/.*/, "", place)
+    if (target == "") violation("includes \"" name "\", which is nowhere")
+    else if (floor[place] > floor[top]) violation(top "/ includes " target ", from a higher floor")
+    else if (top == "tools" && place != "tools" && target != "host/leyden.h") violation("tools/ includes " target)
+}
+
+function check_vendors(code,    low) {
+    if (FILENAME == "platform/quirks.c" || (FILENAME in hint && index(code, hint[FILENAME]))) return
+    low = tolower(code)
+    if (low ~ /nvidia|pocl|llvmpipe|qualcomm/ || (" " low " ") ~ /[^a-z](amd|intel|mesa|apple)[^a-z]/)
+        violation("a vendor is named outside platform/quirks.c")
+}
+
+FNR == 1 {
+    in_comment = 0
+    top = FILENAME; sub(/\/.*/, "", top)
+    is_c = FILENAME ~ /\.(c|h|cl|cuh?)$/
+}
+FNR == most_lines + 1 { violation("the file is longer than " most_lines " lines") }
+is_c {
+    code = code_of($0)
+    if (code ~ /^[ \t]*#[ \t]*include/) check_include(code)
+    if (top == "tests") next
+    check_vendors(code)
+    if (FILENAME != "platform/environment.c" && (" " code) ~ /[^A-Za-z0-9_](secure_)?getenv[^A-Za-z0-9_]/)
+        violation("getenv outside platform/environment.c")
+    if (FILENAME !~ /^platform\/opencl\// &&
+        ((" " code) ~ /[^A-Za-z0-9_]cl_(mem|event|kernel|program|context|command_queue|(device|platform)_(id|type|info)|bitfield|bool|u?(char|short|int|long)[0-9]*|(half|float|double)[0-9]*)([^A-Za-z0-9_]|$)/ ||
+         (" " code) ~ /[^A-Za-z0-9_]cl(Get|Create|Enqueue|Build|Release|Retain|Set|Wait|Finish|Flush)[A-Za-z]*[ \t]*\(/))
+        violation("OpenCL outside platform/opencl")
+}
+END { exit wrong }
+'
+
+check() {
+    cd "$1" || return 2
+    find cl $(ls -d kernels_cuda 2>/dev/null) platform host tools tests \( -name '*.c' -o -name '*.cu' -o -name '*.cuh' -o -name '*.h' -o -name '*.cl' -o -name '*.sh' -o -name '*.py' \) |
+        sort | xargs awk "$rules" || return 1
+}
+
+# plant FILE TEXT [LINE]: adds a last line to FILE in a fresh copy; the check must name it, or LINE.
+plant() {
+    local copy expected
+    copy=$(mktemp -d)
+    (cd "$home" && cp -r cl $(ls -d kernels_cuda 2>/dev/null) platform host tools tests "$copy")
+    printf '%b\n' "$2" >> "$copy/$1"
+    expected="$1:${3:-$(wc -l < "$copy/$1")}:"
+    if (check "$copy") | grep -qF "$expected"; then
+        planted=$((planted + 1))
+    else
+        echo "not found: $expected ${2:0:80}"
+        missed=1
+    fi
+    rm -rf "$copy"
+}
+
+self_test() {
+    planted=0 missed=0
+    check "$home" || return 1
+    plant platform/clock.c '#include "leyden.h"'
+    plant platform/opencl/probe.c '#include "../../host/job.h"'
+    plant host/map.c '#include "../tools/console.h"'
+    plant cl/pair.h '#include "device.h"'
+    plant cl/pair.h '#include <math.h>'
+    plant tools/file.c '#include "device.h"'
+    plant tools/file.c '#include "job.h"'
+    plant tools/file.c '#include <openssl/evp.h>'
+    plant host/map.c '#include "no_such_file.h"'
+    plant host/map.c '#include <CL/cl.h>'
+    plant host/map.c 'int nothing; /* a comment */ cl_mem buffer; // another'
+    plant platform/device.c 'void f(void) { clFinish(0); }'
+    plant host/job.c 'const char *home = getenv("HOME");'
+    plant platform/tuning.c 'bool is_fast = strstr(name, "NVIDIA http://a/*b") != 0;'
+    plant cl/dcs.cl '#ifdef LEY_AMD'
+    plant tools/devices.c 'static bool on_pocl;'
+    plant tests/support.c "$(printf '\\n%.0s' {1..1000})" 1001
+    echo "$planted planted violations found"
+    return $missed
+}
+
+if [ "${1:-}" = --self-test ]; then
+    self_test
+else
+    check "${1:-$home}"
+fi

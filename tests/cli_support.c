@@ -1,0 +1,331 @@
+#include "cli_support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_WORDS = 64, MAX_VARIABLES = 500, LONGEST_LINE = 4096, LONGEST_RUN_S = 180 };
+
+extern char **environ;
+
+static cli_result last;
+static char *last_out, *last_err;
+static char last_line[LONGEST_LINE];
+static double started_s;
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------ */
+
+const char *cli_path(const char *name)
+{
+    static char paths[8][512];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", support_directory(), name);
+    return path;
+}
+
+void cli_write(const char *name, const void *bytes, size_t size)
+{
+    FILE *file = fopen(cli_path(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+void cli_write_text(const char *name, const char *text)
+{
+    cli_write(name, text, strlen(text));
+}
+
+static char *read_path(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        print_error("%s: %s\n", path, strerror(errno));
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    const size_t length = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = calloc(length + 1, 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, length, file), length);
+    fclose(file);
+    if (size != NULL)
+        *size = length;
+    return bytes;
+}
+
+char *cli_read(const char *name, size_t *size)
+{
+    return read_path(cli_path(name), size);
+}
+
+void cli_assert_same_files(const char *a, const char *b)
+{
+    size_t size_a, size_b;
+    char *bytes_a = cli_read(a, &size_a), *bytes_b = cli_read(b, &size_b);
+    assert_int_equal(size_a, size_b);
+    assert_memory_equal(bytes_a, bytes_b, size_a);
+    free(bytes_a);
+    free(bytes_b);
+}
+
+ley_map *cli_read_map(const char *name)
+{
+    ley_error error = {0};
+    ley_map *map = NULL;
+    assert_ok(ley_map_read_dx(cli_path(name), &map, &error));
+    return map;
+}
+
+int cli_each_file(const char *name, void (*visit)(const char *path))
+{
+    int count = 0;
+    DIR *directory = opendir(cli_path(name));
+    if (directory == NULL)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        char path[1024];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", cli_path(name), entry->d_name);
+        count++;
+        if (visit != NULL)
+            visit(path);
+    }
+    closedir(directory);
+    return count;
+}
+
+void cli_write_molecule(const char *name, size_t n, double high_A, unsigned seed)
+{
+    ley_atoms *atoms = support_atoms(n, 0, high_A, seed);
+    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    FILE *file = fopen(cli_path(name), "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < n; i++)
+        fprintf(file, "ATOM %6zu  C   MOL A %4zu    %8.3f %8.3f %8.3f %8.4f %7.4f\n", i + 1, i % 9999 + 1,
+                position_A[3 * i], position_A[3 * i + 1], position_A[3 * i + 2], charge_e[i], 1.7);
+    assert_int_equal(fclose(file), 0);
+    ley_atoms_destroy(atoms);
+}
+
+/* `text` with each `from` replaced by `to`; the caller frees it. */
+static char *replaced(const char *text, const char *from, const char *to, int *count)
+{
+    char *result = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&result, &size);
+    assert_non_null(stream);
+    for (const char *at; (at = strstr(text, from)) != NULL; text = at + strlen(from), ++*count)
+        fprintf(stream, "%.*s%s", (int)(at - text), text, to);
+    fputs(text, stream);
+    fclose(stream);
+    return result;
+}
+
+void cli_copy_kernels(const char *directory, const char *from, const char *to)
+{
+    static const char sources[] = "cl"; /* the tests run at the root of the sources */
+    int changes = 0, files = 0;
+    DIR *listing = opendir(sources);
+    assert_non_null(listing);
+    assert_int_equal(mkdir(cli_path(directory), 0700), 0);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        char source[512], target[512];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(source, sizeof source, "%s/%s", sources, entry->d_name);
+        snprintf(target, sizeof target, "%s/%s", directory, entry->d_name);
+        char *text = read_path(source, NULL);
+        if (strcmp(entry->d_name, "dcs.cl") == 0) {
+            char *changed = replaced(text, from, to, &changes);
+            free(text);
+            text = changed;
+        }
+        cli_write_text(target, text);
+        free(text);
+        files++;
+    }
+    closedir(listing);
+    if (changes == 0)
+        print_error("dcs.cl has no '%s'\n", from);
+    assert_true(changes > 0 && files > 1);
+}
+
+/* ---- Processes -------------------------------------------------------------------------------------------------- */
+
+/* The command of the same build: this program is BUILD/tests/test_x, the command BUILD/leyden. */
+static const char *command_path(void)
+{
+    static char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);
+    assert_true(length > 0);
+    path[length] = '\0';
+    for (int up = 0; up < 2; up++)
+        *strrchr(path, '/') = '\0';
+    strcat(path, "/leyden");
+    return path;
+}
+
+/* Our environment without what would change the command's ways, and with the line's own settings. */
+static void make_environment(char **settings, int count, char **environment)
+{
+    static const char *const dropped[] = {"RUSTICL_ENABLE=", "LEYDEN_CACHE_DIR=", "LEYDEN_KERNEL_DIR="};
+    static char cache[512];
+    int used = 0;
+    for (char **e = environ; *e != NULL && used < MAX_VARIABLES - 1; e++) {
+        bool keep = true;
+        for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+            keep = keep && strncmp(*e, dropped[i], strlen(dropped[i])) != 0;
+        for (int i = 0; i < count; i++)
+            keep = keep && strncmp(*e, settings[i], strcspn(settings[i], "=") + 1) != 0;
+        if (keep)
+            environment[used++] = *e;
+    }
+    snprintf(cache, sizeof cache, "LEYDEN_CACHE_DIR=%s", cli_path("cache"));
+    bool own_cache = false;
+    for (int i = 0; i < count; i++) {
+        own_cache = own_cache || strncmp(settings[i], cache, strcspn(cache, "=") + 1) == 0;
+        environment[used++] = settings[i];
+    }
+    if (!own_cache)
+        environment[used++] = cache;
+    environment[used] = NULL;
+}
+
+static pid_t spawn(const char *program, char **arguments, char **environment, const char *out)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t defaults, nothing;
+    pid_t child = -1;
+    sigemptyset(&nothing);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT); /* a test in the background would hand on that it is ignored */
+    sigaddset(&defaults, SIGTERM);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setsigmask(&attributes, &nothing);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addchdir_np(&actions, support_directory());
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, cli_path("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    cli_write_text("stdout", "");
+    started_s = now_s();
+    int failure = posix_spawn(&child, program, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (failure != 0)
+        print_error("%s: %s\n", program, strerror(failure));
+    assert_int_equal(failure, 0);
+    return child;
+}
+
+static pid_t start_line(const char *format, va_list values)
+{
+    char words[LONGEST_LINE], *environment[MAX_VARIABLES + MAX_WORDS], *settings[MAX_WORDS], *rest = NULL;
+    char program[] = "leyden", *arguments[MAX_WORDS] = {program};
+    int setting_count = 0, argument_count = 1;
+    const char *out = cli_path("stdout");
+    vsnprintf(last_line, sizeof last_line, format, values);
+    memcpy(words, last_line, sizeof words);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(setting_count + argument_count < MAX_WORDS - 2);
+        if (word[0] == '>')
+            out = word + 1;
+        else if (argument_count == 1 && word[0] != '-' && strchr(word, '=') != NULL)
+            settings[setting_count++] = word;
+        else
+            arguments[argument_count++] = word;
+    }
+    arguments[argument_count] = NULL;
+    make_environment(settings, setting_count, environment);
+    return spawn(command_path(), arguments, environment, out);
+}
+
+pid_t cli_start(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    pid_t child = start_line(format, values);
+    va_end(values);
+    return child;
+}
+
+const cli_result *cli_wait(pid_t child)
+{
+    int status = 0;
+    bool late = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (!late && now_s() - started_s > LONGEST_RUN_S) {
+            late = true;
+            kill(child, SIGKILL);
+        }
+        usleep(1000);
+    }
+    last.seconds = now_s() - started_s;
+    free(last_out);
+    free(last_err);
+    last.out = last_out = cli_read("stdout", NULL);
+    last.err = last_err = cli_read("stderr", NULL);
+    last.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    if (late)
+        print_error("'%s' did not end within %d s\n", last_line, LONGEST_RUN_S);
+    assert_false(late);
+    return &last;
+}
+
+const cli_result *cli(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    pid_t child = start_line(format, values);
+    va_end(values);
+    return cli_wait(child);
+}
+
+const cli_result *cli_python(const char *script)
+{
+    static char python[] = "/usr/bin/python3", name[] = "script.py";
+    char *arguments[] = {python, name, NULL};
+    if (access(python, X_OK) != 0) {
+        print_message("there is no %s\n", python);
+        skip();
+    }
+    cli_write_text(name, script);
+    snprintf(last_line, sizeof last_line, "%s", script);
+    return cli_wait(spawn(python, arguments, environ, cli_path("stdout")));
+}
+
+void cli_expect(int code, const char *out, const char *err)
+{
+    const bool right = last.code == code && (out == NULL || strstr(last.out, out) != NULL) &&
+                       (err == NULL || strstr(last.err, err) != NULL) && strstr(last.err, "(null)") == NULL &&
+                       strstr(last.out, "(null)") == NULL;
+    if (right)
+        return;
+    print_error("leyden %s\nexit code %d, expected %d\n", last_line, last.code, code);
+    print_error("expected on stdout: %s, on stderr: %s\n", out != NULL ? out : "-", err != NULL ? err : "-");
+    print_error("---- stdout\n%s---- stderr\n%s----\n", last.out, last.err);
+    fail();
+}

@@ -1,0 +1,48 @@
+/* Runs the command as its users do: a process of its own, its texts, its exit code. */
+#ifndef LEY_TEST_CLI_SUPPORT_H
+#define LEY_TEST_CLI_SUPPORT_H
+
+#include "support.h"
+
+#include <sys/types.h>
+
+/* What a run left behind; the texts live until the next run ends. */
+typedef struct cli_result {
+    int code; /* exit code, or minus the signal that killed it */
+    const char *out, *err;
+    double seconds;
+} cli_result;
+
+/* Runs the command built beside this test, in the scratch directory. The line is words between blanks: first NAME=value for its
+ * environment, then its arguments; a last word ">FILE" takes its standard output. The build cache is "cache" in the
+ * scratch directory unless the line says otherwise; only the default drivers are loaded unless it says so. */
+const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same in two steps, for runs that a signal shall meet. */
+pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const cli_result *cli_wait(pid_t child);
+
+/* Runs Python on this script in the scratch directory; skips the test where there is no Python. */
+const cli_result *cli_python(const char *script);
+
+/* Fail the test, and show the texts, unless the last run ended with this code, said this (NULL: nothing is asked). */
+void cli_expect(int code, const char *out, const char *err);
+
+/* Files by their names in the scratch directory. */
+const char *cli_path(const char *name); /* lives until the eighth call from here */
+void cli_write(const char *name, const void *bytes, size_t size);
+void cli_write_text(const char *name, const char *text);
+char *cli_read(const char *name, size_t *size); /* with a NUL behind it; the caller frees it */
+void cli_assert_same_files(const char *a, const char *b);
+ley_map *cli_read_map(const char *name);
+
+/* Calls `visit` with the path of each file in a directory of the scratch directory; returns their number. */
+int cli_each_file(const char *name, void (*visit)(const char *path));
+
+/* n random atoms in a PQR file. */
+void cli_write_molecule(const char *name, size_t n, double high_A, unsigned seed);
+
+/* Copies the kernels' sources to a directory; in dcs.cl each `from` becomes `to`, which must happen at least once. */
+void cli_copy_kernels(const char *directory, const char *from, const char *to);
+
+#endif

@@ -1,0 +1,687 @@
+/* The command from end to end: what it prints, writes and returns, on good days and bad. */
+#include "cli_support.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* Every map goes to this directory, so that anything left behind shows. */
+#define OUT "out"
+#define SMALL "--dims 20,9,5 --spacing 0.75"
+
+static int prepare(void **state)
+{
+    (void)state;
+    cli_write_molecule("ion.pqr", 40, 9, 1);
+    return mkdir(cli_path(OUT), 0700);
+}
+
+static void remove_file(const char *path)
+{
+    remove(path);
+}
+
+static int empty_out(void **state)
+{
+    (void)state;
+    cli_each_file(OUT, remove_file);
+    return 0;
+}
+
+static void assert_nothing_left(void)
+{
+    assert_int_equal(cli_each_file(OUT, NULL), 0);
+}
+
+/* ---- Usage ------------------------------------------------------------------------------------------------------ */
+
+typedef struct failing {
+    const char *line;
+    int code;
+    const char *says; /* on standard error */
+} failing;
+
+/* Each line fails as it should, says so on standard error alone, and leaves no file. */
+static void check_failures(const failing *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const cli_result *r = cli("%s", cases[i].line);
+        cli_expect(cases[i].code, NULL, cases[i].says);
+        assert_string_equal(r->out, "");
+        /* First, but for what a sanitizer has to say of a huge allocation. */
+        assert_true(strncmp(r->err, "leyden: ", 8) == 0 || strstr(r->err, "\nleyden: ") != NULL);
+        assert_nothing_left();
+    }
+}
+#define CHECK_FAILURES(cases) check_failures(cases, sizeof(cases) / sizeof(cases)[0])
+
+static void test_help_and_version(void **state)
+{
+    (void)state;
+    cli("--help");
+    cli_expect(0, "Usage: leyden COMMAND", NULL);
+    for (const char *const *name = (const char *const[]){"devices", "map", "slice", "bench", NULL}; *name != NULL; name++) {
+        assert_non_null(strstr(cli("help")->out, *name));
+        char *help = strdup(cli("help %s", *name)->out);
+        cli_expect(0, "Usage: leyden", NULL);
+        assert_string_equal(cli("%s --help", *name)->out, help);
+        assert_string_equal(cli("%s -h", *name)->out, help);
+        cli_expect(0, NULL, NULL);
+        free(help);
+    }
+    assert_string_equal(cli("--version")->out, "leyden " LEY_VERSION "\n");
+    cli_expect(0, NULL, NULL);
+    cli("--help >/dev/full");
+    cli_expect(2, NULL, "standard output");
+}
+
+static void test_wrong_commands(void **state)
+{
+    (void)state;
+    static const failing cases[] = {
+        {"", 1, "which command?"},
+        {"mapp", 1, "unknown command 'mapp' (did you mean 'map'?)"},
+        {"frobnicate", 1, "unknown command 'frobnicate'\n"},
+        {"--verison", 1, "unknown option '--verison' (did you mean '--version'?)"},
+        {"help nothing", 1, "unknown command 'nothing'"},
+        {"help map map", 1, "too many"},
+    };
+    CHECK_FAILURES(cases);
+}
+
+static void test_wrong_options(void **state)
+{
+    (void)state;
+#define MAP "map ion.pqr -o out/a.dx "
+    static const failing cases[] = {
+        {"map", 1, "ATOMS is missing"},
+        {"map ion.pqr", 1, "--output MAP is missing"},
+        {"map ion.pqr ion.pqr -o out/a.dx", 1, "'ion.pqr' is one argument too many"},
+        {MAP "--spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},
+        {MAP "-x", 1, "unknown option '-x'"},
+        {MAP "--spacing", 1, "--spacing lacks its value"},
+        {MAP "--spacing --quiet", 1, "--spacing lacks its value (A) before --quiet"},
+        {MAP "--quiet=yes", 1, "--quiet takes no value"},
+        {MAP "--spacing 1 --spacing 1", 1, "--spacing is given twice"},
+        {MAP "--spacing nan", 1, "--spacing takes a number (A), not 'nan'"},
+        {MAP "--spacing inf", 1, "--spacing takes a number (A), not 'inf'"},
+        {MAP "--spacing 1e999", 1, "--spacing: 1e999 is out of range"},
+        {MAP "--spacing 0.5x", 1, "--spacing takes a number (A), not '0.5x'"},
+        {MAP "--spacing 0x1", 1, "--spacing takes a number (A), not '0x1'"},
+        {MAP "--spacing=", 1, "--spacing takes a number (A), not ''"},
+        {MAP "--spacing 0", 1, "--spacing: 0 is out of range"},
+        {MAP "--spacing -1", 1, "--spacing: -1 is out of range"},
+        {MAP "--padding -1", 1, "--padding: -1 is out of range"},
+        {MAP "--dims 3,3", 1, "--dims takes 3 whole numbers"},
+        {MAP "--dims 3,3,3,3", 1, "--dims takes 3 whole numbers"},
+        {MAP "--dims 3,3,1.5", 1, "--dims takes 3 whole numbers"},
+        {MAP "--dims 3,0,3", 1, "--dims: 0 is out of range"},
+        {MAP "--dims 99999999999999999999,1,1", 1, "--dims"},
+        {MAP "--dielectric 0", 1, "--dielectric: 0 is out of range"},
+        {MAP "--temperature 0", 1, "--temperature: 0 is out of range"},
+        {MAP "--r-min 0", 1, "--r-min: 0 is out of range"},
+        {MAP "--verify -1", 1, "--verify: -1 is out of range"},
+        {MAP "--units ev", 1, "--units"},
+        {MAP "--sum half", 1, "--sum"},
+        {MAP "--math fast", 1, "--math"},
+        {MAP "--method pme", 1, "--method"},
+        {MAP "--variant tiled", 1, "--variant: 'tiled' is none of simple"},
+        {MAP "--dims 3,3,3 --padding 1", 1, "--dims and --padding exclude each other"},
+        {MAP "--origin 0,0,0", 1, "--origin needs --dims"},
+        {"map ion.pqr -o out/a.map", 1, "--output: 'out/a.map' must end in .dx"},
+        {"map ion.pqr -o out/.dx", 1, "--output: 'out/.dx' must end in .dx"},
+        {"map out/../a.dx -o a.dx --json a.dx", 1, "--json: 'a.dx' is the file of the map"},
+        {MAP "--json ion.pqr", 1, "--json: 'ion.pqr' is the file of the atoms"},
+        {MAP "--device nosuch", 1, "no device matches \"nosuch\""},
+        {MAP "--device 99", 1, "no device matches \"99\""},
+        {MAP "--device ,", 1, "the list of devices is empty"},
+        {"bench --repeats 0", 1, "--repeats: 0 is out of range"},
+        {"bench --variant nosuch", 1, "--variant: 'nosuch' is none of simple"},
+        {"bench out", 1, "'out' is one argument too many"},
+        {"devices --jsno", 1, "unknown option '--jsno' (did you mean '--json'?)"},
+    };
+    CHECK_FAILURES(cases);
+}
+
+/* ---- Files that are not what they should be --------------------------------------------------------------------- */
+
+static void write_bad_molecules(void)
+{
+    static const char good[] = "ATOM      1  NA  ION A   1       1.000   2.000   3.000  1.0000 1.8000\n";
+    char text[512];
+    unsigned char noise[4096];
+    unsigned random = 1;
+    cli_write("empty.pqr", "", 0);
+    cli_write_text("none.pqr", "REMARK no atom\nEND\n");
+    snprintf(text, sizeof text, "REMARK\n%sATOM      2  NA  ION A   1       1.000     two   3.000  1.0000 1.8000\n", good);
+    cli_write_text("word.pqr", text);
+    snprintf(text, sizeof text, "%sATOM      2  NA  ION A   1       1.000   2.000   3.000  1.0000\n", good);
+    cli_write_text("short.pqr", text);
+    snprintf(text, sizeof text, "%sATOM      2  NA  ION A   1       1.000   2.000   3.000     nan 1.8000\n", good);
+    cli_write_text("nan.pqr", text);
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (unsigned char)rand_r(&random);
+    memcpy(noise, "\n\n", 2); /* not the magic number of gzip by chance */
+    cli_write("noise.pqr", noise, sizeof noise);
+    gzFile packed = gzopen(cli_path("whole.pqr.gz"), "wb");
+    for (int i = 0; i < 1000; i++)
+        gzprintf(packed, "ATOM %6d  C   MOL A %4d    %8.3f %8.3f %8.3f  1.0000  1.7000\n", i, i, 0.1 * i, 0.3 * i, 0.7 * i);
+    gzclose(packed);
+    size_t size;
+    char *bytes = cli_read("whole.pqr.gz", &size);
+    cli_write("cut.pqr.gz", bytes, size / 2);
+    bytes[size / 2] ^= 0x40;
+    cli_write("bent.pqr.gz", bytes, size);
+    free(bytes);
+}
+
+static void test_bad_molecules(void **state)
+{
+    (void)state;
+    write_bad_molecules();
+    static const failing cases[] = {
+        {"map nosuch.pqr -o out/a.dx", 2, "nosuch.pqr: No such file or directory"},
+        {"map . -o out/a.dx", 2, ".: Is a directory"},
+        {"map empty.pqr -o out/a.dx", 2, "empty.pqr: no ATOM or HETATM record"},
+        {"map none.pqr -o out/a.dx", 2, "none.pqr: no ATOM or HETATM record"},
+        {"map word.pqr -o out/a.dx", 2, "word.pqr:3: y 'two' is not a number"},
+        {"map short.pqr -o out/a.dx", 2, "short.pqr:2: truncated record"},
+        {"map nan.pqr -o out/a.dx", 2, "nan.pqr:2: charge 'nan'"},
+        {"map noise.pqr -o out/a.dx", 2, "noise.pqr"},
+        {"map cut.pqr.gz -o out/a.dx", 2, "cut.pqr.gz:"},
+        {"map bent.pqr.gz -o out/a.dx", 2, "bent.pqr.gz:"},
+        {"map ion.pqr -o nodir/a.dx", 2, "nodir/a.dx: No such file or directory"},
+        {"map ion.pqr -o out/a.dx --json nodir/a.json", 2, "nodir/a.json: No such file or directory"},
+    };
+    CHECK_FAILURES(cases);
+    cli("map whole.pqr.gz -o out/a.dx " SMALL);
+    cli_expect(0, "1,000 atoms", NULL);
+}
+
+static void test_lattices_too_large(void **state)
+{
+    (void)state;
+    static const failing cases[] = {
+        {MAP "--spacing 1e-6", 2, "points overflow 64 bits"},
+        {MAP "--dims 2000000000,1,1", 2, "2000000000 points along x"},
+        {MAP "--dims 1000000000,1000000000,1000000000", 2, "points overflow 64 bits"},
+        {MAP "--dims 100000,100000,100000", 4, "out of memory: 4000000000000000 bytes for the map"},
+        {MAP "--dims 30,3,3 --origin 0,0,0 --spacing 1e8", 2, "lattice: longer than 1e9 A along x"},
+    };
+    CHECK_FAILURES(cases);
+}
+
+static void test_a_map_that_exists_survives_a_failure(void **state)
+{
+    (void)state;
+    cli_write_text("out/a.dx", "precious");
+    cli("map none.pqr -o out/a.dx");
+    cli_expect(2, NULL, "none.pqr");
+    cli("map ion.pqr -o out/a.dx --device nosuch");
+    cli_expect(1, NULL, "nosuch");
+    char *text = cli_read("out/a.dx", NULL);
+    assert_string_equal(text, "precious");
+    free(text);
+    assert_int_equal(cli_each_file(OUT, NULL), 1);
+}
+
+/* ---- Devices that are missing or wrong -------------------------------------------------------------------------- */
+
+static void test_no_device(void **state)
+{
+    (void)state;
+    cli("OCL_ICD_VENDORS=/nonexistent/ map ion.pqr -o out/a.dx");
+    cli_expect(3, NULL, "no platform is installed");
+    assert_nothing_left();
+    cli("OCL_ICD_VENDORS=/nonexistent/ bench");
+    cli_expect(3, NULL, "no platform is installed");
+    cli("OCL_ICD_VENDORS=/nonexistent/ devices");
+    cli_expect(3, "no platform is installed", "no device found");
+    cli("OCL_ICD_VENDORS=/nonexistent/ devices --json");
+    cli_expect(3, "\"devices\": []", "no device found");
+}
+
+/* Is this platform's device here? Else the test is skipped. */
+static void need_device(const char *settings, const char *name)
+{
+    if (strstr(cli("%s devices", settings)->out, name) != NULL)
+        return;
+    print_message("there is no device '%s'\n", name);
+    skip();
+}
+
+static void test_a_device_without_double(void **state)
+{
+    (void)state;
+    need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
+    cli("RUSTICL_ENABLE=llvmpipe " MAP SMALL " --device llvmpipe --sum double");
+    cli_expect(3, NULL, "has no double precision");
+    assert_nothing_left();
+}
+
+static void test_devices(void **state)
+{
+    (void)state;
+    need_device("", "Portable Computing Language");
+    const cli_result *r = cli("devices");
+    cli_expect(0, "pthread", NULL); /* platforms without a device, as Clover's, are a remark and no error */
+    assert_string_equal(r->err, "");
+    cli("devices --json");
+    cli_expect(0, "\"platform\": \"Portable Computing Language\"", NULL);
+}
+
+static void test_a_kernel_that_does_not_compile(void **state)
+{
+    (void)state;
+    cli_copy_kernels("broken_cl", "__kernel", "this_is_no_type x; __kernel");
+    const cli_result *r = cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0", cli_path("broken_cl"));
+    cli_expect(4, NULL, "this_is_no_type"); /* the driver's log quotes the line */
+    assert_non_null(strstr(r->err, "error:"));
+    assert_string_equal(r->out, "");
+    assert_nothing_left();
+    cli("LEYDEN_KERNEL_DIR=/nonexistent " MAP SMALL " --device 0");
+    cli_expect(4, NULL, "cannot be read (LEYDEN_KERNEL_DIR)");
+    assert_nothing_left();
+}
+
+/* The self-test must find each of these faults in each kind of kernel. */
+static void test_a_kernel_that_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *directory, *from, *to;
+    } faults[] = {
+        {"far_cl", "LEY_ROOT_SCALE", "(1.01f * LEY_ROOT_SCALE)"},          /* 1 % too much */
+        {"near_cl", "a.w * rsqrt(", "a.w * 1.01f * rsqrt("},               /* the same within r_min */
+        {"batch_cl", "accumulate || block > 0", "block > 0"},              /* the last launch wins */
+        {"row_cl", "v * LEY_WG_Y * row_vectors", "v * LEY_WG_Y * 0"},      /* rows on top of each other */
+    };
+    static const char *const kinds[] = {"", "--variant simple", "--variant tiled16"};
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
+        cli_copy_kernels(faults[f].directory, faults[f].from, faults[f].to);
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+            if (strcmp(faults[f].directory, "row_cl") == 0 && strstr(kinds[k], "simple") != NULL)
+                continue; /* has one row only */
+            const cli_result *r =
+                cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0 %s", cli_path(faults[f].directory), kinds[k]);
+            cli_expect(5, NULL, "self-test of dcs failed");
+            assert_string_equal(r->out, "");
+            assert_nothing_left();
+        }
+    }
+    cli(MAP SMALL " --device 0"); /* nothing wrong was kept for later */
+    cli_expect(0, NULL, NULL);
+}
+
+/* ---- Good maps -------------------------------------------------------------------------------------------------- */
+
+static ley_atoms *read_molecule(const char *path)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    assert_ok(ley_atoms_read_pqr(path, &atoms, &error));
+    return atoms;
+}
+
+/* The map in this file is that of this molecule, times a constant. */
+static void assert_right_map(const char *molecule, const char *name, double scale, double r_min_A)
+{
+    ley_atoms *atoms = read_molecule(molecule);
+    ley_map *map = cli_read_map(name);
+    ley_map *reference = support_reference_map(atoms, ley_map_lattice(map), r_min_A);
+    const int64_t n = ley_lattice_points(ley_map_lattice(map));
+    for (int64_t i = 0; i < n; i++)
+        ley_map_values(reference)[i] *= (float)scale;
+    assert_true(support_difference(map, reference) < 1e-5);
+    ley_map_destroy(reference);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_a_map_by_padding(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("map ion.pqr -o out/a.dx --spacing 1.25 --padding 4 --verify 100");
+    cli_expect(0, "written: out/a.dx", NULL);
+    assert_non_null(strstr(r->out, "accuracy: relative RMS"));
+    assert_non_null(strstr(r->out, "40 atoms"));
+    assert_string_equal(r->err, "");
+    assert_right_map(cli_path("ion.pqr"), "out/a.dx", 1, 0.05);
+    char *text = cli_read("out/a.dx", NULL);
+    assert_non_null(strstr(text, "# accuracy: relative RMS"));
+    assert_non_null(strstr(text, "of 100 points"));
+    free(text);
+    ley_map *map = cli_read_map("out/a.dx");
+    assert_string_equal(ley_map_units(map), "kT/e");
+    assert_true(ley_map_lattice(map)->spacing_A[1] == 1.25);
+    ley_map_destroy(map);
+    assert_int_equal(cli_each_file(OUT, NULL), 1);
+}
+
+static void test_dims_origin_and_units(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.dx.gz --dims 21,10,7 --origin -1.5,2,3.25 --spacing 0.75 --units V --dielectric 4 --r-min 1");
+    cli_expect(0, "21 x 10 x 7 = 1,470 points", NULL);
+    const double scale = ley_coulomb_constant(LEY_UNITS_VOLT, 4, 298.15) / ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
+    assert_right_map(cli_path("ion.pqr"), "out/a.dx.gz", scale, 1);
+    ley_map *map = cli_read_map("out/a.dx.gz");
+    const ley_lattice *lattice = ley_map_lattice(map), wanted = {{-1.5, 2, 3.25}, {0.75, 0.75, 0.75}, {21, 10, 7}};
+    assert_memory_equal(lattice, &wanted, sizeof wanted);
+    assert_string_equal(ley_map_units(map), "V");
+    ley_map_destroy(map);
+    char *bytes = cli_read("out/a.dx.gz", NULL);
+    assert_memory_equal(bytes, "\x1f\x8b", 2);
+    free(bytes);
+}
+
+static void test_a_protein(void **state)
+{
+    (void)state;
+    static const char protein[] = "/usr/share/apbs/examples/misc/fas2.pqr";
+    if (access(protein, R_OK) != 0) {
+        print_message("there is no %s\n", protein);
+        skip();
+    }
+    cli("map %s -o out/a.dx --dims 30,30,30 --spacing 1.5 --verify 200", protein);
+    cli_expect(0, "906 atoms", NULL);
+    assert_right_map(protein, "out/a.dx", 1, 0.05);
+}
+
+static void test_quiet(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --verify 10 --quiet");
+    cli_expect(0, NULL, NULL);
+    assert_string_equal(r->out, "");
+    assert_string_equal(r->err, "");
+}
+
+static void test_the_same_command_makes_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"", "--sum compensated", "--variant tiled16", "--slab-planes 1"};
+#define RUN "map ion.pqr --dims 40,30,20 --verify 50 --device 0 "
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        cli(RUN "-o out/a.dx %s", kinds[k]);
+        cli_expect(0, NULL, NULL);
+        cli(RUN "-o out/b.dx %s", kinds[k]);
+        cli_expect(0, NULL, NULL);
+        cli_assert_same_files("out/a.dx", "out/b.dx");
+    }
+}
+
+static void test_two_vendors_agree(void **state)
+{
+    (void)state;
+    need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
+    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/one.dx --dims 60,50,40 --device 0 --variant simple");
+    cli_expect(0, NULL, NULL);
+    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/all.dx --dims 60,50,40 --device all --variant simple --slab-planes 1");
+    cli_expect(0, "device 1:", NULL);
+    ley_map *one = cli_read_map("out/one.dx"), *all = cli_read_map("out/all.dx");
+    assert_true(support_difference(all, one) < 1e-5);
+    ley_map_destroy(one);
+    ley_map_destroy(all);
+}
+
+/* ---- The report ------------------------------------------------------------------------------------------------- */
+
+static void test_the_json_report(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --verify 100 --json out/a.json");
+    cli_expect(0, "written:", NULL);
+    cli_python("import json\n"
+               "r = json.load(open('out/a.json'))\n"
+               "assert (r['program'], r['command'], r['operand']) == ('leyden', 'map', 'ion.pqr')\n"
+               "o = r['options']\n"
+               "for name in '''output method spacing dims origin padding dielectric temperature units r-min device math sum\n"
+               "variant verify seed slab-planes json quiet'''.split(): assert name in o, name\n"
+               "assert o['spacing'] == 0.75 and o['dims'] == [20, 9, 5] and o['origin'] is None and o['units'] == 'kT/e'\n"
+               "assert r['status'] == 'LEY_OK' and r['exit_code'] == 0\n"
+               "assert r['molecule']['atoms'] == 40 and r['lattice']['points'] == 900\n"
+               "d, = r['devices']\n"
+               "assert d['device']['name'] and d['device']['driver'] and d['variant'] and d['root'] and d['share'] == 1\n"
+               "assert d['points'] == 900 and d['evaluations_per_s'] > 0 and '-DLEY_WIDTH=' in d['specification']\n"
+               "assert r['evaluations'] == 36000 and r['evaluations_per_s'] > 0\n"
+               "for phase in 'reading preparing computing verifying writing total'.split(): assert r['seconds'][phase] >= 0\n"
+               "a = r['accuracy']\n"
+               "assert a['points'] == 100 and a['passed'] and 0 <= a['relative_rms'] < a['tolerance'] <= 1e-4\n"
+               "assert sum(s['planes'] for s in r['slabs']) == 5\n"
+               "import os\n"
+               "assert r['bytes_written'] == os.path.getsize('out/a.dx')\n");
+    cli_expect(0, NULL, NULL);
+    r = cli("map ion.pqr -o out/a.dx " SMALL " --json -");
+    cli_expect(0, "\"program\": \"leyden\"", NULL);
+    assert_int_equal(r->out[0], '{'); /* in place of the text */
+    assert_string_equal(r->err, "");
+}
+
+/* A job that fails also leaves its report, but no map. */
+static void test_the_json_report_of_a_failure(void **state)
+{
+    (void)state;
+    cli("LEYDEN_KERNEL_DIR=%s map ion.pqr -o out/a.dx " SMALL " --device 0 --json -", cli_path("far_cl"));
+    cli_expect(5, "\"status\": \"LEY_ERROR_WRONG_RESULT\"", "self-test");
+    assert_nothing_left();
+}
+
+/* ---- Signals ---------------------------------------------------------------------------------------------------- */
+
+enum { PATIENCE_MS = 8000 }; /* the whole map takes minutes */
+
+static void interrupt_while_computing(int signal_number, int code)
+{
+    pid_t child = cli_start("map large.pqr -o out/a.dx --dims 256,256,256 --json out/a.json --quiet");
+    usleep(1000 * 1000);
+    assert_int_equal(kill(child, 0), 0);
+    kill(child, signal_number);
+    const cli_result *r = cli_wait(child);
+    cli_expect(code, NULL, NULL);
+    assert_string_equal(r->out, "");
+    assert_true(1000 * (r->seconds - 1) < PATIENCE_MS);
+    assert_nothing_left();
+}
+
+static void test_interrupted_while_computing(void **state)
+{
+    (void)state;
+    cli_write_molecule("large.pqr", 100000, 90, 5);
+    interrupt_while_computing(SIGINT, 130);
+    interrupt_while_computing(SIGTERM, 143);
+}
+
+static void test_interrupted_while_writing(void **state)
+{
+    (void)state;
+    pid_t child = cli_start("map ion.pqr -o out/a.dx.gz --dims 300,250,120 --device 0");
+    for (int ms = 0; ms < 60000 && cli_each_file(OUT, NULL) == 0; ms++)
+        usleep(1000);
+    kill(child, SIGINT);
+    cli_wait(child);
+    cli_expect(130, NULL, NULL);
+    assert_nothing_left();
+}
+
+/* ---- The build cache -------------------------------------------------------------------------------------------- */
+
+static const char *reported_cache_use(const char *settings)
+{
+    const cli_result *r = cli("%s map ion.pqr -o out/a.dx " SMALL " --device 0 --json -", settings);
+    cli_expect(0, "\"from_cache\": ", NULL);
+    return strstr(r->out, "\"from_cache\": true") != NULL ? "hit" : "miss";
+}
+
+static void cut(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size / 2), 0);
+}
+
+static void clear(const char *path)
+{
+    assert_int_equal(truncate(path, 0), 0);
+}
+
+static void flip(const char *path)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, -1, SEEK_END);
+    int last = fgetc(file);
+    fseek(file, -1, SEEK_END);
+    fputc(last ^ 1, file);
+    fclose(file);
+}
+
+static void scribble(const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++)
+        fprintf(file, "no cache %d\n", i);
+    fclose(file);
+}
+
+static void test_a_damaged_cache_is_a_miss(void **state)
+{
+    (void)state;
+    static void (*const damages[])(const char *) = {cut, clear, flip, scribble};
+    static const char own[] = "LEYDEN_CACHE_DIR=deep/er/cache2", *directory = "deep/er/cache2/leyden";
+    struct stat status;
+    assert_string_equal(reported_cache_use(own), "miss");
+    assert_int_equal(stat(cli_path(directory), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+    assert_true(cli_each_file(directory, NULL) > 0);
+    assert_string_equal(reported_cache_use(own), "hit");
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        cli_each_file(directory, damages[i]);
+        assert_string_equal(reported_cache_use(own), "miss");
+        assert_string_equal(reported_cache_use(own), "hit");
+    }
+}
+
+static void test_a_cache_that_cannot_be(void **state)
+{
+    (void)state;
+    cli_write_text("file", "not a directory");
+    assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=file"), "miss");
+    assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=file/below"), "miss");
+    assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=/proc/none"), "miss");
+    assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=/proc/none"), "miss");
+}
+
+/* ---- The other commands ----------------------------------------------------------------------------------------- */
+
+static void write_test_map(void)
+{
+    cli("map ion.pqr -o out/a.dx --dims 30,20,10");
+    cli_expect(0, NULL, NULL);
+}
+
+static unsigned big_endian(const unsigned char *bytes)
+{
+    return (unsigned)bytes[0] << 24 | (unsigned)bytes[1] << 16 | (unsigned)bytes[2] << 8 | bytes[3];
+}
+
+static void test_slice(void **state)
+{
+    (void)state;
+    write_test_map();
+    for (const char *const *plane = (const char *const[]){"x", "y", "z", NULL}; *plane != NULL; plane++) {
+        size_t size;
+        cli("slice out/a.dx -o out/a.png --plane %s --index 3 --size 400 --contours --title slice", *plane);
+        cli_expect(0, "written: out/a.png", NULL);
+        unsigned char *png = (unsigned char *)cli_read("out/a.png", &size);
+        assert_true(size > 1000);
+        assert_memory_equal(png, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+        assert_int_equal(big_endian(png + 16), 400);
+        free(png);
+    }
+    cli("slice out/a.dx -o out/b.png --at 4 --range -1,2 --json -");
+    cli_expect(0, "\"units\": \"kT/e\"", NULL);
+}
+
+static void test_slice_refuses(void **state)
+{
+    (void)state;
+    write_test_map();
+    size_t size;
+    char *map = cli_read("out/a.dx", &size);
+    cli_write("cut.dx", map, size / 2);
+    cli_write("whole.dx", map, size);
+    free(map);
+    cli_each_file(OUT, remove_file);
+    static const failing cases[] = {
+        {"slice whole.dx -o out/a.jpg", 1, "--output: 'out/a.jpg' must end in .png"},
+        {"slice whole.dx -o out/a.png --plane w", 1, "--plane"},
+        {"slice whole.dx -o out/a.png --index 10", 1, "--index: 10 is out of range: the map has planes 0 to 9 along z"},
+        {"slice whole.dx -o out/a.png --plane x --index 30", 1, "planes 0 to 29 along x"},
+        {"slice whole.dx -o out/a.png --at 1e6", 1, "--at: 1000000 is out of range"},
+        {"slice whole.dx -o out/a.png --at 1 --index 1", 1, "--at and --index exclude each other"},
+        {"slice whole.dx -o out/a.png --range 0,1 --limit 1", 1, "--range and --limit exclude each other"},
+        {"slice whole.dx -o out/a.png --range 1,1", 1, "--range: 1 is not below 1"},
+        {"slice whole.dx -o out/a.png --size 1", 1, "--size: 1 is out of range"},
+        {"slice cut.dx -o out/a.png", 2, "cut.dx:"},
+        {"slice ion.pqr -o out/a.png", 2, "ion.pqr:1:"},
+        {"slice nosuch.dx -o out/a.png", 2, "nosuch.dx: No such file"},
+    };
+    CHECK_FAILURES(cases);
+}
+
+static void test_bench(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("bench --dims 64,64,2 --atoms 500 --repeats 2 --device 0");
+    cli_expect(0, "limits: ", NULL);
+    assert_null(strstr(r->out, "WRONG"));
+    assert_null(strstr(r->out, "failed"));
+    const char *name;
+    for (size_t i = 0; (name = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++) {
+        char row[64];
+        snprintf(row, sizeof row, "\n%s ", name);
+        assert_non_null(strstr(r->out, row));
+    }
+    cli("bench --dims 64,64,2 --atoms 500 --repeats 2 --device 0 --variant simple --json -");
+    cli_expect(0, "\"evaluations_per_s\": ", NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, empty_out)
+    const struct CMUnitTest tests[] = {
+        TEST(test_help_and_version),
+        TEST(test_wrong_commands),
+        TEST(test_wrong_options),
+        TEST(test_bad_molecules),
+        TEST(test_lattices_too_large),
+        TEST(test_a_map_that_exists_survives_a_failure),
+        TEST(test_no_device),
+        TEST(test_a_device_without_double),
+        TEST(test_devices),
+        TEST(test_a_kernel_that_does_not_compile),
+        TEST(test_a_kernel_that_is_wrong),
+        TEST(test_a_map_by_padding),
+        TEST(test_dims_origin_and_units),
+        TEST(test_a_protein),
+        TEST(test_quiet),
+        TEST(test_the_same_command_makes_the_same_bytes),
+        TEST(test_two_vendors_agree),
+        TEST(test_the_json_report),
+        TEST(test_the_json_report_of_a_failure),
+        TEST(test_interrupted_while_computing),
+        TEST(test_interrupted_while_writing),
+        TEST(test_a_damaged_cache_is_a_miss),
+        TEST(test_a_cache_that_cannot_be),
+        TEST(test_slice),
+        TEST(test_slice_refuses),
+        TEST(test_bench),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
