@@ -18,14 +18,14 @@ BUILD_ALL := $(MAKE) --no-print-directory -j$(JOBS)
 
 include_dirs := -Iplatform -Ihost -Icl
 common  := -std=c11 -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvisibility=hidden -fPIC -pthread $(SANITIZE)
-lib_libs := -lOpenCL -lcrypto -lz -lm -pthread
+lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 # Only asked for once the packages are there.
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
 tool_libs   = $(shell pkg-config --libs cairo jansson)
 
 kernels     := dcs roots multiply_adds
-kernel_text := $(wildcard cl/*.cl cl/*.h)
-lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c)) \
+kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
+lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c platform/cuda/*.c)) \
                $(wildcard host/*.c host/methods/*.c host/io/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
@@ -58,7 +58,7 @@ $(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h
 	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
 
 $(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
-	$(BUILD)/embed cl $(kernels) > $@.new && mv $@.new $@
+	$(BUILD)/embed cl,kernels_cuda $(kernels:%=%.cl) $(kernels:%=%.cu) > $@.new && mv $@.new $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(CC) $(common) $(CFLAGS) -c -o $@ $<

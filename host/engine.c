@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void engine_describe(const dev_info *info, int index, ley_device_info *public_info)
+void engine_describe(const dev_info *info, ley_device_info *public_info)
 {
     *public_info = (ley_device_info){
-        .index = index,
+        .index = info->index,
         .path = info->backend->name,
         .platform = info->platform,
         .vendor = info->vendor,
@@ -149,7 +149,7 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
     for (size_t i = 0; i < count; i++) {
         worker *w = &engine->workers[i];
         w->info = &engine->list.infos[chosen[i]];
-        engine_describe(w->info, (int)chosen[i], &w->public_info);
+        engine_describe(w->info, &w->public_info);
     }
     free(chosen);
     if (status != LEY_OK)
@@ -231,7 +231,7 @@ ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
         return status;
     }
     for (size_t i = 0; i < l->list.count; i++) {
-        engine_describe(&l->list.infos[i], (int)i, &l->infos[i]);
+        engine_describe(&l->list.infos[i], &l->infos[i]);
         ask_timestamps(&l->list.infos[i], &l->infos[i]);
     }
     *list = l;

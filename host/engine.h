@@ -36,6 +36,6 @@ void engine_run(ley_engine *engine, size_t first, void (*task)(worker *worker, v
 bool engine_take_next(ley_engine *engine);
 
 /* Fills in the public description of a device. */
-void engine_describe(const dev_info *info, int index, ley_device_info *public_info);
+void engine_describe(const dev_info *info, ley_device_info *public_info);
 
 #endif

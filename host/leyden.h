@@ -119,8 +119,8 @@ typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER } 
 
 /* What is known of a device. */
 typedef struct ley_device_info {
-    int index;           /* place in the list of all devices, as --device takes it */
-    const char *path;    /* back end: "opencl" */
+    int index;           /* number of the card, as --device takes it: two paths to one card share it */
+    const char *path;    /* back end: "opencl", "cuda" */
     const char *platform, *vendor, *name, *driver, *version;
     ley_device_class device_class;
     int compute_units, clock_MHz;
@@ -148,7 +148,7 @@ LEY_API const char *ley_device_list_note(const ley_device_list *list, size_t i);
 typedef struct ley_engine ley_engine;
 
 /* Opens devices. `selector`: a comma-separated list of an index, any part of a device's, platform's, vendor's or driver's name
- * (case ignored), "opencl", "cpu", "gpu" or "all"; NULL: the fastest device, by measurement, that can be opened.
+ * (case ignored), "opencl", "cuda", "cpu", "gpu" or "all"; "cuda:1" is card 1 by that path; a card is used by one path. NULL: the fastest device, by measurement, that can be opened.
  * Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when there is no device to open,
  * LEY_ERROR_DEVICE when none of them opens. */
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);

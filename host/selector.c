@@ -28,29 +28,57 @@ static bool is_index(const char *word, size_t *index)
     return word[0] >= '0' && word[0] <= '9' && *end == '\0';
 }
 
-static bool matches(const dev_info *info, size_t i, const char *word)
+/* "cuda:1": only that path to card 1. Returns what is behind the colon, or the word itself; false when the path is another one. */
+static bool on_path(const dev_info *info, const char **word)
+{
+    const size_t length = strlen(info->backend->name);
+    const char *colon = strchr(*word, ':');
+    if (colon == NULL)
+        return true;
+    if ((size_t)(colon - *word) != length || strncasecmp(*word, info->backend->name, length) != 0)
+        return false;
+    *word = colon + 1;
+    return true;
+}
+
+/* "opencl", "cuda": names of paths, whatever platforms may call themselves. */
+static bool is_path(const dev_list *list, const char *word)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcasecmp(word, list->infos[i].backend->name) == 0)
+            return true;
+    return false;
+}
+
+static bool matches(const dev_list *list, const dev_info *info, const char *word)
 {
     size_t index;
+    if (!on_path(info, &word))
+        return false;
+    if (is_path(list, word))
+        return strcasecmp(word, info->backend->name) == 0;
     if (is_index(word, &index))
-        return index == i;
+        return index == (size_t)info->index;
     if (strcasecmp(word, "all") == 0)
         return true;
     if (strcasecmp(word, "cpu") == 0)
         return info->device_class == DEV_CPU;
     if (strcasecmp(word, "gpu") == 0)
         return info->device_class == DEV_GPU;
-    if (strcasecmp(word, info->backend->name) == 0)
-        return true;
     return strcasestr(info->name, word) != NULL || strcasestr(info->platform, word) != NULL ||
            strcasestr(info->vendor, word) != NULL || strcasestr(info->driver, word) != NULL ||
            strcasestr(info->version, word) != NULL;
 }
 
-static void add_once(size_t i, size_t *chosen, size_t *count)
+/* A card is used once, by the first of its paths that can be used. */
+static void add_once(const dev_list *list, size_t i, size_t *chosen, size_t *count)
 {
     for (size_t k = 0; k < *count; k++)
-        if (chosen[k] == i)
+        if (list->infos[chosen[k]].index == list->infos[i].index) {
+            if (list->infos[chosen[k]].unusable[0] != '\0')
+                chosen[k] = i;
             return;
+        }
     chosen[(*count)++] = i;
 }
 
@@ -67,8 +95,8 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
             return ley_fail(error, LEY_ERROR_USAGE, "the list of devices has an empty word");
         word_count++;
         for (size_t i = 0; i < list->count; i++)
-            if (matches(&list->infos[i], i, word)) {
-                add_once(i, chosen, count);
+            if (matches(list, &list->infos[i], word)) {
+                add_once(list, i, chosen, count);
                 found = true;
             }
         if (!found)

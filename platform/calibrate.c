@@ -86,7 +86,7 @@ static ley_status probe_begin(probe *p, dev *device, const char *kernel, int roo
 
     char options[256], *text = NULL;
     snprintf(options, sizeof options, "-DLEY_SUM=%d -DLEY_WIDTH=%d -DLEY_ROOT=%d", LEY_SPEC_SUM_FLOAT, width, root);
-    ley_status status = source_load(kernel, &text, error);
+    ley_status status = source_load(kernel, b->source_suffix, &text, error);
     const dev_source source = {kernel, text, options};
     const size_t bytes = p->values * sizeof(float);
     if (status == LEY_OK)
@@ -180,7 +180,7 @@ static cache_key key_of(const dev_info *info)
     cache_key key = {""};
     snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d, bytes %zu", info->quirks,
              calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, sizeof(calibration));
-    if (source_load("roots", &roots, NULL) == LEY_OK)
+    if (source_load("roots", info->backend->source_suffix, &roots, NULL) == LEY_OK)
         key = cache_key_make(info, "calibration", roots, facts);
     free(roots);
     return key;

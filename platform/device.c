@@ -1,6 +1,7 @@
 #include "device.h"
 
 #include "error.h"
+#include "cuda/cuda.h"
 #include "opencl/opencl.h"
 #include "quirks.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 /* The back-end table: one row a device interface. */
-static const dev_backend *const backend_table[] = {&dev_opencl, NULL};
+static const dev_backend *const backend_table[] = {&dev_opencl, &dev_cuda, NULL};
 static const dev_backend *const *backends = backend_table;
 
 void dev_backends_replace(const dev_backend *const *replacement)
@@ -45,6 +46,20 @@ void dev_list_note(dev_list *list, const char *format, ...)
     va_end(arguments);
 }
 
+/* Numbers the cards: two paths to one card share its number. */
+static void number_cards(dev_list *list)
+{
+    int next = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        list->infos[i].index = -1;
+        for (size_t k = 0; k < i && list->infos[i].index < 0; k++)
+            if (list->infos[i].card[0] != '\0' && strcmp(list->infos[i].card, list->infos[k].card) == 0)
+                list->infos[i].index = list->infos[k].index;
+        if (list->infos[i].index < 0)
+            list->infos[i].index = next++;
+    }
+}
+
 ley_status dev_list_create(dev_list *list, ley_error *error)
 {
     *list = (dev_list){0};
@@ -60,6 +75,7 @@ ley_status dev_list_create(dev_list *list, ley_error *error)
             quirks_apply(&list->infos[i]);
         }
     }
+    number_cards(list);
     return LEY_OK;
 }
 

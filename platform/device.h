@@ -1,6 +1,6 @@
 /* The door to a device: the only one. Everything above this line of the house sees devices, buffers, programs and events
- * through these function pointers; no OpenCL or CUDA type crosses it. platform/opencl/ is one implementation; a test's
- * fault-injecting device is another. A device is used by one thread at a time. */
+ * through these function pointers; no OpenCL or CUDA type crosses it. platform/opencl/ and platform/cuda/ are implementations; a
+ * test's fault-injecting device is another. A device is used by one thread at a time. */
 #ifndef LEY_DEVICE_H
 #define LEY_DEVICE_H
 
@@ -30,11 +30,15 @@ typedef struct dev_info {
     char platform[DEV_TEXT], vendor[DEV_TEXT], name[DEV_TEXT], driver[DEV_TEXT], version[DEV_TEXT];
     int compute_units, clock_MHz;
     int vector_width;               /* floats in a native vector */
+    int capability;                 /* 10 major + minor of a CUDA device; 0 else */
     size_t max_work_group, max_work_items[3];
+    size_t max_groups[3];           /* work-groups of a launch along x, y, z */
     uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
     bool has_double;
     unsigned quirks;                /* of dev_quirk */
     char quirks_text[DEV_TEXT];
+    char card[DEV_TEXT];            /* the physical card, "pci 0000:3b:00"; two paths to one card say the same; empty: unknown */
+    int index;                      /* place in the list of cards: the same for both paths to one */
     char unusable[DEV_TEXT];        /* why it cannot be used; empty when it can */
 } dev_info;
 
@@ -93,6 +97,7 @@ typedef enum dev_access { DEV_READ_ONLY, DEV_READ_WRITE } dev_access;
  * error, file and line. Operations on one device run in two lanes, launches and reads; each in order, both at once. */
 typedef struct dev_backend {
     const char *name;
+    const char *source_suffix;  /* of its kernels' files: "cl", "cu" */
     const char *common_options; /* what every build adds to dev_source.options; part of the cache's keys */
 
     /* Appends what it finds to the list. Finding nothing is no error. */

@@ -1,9 +1,10 @@
-/* Build-time program: writes C source that holds the flattened text of every kernel named on its command line.
- * Use: embed DIRECTORY KERNEL... > embedded.c */
+/* Build-time program: writes C source that holds the flattened text of every kernel file named on its command line.
+ * Use: embed DIRECTORY,DIRECTORY FILE... > embedded.c */
 #include "flatten.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void write_bytes(const char *text)
 {
@@ -14,23 +15,28 @@ static void write_bytes(const char *text)
 
 int main(int argc, char **argv)
 {
+    const char *directories[8] = {NULL};
+    int count = 0;
+    if (argc < 3)
+        return 1;
+    for (char *word = strtok(argv[1], ","); word != NULL && count < 7; word = strtok(NULL, ","))
+        directories[count++] = word;
     printf("#include \"embedded.h\"\n");
     for (int i = 2; i < argc; i++) {
-        char file[256], missing[4096] = "";
-        snprintf(file, sizeof file, "%s.cl", argv[i]);
-        char *text = flatten_file(argv[1], file, missing, sizeof missing);
+        char missing[4096] = "";
+        char *text = flatten_file(directories, argv[i], missing, sizeof missing);
         if (text == NULL) {
             fprintf(stderr, "embed: cannot read %s\n", missing);
             return 1;
         }
-        printf("static const char text_%s[] = {\n", argv[i]);
+        printf("static const char text_%d[] = {\n", i);
         write_bytes(text);
         printf("};\n");
         free(text);
     }
     printf("const embedded_kernel embedded_kernels[] = {\n");
     for (int i = 2; i < argc; i++)
-        printf("    {\"%s\", text_%s},\n", argv[i], argv[i]);
+        printf("    {\"%s\", text_%d},\n", argv[i], i);
     printf("    {0, 0},\n};\n");
     return 0;
 }

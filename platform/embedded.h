@@ -3,9 +3,9 @@
 #define LEY_EMBEDDED_H
 
 typedef struct embedded_kernel {
-    const char *name, *text;
+    const char *file, *text;
 } embedded_kernel;
 
-extern const embedded_kernel embedded_kernels[]; /* ends with a NULL name */
+extern const embedded_kernel embedded_kernels[]; /* ends with a NULL file */
 
 #endif

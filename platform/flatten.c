@@ -7,7 +7,7 @@
 enum { MAX_FILES = 32, MAX_NAME = 128, MAX_LINE = 4096 };
 
 typedef struct flattening {
-    const char *directory;
+    const char *const *directories;
     FILE *out;
     char done[MAX_FILES][MAX_NAME];
     unsigned done_count;
@@ -23,15 +23,25 @@ static int seen(flattening *f, const char *file)
     return 0;
 }
 
+static FILE *open_in(const char *const *directories, const char *file)
+{
+    char path[8192];
+    FILE *in = NULL;
+    for (; *directories != NULL && in == NULL; directories++) {
+        snprintf(path, sizeof path, "%s/%s", *directories, file);
+        in = fopen(path, "r");
+    }
+    return in;
+}
+
 static int append(flattening *f, const char *file, char *missing, unsigned size)
 {
-    char path[4096], line[MAX_LINE], included[MAX_NAME];
+    char line[MAX_LINE], included[MAX_NAME];
     if (seen(f, file))
         return 1;
-    snprintf(path, sizeof path, "%s/%s", f->directory, file);
-    FILE *in = fopen(path, "r");
+    FILE *in = open_in(f->directories, file);
     if (in == NULL) {
-        snprintf(missing, size, "%s", path);
+        snprintf(missing, size, "%s", file);
         return 0;
     }
     int ok = 1;
@@ -47,7 +57,7 @@ static int append(flattening *f, const char *file, char *missing, unsigned size)
     return ok;
 }
 
-char *flatten_file(const char *directory, const char *file, char *missing, unsigned size)
+char *flatten_file(const char *const *directories, const char *file, char *missing, unsigned size)
 {
     char *text = NULL;
     size_t length = 0;
@@ -55,7 +65,7 @@ char *flatten_file(const char *directory, const char *file, char *missing, unsig
     FILE *out = f != NULL ? open_memstream(&text, &length) : NULL;
     int ok = 0;
     if (out != NULL) {
-        f->directory = directory;
+        f->directories = directories;
         f->out = out;
         ok = append(f, file, missing, size);
         ok = fclose(out) == 0 && ok;

@@ -3,8 +3,8 @@
 #ifndef LEY_FLATTEN_H
 #define LEY_FLATTEN_H
 
-/* Text of `directory`/`file` with every `#include "..."` replaced by that file of the same directory, each once. From
- * malloc; NULL when a file cannot be read, with its name in `missing` (of `size` bytes). */
-char *flatten_file(const char *directory, const char *file, char *missing, unsigned size);
+/* Text of `file` with every `#include "..."` replaced by that file, each once; files are looked for in the directories (NULL-terminated)
+ * in turn. From malloc; NULL when a file cannot be read, with its name in `missing` (of `size` bytes). */
+char *flatten_file(const char *const *directories, const char *file, char *missing, unsigned size);
 
 #endif

@@ -49,7 +49,7 @@ ley_status program_get(dev *device, const char *kernel, const char *options, pro
                        dev_program **program, bool *from_cache, ley_error *error)
 {
     char *text = NULL;
-    ley_status status = source_load(kernel, &text, error);
+    ley_status status = source_load(kernel, device->backend->source_suffix, &text, error);
     if (status != LEY_OK)
         return status;
     const dev_source source = {kernel, text, options};

@@ -15,7 +15,7 @@ typedef struct quirk {
 } quirk;
 
 static const quirk table[] = {
-    {.platform = "NVIDIA CUDA",
+    {.platform = "CUDA", /* both paths to these cards: the platforms "NVIDIA CUDA" and "CUDA" */
      .quirks = DEV_QUIRK_PTX,
      .what = "native_rsqrt keeps denormals, inline PTX does not",
      .link = "https://docs.nvidia.com/cuda/parallel-thread-execution/#floating-point-instructions-rsqrt"},

@@ -4,8 +4,8 @@
 
 #include "leyden_status.h"
 
-/* The flattened source of a kernel ("dcs" -> dcs.cl with its includes in place), from malloc.
+/* The flattened source of a kernel ("dcs", "cl" -> dcs.cl with its includes in place), from malloc.
  * Errors: LEY_ERROR_DEVICE naming the missing file. */
-ley_status source_load(const char *kernel, char **text, ley_error *error);
+ley_status source_load(const char *kernel, const char *suffix, char **text, ley_error *error);
 
 #endif

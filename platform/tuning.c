@@ -176,7 +176,10 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_w
     dcs_spec spec = {.wg_x = s->wg_x, .wg_y = s->wg_y, .width = v->width, .ux = s->ux, .uy = s->uy, .atoms = v->atoms,
                      .tile = v->tile, .sum = wish->sum};
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
-        spec.tile = 32; /* padding atoms cost an interpreter as much as real ones */
+        spec.tile = 32; /* an interpreter's self-test shall be short */
+    const int atom_bytes = wish->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
+    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && (uint64_t)(spec.tile * atom_bytes + spec.tile / 8) > info->local_bytes)
+        spec.tile /= 2;
     if (wish->sum != LEY_SPEC_SUM_DOUBLE) {
         spec.root = tuning_dcs_root(info, c, v->width, wish->math);
         spec.newton_roots = newton_roots(c, v, wish, spec.root, s->ux * s->uy);

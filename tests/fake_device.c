@@ -62,12 +62,13 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
         info->vector_width = 1;
         info->max_work_group = 1024;
         for (int axis = 0; axis < 3; axis++)
-            info->max_work_items[axis] = 1024;
+            info->max_work_items[axis] = info->max_groups[axis] = 1024;
         info->global_bytes = p->global_bytes != 0 ? p->global_bytes : (uint64_t)1 << 32;
         info->max_allocation_bytes = p->max_allocation_bytes != 0 ? p->max_allocation_bytes : (uint64_t)1 << 30;
         info->local_bytes = 48 << 10;
         info->constant_bytes = p->constant_bytes != 0 ? p->constant_bytes : 64 << 10;
         info->has_double = p->has_double;
+        snprintf(info->card, DEV_TEXT, "%s", p->card != NULL ? p->card : "");
         snprintf(info->platform, DEV_TEXT, "Fake platform");
         snprintf(info->name, DEV_TEXT, "%s", p->name);
         snprintf(info->driver, DEV_TEXT, "1.0 speed %g", p->speed); /* so that calibrations are not shared */
@@ -330,6 +331,7 @@ static ley_status fake_wait(dev *device, dev_event *event, dev_times *times, ley
 
 static const dev_backend fake_backend = {
     .name = "fake",
+    .source_suffix = "cl",
     .common_options = "",
     .probe = fake_probe,
     .open = fake_open,

@@ -6,7 +6,7 @@
 
 /* What a fake device does wrong. Counts: 0 never, n at the n-th call and ever after. */
 typedef struct fake_plan {
-    const char *name;
+    const char *name, *card;
     dev_class device_class;
     uint64_t global_bytes, max_allocation_bytes, constant_bytes; /* 0: plenty */
     bool has_double, no_timestamps;

@@ -250,7 +250,7 @@ static int run_on(const char *selector, const char *name)
     };
     ley_error error = {0};
     char group[512];
-    snprintf(group, sizeof group, "dcs on %s", name);
+    snprintf(group, sizeof group, "dcs on %s (%s)", name, selector);
     if (ley_engine_create(selector, &engine, &error) != LEY_OK) {
         print_error("%s: %s\n", name, error.message);
         ley_error_clear(&error);
@@ -271,8 +271,11 @@ int main(void)
     }
     for (size_t i = 0; i < ley_device_list_count(list); i++) {
         char selector[32];
-        snprintf(selector, sizeof selector, "%zu", i);
-        failures += run_on(selector, ley_device_list_get(list, i)->name);
+        const ley_device_info *info = ley_device_list_get(list, i);
+        if (info->unusable != NULL)
+            continue;
+        snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
+        failures += run_on(selector, info->name);
     }
     ley_device_list_destroy(list);
     return failures;

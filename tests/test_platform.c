@@ -247,7 +247,7 @@ static void test_programs_are_tested_before_they_are_kept(void **state)
     assert_true(from_cache);
     assert_int_equal(tests_run, 2);
     device->backend->program_destroy(device, program);
-    assert_ok(source_load("dcs", &text, &error)); /* a whole entry, but no binary of this driver */
+    assert_ok(source_load("dcs", "cl", &text, &error)); /* a whole entry, but no binary of this driver */
     const cache_key key = cache_key_make(device->info, "kernel", text, "-DLEY_UX=1");
     cache_put(&key, "alien", 5);
     assert_ok(program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error));
@@ -276,7 +276,8 @@ static void test_flattening(void **state)
     char missing[256] = "";
     write_file(directory, "a.cl", "first\n#include \"b.h\"\n#include <c.h>\nlast\n");
     write_file(directory, "b.h", "#include \"a.cl\"\nmiddle\n#  include \"b.h\"\n"); /* round in a circle: each once */
-    char *text = flatten_file(directory, "a.cl", missing, sizeof missing);
+    const char *const directories[] = {"/nowhere", directory, NULL};
+    char *text = flatten_file(directories, "a.cl", missing, sizeof missing);
     assert_non_null(text);
     assert_non_null(strstr(text, "first\n"));
     assert_non_null(strstr(text, "middle\n"));
@@ -284,17 +285,17 @@ static void test_flattening(void **state)
     assert_null(strstr(text, "include \""));
     free(text);
     write_file(directory, "a.cl", "#include \"nowhere.h\"\n");
-    assert_null(flatten_file(directory, "a.cl", missing, sizeof missing));
+    assert_null(flatten_file(directories, "a.cl", missing, sizeof missing));
     assert_non_null(strstr(missing, "nowhere.h"));
 
     ley_error error = {0};
     char *embedded = NULL;
-    assert_ok(source_load("dcs", &embedded, &error));
+    assert_ok(source_load("dcs", "cl", &embedded, &error));
     assert_non_null(strstr(embedded, "__kernel"));
     free(embedded);
-    assert_int_equal(source_load("nix", &embedded, &error), LEY_ERROR_DEVICE);
-    setenv("LEYDEN_KERNEL_DIR", directory, 1);
-    assert_int_equal(source_load("dcs", &embedded, &error), LEY_ERROR_DEVICE);
+    assert_int_equal(source_load("nix", "cl", &embedded, &error), LEY_ERROR_DEVICE);
+    setenv("LEYDEN_KERNEL_DIR", "/nowhere", 1);
+    assert_int_equal(source_load("dcs", "cl", &embedded, &error), LEY_ERROR_DEVICE);
     assert_non_null(strstr(error.message, "dcs.cl"));
     unsetenv("LEYDEN_KERNEL_DIR");
     ley_error_clear(&error);
@@ -383,7 +384,12 @@ static void test_tuning_respects_the_device(void **state)
     info.max_work_group = 16;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
     info = gpu_info();
-    info.local_bytes = 1024;
+    info.local_bytes = 16 << 10; /* as small as in 2008: smaller tiles */
+    wish.sum = LEY_SPEC_SUM_DOUBLE;
+    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_OK);
+    assert_true(choice.spec.tile * 32 + choice.spec.tile / 8 <= 16 << 10);
+    wish.sum = LEY_SPEC_SUM_FLOAT;
+    info.local_bytes = 256;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(error.message, "local memory"));
     info = gpu_info();

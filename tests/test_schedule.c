@@ -74,7 +74,7 @@ static void assert_right_map(const outcome *o)
 static void test_two_devices_share_the_map(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "A", .delay_us = 2000}, {.name = "B", .delay_us = 2000}};
+    fake_plan plans[] = {{.name = "A", .delay_us = 20000}, {.name = "B", .delay_us = 20000}}; /* neither ends before the other begins */
     outcome o = run_job(plans, 2, "all", NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
@@ -335,6 +335,35 @@ static void test_selectors(void **state)
     fake_devices_end();
 }
 
+/* One card with two paths has one number, is used once, by the path asked for or the one that works. */
+static void test_two_paths_to_one_card(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "Card", .card = "pci 0000:01:00"}, {.name = "Other"}, {.name = "Card again", .card = "pci 0000:01:00"}};
+    ley_device_list *list = NULL;
+    ley_engine *engine = NULL;
+    fresh_cache();
+    fake_devices_begin(plans, 3);
+    assert_int_equal(ley_device_list_create(&list, NULL), LEY_OK);
+    assert_int_equal(ley_device_list_get(list, 0)->index, 0);
+    assert_int_equal(ley_device_list_get(list, 1)->index, 1);
+    assert_int_equal(ley_device_list_get(list, 2)->index, 0);
+    ley_device_list_destroy(list);
+    static const struct {
+        const char *selector, *first;
+        size_t count;
+    } cases[] = {{"all", "Card", 2}, {"0", "Card", 1}, {"again", "Card again", 1}, {"again,0", "Card again", 1},
+                 {"fake:1", "Other", 1}, {"fake:again", "Card again", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(ley_engine_create(cases[i].selector, &engine, NULL), LEY_OK);
+        assert_int_equal(ley_engine_device_count(engine), cases[i].count);
+        assert_string_equal(ley_engine_device(engine, 0)->name, cases[i].first);
+        ley_engine_destroy(engine);
+    }
+    assert_int_equal(ley_engine_create("cuda:0", &engine, NULL), LEY_ERROR_USAGE);
+    fake_devices_end();
+}
+
 static void test_bad_options(void **state)
 {
     (void)state;
@@ -406,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_cancel_within_a_slab),
         cmocka_unit_test(test_reasons_of_a_failover),
         cmocka_unit_test(test_selectors),
+        cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_slab_queue),
     };

@@ -23,27 +23,65 @@ static size_t count_usable(const ley_device_list *list)
     return usable;
 }
 
-static void add_row(text_table *table, const ley_device_info *device)
+static bool is_first_of_its_card(const ley_device_list *list, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (ley_device_list_get(list, k)->index == ley_device_list_get(list, i)->index)
+            return false;
+    return true;
+}
+
+/* "opencl, cuda": all paths to a card. */
+static void join_paths(const ley_device_list *list, int card, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < ley_device_list_count(list) && used < size; i++)
+        if (ley_device_list_get(list, i)->index == card)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     ley_device_list_get(list, i)->path);
+}
+
+/* What there is to say of each path to a card: its quirks, and why it cannot be used, beside the other one that can. */
+static void add_notes(text_table *table, const ley_device_list *list, int card)
+{
+    const char *usable = NULL, *said = "";
+    for (size_t i = 0; i < ley_device_list_count(list); i++)
+        if (ley_device_list_get(list, i)->index == card && ley_device_list_get(list, i)->unusable == NULL)
+            usable = ley_device_list_get(list, i)->path;
+    for (size_t i = 0; i < ley_device_list_count(list); i++) {
+        const ley_device_info *device = ley_device_list_get(list, i);
+        if (device->index != card)
+            continue;
+        if (device->quirks != NULL && device->quirks[0] != '\0' && strcmp(device->quirks, said) != 0)
+            table_note(table, "quirks: %s", said = device->quirks);
+        if (device->unusable != NULL && usable != NULL)
+            table_note(table, "%s path cannot be used: %s (%s path available)", device->path, device->unusable, usable);
+        else if (device->unusable != NULL)
+            table_note(table, "cannot be used: %s", device->unusable);
+    }
+}
+
+static void add_row(text_table *table, const ley_device_list *list, const ley_device_info *device)
 {
     static const char *const classes[] = {
         [LEY_CLASS_GPU] = "GPU", [LEY_CLASS_CPU] = "CPU", [LEY_CLASS_OTHER] = "other"};
     size_t column = 0;
+    char paths[64];
+    join_paths(list, device->index, paths, sizeof paths);
     table_row(table);
     table_set(table, column++, "%d", device->index);
     table_set(table, column++, "%s", device->name);
     table_set(table, column++, "%s", device->platform);
     table_set(table, column++, "%s", device->driver);
-    table_set(table, column++, "%s", device->path);
+    table_set(table, column++, "%s", paths);
     table_set(table, column++, "%s", classes[device->device_class]);
     table_set(table, column++, "%d", device->compute_units);
     table_set(table, column++, "%s", bytes_text(device->global_bytes).s);
     table_set(table, column++, "%s", device->has_double ? "yes" : "no");
     table_set(table, column++, "%s", device->has_timestamps ? "yes" : "no");
     table_set(table, column++, "%s", device->quirks != NULL && device->quirks[0] != '\0' ? "yes" : "none");
-    if (device->quirks != NULL && device->quirks[0] != '\0')
-        table_note(table, "quirks: %s", device->quirks);
-    if (device->unusable != NULL)
-        table_note(table, "cannot be used: %s", device->unusable);
+    add_notes(table, list, device->index);
 }
 
 static void print_table(const ley_device_list *list)
@@ -55,7 +93,8 @@ static void print_table(const ley_device_list *list)
     for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
         table_set(&table, column, "%s", headings[column]);
     for (size_t i = 0; i < ley_device_list_count(list); i++)
-        add_row(&table, ley_device_list_get(list, i));
+        if (is_first_of_its_card(list, i))
+            add_row(&table, list, ley_device_list_get(list, i));
     table_print(&table);
 }
 

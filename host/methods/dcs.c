@@ -70,6 +70,11 @@ static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error
     if (plane_bytes > room)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %lld bytes, there is room for %lld",
                         info->name, (long long)plane_bytes, (long long)(room > 0 ? room : 0));
+    const dcs_spec *spec = &s->kernel.choice.spec;
+    if ((uint64_t)(layout.padded_x / tuning_dcs_tile_x(spec)) > info->max_groups[0] ||
+        (uint64_t)(layout.padded_y / tuning_dcs_tile_y(spec)) > info->max_groups[1])
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: a plane of %lld x %lld points has more tiles than a launch may have",
+                        info->name, (long long)problem->lattice.n[0], (long long)problem->lattice.n[1]);
     const double pairs = (double)layout.padded_x * (double)layout.padded_y * (double)ley_atoms_count(problem->atoms);
     const double planes = floor(dcs_kernel_expected_rate(&s->kernel) * slab_s / pairs);
     s->slab_planes = room / plane_bytes;
@@ -77,6 +82,8 @@ static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error
         s->slab_planes = planes > 1 ? (int64_t)planes : 1;
     if (s->job->options.slab_planes > 0 && s->slab_planes > s->job->options.slab_planes)
         s->slab_planes = s->job->options.slab_planes;
+    if ((uint64_t)s->slab_planes > info->max_groups[2])
+        s->slab_planes = (int64_t)info->max_groups[2];
     if (s->slab_planes > problem->lattice.n[2])
         s->slab_planes = problem->lattice.n[2];
     return LEY_OK;

@@ -286,6 +286,7 @@ static ley_status cl_wait(dev *device, dev_event *event, dev_times *times, ley_e
 
 const dev_backend dev_opencl = {
     .name = "opencl",
+    .source_suffix = "cl",
     .common_options = CL_COMMON_OPTIONS,
     .probe = cl_probe,
     .open = cl_open,

@@ -1,6 +1,7 @@
 /* Discovery: every device of every platform that the ICD loader knows. */
 #include "internal.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,23 @@ static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size,
     return size == sizeof small ? small : large;
 }
 
+/* The card's place on the PCI bus, by the standard extension or by the older one of the vendor that needs it: with it, a card that
+ * another path leads to as well is seen to be the same. */
+static void find_card(cl_device_id id, char card[DEV_TEXT])
+{
+    struct {
+        cl_uint domain, bus, device, function;
+    } pci;
+    enum { PCI_INFO_KHR = 0x410F, PCI_BUS_NV = 0x4008, PCI_SLOT_NV = 0x4009, PCI_DOMAIN_NV = 0x400A };
+    cl_uint bus, slot;
+    if (clGetDeviceInfo(id, PCI_INFO_KHR, sizeof pci, &pci, NULL) == CL_SUCCESS)
+        snprintf(card, DEV_TEXT, "pci %04x:%02x:%02x", pci.domain, pci.bus, pci.device);
+    else if (clGetDeviceInfo(id, PCI_BUS_NV, sizeof bus, &bus, NULL) == CL_SUCCESS &&
+             clGetDeviceInfo(id, PCI_SLOT_NV, sizeof slot, &slot, NULL) == CL_SUCCESS)
+        snprintf(card, DEV_TEXT, "pci %04x:%02x:%02x", (unsigned)device_number(id, PCI_DOMAIN_NV, sizeof(cl_uint), 0), bus,
+                 slot >> 3); /* device and function in one byte */
+}
+
 static dev_class class_of(cl_device_type type)
 {
     if (type & CL_DEVICE_TYPE_GPU)
@@ -52,6 +70,9 @@ static void describe(cl_device_id id, const char *platform, dev_info *info)
         CL_SUCCESS)
         for (int axis = 0; axis < 3; axis++)
             info->max_work_items[axis] = info->max_work_group;
+    for (int axis = 0; axis < 3; axis++)
+        info->max_groups[axis] = SIZE_MAX;
+    find_card(id, info->card);
     info->global_bytes = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong), 0);
     info->max_allocation_bytes = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong), 0);
     info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong), 0);

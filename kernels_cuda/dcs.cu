@@ -1,0 +1,209 @@
+/* Direct Coulomb summation on a slab of z-planes: the CUDA twin of cl/dcs.cl, which explains what it does and why. The same
+ * arguments, the same specification keys.
+ *
+ * What differs: constant memory is a symbol, which the back end fills before a launch that reads it; and the grid is the number of
+ * blocks. */
+#include "dialect.cuh"
+
+#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+struct __align__(16) stored_atom {
+    atom offset;
+    int4 cell;
+};
+#else
+typedef atom stored_atom;
+#endif
+
+/* Atoms summed before their sum goes to memory: keeps float sums short. */
+#define BLOCK 4096
+
+#define POINTS (LEY_UX * LEY_UY)
+#define UNROLL _Pragma("unroll")
+#define FOR_ROWS(v) UNROLL for (int v = 0; v < LEY_UY; v++)
+#define FOR_COLUMNS(u) UNROLL for (int u = 0; u < LEY_UX; u++)
+
+/* True for LEY_NEWTON_ROOTS of the indices 0 .. POINTS - 1, evenly spread. */
+#define TAKES_NEWTON(k) (((k) + 1) * LEY_NEWTON_ROOTS / POINTS != (k) * LEY_NEWTON_ROOTS / POINTS)
+
+#if LEY_SUM == LEY_SPEC_SUM_COMPENSATED
+/* Kahan: c holds what the last addition lost, with its sign turned. */
+#define ADD(s, c, term) \
+    do { \
+        const real y_ = (term) - (c), t_ = (s) + y_; \
+        (c) = (t_ - (s)) - y_; \
+        (s) = t_; \
+    } while (0)
+#define CARRIES 1
+#else
+#define ADD(s, c, term) (s) += (term)
+#define CARRIES 0
+#endif
+
+struct points {
+    int4 base; /* lattice indices of the point that positions are relative to */
+    atom step;
+    real x[LEY_UX]; /* the points' coordinates, A */
+    scalar y[LEY_UY], z;
+    real sum[POINTS];
+    real carry[CARRIES ? POINTS : 1];
+};
+
+/* The atom relative to p.base. */
+LEY_FN atom relative(const points &p, const stored_atom &s)
+{
+#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+    atom a = s.offset;
+    a.x += (s.cell.x - p.base.x) * p.step.x;
+    a.y += (s.cell.y - p.base.y) * p.step.y;
+    a.z += (s.cell.z - p.base.z) * p.step.z;
+    return a;
+#else
+    return s;
+#endif
+}
+
+/* Adds an atom that may be within r_min of a point: the slow, safe path. */
+LEY_FN void add_near(points &p, atom a)
+{
+    const scalar dz = p.z - a.z;
+    FOR_ROWS(v) {
+        const scalar dy = p.y[v] - a.y;
+        FOR_COLUMNS(u) {
+            const real dx = p.x[u] - a.x;
+            const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), p.step.w);
+            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], a.w * ley_rsqrt(r2_A2));
+        }
+    }
+}
+
+/* Adds an atom that is farther than r_min from the plane; dz2_A2 = (z - z_j)^2. */
+LEY_FN void add_far(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
+{
+    real dx2[LEY_UX];
+    FOR_COLUMNS(u) {
+        const real dx = p.x[u] - x;
+        dx2[u] = dx * dx;
+    }
+    const scalar q_root = q * LEY_ROOT_SCALE;
+#if LEY_NEWTON_ROOTS > 0
+    const scalar q_newton = q * LEY_NEWTON_SCALE;
+#endif
+    FOR_ROWS(v) {
+        const scalar dy = p.y[v] - y, dyz2 = dy * dy + dz2_A2;
+        FOR_COLUMNS(u) {
+            const int k = v * LEY_UX + u;
+            const real r2_A2 = dx2[u] + dyz2;
+#if LEY_NEWTON_ROOTS > 0
+            if (TAKES_NEWTON(k))
+                ADD(p.sum[k], p.carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
+            else
+#endif
+                ADD(p.sum[k], p.carry[k * CARRIES], q_root * ley_unscaled_root(r2_A2));
+        }
+    }
+}
+
+#if LEY_ATOMS == LEY_ATOMS_CONSTANT
+/* 64,000 bytes: the back end copies a launch's atoms here. */
+__constant__ stored_atom cm_atoms[64000 / sizeof(stored_atom)];
+#endif
+
+#if LEY_ATOMS == LEY_ATOMS_CONSTANT || LEY_ATOMS == LEY_ATOMS_GLOBAL
+/* Every thread reads every atom where it lies. */
+LEY_FN void sum_atoms(points &p, const stored_atom *atoms, int first, int n_atoms)
+{
+    for (int j = first; j < first + n_atoms; j++) {
+#if LEY_ATOMS == LEY_ATOMS_CONSTANT
+        const atom a = relative(p, cm_atoms[j]);
+#else
+        const atom a = relative(p, atoms[j]);
+#endif
+        const scalar dz = p.z - a.z, dz2 = dz * dz;
+        if (dz2 < p.step.w)
+            add_near(p, a);
+        else
+            add_far(p, a.x, a.y, dz2, a.w);
+    }
+}
+#endif
+
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+/* The block brings a tile of atoms into shared memory, with dz^2 in place of z; near atoms are staged without their charge and
+ * marked in a bit set. */
+LEY_FN void sum_atoms(points &p, const stored_atom *gm_atoms, int first, int n_atoms)
+{
+    __shared__ atom sm_tile[LEY_TILE];
+    __shared__ unsigned sm_near[(LEY_TILE + 31) / 32];
+    const int item = threadIdx.y * LEY_WG_X + threadIdx.x;
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        __syncthreads();
+        for (int w = item; w < LEY_TILE / 32; w += LEY_WG_X * LEY_WG_Y)
+            sm_near[w] = 0;
+        __syncthreads();
+        for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y) {
+            atom a = relative(p, gm_atoms[first + base + j]);
+            const scalar dz = p.z - a.z;
+            a.z = dz * dz;
+            if (a.z < p.step.w) {
+                atomicOr(&sm_near[j / 32], 1u << (j % 32));
+                a.z = 1;
+                a.w = 0;
+            }
+            sm_tile[j] = a;
+        }
+        __syncthreads();
+        for (int j = 0; j < count; j++) {
+            const atom a = sm_tile[j];
+            add_far(p, a.x, a.y, a.z, a.w);
+        }
+        for (int w = 0; w < LEY_TILE / 32; w++)
+            for (unsigned left = sm_near[w]; left != 0; left &= left - 1)
+                add_near(p, relative(p, gm_atoms[first + base + 32 * w + __ffs((int)left) - 1]));
+    }
+}
+#endif
+
+/* Adds the sums to what memory holds of them, or puts them there. */
+LEY_FN void store(points &p, real *gm_sum, real *gm_carry, size_t row_length, bool accumulate)
+{
+    FOR_ROWS(v) FOR_COLUMNS(u) {
+        const int k = v * LEY_UX + u;
+        const size_t at = v * LEY_WG_Y * row_length + u * LEY_WG_X;
+        if (accumulate) {
+            if (CARRIES)
+                ADD(p.sum[k], p.carry[k * CARRIES], -gm_carry[at]);
+            ADD(p.sum[k], p.carry[k * CARRIES], gm_sum[at]);
+        }
+        gm_sum[at] = p.sum[k];
+        if (CARRIES)
+            gm_carry[at] = p.carry[k * CARRIES];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(LEY_WG_X * LEY_WG_Y)
+dcs(const stored_atom *__restrict__ gm_atoms, int first_atom, int n_atoms, int first_plane, atom step, int accumulate,
+    real *__restrict__ gm_phi)
+{
+    const int column = blockIdx.x * LEY_UX * LEY_WG_X, row = blockIdx.y * LEY_UY * LEY_WG_Y;
+    const int plane = first_plane + (int)blockIdx.z;
+    const bool placed = LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM);
+    points p;
+    p.base = make_int4(placed ? column : 0, placed ? row : 0, placed ? plane : 0, 0);
+    p.step = step;
+    FOR_COLUMNS(u) p.x[u] = (real)(column - p.base.x + (int)threadIdx.x + u * LEY_WG_X) * step.x;
+    FOR_ROWS(v) p.y[v] = (row - p.base.y + (int)threadIdx.y + v * LEY_WG_Y) * step.y;
+    p.z = (plane - p.base.z) * step.z;
+
+    const size_t row_length = (size_t)gridDim.x * LEY_UX * LEY_WG_X, rows = (size_t)gridDim.y * LEY_UY * LEY_WG_Y;
+    real *gm_sum = gm_phi + (blockIdx.z * rows + row + threadIdx.y) * row_length + column + threadIdx.x;
+    real *gm_carry = gm_sum + gridDim.z * rows * row_length;
+    for (int block = 0; block < n_atoms; block += BLOCK) {
+        UNROLL for (int k = 0; k < POINTS; k++) {
+            p.sum[k] = 0;
+            p.carry[k * CARRIES] = 0;
+        }
+        sum_atoms(p, gm_atoms, first_atom + block, min(BLOCK, n_atoms - block));
+        store(p, gm_sum, gm_carry, row_length, accumulate || block > 0);
+    }
+}

@@ -1,0 +1,322 @@
+/* The device door on the CUDA driver API: two streams a device, one for launches and one for reads. */
+#include "cuda.h"
+
+#include "../clock.h"
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dev_buffer {
+    CUdeviceptr pointer;
+    size_t size;
+};
+
+struct dev_event {
+    CUevent start, end;
+};
+
+static cuda_dev *cuda_of(dev *device)
+{
+    return (cuda_dev *)device;
+}
+
+/* Makes the device's context the calling thread's: contexts belong to threads, devices here to whoever uses them. */
+static ley_status enter(cuda_dev *d, ley_error *error)
+{
+    if (d->api->context_set_current != NULL)
+        CUDA_TRY(d->api, error, d->api->context_set_current(d->context));
+    return LEY_OK;
+}
+
+static void cuda_close(dev *device)
+{
+    cuda_dev *d = cuda_of(device);
+    if (d == NULL)
+        return;
+    const cuda_driver *api = d->api;
+    if (d->context != NULL && enter(d, NULL) == LEY_OK) {
+        for (int lane = 0; lane < LANE_COUNT; lane++)
+            if (d->streams[lane] != NULL) {
+                api->stream_synchronize(d->streams[lane]);
+                api->stream_destroy(d->streams[lane]);
+            }
+        if (d->origin != NULL)
+            api->event_destroy(d->origin);
+        api->context_destroy(d->context);
+    }
+    free(d);
+}
+
+static ley_status open_into(cuda_dev *d, ley_error *error)
+{
+    const cuda_driver *api = d->api;
+    CUDA_TRY(api, error, api->context_create(&d->context, 0, (CUdevice)(intptr_t)d->base.info->handle));
+    for (int lane = 0; lane < LANE_COUNT; lane++)
+        CUDA_TRY(api, error, api->stream_create(&d->streams[lane], CUDA_STREAM_NON_BLOCKING));
+    CUDA_TRY(api, error, api->event_create(&d->origin, 0));
+    CUDA_TRY(api, error, api->event_record(d->origin, d->streams[LANE_LAUNCH]));
+    CUDA_TRY(api, error, api->event_synchronize(d->origin));
+    d->origin_s = ley_clock_s();
+    return LEY_OK;
+}
+
+static ley_status cuda_open(const dev_info *info, dev **device, ley_error *error)
+{
+    char reason[DEV_TEXT];
+    const cuda_driver *api = cuda_driver_open(reason, sizeof reason);
+    if (api == NULL)
+        return ley_fail(error, LEY_ERROR_DEVICE, "%s", reason);
+    cuda_dev *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return ley_fail_memory(error, sizeof *d, "a device");
+    d->base = (dev){.backend = &dev_cuda, .info = info, .has_timestamps = true};
+    d->api = api;
+    ley_status status = open_into(d, error);
+    if (status != LEY_OK) {
+        cuda_close(&d->base);
+        return status;
+    }
+    *device = &d->base;
+    return LEY_OK;
+}
+
+static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    (void)access;
+    cuda_dev *d = cuda_of(device);
+    dev_buffer *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return ley_fail_memory(error, sizeof *b, "a buffer");
+    b->size = bytes;
+    ley_status status = enter(d, error);
+    CUresult code = status == LEY_OK ? d->api->memory_allocate(&b->pointer, bytes) : CUDA_SUCCESS;
+    if (code != CUDA_SUCCESS) {
+        status = cuda_fail(d->api, error, code, "cuMemAlloc(&b->pointer, bytes)", __FILE__, __LINE__);
+        ley_error_prefix(error, "%zu bytes", bytes);
+    }
+    if (status != LEY_OK) {
+        free(b);
+        return status;
+    }
+    *buffer = b;
+    return LEY_OK;
+}
+
+static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
+{
+    cuda_dev *d = cuda_of(device);
+    if (buffer == NULL)
+        return;
+    if (enter(d, NULL) == LEY_OK)
+        d->api->memory_free(buffer->pointer);
+    free(buffer);
+}
+
+static ley_status cuda_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_staging *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "staging");
+    s->size = bytes;
+    ley_status status = enter(d, error);
+    CUresult code = status == LEY_OK ? d->api->host_allocate(&s->bytes, bytes, CUDA_HOST_PORTABLE) : CUDA_SUCCESS;
+    if (code != CUDA_SUCCESS)
+        status = cuda_fail(d->api, error, code, "cuMemHostAlloc(&s->bytes, bytes, CUDA_HOST_PORTABLE)", __FILE__, __LINE__);
+    if (status != LEY_OK) {
+        free(s);
+        return status;
+    }
+    *staging = s;
+    return LEY_OK;
+}
+
+static void cuda_staging_destroy(dev *device, dev_staging *staging)
+{
+    cuda_dev *d = cuda_of(device);
+    if (staging == NULL)
+        return;
+    if (enter(d, NULL) == LEY_OK)
+        d->api->host_free(staging->bytes);
+    free(staging);
+}
+
+static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    ley_status status = enter(d, error);
+    if (status != LEY_OK)
+        return status;
+    CUDA_TRY(d->api, error, d->api->copy_to_device(buffer->pointer + offset, bytes, size, d->streams[LANE_LAUNCH]));
+    CUDA_TRY(d->api, error, d->api->stream_synchronize(d->streams[LANE_LAUNCH]));
+    return LEY_OK;
+}
+
+static void event_free(cuda_dev *d, dev_event *event)
+{
+    if (event->start != NULL)
+        d->api->event_destroy(event->start);
+    if (event->end != NULL)
+        d->api->event_destroy(event->end);
+    free(event);
+}
+
+/* An event whose start is recorded in a lane, now. */
+static ley_status event_begin(cuda_dev *d, int lane, dev_event *event, ley_error *error)
+{
+    CUDA_TRY(d->api, error, d->api->event_create(&event->start, 0));
+    CUDA_TRY(d->api, error, d->api->event_create(&event->end, 0));
+    CUDA_TRY(d->api, error, d->api->event_record(event->start, d->streams[lane]));
+    return LEY_OK;
+}
+
+static ley_status read_between(cuda_dev *d, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
+                               dev_event *after, dev_event *event, ley_error *error)
+{
+    const cuda_driver *api = d->api;
+    const CUstream lane = d->streams[LANE_READ];
+    if (after != NULL && api->stream_wait_event != NULL)
+        CUDA_TRY(api, error, api->stream_wait_event(lane, after->end, 0));
+    else if (after != NULL) /* CUDA 3.1 and before: the host waits instead */
+        CUDA_TRY(api, error, api->event_synchronize(after->end));
+    ley_status status = event_begin(d, LANE_READ, event, error);
+    if (status != LEY_OK)
+        return status;
+    CUDA_TRY(api, error, api->copy_to_host(staging->bytes, buffer->pointer + offset, size, lane));
+    CUDA_TRY(api, error, api->event_record(event->end, lane));
+    return LEY_OK;
+}
+
+static ley_status launch_between(cuda_dev *d, const dev_launch *launch, dev_event *event, ley_error *error)
+{
+    enum { MAX_ARGUMENTS = 16 };
+    const cuda_driver *api = d->api;
+    const CUstream lane = d->streams[LANE_LAUNCH];
+    const dev_program *p = launch->program;
+    void *arguments[MAX_ARGUMENTS];
+    if (launch->argument_count > MAX_ARGUMENTS)
+        return ley_fail(error, LEY_ERROR_DEVICE, "a kernel with %zu arguments", launch->argument_count);
+    for (size_t i = 0; i < launch->argument_count; i++) {
+        const dev_argument *a = &launch->arguments[i];
+        arguments[i] = a->buffer != NULL ? (void *)&a->buffer->pointer : (void *)(uintptr_t)a->value;
+    }
+    ley_status status = event_begin(d, LANE_LAUNCH, event, error);
+    if (status != LEY_OK)
+        return status;
+    if (p->constant != 0) { /* the first argument is what the kernel reads as constant memory */
+        const dev_buffer *atoms = launch->arguments[0].buffer;
+        const size_t size = atoms->size < p->constant_bytes ? atoms->size : p->constant_bytes;
+        CUDA_TRY(api, error, api->copy_on_device(p->constant, atoms->pointer, size, lane));
+    }
+    CUDA_TRY(api, error, api->launch(p->function, (unsigned)launch->groups[0], (unsigned)launch->groups[1],
+                                     (unsigned)launch->groups[2], (unsigned)launch->group_size[0],
+                                     (unsigned)launch->group_size[1], (unsigned)launch->group_size[2], 0, lane, arguments, NULL));
+    CUDA_TRY(api, error, api->event_record(event->end, lane));
+    return LEY_OK;
+}
+
+/* An operation's event is handed out when it was started, and freed when it was not. */
+static ley_status hand_out(cuda_dev *d, dev_event *event, ley_status status, dev_event **done)
+{
+    if (status == LEY_OK)
+        *done = event;
+    else
+        event_free(d, event);
+    return status;
+}
+
+static ley_status cuda_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size, dev_event *after,
+                            dev_event **done, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_event *event = calloc(1, sizeof *event);
+    if (event == NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    ley_status status = enter(d, error);
+    if (status == LEY_OK)
+        status = read_between(d, buffer, offset, staging, size, after, event, error);
+    return hand_out(d, event, status, done);
+}
+
+static ley_status cuda_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_event *event = calloc(1, sizeof *event);
+    if (event == NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    ley_status status = enter(d, error);
+    if (status == LEY_OK)
+        status = launch_between(d, launch, event, error);
+    return hand_out(d, event, status, done);
+}
+
+static ley_status wait_for(cuda_dev *d, dev_event *event, dev_times *times, ley_error *error)
+{
+    const cuda_driver *api = d->api;
+    float start_ms = 0, took_ms = 0;
+    CUDA_TRY(api, error, api->event_synchronize(event->end));
+    if (times == NULL)
+        return LEY_OK;
+    CUDA_TRY(api, error, api->event_elapsed(&start_ms, d->origin, event->start));
+    CUDA_TRY(api, error, api->event_elapsed(&took_ms, event->start, event->end));
+    times->start_s = d->origin_s + 1e-3 * (double)start_ms;
+    times->end_s = times->start_s + 1e-3 * (double)took_ms;
+    return LEY_OK;
+}
+
+static ley_status cuda_wait(dev *device, dev_event *event, dev_times *times, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    ley_status status = enter(d, error);
+    if (status == LEY_OK)
+        status = wait_for(d, event, times, error);
+    event_free(d, event);
+    return status;
+}
+
+static ley_status cuda_program_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
+                                     dev_program **program, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    ley_status status = enter(d, error);
+    return status == LEY_OK ? cuda_build(d, source, binary, binary_size, program, error) : status;
+}
+
+static ley_status cuda_program_binary(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error)
+{
+    (void)device;
+    void *copy = malloc(program->image_size);
+    if (copy == NULL)
+        return ley_fail_memory(error, program->image_size, "a program binary");
+    memcpy(copy, program->image, program->image_size);
+    *binary = copy;
+    *size = program->image_size;
+    return LEY_OK;
+}
+
+static void cuda_program_destroy(dev *device, dev_program *program)
+{
+    if (enter(cuda_of(device), NULL) == LEY_OK || program == NULL)
+        cuda_program_free(cuda_of(device), program);
+}
+
+const dev_backend dev_cuda = {
+    .name = "cuda",
+    .source_suffix = "cu",
+    .common_options = "",
+    .probe = cuda_probe,
+    .open = cuda_open,
+    .close = cuda_close,
+    .buffer_create = cuda_buffer_create,
+    .buffer_destroy = cuda_buffer_destroy,
+    .staging_create = cuda_staging_create,
+    .staging_destroy = cuda_staging_destroy,
+    .write = cuda_write,
+    .read = cuda_read,
+    .build = cuda_program_build,
+    .program_binary = cuda_program_binary,
+    .program_destroy = cuda_program_destroy,
+    .launch = cuda_launch,
+    .wait = cuda_wait,
+};

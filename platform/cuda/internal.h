@@ -1,0 +1,46 @@
+/* What the files of the CUDA back end share. */
+#ifndef LEY_CUDA_INTERNAL_H
+#define LEY_CUDA_INTERNAL_H
+
+#include "cuda.h"
+#include "driver_api.h"
+
+enum { LANE_LAUNCH, LANE_READ, LANE_COUNT };
+
+typedef struct cuda_dev {
+    dev base;
+    const cuda_driver *api;
+    CUcontext context;
+    CUstream streams[LANE_COUNT];
+    CUevent origin;         /* recorded when the device was opened: */
+    double origin_s;        /* its time by the host's clock */
+} cuda_dev;
+
+struct dev_program {
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr constant; /* cm_atoms, for kernels that read constant memory; else 0 */
+    size_t constant_bytes;
+    void *image; /* cubin or PTX */
+    size_t image_size;
+};
+
+/* Fills in "call: CUDA_ERROR_NAME (code) at file:line". */
+ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file, int line);
+
+/* Every driver call goes through here: returns from the calling function when it fails. */
+#define CUDA_TRY(api, error, call) \
+    do { \
+        const CUresult cuda_code_ = (call); \
+        if (cuda_code_ != CUDA_SUCCESS) \
+            return cuda_fail(api, error, cuda_code_, #call, __FILE__, __LINE__); \
+    } while (0)
+
+ley_status cuda_probe(dev_list *list, ley_error *error);
+
+/* program.c; the device's context is current */
+ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary, size_t binary_size, dev_program **program,
+                      ley_error *error);
+void cuda_program_free(cuda_dev *d, dev_program *program);
+
+#endif
