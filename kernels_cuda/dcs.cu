@@ -105,7 +105,7 @@ LEY_FN void add_far(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT
 /* 64,000 bytes: the back end copies a launch's atoms here. */
-__constant__ stored_atom cm_atoms[64000 / sizeof(stored_atom)];
+__constant__ stored_atom cm_atoms[64000 / sizeof(stored_atom)]; /* CUDA_CONSTANT_SYMBOL_BYTES */
 #endif
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT || LEY_ATOMS == LEY_ATOMS_GLOBAL

@@ -167,8 +167,9 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_w
     if (wish->sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no double precision", info->name);
     const bool checked = (info->quirks & DEV_QUIRK_INTERPRETER) != 0; /* a checker sees every variant, whatever it calls itself */
-    if (!checked && !(v->where & (info->device_class == DEV_CPU ? ON_CPU : ON_GPU)))
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices", info->name, v->name);
+    const bool has_vectors = info->device_class == DEV_CPU && info->vector_width >= 4;
+    if (!checked && !(v->where & (has_vectors ? ON_CPU : ON_GPU)))
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices with vectors", info->name, v->name);
     const shape *s = best_shape(info, v, wish);
     if (s == NULL)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,

@@ -86,16 +86,24 @@ void file_abandon(file_writer *writer)
     release(writer);
 }
 
+/* Nothing is created on trial: a signal at the wrong moment would leave it behind. */
 int file_check_output(const char *path)
 {
     struct stat known;
-    if (stat(path, &known) == 0 && !S_ISREG(known.st_mode) && !S_ISDIR(known.st_mode))
-        return access(path, W_OK) == 0 ? 0 : fail_file(path, errno); /* opening a pipe would wait for its reader */
-    file_writer writer;
-    int code = file_begin(&writer, path);
-    if (code == 0)
-        file_abandon(&writer);
-    return code;
+    if (stat(path, &known) == 0) {
+        if (S_ISDIR(known.st_mode))
+            return fail_file(path, EISDIR);
+        if (!S_ISREG(known.st_mode))
+            return access(path, W_OK) == 0 ? 0 : fail_file(path, errno);
+    }
+    char *target = resolve(path), *slash = strrchr(target, '/');
+    if (slash != NULL)
+        slash[slash == target] = '\0';
+    int why = access(slash != NULL ? target : ".", W_OK | X_OK) == 0 ? 0 : errno;
+    free(target);
+    if (why == 0 && strlen(base_name(path)) + 32 > NAME_MAX)
+        why = ENAMETOOLONG;
+    return why == 0 ? 0 : fail_file(path, why);
 }
 
 bool file_is_same(const char *a, const char *b)

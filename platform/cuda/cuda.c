@@ -83,7 +83,6 @@ static ley_status cuda_open(const dev_info *info, dev **device, ley_error *error
 
 static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
-    (void)access;
     cuda_dev *d = cuda_of(device);
     dev_buffer *b = calloc(1, sizeof *b);
     if (b == NULL)
@@ -99,6 +98,8 @@ static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access acces
         free(b);
         return status;
     }
+    if (access == DEV_READ_WRITE && d->api->fill != NULL) /* not-a-numbers: what no kernel writes shall show */
+        d->api->fill(b->pointer, 0xff, bytes, d->streams[LANE_LAUNCH]);
     *buffer = b;
     return LEY_OK;
 }
@@ -206,8 +207,9 @@ static ley_status launch_between(cuda_dev *d, const dev_launch *launch, dev_even
         return status;
     if (p->constant != 0) { /* the first argument is what the kernel reads as constant memory */
         const dev_buffer *atoms = launch->arguments[0].buffer;
-        const size_t size = atoms->size < p->constant_bytes ? atoms->size : p->constant_bytes;
-        CUDA_TRY(api, error, api->copy_on_device(p->constant, atoms->pointer, size, lane));
+        if (atoms->size > p->constant_bytes)
+            return ley_fail(error, LEY_ERROR_DEVICE, "%zu bytes of atoms for %zu of constant memory", atoms->size, p->constant_bytes);
+        CUDA_TRY(api, error, api->copy_on_device(p->constant, atoms->pointer, atoms->size, lane));
     }
     CUDA_TRY(api, error, api->launch(p->function, (unsigned)launch->groups[0], (unsigned)launch->groups[1],
                                      (unsigned)launch->groups[2], (unsigned)launch->group_size[0],

@@ -36,7 +36,6 @@ enum {
     CUDA_MAX_GRID_DIM_Y = 6,
     CUDA_MAX_GRID_DIM_Z = 7,
     CUDA_MAX_SHARED_PER_BLOCK = 8,
-    CUDA_TOTAL_CONSTANT = 9,
     CUDA_CLOCK_RATE_KHZ = 13,
     CUDA_MULTIPROCESSOR_COUNT = 16,
     CUDA_PCI_BUS_ID = 33,
@@ -68,6 +67,7 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
     ROW(host_free, cuMemFreeHost, true, (void *pointer)) \
     ROW(copy_to_device, cuMemcpyHtoDAsync_v2, true, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream)) \
     ROW(copy_to_host, cuMemcpyDtoHAsync_v2, true, (void *to, CUdeviceptr from, size_t bytes, CUstream stream)) \
+    ROW(fill, cuMemsetD8Async, false, (CUdeviceptr pointer, unsigned char byte, size_t bytes, CUstream stream)) \
     ROW(copy_on_device, cuMemcpyDtoDAsync_v2, true, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)) \
     ROW(module_load, cuModuleLoadDataEx, true, \
         (CUmodule * module, const void *image, unsigned count, int *options, void **values)) \

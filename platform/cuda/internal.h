@@ -5,6 +5,9 @@
 #include "cuda.h"
 #include "driver_api.h"
 
+/* Size of cm_atoms in kernels_cuda/dcs.cu. */
+enum { CUDA_CONSTANT_SYMBOL_BYTES = 64000 };
+
 enum { LANE_LAUNCH, LANE_READ, LANE_COUNT };
 
 typedef struct cuda_dev {

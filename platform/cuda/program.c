@@ -1,5 +1,6 @@
 /* Programs: CUDA C through NVRTC for the card's own architecture, or an image that was kept. */
 #include "internal.h"
+#include "spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,13 +94,21 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
     return status;
 }
 
-static ley_status load(cuda_dev *d, const char *kernel, dev_program *p, ley_error *error)
+/* A kernel specialised to read its atoms from constant memory has a symbol for them. */
+static bool reads_constant(const dev_source *source)
+{
+    char option[32];
+    snprintf(option, sizeof option, "-DLEY_ATOMS=%d ", LEY_ATOMS_CONSTANT);
+    return strstr(source->options, option) != NULL;
+}
+
+static ley_status load(cuda_dev *d, const dev_source *source, dev_program *p, ley_error *error)
 {
     const cuda_driver *api = d->api;
     CUDA_TRY(api, error, api->module_load(&p->module, p->image, 0, NULL, NULL));
-    CUDA_TRY(api, error, api->module_function(&p->function, p->module, kernel));
-    if (api->module_global(&p->constant, &p->constant_bytes, p->module, "cm_atoms") != CUDA_SUCCESS)
-        p->constant = 0;
+    CUDA_TRY(api, error, api->module_function(&p->function, p->module, source->kernel));
+    if (reads_constant(source))
+        CUDA_TRY(api, error, api->module_global(&p->constant, &p->constant_bytes, p->module, "cm_atoms"));
     return LEY_OK;
 }
 
@@ -124,7 +133,7 @@ ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary,
                                : ley_fail(error, LEY_ERROR_DEVICE, "%s", reason);
     }
     if (status == LEY_OK)
-        status = load(d, source->kernel, p, error);
+        status = load(d, source, p, error);
     if (status != LEY_OK) {
         cuda_program_free(d, p);
         return status;

@@ -113,11 +113,16 @@ static ley_status cl_buffer_create(dev *device, size_t bytes, dev_access access,
     cl_mem made;
     cl_mem_flags flags = access == DEV_READ_ONLY ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
     ley_status status = CL_MADE(error, code, made, clCreateBuffer(cl_of(device)->context, flags, bytes, NULL, &code));
-    if (status == LEY_OK)
-        *buffer = (dev_buffer *)made;
-    else
+    if (status != LEY_OK) {
         ley_error_prefix(error, "%zu bytes", bytes);
-    return status;
+        return status;
+    }
+    /* Filled with not-a-numbers, where the driver can: what no kernel writes shall show. */
+    const unsigned char poison = 0xff;
+    if (access == DEV_READ_WRITE)
+        clEnqueueFillBuffer(cl_of(device)->queues[LANE_LAUNCH], made, &poison, 1, 0, bytes, 0, NULL, NULL);
+    *buffer = (dev_buffer *)made;
+    return LEY_OK;
 }
 
 static void cl_buffer_destroy(dev *device, dev_buffer *buffer)
