@@ -94,6 +94,17 @@ demo: deps
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
 	$(CC) $(common) $(CFLAGS) -o $@ $^ -lcmocka $(lib_libs)
 
+# A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself.
+fake_cuda := $(BUILD)/tests/fake_cuda/libcuda.so.1 $(BUILD)/tests/fake_cuda/libnvrtc.so
+
+$(BUILD)/tests/fake_cuda/libcuda.so.1: $(BUILD)/tests/fake_cuda/fake_cuda.o
+	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lm -pthread
+
+$(BUILD)/tests/fake_cuda/libnvrtc.so: $(BUILD)/tests/fake_cuda/fake_nvrtc.o
+	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvrtc.so -o $@ $<
+
+$(BUILD)/tests/test_cuda: | $(fake_cuda)
+
 test: deps
 	@$(BUILD_ALL) check
 

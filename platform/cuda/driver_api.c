@@ -9,6 +9,7 @@
 
 /* A library that is opened once a process and stays open; why it could not be is kept. */
 typedef struct opened {
+    const char *library;
     bool usable;
     char reason[256];
 } opened;
@@ -17,7 +18,7 @@ static void *find(void *library, const char *symbol, bool needed, opened *state)
 {
     void *address = dlsym(library, symbol);
     if (address == NULL && needed && state->reason[0] == '\0')
-        snprintf(state->reason, sizeof state->reason, "the driver is too old: it has no %s", symbol);
+        snprintf(state->reason, sizeof state->reason, "%s is too old: it has no %s", state->library, symbol);
     return address;
 }
 
@@ -27,7 +28,7 @@ static void *find(void *library, const char *symbol, bool needed, opened *state)
     memcpy(&api->field, &address, sizeof address);
 
 static cuda_driver driver;
-static opened driver_state;
+static opened driver_state = {.library = "the driver"};
 
 static void open_driver_once(void)
 {
@@ -42,13 +43,15 @@ static void open_driver_once(void)
     if (state->reason[0] != '\0')
         return;
     CUresult result = api->init(0);
-    if (result != CUDA_SUCCESS)
+    if (result == CUDA_ERROR_NO_DEVICE)
+        snprintf(state->reason, sizeof state->reason, "no device");
+    else if (result != CUDA_SUCCESS)
         snprintf(state->reason, sizeof state->reason, "cuInit(0): error %d", result);
     state->usable = result == CUDA_SUCCESS;
 }
 
 static cuda_nvrtc nvrtc;
-static opened nvrtc_state;
+static opened nvrtc_state = {.library = "NVRTC"};
 
 static void *open_any_nvrtc(void)
 {
@@ -73,7 +76,8 @@ static void open_nvrtc_once(void)
     cuda_nvrtc *api = &nvrtc;
     void *address, *library = open_any_nvrtc();
     if (library == NULL) {
-        snprintf(state->reason, sizeof state->reason, "no NVRTC (libnvrtc) to compile CUDA kernels with");
+        const char *own = environment_nvrtc();
+        snprintf(state->reason, sizeof state->reason, "no NVRTC (%s) to compile CUDA kernels with", own != NULL ? own : "libnvrtc");
         return;
     }
     CUDA_NVRTC_TABLE(CUDA_FIND)

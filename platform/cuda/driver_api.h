@@ -60,7 +60,6 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
     ROW(context_create, cuCtxCreate_v2, true, (CUcontext * context, unsigned flags, CUdevice device)) \
     ROW(context_destroy, cuCtxDestroy_v2, true, (CUcontext context)) \
     ROW(context_set_current, cuCtxSetCurrent, false, (CUcontext context)) \
-    ROW(context_push, cuCtxPushCurrent_v2, true, (CUcontext context)) \
     ROW(memory_allocate, cuMemAlloc_v2, true, (CUdeviceptr * pointer, size_t bytes)) \
     ROW(memory_free, cuMemFree_v2, true, (CUdeviceptr pointer)) \
     ROW(host_allocate, cuMemHostAlloc, true, (void **pointer, size_t bytes, unsigned flags)) \

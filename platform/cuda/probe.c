@@ -54,7 +54,10 @@ ley_status cuda_probe(dev_list *list, ley_error *error)
     int count = 0, version = 0;
     CUresult code = api->device_count(&count);
     if (code != CUDA_SUCCESS || count == 0) {
-        dev_list_note(list, "CUDA: no device");
+        if (code == CUDA_SUCCESS || code == CUDA_ERROR_NO_DEVICE)
+            dev_list_note(list, "CUDA: no device");
+        else
+            dev_list_note(list, "CUDA: cuDeviceGetCount: error %d", code);
         return LEY_OK;
     }
     api->driver_version(&version);

@@ -20,7 +20,7 @@ static ley_status choose_target(const cuda_nvrtc *nvrtc, const dev_info *info, t
     bool own = false;
     if (nvrtc->arch_count == NULL || nvrtc->archs == NULL || nvrtc->arch_count(&count) != 0 || count > MAX_ARCHS ||
         nvrtc->archs(archs) != 0)
-        newest = info->capability, own = false; /* an old NVRTC does not tell: try, its log will */
+        newest = info->capability, count = 0; /* an old NVRTC does not tell: try, its log will */
     for (int i = 0; i < count; i++) {
         own = own || archs[i] == info->capability;
         if (archs[i] <= info->capability && archs[i] > newest)

@@ -1,0 +1,555 @@
+/* The CUDA back end on a driver that fails on demand: fake_cuda/. A driver is opened once a process, hence each scenario is a process
+ * of its own, this program started again with the scenario's name. A symbol that an old driver lacks is hidden by a copy of the
+ * library in which its name is spelled otherwise. */
+#include "support.h"
+
+#include "cuda/driver_api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_SYMBOL = 64 };
+
+/* Inside a scenario there is no cmocka to report to. */
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1); \
+        } \
+    } while (0)
+#define CHECK_HAS(text, part) check_has(text, part, __LINE__)
+
+static void check_has(const char *text, const char *part, int line)
+{
+    if (text != NULL && strstr(text, part) != NULL)
+        return;
+    fprintf(stderr, "%s:%d: \"%s\" is not in \"%s\"\n", __FILE__, line, part, text != NULL ? text : "(null)");
+    exit(1);
+}
+
+/* ---- What scenarios share: they run in the child ------------------------------------------------------------------------- */
+
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
+
+typedef struct outcome {
+    ley_status status;
+    ley_error error;
+    ley_map *map;
+    ley_job *job;
+    ley_engine *engine;
+    ley_atoms *atoms;
+} outcome;
+
+/* Calls one of the fake libraries' own functions, int (void). 0 when the library is not loaded. */
+static int ask(const char *library, const char *function)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+    void *address = handle != NULL ? dlsym(handle, function) : NULL;
+    int (*call)(void);
+    if (address == NULL)
+        return 0;
+    memcpy(&call, &address, sizeof address);
+    const int answer = call();
+    dlclose(handle);
+    return answer;
+}
+
+static int ask_cuda(const char *function)
+{
+    return ask("libcuda.so.1", function);
+}
+
+static void reset_faults(const char *settings)
+{
+    setenv("FAKE_CUDA", settings, 1);
+    ask_cuda("fake_cuda_reset");
+}
+
+/* A build cache of its own for each job: a cached kernel is not built again. */
+static void fresh_cache(void)
+{
+    static int count;
+    char path[256];
+    snprintf(path, sizeof path, "%s/%d", getenv("TEST_CUDA_CACHES"), count++);
+    setenv("LEYDEN_CACHE_DIR", path, 1);
+}
+
+static outcome run_job(const char *selector, size_t atoms, void (*change)(ley_job_options *, const void *), const void *how)
+{
+    outcome o = {.status = LEY_OK};
+    ley_error error = {0};
+    ley_job_options options;
+    o.atoms = support_atoms(atoms, 0, 8, 7);
+    ley_job_options_default(&options);
+    options.slab_planes = 2;
+    options.verify_points = 50;
+    if (change != NULL)
+        change(&options, how);
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    o.status = ley_engine_create(selector, &o.engine, &o.error);
+    if (o.status != LEY_OK)
+        return o;
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+static void check_map(const outcome *o)
+{
+    assert_ok_at(o->status, &o->error, "job", __FILE__, __LINE__);
+    ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
+    CHECK(support_difference(o->map, reference) < 1e-5);
+    ley_map_destroy(reference);
+}
+
+/* Ends the job; nothing is then left in the driver. */
+static void clean(outcome *o)
+{
+    ley_job_destroy(o->job);
+    ley_map_destroy(o->map);
+    ley_engine_destroy(o->engine);
+    ley_atoms_destroy(o->atoms);
+    ley_error_clear(&o->error);
+    CHECK(ask_cuda("fake_cuda_live") == 0);
+    CHECK(ask(getenv("LEYDEN_NVRTC"), "fake_nvrtc_live") == 0);
+}
+
+static void clean_to_the_last(outcome *o)
+{
+    clean(o);
+    CHECK(ask_cuda("fake_cuda_orphans") == 0);
+}
+
+static void with_sum(ley_job_options *options, const void *sum)
+{
+    options->sum = *(const ley_sum *)sum;
+}
+
+static void with_variant(ley_job_options *options, const void *name)
+{
+    options->variant = name;
+}
+
+static void simple_in_double(ley_job_options *options, const void *name)
+{
+    options->variant = name;
+    options->sum = LEY_SUM_DOUBLE;
+}
+
+/* ---- Scenarios ----------------------------------------------------------------------------------------------------------- */
+
+/* Both cards have a part, if need be at the second or third try: a slow machine may have done with one before the other is ready. */
+static outcome shared_job(void)
+{
+    for (int delay_us = 20000;; delay_us *= 5) {
+        char settings[64];
+        snprintf(settings, sizeof settings, "delay_us=%d", delay_us);
+        reset_faults(settings);
+        fresh_cache();
+        outcome o = run_job("cuda", 40, NULL, NULL);
+        check_map(&o);
+        const ley_report *r = ley_job_report(o.job);
+        if (delay_us >= 500000 || (r->devices[0].slabs > 0 && r->devices[1].slabs > 0))
+            return o;
+        clean_to_the_last(&o);
+    }
+}
+
+static void two_cards(void)
+{
+    outcome o = shared_job();
+    reset_faults("");
+    const ley_report *r = ley_job_report(o.job);
+    CHECK(r->device_count == 2 && !r->devices[0].from_cache);
+    CHECK_HAS(r->devices[1].device->name, "Fake card B");
+    CHECK(strcmp(r->devices[1].device->path, "cuda") == 0 && r->devices[1].device->has_timestamps);
+    CHECK(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
+    CHECK(r->devices[0].points + r->devices[1].points == r->points);
+    for (size_t i = 0; i < r->slab_count; i++)
+        CHECK(r->slabs[i].kernel_end_s >= r->slabs[i].kernel_start_s &&
+              r->slabs[i].transfer_end_s >= r->slabs[i].transfer_start_s);
+    clean_to_the_last(&o);
+    o = run_job("cuda", 40, NULL, NULL);
+    check_map(&o);
+    CHECK(ley_job_report(o.job)->devices[0].from_cache);
+    clean_to_the_last(&o);
+    o = run_job(NULL, 40, NULL, NULL); /* the fastest: measured before anything is opened for good */
+    check_map(&o);
+    clean_to_the_last(&o);
+}
+
+static void all_variants_and_sums(void)
+{
+    const char *name;
+    for (size_t i = 0; (name = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++) {
+        if (strncmp(name, "vector", 6) == 0)
+            continue;
+        outcome o = run_job("cuda:0", 40, with_variant, name);
+        check_map(&o);
+        clean_to_the_last(&o);
+        o = run_job("cuda:0", 40, simple_in_double, name);
+        check_map(&o);
+        clean_to_the_last(&o);
+    }
+    for (ley_sum sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
+        outcome o = run_job("cuda", 40, with_sum, &sum);
+        check_map(&o);
+        clean_to_the_last(&o);
+    }
+}
+
+/* More atoms than the symbol holds: as floats 4000, as doubles 2000. */
+static void more_atoms_than_constant_memory(void)
+{
+    outcome o = run_job("cuda:0", 4090, with_variant, "simple");
+    check_map(&o);
+    clean_to_the_last(&o);
+    o = run_job("cuda:0", 2300, simple_in_double, "simple");
+    check_map(&o);
+    clean_to_the_last(&o);
+}
+
+static void works(void)
+{
+    outcome o = run_job("cuda", 40, NULL, NULL);
+    check_map(&o);
+    CHECK(ley_job_report(o.job)->device_count == 2);
+    clean_to_the_last(&o);
+}
+
+/* There is no device, and the note of TEST_CUDA_SAYS is why. */
+static void no_device(void)
+{
+    ley_device_list *list = NULL;
+    ley_error error = {0};
+    bool said = false;
+    assert_ok(ley_device_list_create(&list, &error));
+    CHECK(ley_device_list_count(list) == 0);
+    for (size_t i = 0; i < ley_device_list_note_count(list); i++)
+        said = said || strstr(ley_device_list_note(list, i), getenv("TEST_CUDA_SAYS")) != NULL;
+    ley_device_list_destroy(list);
+    outcome o = run_job(NULL, 40, NULL, NULL);
+    CHECK(o.status == LEY_ERROR_NO_DEVICE);
+    CHECK_HAS(o.error.message, getenv("TEST_CUDA_SAYS"));
+    CHECK(said);
+    clean_to_the_last(&o);
+}
+
+/* The cards are there and cannot be used: TEST_CUDA_SAYS is why. */
+static void unusable(void)
+{
+    ley_device_list *list = NULL;
+    ley_error error = {0};
+    assert_ok(ley_device_list_create(&list, &error));
+    CHECK(ley_device_list_count(list) == 2);
+    CHECK_HAS(ley_device_list_get(list, 0)->unusable, getenv("TEST_CUDA_SAYS"));
+    ley_device_list_destroy(list);
+    outcome o = run_job("cuda", 40, NULL, NULL);
+    CHECK(o.status == LEY_ERROR_NO_DEVICE);
+    CHECK_HAS(o.error.message, getenv("TEST_CUDA_SAYS"));
+    clean_to_the_last(&o);
+}
+
+/* The job fails, with this in its message. */
+static void fails(void)
+{
+    outcome o = run_job("cuda", 40, NULL, NULL);
+    CHECK(o.status != LEY_OK);
+    CHECK_HAS(o.error.message, getenv("TEST_CUDA_SAYS"));
+    clean_to_the_last(&o);
+}
+
+static void compilation_fails(void)
+{
+    outcome o = run_job("cuda", 40, NULL, NULL);
+    CHECK(o.status == LEY_ERROR_DEVICE);
+    CHECK_HAS(o.error.message, "nvrtcCompileProgram of dcs.cu (--gpu-architecture=sm_90 -DLEY_WG_X=");
+    CHECK_HAS(o.error.log, "line 1: the fake compiler\nline 2: ");
+    CHECK_HAS(o.error.log, "line 400: the fake compiler\n");
+    CHECK_HAS(ley_job_report(o.job)->devices[1].failure_log, "line 400: the fake compiler\n");
+    clean_to_the_last(&o);
+}
+
+/* Every entry point fails, once, at ever later calls: the one card leaves the job and gives back all it had. */
+static void every_call_fails_once(void)
+{
+    static const char *const symbols[] = {
+#define SYMBOL(field, symbol, needed, arguments) #symbol,
+        CUDA_DRIVER_TABLE(SYMBOL)
+#undef SYMBOL
+    };
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        int fired = 1;
+        for (int at = 1; fired > 0 && at < 2000; at += (at + 1) / 2) {
+            char settings[128];
+            fresh_cache();
+            snprintf(settings, sizeof settings, "devices=1,fail=%s,at=%d,code=719", symbols[i], at);
+            reset_faults(settings);
+            outcome o = run_job("all", 40, NULL, NULL);
+            fired = ask_cuda("fake_cuda_fired");
+            if (o.status == LEY_OK)
+                check_map(&o);
+            else {
+                CHECK(fired == 1);
+                if (o.status == LEY_ERROR_DEVICE)
+                    CHECK_HAS(o.error.message, "CUDA_ERROR_LAUNCH_FAILED (719) at ");
+            }
+            if (strcmp(symbols[i], "cuCtxSetCurrent") == 0)
+                clean(&o); /* what cannot be reached goes with its context */
+            else
+                clean_to_the_last(&o);
+        }
+    }
+}
+
+/* The second card goes away in the middle, for good: the first one finishes. */
+static void a_card_disappears(void)
+{
+    static const char *const last_calls[] = {"cuLaunchKernel", "cuMemcpyDtoHAsync_v2", "cuEventSynchronize", "cuMemAlloc_v2",
+                                             "cuCtxSetCurrent"};
+    int seen = 0;
+    for (size_t i = 0; i < sizeof last_calls / sizeof last_calls[0]; i++)
+        for (int at = 1; at < 200; at += at) {
+            char settings[160];
+            fresh_cache();
+            snprintf(settings, sizeof settings, "devices=2,delay_us=2000,fail=%s,at=%d,code=%d,device=1,lost=1", last_calls[i], at,
+                     at % 3 == 1 ? 999 : 719);
+            reset_faults(settings);
+            outcome o = run_job("cuda", 40, NULL, NULL);
+            check_map(&o);
+            const ley_device_report *b = &ley_job_report(o.job)->devices[1];
+            if (b->status != LEY_OK) {
+                CHECK_HAS(b->failure, at % 3 == 1 ? "CUDA_ERROR_UNKNOWN (999)" : "CUDA_ERROR_LAUNCH_FAILED (719)");
+                seen++;
+            }
+            clean(&o);
+        }
+    CHECK(seen > 20);
+}
+
+/* The only card goes away: the job says so. */
+static void the_card_disappears(void)
+{
+    for (int at = 1; at < 60; at++) {
+        char settings[128];
+        snprintf(settings, sizeof settings, "devices=1,fail=cuLaunchKernel,at=%d,code=999,lost=1", at);
+        fresh_cache();
+        reset_faults(settings);
+        outcome o = run_job("cuda", 40, NULL, NULL);
+        CHECK((o.status == LEY_ERROR_DEVICE) == (ask_cuda("fake_cuda_fired") > 0));
+        if (o.status != LEY_OK)
+            CHECK_HAS(o.error.message, "CUDA_ERROR_UNKNOWN (999)");
+        clean(&o);
+    }
+}
+
+#define SCENARIOS(ROW) \
+    ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) ROW(unusable) \
+    ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) ROW(the_card_disappears)
+
+static int run_scenario(const char *name)
+{
+    fresh_cache();
+#define RUN(scenario) \
+    if (strcmp(name, #scenario) == 0) { \
+        scenario(); \
+        return 0; \
+    }
+    SCENARIOS(RUN)
+#undef RUN
+    fprintf(stderr, "no scenario %s\n", name);
+    return 1;
+}
+
+/* ---- The parent ---------------------------------------------------------------------------------------------------------- */
+
+/* What a scenario is told; NULL: nothing. */
+typedef struct setup {
+    const char *name;
+    const char *cuda, *nvrtc;         /* the fakes' settings */
+    const char *hidden;               /* symbols that the libraries lack, each followed by a space */
+    const char *nvrtc_path;           /* another NVRTC */
+    const char *says;
+} setup;
+
+/* Where this program lies: its fakes are beside it. */
+static void own_path(char path[512])
+{
+    const ssize_t length = readlink("/proc/self/exe", path, 511);
+    assert_true(length > 0);
+    path[length] = '\0';
+}
+
+/* Spells a symbol otherwise wherever it is a whole string. A lookup goes by the hash of the old name and then compares names. */
+static void hide(char *bytes, size_t size, const char *symbol, size_t length)
+{
+    for (char *at = bytes + 1; at + length < bytes + size; at++)
+        if (at[-1] == '\0' && at[length] == '\0' && memcmp(at, symbol, length) == 0)
+            at[0] = '_';
+}
+
+static void copy_library(const char *name, const char *directory, const char *hidden)
+{
+    char path[768];
+    own_path(path);
+    snprintf(strrchr(path, '/'), 256, "/fake_cuda/%s", name);
+    FILE *from = fopen(path, "rb");
+    assert_non_null(from);
+    assert_int_equal(fseek(from, 0, SEEK_END), 0);
+    const size_t size = (size_t)ftell(from);
+    char *bytes = malloc(size);
+    rewind(from);
+    assert_int_equal(fread(bytes, 1, size, from), size);
+    fclose(from);
+    for (const char *symbol = hidden; symbol != NULL && strchr(symbol, ' ') != NULL; symbol = strchr(symbol, ' ') + 1)
+        hide(bytes, size, symbol, strcspn(symbol, " "));
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *to = fopen(path, "wb");
+    assert_non_null(to);
+    assert_int_equal(fwrite(bytes, 1, size, to), size);
+    assert_int_equal(fclose(to), 0);
+    free(bytes);
+}
+
+static void set_or_not(const char *name, const char *value)
+{
+    if (value != NULL)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+/* Runs a scenario in a process of its own; fails the test unless it ends well. */
+static void in_process(const setup *s)
+{
+    static int count;
+    char directory[256], self[512], nvrtc[300];
+    int status = 0;
+    snprintf(directory, sizeof directory, "%s/%d", support_directory(), count++);
+    assert_int_equal(mkdir(directory, 0700), 0);
+    copy_library("libcuda.so.1", directory, s->hidden);
+    copy_library("libnvrtc.so", directory, s->hidden);
+    snprintf(nvrtc, sizeof nvrtc, "%s/libnvrtc.so", directory);
+    own_path(self);
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        setenv("LD_LIBRARY_PATH", directory, 1);
+        setenv("LEYDEN_NVRTC", s->nvrtc_path != NULL ? s->nvrtc_path : nvrtc, 1);
+        setenv("TEST_CUDA_CACHES", directory, 1);
+        setenv("OCL_ICD_VENDORS", "/nonexistent/", 1);
+        set_or_not("FAKE_CUDA", s->cuda);
+        set_or_not("FAKE_NVRTC", s->nvrtc);
+        set_or_not("TEST_CUDA_SAYS", s->says);
+        execl(self, self, s->name, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        print_error("scenario %s, hidden \"%s\", FAKE_CUDA \"%s\", FAKE_NVRTC \"%s\": wait status %#x\n", s->name,
+                    s->hidden != NULL ? s->hidden : "", s->cuda != NULL ? s->cuda : "", s->nvrtc != NULL ? s->nvrtc : "", status);
+    assert_int_equal(status, 0);
+}
+
+#define ALONE(scenario) \
+    static void test_##scenario(void **state) \
+    { \
+        (void)state; \
+        in_process(&(setup){.name = #scenario}); \
+    }
+ALONE(two_cards)
+ALONE(all_variants_and_sums)
+ALONE(more_atoms_than_constant_memory)
+ALONE(every_call_fails_once)
+ALONE(a_card_disappears)
+ALONE(the_card_disappears)
+
+typedef struct symbol_row {
+    const char *name;
+    bool needed;
+} symbol_row;
+
+#define SYMBOL_ROW(field, symbol, is_needed, arguments) {#symbol, is_needed},
+
+static void test_old_drivers(void **state)
+{
+    static const symbol_row rows[] = {CUDA_DRIVER_TABLE(SYMBOL_ROW)};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char hidden[MAX_SYMBOL], says[128];
+        snprintf(hidden, sizeof hidden, "%s ", rows[i].name);
+        snprintf(says, sizeof says, "CUDA: the driver is too old: it has no %s", rows[i].name);
+        in_process(&(setup){.name = rows[i].needed ? "no_device" : "works", .hidden = hidden, .says = says});
+    }
+    in_process(&(setup){.name = "works",
+                        .hidden = "cuStreamWaitEvent cuCtxSetCurrent cuGetErrorName cuDeviceComputeCapability "});
+    in_process(&(setup){.name = "fails", .hidden = "cuGetErrorName ", .cuda = "fail=cuMemAlloc_v2,at=1,code=2,devices=1",
+                        .says = "CUDA_ERROR_OUT_OF_MEMORY (2)"});
+}
+
+static void test_old_compilers(void **state)
+{
+    static const symbol_row rows[] = {CUDA_NVRTC_TABLE(SYMBOL_ROW)};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char hidden[MAX_SYMBOL], says[128];
+        snprintf(hidden, sizeof hidden, "%s ", rows[i].name);
+        snprintf(says, sizeof says, "it has no %s", rows[i].name);
+        in_process(&(setup){.name = rows[i].needed ? "unusable" : "works", .hidden = hidden, .says = says});
+    }
+    in_process(&(setup){.name = "works", .nvrtc = "hide=1"});
+    in_process(&(setup){.name = "works", .nvrtc = "count=1000"}); /* more than there is room for */
+    in_process(&(setup){.name = "works", .cuda = "capability=120"}); /* a card that it does not know yet */
+}
+
+static void test_no_card(void **state)
+{
+    (void)state;
+    in_process(&(setup){.name = "no_device", .cuda = "devices=0", .says = "CUDA: no device"});
+    in_process(&(setup){.name = "no_device", .cuda = "init=100", .says = "CUDA: "});
+    in_process(&(setup){.name = "no_device", .cuda = "init=999", .says = "999"});
+}
+
+static void test_no_compiler(void **state)
+{
+    (void)state;
+    in_process(&(setup){.name = "unusable", .nvrtc_path = "/nonexistent", .says = "no NVRTC (/nonexistent)"});
+    in_process(&(setup){.name = "compilation_fails", .nvrtc = "fail=1"});
+    in_process(&(setup){.name = "fails", .cuda = "capability=30",
+                        .says = "Fake card A: NVRTC cannot compile for compute capability 3.0 any more"});
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuMemAlloc_v2,at=1,code=2", .says = "bytes: cuMemAlloc"});
+    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuMemHostAlloc,at=1,code=2",
+                        .says = "CUDA_ERROR_OUT_OF_MEMORY (2) at cuda.c:"});
+    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
+                        .says = "CUDA_ERROR_LAUNCH_FAILED (719) at cuda.c:"});
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_cards),
+        cmocka_unit_test(test_all_variants_and_sums),
+        cmocka_unit_test(test_more_atoms_than_constant_memory),
+        cmocka_unit_test(test_old_drivers),
+        cmocka_unit_test(test_old_compilers),
+        cmocka_unit_test(test_no_card),
+        cmocka_unit_test(test_no_compiler),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_every_call_fails_once),
+        cmocka_unit_test(test_a_card_disappears),
+        cmocka_unit_test(test_the_card_disappears),
+    };
+    return argc == 2 ? run_scenario(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
+}
