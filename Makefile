@@ -30,7 +30,7 @@ lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/op
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c),$(wildcard tests/*.c)))
+test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c),$(wildcard tests/*.c)))
 
 all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 
@@ -42,6 +42,7 @@ help:
 	@echo "make asan ubsan tsan   the tests under a sanitizer"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
+	@echo "make offline   compile every kernel for every architecture at hand, without a card"
 	@echo "make bench     the kernels' rates on all devices"
 	@echo "make deps      install the packages of packages.txt (as root)"
 	@echo "make clean"
@@ -122,6 +123,15 @@ tsan:
 oclgrind: all
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
+# Every kernel of both trees, for every architecture that a compiler at hand can target; no card needed.
+offline_tools := $(BUILD)/tests/offline_nvrtc $(BUILD)/tests/offline_specs
+
+$(offline_tools): %: %.o $(BUILD)/libleyden.a
+	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+
+offline: $(offline_tools)
+	@BUILD=$(BUILD) bash tests/offline.sh
+
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
 fuzz_sources := $(wildcard host/io/*.c) host/atoms.c host/lattice.c host/map.c platform/error.c platform/parallel.c
@@ -167,4 +177,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps fuzz-deps demo test check asan ubsan tsan oclgrind fuzz bench install uninstall clean
+.PHONY: all help deps fuzz-deps demo test check asan ubsan tsan oclgrind offline fuzz bench install uninstall clean

@@ -34,8 +34,13 @@
 #endif
 typedef LEY_PASTE(scalar, 4) atom;
 
-/* Neither static nor always_inline: with either one PoCL 5 breaks off while it compiles the kernels. */
+/* Neither static nor always_inline: with either one PoCL 5 breaks off while it compiles the kernels. AMD's linker, though, wants a
+ * definition of what the compiler did not inline, which C99's inline does not give. */
+#ifdef __AMDGCN__
+#define LEY_FN static inline
+#else
 #define LEY_FN inline
+#endif
 #define LEY_MAX(a, b) fmax(a, b)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)

@@ -12,7 +12,8 @@ longest_s=900 preload=
 skipped_code=77
 
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
-with_drivers=" test_dcs test_cli "
+# test_cuda starts hundreds of processes, which takes minutes there; what its threads share, test_schedule shares too.
+with_drivers=" test_dcs test_cli test_cuda "
 case $(basename "$BUILD") in
 asan)
     flavour="the address sanitizer"
@@ -65,7 +66,7 @@ run_program() {
     local name good bad left
     name=$(basename "$1")
     if [ "$(basename "$BUILD")" = tsan ] && [[ $with_drivers == *" $name "* ]]; then
-        skip "$name" "loads drivers, which are not made for $flavour"
+        skip "$name" "loads drivers, or takes too long, under $flavour"
         return
     fi
     timed env ${preload:+LD_PRELOAD="$preload"} "$1"

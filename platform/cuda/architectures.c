@@ -1,5 +1,7 @@
 #include "architectures.h"
 
+#include "internal.h"
+
 #include <stdio.h>
 
 enum { K = 1024, GRID = 65535 };
@@ -32,7 +34,7 @@ void cuda_architecture_describe(const cuda_architecture *a, dev_info *info)
                        .global_bytes = (uint64_t)1 << 30,
                        .max_allocation_bytes = (uint64_t)1 << 30,
                        .local_bytes = a->shared_bytes,
-                       .constant_bytes = 64 * K,
+                       .constant_bytes = CUDA_CONSTANT_SYMBOL_BYTES,
                        .has_double = a->capability >= 13};
     for (int axis = 0; axis < 3; axis++) {
         info->max_work_items[axis] = a->max_block[axis];
