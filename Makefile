@@ -23,10 +23,11 @@ lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
 tool_libs   = $(shell pkg-config --libs cairo jansson)
 
-kernels     := dcs roots multiply_adds
+# Whatever lies in the two trees; test_planner holds it against platform/kernel_table.c.
+kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
 kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c platform/cuda/*.c)) \
-               $(wildcard host/*.c host/methods/*.c host/io/*.c)
+               $(wildcard host/*.c host/methods/*.c host/io/*.c host/apbs/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -59,7 +60,7 @@ $(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h
 	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
 
 $(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
-	$(BUILD)/embed cl,kernels_cuda $(kernels:%=%.cl) $(kernels:%=%.cu) > $@.new && mv $@.new $@
+	$(BUILD)/embed cl,kernels_cuda $(kernels) > $@.new && mv $@.new $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(CC) $(common) $(CFLAGS) -c -o $@ $<
@@ -134,7 +135,7 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/io/*.c) host/atoms.c host/lattice.c host/map.c platform/error.c platform/parallel.c
+fuzz_sources := $(wildcard host/io/*.c host/apbs/*.c) host/atoms.c host/boundary.c host/lattice.c host/map.c platform/error.c platform/parallel.c
 
 $(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
 	@mkdir -p $(@D)

@@ -18,6 +18,7 @@
 #error "the specification is incomplete: see LEY_DCS_KEYS in spec.h"
 #endif
 #include "dialect.h"
+#include "sum.h"
 
 /* Where kernels stage their atoms, these come as a lattice cell and an offset within it: subtracting cells is exact, so that
  * an atom's distance from a tile of points is rounded by the distance, not by how far both are from the origin. Elsewhere
@@ -33,28 +34,6 @@ typedef atom stored_atom;
 
 /* Atoms summed before their sum goes to memory: keeps float sums short. */
 #define BLOCK 4096
-
-#define POINTS (LEY_UX * LEY_UY)
-#define UNROLL _Pragma("unroll")
-#define FOR_ROWS(v) UNROLL for (int v = 0; v < LEY_UY; v++)
-#define FOR_COLUMNS(u) UNROLL for (int u = 0; u < LEY_UX; u++)
-
-/* True for LEY_NEWTON_ROOTS of the indices 0 .. POINTS - 1, evenly spread. */
-#define TAKES_NEWTON(k) ((k + 1) * LEY_NEWTON_ROOTS / POINTS != (k) * LEY_NEWTON_ROOTS / POINTS)
-
-#if LEY_SUM == LEY_SPEC_SUM_COMPENSATED
-/* Kahan: c holds what the last addition lost, with its sign turned. */
-#define ADD(s, c, term) \
-    do { \
-        const real y_ = (term) - (c), t_ = (s) + y_; \
-        (c) = (t_ - (s)) - y_; \
-        (s) = t_; \
-    } while (0)
-#define CARRIES 1
-#else
-#define ADD(s, c, term) (s) += (term)
-#define CARRIES 0
-#endif
 
 typedef struct {
     int4 base;        /* lattice indices of the point that positions are relative to */
@@ -111,7 +90,7 @@ LEY_FN void add_far(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
             const int k = v * LEY_UX + u;
             const real r2_A2 = dx2[u] + dyz2;
 #if LEY_NEWTON_ROOTS > 0
-            if (TAKES_NEWTON(k))
+            if (IN_SHARE(k, LEY_NEWTON_ROOTS))
                 ADD(p->sum[k], p->carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
             else
 #endif

@@ -1,9 +1,10 @@
 /* Direct Coulomb summation on a slab of z-planes: the CUDA twin of cl/dcs.cl, which explains what it does and why. The same
  * arguments, the same specification keys.
  *
- * What differs: constant memory is a symbol, which the back end fills before a launch that reads it; and the grid is the number of
- * blocks. */
+ * What differs: constant memory is a symbol, which the back end fills before a launch that reads it; from Ampere on a tile travels to
+ * shared memory while the one before it is summed; and the grid is the number of blocks. */
 #include "dialect.cuh"
+#include "sum.h"
 
 #if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
 struct __align__(16) stored_atom {
@@ -16,28 +17,6 @@ typedef atom stored_atom;
 
 /* Atoms summed before their sum goes to memory: keeps float sums short. */
 #define BLOCK 4096
-
-#define POINTS (LEY_UX * LEY_UY)
-#define UNROLL _Pragma("unroll")
-#define FOR_ROWS(v) UNROLL for (int v = 0; v < LEY_UY; v++)
-#define FOR_COLUMNS(u) UNROLL for (int u = 0; u < LEY_UX; u++)
-
-/* True for LEY_NEWTON_ROOTS of the indices 0 .. POINTS - 1, evenly spread. */
-#define TAKES_NEWTON(k) (((k) + 1) * LEY_NEWTON_ROOTS / POINTS != (k) * LEY_NEWTON_ROOTS / POINTS)
-
-#if LEY_SUM == LEY_SPEC_SUM_COMPENSATED
-/* Kahan: c holds what the last addition lost, with its sign turned. */
-#define ADD(s, c, term) \
-    do { \
-        const real y_ = (term) - (c), t_ = (s) + y_; \
-        (c) = (t_ - (s)) - y_; \
-        (s) = t_; \
-    } while (0)
-#define CARRIES 1
-#else
-#define ADD(s, c, term) (s) += (term)
-#define CARRIES 0
-#endif
 
 struct points {
     int4 base; /* lattice indices of the point that positions are relative to */
@@ -94,7 +73,7 @@ LEY_FN void add_far(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
             const int k = v * LEY_UX + u;
             const real r2_A2 = dx2[u] + dyz2;
 #if LEY_NEWTON_ROOTS > 0
-            if (TAKES_NEWTON(k))
+            if (IN_SHARE(k, LEY_NEWTON_ROOTS))
                 ADD(p.sum[k], p.carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
             else
 #endif
@@ -128,21 +107,51 @@ LEY_FN void sum_atoms(points &p, const stored_atom *atoms, int first, int n_atom
 #endif
 
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
+/* From Ampere on, atoms are copied to shared memory as they are, past the registers, while the threads sum; before, each thread reads
+ * where they lie. */
+#if __CUDA_ARCH__ >= 800
+#define AHEAD 1
+#define STORED(gm_atoms, at, sm_ahead, j) (sm_ahead)[j]
+
+/* Starts the copy of a tile. */
+LEY_FN void fetch(stored_atom *sm_ahead, const stored_atom *gm_tile, int count, int item)
+{
+    for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y)
+        UNROLL for (int part = 0; part < (int)sizeof(stored_atom); part += 16)
+            asm volatile("{.reg .u64 to; cvta.to.shared.u64 to, %0; cp.async.cg.shared.global [to], [%1], 16;}" ::
+                         "l"((char *)&sm_ahead[j] + part), "l"((const char *)&gm_tile[j] + part) : "memory");
+}
+
+/* What this thread fetched has arrived. */
+LEY_FN void await_fetched(void)
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+#else
+#define AHEAD 0
+#define STORED(gm_atoms, at, sm_ahead, j) (gm_atoms)[(at) + (j)]
+LEY_FN void fetch(stored_atom *, const stored_atom *, int, int) {}
+LEY_FN void await_fetched(void) {}
+#endif
+
 /* The block brings a tile of atoms into shared memory, with dz^2 in place of z; near atoms are staged without their charge and
  * marked in a bit set. */
 LEY_FN void sum_atoms(points &p, const stored_atom *gm_atoms, int first, int n_atoms)
 {
     __shared__ atom sm_tile[LEY_TILE];
     __shared__ unsigned sm_near[(LEY_TILE + 31) / 32];
+    __shared__ stored_atom sm_ahead[AHEAD ? LEY_TILE : 1];
     const int item = threadIdx.y * LEY_WG_X + threadIdx.x;
+    fetch(sm_ahead, gm_atoms + first, min(LEY_TILE, n_atoms), item);
     for (int base = 0; base < n_atoms; base += LEY_TILE) {
-        const int count = min(LEY_TILE, n_atoms - base);
+        const int count = min(LEY_TILE, n_atoms - base), next = base + LEY_TILE;
+        await_fetched(); /* by the thread that reads it: no barrier in between */
         __syncthreads();
         for (int w = item; w < LEY_TILE / 32; w += LEY_WG_X * LEY_WG_Y)
             sm_near[w] = 0;
         __syncthreads();
         for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y) {
-            atom a = relative(p, gm_atoms[first + base + j]);
+            atom a = relative(p, STORED(gm_atoms, first + base, sm_ahead, j));
             const scalar dz = p.z - a.z;
             a.z = dz * dz;
             if (a.z < p.step.w) {
@@ -152,6 +161,7 @@ LEY_FN void sum_atoms(points &p, const stored_atom *gm_atoms, int first, int n_a
             }
             sm_tile[j] = a;
         }
+        fetch(sm_ahead, gm_atoms + first + next, min(LEY_TILE, n_atoms - next), item);
         __syncthreads();
         for (int j = 0; j < count; j++) {
             const atom a = sm_tile[j];

@@ -25,9 +25,11 @@ typedef scalar real;
 #define LEY_FN static __device__ __forceinline__
 #if LEY_SUM == LEY_SPEC_SUM_DOUBLE
 #define LEY_MAX(a, b) fmax(a, b)
+#define LEY_MIN(a, b) fmin(a, b)
 #define ley_rsqrt(x) rsqrt(x)
 #else
 #define LEY_MAX(a, b) fmaxf(a, b)
+#define LEY_MIN(a, b) fminf(a, b)
 #define LEY_AS_BITS(x) __float_as_int(x)
 #define LEY_AS_REAL(i) __int_as_float(i)
 #define ley_rsqrt(x) rsqrtf(x)

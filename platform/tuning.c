@@ -140,10 +140,18 @@ static const variant *find_variant(const dev_info *info, const tuning_wish *wish
     return NULL;
 }
 
+/* Of the tile, of the marks of near atoms, and, on devices that copy ahead (dcs.cu), of the next tile. */
+static uint64_t local_bytes(const dev_info *info, const dcs_spec *spec)
+{
+    enum { STORED_ATOM_BYTES = 32, COPIES_AHEAD_FROM = 80 };
+    const uint64_t tile = (uint64_t)spec->tile, atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
+    return tile * atom_bytes + tile / 8 + (info->capability >= COPIES_AHEAD_FROM ? tile * STORED_ATOM_BYTES : 0);
+}
+
 static ley_status check_memory(const dev_info *info, const variant *v, const dcs_spec *spec, ley_error *error)
 {
     const uint64_t atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
-    if (v->atoms == LEY_ATOMS_LOCAL && (uint64_t)spec->tile * atom_bytes + (uint64_t)spec->tile / 8 > info->local_bytes)
+    if (v->atoms == LEY_ATOMS_LOCAL && local_bytes(info, spec) > info->local_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes",
                         info->name, v->name, (unsigned long long)info->local_bytes);
     if (v->atoms == LEY_ATOMS_CONSTANT && info->constant_bytes < 64 * atom_bytes)
@@ -178,8 +186,7 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_w
                      .tile = v->tile, .sum = wish->sum};
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
         spec.tile = 32; /* an interpreter's self-test shall be short */
-    const int atom_bytes = wish->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
-    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && (uint64_t)(spec.tile * atom_bytes + spec.tile / 8) > info->local_bytes)
+    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && local_bytes(info, &spec) > info->local_bytes)
         spec.tile /= 2;
     if (wish->sum != LEY_SPEC_SUM_DOUBLE) {
         spec.root = tuning_dcs_root(info, c, v->width, wish->math);

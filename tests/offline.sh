@@ -1,13 +1,15 @@
 #!/bin/bash
 # Compiles every kernel for cards that are not there, with every compiler that is: BUILD=... offline.sh. See docs/offline.md.
-# Prints a table of registers and spills. Exit code 1, with the compiler's log, when a kernel does not compile.
-# Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
+# Prints a table of registers and spills, a line `skipped: ...` for what could not be had, and how many kernels were compiled. Exit
+# code 1, with the compiler's log, when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
+# OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
 specs=$BUILD/tests/offline_specs
 nvrtc=$BUILD/tests/offline_nvrtc
 top=$BUILD/offline
+new_wheel=nvidia-cuda-nvrtc # where no toolkit is installed: the newest there is
 old_wheel=nvidia-cuda-nvrtc-cu11==11.8.89
 old_architectures="35 50 60 70"
 amd_processors="tahiti gfx900 gfx90a gfx1030"
@@ -15,6 +17,7 @@ clang=${OFFLINE_CLANG:-$(command -v clang-15 || command -v clang)}
 libclc=/usr/lib/clc/amdgcn--amdhsa.bc
 skipped=0
 unset LEYDEN_NVRTC
+has_toolkit() { [ -z "${OFFLINE_NO_TOOLKIT:-}" ]; }
 
 skip() {
     echo "skipped: $*"
@@ -36,52 +39,82 @@ in_two() {
     rm -f "$list".half-*
 }
 
-# full CAPABILITY, few CAPABILITY: the list of an architecture; few has the default variants and what calibration runs.
-full() { "$specs" cuda "$1" | sed "s/^/$1 /"; }
-few() { full "$1" | grep -E ' (tiled8|tiled16|roots|multiply_adds)'; }
+# list CAPABILITY [few]: the kernels of an architecture.
+list() { "$specs" cuda "$@" | sed "s/^/$1 /"; }
 
 # ---- NVRTC -------------------------------------------------------------------------------------------------------------
 
 nvrtc_half() { "$nvrtc" "$1" "$3" "$2" || echo "FAILED: NVRTC, exit code $?"; }
 
-# with_nvrtc NAME LIBRARY LIST
+# with_nvrtc NAME LIBRARY LIST. NVRTC looks for its builtins by name alone.
 with_nvrtc() {
     mkdir -p "$top/cubin-$1"
-    in_two "$3" nvrtc_half "$2" "$top/cubin-$1" | sed "/^[0-9]/s/^/$1 /"
+    LD_LIBRARY_PATH=$(dirname "$2")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} in_two "$3" nvrtc_half "$2" "$top/cubin-$1" | sed "/^[0-9]/s/^/$1 /" >>"$results"
 }
 
-installed_nvrtc() {
-    local library version capability
+installed_library() {
+    local library
+    has_toolkit || return
     for library in /usr/local/cuda/lib64/libnvrtc.so $(ldconfig -p | awk '/libnvrtc\.so/ {print $NF}'); do
-        [ -e "$library" ] && break
-        library=
+        [ -e "$library" ] && echo "$library" && return
     done
-    [ -n "$library" ] || { skip "no NVRTC is installed"; return; }
+}
+
+# why LOG: pip's last line is that it found no such package; what kept it from looking it says before.
+why() {
+    local line
+    line=$(grep -o -m 1 'connection broken by .*' "$1" | sed 's/<[^>]*>[:,] //')
+    echo "${line:-$(tail -n 1 "$1")}"
+}
+
+# fetch_library REQUIREMENT DIRECTORY: NVRTC out of a wheel, which stays in the directory for the next time. Sets library; when that is
+# empty, it has said why.
+fetch_library() {
+    local log=$2.log status
+    library=$(ls "$2"/nvidia/*/lib/libnvrtc.so.* 2>/dev/null)
+    [ -z "$library" ] || return
+    command -v python3 >/dev/null || { skip "NVRTC ($1): python3 is not installed"; return; }
+    rm -rf "$2" "$2.new"
+    mkdir -p "$2.new"
+    timeout 120 python3 -m pip --disable-pip-version-check download --quiet --retries 1 --no-deps --only-binary=:all: \
+        --dest "$2.new" "$1" >"$log" 2>&1
+    status=$?
+    if [ $status != 0 ]; then
+        [ $status != 124 ] || echo "more than 120 s" >>"$log"
+        skip "NVRTC ($1): pip cannot download it: $(why "$log")"
+        rm -rf "$2.new"
+        return
+    fi
+    python3 -m zipfile -e "$2.new"/*.whl "$2.new" >>"$log" 2>&1 && rm "$2.new"/*.whl && mv "$2.new" "$2" # whole or not at all
+    library=$(ls "$2"/nvidia/*/lib/libnvrtc.so.* 2>/dev/null)
+    [ -n "$library" ] || skip "NVRTC ($1): no library in the wheel: $(tail -n 1 "$log")"
+}
+
+new_nvrtc() {
+    local library version capability architectures
+    library=$(installed_library)
+    if [ -z "$library" ]; then
+        echo "no NVRTC is installed; PyPI has it"
+        fetch_library $new_wheel "$top/nvrtc-new"
+    fi
+    [ -n "$library" ] || return
     read -r version architectures < <("$nvrtc" "$library")
+    case $version in FAILED*) echo "$version $architectures" >>"$results"; return ;; esac
     for capability in $architectures; do
         case $capability in
-        75 | 80 | 86 | 89 | 90 | 100 | 120) full "$capability" ;;
-        *) few "$capability" ;;
+        75 | 80 | 86 | 89 | 90 | 100 | 120) list "$capability" ;;
+        *) list "$capability" few ;;
         esac
-    done >"$top/installed.list"
-    with_nvrtc "nvrtc-$version" "$library" "$top/installed.list" >>"$results"
+    done >"$top/new.list"
+    with_nvrtc "nvrtc-$version" "$library" "$top/new.list"
 }
 
 old_nvrtc() {
-    local library capability directory=$top/nvrtc-11.8
-    library=$directory/nvidia/cuda_nvrtc/lib/libnvrtc.so.11.2
-    if [ ! -e "$library" ]; then
-        command -v python3 >/dev/null || { skip "NVRTC 11.8: python3 is not installed"; return; }
-        mkdir -p "$directory"
-        if ! timeout 60 python3 -m pip download --quiet --retries 1 --no-deps --dest "$directory" $old_wheel >"$directory/log" 2>&1 ||
-            ! python3 -m zipfile -e "$directory"/*.whl "$directory"; then
-            skip "NVRTC 11.8: pip cannot download $old_wheel: $(tail -n 1 "$directory/log")"
-            return
-        fi
-    fi
-    for capability in $old_architectures; do full "$capability"; done >"$top/old.list"
-    # NVRTC looks for its builtins by name alone.
-    LD_LIBRARY_PATH=$(realpath "$(dirname "$library")") with_nvrtc nvrtc-11.8 "$(realpath "$library")" "$top/old.list" >>"$results"
+    local library capability
+    fetch_library $old_wheel "$top/nvrtc-11.8"
+    [ -n "$library" ] || return
+    for capability in $old_architectures; do list "$capability"; done >"$top/old.list"
+    with_nvrtc nvrtc-11.8 "$library" "$top/old.list"
 }
 
 # ---- clang -------------------------------------------------------------------------------------------------------------
@@ -97,16 +130,25 @@ one() {
     [ -z "$log" ] || printf 'WARNING: %s for %s by %s\n%s\n' "$name" "$architecture" "$compiler" "$log"
 }
 
-# Registers are VGPRs; a call left in the assembly is of a function that nobody defines.
+# What an assembly text refers to and does not define: a linker would refuse it.
+undefined() {
+    awk -F: '/^[A-Za-z_.$][^ ]*:/ {defined[$1] = 1}
+        {while (match($0, /[A-Za-z0-9_.$]+@(rel32|gotpcrel32)/)) {
+            split(substr($0, RSTART, RLENGTH), part, "@"); used[part[1]] = 1; $0 = substr($0, RSTART + RLENGTH)}}
+        END {for (name in used) if (!(name in defined)) print name}' "$1"
+}
+
+# Registers are VGPRs.
 amd_half() {
-    local processor kernel name options out
+    local processor kernel name options out missing
     while read -r processor kernel name options; do
         out=$top/amd-$processor-$name.s
         one clang-amdgcn "$processor" "$name" "$clang" -x cl -cl-std=CL1.2 -O3 -target amdgcn--amdhsa -mcpu="$processor" -nogpulib \
             -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -Xclang -finclude-default-header -S -o "$out" $options \
             "$top/$kernel.cl" || continue
-        if grep -q '@rel32' "$out"; then
-            printf 'FAILED: %s for %s calls %s\n' "$name" "$processor" "$(grep -m 1 '@rel32' "$out")"
+        missing=$(undefined "$out")
+        if [ -n "$missing" ]; then
+            echo "FAILED: $name for $processor needs" $missing
             continue
         fi
         awk -v who="clang-amdgcn $processor $name" '
@@ -155,13 +197,14 @@ F unsigned atomicOr(unsigned *p, unsigned v) { return __atomic_fetch_or(p, v, __
 HEADER
 }
 
-# To PTX for 2.0, which no assembler at hand turns into machine code: one that is installed checks it, for a newer card.
+# To PTX for 2.0, which no assembler at hand turns into machine code: one that is installed checks it, for a newer card. Loops that clang
+# does not unroll tell nothing of NVIDIA's compiler.
 fermi_half() {
     local kernel name options out
     while read -r _ kernel name options; do
         out=$top/fermi-$name.ptx
         one clang-nvptx 20 "$name" "$clang" -x cuda --cuda-gpu-arch=sm_20 --cuda-device-only --cuda-path="$top/none" -nocudainc \
-            -nocudalib -Xclang -target-feature -Xclang +ptx32 -include "$top/fermi.h" -O3 -S -o "$out" $options \
+            -nocudalib -Wno-pass-failed -Xclang -target-feature -Xclang +ptx32 -include "$top/fermi.h" -O3 -S -o "$out" $options \
             "$top/$kernel.cu" || continue
         if [ -n "$ptxas" ]; then
             one ptxas 20 "$name" "$ptxas" -arch=sm_75 -o "$out.cubin" "$out" || continue
@@ -171,23 +214,27 @@ fermi_half() {
 }
 
 with_clang() {
-    local kernel processor
-    [ -n "$clang" ] || { skip "OpenCL for AMD, PTX for Fermi: clang is not installed"; return; }
-    for kernel in dcs roots multiply_adds; do
-        "$specs" source $kernel cl >"$top/$kernel.cl" && "$specs" source $kernel cu >"$top/$kernel.cu" || exit 1
+    local kernel processor reason
+    [ -n "$clang" ] || { skip "OpenCL for AMD and CPUs, PTX for Fermi: clang is not installed"; return; }
+    for kernel in $("$specs" kernels); do
+        "$specs" source "$kernel" cl >"$top/$kernel.cl" && "$specs" source "$kernel" cu >"$top/$kernel.cu" || exit 1
     done
-    if [ -e "$libclc" ]; then
+    if [ ! -e "$libclc" ]; then
+        skip "OpenCL for AMD: libclc is not installed ($libclc)"
+    elif ! reason=$(echo '__kernel void none(void) {}' | "$clang" -x cl -target amdgcn--amdhsa -nogpulib -Xclang \
+        -mlink-builtin-bitcode -Xclang "$libclc" -c -o /dev/null - 2>&1); then
+        skip "OpenCL for AMD: $clang cannot read $libclc: $(head -n 1 <<<"$reason")"
+    else
         for processor in $amd_processors; do "$specs" gpu | sed "s/^/$processor /"; done >"$top/amd.list"
         in_two "$top/amd.list" amd_half >>"$results"
-    else
-        skip "OpenCL for AMD: libclc is not installed ($libclc)"
     fi
     "$specs" cpu | sed 's/^/avx512 /' >"$top/cpu.list"
     in_two "$top/cpu.list" cpu_half >>"$results"
     if "$clang" --print-targets 2>/dev/null | grep -q nvptx64; then
-        ptxas=$(command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null)
+        ptxas=$(has_toolkit && { command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null; })
+        [ -n "$ptxas" ] || skip "PTX for Fermi is not assembled: no ptxas is installed"
         write_fermi_header >"$top/fermi.h"
-        full 20 >"$top/fermi.list"
+        list 20 >"$top/fermi.list"
         in_two "$top/fermi.list" fermi_half >>"$results"
     else
         skip "PTX for Fermi: $clang has no NVPTX back end"
@@ -207,13 +254,13 @@ table() {
             if ($5 + 0 > 0) { spilling[key]++; spilled[key] = spilled[key] (spilled[key] == "" ? "" : ", ") $3 " " $5 " B" }
         }
         END {
-            printf "%-14s %-8s %8s  %-34s %s\n", "compiler", "for", "kernels", "most registers", "spills"
+            printf "| %-12s | %-7s | %7s | %-44s | %s |\n|---|---|---|---|---|\n", "Compiler", "For", "Kernels", "Most registers", "Spills"
             for (i = 1; i <= keys; i++) {
                 k = order[i]
                 split(k, part, " ")
                 registers = told[k] == "no" ? "not told" : most[k] " (" name[k] ")"
                 spills = told[k] == "no" ? "not told" : spilling[k] == 0 ? "none" : spilling[k] > 3 ? spilling[k] " kernels" : spilled[k]
-                printf "%-14s %-8s %8d  %-34s %s\n", part[1], part[2], kernels[k], registers, spills
+                printf "| %-12s | %-7s | %7d | %-44s | %s |\n", part[1], part[2], kernels[k], registers, spills
             }
         }' "$results"
 }
@@ -222,7 +269,9 @@ mkdir -p "$top" || exit 2
 top=$(realpath "$top")
 results=$top/results
 : >"$results"
-installed_nvrtc
+rm -f "$top"/*.list
+"$specs" gpu >/dev/null || exit 1 # it knows how to build each of the binary's kernels
+new_nvrtc
 old_nvrtc
 with_clang
 table
@@ -234,6 +283,6 @@ if grep -q '^FAILED' "$results" || [ "$wanted" != "$got" ]; then
     echo "FAILED: $((wanted - got)) of $wanted kernels"
     exit 1
 fi
-echo "$got kernels compiled$([ $skipped = 0 ] || echo ", $skipped compilers skipped"), in $SECONDS s; $(grep -c '^WARNING' "$results") warnings"
+echo "$got kernels compiled$([ $skipped = 0 ] || echo ", skipped: $skipped"), in $SECONDS s; $(grep -c '^WARNING' "$results") warnings"
 grep -A 6 '^WARNING' "$results" | head -n 40
 exit 0

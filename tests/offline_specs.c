@@ -1,7 +1,12 @@
-/* The kernels to compile without a card: offline_specs cuda CAPABILITY | gpu | cpu prints a line for each, "KERNEL NAME OPTIONS...",
- * with the options that planning chooses for such a device; offline_specs source KERNEL SUFFIX prints a kernel's flattened text. */
+/* The kernels to compile without a card, with the options that planning chooses for a kind of device:
+ *     offline_specs kernels                            names the binary's kernels
+ *     offline_specs cuda CAPABILITY | gpu | cpu [few]  prints lines "KERNEL NAME OPTIONS..."; few: what such a device runs by default
+ *     offline_specs source KERNEL SUFFIX               prints a kernel's flattened text
+ * Exit code 1 when the binary has a kernel that printers[] below does not know. */
 #include "calibrate.h"
 #include "cuda/architectures.h"
+#include "embedded.h"
+#include "quirks.h"
 #include "source.h"
 #include "tuning.h"
 
@@ -9,13 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MATH_STANDARD = 0, MATH_AUTO = 2, MAX_OPTIONS = 512, MAX_SEEN = 256, LARGE = 4096, LARGEST_SHAPE = 512 };
+
 static const char *const sums[] = {"float", "compensated", "double"};
 static const char *const roots[LEY_ROOT_COUNT] = {"standard", "reciprocal", "native", "newton", "ptx", "avx512"};
 
-/* Made up: every recipe is good enough, one of them is fastest, and the multipliers are fast enough to take a share of the roots. */
-static calibration made_up(int fastest)
+static int fastest_root(const dev_info *info)
 {
-    calibration c = {.fma_per_s = 1e13};
+    return info->quirks & DEV_QUIRK_PTX ? LEY_ROOT_PTX : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512 : LEY_ROOT_NATIVE;
+}
+
+/* Made up: every recipe is good enough, and one of them is fastest. `fast_fma`: the multipliers are fast enough to take a share of
+ * the roots. */
+static calibration made_up(int fastest, bool fast_fma)
+{
+    calibration c = {.fma_per_s = fast_fma ? 1e13 : 1e12};
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
         c.root_error[root] = 3e-7;
         c.roots_per_s[root] = root == fastest ? 1e12 : 1e11;
@@ -23,40 +36,144 @@ static calibration made_up(int fastest)
     return c;
 }
 
-static void print_dcs(const dev_info *info, const char *variant, int sum, int root)
+/* Whether these options come for the first time: several wishes lead to one kernel. */
+static bool is_new(const char *options)
 {
-    const calibration c = made_up(root);
-    const tuning_wish wish = {.variant = variant, .math = 2, .sum = sum, .n_x = 4096, .n_y = 4096};
-    tuning_choice choice;
-    char options[512];
-    if (tuning_dcs(info, &c, &wish, &choice, NULL) != LEY_OK)
-        return;
-    tuning_dcs_options(&choice.spec, options, sizeof options);
-    printf("dcs %s-%s-%s %s\n", variant, sums[sum], roots[choice.spec.root], options);
+    static char seen[MAX_SEEN][MAX_OPTIONS];
+    static size_t count;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(seen[i], options) == 0)
+            return false;
+    if (count == MAX_SEEN) {
+        fprintf(stderr, "offline_specs: more than %d specifications\n", MAX_SEEN);
+        exit(1);
+    }
+    snprintf(seen[count++], MAX_OPTIONS, "%s", options);
+    return true;
 }
 
-/* Every variant with every sum and the device's fastest root; every root where the roots count most; the kernels that measure. */
-static void print_kernels(const dev_info *info)
+/* ---- A function a kernel ------------------------------------------------------------------------------------------------- */
+
+/* What one wish leads to, unless the device refuses it. A tile shape other than that of large lattices is told in the name. */
+static void print_dcs_choice(const dev_info *info, const calibration *c, const tuning_wish *wish)
+{
+    tuning_choice choice;
+    char options[MAX_OPTIONS], share[32] = "", shape[64] = "";
+    if (tuning_dcs(info, c, wish, &choice, NULL) != LEY_OK)
+        return;
+    const dcs_spec *s = &choice.spec;
+    tuning_dcs_options(s, options, sizeof options);
+    if (!is_new(options))
+        return;
+    if (s->newton_roots > 0)
+        snprintf(share, sizeof share, "+newton%d", s->newton_roots);
+    if (wish->n_x != LARGE || wish->n_y != LARGE)
+        snprintf(shape, sizeof shape, "-%dx%d-%dx%d", s->wg_x, s->wg_y, s->ux, s->uy);
+    printf("dcs %s-%s-%s%s%s %s\n", choice.variant, sums[s->sum], roots[s->root], share, shape, options);
+}
+
+/* Every tile shape that some lattice makes planning choose. */
+static void print_dcs_shapes(const dev_info *info, const calibration *c, tuning_wish wish)
+{
+    for (wish.n_y = 8; wish.n_y <= LARGEST_SHAPE; wish.n_y += 8)
+        for (wish.n_x = 8; wish.n_x <= LARGEST_SHAPE; wish.n_x += 8)
+            print_dcs_choice(info, c, &wish);
+}
+
+/* By default: each sum in all shapes, standard maths, every root, with and without a share for the multipliers. Else every variant
+ * with every sum beside. */
+static void print_dcs(const dev_info *info, bool few)
+{
+    const calibration fast_fma = made_up(fastest_root(info), true), slow_fma = made_up(fastest_root(info), false);
+    const char *variant;
+    for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
+        tuning_wish wish = {.math = MATH_AUTO, .sum = sum, .n_x = LARGE, .n_y = LARGE};
+        print_dcs_choice(info, &fast_fma, &wish);
+        print_dcs_choice(info, &slow_fma, &wish);
+        for (size_t i = 0; !few && (variant = tuning_dcs_variant(i)) != NULL; i++) {
+            wish.variant = variant;
+            print_dcs_choice(info, &fast_fma, &wish);
+        }
+        wish.variant = NULL;
+        print_dcs_shapes(info, &fast_fma, wish);
+        wish.n_x = wish.n_y = LARGE;
+        wish.math = MATH_STANDARD;
+        print_dcs_choice(info, &fast_fma, &wish);
+    }
+    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
+        const calibration c = made_up(root, true);
+        const tuning_wish wish = {.math = MATH_AUTO, .n_x = LARGE, .n_y = LARGE};
+        if (calibrate_root_possible(info, root, calibrate_width(info)))
+            print_dcs_choice(info, &c, &wish);
+    }
+}
+
+/* As calibration builds them: every root the device can be asked for. */
+static void print_roots(const dev_info *info, bool few)
 {
     const int width = calibrate_width(info);
-    const int fastest = info->quirks & DEV_QUIRK_PTX      ? LEY_ROOT_PTX
-                        : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512
-                                                          : LEY_ROOT_NATIVE;
-    const char *variant;
-    for (size_t i = 0; (variant = tuning_dcs_variant(i)) != NULL; i++)
-        for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++)
-            print_dcs(info, variant, sum, fastest);
-    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        if (!calibrate_root_possible(info, root, width))
-            continue;
-        if (root != fastest)
-            print_dcs(info, tuning_dcs_default(info, LEY_SPEC_SUM_FLOAT), LEY_SPEC_SUM_FLOAT, root);
-        printf("roots roots-%s -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=%d\n", roots[root], width, root);
-    }
-    printf("multiply_adds multiply_adds -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", width);
+    (void)few;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (calibrate_root_possible(info, root, width))
+            printf("roots roots-%s -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=%d\n", roots[root], width, root);
 }
 
-static int print_cuda(int capability)
+static void print_multiply_adds(const dev_info *info, bool few)
+{
+    (void)few;
+    printf("multiply_adds multiply_adds -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", calibrate_width(info));
+}
+
+/* A new kernel needs a row here, and a function that prints its specifications; offline.sh learns of it from the binary. */
+static const struct {
+    const char *kernel;
+    void (*print)(const dev_info *info, bool few);
+} printers[] = {
+    {"dcs", print_dcs},
+    {"roots", print_roots},
+    {"multiply_adds", print_multiply_adds},
+};
+
+/* ---- The commands -------------------------------------------------------------------------------------------------------- */
+
+/* The binary's kernels, by their files in cl/; false behind the last. */
+static bool next_kernel(size_t *at, char name[64])
+{
+    while (embedded_kernels[*at].file != NULL) {
+        const char *file = embedded_kernels[(*at)++].file, *dot = strrchr(file, '.');
+        if (dot != NULL && strcmp(dot, ".cl") == 0) {
+            snprintf(name, 64, "%.*s", (int)(dot - file), file);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int print_names(void)
+{
+    char name[64];
+    for (size_t at = 0; next_kernel(&at, name);)
+        printf("%s\n", name);
+    return 0;
+}
+
+static int print_kernels(const dev_info *info, bool few)
+{
+    char name[64];
+    for (size_t at = 0; next_kernel(&at, name);) {
+        size_t i = 0;
+        while (i < sizeof printers / sizeof printers[0] && strcmp(printers[i].kernel, name) != 0)
+            i++;
+        if (i == sizeof printers / sizeof printers[0]) {
+            fprintf(stderr, "tests/offline_specs.c has no row for kernel %s in printers[]\n", name);
+            return 1;
+        }
+        printers[i].print(info, few);
+    }
+    return 0;
+}
+
+static int print_cuda(int capability, bool few)
 {
     const cuda_architecture *nearest = NULL;
     for (const cuda_architecture *a = cuda_architectures; a->name != NULL; a++)
@@ -66,9 +183,18 @@ static int print_cuda(int capability)
         return 2;
     dev_info info;
     cuda_architecture_describe(nearest, &info);
-    info.quirks |= DEV_QUIRK_PTX;
-    print_kernels(&info);
-    return 0;
+    return print_kernels(&info, few);
+}
+
+/* A GPU, or a CPU with vectors of 16 floats, as its OpenCL platform would describe it. */
+static int print_opencl(bool is_cpu, bool few)
+{
+    dev_info info = {.device_class = is_cpu ? DEV_CPU : DEV_GPU, .vector_width = is_cpu ? 16 : 1, .max_work_group = 256,
+                     .max_work_items = {256, 256, 256}, .local_bytes = 32768, .constant_bytes = 65536, .has_double = true,
+                     .name = "offline"};
+    snprintf(info.platform, sizeof info.platform, "%s", is_cpu ? "Portable Computing Language" : "offline");
+    quirks_apply(&info);
+    return print_kernels(&info, few);
 }
 
 static int print_source(const char *kernel, const char *suffix)
@@ -86,21 +212,17 @@ static int print_source(const char *kernel, const char *suffix)
 
 int main(int argc, char **argv)
 {
-    dev_info info = {.device_class = DEV_GPU, .vector_width = 1, .max_work_group = 256, .max_work_items = {256, 256, 256},
-                     .local_bytes = 32768, .constant_bytes = 65536, .has_double = true, .name = "offline"};
-    if (argc == 3 && strcmp(argv[1], "cuda") == 0)
-        return print_cuda(atoi(argv[2]));
-    if (argc == 4 && strcmp(argv[1], "source") == 0)
+    const bool few = argc > 2 && strcmp(argv[argc - 1], "few") == 0;
+    const int count = argc - few;
+    const char *command = argc > 1 ? argv[1] : "";
+    if (count == 2 && strcmp(command, "kernels") == 0)
+        return print_names();
+    if (count == 3 && strcmp(command, "cuda") == 0)
+        return print_cuda(atoi(argv[2]), few);
+    if (count == 2 && (strcmp(command, "gpu") == 0 || strcmp(command, "cpu") == 0))
+        return print_opencl(strcmp(command, "cpu") == 0, few);
+    if (argc == 4 && strcmp(command, "source") == 0)
         return print_source(argv[2], argv[3]);
-    if (argc == 2 && (strcmp(argv[1], "gpu") == 0 || strcmp(argv[1], "cpu") == 0)) {
-        if (argv[1][0] == 'c') {
-            info.device_class = DEV_CPU;
-            info.vector_width = 16;
-            info.quirks = DEV_QUIRK_AVX512;
-        }
-        print_kernels(&info);
-        return 0;
-    }
-    fprintf(stderr, "usage: offline_specs cuda CAPABILITY | gpu | cpu | source KERNEL SUFFIX\n");
+    fprintf(stderr, "usage: offline_specs kernels | cuda CAPABILITY [few] | gpu [few] | cpu [few] | source KERNEL SUFFIX\n");
     return 2;
 }

@@ -276,6 +276,17 @@ static void compilation_fails(void)
     clean_to_the_last(&o);
 }
 
+/* The message names the driver's function, by itself or without the version that only the library has in its name. */
+static void check_call(const char *message, const char *symbol)
+{
+    const size_t length = strlen(symbol), version = length > 3 && strcmp(symbol + length - 3, "_v2") == 0 ? 3 : 0;
+    char name[MAX_SYMBOL];
+    snprintf(name, sizeof name, "%.*s", (int)(length - version), symbol);
+    CHECK_HAS(message, name);
+    CHECK_HAS(message, "CUDA_ERROR_LAUNCH_FAILED (719) at ");
+    CHECK(strstr(message, "api->") == NULL);
+}
+
 /* Every entry point fails, once, at ever later calls: the one card leaves the job and gives back all it had. */
 static void every_call_fails_once(void)
 {
@@ -298,7 +309,7 @@ static void every_call_fails_once(void)
             else {
                 CHECK(fired == 1);
                 if (o.status == LEY_ERROR_DEVICE)
-                    CHECK_HAS(o.error.message, "CUDA_ERROR_LAUNCH_FAILED (719) at ");
+                    check_call(o.error.message, symbols[i]);
             }
             if (strcmp(symbols[i], "cuCtxSetCurrent") == 0)
                 clean(&o); /* what cannot be reached goes with its context */
@@ -534,6 +545,8 @@ static void test_out_of_memory(void **state)
                         .says = "CUDA_ERROR_OUT_OF_MEMORY (2) at cuda.c:"});
     in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
                         .says = "CUDA_ERROR_LAUNCH_FAILED (719) at cuda.c:"});
+    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
+                        .says = "cuLaunchKernel(p->function, (unsigned)launch->groups[0], "});
 }
 
 int main(int argc, char **argv)

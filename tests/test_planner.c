@@ -1,11 +1,13 @@
 /* Planning without a card: launches of every kernel variant within the limits of every architecture; and two trees of kernels, cl/ and
- * kernels_cuda/, with one truth: the same kernels, arguments and specification keys. */
+ * kernels_cuda/, with one truth, the kernel table: the same kernels, arguments and specification keys. What compares says what is wrong
+ * in a text, empty when nothing is, so that a test can hand it what is. */
 #include "support.h"
 
 #include "cuda/architectures.h"
 #include "cuda/internal.h"
 #include "embedded.h"
 #include "error.h"
+#include "kernel_table.h"
 #include "source.h"
 #include "tuning.h"
 
@@ -15,6 +17,35 @@
 #include <string.h>
 
 enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13 };
+
+typedef struct fault {
+    char text[512];
+} fault;
+
+static void none(const fault *found)
+{
+    if (found->text[0] != '\0')
+        fail_msg("%s", found->text);
+}
+
+/* Nothing but what is expected. */
+static void only(const fault *found, const char *expected)
+{
+    if (strcmp(found->text, expected) != 0)
+        fail_msg("found \"%s\", not \"%s\"", found->text, expected);
+}
+
+/* Keeps the first one. */
+static void blame(fault *found, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void blame(fault *found, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (found->text[0] == '\0')
+        vsnprintf(found->text, sizeof found->text, format, arguments);
+    va_end(arguments);
+}
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------------- */
 
@@ -33,7 +64,7 @@ static size_t atom_bytes(const dcs_spec *spec)
     return spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
 }
 
-static void check_launch(const cuda_architecture *a, const char *variant, const dcs_spec *spec, int64_t n)
+static void find_excess(const cuda_architecture *a, const char *variant, const dcs_spec *spec, int64_t n, fault *found)
 {
     const int64_t tile_x = tuning_dcs_tile_x(spec), tile_y = tuning_dcs_tile_y(spec);
     const size_t threads = (size_t)spec->wg_x * (size_t)spec->wg_y;
@@ -41,20 +72,19 @@ static void check_launch(const cuda_architecture *a, const char *variant, const 
     const size_t arguments = a->capability < 20 ? 272 : 0;
     const size_t staged = (size_t)spec->tile * atom_bytes(spec) + ((size_t)spec->tile + 31) / 32 * 4 + arguments;
     const int64_t planes = (size_t)n < a->max_grid[2] ? n : (int64_t)a->max_grid[2]; /* what dcs.c asks of one launch */
-    const bool fits = threads >= 1 && threads <= a->max_threads && (size_t)spec->wg_x <= a->max_block[0] &&
-                      (size_t)spec->wg_y <= a->max_block[1] && (size_t)((n + tile_x - 1) / tile_x) <= a->max_grid[0] &&
-                      (size_t)((n + tile_y - 1) / tile_y) <= a->max_grid[1] && (size_t)planes <= a->max_grid[2] && planes >= 1;
-    if (!fits)
-        fail_msg("%s, %s: blocks of %d x %d for tiles of %d x %d, %lld points a side", a->name, variant, spec->wg_x, spec->wg_y,
-                 (int)tile_x, (int)tile_y, (long long)n);
+    const size_t grid[3] = {(size_t)((n + tile_x - 1) / tile_x), (size_t)((n + tile_y - 1) / tile_y), (size_t)planes};
+    if (threads < 1 || threads > a->max_threads || (size_t)spec->wg_x > a->max_block[0] || (size_t)spec->wg_y > a->max_block[1])
+        blame(found, "%s, %s: blocks of %d x %d threads", a->name, variant, spec->wg_x, spec->wg_y);
+    if (planes < 1 || grid[0] > a->max_grid[0] || grid[1] > a->max_grid[1] || grid[2] > a->max_grid[2])
+        blame(found, "%s, %s: a grid of %zu x %zu x %zu blocks", a->name, variant, grid[0], grid[1], grid[2]);
     if (spec->atoms == LEY_ATOMS_LOCAL && staged > a->shared_bytes)
-        fail_msg("%s, %s: %zu bytes staged, %zu to be had", a->name, variant, staged, a->shared_bytes);
+        blame(found, "%s, %s: %zu bytes staged, %zu to be had", a->name, variant, staged, a->shared_bytes);
     if (spec->atoms == LEY_ATOMS_CONSTANT && 64 * atom_bytes(spec) > CUDA_CONSTANT_SYMBOL_BYTES)
-        fail_msg("%s, %s: not even 64 atoms fit into constant memory", a->name, variant);
+        blame(found, "%s, %s: not even 64 atoms fit into constant memory", a->name, variant);
     /* The sums alone have to fit into a block's registers. */
     const size_t words = (size_t)(spec->ux * spec->uy) * (spec->sum == LEY_SPEC_SUM_FLOAT ? 1 : 2);
     if (words >= (size_t)a->thread_registers || words * threads > (size_t)a->registers)
-        fail_msg("%s, %s: %zu threads of %zu words of sums", a->name, variant, threads, words);
+        blame(found, "%s, %s: %zu threads of %zu words of sums", a->name, variant, threads, words);
 }
 
 /* Why it may be refused: a part of the message; NULL: it may not. */
@@ -75,7 +105,9 @@ static void check_plan(const cuda_architecture *a, const dev_info *info, const c
     const char *reason = variant != NULL ? refusal(a, variant, sum) : refusal(a, "", sum);
     if (reason == NULL) {
         assert_ok(status);
-        check_launch(a, choice.variant, &choice.spec, n);
+        fault found = {""};
+        find_excess(a, choice.variant, &choice.spec, n, &found);
+        none(&found);
         assert_true(choice.spec.sum == sum && choice.spec.width == 1);
         assert_true(variant == NULL || strcmp(choice.variant, variant) == 0);
         assert_true(choice.spec.newton_roots >= 0 && choice.spec.newton_roots <= choice.spec.ux * choice.spec.uy);
@@ -120,6 +152,37 @@ static void test_every_architecture(void **state)
     assert_true(count >= 13);
 }
 
+/* A plan over the limits is found. */
+static void test_excess(void **state)
+{
+    (void)state;
+    static const dcs_spec modest = {.wg_x = 16, .wg_y = 4, .width = 1, .ux = 1, .uy = 1, .atoms = LEY_ATOMS_LOCAL, .tile = 256};
+    static const struct {
+        size_t architecture;
+        int64_t n;
+        int wg_y, ux, tile;
+        const char *expected;
+    } plans[] = {
+        {0, 1000, 4, 1, 256, ""},
+        {0, 1000, 64, 1, 256, "GT200, made up: blocks of 16 x 64 threads"},
+        {1, 1000, 64, 1, 256, ""},
+        {1, (int64_t)1 << 21, 4, 1, 256, "Fermi, made up: a grid of 131072 x 524288 x 65535 blocks"},
+        {2, (int64_t)1 << 18, 4, 1, 256, "Kepler GK104, made up: a grid of 16384 x 65536 x 65535 blocks"},
+        {0, 1000, 4, 1, 1024, "GT200, made up: 16784 bytes staged, 16384 to be had"},
+        {1, 1000, 4, 1, 1024, ""},
+        {1, 1000, 4, 64, 256, "Fermi, made up: 64 threads of 64 words of sums"},
+        {3, 1000, 4, 64, 256, ""},
+        {3, 1000, 64, 65, 256, "Kepler GK110, made up: 1024 threads of 65 words of sums"},
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        dcs_spec spec = modest;
+        fault found = {""};
+        spec.wg_y = plans[i].wg_y, spec.ux = plans[i].ux, spec.tile = plans[i].tile;
+        find_excess(&cuda_architectures[plans[i].architecture], "made up", &spec, plans[i].n, &found);
+        only(&found, plans[i].expected);
+    }
+}
+
 /* A batch of atoms has to fit into the kernel's symbol, which is smaller than constant memory: as probing has it, and dcs.cu. */
 static void test_constant_bytes(void **state)
 {
@@ -145,8 +208,9 @@ static void test_no_double(void **state)
 /* ---- Two trees --------------------------------------------------------------------------------------------------------- */
 
 typedef struct argument {
-    char type[16]; /* "int", "atom", "buffer" */
+    char type[MAX_KEY]; /* of the value, or of the buffer's elements */
     char name[MAX_KEY];
+    bool is_buffer;
 } argument;
 
 typedef struct keys {
@@ -169,22 +233,32 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The declaration "const real *restrict gm_in" as type and name. */
+/* Cuts off what is no word at the end of the text, and returns where its last word begins. */
+static char *last_word(char *text)
+{
+    char *end = text + strlen(text);
+    while (end > text && !is_word(end[-1]))
+        *--end = '\0';
+    while (end > text && is_word(end[-1]))
+        end--;
+    return end;
+}
+
+/* The declaration "const real *restrict gm_in" as a buffer of type "real" and name "gm_in". */
 static argument parse_argument(char *declaration)
 {
-    argument a = {.type = "?"};
-    char *end = declaration + strlen(declaration);
-    while (end > declaration && !is_word(end[-1]))
-        *--end = '\0';
-    char *name = end;
-    while (name > declaration && is_word(name[-1]))
-        name--;
+    argument a = {.is_buffer = false};
+    char *name = last_word(declaration);
     snprintf(a.name, sizeof a.name, "%s", name);
     *name = '\0';
-    if (strchr(declaration, '*') != NULL)
-        snprintf(a.type, sizeof a.type, "buffer");
-    else if (sscanf(declaration, " %15s", a.type) != 1)
-        snprintf(a.type, sizeof a.type, "?");
+    char *star = strchr(declaration, '*'), *type = declaration + strspn(declaration, " \n");
+    if (star != NULL) {
+        *star = '\0';
+        a.is_buffer = true;
+        type = last_word(declaration); /* address spaces and const before it are each tree's own */
+    } else
+        last_word(type); /* all words, "unsigned int" */
+    snprintf(a.type, sizeof a.type, "%s", type);
     return a;
 }
 
@@ -260,88 +334,259 @@ static void collect_keys(const char *text, keys *k)
     }
 }
 
-static void check_signatures(const char *kernel, const char *cl, const char *cu)
+static void compare_signature(const kernel_row *row, const char *suffix, const char *text, fault *found)
 {
-    argument a[MAX_ARGUMENTS], b[MAX_ARGUMENTS];
-    const size_t count_a = parse_signature(cl, "__kernel", kernel, a), count_b = parse_signature(cu, "__global__", kernel, b);
-    if (count_a == 0 || count_a != count_b)
-        fail_msg("%s: %zu arguments in cl/, %zu in kernels_cuda/", kernel, count_a, count_b);
-    for (size_t i = 0; i < count_a; i++) {
-        if (strcmp(a[i].name, b[i].name) != 0 || strcmp(a[i].type, b[i].type) != 0)
-            fail_msg("%s: argument %zu is %s %s in cl/, %s %s in kernels_cuda/", kernel, i, a[i].type, a[i].name, b[i].type,
-                     b[i].name);
-        if (strcmp(a[i].type, "int") != 0 && strcmp(a[i].type, "atom") != 0 && strcmp(a[i].type, "buffer") != 0)
-            fail_msg("%s: argument %s has type %s", kernel, a[i].name, a[i].type);
+    argument arguments[MAX_ARGUMENTS];
+    const size_t count = parse_signature(text, strcmp(suffix, "cl") == 0 ? "__kernel" : "__global__", row->name, arguments);
+    if (count != row->argument_count)
+        blame(found, "%s.%s: %zu arguments, %zu in the table", row->name, suffix, count, row->argument_count);
+    for (size_t i = 0; i < count && i < row->argument_count; i++) {
+        const argument *a = &arguments[i];
+        const kernel_argument *b = &row->arguments[i];
+        const bool is_buffer = b->kind == KERNEL_BUFFER;
+        if (strcmp(a->name, b->name) != 0 || strcmp(a->type, b->type) != 0 || a->is_buffer != is_buffer)
+            blame(found, "%s.%s: argument %zu is %s %s%s, %s %s%s in the table", row->name, suffix, i, a->type,
+                  a->is_buffer ? "*" : "", a->name, b->type, is_buffer ? "*" : "", b->name);
     }
 }
 
-static void check_within(const char *kernel, const keys *some, const keys *all, const char *where)
+static void compare_keys(const kernel_row *row, const char *suffix, char *text, fault *found)
 {
-    for (size_t i = 0; i < some->count; i++)
-        if (!has_key(all, some->names[i]))
-            fail_msg("%s reads %s, which %s does not", kernel, some->names[i], where);
+    keys read = {.count = 0}, wanted = {.count = 0};
+    blank_key_tables(text);
+    collect_keys(text, &read);
+    for (const char *const *key = row->keys; *key != NULL; key++) {
+        assert_true(wanted.count < MAX_KEYS);
+        snprintf(wanted.names[wanted.count++], MAX_KEY, "%s", *key);
+        if (!has_key(&read, *key))
+            blame(found, "%s.%s: %s of the table is not read", row->name, suffix, *key);
+    }
+    for (size_t i = 0; i < read.count; i++)
+        if (!has_key(&wanted, read.names[i]))
+            blame(found, "%s.%s: reads %s, not in the table", row->name, suffix, read.names[i]);
 }
 
-static void check_kernel(const char *kernel)
+/* One tree's source, with `from` (NULL: nothing) replaced, against the row. */
+static void compare_source(const kernel_row *row, const char *suffix, const char *from, const char *to, fault *found)
 {
-    static const keys dcs_keys = {
-#define KEY_NAME(key, field) {#key},
-        .names = {LEY_DCS_KEYS(KEY_NAME)},
-#undef KEY_NAME
-#define KEY_COUNT(key, field) +1
-        .count = 0 LEY_DCS_KEYS(KEY_COUNT)
-#undef KEY_COUNT
-    };
-    char *cl = load_text(kernel, "cl"), *cu = load_text(kernel, "cu");
-    keys in_cl = {.count = 0}, in_cu = {.count = 0};
-    check_signatures(kernel, cl, cu);
-    blank_key_tables(cl);
-    blank_key_tables(cu);
-    collect_keys(cl, &in_cl);
-    collect_keys(cu, &in_cu);
-    check_within(kernel, &in_cl, &in_cu, "its twin in kernels_cuda/");
-    check_within(kernel, &in_cu, &in_cl, "its twin in cl/");
-    check_within(kernel, &in_cl, &dcs_keys, "LEY_DCS_KEYS");
-    if (strcmp(kernel, "dcs") == 0)
-        check_within(kernel, &dcs_keys, &in_cl, "its source");
-    free(cl);
-    free(cu);
+    char *text = load_text(row->name, suffix), *changed = NULL;
+    const char *at = from != NULL ? strstr(text, from) : NULL;
+    if (from != NULL && at == NULL)
+        fail_msg("%s.%s has no \"%s\" to change", row->name, suffix, from);
+    if (at != NULL) {
+        changed = calloc(strlen(text) + strlen(to) + 1, 1);
+        assert_non_null(changed);
+        sprintf(changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    }
+    compare_signature(row, suffix, at != NULL ? changed : text, found);
+    compare_keys(row, suffix, at != NULL ? changed : text, found);
+    free(changed);
+    free(text);
 }
 
-static bool is_embedded(const char *kernel, const char *suffix)
+static bool is_among(const embedded_kernel *files, const char *kernel, const char *suffix)
 {
     char file[128];
     snprintf(file, sizeof file, "%s.%s", kernel, suffix);
-    for (const embedded_kernel *k = embedded_kernels; k->file != NULL; k++)
-        if (strcmp(k->file, file) == 0)
+    for (; files->file != NULL; files++)
+        if (strcmp(files->file, file) == 0)
             return true;
     return false;
+}
+
+/* Each row has its file in both trees, each file its row. */
+static void compare_files(const embedded_kernel *files, fault *found)
+{
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
+        if (!is_among(files, row->name, "cl"))
+            blame(found, "%s.cl is missing", row->name);
+        if (!is_among(files, row->name, "cu"))
+            blame(found, "%s.cu is missing", row->name);
+    }
+    for (; files->file != NULL; files++) {
+        char kernel[64];
+        snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(files->file, "."), files->file);
+        if (kernel_table_find(kernel) == NULL)
+            blame(found, "%s is not in the table", files->file);
+    }
 }
 
 static void test_two_trees(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (const embedded_kernel *k = embedded_kernels; k->file != NULL; k++, count++) {
-        char kernel[64];
-        const char *dot = strrchr(k->file, '.');
-        assert_non_null(dot);
-        snprintf(kernel, sizeof kernel, "%.*s", (int)(dot - k->file), k->file);
-        if (!is_embedded(kernel, strcmp(dot, ".cl") == 0 ? "cu" : "cl"))
-            fail_msg("%s has no twin", k->file);
-        if (strcmp(dot, ".cl") == 0)
-            check_kernel(kernel);
+    fault found = {""};
+    compare_files(embedded_kernels, &found);
+    none(&found);
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++, count++) {
+        assert_true(row->argument_count > 0 && row->argument_count < MAX_ARGUMENTS);
+        assert_ptr_equal(kernel_table_find(row->name), row);
+        compare_source(row, "cl", NULL, NULL, &found);
+        compare_source(row, "cu", NULL, NULL, &found);
     }
-    assert_true(count >= 6);
+    none(&found);
+    assert_true(count >= 3);
+}
+
+/* The trees drift apart: each way is found. */
+static void test_drift(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *suffix, *from, *to, *expected;
+    } drifts[] = {
+        {"cl", "int times", "int times, int more", "roots.cl: 4 arguments, 3 in the table"},
+        {"cu", "int times", "int times, int more", "roots.cu: 4 arguments, 3 in the table"},
+        {"cu", "int times, ", "", "roots.cu: 2 arguments, 3 in the table"},
+        {"cl", "void roots(", "void squares(", "roots.cl: 0 arguments, 3 in the table"},
+        {"cu", "void roots(", "void squares(", "roots.cu: 0 arguments, 3 in the table"},
+        {"cl", "int times", "float times", "roots.cl: argument 1 is float times, int times in the table"},
+        {"cu", "int times", "unsigned int times", "roots.cu: argument 1 is unsigned int times, int times in the table"},
+        {"cl", "real *restrict gm_out", "int *restrict gm_out", "roots.cl: argument 2 is int *gm_out, real *gm_out in the table"},
+        {"cu", "real *__restrict__ gm_out", "real gm_out", "roots.cu: argument 2 is real gm_out, real *gm_out in the table"},
+        {"cl", "gm_out)", "gm_end)", "roots.cl: argument 2 is real *gm_end, real *gm_out in the table"},
+        {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not in the table"},
+        {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not in the table"},
+        {"cu", "LEY_WIDTH != 1", "0", "roots.cu: LEY_WIDTH of the table is not read"},
+    };
+    const kernel_row *roots = kernel_table_find("roots");
+    assert_non_null(roots);
+    for (size_t i = 0; i < sizeof drifts / sizeof drifts[0]; i++) {
+        fault found = {""};
+        compare_source(roots, drifts[i].suffix, drifts[i].from, drifts[i].to, &found);
+        only(&found, drifts[i].expected);
+    }
+}
+
+/* A file without its twin, a file without a row. */
+static void test_files(void **state)
+{
+    (void)state;
+    enum { MOST_FILES = 64 };
+    static const struct {
+        const char *absent, *additional, *expected;
+    } changes[] = {
+        {"", NULL, ""},
+        {"roots.cl", NULL, "roots.cl is missing"},
+        {"roots.cu", NULL, "roots.cu is missing"},
+        {"", "squares.cl", "squares.cl is not in the table"},
+        {"", "squares.cu", "squares.cu is not in the table"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        embedded_kernel files[MOST_FILES + 1] = {{0, 0}};
+        size_t count = 0;
+        fault found = {""};
+        for (const embedded_kernel *k = embedded_kernels; k->file != NULL; k++)
+            if (strcmp(k->file, changes[i].absent) != 0) {
+                assert_true(count + 1 < MOST_FILES);
+                files[count++] = *k;
+            }
+        files[count].file = changes[i].additional;
+        compare_files(files, &found);
+        only(&found, changes[i].expected);
+    }
+}
+
+/* ---- Builds and launches by the table ------------------------------------------------------------------------------------ */
+
+/* "-DLEY_X=1 " for each key of the row but one. */
+static void write_options(const kernel_row *row, const char *left_out, char *options, size_t size)
+{
+    size_t used = 0;
+    options[0] = '\0';
+    for (const char *const *key = row->keys; *key != NULL; key++)
+        if (*key != left_out)
+            used += (size_t)snprintf(options + used, size - used, "-D%s=1 ", *key);
+    assert_true(used < size);
+}
+
+static void test_builds_are_checked(void **state)
+{
+    (void)state;
+    char options[1024] = "", expected[256];
+    ley_error error = {0};
+    const kernel_row *found = NULL;
+    dev_source source = {"squares", "", options};
+    assert_int_equal(kernel_table_check_build(&source, &found, &error), LEY_ERROR_DEVICE);
+    assert_string_equal(error.message, "kernel squares is not in the kernel table");
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
+        source.kernel = row->name;
+        ley_error_clear(&error);
+        write_options(row, NULL, options, sizeof options);
+        assert_ok(kernel_table_check_build(&source, &found, &error));
+        assert_ptr_equal(found, row);
+        for (const char *const *key = row->keys; *key != NULL; key++) {
+            write_options(row, *key, options, sizeof options);
+            assert_int_equal(kernel_table_check_build(&source, &found, &error), LEY_ERROR_DEVICE);
+            snprintf(expected, sizeof expected, "kernel %s is built without %s", row->name, *key);
+            assert_string_equal(error.message, expected);
+        }
+    }
+    ley_error_clear(&error);
+}
+
+static dev_argument right_argument(const kernel_argument *a)
+{
+    static char somewhere;
+    static const float four[4];
+    return a->kind == KERNEL_BUFFER ? dev_argument_buffer((dev_buffer *)(void *)&somewhere)
+           : a->kind == KERNEL_INT  ? dev_argument_int(1)
+                                    : dev_argument_bytes(four, sizeof four);
+}
+
+/* What a launch in place of a right argument must not pass: a value for a buffer, a buffer for a value, a value of no size that it has. */
+static void refuse_each_argument(const kernel_row *row, const dev_launch *launch, dev_argument *arguments)
+{
+    static const kernel_argument buffer = {"", KERNEL_BUFFER, ""}, number = {"", KERNEL_INT, "int"};
+    char expected[64];
+    for (size_t i = 0; i < row->argument_count; i++) {
+        const dev_argument right = arguments[i];
+        const bool is_buffer = row->arguments[i].kind == KERNEL_BUFFER;
+        ley_error error = {0};
+        arguments[i] = right_argument(is_buffer ? &number : &buffer);
+        assert_int_equal(kernel_table_check_launch(row, launch, &error), LEY_ERROR_DEVICE);
+        snprintf(expected, sizeof expected, "kernel %s: argument %zu, %s, is ", row->name, i, row->arguments[i].name);
+        assert_memory_equal(error.message, expected, strlen(expected));
+        arguments[i] = right;
+        arguments[i].size = row->arguments[i].kind == KERNEL_INT ? 8 : 0;
+        assert_int_equal(kernel_table_check_launch(row, launch, &error), is_buffer ? LEY_OK : LEY_ERROR_DEVICE);
+        arguments[i] = right;
+        ley_error_clear(&error);
+    }
+}
+
+static void test_launches_are_checked(void **state)
+{
+    (void)state;
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
+        dev_argument arguments[MAX_ARGUMENTS];
+        ley_error error = {0};
+        dev_launch launch = {.argument_count = row->argument_count, .arguments = arguments};
+        for (size_t i = 0; i <= row->argument_count; i++)
+            arguments[i] = right_argument(&row->arguments[i < row->argument_count ? i : 0]);
+        assert_ok(kernel_table_check_launch(row, &launch, &error));
+        refuse_each_argument(row, &launch, arguments);
+        launch.argument_count = row->argument_count + 1;
+        assert_int_equal(kernel_table_check_launch(row, &launch, &error), LEY_ERROR_DEVICE);
+        launch.argument_count = row->argument_count - 1;
+        assert_int_equal(kernel_table_check_launch(row, &launch, &error), LEY_ERROR_DEVICE);
+        assert_non_null(strstr(error.message, " arguments and was given "));
+        ley_error_clear(&error);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_architecture),
+        cmocka_unit_test(test_excess),
         cmocka_unit_test(test_constant_bytes),
         cmocka_unit_test(test_no_double),
         cmocka_unit_test(test_two_trees),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_builds_are_checked),
+        cmocka_unit_test(test_launches_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

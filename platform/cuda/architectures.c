@@ -1,5 +1,6 @@
 #include "architectures.h"
 
+#include "../quirks.h"
 #include "internal.h"
 
 #include <stdio.h>
@@ -41,4 +42,8 @@ void cuda_architecture_describe(const cuda_architecture *a, dev_info *info)
         info->max_groups[axis] = a->max_grid[axis];
     }
     snprintf(info->name, sizeof info->name, "%s", a->name);
+    snprintf(info->platform, sizeof info->platform, "CUDA");
+    snprintf(info->vendor, sizeof info->vendor, "CUDA");
+    snprintf(info->version, sizeof info->version, "compute capability %d.%d", a->capability / 10, a->capability % 10);
+    quirks_apply(info);
 }

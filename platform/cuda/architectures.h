@@ -19,7 +19,7 @@ typedef struct cuda_architecture {
 /* All of them, ending with a NULL name. */
 extern const cuda_architecture cuda_architectures[];
 
-/* A device of this architecture as probing would describe it, for planning launches without one. */
+/* A device of this architecture as probing would describe it, quirks and all, for planning launches without one. */
 void cuda_architecture_describe(const cuda_architecture *architecture, dev_info *info);
 
 #endif

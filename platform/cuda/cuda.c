@@ -2,6 +2,7 @@
 #include "cuda.h"
 
 #include "../clock.h"
+#include "../kernel_table.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -248,7 +249,9 @@ static ley_status cuda_launch(dev *device, const dev_launch *launch, dev_event *
     dev_event *event = calloc(1, sizeof *event);
     if (event == NULL)
         return ley_fail_memory(error, sizeof *event, "an event");
-    ley_status status = enter(d, error);
+    ley_status status = kernel_table_check_launch(launch->program->row, launch, error);
+    if (status == LEY_OK)
+        status = enter(d, error);
     if (status == LEY_OK)
         status = launch_between(d, launch, event, error);
     return hand_out(d, event, status, done);

@@ -45,10 +45,30 @@ static const char *known_name(CUresult code)
     }
 }
 
+/* The driver function behind a field of the table of entry points; NULL: there is no such field. */
+static const char *symbol_of(const char *field, size_t length)
+{
+    static const char *const names[][2] = {
+#define NAMES(field, symbol, needed, arguments) {#field, #symbol},
+        CUDA_DRIVER_TABLE(NAMES)
+#undef NAMES
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i][0]) == length && memcmp(names[i][0], field, length) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file, int line)
 {
     const char *base = strrchr(file, '/'), *name = NULL;
     if (api->error_name == NULL || api->error_name(code, &name) != CUDA_SUCCESS || name == NULL)
         name = known_name(code);
-    return ley_fail(error, LEY_ERROR_DEVICE, "%s: %s (%d) at %s:%d", call, name, code, base != NULL ? base + 1 : file, line);
+    /* "d->api->launch(p->function, ...)" says nothing to a user: cuLaunchKernel does. */
+    const char *arguments = call + strcspn(call, "("), *field = arguments;
+    while (field > call && field[-1] != '>')
+        field--;
+    const char *symbol = symbol_of(field, (size_t)(arguments - field));
+    return ley_fail(error, LEY_ERROR_DEVICE, "%s%s: %s (%d) at %s:%d", symbol != NULL ? symbol : "",
+                    symbol != NULL ? arguments : call, name, code, base != NULL ? base + 1 : file, line);
 }

@@ -20,6 +20,7 @@ typedef struct cuda_dev {
 } cuda_dev;
 
 struct dev_program {
+    const struct kernel_row *row;
     CUmodule module;
     CUfunction function;
     CUdeviceptr constant; /* cm_atoms, for kernels that read constant memory; else 0 */
@@ -28,7 +29,7 @@ struct dev_program {
     size_t image_size;
 };
 
-/* Fills in "call: CUDA_ERROR_NAME (code) at file:line". */
+/* Fills in "call: CUDA_ERROR_NAME (code) at file:line"; a call through the table, "api->launch(...)", under its driver function's name. */
 ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file, int line);
 
 /* Every driver call goes through here: returns from the calling function when it fails. */

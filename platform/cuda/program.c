@@ -1,4 +1,5 @@
 /* Programs: CUDA C through NVRTC for the card's own architecture, or an image that was kept. */
+#include "../kernel_table.h"
 #include "internal.h"
 #include "spec.h"
 
@@ -119,15 +120,15 @@ ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary,
     dev_program *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "a program");
-    ley_status status = LEY_OK;
-    if (binary != NULL) {
+    ley_status status = kernel_table_check_build(source, &p->row, error);
+    if (status == LEY_OK && binary != NULL) {
         p->image_size = binary_size;
         p->image = calloc(binary_size + 1, 1); /* PTX ends with a NUL, whatever the file said */
         if (p->image != NULL)
             memcpy(p->image, binary, binary_size);
         else
             status = ley_fail_memory(error, binary_size, "a compiled kernel");
-    } else {
+    } else if (status == LEY_OK) {
         const cuda_nvrtc *nvrtc = cuda_nvrtc_open(reason, sizeof reason);
         status = nvrtc != NULL ? compile(nvrtc, d->base.info, source, p, error)
                                : ley_fail(error, LEY_ERROR_DEVICE, "%s", reason);

@@ -25,6 +25,7 @@ struct dev_event {
 };
 
 struct dev_program {
+    const struct kernel_row *row;
     cl_program program;
     cl_kernel kernel;
 };

@@ -1,4 +1,5 @@
 /* Programs: from source, from a binary, and back. */
+#include "../kernel_table.h"
 #include "internal.h"
 
 #include <stdio.h>
@@ -52,12 +53,12 @@ ley_status cl_build(dev *device, const dev_source *source, const void *binary, s
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "a program");
     cl_int code, binary_code = CL_SUCCESS;
-    ley_status status;
-    if (binary != NULL)
+    ley_status status = kernel_table_check_build(source, &p->row, error);
+    if (status == LEY_OK && binary != NULL)
         status = CL_MADE(error, code, p->program,
                          clCreateProgramWithBinary(d->context, 1, &d->id, &binary_size,
                                                    (const unsigned char **)&binary, &binary_code, &code));
-    else
+    else if (status == LEY_OK)
         status = CL_MADE(error, code, p->program,
                          clCreateProgramWithSource(d->context, 1, (const char **)&source->text, NULL, &code));
     if (status == LEY_OK)
