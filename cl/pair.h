@@ -3,7 +3,7 @@
  * A dialect header (dialect.h for OpenCL) names the arithmetic beforehand:
  *   real           float, double or, for CPU devices, a vector of them
  *   LEY_FN         qualifiers of an inline function
- *   LEY_MAX(a, b)  the larger of two reals
+ *   LEY_MAX(a, b), LEY_MIN(a, b)  the larger and the smaller of two reals
  *   LEY_AS_BITS(x), LEY_AS_REAL(i)  reinterpretation as a signed integer of the same shape, and back (float only)
  * Scalar formulas only: no loops, no memory spaces. */
 #ifndef LEY_PAIR_H
@@ -27,6 +27,27 @@ LEY_FN real ley_unscaled_newton_root(real x)
     real y = LEY_AS_REAL(0x5f203000 - (LEY_AS_BITS(x) >> 1));
     y = y * (2.39391345f - x * (y * y));
     return y * (6.08945469f - x * (y * y));
+}
+
+/* 2^f for |f| <= 1/2: the polynomial of degree 5 of smallest relative error, 7.5e-8. */
+LEY_FN real ley_exp2_fraction(real f)
+{
+    return 1.000000072f + f * (0.6931469671f + f * (0.2402211972f +
+           f * (0.05550713273f + f * (0.009675541331f + f * 0.001327647217f))));
+}
+
+/* 2^(-a b) for 0 <= a b <= 125. Added to 1.5 2^23 a number loses its fraction, and its integer part stands in the lowest bits, from where a
+ * shift brings it into the exponent. The product is never rounded where multiply-adds are fused. */
+LEY_FN real ley_exp2_minus(real a, real b)
+{
+    const real shifted = 12582912.0f - a * b, whole = 12582912.0f - shifted;
+    return LEY_AS_REAL(LEY_AS_BITS(ley_exp2_fraction(whole - a * b)) + (LEY_AS_BITS(shifted) << 23));
+}
+
+/* 2^x, x limited to -125 .. 125. */
+LEY_FN real ley_polynomial_exp2(real x)
+{
+    return ley_exp2_minus((real)-1.0f, LEY_MAX(LEY_MIN(x, 125.0f), -125.0f));
 }
 #endif
 

@@ -20,6 +20,13 @@
 #define LEY_ROOT_AVX512 5     /* vrsqrt14ps and one Newton step, 16 lanes */
 #define LEY_ROOT_COUNT 6
 
+/* LEY_EXP: the recipe for 2^x. exps.cl measures the error and the rate of each on the device. */
+#define LEY_EXP_STANDARD 0   /* exp2() */
+#define LEY_EXP_NATIVE 1     /* native_exp2(), error unknown until measured */
+#define LEY_EXP_POLYNOMIAL 2 /* exponent bits and a polynomial of degree 5: multiplications and additions only */
+#define LEY_EXP_PTX 3        /* ex2.approx.ftz.f32: the special-function unit, denormals flushed */
+#define LEY_EXP_COUNT 4
+
 /* LEY_ATOMS: where a kernel reads its atoms. */
 #define LEY_ATOMS_CONSTANT 0 /* streamed from constant memory, a batch a launch */
 #define LEY_ATOMS_GLOBAL 1   /* streamed from global memory */
@@ -29,6 +36,17 @@
 /* Whether atoms come as {offset x, y, z, q; cell x, y, z, -}, 32 bytes, rather than {x, y, z, q}: see dcs.cl. */
 #define LEY_ATOMS_ARE_PLACED(atoms, sum) \
     ((sum) != LEY_SPEC_SUM_DOUBLE && ((atoms) == LEY_ATOMS_LOCAL || (atoms) == LEY_ATOMS_ROWS))
+
+/* What the dialect headers read, and so every kernel: all that sum_parts.cl and the kernels that measure have. */
+#define LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_SUM, sum) \
+    KEY(LEY_WIDTH, width) \
+    KEY(LEY_ROOT, root)
+
+/* exps.cl. */
+#define LEY_EXPS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EXP, exp)
 
 /* dcs.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points; along x its vectors are strided by
  * LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring work-items touch neighbouring memory.
@@ -45,5 +63,43 @@
     KEY(LEY_SUM, sum) \
     KEY(LEY_ROOT, root) \
     KEY(LEY_NEWTON_ROOTS, newton_roots)
+
+/* LEY_SCREENING: what of exp(-kappa (d - R)) a pair computes. */
+#define LEY_SCREENING_NONE 0   /* nothing: kappa is 0 */
+#define LEY_SCREENING_FOLDED 1 /* exp(-kappa d): exp(kappa R) is in the weight, and nothing leaves a float's range */
+#define LEY_SCREENING_WIDE 2   /* exp(-kappa (d - R)) as a whole, limited to a float's range */
+
+/* LEY_POINTS: where a kernel's points lie. */
+#define LEY_POINTS_FACES 0 /* nodes of a lattice's faces: LEY_UX columns and LEY_UY rows a work-item */
+#define LEY_POINTS_LIST 1  /* anywhere: LEY_UX a work-item, LEY_UY = 1 */
+
+/* mdh.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points, work-groups of LEY_WG of them in one row;
+ * LEY_POLYNOMIAL_EXPS of its LEY_UX x LEY_UY exponentials an atom are taken by LEY_EXP_POLYNOMIAL, whatever LEY_EXP says. */
+#define LEY_MDH_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_WIDTH, width) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_UY, uy) \
+    KEY(LEY_ATOMS, atoms) \
+    KEY(LEY_TILE, tile) \
+    KEY(LEY_SUM, sum) \
+    KEY(LEY_ROOT, root) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_POLYNOMIAL_EXPS, polynomial_exps) \
+    KEY(LEY_SCREENING, screening) \
+    KEY(LEY_POINTS, points)
+
+/* A stretch of a face that mdh.cl computes: its fields, as ints. */
+#define LEY_SEGMENT_FIELDS(FIELD) \
+    FIELD(axis)        /* that the face is perpendicular to */ \
+    FIELD(plane)       /* the face's index along it */ \
+    FIELD(first_a)     /* nodes first_a .. first_a + n_a - 1 along the lower-numbered of the other axes: columns */ \
+    FIELD(n_a) \
+    FIELD(first_b)     /* along the higher-numbered: rows */ \
+    FIELD(n_b) \
+    FIELD(pitch)       /* values from a row to the next one: n_a, rounded up to whole vectors */ \
+    FIELD(first_value) /* where its values begin */ \
+    FIELD(columns)     /* work-items along a row */ \
+    FIELD(first_group) /* of its work-groups */
 
 #endif

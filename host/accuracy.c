@@ -7,12 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-ley_accuracy accuracy_compare(size_t n, const float *values, const double *references, double tolerance)
+ley_accuracy accuracy_compare_double(size_t n, const double *values, const double *references, double tolerance)
 {
     double error2 = 0, reference2 = 0, largest = 0;
     bool finite = true;
     for (size_t i = 0; i < n; i++) {
-        const double difference = (double)values[i] - references[i];
+        const double difference = values[i] - references[i];
         finite = finite && isfinite(values[i]);
         error2 += difference * difference;
         reference2 += references[i] * references[i];
@@ -23,6 +23,18 @@ ley_accuracy accuracy_compare(size_t n, const float *values, const double *refer
     a.relative_rms = n > 0 ? sqrt(error2 / (double)n) / scale : 0;
     a.max_relative = largest / scale;
     a.passed = n > 0 && finite && a.relative_rms <= tolerance;
+    return a;
+}
+
+ley_accuracy accuracy_compare(size_t n, const float *values, const double *references, double tolerance)
+{
+    double *wide = calloc(n + 1, sizeof *wide);
+    if (wide == NULL)
+        return (ley_accuracy){.points = n, .tolerance = tolerance, .relative_rms = INFINITY, .max_relative = INFINITY};
+    for (size_t i = 0; i < n; i++)
+        wide[i] = (double)values[i];
+    const ley_accuracy a = accuracy_compare_double(n, wide, references, tolerance);
+    free(wide);
     return a;
 }
 
@@ -40,6 +52,14 @@ static uint64_t next_random(uint64_t *state)
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *indices)
+{
+    const size_t n = wanted < total ? wanted : (size_t)total;
+    for (size_t i = 0; i < n; i++)
+        indices[i] = (int64_t)(n == total ? i : next_random(&seed) % total);
+    return n;
 }
 
 typedef struct sample {
@@ -84,10 +104,9 @@ ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double co
     if (s.indices == NULL || s.references == NULL || values == NULL)
         status = ley_fail_memory(error, points * 20, "the verification");
     else {
-        for (size_t i = 0; i < points; i++) {
-            s.indices[i] = (int64_t)(points == total ? i : next_random(&seed) % total);
+        accuracy_choose(total, points, seed, s.indices);
+        for (size_t i = 0; i < points; i++)
             values[i] = ley_map_read_values(map)[s.indices[i]];
-        }
         parallel_ranges(points, recompute, &s);
         if (stopped(&s))
             status = ley_fail(error, LEY_CANCELLED, "cancelled");

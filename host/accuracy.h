@@ -13,6 +13,12 @@ ley_accuracy accuracy_compare(size_t n, const float *values, const double *refer
 /* What a job promises of relative_rms, by its arithmetic: 1e-5; 1e-6 for the double sum (float map); 1e-3 for native maths. */
 double accuracy_promise(ley_math math, ley_sum sum);
 
+/* The same of values in double. */
+ley_accuracy accuracy_compare_double(size_t n, const double *values, const double *references, double tolerance);
+
+/* `wanted` numbers below `total`: random ones, or all in order when there are no more. Returns how many. */
+size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *indices);
+
 /* Samples `points` lattice points (all, in order, when there are no more) and recomputes them in double precision, on all
  * host cores. LEY_CANCELLED when *cancelled (may be NULL) turns true. */
 ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,

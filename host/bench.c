@@ -105,10 +105,10 @@ static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map
     for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) { /* the first warms up */
         status = dcs_run_begin(&run, k, 0, lattice->n[2], phi, error);
         if (status == LEY_OK)
-            status = dcs_run_finish(&run, NULL, error);
-        spent_s += run.times.end_s - run.times.start_s;
+            status = launches_finish(&run.launches, NULL, error);
+        spent_s += run.launches.times.end_s - run.launches.times.start_s;
         if (i >= 0 && status == LEY_OK)
-            seconds[repeats++] = run.times.end_s - run.times.start_s;
+            seconds[repeats++] = run.launches.times.end_s - run.launches.times.start_s;
     }
     if (status == LEY_OK)
         status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);

@@ -1,15 +1,15 @@
 #include "job.h"
 
-#include "accuracy.h"
 #include "clock.h"
 #include "error.h"
 #include "methods/method.h"
 #include "schedule.h"
+#include "solvent.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const method *const methods[] = {[LEY_METHOD_DCS] = &method_dcs};
+static const method *const methods[] = {[LEY_METHOD_DCS] = &method_dcs, [LEY_METHOD_MDH] = &method_mdh};
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
 
 void ley_job_options_default(ley_job_options *options)
@@ -60,7 +60,7 @@ static ley_status check_options(const ley_job_options *o, ley_error *error)
     return LEY_OK;
 }
 
-static ley_status create_into(ley_job *j, ley_error *error)
+static ley_status create_into(ley_job *j, const ley_solvent *solvent, ley_error *error)
 {
     const size_t devices = j->engine->candidate_count;
     j->records = calloc(devices, sizeof *j->records);
@@ -70,14 +70,24 @@ static ley_status create_into(ley_job *j, ley_error *error)
     if (j->records == NULL || j->device_reports == NULL || (j->options.variant != NULL && j->variant == NULL))
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
     j->options.variant = j->variant;
+    if (solvent != NULL) {
+        j->solvent = *solvent;
+        j->ions = calloc(solvent->ion_count + 1, sizeof *j->ions);
+        if (j->ions == NULL)
+            return ley_fail_memory(error, (solvent->ion_count + 1) * sizeof *j->ions, "the job's ions");
+        for (size_t i = 0; i < solvent->ion_count; i++)
+            j->ions[i] = solvent->ions[i];
+        j->solvent.ions = j->ions;
+    }
+    j->queue.end = j->method->count(j);
     j->report.atoms = (int64_t)ley_atoms_count(j->atoms);
-    j->report.points = ley_lattice_points(ley_map_lattice(j->map));
+    j->report.points = j->method->points(j, (slab){0, j->method->count(j)});
     j->report.evaluations = (double)j->report.atoms * (double)j->report.points;
     return LEY_OK;
 }
 
-ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_job_options *options,
-                          ley_job **job, ley_error *error)
+/* A job of a map or of a boundary: `what` says which, and holds what the caller gave. */
+static ley_status create(const ley_job *what, const ley_job_options *options, const ley_solvent *solvent, ley_job **job, ley_error *error)
 {
     ley_status status = check_options(options, error);
     if (status != LEY_OK)
@@ -85,22 +95,46 @@ ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *m
     ley_job *j = calloc(1, sizeof *j);
     if (j == NULL)
         return ley_fail_memory(error, sizeof *j, "the job");
-    j->engine = engine;
-    j->atoms = atoms;
-    j->map = map;
+    j->engine = what->engine;
+    j->atoms = what->atoms;
+    j->map = what->map;
+    j->boundary = what->boundary;
     j->options = *options;
     j->method = methods[options->method];
     j->coulomb_constant = ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
-    slab_queue_init(&j->queue, ley_map_lattice(map)->n[2]);
+    slab_queue_init(&j->queue, 0);
     pthread_mutex_init(&j->mutex, NULL);
     atomic_init(&j->cancelled, false);
-    status = create_into(j, error);
+    status = create_into(j, solvent, error);
     if (status != LEY_OK) {
         ley_job_destroy(j);
         return status;
     }
     *job = j;
     return LEY_OK;
+}
+
+ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_job_options *options,
+                          ley_job **job, ley_error *error)
+{
+    if (options->method == LEY_METHOD_MDH)
+        return ley_fail(error, LEY_ERROR_USAGE, "Multiple Debye-Hueckel values are of boundaries, not of maps");
+    return create(&(ley_job){.engine = engine, .atoms = atoms, .map = map}, options, NULL, job, error);
+}
+
+ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+                                   const ley_solvent *solvent, const ley_job_options *options, ley_job **job,
+                                   ley_error *error)
+{
+    ley_job_options taken = *options;
+    taken.method = LEY_METHOD_MDH;
+    taken.units = LEY_UNITS_KT_E;
+    ley_status status = solvent_check(solvent, error);
+    if (status == LEY_OK)
+        status = ley_boundary_check_atoms(boundary, atoms, error);
+    if (status != LEY_OK)
+        return status;
+    return create(&(ley_job){.engine = engine, .atoms = atoms, .boundary = boundary}, &taken, solvent, job, error);
 }
 
 void ley_job_destroy(ley_job *job)
@@ -116,6 +150,7 @@ void ley_job_destroy(ley_job *job)
     free(job->device_reports);
     free(job->slabs);
     free(job->variant);
+    free(job->ions);
     free(job);
 }
 
@@ -148,16 +183,14 @@ static void complete_report(ley_job *job)
 
 static ley_status verify(ley_job *job, ley_error *error)
 {
-    const ley_job_options *o = &job->options;
     const double start_s = ley_clock_s();
-    ley_status status = accuracy_sample(job->atoms, job->map, job->coulomb_constant, o->r_min_A, o->verify_points,
-                                        o->verify_seed, accuracy_promise(o->math, o->sum), &job->cancelled,
-                                        &job->report.accuracy, error);
+    ley_accuracy *a = &job->report.accuracy;
+    ley_status status = job->method->verify(job, a, error);
     job->report.verify_s = ley_clock_s() - start_s;
-    if (status == LEY_OK && !job->report.accuracy.passed)
+    if (status == LEY_OK && !a->passed)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "verification failed: relative RMS error %.3g, at most %.3g is right%s",
-                          job->report.accuracy.relative_rms, job->report.accuracy.tolerance,
-                          o->sum != LEY_SUM_DOUBLE ? " (where charges nearly cancel, a double sum is needed)" : "");
+                          a->relative_rms, a->tolerance,
+                          job->options.sum != LEY_SUM_DOUBLE ? " (where charges nearly cancel, a double sum is needed)" : "");
     return status;
 }
 
@@ -171,11 +204,12 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
     job->report.prepare_s = computing_s - job->start_s;
     if (status == LEY_OK)
         status = schedule_run(job, error);
+    if (status == LEY_OK)
+        status = job->method->finish(job, error);
     job->report.compute_s = ley_clock_s() - computing_s;
-    job->method->release(job);
-    ley_map_set_units(job->map, ley_units_name(job->options.units));
     if (status == LEY_OK && job->options.verify_points > 0)
         status = verify(job, error);
+    job->method->release(job);
     complete_report(job);
     return status;
 }

@@ -20,7 +20,10 @@ typedef struct device_record {
 struct ley_job {
     ley_engine *engine;
     const ley_atoms *atoms;
-    ley_map *map;
+    ley_map *map;                /* what is computed: a map, */
+    ley_boundary *boundary;      /* or a boundary */
+    ley_solvent solvent;         /* of a boundary; the ions are the job's own copy */
+    ley_ion *ions;
     ley_job_options options;
     char *variant; /* the options' own copy */
     double coulomb_constant;

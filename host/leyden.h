@@ -113,6 +113,95 @@ LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *e
 LEY_API ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment,
                                     const volatile bool *cancel, ley_error *error);
 
+/* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------------------------ */
+
+/* A species of mobile ions. */
+typedef struct ley_ion {
+    double charge_e, concentration_M, radius_A; /* M: mol/l; the radius does not matter to a boundary */
+} ley_ion;
+
+/* What surrounds the molecule. */
+typedef struct ley_solvent {
+    double dielectric;        /* eps_s, of the solvent: [1, 1e6] */
+    double solute_dielectric; /* eps_p, of the molecule: [1, 1e6]; matters to SDH only */
+    double temperature_K;     /* [1e-3, 1e6] */
+    size_t ion_count;
+    const ley_ion *ions;      /* the caller's */
+} ley_solvent;
+
+/* I = 1/2 sum c_i z_i^2, in mol/l. */
+LEY_API double ley_ionic_strength_M(const ley_solvent *solvent);
+
+/* kappa = sqrt(8 pi N_A e^2 I 1e-16 / (1000 eps_s k_B T)), in 1/A, with APBS's CGS constants; 0 without ions. */
+LEY_API double ley_screening_per_A(const ley_solvent *solvent);
+
+/* e^2 1e10 / (4 pi eps0 k_B T), in A, with APBS's constants: the potential, in kT/e, of one charge at 1 A in vacuum. */
+LEY_API double ley_solvent_coulomb_constant(const ley_solvent *solvent);
+
+/* The values at the Dirichlet points of a problem: the nodes of a lattice's six faces, or any list of points. */
+typedef struct ley_boundary ley_boundary;
+
+enum { LEY_FACE_COUNT = 6 };
+
+/* Of not-a-numbers, on the faces of this lattice. Errors: those of ley_lattice_check(), LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an
+ * extent is below 2. */
+LEY_API ley_status ley_boundary_create(const ley_lattice *lattice, ley_boundary **boundary, ley_error *error);
+
+/* On these n points, which are copied: point_A[3 i + 0..2]. Errors: LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not
+ * finite or beyond 1e8 A. */
+LEY_API ley_status ley_boundary_create_points(int64_t n, const double *point_A, ley_boundary **boundary, ley_error *error);
+LEY_API void ley_boundary_destroy(ley_boundary *boundary);
+
+/* NULL for a list of points. */
+LEY_API const ley_lattice *ley_boundary_lattice(const ley_boundary *boundary);
+
+/* Number of values. Nodes on an edge belong to two faces, corners to three, and are counted there. */
+LEY_API int64_t ley_boundary_points(const ley_boundary *boundary);
+
+/* All values, kT/e: of a list in its order; of a lattice face after face, in the order of ley_boundary_face(). */
+LEY_API double *ley_boundary_values(ley_boundary *boundary);
+LEY_API const double *ley_boundary_read_values(const ley_boundary *boundary);
+
+/* Where face `face` lies among the values: 0 x low, 1 x high, 2 y low, 3 y high, 4 z low, 5 z high. Its nodes are value[b n_a + a], a and b
+ * the indices along the lattice's two other axes, the lower-numbered axis as a. */
+LEY_API int64_t ley_boundary_face(const ley_boundary *boundary, int face);
+
+/* Coordinates of value i, A. */
+LEY_API void ley_boundary_point_A(const ley_boundary *boundary, int64_t i, double point_A[3]);
+
+/* Single Debye-Hueckel values: one multipole expansion (charge, dipole, quadrupole) about the centre of the atoms' bounding box, of a
+ * sphere of radius max |x - c| + R, on all host threads in double precision. Errors: LEY_ERROR_USAGE for a solvent out of range;
+ * LEY_ERROR_INPUT when a point lies at the centre. Source: APBS's definition of `bcfl sdh`. */
+LEY_API ley_status ley_boundary_compute_sdh(ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent,
+                                            ley_error *error);
+
+/* All zero. */
+LEY_API void ley_boundary_compute_zero(ley_boundary *boundary);
+
+/* LEY_ERROR_INPUT when an atom with a charge lies within 1e-6 A of a node of the faces (of a point of the list), where its potential is
+ * infinite: the message names the atom, from 1, and the point. */
+LEY_API ley_status ley_boundary_check_atoms(const ley_boundary *boundary, const ley_atoms *atoms, ley_error *error);
+
+/* Largest error, relative to the largest value, that handing over only every stride-th node of the faces makes when the rest is
+ * interpolated bilinearly; INFINITY when stride does not divide all n - 1. */
+LEY_API double ley_boundary_stride_error(const ley_boundary *boundary, int stride);
+
+/* Writes an OpenDX map of every stride-th node: values on its faces, 0 inside; header numbers with 17 digits. Plain text: APBS reads no
+ * gzip here. Otherwise as ley_map_write_dx(). */
+LEY_API ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const char *path, const char *comment,
+                                         const volatile bool *cancel, ley_error *error);
+
+/* Writes the values as ley_boundary_read_values() has them: float64, little-endian, nothing else. */
+LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const char *path, ley_error *error);
+
+/* Writes lines "x,y,z,phi" below a header line. */
+LEY_API ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
+                                          ley_error *error);
+
+/* Reads points for ley_boundary_create_points(): a line each, three numbers, separated by spaces or commas; '#' begins a comment; a first
+ * line of words is a header. `*point_A` is from malloc. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error);
+
 /* ---- Devices and engine ---------------------------------------------------------------------------------------- */
 
 typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER } ley_device_class;
@@ -159,7 +248,8 @@ LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_
 /* ---- Jobs ------------------------------------------------------------------------------------------------------ */
 
 typedef enum ley_method {
-    LEY_METHOD_DCS /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
+    LEY_METHOD_DCS, /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
+    LEY_METHOD_MDH  /* Multiple Debye-Hueckel, of boundaries only: see ley_job_create_boundary() */
 } ley_method;
 
 /* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest whose error, measured on the
@@ -193,7 +283,7 @@ typedef struct ley_job_options {
     ley_math math;
     ley_sum sum;
     const char *variant;   /* a kernel variant by name (ley_variant_name()), NULL: by device class */
-    int64_t slab_planes;   /* planes a slab at most, 0: as memory and balance suggest */
+    int64_t slab_planes;   /* planes of a map, or rows of a boundary, a slab at most, 0: as memory and balance suggest */
     size_t verify_points;  /* lattice points recomputed in double precision after the job, 0: none */
     uint64_t verify_seed;
     void (*progress)(void *context, const ley_progress *progress); /* called from one worker thread at a time; or NULL */
@@ -219,6 +309,7 @@ typedef struct ley_accuracy {
 typedef struct ley_device_report {
     const ley_device_info *device;
     const char *variant, *root; /* kernel variant and 1/sqrt recipe in force; NULL when it never got so far */
+    const char *exp;            /* 2^x recipe; NULL where none is needed */
     const char *specification;  /* the kernel's -D values */
     int64_t slabs, points;
     double share;               /* of the map's points */
@@ -235,7 +326,7 @@ typedef struct ley_device_report {
 /* One slab's way through a device; times from the start of the job, in s. */
 typedef struct ley_slab_report {
     size_t device; /* index into devices */
-    int64_t first_plane, planes;
+    int64_t first, count; /* z-planes of a map; rows of a boundary, or points of a list */
     double kernel_start_s, kernel_end_s, transfer_start_s, transfer_end_s;
 } ley_slab_report;
 
@@ -258,6 +349,15 @@ typedef struct ley_job ley_job;
 LEY_API ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                   const ley_job_options *options, ley_job **job, ley_error *error);
 
+/* Prepares a job that fills a boundary with Multiple Debye-Hueckel values, in kT/e:
+ *     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j),   d_j = |r - r_j|,
+ * without the screening factor when kappa < 1e-9 / A. Of the options, math, sum, variant, slab, verification and progress count. Source: APBS's
+ * definition of `bcfl mdh`; Stone et al., GPU Gems (2010). Errors: LEY_ERROR_USAGE for an option or the solvent out of range;
+ * those of ley_boundary_check_atoms(). */
+LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+                                           const ley_solvent *solvent, const ley_job_options *options, ley_job **job,
+                                           ley_error *error);
+
 /* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the others go on.
  * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all failed their self-test,
  * LEY_ERROR_NO_DEVICE when none is able to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
@@ -270,6 +370,57 @@ LEY_API void ley_job_cancel(ley_job *job);
 LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
+
+/* ---- APBS ------------------------------------------------------------------------------------------------------ */
+
+/* An APBS input file (version 3.4): its READ, ELEC and PRINT sections, and the molecules that it reads. */
+typedef struct ley_apbs_input ley_apbs_input;
+
+typedef enum ley_boundary_kind { LEY_BOUNDARY_OTHER, LEY_BOUNDARY_ZERO, LEY_BOUNDARY_SDH, LEY_BOUNDARY_MDH } ley_boundary_kind;
+
+/* One ELEC section as APBS will calculate it. */
+typedef struct ley_apbs_elec {
+    int number, line;         /* ELEC number, from 1; where it begins */
+    const char *name;         /* of `elec name`, or "" */
+    const char *type;         /* "mg-auto", "mg-manual", ... */
+    ley_boundary_kind boundary;
+    size_t molecule;          /* index of the molecule whose atoms make the boundary */
+    ley_lattice lattice;      /* of its only or coarsest level, with dime as APBS corrects it */
+    ley_solvent solvent;
+    int levels;               /* grids that it solves on: 1, or those of focusing */
+} ley_apbs_elec;
+
+/* Reads an input file and its molecules, whose paths are relative to the working directory, as APBS takes them. Everything that
+ * APBS's multigrid calculations know is understood; of other calculations (fe-manual, bem, ...) only that they are there.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+LEY_API ley_status ley_apbs_input_read(const char *path, ley_apbs_input **input, ley_error *error);
+LEY_API void ley_apbs_input_destroy(ley_apbs_input *input);
+
+/* The ELEC sections in the order of the file. */
+LEY_API size_t ley_apbs_elec_count(const ley_apbs_input *input);
+LEY_API const ley_apbs_elec *ley_apbs_elec_get(const ley_apbs_input *input, size_t i);
+
+LEY_API size_t ley_apbs_molecule_count(const ley_apbs_input *input);
+LEY_API const ley_atoms *ley_apbs_molecule(const ley_apbs_input *input, size_t i);
+LEY_API const char *ley_apbs_molecule_path(const ley_apbs_input *input, size_t i);
+
+/* Remarks, as "file:line: ...": what APBS will do that its user may not expect. */
+LEY_API size_t ley_apbs_warning_count(const ley_apbs_input *input);
+LEY_API const char *ley_apbs_warning(const ley_apbs_input *input, size_t i);
+
+/* LEY_ERROR_INPUT, with "file:line: reason", when APBS cannot be given the boundary of the ELEC sections chosen (use[i]) through maps: forces are
+ * asked for in some ELEC section, and any potential map disables them. */
+LEY_API ley_status ley_apbs_input_check_maps(const ley_apbs_input *input, const bool *use, ley_error *error);
+
+/* Writes the input file again, with the boundary of ELEC section i read from maps[i] (NULL: as it was). Everything else stays as it is, to
+ * the letter. The file appears under its name only when it is whole. */
+LEY_API ley_status ley_apbs_input_write(const ley_apbs_input *input, const char *const *maps, const char *path,
+                                        ley_error *error);
+
+/* Seconds that APBS itself takes for the Multiple Debye-Hueckel values of this ELEC section with this many threads, and for reading a map of
+ * this many numbers. Measured constants: 9.2 ns an atom and node with salt, 3.5 ns without, on one thread. */
+LEY_API double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads);
+LEY_API double ley_apbs_read_s(int64_t numbers);
 
 /* ---- Benchmarks ------------------------------------------------------------------------------------------------ */
 

@@ -21,13 +21,13 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
 {
     ley_job *job = s->job;
     ley_device_report *r = &s->record->report;
-    const ley_lattice *lattice = ley_map_lattice(job->map);
+    const int64_t points = job->method->points(job, piece);
     pthread_mutex_lock(&job->mutex);
     r->slabs++;
-    r->points += piece.planes * lattice->n[0] * lattice->n[1];
+    r->points += points;
     r->kernel_s += times->kernel_s;
     r->transfer_s += times->transfer.end_s - times->transfer.start_s;
-    job->points_done += piece.planes * lattice->n[0] * lattice->n[1];
+    job->points_done += points;
     if (job->report.slab_count == job->slab_capacity) {
         size_t capacity = 2 * job->slab_capacity + 16;
         ley_slab_report *grown = realloc(job->slabs, capacity * sizeof *grown);
@@ -40,7 +40,7 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
         job->slabs[job->report.slab_count++] =
             (ley_slab_report){s->device_index,
                               piece.first,
-                              piece.planes,
+                              piece.count,
                               times->kernel.start_s - job->start_s,
                               times->kernel.end_s - job->start_s,
                               times->transfer.start_s - job->start_s,
@@ -73,7 +73,7 @@ static bool take(shift *s, slab *piece)
 {
     if (job_cancelled(s->job))
         slab_queue_stop(&s->job->queue);
-    return slab_queue_take(&s->job->queue, s->job->method->slab_planes(s->state), s->count == 0, piece);
+    return slab_queue_take(&s->job->queue, s->job->method->slab_count(s->state), s->count == 0, piece);
 }
 
 /* Takes, submits and collects slabs until none is left. */

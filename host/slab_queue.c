@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-void slab_queue_init(slab_queue *queue, int64_t planes)
+void slab_queue_init(slab_queue *queue, int64_t pieces)
 {
-    *queue = (slab_queue){.end = planes};
+    *queue = (slab_queue){.end = pieces};
     pthread_mutex_init(&queue->mutex, NULL);
     pthread_cond_init(&queue->changed, NULL);
 }
@@ -47,19 +47,19 @@ static bool take_now(slab_queue *queue, int64_t most, slab *taken)
 {
     if (queue->returned_count > 0) {
         slab *last = &queue->returned[queue->returned_count - 1];
-        *taken = (slab){last->first, last->planes < most ? last->planes : most};
-        last->first += taken->planes;
-        last->planes -= taken->planes;
-        if (last->planes == 0)
+        *taken = (slab){last->first, last->count < most ? last->count : most};
+        last->first += taken->count;
+        last->count -= taken->count;
+        if (last->count == 0)
             queue->returned_count--;
     } else if (queue->next < queue->end) {
         *taken = (slab){queue->next, fair_share(queue, most)};
-        if (taken->planes > queue->end - queue->next)
-            taken->planes = queue->end - queue->next;
-        queue->next += taken->planes;
+        if (taken->count > queue->end - queue->next)
+            taken->count = queue->end - queue->next;
+        queue->next += taken->count;
     } else
         return false;
-    queue->handed_out += taken->planes;
+    queue->handed_out += taken->count;
     return true;
 }
 
@@ -76,7 +76,7 @@ bool slab_queue_take(slab_queue *queue, int64_t most, bool wait, slab *taken)
 void slab_queue_done(slab_queue *queue, slab s)
 {
     pthread_mutex_lock(&queue->mutex);
-    queue->handed_out -= s.planes;
+    queue->handed_out -= s.count;
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->mutex);
 }
@@ -96,7 +96,7 @@ bool slab_queue_give_back(slab_queue *queue, slab s)
     }
     if (kept) {
         queue->returned[queue->returned_count++] = s;
-        queue->handed_out -= s.planes;
+        queue->handed_out -= s.count;
     }
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->mutex);
@@ -116,7 +116,7 @@ int64_t slab_queue_left(slab_queue *queue)
     pthread_mutex_lock(&queue->mutex);
     int64_t left = queue->end - queue->next + queue->handed_out;
     for (size_t i = 0; i < queue->returned_count; i++)
-        left += queue->returned[i].planes;
+        left += queue->returned[i].count;
     pthread_mutex_unlock(&queue->mutex);
     return left;
 }

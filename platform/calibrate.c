@@ -19,6 +19,23 @@ static const char *const root_names[LEY_ROOT_COUNT] = {
     [LEY_ROOT_AVX512] = "vrsqrt14ps + Newton",
 };
 
+static const char *const exp_names[LEY_EXP_COUNT] = {
+    [LEY_EXP_STANDARD] = "exp2",
+    [LEY_EXP_NATIVE] = "native_exp2",
+    [LEY_EXP_POLYNOMIAL] = "polynomial",
+    [LEY_EXP_PTX] = "PTX ex2.approx.ftz",
+};
+
+const char *calibrate_exp_name(int exp)
+{
+    return exp >= 0 && exp < LEY_EXP_COUNT ? exp_names[exp] : "?";
+}
+
+bool calibrate_exp_possible(const dev_info *info, int exp, int width)
+{
+    return exp != LEY_EXP_PTX || ((info->quirks & DEV_QUIRK_PTX) != 0 && width == 1);
+}
+
 const char *calibrate_root_name(int root)
 {
     return root >= 0 && root < LEY_ROOT_COUNT ? root_names[root] : "?";
@@ -66,8 +83,19 @@ static void probe_end(probe *p)
     free(p->input);
 }
 
-/* Builds `kernel` and fills its input with numbers spread evenly, on a logarithmic scale, over [1e-5, 1e9]. */
-static ley_status probe_begin(probe *p, dev *device, const char *kernel, int root, size_t chains, ley_error *error)
+/* Inputs of the kernels, for t in [0, 1): roots of numbers spread evenly on a logarithmic scale, exponentials within a float's range. */
+static double root_input(double t) { return pow(10, -5 + 14 * t); }
+static double exp_input(double t) { return 120 * t; }
+
+/* What a recipe's result should be, for its relative error. */
+static double root_result(double x) { return 1 / sqrt(x); }
+static double exp_result(double x) { return exp2(-x); }
+
+typedef double (*probe_function)(double);
+
+/* Builds `kernel` with the recipe that `recipe` names ("LEY_ROOT=2"), and fills its input. */
+static ley_status probe_begin(probe *p, dev *device, const char *kernel, const char *recipe, probe_function input, size_t chains,
+                              ley_error *error)
 {
     const dev_info *info = device->info;
     const dev_backend *b = device->backend;
@@ -82,10 +110,10 @@ static ley_status probe_begin(probe *p, dev *device, const char *kernel, int roo
     if (p->input == NULL)
         return ley_fail_memory(error, p->values * sizeof(float), "calibration");
     for (size_t i = 0; i < p->values; i++)
-        p->input[i] = (float)pow(10, -5 + 14.0 * (double)i / (double)p->values);
+        p->input[i] = (float)input((double)i / (double)p->values);
 
     char options[256], *text = NULL;
-    snprintf(options, sizeof options, "-DLEY_SUM=%d -DLEY_WIDTH=%d -DLEY_ROOT=%d", LEY_SPEC_SUM_FLOAT, width, root);
+    snprintf(options, sizeof options, "-DLEY_SUM=%d -DLEY_WIDTH=%d -D%s", LEY_SPEC_SUM_FLOAT, width, recipe);
     ley_status status = source_load(kernel, b->source_suffix, &text, error);
     const dev_source source = {kernel, text, options};
     const size_t bytes = p->values * sizeof(float);
@@ -121,7 +149,8 @@ static ley_status probe_run(probe *p, int times, double *seconds, ley_error *err
     return status;
 }
 
-/* Operations a second: ever longer runs until one takes long enough to time, then the best of three. */
+/* Operations a second: ever longer runs until one takes long enough to time, then the best of nine: a card may
+ * take a while to wake up. */
 static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
 {
     const double enough_s = 4e-3;
@@ -132,7 +161,7 @@ static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
         times *= best_s > enough_s / 16 ? 2 : 8;
         status = probe_run(p, times, &best_s, error);
     }
-    for (int again = 0; status == LEY_OK && again < 3; again++) {
+    for (int again = 0; status == LEY_OK && again < 9; again++) {
         double s = best_s;
         status = probe_run(p, times, &s, error);
         best_s = fmin(best_s, s);
@@ -141,7 +170,7 @@ static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
     return status;
 }
 
-static ley_status probe_error(probe *p, double *largest, ley_error *error)
+static ley_status probe_error(probe *p, probe_function result, double *largest, ley_error *error)
 {
     const dev_backend *b = p->device->backend;
     double seconds;
@@ -156,7 +185,7 @@ static ley_status probe_error(probe *p, double *largest, ley_error *error)
     const float *out = p->staging->bytes;
     *largest = 0;
     for (size_t i = 0; i < p->values; i++) {
-        double relative = fabs((double)out[i] * sqrt((double)p->input[i]) - 1);
+        double relative = fabs((double)out[i] / result((double)p->input[i]) - 1);
         *largest = isnan(relative) ? INFINITY : fmax(*largest, relative);
     }
     return LEY_OK;
@@ -165,23 +194,54 @@ static ley_status probe_error(probe *p, double *largest, ley_error *error)
 static ley_status measure_root(dev *device, int root, calibration *c, ley_error *error)
 {
     probe p;
-    ley_status status = probe_begin(&p, device, "roots", root, ROOT_CHAINS, error);
+    char recipe[32];
+    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d", root);
+    ley_status status = probe_begin(&p, device, "roots", recipe, root_input, ROOT_CHAINS, error);
     if (status == LEY_OK)
-        status = probe_error(&p, &c->root_error[root], error);
+        status = probe_error(&p, root_result, &c->root_error[root], error);
     if (status == LEY_OK)
         status = probe_rate(&p, &c->roots_per_s[root], error);
     probe_end(&p);
     return status;
 }
 
+static ley_status measure_exp(dev *device, int exp, calibration *c, ley_error *error)
+{
+    probe p;
+    char recipe[64];
+    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d -DLEY_EXP=%d", LEY_ROOT_STANDARD, exp);
+    ley_status status = probe_begin(&p, device, "exps", recipe, exp_input, ROOT_CHAINS, error);
+    if (status == LEY_OK)
+        status = probe_error(&p, exp_result, &c->exp_error[exp], error);
+    if (status == LEY_OK)
+        status = probe_rate(&p, &c->exps_per_s[exp], error);
+    probe_end(&p);
+    return status;
+}
+
+static ley_status measure_fma(dev *device, calibration *c, ley_error *error)
+{
+    probe p;
+    char recipe[32];
+    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d", LEY_ROOT_STANDARD);
+    ley_status status = probe_begin(&p, device, "multiply_adds", recipe, root_input, FMA_CHAINS, error);
+    if (status == LEY_OK)
+        status = probe_rate(&p, &c->fma_per_s, error);
+    probe_end(&p);
+    return status;
+}
+
 static cache_key key_of(const dev_info *info)
 {
-    char *roots = NULL, facts[256];
+    char *roots = NULL, *exps = NULL, *texts = NULL, facts[256];
     cache_key key = {""};
-    snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d, bytes %zu", info->quirks,
-             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, sizeof(calibration));
-    if (source_load("roots", info->backend->source_suffix, &roots, NULL) == LEY_OK)
-        key = cache_key_make(info, "calibration", roots, facts);
+    snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d %d, bytes %zu", info->quirks,
+             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, LEY_EXP_COUNT, sizeof(calibration));
+    if (source_load("roots", info->backend->source_suffix, &roots, NULL) == LEY_OK &&
+        source_load("exps", info->backend->source_suffix, &exps, NULL) == LEY_OK && asprintf(&texts, "%s%s", roots, exps) >= 0)
+        key = cache_key_make(info, "calibration", texts, facts);
+    free(texts);
+    free(exps);
     free(roots);
     return key;
 }
@@ -190,7 +250,25 @@ static cache_key key_of(const dev_info *info)
 static void assume(calibration *c)
 {
     c->root_error[LEY_ROOT_STANDARD] = 2.4e-7; /* 2 ulp */
-    c->roots_per_s[LEY_ROOT_STANDARD] = c->fma_per_s = 1e6;
+    c->exp_error[LEY_EXP_STANDARD] = 3.6e-7;   /* 3 ulp */
+    c->roots_per_s[LEY_ROOT_STANDARD] = c->exps_per_s[LEY_EXP_STANDARD] = c->fma_per_s = 1e6;
+}
+
+/* What does not run is not to be had. */
+static void measure_recipes(dev *device, calibration *c)
+{
+    const dev_info *info = device->info;
+    const int width = calibrate_width(info);
+    for (int root = LEY_ROOT_STANDARD + 1; root < LEY_ROOT_COUNT; root++)
+        if (calibrate_root_possible(info, root, width) && measure_root(device, root, c, NULL) != LEY_OK) {
+            c->root_error[root] = INFINITY;
+            c->roots_per_s[root] = 0;
+        }
+    for (int exp = LEY_EXP_STANDARD + 1; exp < LEY_EXP_COUNT; exp++)
+        if (calibrate_exp_possible(info, exp, width) && measure_exp(device, exp, c, NULL) != LEY_OK) {
+            c->exp_error[exp] = INFINITY;
+            c->exps_per_s[exp] = 0;
+        }
 }
 
 static ley_status measure(dev *device, calibration *result, ley_error *error)
@@ -198,31 +276,25 @@ static ley_status measure(dev *device, calibration *result, ley_error *error)
     calibration c = {.fma_per_s = 0};
     for (int root = 0; root < LEY_ROOT_COUNT; root++)
         c.root_error[root] = INFINITY;
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        c.exp_error[exp] = INFINITY;
     if (device->info->quirks & DEV_QUIRK_INTERPRETER) {
         assume(&c);
         *result = c;
         return LEY_OK;
     }
     ley_status status = measure_root(device, LEY_ROOT_STANDARD, &c, error);
+    if (status == LEY_OK)
+        status = measure_exp(device, LEY_EXP_STANDARD, &c, error);
+    if (status == LEY_OK)
+        status = measure_fma(device, &c, error);
     if (status != LEY_OK)
         return status;
-    for (int root = LEY_ROOT_STANDARD + 1; root < LEY_ROOT_COUNT; root++)
-        if (calibrate_root_possible(device->info, root, calibrate_width(device->info)) &&
-            measure_root(device, root, &c, NULL) != LEY_OK) {
-            c.root_error[root] = INFINITY;
-            c.roots_per_s[root] = 0;
-        }
-    probe p;
-    status = probe_begin(&p, device, "multiply_adds", LEY_ROOT_STANDARD, FMA_CHAINS, error);
-    if (status == LEY_OK)
-        status = probe_rate(&p, &c.fma_per_s, error);
-    probe_end(&p);
-    if (status == LEY_OK) {
-        const cache_key key = key_of(device->info);
-        cache_put(&key, &c, sizeof c);
-        *result = c;
-    }
-    return status;
+    measure_recipes(device, &c);
+    const cache_key key = key_of(device->info);
+    cache_put(&key, &c, sizeof c);
+    *result = c;
+    return LEY_OK;
 }
 
 /* One device at a time: several may share the same cores, and what is measured here is kept. */
@@ -252,16 +324,31 @@ ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
     return calibrate_cached(device->info, result) ? LEY_OK : calibrate_measure(device, result, error);
 }
 
+/* The fastest of those whose error is at most `need`; the nearest when there is none. A recipe that is impossible has an infinite error. */
+static int fastest(int count, const double *errors, const double *rates, double need)
+{
+    int best = -1, nearest = 0;
+    for (int i = 0; i < count; i++) {
+        if (errors[i] < errors[nearest])
+            nearest = i;
+        if (errors[i] <= need && rates[i] > 0 && (best < 0 || rates[i] > rates[best]))
+            best = i;
+    }
+    return best >= 0 ? best : nearest;
+}
+
 int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need)
 {
-    int fastest = -1, nearest = LEY_ROOT_STANDARD;
-    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        if (!calibrate_root_possible(info, root, width))
-            continue;
-        if (c->root_error[root] < c->root_error[nearest])
-            nearest = root;
-        if (c->root_error[root] <= need && (fastest < 0 || c->roots_per_s[root] > c->roots_per_s[fastest]))
-            fastest = root;
-    }
-    return fastest >= 0 ? fastest : nearest;
+    double errors[LEY_ROOT_COUNT];
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        errors[root] = calibrate_root_possible(info, root, width) ? c->root_error[root] : INFINITY;
+    return fastest(LEY_ROOT_COUNT, errors, c->roots_per_s, need);
+}
+
+int calibrate_fastest_exp(const dev_info *info, const calibration *c, int width, double need)
+{
+    double errors[LEY_EXP_COUNT];
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        errors[exp] = calibrate_exp_possible(info, exp, width) ? c->exp_error[exp] : INFINITY;
+    return fastest(LEY_EXP_COUNT, errors, c->exps_per_s, need);
 }

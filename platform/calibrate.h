@@ -1,5 +1,5 @@
-/* What a device's arithmetic is worth, measured on it: the error and the rate of each reciprocal-square-root recipe, and
- * the rate of multiply-adds. Measured once a device and driver, and kept in the build cache. */
+/* What a device's arithmetic is worth, measured on it: the error and the rate of each recipe for reciprocal square roots and for
+ * exponentials, and the rate of multiply-adds. Measured once a device and driver, and kept in the build cache. */
 #ifndef LEY_CALIBRATE_H
 #define LEY_CALIBRATE_H
 
@@ -9,6 +9,8 @@
 typedef struct calibration {
     double root_error[LEY_ROOT_COUNT];  /* largest relative error over [1e-5, 1e9]; infinite: not to be had */
     double roots_per_s[LEY_ROOT_COUNT]; /* 0: not to be had */
+    double exp_error[LEY_EXP_COUNT];    /* largest relative error of 2^-x over [0, 120] */
+    double exps_per_s[LEY_EXP_COUNT];
     double fma_per_s;
 } calibration;
 
@@ -17,6 +19,11 @@ const char *calibrate_root_name(int root);
 
 /* Whether the device can be asked for this recipe in vectors of this width. */
 bool calibrate_root_possible(const dev_info *info, int root, int width);
+
+/* The same of exponentials: "exp2", "native_exp2", "polynomial", "PTX ex2.approx.ftz". */
+const char *calibrate_exp_name(int exp);
+bool calibrate_exp_possible(const dev_info *info, int exp, int width);
+int calibrate_fastest_exp(const dev_info *info, const calibration *c, int width, double need);
 
 /* The vector width that the device is measured at. */
 int calibrate_width(const dev_info *info);

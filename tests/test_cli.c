@@ -452,7 +452,7 @@ static void test_the_json_report(void **state)
                "for phase in 'reading preparing computing verifying writing total'.split(): assert r['seconds'][phase] >= 0\n"
                "a = r['accuracy']\n"
                "assert a['points'] == 100 and a['passed'] and 0 <= a['relative_rms'] < a['tolerance'] <= 1e-4\n"
-               "assert sum(s['planes'] for s in r['slabs']) == 5\n"
+               "assert sum(s['count'] for s in r['slabs']) == 5\n"
                "import os\n"
                "assert r['bytes_written'] == os.path.getsize('out/a.dx')\n");
     cli_expect(0, NULL, NULL);

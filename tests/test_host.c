@@ -16,6 +16,7 @@
 typedef float real;
 #define LEY_FN static inline
 #define LEY_MAX(a, b) fmaxf(a, b)
+#define LEY_MIN(a, b) fminf(a, b)
 static int32_t bits_of(float x)
 {
     int32_t bits;

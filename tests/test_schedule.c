@@ -87,7 +87,7 @@ static void test_two_devices_share_the_map(void **state)
     assert_true(r->accuracy.passed && r->accuracy.points == 50);
     for (size_t i = 0; i < r->slab_count; i++) {
         assert_true(r->slabs[i].kernel_end_s >= r->slabs[i].kernel_start_s);
-        assert_true(r->slabs[i].planes <= 2);
+        assert_true(r->slabs[i].count <= 2);
     }
     clean(&o);
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
@@ -397,15 +397,15 @@ static void test_slab_queue(void **state)
     slab s, t;
     slab_queue_init(&queue, 10);
     slab_queue_join(&queue);
-    assert_true(slab_queue_take(&queue, 4, true, &s) && s.first == 0 && s.planes == 4);
-    assert_true(slab_queue_take(&queue, 100, true, &t) && t.first == 4 && t.planes == 6);
+    assert_true(slab_queue_take(&queue, 4, true, &s) && s.first == 0 && s.count == 4);
+    assert_true(slab_queue_take(&queue, 100, true, &t) && t.first == 4 && t.count == 6);
     assert_false(slab_queue_take(&queue, 1, false, &t)); /* nothing now, perhaps later */
     assert_int_equal(slab_queue_left(&queue), 10);
     slab_queue_done(&queue, (slab){4, 6});
     assert_true(slab_queue_give_back(&queue, s));
     assert_int_equal(slab_queue_left(&queue), 4);
-    assert_true(slab_queue_take(&queue, 3, true, &s) && s.first == 0 && s.planes == 3); /* a smaller device */
-    assert_true(slab_queue_take(&queue, 3, true, &t) && t.first == 3 && t.planes == 1);
+    assert_true(slab_queue_take(&queue, 3, true, &s) && s.first == 0 && s.count == 3); /* a smaller device */
+    assert_true(slab_queue_take(&queue, 3, true, &t) && t.first == 3 && t.count == 1);
     slab_queue_done(&queue, s);
     slab_queue_done(&queue, t);
     assert_false(slab_queue_take(&queue, 1, true, &s));
@@ -415,7 +415,7 @@ static void test_slab_queue(void **state)
     slab_queue_init(&queue, (int64_t)1 << 40); /* more planes than 32 bits count */
     slab_queue_join(&queue);
     slab_queue_join(&queue);
-    assert_true(slab_queue_take(&queue, INT64_MAX, true, &s) && s.planes == (int64_t)1 << 38);
+    assert_true(slab_queue_take(&queue, INT64_MAX, true, &s) && s.count == (int64_t)1 << 38);
     slab_queue_stop(&queue);
     assert_false(slab_queue_take(&queue, 1, true, &t));
     slab_queue_destroy(&queue);

@@ -236,8 +236,8 @@ json_t *json_of_slabs(const ley_report *report)
         const ley_slab_report *slab = &report->slabs[i];
         json_t *object = there(json_object());
         json_put(object, "device", json_count((int64_t)slab->device));
-        json_put(object, "first_plane", json_count(slab->first_plane));
-        json_put(object, "planes", json_count(slab->planes));
+        json_put(object, "first", json_count(slab->first));
+        json_put(object, "count", json_count(slab->count));
         json_put(object, "kernel_start_s", json_number(slab->kernel_start_s));
         json_put(object, "kernel_end_s", json_number(slab->kernel_end_s));
         json_put(object, "transfer_start_s", json_number(slab->transfer_start_s));

@@ -1,8 +1,8 @@
 /* OpenDX scalar maps, as APBS writes them. docs/formats.md has the layout. */
+#include "dx.h"
+
 #include "digits.h"
 #include "error.h"
-#include "leyden.h"
-#include "output.h"
 #include "text.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 16, VALUES_A_LINE = 3 };
+enum { TILE = 16 };
 
 static const size_t block_bytes = 64 << 20; /* of values turned into the file's order at once, when several rows fit */
 
@@ -81,13 +81,19 @@ static ley_status write_comment(ley_output *output, const char *comment, ley_err
     return LEY_OK;
 }
 
-static ley_status write_header(ley_output *output, const ley_map *map, const char *comment, ley_error *error)
+/* A line of a keyword and three numbers. */
+static ley_status write_three(ley_output *output, const char *keyword, double x, double y, double z, bool exact,
+                              ley_error *error)
 {
-    const ley_lattice *l = ley_map_lattice(map);
-    const double *o = l->origin_A, *h = l->spacing_A;
-    const long long n[3] = {l->n[0], l->n[1], l->n[2]};
+    return print(output, error, exact ? "%s %.17g %.17g %.17g\n" : "%s %12.6e %12.6e %12.6e\n", keyword, x, y, z);
+}
+
+ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
+                               bool exact, ley_error *error)
+{
+    const double *o = lattice->origin_A, *h = lattice->spacing_A;
+    const long long n[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
     char title[64];
-    const char *units = ley_map_units(map);
     snprintf(title, sizeof title, *units != '\0' ? "POTENTIAL (%s)\n\n" : "POTENTIAL\n\n", units);
     ley_status status = print(output, error, "# Data from leyden %s\n# \n", LEY_VERSION);
     if (status == LEY_OK)
@@ -97,16 +103,26 @@ static ley_status write_header(ley_output *output, const ley_map *map, const cha
     if (status == LEY_OK)
         status = print(output, error, "object 1 class gridpositions counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
-        status = print(output, error, "origin %12.6e %12.6e %12.6e\n", o[0], o[1], o[2]);
+        status = write_three(output, "origin", o[0], o[1], o[2], exact, error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        status = print(output, error, "delta %12.6e %12.6e %12.6e\n", axis == 0 ? h[0] : 0, axis == 1 ? h[1] : 0,
-                       axis == 2 ? h[2] : 0);
+        status = write_three(output, "delta", axis == 0 ? h[0] : 0, axis == 1 ? h[1] : 0, axis == 2 ? h[2] : 0, exact,
+                             error);
     if (status == LEY_OK)
         status = print(output, error, "object 2 class gridconnections counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
         status = print(output, error, "object 3 class array type double rank 0 items %lld         data follows\n",
-                       (long long)ley_lattice_points(l));
+                       (long long)ley_lattice_points(lattice));
     return status;
+}
+
+ley_status ley_dx_write_footer(ley_output *output, ley_error *error)
+{
+    return print(output, error,
+                 "attribute \"dep\" string \"positions\"\n"
+                 "object \"regular positions regular connections\"         class field\n"
+                 "component \"positions\" value 1\n"
+                 "component \"connections\" value 2\n"
+                 "component \"data\" value 3\n");
 }
 
 /* Values in the file's order on their way to text. */
@@ -126,7 +142,7 @@ static ley_status write_values(value_writer *writer, const float *values, size_t
         for (size_t i = 0; i < batch; i++) {
             at = ley_digits_write(&writer->digits, values[i], at);
             *at++ = ' ';
-            if (++writer->column == VALUES_A_LINE) {
+            if (++writer->column == LEY_DX_VALUES_A_LINE) {
                 *at++ = '\n';
                 writer->column = 0;
             }
@@ -186,16 +202,11 @@ ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *co
         status = ley_output_open(&output, path, ends_in_gz(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = write_header(&output, map, comment, error);
+    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, false, error);
     if (status == LEY_OK)
         status = write_array(&output, map, error);
     if (status == LEY_OK)
-        status = print(&output, error,
-                       "attribute \"dep\" string \"positions\"\n"
-                       "object \"regular positions regular connections\"         class field\n"
-                       "component \"positions\" value 1\n"
-                       "component \"connections\" value 2\n"
-                       "component \"data\" value 3\n");
+        status = ley_dx_write_footer(&output, error);
     if (status == LEY_OK)
         return ley_output_commit(&output, error);
     ley_output_abandon(&output);

@@ -3,6 +3,7 @@
  * Data: atoms go to each device once; a slab's potentials come back through page-locked staging and lose their padding on
  * the way into the map. Bounds: pairs over the device's root rate; 4 bytes a point over its link, which for more than a few
  * hundred atoms is nothing. */
+#include "accuracy.h"
 #include "dcs_kernel.h"
 #include "error.h"
 #include "method.h"
@@ -42,6 +43,17 @@ static void release(ley_job *job)
 {
     free(job->method_data);
     job->method_data = NULL;
+}
+
+static int64_t count_planes(const ley_job *job)
+{
+    return ley_map_lattice(job->map)->n[2];
+}
+
+static int64_t count_points(const ley_job *job, slab s)
+{
+    const int64_t *n = ley_map_lattice(job->map)->n;
+    return s.count * n[0] * n[1];
 }
 
 /* Bytes that a slab's buffer may have: what the staging shall be at most, the device's largest allocation, and half of three
@@ -146,7 +158,7 @@ static void end(void *state)
     free(s);
 }
 
-static int64_t slab_planes(const void *state)
+static int64_t slab_count(const void *state)
 {
     return ((const dcs_state *)state)->slab_planes;
 }
@@ -175,9 +187,9 @@ static ley_status submit(void *state, int slot_index, slab piece, ley_error *err
 {
     dcs_state *s = state;
     dcs_slot *slot = &s->slots[slot_index];
-    ley_status status = dcs_run_begin(&slot->run, &s->kernel, piece.first, piece.planes, slot->phi, error);
-    if (status == LEY_OK && dcs_run_last(&slot->run) != NULL)
-        status = start_read(s, slot, dcs_run_last(&slot->run), error);
+    ley_status status = dcs_run_begin(&slot->run, &s->kernel, piece.first, piece.count, slot->phi, error);
+    if (status == LEY_OK && launches_last(&slot->run.launches) != NULL)
+        status = start_read(s, slot, launches_last(&slot->run.launches), error);
     return status;
 }
 
@@ -194,16 +206,16 @@ static ley_status collect(void *state, int slot_index, slab piece, slab_times *t
     dcs_state *s = state;
     dcs_slot *slot = &s->slots[slot_index];
     const ley_lattice *lattice = ley_map_lattice(s->job->map);
-    ley_status status = dcs_run_finish(&slot->run, &s->job->cancelled, error);
+    ley_status status = launches_finish(&slot->run.launches, &s->job->cancelled, error);
     if (status == LEY_OK && slot->read == NULL)
         status = start_read(s, slot, NULL, error);
     if (status == LEY_OK)
         status = wait_read(s, slot, &times->transfer, error);
     if (status != LEY_OK)
         return status;
-    times->kernel = slot->run.times;
-    times->kernel_s = slot->run.busy_s;
-    const padded_slab layout = slab_layout(s, piece.planes);
+    times->kernel = slot->run.launches.times;
+    times->kernel_s = slot->run.launches.busy_s;
+    const padded_slab layout = slab_layout(s, piece.count);
     padding_crop(&layout, slot->staging->bytes, ley_map_values(s->job->map) + piece.first * lattice->n[0] * lattice->n[1]);
     return LEY_OK;
 }
@@ -212,20 +224,38 @@ static void drop(void *state, int slot_index)
 {
     dcs_state *s = state;
     dcs_slot *slot = &s->slots[slot_index];
-    dcs_run_abandon(&slot->run);
+    launches_abandon(&slot->run.launches);
     if (slot->read != NULL)
         wait_read(s, slot, NULL, NULL);
+}
+
+static ley_status finish(ley_job *job, ley_error *error)
+{
+    (void)error;
+    ley_map_set_units(job->map, ley_units_name(job->options.units));
+    return LEY_OK;
+}
+
+static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
+{
+    const ley_job_options *o = &job->options;
+    return accuracy_sample(job->atoms, job->map, job->coulomb_constant, o->r_min_A, o->verify_points, o->verify_seed,
+                           accuracy_promise(o->math, o->sum), &job->cancelled, accuracy, error);
 }
 
 const method method_dcs = {
     .name = "dcs",
     .prepare = prepare,
     .release = release,
+    .count = count_planes,
+    .points = count_points,
     .begin = begin,
     .end = end,
-    .slab_planes = slab_planes,
+    .slab_count = slab_count,
     .submit = submit,
     .collect = collect,
     .drop = drop,
+    .finish = finish,
+    .verify = verify,
     .variant_name = tuning_dcs_variant,
 };

@@ -156,15 +156,16 @@ static dev_argument step_argument(const dcs_kernel *k)
     return dev_argument_bytes(rounded, sizeof rounded);
 }
 
-static ley_status launch_next(dcs_run *run, ley_error *error)
+static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
 {
-    dcs_kernel *k = run->kernel;
+    const dcs_run *run = context;
+    const dcs_kernel *k = run->kernel;
     const dcs_spec *spec = &k->choice.spec;
-    const dcs_batch *batch = &k->batches[run->launched];
+    const dcs_batch *batch = &k->batches[i];
     const dev_argument arguments[] = {
         dev_argument_buffer(batch->buffer), dev_argument_int(batch->first),
         dev_argument_int(batch->count),     dev_argument_int((int32_t)run->first),
-        step_argument(k),                   dev_argument_int(run->launched > 0),
+        step_argument(k),                   dev_argument_int(i > 0),
         dev_argument_buffer(run->phi),
     };
     const dev_launch launch = {
@@ -175,59 +176,14 @@ static ley_status launch_next(dcs_run *run, ley_error *error)
         .argument_count = sizeof arguments / sizeof arguments[0],
         .arguments = arguments,
     };
-    ley_status status =
-        k->device->backend->launch(k->device, &launch, &run->events[run->launched % DCS_BATCHES_IN_FLIGHT], error);
-    if (status == LEY_OK)
-        run->launched++;
-    return status;
-}
-
-static ley_status wait_oldest(dcs_run *run, ley_error *error)
-{
-    dev *device = run->kernel->device;
-    dev_times when = {0, 0};
-    ley_status status = device->backend->wait(device, run->events[run->waited % DCS_BATCHES_IN_FLIGHT], &when, error);
-    if (run->waited++ == 0)
-        run->times.start_s = when.start_s;
-    run->times.end_s = when.end_s;
-    run->busy_s += when.end_s - when.start_s;
-    return status;
-}
-
-void dcs_run_abandon(dcs_run *run)
-{
-    while (run->waited < run->launched)
-        wait_oldest(run, NULL);
+    return k->device->backend->launch(k->device, &launch, done, error);
 }
 
 ley_status dcs_run_begin(dcs_run *run, dcs_kernel *kernel, int64_t first, int64_t planes, dev_buffer *phi, ley_error *error)
 {
     *run = (dcs_run){.kernel = kernel, .first = first, .planes = planes, .phi = phi};
-    ley_status status = LEY_OK;
-    while (status == LEY_OK && run->launched < kernel->batch_count && run->launched < DCS_BATCHES_IN_FLIGHT)
-        status = launch_next(run, error);
-    if (status != LEY_OK)
-        dcs_run_abandon(run);
-    return status;
-}
-
-dev_event *dcs_run_last(const dcs_run *run)
-{
-    return run->launched == run->kernel->batch_count ? run->events[(run->launched - 1) % DCS_BATCHES_IN_FLIGHT] : NULL;
-}
-
-ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, ley_error *error)
-{
-    ley_status status = LEY_OK;
-    while (status == LEY_OK && run->waited < run->kernel->batch_count) {
-        status = wait_oldest(run, error);
-        if (status == LEY_OK && cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
-            status = ley_fail(error, LEY_CANCELLED, "cancelled");
-        if (status == LEY_OK && run->launched < run->kernel->batch_count)
-            status = launch_next(run, error);
-    }
-    dcs_run_abandon(run);
-    return status;
+    run->launches = (launches){.device = kernel->device, .total = kernel->batch_count, .launch = launch_batch, .context = run};
+    return launches_begin(&run->launches, error);
 }
 
 void dcs_kernel_destroy(dcs_kernel *k)

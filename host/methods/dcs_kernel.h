@@ -4,11 +4,10 @@
 
 #include "dcs_pack.h"
 #include "device.h"
+#include "launches.h"
 #include "leyden.h"
 #include "padding.h"
 #include "tuning.h"
-
-#include <stdatomic.h>
 
 /* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must outlive it. */
 typedef struct dcs_problem {
@@ -53,31 +52,16 @@ ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *proble
 /* Pairs a second that this kernel will reach, roughly. */
 double dcs_kernel_expected_rate(const dcs_kernel *kernel);
 
-/* A slab's way through the kernel: its batches, one launch each, only a few of them in flight. */
-enum { DCS_BATCHES_IN_FLIGHT = 2 };
-
+/* A slab's way through the kernel: its batches, one launch each. */
 typedef struct dcs_run {
     dcs_kernel *kernel;
     int64_t first, planes;
     dev_buffer *phi;
-    dev_event *events[DCS_BATCHES_IN_FLIGHT]; /* of batch b: events[b % DCS_BATCHES_IN_FLIGHT] */
-    size_t launched, waited;
-    dev_times times; /* from the first launch's start to the last one's end */
-    double busy_s;   /* in its own launches */
+    launches launches;
 } dcs_run;
 
-/* Starts the first batches on planes [first, first + planes). On failure nothing is left in flight. */
+/* Starts the first batches on planes [first, first + planes). On failure nothing is left in flight. The run must stay where it is. */
 ley_status dcs_run_begin(dcs_run *run, dcs_kernel *kernel, int64_t first, int64_t planes, dev_buffer *phi, ley_error *error);
-
-/* All batches are launched: the last one's event, for a read to wait for; else NULL. */
-dev_event *dcs_run_last(const dcs_run *run);
-
-/* Launches what is left and waits for all. LEY_CANCELLED soon after *cancelled (may be NULL) turns true. In any case nothing is left in
- * flight. */
-ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, ley_error *error);
-
-/* Waits for what is in flight, and launches nothing more. */
-void dcs_run_abandon(dcs_run *run);
 
 void dcs_kernel_destroy(dcs_kernel *kernel);
 

@@ -65,7 +65,7 @@ static ley_status compute(dcs_kernel *k, float *map, ley_error *error)
     if (status == LEY_OK)
         status = dcs_run_begin(&run, k, FIRST_PLANE, PLANES, phi, error);
     if (status == LEY_OK)
-        status = dcs_run_finish(&run, NULL, error);
+        status = launches_finish(&run.launches, NULL, error);
     if (status == LEY_OK)
         status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);
     if (status == LEY_OK)

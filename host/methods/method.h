@@ -1,5 +1,5 @@
-/* A method of computing a map, as the scheduler sees it: what is prepared once a job, once a device, and what is done for
- * a slab. Data goes one way: atoms -> prepare -> begin (device) -> submit -> collect -> map. */
+/* A method of computing a map or a boundary, as job and scheduler see it: what is prepared once a job, once a device, and what is done
+ * for a slab. Data goes one way: atoms -> prepare -> begin (device) -> submit -> collect -> finish -> map or boundary. */
 #ifndef LEY_METHOD_H
 #define LEY_METHOD_H
 
@@ -20,23 +20,33 @@ typedef struct method {
     ley_status (*prepare)(ley_job *job, ley_error *error);
     void (*release)(ley_job *job);
 
+    /* What slabs count: all of the job's, and the points in some of them. */
+    int64_t (*count)(const ley_job *job);
+    int64_t (*points)(const ley_job *job, slab s);
+
     /* Readies a device: kernels, atoms, buffers. Fills in the record's variant, root, specification. `state` is set also on
      * failure when there is something to end. */
     ley_status (*begin)(ley_job *job, worker *w, device_record *record, void **state, ley_error *error);
     void (*end)(void *state);
 
-    /* Planes a slab at most. */
-    int64_t (*slab_planes)(const void *state);
+    /* How much a slab may be at most. */
+    int64_t (*slab_count)(const void *state);
 
     /* Starts a slab in a slot; waits for it and stores it in the map; or waits for it and drops it. */
     ley_status (*submit)(void *state, int slot, slab s, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab s, slab_times *times, ley_error *error);
     void (*drop)(void *state, int slot);
 
+    /* What is left to do on the host when all slabs are there. */
+    ley_status (*finish)(ley_job *job, ley_error *error);
+
+    /* Recomputes points in double precision and compares: as many as the options say. */
+    ley_status (*verify)(ley_job *job, ley_accuracy *accuracy, ley_error *error);
+
     /* Names of its kernel variants; NULL behind the last. */
     const char *(*variant_name)(size_t i);
 } method;
 
-extern const method method_dcs;
+extern const method method_dcs, method_mdh;
 
 #endif

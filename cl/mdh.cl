@@ -1,0 +1,283 @@
+/* Multiple Debye-Hueckel potentials at the Dirichlet points of a Poisson-Boltzmann problem:
+ *
+ *     phi(r_i) = sum_j w_j / d exp(-kappa (d - R_j)),   d = |r_i - r_j|
+ *
+ * gm_atoms    one `placed` each: where it is, its weight w in offset.w (with exp(kappa R) in it where LEY_SCREENING says so), and the
+ *             whole part of kappa R log2(e) in cell.w (its fraction is in the weight)
+ * first_atom, n_atoms, part_atoms  the atoms to sum; work-groups of index p along y sum the p-th part_atoms of them
+ * gm_places   of faces: segments, the ints of LEY_SEGMENT_FIELDS each, padded to three int4; of a list: its points, like atoms
+ * n_places    how many
+ * step, step_low  {h_x, h_y, h_z, 0}: the lattice's spacing, and what it lacks because it is rounded
+ * accumulate  0: store the sums; 1: add to what gm_parts holds (a further batch of atoms)
+ * gm_parts    [parts][part_values]; with the compensated sum as much again behind it for the compensations
+ *
+ * All lengths come times kappa log2(e), or as they are without screening, so that a pair costs one root and one 2^x. Positions come as a
+ * lattice cell and an offset within it: subtracting cells is exact.
+ *
+ * Global size {work-groups LEY_WG, parts}. A group lies on one face, so the distance from the face is the same for all its points;
+ * columns and rows of a work-item are strided by the number of work-items along a row and a column, which pads a face by less than a
+ * work-item whatever its size. Points much nearer to an atom than atoms are to each other are inexact here: the host replaces them. */
+#if !defined(LEY_WG) || !defined(LEY_POLYNOMIAL_EXPS) || !defined(LEY_SCREENING) || !defined(LEY_POINTS) || !defined(LEY_TILE)
+#error "the specification is incomplete: see LEY_MDH_KEYS in spec.h"
+#endif
+#include "dialect.h"
+#include "exp2.h"
+#include "sum.h"
+
+/* Keeps 1/sqrt finite where a point and an atom coincide but for rounding. */
+#define LEAST_R2 1e-30f
+#define MOST_EXPONENT (LEY_SUM == LEY_SPEC_SUM_DOUBLE ? 1000 : 125)
+
+#define LIST (LEY_POINTS == LEY_POINTS_LIST)
+#if LIST
+typedef real across; /* coordinates that a row's points share, where there are rows */
+#define ROWS LEY_UX
+#else
+typedef scalar across;
+#define ROWS LEY_UY
+#endif
+
+typedef struct {
+    atom offset;
+    int4 cell;
+} placed;
+
+/* What positions are relative to, and how the axes lie. */
+typedef struct {
+    int4 base;
+    int axis; /* that the face is perpendicular to; of a list 2 */
+    atom step, step_low;
+} frame;
+
+typedef struct {
+    real x[LEY_UX];   /* the points' coordinates from the base: along a row, */
+    across y[ROWS], z[LIST ? ROWS : 1]; /* a column, and across the face, where all have 0 */
+    real sum[POINTS];
+    real carry[CARRIES ? POINTS : 1];
+} points;
+
+/* An axis's coordinate from the base. LEY_ROOT_SCALE in all lengths makes up for the factor of the recipe: see pair(). */
+LEY_FN scalar from_base(int cells, scalar offset, scalar step, scalar step_low)
+{
+    return (cells * step + (cells * step_low + offset)) * LEY_ROOT_SCALE;
+}
+
+/* From the base: along a row, along a column, across; w as it was. */
+LEY_FN atom relative(const frame *f, placed p)
+{
+    const scalar x = from_base(p.cell.x - f->base.x, p.offset.x, f->step.x, f->step_low.x);
+    const scalar y = from_base(p.cell.y - f->base.y, p.offset.y, f->step.y, f->step_low.y);
+    const scalar z = from_base(p.cell.z - f->base.z, p.offset.z, f->step.z, f->step_low.z);
+    return (atom)(f->axis == 0 ? y : x, f->axis == 2 ? y : z, f->axis == 0 ? x : f->axis == 1 ? y : z, p.offset.w);
+}
+
+/* An atom as add() wants it. */
+LEY_FN atom staged(const frame *f, placed p)
+{
+    atom a = relative(f, p);
+    a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
+    if (!LIST)
+        a.z = a.z * a.z + LEAST_R2;
+    return a;
+}
+
+/* 1/d exp(-kappa (d - R)) but for constant factors, of a work-item's k-th point. The units make r2 ley_unscaled_root(r2) = kappa d log2(e). */
+LEY_FN real pair(real r2, int radius, int k)
+{
+    const real root = ley_unscaled_root(r2);
+#if LEY_SCREENING == LEY_SCREENING_NONE
+    return root;
+#elif LEY_SCREENING == LEY_SCREENING_WIDE
+    return root * ley_exp2(LEY_MIN(radius - r2 * root, (real)MOST_EXPONENT));
+#else
+#if LEY_POLYNOMIAL_EXPS > 0
+    if (IN_SHARE(k, LEY_POLYNOMIAL_EXPS))
+        return root * ley_exp2_minus(r2, root);
+#endif
+    return root * ley_exp2(-(r2 * root));
+#endif
+}
+
+/* Adds a staged atom to all points. */
+LEY_FN void add(points *p, atom a, int radius)
+{
+#if LIST
+    FOR_COLUMNS(u) {
+        const real dx = p->x[u] - a.x, dy = p->y[u] - a.y, dz = p->z[u] - a.z;
+        ADD(p->sum[u], p->carry[u * CARRIES], a.w * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), radius, u));
+    }
+#else
+    real dx2[LEY_UX];
+    FOR_COLUMNS(u) {
+        const real dx = p->x[u] - a.x;
+        dx2[u] = dx * dx;
+    }
+    FOR_ROWS(v) {
+        const scalar dy = p->y[v] - a.y, dyz2 = dy * dy + a.z;
+        FOR_COLUMNS(u) {
+            const int k = v * LEY_UX + u;
+            ADD(p->sum[k], p->carry[k * CARRIES], a.w * pair(dx2[u] + dyz2, radius, k));
+        }
+    }
+#endif
+}
+
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+/* The work-group brings a tile of atoms into local memory, then each work-item sums it. */
+LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms, __local atom *sm_tile,
+                      __local int *sm_radius)
+{
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = get_local_id(0); j < count; j += LEY_WG) {
+            sm_tile[j] = staged(f, gm_atoms[base + j]);
+            if (LEY_SCREENING == LEY_SCREENING_WIDE)
+                sm_radius[j] = gm_atoms[base + j].cell.w;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = 0; j < count; j++)
+            add(p, sm_tile[j], LEY_SCREENING == LEY_SCREENING_WIDE ? sm_radius[j] : 0);
+    }
+}
+#elif LIST
+LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms)
+{
+    for (int j = 0; j < n_atoms; j++)
+        add(p, staged(f, gm_atoms[j]), gm_atoms[j].cell.w);
+}
+#else
+/* One work-item, for CPU devices: it lays a tile of atoms out as what its rows need of each, once for all its columns; the inner loop then
+ * broadcasts one number a row. Sums of a tile are added to the running sums as a whole, which also keeps float sums short. */
+LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms)
+{
+    scalar x[LEY_TILE], weight[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        for (int j = 0; j < count; j++) {
+            const atom a = staged(f, gm_atoms[base + j]);
+            x[j] = a.x;
+            weight[j] = a.w;
+            FOR_ROWS(v) {
+                const scalar dy = p->y[v] - a.y;
+                dyz2[j * LEY_UY + v] = dy * dy + a.z;
+            }
+        }
+        for (int u = 0; u < LEY_UX; u++) {
+            real sum[LEY_UY], carry[CARRIES ? LEY_UY : 1];
+            FOR_ROWS(v) sum[v] = carry[v * CARRIES] = 0;
+            for (int j = 0; j < count; j++) {
+                const real dx = p->x[u] - x[j], dx2 = dx * dx;
+                const int radius = LEY_SCREENING == LEY_SCREENING_WIDE ? gm_atoms[base + j].cell.w : 0;
+                FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES], weight[j] * pair(dx2 + dyz2[j * LEY_UY + v], radius, v));
+            }
+            FOR_ROWS(v) {
+                const int k = v * LEY_UX + u;
+                if (CARRIES)
+                    ADD(p->sum[k], p->carry[k * CARRIES], -carry[v * CARRIES]);
+                ADD(p->sum[k], p->carry[k * CARRIES], sum[v]);
+            }
+        }
+    }
+}
+#endif
+
+/* Adds a sum to what memory holds of it, or puts it there. */
+LEY_FN void store(points *p, int k, __global real *gm_sum, __global real *gm_carry, int accumulate)
+{
+    if (accumulate) {
+        if (CARRIES)
+            ADD(p->sum[k], p->carry[k * CARRIES], -*gm_carry);
+        ADD(p->sum[k], p->carry[k * CARRIES], *gm_sum);
+    }
+    *gm_sum = p->sum[k];
+    if (CARRIES)
+        *gm_carry = p->carry[k * CARRIES];
+}
+
+#define SEGMENT_FIELD(field) int field;
+typedef struct {
+    LEY_SEGMENT_FIELDS(SEGMENT_FIELD)
+    int unused[2];
+} segment;
+
+__kernel __attribute__((reqd_work_group_size(LEY_WG, 1, 1)))
+void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, int part_atoms,
+         __global const int4 *restrict gm_places, int n_places, atom step, atom step_low, int accumulate,
+         __global real *restrict gm_parts, int part_values)
+{
+    const int group = get_group_id(0), part = get_group_id(1);
+    points p;
+    frame f;
+    f.step = step;
+    f.step_low = step_low;
+#if LIST
+    __global const placed *gm_points = (__global const placed *)gm_places;
+    const int first = group * LEY_WG * LEY_UX * LEY_WIDTH + get_local_id(0) * LEY_WIDTH;
+    f.base = gm_points[group * LEY_WG * LEY_UX * LEY_WIDTH].cell;
+    f.axis = 2;
+    FOR_COLUMNS(u) {
+        scalar x[LEY_WIDTH], y[LEY_WIDTH], z[LEY_WIDTH];
+        UNROLL for (int lane = 0; lane < LEY_WIDTH; lane++) { /* the last points stand in for those that are not there */
+            const atom at = relative(&f, gm_points[min(first + u * LEY_WG * LEY_WIDTH + lane, n_places - 1)]);
+            x[lane] = at.x;
+            y[lane] = at.y;
+            z[lane] = at.z;
+        }
+        p.x[u] = *(real *)x;
+        p.y[u] = *(real *)y;
+        p.z[u] = *(real *)z;
+    }
+#else
+    __global const segment *gm_segments = (__global const segment *)gm_places;
+    int which = 0;
+    while (which + 1 < n_places && group >= gm_segments[which + 1].first_group)
+        which++;
+    const segment s = gm_segments[which];
+    const int item = (group - s.first_group) * LEY_WG + get_local_id(0);
+    const int rows = (s.n_b + LEY_UY - 1) / LEY_UY, i = item % s.columns, j = item / s.columns;
+    const int middle_a = s.first_a + s.n_a / 2, middle_b = s.first_b + s.n_b / 2;
+    f.axis = s.axis;
+    f.base = (int4)(s.axis == 0 ? s.plane : middle_a, s.axis == 0 ? middle_a : s.axis == 1 ? s.plane : middle_b,
+                    s.axis == 2 ? s.plane : middle_b, 0);
+    const scalar step_a = s.axis == 0 ? step.y : step.x, low_a = s.axis == 0 ? step_low.y : step_low.x;
+    const scalar step_b = s.axis == 2 ? step.y : step.z, low_b = s.axis == 2 ? step_low.y : step_low.z;
+    FOR_COLUMNS(u) {
+        const real cells = (real)(s.first_a - middle_a + (i + u * s.columns) * LEY_WIDTH) + LEY_LANES;
+        p.x[u] = (cells * step_a + cells * low_a) * LEY_ROOT_SCALE;
+    }
+    FOR_ROWS(v)
+        p.y[v] = from_base(s.first_b - middle_b + j + v * rows, 0, step_b, low_b);
+#endif
+    UNROLL for (int k = 0; k < POINTS; k++) {
+        p.sum[k] = 0;
+        p.carry[k * CARRIES] = 0;
+    }
+
+    const int begin = part * part_atoms;
+    __global const placed *gm_part = gm_atoms + first_atom + begin;
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+    __local atom sm_tile[LEY_TILE];
+    __local int sm_radius[LEY_SCREENING == LEY_SCREENING_WIDE ? LEY_TILE : 1];
+    sum_atoms(&p, &f, gm_part, min(part_atoms, n_atoms - begin), sm_tile, sm_radius);
+#else
+    sum_atoms(&p, &f, gm_part, min(part_atoms, n_atoms - begin));
+#endif
+
+    __global real *gm_sum = gm_parts + (size_t)part * (part_values / LEY_WIDTH);
+    const size_t carries = (size_t)get_num_groups(1) * (part_values / LEY_WIDTH);
+#if LIST
+    FOR_COLUMNS(u) {
+        const int at = first + u * LEY_WG * LEY_WIDTH;
+        if (at < n_places)
+            store(&p, u, gm_sum + at / LEY_WIDTH, gm_sum + carries + at / LEY_WIDTH, accumulate);
+    }
+#else
+    FOR_ROWS(v) FOR_COLUMNS(u) {
+        const int a = (i + u * s.columns) * LEY_WIDTH, b = j + v * rows;
+        const size_t at = (s.first_value + (size_t)b * s.pitch + a) / LEY_WIDTH;
+        if (j < rows && a < s.n_a && b < s.n_b)
+            store(&p, v * LEY_UX + u, gm_sum + at, gm_sum + carries + at, accumulate);
+    }
+#endif
+}

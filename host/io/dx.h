@@ -1,0 +1,18 @@
+/* What all OpenDX files of this library have in common. docs/formats.md has the layout. */
+#ifndef LEY_IO_DX_H
+#define LEY_IO_DX_H
+
+#include "leyden.h"
+#include "output.h"
+
+enum { LEY_DX_VALUES_A_LINE = 3 };
+
+/* Everything in front of the values. `units` may be empty, `comment` NULL; `exact`: origin and spacing with 17 digits
+ * instead of APBS's 7. */
+ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
+                               bool exact, ley_error *error);
+
+/* Everything behind them; the last line of values must have been ended. */
+ley_status ley_dx_write_footer(ley_output *output, ley_error *error);
+
+#endif

@@ -1,0 +1,138 @@
+/* Lists of points. docs/formats.md has the rules that are applied here. */
+#include "error.h"
+#include "leyden.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COORDINATES = 3, WORDS_MAX = COORDINATES + 1 };
+
+static const double farthest_A = 1e8;
+
+typedef struct word {
+    const char *at;
+    size_t length;
+} word;
+
+typedef struct point_list {
+    int64_t n, capacity;
+    double *point_A;
+} point_list;
+
+static ley_status append(point_list *list, const double point_A[COORDINATES], const ley_text *text, ley_error *error)
+{
+    if (list->n == INT32_MAX)
+        return ley_text_fail(text, error, "more than %d points", INT32_MAX);
+    if (list->n == list->capacity) {
+        int64_t more = list->capacity == 0 ? 1024 : 2 * list->capacity;
+        size_t bytes = (size_t)more * COORDINATES * sizeof(double);
+        double *larger = realloc(list->point_A, bytes);
+        if (larger == NULL)
+            return ley_fail_memory(error, bytes, "points");
+        list->point_A = larger;
+        list->capacity = more;
+    }
+    memcpy(list->point_A + COORDINATES * list->n++, point_A, COORDINATES * sizeof(double));
+    return LEY_OK;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && ley_is_space(*at))
+        at++;
+    return at;
+}
+
+/* The words of a line up to a comment, as far as there is room. A comma separates, with blanks around it or not, so
+ * that two of them enclose an empty word. */
+static size_t split(const char *line, size_t length, word words[WORDS_MAX])
+{
+    const char *comment = memchr(line, '#', length), *end = comment != NULL ? comment : line + length;
+    const char *at = skip_blanks(line, end);
+    size_t n = 0;
+    bool comma = false;
+    while (n < WORDS_MAX && (at < end || comma)) {
+        words[n].at = at;
+        while (at < end && *at != ',' && !ley_is_space(*at))
+            at++;
+        words[n].length = (size_t)(at - words[n].at);
+        n++;
+        at = skip_blanks(at, end);
+        comma = at < end && *at == ',';
+        if (comma)
+            at = skip_blanks(at + 1, end);
+    }
+    return n;
+}
+
+/* Names of columns: none of them meant as a number. */
+static bool is_header(const word *words, size_t n)
+{
+    bool all_words = true;
+    for (size_t i = 0; i < n; i++) {
+        double value;
+        all_words = all_words && words[i].length > 0 &&
+                    ley_parse_double(words[i].at, words[i].length, &value) == LEY_NUMBER_NONE;
+    }
+    return all_words;
+}
+
+static ley_status read_point(const ley_text *text, const word *words, size_t n, point_list *list, ley_error *error)
+{
+    double point_A[COORDINATES];
+    for (size_t i = 0; i < COORDINATES; i++) {
+        if (i >= n || words[i].length == 0)
+            return ley_text_fail(text, error, "no %c", 'x' + (int)i);
+        char quote[LEY_TEXT_QUOTE];
+        ley_number kind = ley_parse_double(words[i].at, words[i].length, &point_A[i]);
+        const char *complaint = kind != LEY_NUMBER_FINE             ? ley_number_complaint(kind)
+                                : !(fabs(point_A[i]) <= farthest_A) ? "is not within 1e8 A"
+                                                                    : NULL;
+        if (complaint != NULL)
+            return ley_text_fail(text, error, "%c %s %s", 'x' + (int)i, ley_quote(words[i].at, words[i].length, quote),
+                                 complaint);
+    }
+    if (n > COORDINATES)
+        return ley_text_fail(text, error, "more than three numbers");
+    return append(list, point_A, text, error);
+}
+
+static ley_status read_lines(ley_text *text, point_list *list, ley_error *error)
+{
+    for (bool first = true;;) {
+        const char *line;
+        size_t length;
+        ley_status status = ley_text_line(text, &line, &length, error);
+        if (status != LEY_OK || line == NULL)
+            return status;
+        word words[WORDS_MAX];
+        size_t n = split(line, length, words);
+        if (n > 0 && !(first && is_header(words, n)))
+            status = read_point(text, words, n, list, error);
+        if (status != LEY_OK)
+            return status;
+        first = first && n == 0;
+    }
+}
+
+ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error)
+{
+    ley_text *text;
+    ley_status status = ley_text_open(path, &text, error);
+    if (status != LEY_OK)
+        return status;
+    point_list list = {0};
+    status = read_lines(text, &list, error);
+    if (status == LEY_OK && list.n == 0)
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: no points", path);
+    ley_text_close(text);
+    if (status != LEY_OK) {
+        free(list.point_A);
+        return status;
+    }
+    *n = list.n;
+    *point_A = list.point_A;
+    return LEY_OK;
+}

@@ -1,0 +1,35 @@
+/* A row of launches on one device, of which only a few are in flight, so that what computes for long can be cancelled soon. */
+#ifndef LEY_LAUNCHES_H
+#define LEY_LAUNCHES_H
+
+#include "device.h"
+
+#include <stdatomic.h>
+
+enum { LAUNCHES_IN_FLIGHT = 2 };
+
+typedef struct launches {
+    dev *device;
+    size_t total;
+    ley_status (*launch)(void *context, size_t i, dev_event **done, ley_error *error); /* starts the i-th */
+    void *context;
+    dev_event *events[LAUNCHES_IN_FLIGHT]; /* of launch i: events[i % LAUNCHES_IN_FLIGHT] */
+    size_t launched, waited;
+    dev_times times; /* from the first launch's start to the last one's end */
+    double busy_s;   /* in its own launches */
+} launches;
+
+/* Starts the first ones; device, total, launch and context are set. On failure nothing is left in flight. */
+ley_status launches_begin(launches *run, ley_error *error);
+
+/* All are launched: the last one's event, for a read to wait for; else NULL. */
+dev_event *launches_last(const launches *run);
+
+/* Launches what is left and waits for all. LEY_CANCELLED soon after *cancelled (may be NULL) turns true. In any case nothing is left in
+ * flight. */
+ley_status launches_finish(launches *run, const atomic_bool *cancelled, ley_error *error);
+
+/* Waits for what is in flight, and launches nothing more. */
+void launches_abandon(launches *run);
+
+#endif

@@ -1,0 +1,265 @@
+/* Multiple Debye-Hueckel boundary values as a method: phi(r) = C sum_j q_j/d exp(-kappa (d - R_j)) / (1 + kappa R_j). Stone et al., GPU Gems
+ * (2010), section 3; the definition is that of APBS.
+ *
+ * Data: atoms go to each device once; a slab is some rows of the faces, whose nodes the device makes up itself; values come back through
+ * page-locked staging. Bounds: two special functions a pair, or four multiply-adds and what of these functions is done with
+ * multiply-adds; 4 bytes a point over the link, which is nothing. */
+#include "accuracy.h"
+#include "error.h"
+#include "mdh_kernel.h"
+#include "method.h"
+#include "parallel.h"
+#include "reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double slab_s = 0.1; /* aim: progress, balance and cancelling */
+static const int64_t most_slab_points = 4 << 20;
+
+/* Points this near to an atom are recomputed in double precision: a kernel's positions are rounded by the size of a face. */
+static const double near_A = 0.05;
+
+typedef struct mdh_state {
+    ley_job *job;
+    mdh_kernel kernel;
+    int64_t slab_rows;
+    mdh_run slots[METHOD_SLOTS];
+} mdh_state;
+
+static ley_status prepare(ley_job *job, ley_error *error)
+{
+    mdh_problem *problem = malloc(sizeof *problem);
+    if (problem == NULL)
+        return ley_fail_memory(error, sizeof *problem, "the job");
+    mdh_problem_init(problem, job->atoms, job->boundary, ley_solvent_coulomb_constant(&job->solvent) / job->solvent.dielectric,
+                     ley_screening_per_A(&job->solvent));
+    job->method_data = problem;
+    return LEY_OK;
+}
+
+static void release(ley_job *job)
+{
+    free(job->method_data);
+    job->method_data = NULL;
+}
+
+/* Before prepare() the job knows its boundary alone. */
+static int64_t count_rows(const ley_job *job)
+{
+    const ley_lattice *lattice = ley_boundary_lattice(job->boundary);
+    if (lattice == NULL)
+        return ley_boundary_points(job->boundary);
+    patch patches[PATCH_COUNT];
+    int64_t rows = 0;
+    patches_of(lattice, patches);
+    for (int i = 0; i < PATCH_COUNT; i++)
+        rows += patches[i].n_b;
+    return rows;
+}
+
+static int64_t count_points(const ley_job *job, slab s)
+{
+    const mdh_problem *problem = job->method_data;
+    if (problem != NULL)
+        return mdh_problem_points(problem, s.first, s.count);
+    const ley_lattice *lattice = ley_boundary_lattice(job->boundary); /* all of them, each node once */
+    if (lattice == NULL)
+        return s.count;
+    const int64_t x = lattice->n[0] - 1, y = lattice->n[1] - 1, z = lattice->n[2] - 1;
+    return 2 * (x * y + y * z + z * x) + 2;
+}
+
+/* Rows a slab: no more than the device computes in slab_s, and than fit. */
+static void size_slabs(mdh_state *s, const mdh_problem *problem)
+{
+    const ley_job *job = s->job;
+    const double points = (double)mdh_problem_points(problem, 0, problem->rows);
+    const double atoms = (double)ley_atoms_count(problem->atoms);
+    double wanted = fmin(mdh_kernel_expected_rate(&s->kernel) * slab_s / atoms, (double)most_slab_points);
+    wanted = ceil(wanted * (double)problem->rows / points);
+    if (job->options.slab_planes > 0)
+        wanted = fmin(wanted, (double)job->options.slab_planes);
+    s->slab_rows = wanted < (double)problem->rows ? (int64_t)fmax(wanted, 1) : problem->rows;
+}
+
+static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
+{
+    mdh_state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a device's state");
+    *state = s;
+    s->job = job;
+    s->kernel.device = w->device;
+    const mdh_problem *problem = job->method_data;
+    const patch *typical = &problem->patches[0];
+    const mdh_wish wish = {.variant = job->variant,
+                           .math = job->options.math,
+                           .sum = job->options.sum,
+                           .screening = problem->screening,
+                           .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
+                           .n_a = typical->n_a,
+                           .n_b = typical->n_b};
+    ley_status status = mdh_kernel_create(w->device, &wish, &s->kernel, error);
+    if (status != LEY_OK)
+        return status;
+    record->report.variant = s->kernel.choice.variant;
+    record->report.root = calibrate_root_name(s->kernel.choice.spec.root);
+    record->report.exp = problem->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(s->kernel.choice.spec.exp);
+    record->report.from_cache = s->kernel.from_cache;
+    snprintf(record->specification, sizeof record->specification, "%s", s->kernel.options);
+    size_slabs(s, problem);
+    return mdh_kernel_load(&s->kernel, problem, error);
+}
+
+static void end(void *state)
+{
+    mdh_state *s = state;
+    if (s == NULL)
+        return;
+    for (int i = 0; i < METHOD_SLOTS; i++)
+        mdh_run_end(&s->slots[i], s->kernel.device);
+    mdh_kernel_destroy(&s->kernel);
+    free(s);
+}
+
+static int64_t slab_count(const void *state)
+{
+    return ((const mdh_state *)state)->slab_rows;
+}
+
+static ley_status submit(void *state, int slot, slab piece, ley_error *error)
+{
+    mdh_state *s = state;
+    return mdh_run_begin(&s->slots[slot], &s->kernel, piece.first, piece.count, error);
+}
+
+static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    (void)piece;
+    mdh_state *s = state;
+    mdh_run *run = &s->slots[slot];
+    ley_status status =
+        mdh_run_finish(run, &s->job->cancelled, ley_boundary_values(s->job->boundary), &times->transfer, error);
+    times->kernel = run->launches.times;
+    times->kernel_s = run->launches.busy_s;
+    return status;
+}
+
+static void drop(void *state, int slot)
+{
+    mdh_state *s = state;
+    mdh_run_abandon(&s->slots[slot]);
+}
+
+/* Points to recompute in double precision. */
+typedef struct recomputation {
+    ley_job *job;
+    size_t count, capacity;
+    int64_t *indices;
+    double *values;
+} recomputation;
+
+static void recompute(void *context, size_t first, size_t last)
+{
+    const recomputation *r = context;
+    for (size_t i = first; i < last && !job_cancelled(r->job); i++) {
+        double point_A[3];
+        ley_boundary_point_A(r->job->boundary, r->indices[i], point_A);
+        r->values[i] = reference_mdh(r->job->atoms, point_A, &r->job->solvent);
+    }
+}
+
+static ley_status run_recomputation(recomputation *r, ley_error *error)
+{
+    r->values = calloc(r->count + 1, sizeof *r->values);
+    if (r->values == NULL)
+        return ley_fail_memory(error, r->count * sizeof *r->values, "double-precision values");
+    parallel_ranges(r->count, recompute, r);
+    return job_cancelled(r->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+static bool add_near(void *context, size_t atom, int64_t i)
+{
+    (void)atom;
+    recomputation *r = context;
+    if (r->count == r->capacity) {
+        const size_t capacity = 2 * r->capacity + 16;
+        int64_t *grown = realloc(r->indices, capacity * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        r->indices = grown;
+        r->capacity = capacity;
+    }
+    r->indices[r->count++] = i;
+    return true;
+}
+
+static ley_status finish(ley_job *job, ley_error *error)
+{
+    double *values = ley_boundary_values(job->boundary);
+    recomputation near = {.job = job};
+    ley_status status = boundary_find_near(job->boundary, job->atoms, near_A, add_near, &near, error);
+    if (status == LEY_OK && near.count > 0)
+        status = run_recomputation(&near, error);
+    for (size_t i = 0; status == LEY_OK && i < near.count; i++)
+        values[near.indices[i]] = near.values[i];
+    free(near.indices);
+    free(near.values);
+    if (status == LEY_OK && ley_boundary_lattice(job->boundary) != NULL)
+        patches_share_edges(job->boundary);
+    for (int64_t i = 0; status == LEY_OK && i < ley_boundary_points(job->boundary); i++)
+        if (!isfinite(values[i])) {
+            char place[BOUNDARY_PLACE];
+            status = ley_fail(error, LEY_ERROR_INPUT, "the potential on %s of the boundary, deep within an atom's radius, is beyond %s",
+                              boundary_place(job->boundary, i, place),
+                              job->options.sum == LEY_SUM_DOUBLE ? "1e308 kT/e" : "3e38 kT/e: a double sum is needed");
+        }
+    return status;
+}
+
+static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
+{
+    const mdh_problem *problem = job->method_data;
+    const ley_job_options *o = &job->options;
+    const uint64_t total = (uint64_t)ley_boundary_points(job->boundary);
+    const size_t wanted = o->verify_points < total ? o->verify_points : (size_t)total;
+    recomputation sample = {.job = job, .indices = calloc(wanted, sizeof *sample.indices)};
+    double *values = calloc(wanted, sizeof *values);
+    ley_status status = sample.indices == NULL || values == NULL ? ley_fail_memory(error, wanted * 16, "the verification") : LEY_OK;
+    if (status == LEY_OK) {
+        sample.count = accuracy_choose(total, wanted, o->verify_seed, sample.indices);
+        status = run_recomputation(&sample, error);
+    }
+    if (status == LEY_OK) {
+        for (size_t i = 0; i < sample.count; i++)
+            values[i] = ley_boundary_read_values(job->boundary)[sample.indices[i]];
+        const double promise = o->sum == LEY_SUM_DOUBLE       ? 1e-12
+                               : o->math == LEY_MATH_NATIVE ? 1e-3
+                                                            : problem->promise;
+        *accuracy = accuracy_compare_double(sample.count, values, sample.values, promise);
+    }
+    free(sample.indices);
+    free(sample.values);
+    free(values);
+    return status;
+}
+
+const method method_mdh = {
+    .name = "mdh",
+    .prepare = prepare,
+    .release = release,
+    .count = count_rows,
+    .points = count_points,
+    .begin = begin,
+    .end = end,
+    .slab_count = slab_count,
+    .submit = submit,
+    .collect = collect,
+    .drop = drop,
+    .finish = finish,
+    .verify = verify,
+    .variant_name = tuning_mdh_variant,
+};

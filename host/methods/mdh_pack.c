@@ -1,0 +1,92 @@
+#include "mdh_pack.h"
+
+#include "spec.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct placed_float {
+    float offset[4];
+    int32_t cell[4];
+} placed_float;
+
+typedef struct placed_double {
+    double offset[4];
+    int32_t cell[4], unused[4];
+} placed_double;
+
+size_t mdh_placed_bytes(const mdh_spec *spec)
+{
+    return spec->sum == LEY_SPEC_SUM_DOUBLE ? sizeof(placed_double) : sizeof(placed_float);
+}
+
+/* The nearest cell of the frame; what is far outside gets the outermost cell that leaves differences within 32 bits. */
+static placed_double place(const mdh_problem *problem, const double position_A[3], double weight, int radius)
+{
+    const double farthest = LEY_MAX_EXTENT - 1;
+    placed_double p = {.offset = {0, 0, 0, weight}, .cell = {0, 0, 0, radius}};
+    for (int axis = 0; axis < 3; axis++) {
+        const double h_A = problem->frame.spacing_A[axis], from_A = position_A[axis] - problem->frame.origin_A[axis];
+        const double cell = fmin(fmax(rint(from_A / h_A), -farthest), farthest);
+        p.cell[axis] = (int32_t)cell;
+        p.offset[axis] = (from_A - cell * h_A) * problem->unit_per_A;
+    }
+    return p;
+}
+
+static void put(const mdh_spec *spec, const placed_double *p, size_t at, void *packed)
+{
+    if (spec->sum == LEY_SPEC_SUM_DOUBLE) {
+        ((placed_double *)packed)[at] = *p;
+        return;
+    }
+    placed_float *f = (placed_float *)packed + at;
+    for (int k = 0; k < 4; k++) {
+        f->offset[k] = (float)p->offset[k];
+        f->cell[k] = p->cell[k];
+    }
+}
+
+int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packed)
+{
+    const double *position_A = ley_atoms_positions_A(problem->atoms), *charge_e = ley_atoms_charges_e(problem->atoms);
+    const double *radius_A = ley_atoms_radii_A(problem->atoms);
+    const double kappa = problem->screening == LEY_SCREENING_NONE ? 0 : problem->kappa_per_A;
+    size_t count = 0;
+    for (size_t i = 0; i < ley_atoms_count(problem->atoms); i++) {
+        if (charge_e[i] == 0)
+            continue;
+        /* exp(kappa R) = 2^exponent: all of it into the weight, or its fraction, the rest into the pair's own power. */
+        const double exponent = kappa > 0 ? radius_A[i] * problem->unit_per_A : 0;
+        const double whole = problem->screening == LEY_SCREENING_WIDE ? fmin(rint(exponent), LEY_MAX_EXTENT) : 0;
+        const double weight = problem->coulomb_constant * charge_e[i] * exp2(exponent - whole) / (1 + kappa * radius_A[i]) * problem->unit_per_A;
+        const placed_double p = place(problem, position_A + 3 * i, weight, (int)whole);
+        put(spec, &p, count++, packed);
+    }
+    return (int)count;
+}
+
+void mdh_pack_points(const mdh_spec *spec, const mdh_problem *problem, int64_t first, int64_t count, void *packed)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double point_A[3];
+        ley_boundary_point_A(problem->boundary, first + i, point_A);
+        const placed_double p = place(problem, point_A, 0, 0);
+        put(spec, &p, (size_t)i, packed);
+    }
+}
+
+void mdh_pack_step(const mdh_spec *spec, const mdh_problem *problem, void *step, void *step_low, size_t *bytes)
+{
+    const bool wide = spec->sum == LEY_SPEC_SUM_DOUBLE;
+    double exact[4] = {0}, nothing[4] = {0};
+    float high[4] = {0}, low[4] = {0};
+    for (int axis = 0; axis < 3; axis++) {
+        exact[axis] = problem->frame.spacing_A[axis] * problem->unit_per_A;
+        high[axis] = (float)exact[axis];
+        low[axis] = (float)(exact[axis] - (double)high[axis]);
+    }
+    *bytes = wide ? sizeof exact : sizeof high;
+    memcpy(step, wide ? (void *)exact : high, *bytes);
+    memcpy(step_low, wide ? (void *)nothing : low, *bytes);
+}

@@ -1,0 +1,281 @@
+/* Rows of a boundary through the kernels: cut into segments and parts, launched, added up, brought back. */
+#include "error.h"
+#include "mdh_kernel.h"
+#include "mdh_pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Atoms that a work-group sums at most: keeps float sums short; and at least, for its start to be worth it. */
+enum { MOST_PART_ATOMS = 4096, LEAST_PART_ATOMS = 128 };
+/* Groups a compute unit that even out how many each gets; sums a point at most. */
+enum { GROUPS_A_UNIT = 24, CPU_GROUPS_A_UNIT = 8, MOST_PARTS = 64 };
+enum { SUM_GROUP = 64 };
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The kernel's segments of rows [first, first + count), and how many work-groups they need. */
+static void cut_segments(mdh_run *run)
+{
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    const mdh_problem *problem = run->kernel->problem;
+    int64_t begin = 0, values = 0, groups = 0;
+    run->segment_count = 0;
+    for (int i = 0; i < problem->patch_count; i++) {
+        const patch *p = &problem->patches[i];
+        const int64_t from = run->first > begin ? run->first : begin, end = begin + p->n_b;
+        const int64_t to = run->first + run->count < end ? run->first + run->count : end;
+        if (to > from) {
+            const int axis = p->face / 2;
+            const int64_t vectors = ceil_div(p->n_a, spec->width), columns = ceil_div(vectors, spec->ux);
+            run->segments[run->segment_count] = (mdh_segment){
+                .axis = axis,
+                .plane = (int32_t)(p->face % 2 == 0 ? 0 : problem->frame.n[axis] - 1),
+                .first_a = (int32_t)p->first_a,
+                .n_a = (int32_t)p->n_a,
+                .first_b = (int32_t)(p->first_b + from - begin),
+                .n_b = (int32_t)(to - from),
+                .pitch = (int32_t)(vectors * spec->width),
+                .first_value = (int32_t)values,
+                .columns = (int32_t)columns,
+                .first_group = (int32_t)groups,
+            };
+            run->segment_count++;
+            values += (to - from) * vectors * spec->width;
+            groups += ceil_div(columns * ceil_div(to - from, spec->uy), spec->wg);
+        }
+        begin = end;
+    }
+    run->part_values = (int)values;
+    run->groups = (size_t)groups;
+}
+
+static void cut_list(mdh_run *run)
+{
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    run->part_values = (int)(ceil_div(run->count, spec->width) * spec->width);
+    run->groups = (size_t)ceil_div(run->count, (int64_t)spec->wg * spec->width * spec->ux);
+}
+
+/* Into how many parts the atoms go, and how many of these a launch sums. */
+static void cut_atoms(mdh_run *run)
+{
+    const mdh_kernel *k = run->kernel;
+    const dev_info *info = k->device->info;
+    const int n = k->n_atoms > 0 ? k->n_atoms : 1;
+    const int most = k->most_part_atoms > 0 ? k->most_part_atoms : MOST_PART_ATOMS;
+    const int64_t wanted = (int64_t)info->compute_units * (info->device_class == DEV_CPU ? CPU_GROUPS_A_UNIT : GROUPS_A_UNIT);
+    int64_t parts = ceil_div(wanted, (int64_t)run->groups);
+    const int64_t useful = k->most_part_atoms > 0 ? 2 : ceil_div(n, LEAST_PART_ATOMS);
+    parts = parts < useful ? parts : useful;
+    parts = parts < MOST_PARTS ? parts : MOST_PARTS;
+    if (info->max_groups[1] > 0 && (uint64_t)parts > info->max_groups[1])
+        parts = (int64_t)info->max_groups[1];
+    const int64_t batches = ceil_div(n, parts * most);
+    run->part_atoms = (int)ceil_div(n, batches * parts);
+    run->parts = (size_t)ceil_div(ceil_div(n, batches), run->part_atoms);
+    run->batch_atoms = run->part_atoms * (int)run->parts;
+    run->launches.total = (size_t)ceil_div(n, run->batch_atoms) + 1;
+}
+
+static ley_status grow(dev *device, dev_buffer **buffer, size_t *has, size_t bytes, dev_access access, ley_error *error)
+{
+    if (*has >= bytes)
+        return LEY_OK;
+    if (*buffer != NULL)
+        device->backend->buffer_destroy(device, *buffer);
+    *buffer = NULL;
+    *has = 0;
+    ley_status status = device->backend->buffer_create(device, bytes, access, buffer, error);
+    if (status == LEY_OK)
+        *has = bytes;
+    return status;
+}
+
+static size_t value_bytes(const mdh_run *run)
+{
+    return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static ley_status make_buffers(mdh_run *run, ley_error *error)
+{
+    dev *device = run->kernel->device;
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    const size_t sums = (size_t)run->part_values * value_bytes(run);
+    const size_t parts = sums * run->parts * (spec->sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
+    const size_t places = run->segment_count > 0 ? sizeof run->segments : (size_t)run->count * mdh_placed_bytes(spec);
+    ley_status status = grow(device, &run->places, &run->place_bytes, places, DEV_READ_ONLY, error);
+    if (status == LEY_OK)
+        status = grow(device, &run->part_sums, &run->part_bytes, parts, DEV_READ_WRITE, error);
+    if (status == LEY_OK && run->sum_bytes < sums && run->staging != NULL) {
+        device->backend->staging_destroy(device, run->staging);
+        run->staging = NULL;
+    }
+    if (status == LEY_OK)
+        status = grow(device, &run->sums, &run->sum_bytes, sums, DEV_READ_WRITE, error);
+    if (status == LEY_OK && run->staging == NULL)
+        status = device->backend->staging_create(device, run->sum_bytes, &run->staging, error);
+    return status;
+}
+
+static ley_status write_places(mdh_run *run, ley_error *error)
+{
+    dev *device = run->kernel->device;
+    if (run->segment_count > 0)
+        return device->backend->write(device, run->places, 0, run->segments, sizeof run->segments, error);
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    const size_t bytes = (size_t)run->count * mdh_placed_bytes(spec);
+    void *packed = calloc(1, bytes);
+    if (packed == NULL)
+        return ley_fail_memory(error, bytes, "packed points");
+    mdh_pack_points(spec, run->kernel->problem, run->first, run->count, packed);
+    ley_status status = device->backend->write(device, run->places, 0, packed, bytes, error);
+    free(packed);
+    return status;
+}
+
+static ley_status launch_sums(mdh_run *run, dev_event **done, ley_error *error)
+{
+    const mdh_kernel *k = run->kernel;
+    const dev_argument arguments[] = {dev_argument_buffer(run->part_sums), dev_argument_int((int32_t)run->parts),
+                                      dev_argument_int(run->part_values), dev_argument_buffer(run->sums)};
+    const dev_launch launch = {.program = k->sum_program,
+                               .groups = {(size_t)ceil_div(run->part_values, SUM_GROUP), 1, 1},
+                               .group_size = {SUM_GROUP, 1, 1},
+                               .argument_count = sizeof arguments / sizeof arguments[0],
+                               .arguments = arguments};
+    return k->device->backend->launch(k->device, &launch, done, error);
+}
+
+static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+{
+    mdh_run *run = context;
+    const mdh_kernel *k = run->kernel;
+    if (i + 1 == run->launches.total)
+        return launch_sums(run, done, error);
+    const int first = (int)i * run->batch_atoms, left = k->n_atoms - first;
+    double step[4], step_low[4];
+    size_t step_bytes;
+    mdh_pack_step(&k->choice.spec, k->problem, step, step_low, &step_bytes);
+    const dev_argument arguments[] = {
+        dev_argument_buffer(k->atoms),
+        dev_argument_int(first),
+        dev_argument_int(left < run->batch_atoms ? left : run->batch_atoms),
+        dev_argument_int(run->part_atoms),
+        dev_argument_buffer(run->places),
+        dev_argument_int(run->segment_count > 0 ? run->segment_count : (int32_t)run->count),
+        dev_argument_bytes(step, step_bytes),
+        dev_argument_bytes(step_low, step_bytes),
+        dev_argument_int(i > 0),
+        dev_argument_buffer(run->part_sums),
+        dev_argument_int(run->part_values),
+    };
+    const dev_launch launch = {.program = k->program,
+                               .groups = {run->groups, run->parts, 1},
+                               .group_size = {(size_t)k->choice.spec.wg, 1, 1},
+                               .argument_count = sizeof arguments / sizeof arguments[0],
+                               .arguments = arguments};
+    return k->device->backend->launch(k->device, &launch, done, error);
+}
+
+static ley_status start_read(mdh_run *run, dev_event *after, ley_error *error)
+{
+    dev *device = run->kernel->device;
+    const size_t bytes = (size_t)run->part_values * value_bytes(run);
+    ley_status status = device->backend->read(device, run->sums, 0, run->staging, bytes, after, &run->read, error);
+    if (status != LEY_OK)
+        run->read = NULL;
+    return status;
+}
+
+ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error)
+{
+    run->kernel = kernel;
+    run->first = first;
+    run->count = count;
+    run->read = NULL;
+    run->launches = (launches){.device = kernel->device, .launch = launch_batch, .context = run};
+    if (kernel->problem->patch_count > 0)
+        cut_segments(run);
+    else
+        cut_list(run);
+    cut_atoms(run);
+    ley_status status = make_buffers(run, error);
+    if (status == LEY_OK)
+        status = write_places(run, error);
+    if (status == LEY_OK)
+        status = launches_begin(&run->launches, error);
+    if (status == LEY_OK && launches_last(&run->launches) != NULL)
+        status = start_read(run, launches_last(&run->launches), error);
+    return status;
+}
+
+static double staged_value(const mdh_run *run, size_t at)
+{
+    const void *bytes = run->staging->bytes;
+    return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? ((const double *)bytes)[at] : (double)((const float *)bytes)[at];
+}
+
+/* Segments end padded to whole vectors, and lie in faces that are larger than they. */
+static void store(const mdh_run *run, double *values)
+{
+    const mdh_problem *problem = run->kernel->problem;
+    for (int64_t i = 0; run->segment_count == 0 && i < run->count; i++)
+        values[run->first + i] = staged_value(run, (size_t)i);
+    int which = -1;
+    int64_t begin = 0;
+    for (int i = 0; i < problem->patch_count; begin += problem->patches[i++].n_b) {
+        const patch *p = &problem->patches[i];
+        int a, b;
+        if (run->first >= begin + p->n_b || run->first + run->count <= begin)
+            continue;
+        boundary_face_axes(p->face, &a, &b);
+        const mdh_segment *s = &run->segments[++which];
+        for (int64_t row = 0; row < s->n_b; row++)
+            for (int64_t column = 0; column < s->n_a; column++)
+                values[problem->boundary->face[p->face] + (s->first_b + row) * problem->frame.n[a] + s->first_a + column] =
+                    staged_value(run, (size_t)(s->first_value + row * s->pitch + column));
+    }
+}
+
+static ley_status wait_read(mdh_run *run, dev_times *times, ley_error *error)
+{
+    dev *device = run->kernel->device;
+    dev_event *read = run->read;
+    run->read = NULL;
+    return device->backend->wait(device, read, times, error);
+}
+
+ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, dev_times *transfer, ley_error *error)
+{
+    ley_status status = launches_finish(&run->launches, cancelled, error);
+    if (status == LEY_OK && run->read == NULL)
+        status = start_read(run, NULL, error);
+    if (status == LEY_OK)
+        status = wait_read(run, transfer, error);
+    if (status == LEY_OK)
+        store(run, values);
+    return status;
+}
+
+void mdh_run_abandon(mdh_run *run)
+{
+    launches_abandon(&run->launches);
+    if (run->read != NULL)
+        wait_read(run, NULL, NULL);
+}
+
+void mdh_run_end(mdh_run *run, dev *device)
+{
+    const dev_backend *b = device->backend;
+    if (run->staging != NULL)
+        b->staging_destroy(device, run->staging);
+    dev_buffer *const buffers[] = {run->places, run->part_sums, run->sums};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (buffers[i] != NULL)
+            b->buffer_destroy(device, buffers[i]);
+    *run = (mdh_run){.kernel = NULL};
+}

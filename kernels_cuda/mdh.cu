@@ -1,0 +1,211 @@
+/* Multiple Debye-Hueckel potentials: the CUDA twin of cl/mdh.cl, which explains what it does and why. The same arguments, the same
+ * specification keys. */
+#include "dialect.cuh"
+#include "exp2.cuh"
+#include "sum.h"
+
+/* Keeps 1/sqrt finite where a point and an atom coincide but for rounding. */
+#define LEAST_R2 1e-30f
+#define MOST_EXPONENT (LEY_SUM == LEY_SPEC_SUM_DOUBLE ? 1000 : 125)
+
+#define LIST (LEY_POINTS == LEY_POINTS_LIST)
+#if LIST
+typedef real across; /* coordinates that a row's points share, where there are rows */
+#define ROWS LEY_UX
+#else
+typedef scalar across;
+#define ROWS LEY_UY
+#endif
+
+struct __align__(32) placed { /* as OpenCL lays it out: 64 bytes in double */
+    atom offset;
+    int4 cell;
+};
+
+/* What positions are relative to, and how the axes lie. */
+struct frame {
+    int4 base;
+    int axis; /* that the face is perpendicular to; of a list 2 */
+    atom step, step_low;
+};
+
+struct points {
+    real x[LEY_UX];   /* the points' coordinates from the base: along a row, */
+    across y[ROWS], z[LIST ? ROWS : 1]; /* a column, and across the face, where all have 0 */
+    real sum[POINTS];
+    real carry[CARRIES ? POINTS : 1];
+};
+
+/* An axis's coordinate from the base. LEY_ROOT_SCALE in all lengths makes up for the factor of the recipe: see pair(). */
+LEY_FN scalar from_base(int cells, scalar offset, scalar step, scalar step_low)
+{
+    return (cells * step + (cells * step_low + offset)) * LEY_ROOT_SCALE;
+}
+
+/* From the base: along a row, along a column, across; w as it was. */
+LEY_FN atom relative(const frame &f, const placed &p)
+{
+    const scalar x = from_base(p.cell.x - f.base.x, p.offset.x, f.step.x, f.step_low.x);
+    const scalar y = from_base(p.cell.y - f.base.y, p.offset.y, f.step.y, f.step_low.y);
+    const scalar z = from_base(p.cell.z - f.base.z, p.offset.z, f.step.z, f.step_low.z);
+    atom a = {f.axis == 0 ? y : x, f.axis == 2 ? y : z, f.axis == 0 ? x : f.axis == 1 ? y : z, p.offset.w};
+    return a;
+}
+
+/* An atom as add() wants it. */
+LEY_FN atom staged(const frame &f, const placed &p)
+{
+    atom a = relative(f, p);
+    a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
+    if (!LIST)
+        a.z = a.z * a.z + LEAST_R2;
+    return a;
+}
+
+/* 1/d exp(-kappa (d - R)) but for constant factors, of a work-item's k-th point. The units make r2 ley_unscaled_root(r2) = kappa d log2(e). */
+LEY_FN real pair(real r2, int radius, int k)
+{
+    const real root = ley_unscaled_root(r2);
+#if LEY_SCREENING == LEY_SCREENING_NONE
+    return root;
+#elif LEY_SCREENING == LEY_SCREENING_WIDE
+    return root * ley_exp2(LEY_MIN(radius - r2 * root, (real)MOST_EXPONENT));
+#else
+#if LEY_POLYNOMIAL_EXPS > 0
+    if (IN_SHARE(k, LEY_POLYNOMIAL_EXPS))
+        return root * ley_exp2_minus(r2, root);
+#endif
+    return root * ley_exp2(-(r2 * root));
+#endif
+}
+
+/* Adds a staged atom to all points. */
+LEY_FN void add(points &p, const atom &a, int radius)
+{
+#if LIST
+    FOR_COLUMNS(u) {
+        const real dx = p.x[u] - a.x, dy = p.y[u] - a.y, dz = p.z[u] - a.z;
+        ADD(p.sum[u], p.carry[u * CARRIES], a.w * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), radius, u));
+    }
+#else
+    real dx2[LEY_UX];
+    FOR_COLUMNS(u) {
+        const real dx = p.x[u] - a.x;
+        dx2[u] = dx * dx;
+    }
+    FOR_ROWS(v) {
+        const scalar dy = p.y[v] - a.y, dyz2 = dy * dy + a.z;
+        FOR_COLUMNS(u) {
+            const int k = v * LEY_UX + u;
+            ADD(p.sum[k], p.carry[k * CARRIES], a.w * pair(dx2[u] + dyz2, radius, k));
+        }
+    }
+#endif
+}
+
+#if LEY_ATOMS == LEY_ATOMS_LOCAL
+/* The work-group brings a tile of atoms into local memory, then each work-item sums it. */
+LEY_FN void sum_atoms(points &p, const frame &f, const placed *gm_atoms, int n_atoms)
+{
+    __shared__ atom sm_tile[LEY_TILE];
+    __shared__ int sm_radius[LEY_SCREENING == LEY_SCREENING_WIDE ? LEY_TILE : 1];
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        __syncthreads();
+        for (int j = (int)threadIdx.x; j < count; j += LEY_WG) {
+            sm_tile[j] = staged(f, gm_atoms[base + j]);
+            if (LEY_SCREENING == LEY_SCREENING_WIDE)
+                sm_radius[j] = gm_atoms[base + j].cell.w;
+        }
+        __syncthreads();
+        for (int j = 0; j < count; j++)
+            add(p, sm_tile[j], LEY_SCREENING == LEY_SCREENING_WIDE ? sm_radius[j] : 0);
+    }
+}
+#endif
+
+/* Adds a sum to what memory holds of it, or puts it there. */
+LEY_FN void store(points &p, int k, real *gm_sum, real *gm_carry, int accumulate)
+{
+    if (accumulate) {
+        if (CARRIES)
+            ADD(p.sum[k], p.carry[k * CARRIES], -*gm_carry);
+        ADD(p.sum[k], p.carry[k * CARRIES], *gm_sum);
+    }
+    *gm_sum = p.sum[k];
+    if (CARRIES)
+        *gm_carry = p.carry[k * CARRIES];
+}
+
+#define SEGMENT_FIELD(field) int field;
+struct segment {
+    LEY_SEGMENT_FIELDS(SEGMENT_FIELD)
+    int unused[2];
+};
+
+extern "C" __global__ void __launch_bounds__(LEY_WG)
+mdh(const placed *__restrict__ gm_atoms, int first_atom, int n_atoms, int part_atoms, const int4 *__restrict__ gm_places,
+    int n_places, atom step, atom step_low, int accumulate, real *__restrict__ gm_parts, int part_values)
+{
+    const int group = blockIdx.x, part = blockIdx.y;
+    points p;
+    frame f;
+    f.step = step;
+    f.step_low = step_low;
+#if LIST
+    const placed *gm_points = (const placed *)gm_places;
+    const int first = group * LEY_WG * LEY_UX + (int)threadIdx.x;
+    f.base = gm_points[group * LEY_WG * LEY_UX].cell;
+    f.axis = 2;
+    FOR_COLUMNS(u) { /* the last point stands in for those that are not there */
+        const atom at = relative(f, gm_points[min(first + u * LEY_WG, n_places - 1)]);
+        p.x[u] = at.x;
+        p.y[u] = at.y;
+        p.z[u] = at.z;
+    }
+#else
+    const segment *gm_segments = (const segment *)gm_places;
+    int which = 0;
+    while (which + 1 < n_places && group >= gm_segments[which + 1].first_group)
+        which++;
+    const segment s = gm_segments[which];
+    const int item = (group - s.first_group) * LEY_WG + (int)threadIdx.x;
+    const int rows = (s.n_b + LEY_UY - 1) / LEY_UY, i = item % s.columns, j = item / s.columns;
+    const int middle_a = s.first_a + s.n_a / 2, middle_b = s.first_b + s.n_b / 2;
+    f.axis = s.axis;
+    f.base = make_int4(s.axis == 0 ? s.plane : middle_a, s.axis == 0 ? middle_a : s.axis == 1 ? s.plane : middle_b,
+                    s.axis == 2 ? s.plane : middle_b, 0);
+    const scalar step_a = s.axis == 0 ? step.y : step.x, low_a = s.axis == 0 ? step_low.y : step_low.x;
+    const scalar step_b = s.axis == 2 ? step.y : step.z, low_b = s.axis == 2 ? step_low.y : step_low.z;
+    FOR_COLUMNS(u) {
+        p.x[u] = from_base(s.first_a - middle_a + i + u * s.columns, 0, step_a, low_a);
+    }
+    FOR_ROWS(v)
+        p.y[v] = from_base(s.first_b - middle_b + j + v * rows, 0, step_b, low_b);
+#endif
+    UNROLL for (int k = 0; k < POINTS; k++) {
+        p.sum[k] = 0;
+        p.carry[k * CARRIES] = 0;
+    }
+
+    const int begin = part * part_atoms;
+    const placed *gm_part = gm_atoms + first_atom + begin;
+    sum_atoms(p, f, gm_part, min(part_atoms, n_atoms - begin));
+
+    real *gm_sum = gm_parts + (size_t)part * part_values;
+    const size_t carries = (size_t)gridDim.y * part_values;
+#if LIST
+    FOR_COLUMNS(u) {
+        const int at = first + u * LEY_WG;
+        if (at < n_places)
+            store(p, u, gm_sum + at, gm_sum + carries + at, accumulate);
+    }
+#else
+    FOR_ROWS(v) FOR_COLUMNS(u) {
+        const int a = i + u * s.columns, b = j + v * rows;
+        const size_t at = s.first_value + (size_t)b * s.pitch + a;
+        if (j < rows && a < s.n_a && b < s.n_b)
+            store(p, v * LEY_UX + u, gm_sum + at, gm_sum + carries + at, accumulate);
+    }
+#endif
+}
