@@ -12,8 +12,8 @@
  *
  * Global size {padded nx / (LEY_WIDTH LEY_UX), padded ny / LEY_UY, planes}, work-group {LEY_WG_X, LEY_WG_Y, 1}: a group
  * lies in one plane, so (z - z_j)^2 is the same for all its points. Atoms nearer than r_min to the plane are the only
- * ones that can come within r_min of a point; they are few and take a path of their own, so that the main loop has no
- * test and no maximum in it. Cost of a pair there: an addition, a root, a multiply-add. */
+ * ones that can come within r_min of a point; where atoms are staged these few take a path of their own, so that the main loop
+ * has no test and no maximum in it. Cost of a pair there: an addition, a root, a multiply-add. */
 #if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || !defined(LEY_TILE)
 #error "the specification is incomplete: see LEY_DCS_KEYS in spec.h"
 #endif
@@ -31,6 +31,9 @@ typedef struct {
 #else
 typedef atom stored_atom;
 #endif
+
+/* Whether atoms near a point are sorted out while they are staged. */
+#define SORTED (LEY_ATOMS == LEY_ATOMS_LOCAL || LEY_ATOMS == LEY_ATOMS_ROWS)
 
 /* Atoms summed before their sum goes to memory: keeps float sums short. */
 #define BLOCK 4096
@@ -72,8 +75,8 @@ LEY_FN void add_near(points *p, atom a)
     }
 }
 
-/* Adds an atom that is farther than r_min from the plane; dz2_A2 = (z - z_j)^2. */
-LEY_FN void add_far(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
+/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from the plane. */
+LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 {
     real dx2[LEY_UX];
     FOR_COLUMNS(u) {
@@ -88,7 +91,7 @@ LEY_FN void add_far(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
         const scalar dy = p->y[v] - y, dyz2 = dy * dy + dz2_A2;
         FOR_COLUMNS(u) {
             const int k = v * LEY_UX + u;
-            const real r2_A2 = dx2[u] + dyz2;
+            const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p->step.w);
 #if LEY_NEWTON_ROOTS > 0
             if (IN_SHARE(k, LEY_NEWTON_ROOTS))
                 ADD(p->sum[k], p->carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
@@ -111,11 +114,8 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *atoms, int n_atom
 {
     for (int j = 0; j < n_atoms; j++) {
         const atom a = relative(p, atoms[j]);
-        const scalar dz = p->z - a.z, dz2 = dz * dz;
-        if (dz2 < p->step.w)
-            add_near(p, a);
-        else
-            add_far(p, a.x, a.y, dz2, a.w);
+        const scalar dz = p->z - a.z;
+        add(p, a.x, a.y, dz * dz, a.w);
     }
 }
 #endif
@@ -147,7 +147,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = 0; j < count; j++) {
             const atom a = sm_tile[j];
-            add_far(p, a.x, a.y, a.z, a.w);
+            add(p, a.x, a.y, a.z, a.w);
         }
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (uint left = sm_near[w]; left != 0; left &= left - 1)

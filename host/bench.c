@@ -1,31 +1,15 @@
 /* The benchmark: each device's own limits, then every kernel variant against them, kernels only. */
-#include "accuracy.h"
-#include "engine.h"
+#include "bench.h"
+
 #include "error.h"
-#include "methods/dcs_kernel.h"
-#include "yardstick.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VARIANTS = 32, MOST_REPEATS = 64, SAMPLE_POINTS = 500 };
-static const double bench_s = 0.1, enough_s = 3; /* aims: one launch; all launches of a slow variant */
-static const double h_A = 0.5, r_min_A = 0.05;
-static const double fma_slots_a_pair = 2; /* an addition and a multiply-add, beside the root */
+static const double enough_s = 3; /* aim: all launches of a slow variant */
 
-typedef struct bench_row {
-    ley_bench_row row;
-    char specification[512];
-    ley_error failure;
-} bench_row;
-
-typedef struct bench_device {
-    ley_bench_device device;
-    ley_bench_row public_rows[MOST_VARIANTS];
-    bench_row rows[MOST_VARIANTS];
-    ley_error failure;
-} bench_device;
+static const bench_subject *const subjects[] = {[LEY_METHOD_DCS] = &bench_dcs, [LEY_METHOD_MDH] = &bench_mdh};
 
 struct ley_bench {
     size_t count;
@@ -36,42 +20,13 @@ struct ley_bench {
 
 void ley_bench_options_default(ley_bench_options *options)
 {
-    *options = (ley_bench_options){.repeats = 7, .math = LEY_MATH_AUTO, .sum = LEY_SUM_FLOAT};
+    *options = (ley_bench_options){.repeats = 7, .salt_M = 0.15, .math = LEY_MATH_AUTO, .sum = LEY_SUM_FLOAT};
 }
 
-/* Random charges in the lattice's box, the same in every run; a flat box is made 20 A high, and high enough for a
- * protein's density, 0.1 atoms in a cubic Angstrom: closer ones would measure rounding and the path for near atoms. */
-static ley_status make_atoms(int64_t n, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
+double bench_random(uint64_t *state)
 {
-    double *numbers = calloc((size_t)n, 4 * sizeof(double));
-    if (numbers == NULL)
-        return ley_fail_memory(error, (size_t)n * 4 * sizeof(double), "benchmark atoms");
-    uint64_t state = 1;
-    double box_A[3];
-    for (int axis = 0; axis < 3; axis++)
-        box_A[axis] = (double)lattice->n[axis] * lattice->spacing_A[axis];
-    box_A[2] = fmax(box_A[2], fmax(20, (double)n / (0.1 * box_A[0] * box_A[1])));
-    for (int64_t i = 0; i < 4 * n; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
-        const double fraction = (double)(state >> 11) / 9007199254740992.0;
-        numbers[i] = i >= 3 * n ? 2 * fraction - 1 : fraction * box_A[i % 3];
-    }
-    ley_status status = ley_atoms_create((size_t)n, numbers, numbers + 3 * n, NULL, atoms, error);
-    free(numbers);
-    return status;
-}
-
-/* A problem that keeps the device busy for about bench_s: planes of 512 x 512 on a GPU, 256 x 256 elsewhere. */
-static void choose_size(const ley_bench_options *o, const worker *w, double roots_per_s, ley_bench_device *d)
-{
-    const bool gpu = w->info->device_class == DEV_GPU;
-    const bool slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
-    d->atoms = o->atoms > 0 ? o->atoms : slow ? 20 : gpu ? 32768 : 4096;
-    for (int axis = 0; axis < 2; axis++)
-        d->n[axis] = o->n[axis] > 0 ? o->n[axis] : slow ? 16 : gpu ? 512 : 256;
-    const double plane = (double)d->n[0] * (double)d->n[1] * (double)d->atoms;
-    const double planes = ceil(roots_per_s * bench_s / plane);
-    d->n[2] = o->n[2] > 0 ? o->n[2] : planes > 256 || slow ? (slow ? 1 : 256) : planes < 4 ? 4 : (int64_t)planes;
+    *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+    return (double)(*state >> 11) / 9007199254740992.0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -80,81 +35,27 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Repeated launches on one resident problem; the last one's result lands in `map`. */
-static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map *map, ley_bench_row *row,
-                              ley_error *error)
+ley_status bench_time(const ley_bench_options *o, double pairs, ley_status (*run)(void *context, double *seconds, ley_error *error),
+                      void *context, ley_bench_row *row, ley_error *error)
 {
-    const dev_backend *b = k->device->backend;
-    const ley_lattice *lattice = ley_map_lattice(map);
-    padded_slab layout = k->layout;
-    int64_t bytes = 0;
-    layout.planes = lattice->n[2];
-    dev_buffer *phi = NULL;
-    dev_staging *staging = NULL;
-    dev_event *read = NULL;
-    dcs_run run;
-    double seconds[MOST_REPEATS] = {0};
-    const int wanted = o->repeats < 1 ? 1 : o->repeats > MOST_REPEATS ? MOST_REPEATS : o->repeats;
+    double seconds[BENCH_MOST_REPEATS] = {0}, spent_s = 0;
+    const int wanted = o->repeats < 1 ? 1 : o->repeats > BENCH_MOST_REPEATS ? BENCH_MOST_REPEATS : o->repeats;
     int repeats = 0;
-    double spent_s = 0;
-    if (!padding_bytes(&layout, &bytes))
-        return ley_fail(error, LEY_ERROR_USAGE, "the benchmark's lattice is too large");
-    ley_status status = b->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &phi, error);
-    if (status == LEY_OK)
-        status = b->staging_create(k->device, (size_t)bytes, &staging, error);
-    for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) { /* the first warms up */
-        status = dcs_run_begin(&run, k, 0, lattice->n[2], phi, error);
-        if (status == LEY_OK)
-            status = launches_finish(&run.launches, NULL, error);
-        spent_s += run.launches.times.end_s - run.launches.times.start_s;
+    ley_status status = LEY_OK;
+    for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) {
+        double took_s = 0;
+        status = run(context, &took_s, error);
+        spent_s += took_s;
         if (i >= 0 && status == LEY_OK)
-            seconds[repeats++] = run.launches.times.end_s - run.launches.times.start_s;
+            seconds[repeats++] = took_s;
     }
-    if (status == LEY_OK)
-        status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);
-    if (status == LEY_OK)
-        status = b->wait(k->device, read, NULL, error);
-    if (status == LEY_OK) {
-        padding_crop(&layout, staging->bytes, ley_map_values(map));
-        qsort(seconds, (size_t)repeats, sizeof seconds[0], ascending);
-        const double median_s = seconds[repeats / 2];
-        row->evaluations_per_s = (double)ley_lattice_points(lattice) * (double)ley_atoms_count(k->problem.atoms) / median_s;
-        row->spread = (seconds[repeats - 1] - seconds[0]) / median_s;
-    }
-    if (staging != NULL)
-        b->staging_destroy(k->device, staging);
-    if (phi != NULL)
-        b->buffer_destroy(k->device, phi);
-    return status;
-}
-
-static ley_status bench_variant(worker *w, const ley_bench_options *o, const char *variant, const ley_atoms *atoms,
-                                const ley_lattice *lattice, const ley_bench_device *limits, bench_row *r)
-{
-    ley_error *error = &r->failure;
-    ley_map *map = NULL;
-    const dcs_problem problem = {atoms, *lattice, 1, r_min_A};
-    dcs_kernel kernel = {.device = w->device};
-    const tuning_wish wish = {.variant = variant, .math = o->math, .sum = o->sum, .n_x = lattice->n[0], .n_y = lattice->n[1]};
-    ley_status status = ley_map_create(lattice, &map, error);
-    if (status == LEY_OK)
-        status = dcs_kernel_create(w->device, &wish, &kernel, error);
-    if (status == LEY_OK)
-        status = dcs_kernel_load(&kernel, &problem, lattice->n[2], 1e9, error);
-    if (status == LEY_OK)
-        status = time_kernel(&kernel, o, map, &r->row, error);
-    if (status == LEY_OK)
-        status = accuracy_sample(atoms, map, 1, r_min_A, SAMPLE_POINTS, 1, accuracy_promise(o->math, o->sum),
-                                 NULL, &r->row.accuracy, error);
-    if (status == LEY_OK) {
-        r->row.root = calibrate_root_name(kernel.choice.spec.root);
-        r->row.root_share = r->row.evaluations_per_s / limits->roots_per_s;
-        r->row.fma_share = r->row.evaluations_per_s * fma_slots_a_pair / limits->fma_per_s;
-        tuning_dcs_options(&kernel.choice.spec, r->specification, sizeof r->specification);
-    }
-    dcs_kernel_destroy(&kernel);
-    ley_map_destroy(map);
-    return status;
+    if (status != LEY_OK)
+        return status;
+    qsort(seconds, (size_t)repeats, sizeof seconds[0], ascending);
+    const double median_s = seconds[repeats / 2];
+    row->evaluations_per_s = pairs / median_s;
+    row->spread = (seconds[repeats - 1] - seconds[0]) / median_s;
+    return LEY_OK;
 }
 
 static bool bench_cancelled(const ley_bench_options *o)
@@ -162,48 +63,26 @@ static bool bench_cancelled(const ley_bench_options *o)
     return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
 }
 
-static void bench_variants(worker *w, const ley_bench_options *o, const ley_atoms *atoms, const ley_lattice *lattice,
-                           bench_device *d)
+static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem, bench_device *d)
 {
-    const char *name, *usual = tuning_dcs_default(w->info, o->sum);
-    for (size_t i = 0; (name = tuning_dcs_variant(i)) != NULL && d->device.row_count < MOST_VARIANTS; i++) {
+    const char *name, *usual = subject->usual(w->info, o);
+    for (size_t i = 0; (name = subject->variant(i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS; i++) {
         if ((o->variant != NULL && strcmp(o->variant, name) != 0) || bench_cancelled(o))
             continue;
         bench_row *r = &d->rows[d->device.row_count++];
         r->row.variant = name;
         r->row.is_default = strcmp(name, usual) == 0;
-        r->row.status = bench_variant(w, o, name, atoms, lattice, &d->device, r);
+        r->row.status = subject->measure(w, o, name, problem, &d->device, r);
         if (o->row_done != NULL)
             o->row_done(o->context);
     }
 }
 
-static ley_status bench_host_loop(const ley_bench_options *o, const ley_atoms *atoms, ley_bench_device *d,
-                                  ley_error *error)
-{
-    const ley_lattice lattice = {.spacing_A = {h_A, h_A, h_A}, .n = {d->n[0], d->n[1], d->n[2]}};
-    float *phi = calloc((size_t)ley_lattice_points(&lattice), sizeof *phi);
-    float(*packed)[4] = calloc(ley_atoms_count(atoms), sizeof *packed);
-    ley_status status = LEY_OK;
-    if (phi == NULL || packed == NULL)
-        status = ley_fail_memory(error, (size_t)ley_lattice_points(&lattice) * sizeof *phi, "the host loop");
-    else {
-        dcs_pack(DCS_PACK_FLOAT, atoms, &lattice, 1, packed);
-        const yardstick y = yardstick_measure((const float(*)[4])packed, ley_atoms_count(atoms), (int)d->n[0],
-                                              (int)d->n[1], (int)d->n[2], (float)h_A, o->repeats, phi);
-        d->host_loop = y.instructions;
-        d->host_threads = y.threads;
-        d->host_loop_evaluations_per_s = y.evaluations_per_s;
-    }
-    free(packed);
-    free(phi);
-    return status;
-}
-
 static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device *d, ley_error *error)
 {
+    const bench_subject *subject = subjects[o->method];
     calibration facts;
-    ley_atoms *atoms = NULL;
+    void *problem = NULL;
     if (w->device == NULL) {
         ley_error_copy(error, &w->open_error);
         return w->open_error.status;
@@ -211,21 +90,15 @@ static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device 
     ley_status status = calibrate_measure(w->device, &facts, error);
     if (status != LEY_OK)
         return status;
-    const int root = tuning_dcs_root(w->info, &facts, calibrate_width(w->info), o->math);
-    d->device.root = calibrate_root_name(root);
-    d->device.roots_per_s = facts.roots_per_s[root];
-    d->device.fma_per_s = facts.fma_per_s;
-    choose_size(o, w, facts.roots_per_s[root], &d->device);
-    ley_lattice lattice = {.spacing_A = {h_A, h_A, h_A}, .n = {d->device.n[0], d->device.n[1], d->device.n[2]}};
-    status = ley_lattice_check(&lattice, error);
-    if (status == LEY_OK)
-        status = make_atoms(d->device.atoms, &lattice, &atoms, error);
+    subject->choose(w, &facts, o, &d->device);
+    status = subject->make(o, &d->device, &problem, error);
     if (status == LEY_OK) {
-        bench_variants(w, o, atoms, &lattice, d);
-        if (w->info->device_class == DEV_CPU && !(w->info->quirks & DEV_QUIRK_INTERPRETER) && !bench_cancelled(o))
-            status = bench_host_loop(o, atoms, &d->device, error);
+        bench_variants(w, subject, o, problem, d);
+        if (subject->host_loop != NULL && w->info->device_class == DEV_CPU && !(w->info->quirks & DEV_QUIRK_INTERPRETER) &&
+            !bench_cancelled(o))
+            status = subject->host_loop(o, problem, &d->device, error);
     }
-    ley_atoms_destroy(atoms);
+    subject->end(problem);
     return status;
 }
 
@@ -254,9 +127,12 @@ static void bench_task(worker *w, void *context)
 
 ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error)
 {
+    if ((unsigned)options->method >= sizeof subjects / sizeof subjects[0])
+        return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)options->method);
+    const bench_subject *subject = subjects[options->method];
     bool known = options->variant == NULL;
-    for (size_t i = 0; !known && tuning_dcs_variant(i) != NULL; i++)
-        known = strcmp(tuning_dcs_variant(i), options->variant) == 0;
+    for (size_t i = 0; !known && subject->variant(i) != NULL; i++)
+        known = strcmp(subject->variant(i), options->variant) == 0;
     if (!known)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", options->variant);
     ley_bench *b = calloc(1, sizeof *b);
@@ -279,7 +155,7 @@ void ley_bench_destroy(ley_bench *bench)
     if (bench == NULL)
         return;
     for (size_t d = 0; d < bench->count; d++) {
-        for (size_t i = 0; i < MOST_VARIANTS; i++)
+        for (size_t i = 0; i < BENCH_MOST_VARIANTS; i++)
             ley_error_clear(&bench->devices[d].rows[i].failure);
         ley_error_clear(&bench->devices[d].failure);
     }

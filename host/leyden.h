@@ -425,7 +425,10 @@ LEY_API double ley_apbs_read_s(int64_t numbers);
 /* ---- Benchmarks ------------------------------------------------------------------------------------------------ */
 
 typedef struct ley_bench_options {
+    ley_method method;  /* whose kernels: of MDH, screening and faces or a list of points */
     int64_t n[3];       /* lattice of the test problem, 0: by device speed */
+    int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
+    double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
     int64_t atoms;      /* 0: by device speed */
     int repeats;        /* timed launches a variant, the median counts */
     ley_math math;
@@ -440,11 +443,12 @@ LEY_API void ley_bench_options_default(ley_bench_options *options);
 
 typedef struct ley_bench_row {
     const char *variant, *root;
+    const char *exp;          /* 2^x recipe; NULL where none is needed */
     const char *specification;
     double evaluations_per_s; /* atom-point pairs a second, in the kernel; median */
     double spread;            /* (slowest - fastest) / median of the timed launches */
-    double root_share;        /* of the device's measured reciprocal-square-root rate */
-    double fma_share;         /* of its measured fused-multiply-add rate, counting one addition and one multiply-add a pair */
+    double root_share;        /* of the rate at which the device computes the special functions of a pair: a root, or a root and 2^x */
+    double fma_share;         /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without screening as two */
     ley_accuracy accuracy;
     bool is_default;          /* what a job would take */
     ley_status status;
@@ -454,8 +458,10 @@ typedef struct ley_bench_row {
 typedef struct ley_bench_device {
     const ley_device_info *device;
     double roots_per_s, fma_per_s; /* the device's own limits, measured in this run */
-    const char *root;              /* recipe behind roots_per_s */
-    int64_t n[3], atoms;
+    double exps_per_s;             /* 0 where none are needed */
+    const char *root, *exp;        /* recipes behind roots_per_s and exps_per_s */
+    int64_t n[3], atoms;           /* n: 0 for a list */
+    int64_t points;                /* where the potential is computed */
     size_t row_count;
     ley_bench_row *rows;
     double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores; 0 for devices that are no CPU */
@@ -467,7 +473,7 @@ typedef struct ley_bench_device {
 
 typedef struct ley_bench ley_bench;
 
-/* Measures the limits of every device of the engine and the rate of every DCS variant on it, kernels only.
+/* Measures the limits of every device of the engine and the rate of every variant of the method's kernel on it, kernels only.
  * Errors: those of the engine; a variant that fails or is wrong says so in its row. */
 LEY_API ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error);
 LEY_API void ley_bench_destroy(ley_bench *bench);

@@ -15,6 +15,9 @@ struct __align__(16) stored_atom {
 typedef atom stored_atom;
 #endif
 
+/* Whether atoms near a point are sorted out while they are staged. */
+#define SORTED (LEY_ATOMS == LEY_ATOMS_LOCAL || LEY_ATOMS == LEY_ATOMS_ROWS)
+
 /* Atoms summed before their sum goes to memory: keeps float sums short. */
 #define BLOCK 4096
 
@@ -55,8 +58,8 @@ LEY_FN void add_near(points &p, atom a)
     }
 }
 
-/* Adds an atom that is farther than r_min from the plane; dz2_A2 = (z - z_j)^2. */
-LEY_FN void add_far(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
+/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from the plane. */
+LEY_FN void add(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
 {
     real dx2[LEY_UX];
     FOR_COLUMNS(u) {
@@ -71,7 +74,7 @@ LEY_FN void add_far(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
         const scalar dy = p.y[v] - y, dyz2 = dy * dy + dz2_A2;
         FOR_COLUMNS(u) {
             const int k = v * LEY_UX + u;
-            const real r2_A2 = dx2[u] + dyz2;
+            const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p.step.w);
 #if LEY_NEWTON_ROOTS > 0
             if (IN_SHARE(k, LEY_NEWTON_ROOTS))
                 ADD(p.sum[k], p.carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
@@ -97,11 +100,8 @@ LEY_FN void sum_atoms(points &p, const stored_atom *atoms, int first, int n_atom
 #else
         const atom a = relative(p, atoms[j]);
 #endif
-        const scalar dz = p.z - a.z, dz2 = dz * dz;
-        if (dz2 < p.step.w)
-            add_near(p, a);
-        else
-            add_far(p, a.x, a.y, dz2, a.w);
+        const scalar dz = p.z - a.z;
+        add(p, a.x, a.y, dz * dz, a.w);
     }
 }
 #endif
@@ -165,7 +165,7 @@ LEY_FN void sum_atoms(points &p, const stored_atom *gm_atoms, int first, int n_a
         __syncthreads();
         for (int j = 0; j < count; j++) {
             const atom a = sm_tile[j];
-            add_far(p, a.x, a.y, a.z, a.w);
+            add(p, a.x, a.y, a.z, a.w);
         }
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (unsigned left = sm_near[w]; left != 0; left &= left - 1)

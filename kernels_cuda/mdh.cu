@@ -71,11 +71,15 @@ LEY_FN real pair(real r2, int radius, int k)
 #elif LEY_SCREENING == LEY_SCREENING_WIDE
     return root * ley_exp2(LEY_MIN(radius - r2 * root, (real)MOST_EXPONENT));
 #else
+#if LEY_EXP == LEY_EXP_POLYNOMIAL
+    return root * ley_exp2_minus(r2, root); /* no need to limit the exponent */
+#else
 #if LEY_POLYNOMIAL_EXPS > 0
     if (IN_SHARE(k, LEY_POLYNOMIAL_EXPS))
         return root * ley_exp2_minus(r2, root);
 #endif
     return root * ley_exp2(-(r2 * root));
+#endif
 #endif
 }
 

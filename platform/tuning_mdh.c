@@ -66,17 +66,22 @@ void tuning_mdh_sum_options(const mdh_spec *spec, char *options, size_t size)
     snprintf(options, size, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", spec->sum, LEY_ROOT_STANDARD);
 }
 
-static const variant *find_variant(const dev_info *info, const mdh_wish *wish)
+const char *tuning_mdh_default(const dev_info *info)
 {
     const int width = calibrate_width(info);
-    for (size_t i = 0; i < VARIANT_COUNT; i++) {
-        const variant *v = &variants[i];
-        if (wish->variant != NULL ? strcmp(v->name, wish->variant) == 0 : width > 1 && v->width == width)
-            return v;
-    }
-    if (wish->variant != NULL)
-        return NULL;
-    return &variants[DEFAULT_ON_GPU];
+    for (size_t i = 0; i < VARIANT_COUNT && width > 1; i++)
+        if (variants[i].width == width)
+            return variants[i].name;
+    return variants[DEFAULT_ON_GPU].name;
+}
+
+static const variant *find_variant(const dev_info *info, const mdh_wish *wish)
+{
+    const char *name = wish->variant != NULL ? wish->variant : tuning_mdh_default(info);
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return &variants[i];
+    return NULL;
 }
 
 static double padded(int64_t n, int tile)

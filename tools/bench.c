@@ -13,11 +13,12 @@
 typedef struct bench_values {
     const char *device, *variant, *json;
     int kernel, math, sum;
-    int64_t dims[3], atoms, repeats;
+    int64_t dims[3], atoms, points, repeats;
+    double salt;
     bool quiet;
 } bench_values;
 
-static const char *const kernel_names[] = {[LEY_METHOD_DCS] = "dcs", NULL};
+static const char *const kernel_names[] = {[LEY_METHOD_DCS] = "dcs", [LEY_METHOD_MDH] = "mdh", NULL};
 
 static const option_row bench_options[] = {
     {.name = "kernel",
@@ -25,7 +26,7 @@ static const option_row bench_options[] = {
      .offset = offsetof(bench_values, kernel),
      .value = "KERNEL",
      .choices = kernel_names,
-     .help = "whose variants: dcs is direct Coulomb summation"},
+     .help = "whose variants: dcs is direct Coulomb summation, mdh Multiple Debye-Hueckel boundary values"},
     OPTION_ROW_DEVICE(bench_values),
     OPTION_ROW_MATH(bench_values),
     OPTION_ROW_SUM(bench_values),
@@ -52,6 +53,21 @@ static const option_row bench_options[] = {
      .high = INT32_MAX,
      .unset = "by the device's speed",
      .help = "atoms of the test problem"},
+    {.name = "points",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(bench_values, points),
+     .value = "N",
+     .low = 1,
+     .high = INT32_MAX,
+     .unset = "the faces of a lattice",
+     .help = "mdh: points of a list"},
+    {.name = "salt",
+     .kind = OPTION_REAL,
+     .offset = offsetof(bench_values, salt),
+     .value = "M",
+     .low = 0,
+     .high = 1000,
+     .help = "mdh: concentration of a 1:1 salt in mol/l; 0: no screening"},
     {.name = "repeats",
      .kind = OPTION_INTEGER,
      .offset = offsetof(bench_values, repeats),
@@ -71,6 +87,7 @@ static void set_defaults(void *to)
     values->math = (int)options.math;
     values->sum = (int)options.sum;
     values->repeats = options.repeats;
+    values->salt = options.salt_M;
 }
 
 /* ---- Verdicts --------------------------------------------------------------------------------------------------- */
@@ -137,7 +154,8 @@ static void add_row(text_table *table, const ley_bench_device *device, const ley
 {
     table_row(table);
     table_set(table, 0, "%s%s", row->variant, row->is_default ? " *" : "");
-    table_set(table, 1, "%s", row->root != NULL ? row->root : "-");
+    table_set(table, 1, "%s%s%s", row->root != NULL ? row->root : "-", row->exp != NULL ? ", " : "",
+              row->exp != NULL ? row->exp : "");
     if (row->accuracy.points > 0)
         table_set(table, 7, "%.2g", row->accuracy.relative_rms);
     if (is_wrong(row)) {
@@ -175,6 +193,26 @@ static void add_host_loop(text_table *table, const ley_bench_device *device)
     table_set(table, 4, "%s", ratio_text(device->host_loop_evaluations_per_s, simple_rate(device)).s);
 }
 
+static void print_limits(const ley_bench_device *device)
+{
+    printf("limits: %s 1/sqrt/s with %s, ", billions_text(device->roots_per_s).s,
+           device->root != NULL ? device->root : "the standard's");
+    if (device->exps_per_s > 0)
+        printf("%s 2^x/s with %s, ", billions_text(device->exps_per_s).s, device->exp != NULL ? device->exp : "the standard's");
+    printf("%s FMA/s\n", billions_text(device->fma_per_s).s);
+}
+
+static void print_problem(const ley_bench_device *device)
+{
+    if (device->n[0] == 0)
+        printf("problem: a list of %s points, ", count_text(device->points).s);
+    else if (device->points == device->n[0] * device->n[1] * device->n[2])
+        printf("problem: %s points, ", lattice_text(device->n).s);
+    else
+        printf("problem: %s nodes on the faces of %s, ", count_text(device->points).s, lattice_text(device->n).s);
+    printf("%s atoms\n\n", count_text(device->atoms).s);
+}
+
 static void print_device(const ley_bench_device *device)
 {
     static const char *const headings[] = {"variant",   "root recipe",     "billion/s",      "spread %",
@@ -183,15 +221,15 @@ static void print_device(const ley_bench_device *device)
     if (device->status != LEY_OK)
         printf("failed: %s\n", device->failure != NULL ? device->failure : ley_status_text(device->status));
     if (device->roots_per_s > 0)
-        printf("limits: %s 1/sqrt/s with %s, %s FMA/s\n", billions_text(device->roots_per_s).s,
-               device->root != NULL ? device->root : "the standard's", billions_text(device->fma_per_s).s);
+        print_limits(device);
     if (device->row_count == 0)
         return;
-    printf("problem: %s points, %s atoms\n\n", lattice_text(device->n).s, count_text(device->atoms).s);
+    print_problem(device);
+    const bool is_mdh = device->exps_per_s > 0;
     text_table table = table_begin("llrrrrrr");
     table_row(&table);
     for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
-        table_set(&table, column, "%s", headings[column]);
+        table_set(&table, column, "%s", is_mdh && column == 1 ? "recipes" : is_mdh && column == 5 ? "% of functions' limit" : headings[column]);
     for (size_t i = 0; i < device->row_count; i++)
         add_row(&table, device, &device->rows[i]);
     add_host_loop(&table, device);
@@ -232,6 +270,9 @@ static ley_status measure(const bench_values *values, row_counter *counter, ley_
     ley_bench_options options;
     ley_bench_options_default(&options);
     memcpy(options.n, values->dims, sizeof options.n);
+    options.method = (ley_method)values->kernel;
+    options.points = values->points;
+    options.salt_M = values->salt;
     options.atoms = values->atoms;
     options.repeats = (int)values->repeats;
     options.math = (ley_math)values->math;
@@ -274,7 +315,7 @@ static int bench_run(const parsed_arguments *arguments)
     ley_engine *engine = NULL;
     ley_bench *bench = NULL;
     ley_error error = {0};
-    int code = check_variant(arguments->command, values->variant);
+    int code = values->kernel == LEY_METHOD_DCS ? check_variant(arguments->command, values->variant) : 0;
     if (code == 0 && values->json != NULL && !json_takes_stdout(values->json))
         code = file_check_output(values->json);
     if (code != 0)

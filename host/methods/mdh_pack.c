@@ -56,10 +56,16 @@ int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packe
     for (size_t i = 0; i < ley_atoms_count(problem->atoms); i++) {
         if (charge_e[i] == 0)
             continue;
-        /* exp(kappa R) = 2^exponent: all of it into the weight, or its fraction, the rest into the pair's own power. */
+        /* exp(kappa R) = 2^exponent: all of it into the weight, or its fraction, the rest into the pair's own power. There a weight is
+         * made as large as always, so that a pair whose power the kernel limits is infinite, and never a wrong number. */
         const double exponent = kappa > 0 ? radius_A[i] * problem->unit_per_A : 0;
-        const double whole = problem->screening == LEY_SCREENING_WIDE ? fmin(rint(exponent), LEY_MAX_EXTENT) : 0;
-        const double weight = problem->coulomb_constant * charge_e[i] * exp2(exponent - whole) / (1 + kappa * radius_A[i]) * problem->unit_per_A;
+        double whole = problem->screening == LEY_SCREENING_WIDE ? fmin(rint(exponent), LEY_MAX_EXTENT) : 0;
+        double weight = problem->coulomb_constant * charge_e[i] * exp2(exponent - whole) / (1 + kappa * radius_A[i]) * problem->unit_per_A;
+        if (problem->screening == LEY_SCREENING_WIDE && isnormal(weight)) {
+            const int raise = (spec->sum == LEY_SPEC_SUM_DOUBLE ? 60 : 20) - ilogb(weight);
+            weight = ldexp(weight, raise);
+            whole -= raise;
+        }
         const placed_double p = place(problem, position_A + 3 * i, weight, (int)whole);
         put(spec, &p, count++, packed);
     }
