@@ -7,16 +7,18 @@
  * first_atom, n_atoms, part_atoms  the atoms to sum; work-groups of index p along y sum the p-th part_atoms of them
  * gm_places   of faces: segments, the ints of LEY_SEGMENT_FIELDS each, padded to three int4; of a list: its points, like atoms
  * n_places    how many
- * step, step_low  {h_x, h_y, h_z, 0}: the lattice's spacing, and what it lacks because it is rounded
+ * step, step_low  {h_x, h_y, h_z, ...}: the lattice's spacing, and what it lacks because it is rounded; step.w: atoms nearer than this to
+ *             a face are near
  * accumulate  0: store the sums; 1: add to what gm_parts holds (a further batch of atoms)
  * gm_parts    [parts][part_values]; with the compensated sum as much again behind it for the compensations
  *
  * All lengths come times kappa log2(e), or as they are without screening, so that a pair costs one root and one 2^x. Positions come as a
- * lattice cell and an offset within it: subtracting cells is exact.
+ * lattice cell and an offset within it: subtracting cells is exact. The main loop has them relative to the middle of the face, rounded by
+ * its size; atoms near the face, few, are staged without their weight and take a path where each distance is rounded by its own size.
  *
  * Global size {work-groups LEY_WG, parts}. A group lies on one face, so the distance from the face is the same for all its points;
  * columns and rows of a work-item are strided by the number of work-items along a row and a column, which pads a face by less than a
- * work-item whatever its size. Points much nearer to an atom than atoms are to each other are inexact here: the host replaces them. */
+ * work-item whatever its size. Points of a list that are close to an atom are inexact here: the host replaces them. */
 #if !defined(LEY_WG) || !defined(LEY_POLYNOMIAL_EXPS) || !defined(LEY_SCREENING) || !defined(LEY_POINTS) || !defined(LEY_TILE)
 #error "the specification is incomplete: see LEY_MDH_KEYS in spec.h"
 #endif
@@ -42,10 +44,11 @@ typedef struct {
     int4 cell;
 } placed;
 
-/* What positions are relative to, and how the axes lie. */
+/* What positions are relative to, how the axes lie, and which nodes of a face these are: columns a, a + stride_a, ..., rows b, b + stride_b, ... */
 typedef struct {
     int4 base;
     int axis; /* that the face is perpendicular to; of a list 2 */
+    int a, stride_a, b, stride_b;
     atom step, step_low;
 } frame;
 
@@ -62,20 +65,28 @@ LEY_FN scalar from_base(int cells, scalar offset, scalar step, scalar step_low)
     return (cells * step + (cells * step_low + offset)) * LEY_ROOT_SCALE;
 }
 
+/* x, y, z as along a row, along a column, across. */
+#define ALONG(f, v) ((f)->axis == 0 ? (v).y : (v).x)
+#define DOWN(f, v) ((f)->axis == 2 ? (v).y : (v).z)
+#define ACROSS(f, v) ((f)->axis == 0 ? (v).x : (f)->axis == 1 ? (v).y : (v).z)
+
 /* From the base: along a row, along a column, across; w as it was. */
 LEY_FN atom relative(const frame *f, placed p)
 {
-    const scalar x = from_base(p.cell.x - f->base.x, p.offset.x, f->step.x, f->step_low.x);
-    const scalar y = from_base(p.cell.y - f->base.y, p.offset.y, f->step.y, f->step_low.y);
-    const scalar z = from_base(p.cell.z - f->base.z, p.offset.z, f->step.z, f->step_low.z);
-    return (atom)(f->axis == 0 ? y : x, f->axis == 2 ? y : z, f->axis == 0 ? x : f->axis == 1 ? y : z, p.offset.w);
+    const atom from = (atom)(from_base(p.cell.x - f->base.x, p.offset.x, f->step.x, f->step_low.x),
+                             from_base(p.cell.y - f->base.y, p.offset.y, f->step.y, f->step_low.y),
+                             from_base(p.cell.z - f->base.z, p.offset.z, f->step.z, f->step_low.z), p.offset.w);
+    return (atom)(ALONG(f, from), DOWN(f, from), ACROSS(f, from), from.w);
 }
 
 /* An atom as add() wants it. */
-LEY_FN atom staged(const frame *f, placed p)
+LEY_FN atom staged(const frame *f, placed p, bool *is_near)
 {
     atom a = relative(f, p);
     a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
+    *is_near = !LIST && fabs(a.z) < f->step.w * LEY_ROOT_SCALE;
+    if (*is_near)
+        a.w = 0;
     if (!LIST)
         a.z = a.z * a.z + LEAST_R2;
     return a;
@@ -126,29 +137,60 @@ LEY_FN void add(points *p, atom a, int radius)
 #endif
 }
 
+#if !LIST
+/* Adds an atom near the face: coordinates from the atom, cells first. */
+LEY_FN void add_near(points *p, const frame *f, placed near)
+{
+    const scalar step_a = ALONG(f, f->step), low_a = ALONG(f, f->step_low), step_b = DOWN(f, f->step), low_b = DOWN(f, f->step_low);
+    const scalar weight = near.offset.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE);
+    const scalar dz = from_base(ACROSS(f, f->base) - ACROSS(f, near.cell), -ACROSS(f, near.offset), ACROSS(f, f->step), ACROSS(f, f->step_low));
+    FOR_ROWS(v) {
+        const scalar dy = from_base(f->b + v * f->stride_b - DOWN(f, near.cell), -DOWN(f, near.offset), step_b, low_b);
+        FOR_COLUMNS(u) {
+            const int k = v * LEY_UX + u;
+            const real cells = (real)(f->a + u * f->stride_a - ALONG(f, near.cell)) + LEY_LANES;
+            const real dx = (cells * step_a + (cells * low_a - ALONG(f, near.offset))) * LEY_ROOT_SCALE;
+            ADD(p->sum[k], p->carry[k * CARRIES], weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, k));
+        }
+    }
+}
+#endif
+
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
-/* The work-group brings a tile of atoms into local memory, then each work-item sums it. */
+/* The work-group brings a tile of atoms into local memory, then each work-item sums it. Near atoms are marked in a bit set. */
 LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms, __local atom *sm_tile,
-                      __local int *sm_radius)
+                      __local int *sm_radius, __local uint *sm_near)
 {
     for (int base = 0; base < n_atoms; base += LEY_TILE) {
         const int count = min(LEY_TILE, n_atoms - base);
         barrier(CLK_LOCAL_MEM_FENCE);
+        for (int w = get_local_id(0); w < LEY_TILE / 32; w += LEY_WG)
+            sm_near[w] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = get_local_id(0); j < count; j += LEY_WG) {
-            sm_tile[j] = staged(f, gm_atoms[base + j]);
+            bool is_near;
+            sm_tile[j] = staged(f, gm_atoms[base + j], &is_near);
+            if (is_near)
+                atomic_or(&sm_near[j / 32], 1u << (j % 32));
             if (LEY_SCREENING == LEY_SCREENING_WIDE)
                 sm_radius[j] = gm_atoms[base + j].cell.w;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = 0; j < count; j++)
             add(p, sm_tile[j], LEY_SCREENING == LEY_SCREENING_WIDE ? sm_radius[j] : 0);
+#if !LIST
+        for (int w = 0; w < LEY_TILE / 32; w++)
+            for (uint left = sm_near[w]; left != 0; left &= left - 1)
+                add_near(p, f, gm_atoms[base + 32 * w + 31 - clz(left & -left)]);
+#endif
     }
 }
 #elif LIST
 LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms)
 {
+    bool is_near;
     for (int j = 0; j < n_atoms; j++)
-        add(p, staged(f, gm_atoms[j]), gm_atoms[j].cell.w);
+        add(p, staged(f, gm_atoms[j], &is_near), gm_atoms[j].cell.w);
 }
 #else
 /* One work-item, for CPU devices: it lays a tile of atoms out as what its rows need of each, once for all its columns; the inner loop then
@@ -156,10 +198,15 @@ LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms
 LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms)
 {
     scalar x[LEY_TILE], weight[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
+    int near[LEY_TILE];
     for (int base = 0; base < n_atoms; base += LEY_TILE) {
         const int count = min(LEY_TILE, n_atoms - base);
+        int n_near = 0;
         for (int j = 0; j < count; j++) {
-            const atom a = staged(f, gm_atoms[base + j]);
+            bool is_near;
+            const atom a = staged(f, gm_atoms[base + j], &is_near);
+            near[n_near] = base + j;
+            n_near += is_near;
             x[j] = a.x;
             weight[j] = a.w;
             FOR_ROWS(v) {
@@ -182,6 +229,8 @@ LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms
                 ADD(p->sum[k], p->carry[k * CARRIES], sum[v]);
             }
         }
+        for (int n = 0; n < n_near; n++)
+            add_near(p, f, gm_atoms[near[n]]);
     }
 }
 #endif
@@ -244,14 +293,16 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
     f.axis = s.axis;
     f.base = (int4)(s.axis == 0 ? s.plane : middle_a, s.axis == 0 ? middle_a : s.axis == 1 ? s.plane : middle_b,
                     s.axis == 2 ? s.plane : middle_b, 0);
-    const scalar step_a = s.axis == 0 ? step.y : step.x, low_a = s.axis == 0 ? step_low.y : step_low.x;
-    const scalar step_b = s.axis == 2 ? step.y : step.z, low_b = s.axis == 2 ? step_low.y : step_low.z;
+    f.a = s.first_a + i * LEY_WIDTH;
+    f.stride_a = s.columns * LEY_WIDTH;
+    f.b = s.first_b + j;
+    f.stride_b = rows;
     FOR_COLUMNS(u) {
-        const real cells = (real)(s.first_a - middle_a + (i + u * s.columns) * LEY_WIDTH) + LEY_LANES;
-        p.x[u] = (cells * step_a + cells * low_a) * LEY_ROOT_SCALE;
+        const real cells = (real)(f.a + u * f.stride_a - middle_a) + LEY_LANES;
+        p.x[u] = (cells * ALONG(&f, step) + cells * ALONG(&f, step_low)) * LEY_ROOT_SCALE;
     }
     FOR_ROWS(v)
-        p.y[v] = from_base(s.first_b - middle_b + j + v * rows, 0, step_b, low_b);
+        p.y[v] = from_base(f.b + v * f.stride_b - middle_b, 0, DOWN(&f, step), DOWN(&f, step_low));
 #endif
     UNROLL for (int k = 0; k < POINTS; k++) {
         p.sum[k] = 0;
@@ -263,7 +314,8 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
     __local atom sm_tile[LEY_TILE];
     __local int sm_radius[LEY_SCREENING == LEY_SCREENING_WIDE ? LEY_TILE : 1];
-    sum_atoms(&p, &f, gm_part, min(part_atoms, n_atoms - begin), sm_tile, sm_radius);
+    __local uint sm_near[(LEY_TILE + 31) / 32];
+    sum_atoms(&p, &f, gm_part, min(part_atoms, n_atoms - begin), sm_tile, sm_radius, sm_near);
 #else
     sum_atoms(&p, &f, gm_part, min(part_atoms, n_atoms - begin));
 #endif

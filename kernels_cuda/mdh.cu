@@ -22,10 +22,11 @@ struct __align__(32) placed { /* as OpenCL lays it out: 64 bytes in double */
     int4 cell;
 };
 
-/* What positions are relative to, and how the axes lie. */
+/* What positions are relative to, how the axes lie, and which nodes of a face these are: columns a, a + stride_a, ..., rows b, b + stride_b, ... */
 struct frame {
     int4 base;
     int axis; /* that the face is perpendicular to; of a list 2 */
+    int a, stride_a, b, stride_b;
     atom step, step_low;
 };
 
@@ -42,21 +43,29 @@ LEY_FN scalar from_base(int cells, scalar offset, scalar step, scalar step_low)
     return (cells * step + (cells * step_low + offset)) * LEY_ROOT_SCALE;
 }
 
+/* x, y, z as along a row, along a column, across. */
+#define ALONG(f, v) ((f).axis == 0 ? (v).y : (v).x)
+#define DOWN(f, v) ((f).axis == 2 ? (v).y : (v).z)
+#define ACROSS(f, v) ((f).axis == 0 ? (v).x : (f).axis == 1 ? (v).y : (v).z)
+
 /* From the base: along a row, along a column, across; w as it was. */
 LEY_FN atom relative(const frame &f, const placed &p)
 {
-    const scalar x = from_base(p.cell.x - f.base.x, p.offset.x, f.step.x, f.step_low.x);
-    const scalar y = from_base(p.cell.y - f.base.y, p.offset.y, f.step.y, f.step_low.y);
-    const scalar z = from_base(p.cell.z - f.base.z, p.offset.z, f.step.z, f.step_low.z);
-    atom a = {f.axis == 0 ? y : x, f.axis == 2 ? y : z, f.axis == 0 ? x : f.axis == 1 ? y : z, p.offset.w};
+    const atom from = {from_base(p.cell.x - f.base.x, p.offset.x, f.step.x, f.step_low.x),
+                       from_base(p.cell.y - f.base.y, p.offset.y, f.step.y, f.step_low.y),
+                       from_base(p.cell.z - f.base.z, p.offset.z, f.step.z, f.step_low.z), p.offset.w};
+    const atom a = {ALONG(f, from), DOWN(f, from), ACROSS(f, from), from.w};
     return a;
 }
 
 /* An atom as add() wants it. */
-LEY_FN atom staged(const frame &f, const placed &p)
+LEY_FN atom staged(const frame &f, const placed &p, bool &is_near)
 {
     atom a = relative(f, p);
     a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
+    is_near = !LIST && LEY_MAX(a.z, -a.z) < f.step.w * LEY_ROOT_SCALE;
+    if (is_near)
+        a.w = 0;
     if (!LIST)
         a.z = a.z * a.z + LEAST_R2;
     return a;
@@ -107,23 +116,53 @@ LEY_FN void add(points &p, const atom &a, int radius)
 #endif
 }
 
+#if !LIST
+/* Adds an atom near the face: coordinates from the atom, cells first. */
+LEY_FN void add_near(points &p, const frame &f, const placed &near)
+{
+    const scalar step_a = ALONG(f, f.step), low_a = ALONG(f, f.step_low), step_b = DOWN(f, f.step), low_b = DOWN(f, f.step_low);
+    const scalar weight = near.offset.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE);
+    const scalar dz = from_base(ACROSS(f, f.base) - ACROSS(f, near.cell), -ACROSS(f, near.offset), ACROSS(f, f.step), ACROSS(f, f.step_low));
+    FOR_ROWS(v) {
+        const scalar dy = from_base(f.b + v * f.stride_b - DOWN(f, near.cell), -DOWN(f, near.offset), step_b, low_b);
+        FOR_COLUMNS(u) {
+            const int k = v * LEY_UX + u;
+            const real dx = from_base(f.a + u * f.stride_a - ALONG(f, near.cell), -ALONG(f, near.offset), step_a, low_a);
+            ADD(p.sum[k], p.carry[k * CARRIES], weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, k));
+        }
+    }
+}
+#endif
+
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
-/* The work-group brings a tile of atoms into local memory, then each work-item sums it. */
+/* The work-group brings a tile of atoms into local memory, then each work-item sums it. Near atoms are marked in a bit set. */
 LEY_FN void sum_atoms(points &p, const frame &f, const placed *gm_atoms, int n_atoms)
 {
     __shared__ atom sm_tile[LEY_TILE];
+    __shared__ unsigned sm_near[(LEY_TILE + 31) / 32];
     __shared__ int sm_radius[LEY_SCREENING == LEY_SCREENING_WIDE ? LEY_TILE : 1];
     for (int base = 0; base < n_atoms; base += LEY_TILE) {
         const int count = min(LEY_TILE, n_atoms - base);
         __syncthreads();
+        for (int w = (int)threadIdx.x; w < LEY_TILE / 32; w += LEY_WG)
+            sm_near[w] = 0;
+        __syncthreads();
         for (int j = (int)threadIdx.x; j < count; j += LEY_WG) {
-            sm_tile[j] = staged(f, gm_atoms[base + j]);
+            bool is_near;
+            sm_tile[j] = staged(f, gm_atoms[base + j], is_near);
+            if (is_near)
+                atomicOr(&sm_near[j / 32], 1u << (j % 32));
             if (LEY_SCREENING == LEY_SCREENING_WIDE)
                 sm_radius[j] = gm_atoms[base + j].cell.w;
         }
         __syncthreads();
         for (int j = 0; j < count; j++)
             add(p, sm_tile[j], LEY_SCREENING == LEY_SCREENING_WIDE ? sm_radius[j] : 0);
+#if !LIST
+        for (int w = 0; w < LEY_TILE / 32; w++)
+            for (unsigned left = sm_near[w]; left != 0; left &= left - 1)
+                add_near(p, f, gm_atoms[base + 32 * w + __ffs((int)left) - 1]);
+#endif
     }
 }
 #endif
@@ -179,13 +218,14 @@ mdh(const placed *__restrict__ gm_atoms, int first_atom, int n_atoms, int part_a
     f.axis = s.axis;
     f.base = make_int4(s.axis == 0 ? s.plane : middle_a, s.axis == 0 ? middle_a : s.axis == 1 ? s.plane : middle_b,
                     s.axis == 2 ? s.plane : middle_b, 0);
-    const scalar step_a = s.axis == 0 ? step.y : step.x, low_a = s.axis == 0 ? step_low.y : step_low.x;
-    const scalar step_b = s.axis == 2 ? step.y : step.z, low_b = s.axis == 2 ? step_low.y : step_low.z;
-    FOR_COLUMNS(u) {
-        p.x[u] = from_base(s.first_a - middle_a + i + u * s.columns, 0, step_a, low_a);
-    }
+    f.a = s.first_a + i;
+    f.stride_a = s.columns;
+    f.b = s.first_b + j;
+    f.stride_b = rows;
+    FOR_COLUMNS(u)
+        p.x[u] = from_base(f.a + u * f.stride_a - middle_a, 0, ALONG(f, step), ALONG(f, step_low));
     FOR_ROWS(v)
-        p.y[v] = from_base(s.first_b - middle_b + j + v * rows, 0, step_b, low_b);
+        p.y[v] = from_base(f.b + v * f.stride_b - middle_b, 0, DOWN(f, step), DOWN(f, step_low));
 #endif
     UNROLL for (int k = 0; k < POINTS; k++) {
         p.sum[k] = 0;

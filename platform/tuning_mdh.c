@@ -106,9 +106,11 @@ static shape best_shape(const variant *v, const mdh_wish *wish)
     return *best;
 }
 
-static int atom_bytes(const mdh_spec *spec)
+/* Of the tile, its radii, and the marks of near atoms. */
+static uint64_t local_bytes(const mdh_spec *spec)
 {
-    return (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + (spec->screening == LEY_SCREENING_WIDE ? 4 : 0);
+    const uint64_t atom_bytes = (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + (spec->screening == LEY_SCREENING_WIDE ? 4 : 0);
+    return (uint64_t)spec->tile * atom_bytes + (uint64_t)spec->tile / 8;
 }
 
 static void choose_arithmetic(const dev_info *info, const calibration *c, const variant *v, const mdh_wish *wish, mdh_spec *spec)
@@ -143,9 +145,9 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
                         info->max_work_group, v->name);
     if (v->atoms == LEY_ATOMS_LOCAL && checked)
         spec.tile = 32; /* an interpreter's self-test shall be short */
-    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && (uint64_t)(spec.tile * atom_bytes(&spec)) > info->local_bytes)
+    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && local_bytes(&spec) > info->local_bytes)
         spec.tile /= 2;
-    if (v->atoms == LEY_ATOMS_LOCAL && (uint64_t)(spec.tile * atom_bytes(&spec)) > info->local_bytes)
+    if (v->atoms == LEY_ATOMS_LOCAL && local_bytes(&spec) > info->local_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes", info->name, v->name,
                         (unsigned long long)info->local_bytes);
     choose_arithmetic(info, c, v, wish, &spec);

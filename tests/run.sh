@@ -13,7 +13,7 @@ skipped_code=77
 
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share, test_schedule shares too.
-with_drivers=" test_dcs test_cli test_cuda "
+with_drivers=" test_dcs test_mdh test_cli test_cuda "
 case $(basename "$BUILD") in
 asan)
     flavour="the address sanitizer"

@@ -19,8 +19,12 @@
 static const double slab_s = 0.1; /* aim: progress, balance and cancelling */
 static const int64_t most_slab_points = 4 << 20;
 
-/* Points this near to an atom are recomputed in double precision: a kernel's positions are rounded by the size of a face. */
+/* Points of a list this near to an atom are recomputed in double precision: a kernel's positions are rounded by how far apart a work-group's
+ * points lie. */
 static const double near_A = 0.05;
+
+/* What screening leaves of a potential, in kT/e, below which float sums have no digits. */
+static const double float_nothing = 1e-30;
 
 typedef struct mdh_state {
     ley_job *job;
@@ -181,10 +185,13 @@ static ley_status run_recomputation(recomputation *r, ley_error *error)
     return job_cancelled(r->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
+/* A point that several atoms are near to comes several times, mostly one after the other. */
 static bool add_near(void *context, size_t atom, int64_t i)
 {
     (void)atom;
     recomputation *r = context;
+    if (r->count > 0 && r->indices[r->count - 1] == i)
+        return true;
     if (r->count == r->capacity) {
         const size_t capacity = 2 * r->capacity + 16;
         int64_t *grown = realloc(r->indices, capacity * sizeof *grown);
@@ -200,15 +207,16 @@ static bool add_near(void *context, size_t atom, int64_t i)
 static ley_status finish(ley_job *job, ley_error *error)
 {
     double *values = ley_boundary_values(job->boundary);
+    const bool is_list = ley_boundary_lattice(job->boundary) == NULL;
     recomputation near = {.job = job};
-    ley_status status = boundary_find_near(job->boundary, job->atoms, near_A, add_near, &near, error);
+    ley_status status = is_list ? boundary_find_near(job->boundary, job->atoms, near_A, add_near, &near, error) : LEY_OK;
     if (status == LEY_OK && near.count > 0)
         status = run_recomputation(&near, error);
     for (size_t i = 0; status == LEY_OK && i < near.count; i++)
         values[near.indices[i]] = near.values[i];
     free(near.indices);
     free(near.values);
-    if (status == LEY_OK && ley_boundary_lattice(job->boundary) != NULL)
+    if (status == LEY_OK && !is_list)
         patches_share_edges(job->boundary);
     for (int64_t i = 0; status == LEY_OK && i < ley_boundary_points(job->boundary); i++)
         if (!isfinite(values[i])) {
@@ -234,8 +242,11 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
         status = run_recomputation(&sample, error);
     }
     if (status == LEY_OK) {
-        for (size_t i = 0; i < sample.count; i++)
+        for (size_t i = 0; i < sample.count; i++) {
             values[i] = ley_boundary_read_values(job->boundary)[sample.indices[i]];
+            if (o->sum != LEY_SUM_DOUBLE && fabs(values[i]) < float_nothing && fabs(sample.values[i]) < float_nothing)
+                values[i] = sample.values[i] = 0;
+        }
         const double promise = o->sum == LEY_SUM_DOUBLE       ? 1e-12
                                : o->math == LEY_MATH_NATIVE ? 1e-3
                                                             : problem->promise;

@@ -56,12 +56,12 @@ int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packe
     for (size_t i = 0; i < ley_atoms_count(problem->atoms); i++) {
         if (charge_e[i] == 0)
             continue;
-        /* exp(kappa R) = 2^exponent: all of it into the weight, or its fraction, the rest into the pair's own power. There a weight is
-         * made as large as always, so that a pair whose power the kernel limits is infinite, and never a wrong number. */
+        /* exp(kappa R) = 2^exponent: all of it into the weight, or its fraction, the rest into the pair's own power. Where that may come to be
+         * limited, the weight is so large that the pair is infinite then, and never a wrong number. */
         const double exponent = kappa > 0 ? radius_A[i] * problem->unit_per_A : 0;
         double whole = problem->screening == LEY_SCREENING_WIDE ? fmin(rint(exponent), LEY_MAX_EXTENT) : 0;
         double weight = problem->coulomb_constant * charge_e[i] * exp2(exponent - whole) / (1 + kappa * radius_A[i]) * problem->unit_per_A;
-        if (problem->screening == LEY_SCREENING_WIDE && isnormal(weight)) {
+        if (whole > 100 && isnormal(weight)) {
             const int raise = (spec->sum == LEY_SPEC_SUM_DOUBLE ? 60 : 20) - ilogb(weight);
             weight = ldexp(weight, raise);
             whole -= raise;
@@ -82,16 +82,26 @@ void mdh_pack_points(const mdh_spec *spec, const mdh_problem *problem, int64_t f
     }
 }
 
+/* Positions from the middle of a face are rounded by 6e-8 of its half edge: beyond this distance that is 4e-6 or less of the distance. */
+static double near_A(const mdh_problem *problem)
+{
+    double longest_A = 0;
+    for (int axis = 0; axis < 3; axis++)
+        longest_A = fmax(longest_A, (double)problem->frame.n[axis] * problem->frame.spacing_A[axis]);
+    return 0.5 * longest_A * (6e-8 / 4e-6);
+}
+
 void mdh_pack_step(const mdh_spec *spec, const mdh_problem *problem, void *step, void *step_low, size_t *bytes)
 {
     const bool wide = spec->sum == LEY_SPEC_SUM_DOUBLE;
-    double exact[4] = {0}, nothing[4] = {0};
+    double exact[4] = {0, 0, 0, near_A(problem) * problem->unit_per_A}, nothing[4] = {0};
     float high[4] = {0}, low[4] = {0};
     for (int axis = 0; axis < 3; axis++) {
         exact[axis] = problem->frame.spacing_A[axis] * problem->unit_per_A;
         high[axis] = (float)exact[axis];
         low[axis] = (float)(exact[axis] - (double)high[axis]);
     }
+    high[3] = (float)exact[3];
     *bytes = wide ? sizeof exact : sizeof high;
     memcpy(step, wide ? (void *)exact : high, *bytes);
     memcpy(step_low, wide ? (void *)nothing : low, *bytes);

@@ -14,7 +14,8 @@ int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packe
 /* Packs points [first, first + count) of a list. */
 void mdh_pack_points(const mdh_spec *spec, const mdh_problem *problem, int64_t first, int64_t count, void *packed);
 
-/* The frame's spacing in the kernels' unit: rounded to `step`, and what is lost by that, {x, y, z, 0} each, as float or double. */
+/* The frame's spacing in the kernels' unit: rounded to `step`, and what is lost by that, {x, y, z, ...} each, as float or double. step.w is the
+ * distance from a face within which atoms are near. */
 void mdh_pack_step(const mdh_spec *spec, const mdh_problem *problem, void *step, void *step_low, size_t *bytes);
 
 #endif

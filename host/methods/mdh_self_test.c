@@ -16,8 +16,8 @@ static double next_fraction(uint32_t *state)
     return (*state >> 8) / 16777216.0;
 }
 
-/* A molecule across the lattice and beyond it: some radii large, some charges zero, none close to a node. */
-static ley_status make_atoms(size_t n, double largest_radius_A, ley_atoms **atoms, ley_error *error)
+/* A molecule across the lattice and beyond it: some radii large, some charges zero, for faces some close to nodes. */
+static ley_status make_atoms(size_t n, double largest_radius_A, bool close, ley_atoms **atoms, ley_error *error)
 {
     double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
     if (position_A == NULL)
@@ -26,8 +26,8 @@ static ley_status make_atoms(size_t n, double largest_radius_A, ley_atoms **atom
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double along = floor(next_fraction(&state) * (double)(test_lattice.n[axis] + 20) - 10);
-            position_A[3 * i + axis] =
-                test_lattice.origin_A[axis] + (along + 0.3 + 0.4 * next_fraction(&state)) * test_lattice.spacing_A[axis];
+            const double within = close && i % 7 == 3 ? 0.02 : 0.3 + 0.4 * next_fraction(&state);
+            position_A[3 * i + axis] = test_lattice.origin_A[axis] + (along + within) * test_lattice.spacing_A[axis];
         }
         charge_e[i] = i % 13 == 5 ? 0 : 2 * next_fraction(&state) - 1;
         radius_A[i] = largest_radius_A * next_fraction(&state);
@@ -114,7 +114,7 @@ ley_status mdh_self_test(mdh_kernel *k, ley_error *error)
     ley_atoms *atoms = NULL;
     ley_boundary *boundary = NULL;
     mdh_problem problem;
-    ley_status status = make_atoms(slow ? 90 : 1500, largest_radius_A, &atoms, error);
+    ley_status status = make_atoms(slow ? 90 : 1500, largest_radius_A, spec->points == LEY_POINTS_FACES, &atoms, error);
     if (status == LEY_OK)
         status = make_boundary(spec->points, &boundary, error);
     if (status == LEY_OK) {

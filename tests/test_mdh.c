@@ -1,0 +1,965 @@
+/* Multiple Debye-Hueckel boundaries on every device of this machine against double precision: every kernel variant, sum, maths, kind of
+ * screening and of points; what is special about faces; what must be refused, found wrong or cancelled. */
+#include "support.h"
+
+#include "clock.h"
+#include "reference.h"
+#include "spec.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static ley_engine *engine; /* of the device under test */
+static bool fast;          /* it is: worth giving it many pairs */
+
+static const ley_ion some_salt[] = {{1, 0.15, 2}, {-1, 0.15, 2}}, much_salt[] = {{1, 10, 2}, {-1, 10, 2}};
+
+/* By LEY_SCREENING_...: what makes a job take that kind of kernel. */
+static const struct {
+    const char *name, *option;
+    ley_solvent solvent;
+    double largest_radius_A;
+} kinds[] = {
+    {"no screening", "-DLEY_SCREENING=0", {78.54, 2, 298.15, 0, NULL}, 3},
+    {"folded screening", "-DLEY_SCREENING=1", {78.54, 2, 298.15, 2, some_salt}, 3},
+    {"wide screening", "-DLEY_SCREENING=2", {78.54, 2, 298.15, 2, much_salt}, 45}, /* 2^67 */
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+static const ley_solvent *const salty = &kinds[LEY_SCREENING_FOLDED].solvent;
+
+static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {13, 10, 9}};
+
+/* ---- Problems -------------------------------------------------------------------------------------------------- */
+
+static double uniform(unsigned *state)
+{
+    return rand_r(state) / (RAND_MAX + 1.0);
+}
+
+/* Random atoms in the lattice and up to `beyond` cells around it, far from nodes: where one is close, it alone would be seen. */
+static ley_atoms *scattered(size_t n, const ley_lattice *l, double beyond, double largest_radius_A, unsigned seed)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    assert_non_null(position_A);
+    for (size_t i = 0; i < n; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const double cell = floor(uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
+            position_A[3 * i + (size_t)axis] = l->origin_A[axis] + (cell + 0.25 + 0.5 * uniform(&seed)) * l->spacing_A[axis];
+        }
+        charge_e[i] = i % 11 == 7 ? 0 : 2 * uniform(&seed) - 1;
+        radius_A[i] = largest_radius_A * uniform(&seed);
+    }
+    radius_A[0] = largest_radius_A;
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    free(position_A);
+    return atoms;
+}
+
+static ley_atoms *atoms_of(size_t n, const double *position_A, const double *charge_e, const double *radius_A)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    return atoms;
+}
+
+static ley_boundary *faces_of(const ley_lattice *lattice)
+{
+    ley_error error = {0};
+    ley_boundary *boundary = NULL;
+    assert_ok(ley_boundary_create(lattice, &boundary, &error));
+    return boundary;
+}
+
+static ley_boundary *list_of(int64_t n, const double *point_A)
+{
+    ley_error error = {0};
+    ley_boundary *boundary = NULL;
+    assert_ok(ley_boundary_create_points(n, point_A, &boundary, &error));
+    return boundary;
+}
+
+/* Points anywhere in the lattice and around it, in no order; their number fills no work-group. */
+static ley_boundary *list_around(const ley_lattice *l, unsigned seed)
+{
+    enum { POINTS = 333 };
+    double point_A[3 * POINTS];
+    for (int i = 0; i < POINTS; i++)
+        for (int axis = 0; axis < 3; axis++)
+            point_A[3 * i + axis] = l->origin_A[axis] + (1.5 * uniform(&seed) - 0.25) * (double)l->n[axis] * l->spacing_A[axis];
+    return list_of(POINTS, point_A);
+}
+
+static ley_boundary *around(bool list, unsigned seed)
+{
+    return list ? list_around(&uneven, seed) : faces_of(&uneven);
+}
+
+static ley_job_options options_of(const char *variant, ley_math math, ley_sum sum)
+{
+    ley_job_options options;
+    ley_job_options_default(&options);
+    options.variant = variant;
+    options.math = math;
+    options.sum = sum;
+    return options;
+}
+
+static const ley_job_options *plain(void)
+{
+    static ley_job_options options;
+    options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    return &options;
+}
+
+/* ---- Results --------------------------------------------------------------------------------------------------- */
+
+/* A job that was run, with the boundary that it filled. */
+typedef struct outcome {
+    ley_boundary *boundary;
+    ley_job *job;
+    ley_status status;
+    ley_error error;
+} outcome;
+
+/* The boundary becomes the outcome's. */
+static outcome attempt(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, const ley_solvent *solvent,
+                       const ley_job_options *options)
+{
+    outcome o = {.boundary = boundary};
+    ley_error error = {0};
+    assert_ok(ley_job_create_boundary(on, atoms, boundary, solvent, options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+static outcome run(const ley_atoms *atoms, ley_boundary *boundary, const ley_solvent *solvent, const ley_job_options *options)
+{
+    outcome o = attempt(engine, atoms, boundary, solvent, options);
+    assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
+    return o;
+}
+
+static void end(outcome *o)
+{
+    ley_job_destroy(o->job);
+    ley_boundary_destroy(o->boundary);
+    ley_error_clear(&o->error);
+}
+
+static double reference_at(const ley_boundary *boundary, int64_t i, const ley_atoms *atoms, const ley_solvent *solvent)
+{
+    double point_A[3];
+    ley_boundary_point_A(boundary, i, point_A);
+    return reference_mdh(atoms, point_A, solvent);
+}
+
+/* Relative RMS difference from the reference at all points; infinite when a value is not finite. */
+static double difference(const ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent)
+{
+    double error = 0, square = 0;
+    for (int64_t i = 0; i < ley_boundary_points(boundary); i++) {
+        const double value = ley_boundary_read_values(boundary)[i], right = reference_at(boundary, i, atoms, solvent);
+        if (!isfinite(value))
+            return INFINITY;
+        error += (value - right) * (value - right);
+        square += right * right;
+    }
+    return sqrt(error / square);
+}
+
+/* The promise to users: an exponent is rounded by its own size, so that large radii cost digits. */
+static double promise(const ley_job_options *options, int kind)
+{
+    const double kappa = kind == LEY_SCREENING_WIDE ? ley_screening_per_A(&kinds[kind].solvent) : 0;
+    const double exponent = 1.4427 * kappa * kinds[kind].largest_radius_A;
+    return options->sum == LEY_SUM_DOUBLE       ? 1e-12
+           : options->math == LEY_MATH_NATIVE ? 1e-3
+                                              : 1e-5 + 3e-7 * exponent;
+}
+
+/* Values at the same node are the same, whatever face they are on. */
+static void assert_edges_agree(const ley_boundary *boundary)
+{
+    const ley_lattice *l = ley_boundary_lattice(boundary);
+    const double *value = ley_boundary_read_values(boundary);
+    const int64_t *n = l->n;
+    double *seen = calloc((size_t)ley_lattice_points(l), sizeof *seen);
+    bool *known = calloc((size_t)ley_lattice_points(l), sizeof *known);
+    int64_t distinct = 0;
+    for (int face = 0; face < LEY_FACE_COUNT; face++) {
+        const int axis = face / 2, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+        for (int64_t i = 0; i < n[a] * n[b]; i++) {
+            int64_t node[3];
+            node[axis] = face % 2 == 0 ? 0 : n[axis] - 1;
+            node[a] = i % n[a];
+            node[b] = i / n[a];
+            const int64_t at = (node[2] * n[1] + node[1]) * n[0] + node[0];
+            const double here = value[ley_boundary_face(boundary, face) + i];
+            if (known[at] && here != seen[at])
+                fail_msg("node (%d, %d, %d): %.9g on face %d, %.9g elsewhere", (int)node[0], (int)node[1], (int)node[2], here, face,
+                         seen[at]);
+            distinct += !known[at];
+            known[at] = true;
+            seen[at] = here;
+        }
+    }
+    free(seen);
+    free(known);
+    assert_int_equal(distinct, ley_lattice_points(l) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------------------------- */
+
+/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be right. */
+static bool cannot(const outcome *o, const ley_job_options *options)
+{
+    const ley_device_info *info = ley_engine_device(engine, 0);
+    if (o->status != LEY_ERROR_NO_DEVICE)
+        return false;
+    const bool no_double = options->sum == LEY_SUM_DOUBLE && !info->has_double;
+    const bool has_vectors = info->device_class == LEY_CLASS_CPU && strcmp(info->platform, "rusticl") != 0;
+    const bool not_cpu = options->variant != NULL && strncmp(options->variant, "vector", 6) == 0 && !has_vectors;
+    assert_non_null(strstr(o->error.message, info->name));
+    return no_double || not_cpu;
+}
+
+static void check_report(const outcome *o, int kind, const ley_job_options *options)
+{
+    const ley_device_report *d = &ley_job_report(o->job)->devices[0];
+    const bool list = ley_boundary_lattice(o->boundary) == NULL;
+    assert_non_null(strstr(d->specification, kinds[kind].option));
+    assert_non_null(strstr(d->specification, list ? "-DLEY_POINTS=1" : "-DLEY_POINTS=0"));
+    assert_non_null(d->root);
+    assert_true((d->exp != NULL) == (kind != LEY_SCREENING_NONE));
+    if (options->variant != NULL)
+        assert_string_equal(d->variant, options->variant);
+}
+
+static void check(int kind, bool list, const ley_job_options *options)
+{
+    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated", "double"};
+    const ley_solvent *solvent = &kinds[kind].solvent;
+    ley_atoms *atoms = scattered(200, &uneven, 4, kinds[kind].largest_radius_A, 1);
+    outcome o = attempt(engine, atoms, around(list, 2), solvent, options);
+    if (!cannot(&o, options)) {
+        assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
+        const double off = difference(o.boundary, atoms, solvent);
+        if (!(off <= promise(options, kind)))
+            fail_msg("%s, %s maths, %s sum, %s, %s: off by %g", options->variant != NULL ? options->variant : "default",
+                     maths[options->math], sums[options->sum], kinds[kind].name, list ? "list" : "faces", off);
+        check_report(&o, kind, options);
+    }
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
+/* Of lists each variant sees one kind of screening: what differs there are the points alone. */
+static void test_every_variant(void **state)
+{
+    (void)state;
+    const char *variant;
+    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_MDH, i)) != NULL; i++) {
+        const ley_job_options options = options_of(variant, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+        for (int kind = 0; kind < KINDS; kind++)
+            check(kind, false, &options);
+        check((int)(i + 1) % KINDS, true, &options);
+    }
+}
+
+static void test_every_sum_and_maths(void **state)
+{
+    (void)state;
+    static const struct {
+        ley_math math;
+        ley_sum sum;
+    } arithmetics[] = {{LEY_MATH_AUTO, LEY_SUM_FLOAT}, {LEY_MATH_AUTO, LEY_SUM_COMPENSATED}, {LEY_MATH_AUTO, LEY_SUM_DOUBLE},
+                       {LEY_MATH_STANDARD, LEY_SUM_FLOAT}, {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
+    for (size_t i = 0; i < sizeof arithmetics / sizeof arithmetics[0]; i++) {
+        const ley_job_options options = options_of(NULL, arithmetics[i].math, arithmetics[i].sum);
+        for (int kind = 0; kind < KINDS; kind++)
+            check(kind, false, &options);
+        check((int)i % KINDS, true, &options);
+    }
+}
+
+/* ---- Faces ----------------------------------------------------------------------------------------------------- */
+
+/* The smallest ones, long ones, those of multigrid; spacings that differ; atoms inside and outside. */
+static void test_odd_faces(void **state)
+{
+    (void)state;
+    static const ley_lattice lattices[] = {
+        {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}},
+        {{0.1, 0.2, 0.3}, {0.5, 0.6, 0.7}, {2, 3, 4}},
+        {{-5, -5, 2}, {1.5, 0.25, 2}, {5, 129, 3}},
+        {{100, -200, 300}, {0.4, 0.5, 0.6}, {33, 33, 33}},
+    };
+    for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
+        const int64_t *n = lattices[i].n;
+        ley_atoms *atoms = scattered(40, &lattices[i], 3, 2, 6);
+        outcome o = run(atoms, faces_of(&lattices[i]), salty, plain());
+        const double off = difference(o.boundary, atoms, salty);
+        if (!(off <= 1e-5))
+            fail_msg("%d x %d x %d: off by %g", (int)n[0], (int)n[1], (int)n[2], off);
+        assert_edges_agree(o.boundary);
+        const ley_report *r = ley_job_report(o.job);
+        assert_int_equal(r->points, ley_lattice_points(&lattices[i]) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
+        assert_int_equal(r->devices[0].points, r->points);
+        assert_true(r->evaluations == 40.0 * (double)r->points);
+        end(&o);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Slabs end within faces, and lie on several of them. */
+static void check_slabs(const ley_atoms *atoms, bool list, int64_t planes, const ley_boundary *whole)
+{
+    ley_job_options options = *plain();
+    options.slab_planes = planes;
+    outcome o = run(atoms, around(list, 3), salty, &options);
+    const ley_report *r = ley_job_report(o.job);
+    int64_t rows = 0, most = 0;
+    for (size_t i = 0; i < r->slab_count; i++) {
+        rows += r->slabs[i].count;
+        most = r->slabs[i].count > most ? r->slabs[i].count : most;
+    }
+    const int64_t expected = list ? ley_boundary_points(whole) : 4 * (uneven.n[2] - 1) + 2 * (uneven.n[1] - 1) + 2;
+    assert_int_equal(rows, expected);
+    assert_int_equal(most, planes);
+    assert_int_equal(r->slab_count, (expected + planes - 1) / planes);
+    double error = 0, square = 0;
+    for (int64_t i = 0; i < ley_boundary_points(whole); i++) {
+        const double value = ley_boundary_read_values(o.boundary)[i], right = ley_boundary_read_values(whole)[i];
+        error += (value - right) * (value - right);
+        square += right * right;
+    }
+    if (!(sqrt(error / square) < 1e-6))
+        fail_msg("slabs of %d: %g from one slab", (int)planes, sqrt(error / square));
+    end(&o);
+}
+
+static void test_slabs_make_the_same_values(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = scattered(500, &uneven, 4, 3, 5);
+    for (int list = 0; list <= 1; list++) {
+        outcome whole = run(atoms, around(list, 3), salty, plain());
+        assert_int_equal(ley_job_report(whole.job)->slab_count, 1);
+        for (int64_t planes = 1; planes <= 7; planes += planes == 1 ? 2 : 4)
+            check_slabs(atoms, list, list ? 20 * planes : planes, whole.boundary);
+        end(&whole);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Charges --------------------------------------------------------------------------------------------------- */
+
+/* Every single value is right, not only their mean square. */
+static void assert_each_within(const ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent, double tolerance)
+{
+    for (int64_t i = 0; i < ley_boundary_points(boundary); i++) {
+        const double value = ley_boundary_read_values(boundary)[i], right = reference_at(boundary, i, atoms, solvent);
+        if (!(fabs(value - right) <= tolerance * fabs(right)))
+            fail_msg("value %d: %.9g, not %.9g", (int)i, value, right);
+    }
+}
+
+static void test_one_atom(void **state)
+{
+    (void)state;
+    const double at_A[3] = {0.3, 3.1, -4.2}, charge_e = -1.5, radius_A = 2;
+    ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radius_A);
+    for (int kind = LEY_SCREENING_NONE; kind <= LEY_SCREENING_FOLDED; kind++) {
+        outcome o = run(atoms, faces_of(&uneven), &kinds[kind].solvent, plain());
+        assert_each_within(o.boundary, atoms, &kinds[kind].solvent, 1e-5);
+        end(&o);
+    }
+    const double point_A[3] = {0.3, 3.1, -2.2}; /* by hand: 560.4561 -1.5/2 / 78.54 */
+    outcome o = run(atoms, list_of(1, point_A), &kinds[LEY_SCREENING_NONE].solvent, plain());
+    assert_true(fabs(ley_boundary_read_values(o.boundary)[0] / -5.3519489 - 1) < 1e-5);
+    assert_int_equal(ley_job_report(o.job)->points, 1);
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_no_net_charge(void **state)
+{
+    (void)state;
+    ley_atoms *random = scattered(300, &uneven, 4, 3, 9);
+    const size_t n = ley_atoms_count(random);
+    double *charge_e = calloc(n, sizeof *charge_e);
+    for (size_t i = 0; i < n; i++)
+        charge_e[i] = ley_atoms_charges_e(random)[i] - ley_atoms_total_charge_e(random) / (double)n;
+    ley_atoms *neutral = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
+    outcome o = run(neutral, faces_of(&uneven), salty, plain());
+    assert_true(difference(o.boundary, neutral, salty) <= 1e-5);
+    end(&o);
+    memset(charge_e, 0, n * sizeof *charge_e);
+    ley_atoms *nothing = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
+    for (int list = 0; list <= 1; list++) {
+        ley_job_options options = *plain();
+        options.verify_points = 50;
+        o = run(nothing, around(list, 4), salty, &options);
+        for (int64_t i = 0; i < ley_boundary_points(o.boundary); i++)
+            assert_true(ley_boundary_read_values(o.boundary)[i] == 0);
+        end(&o);
+    }
+    ley_atoms_destroy(nothing);
+    ley_atoms_destroy(neutral);
+    ley_atoms_destroy(random);
+    free(charge_e);
+}
+
+/* Positive charges, so that no value is small by chance; the last one `distance_A` from node (12, 4, 3), which is on a face, or from an
+ * edge's node (12, 9, 3). */
+static ley_atoms *close_to_a_node(double distance_A, double charge_e, bool edge)
+{
+    const double h_A[3] = {uneven.spacing_A[0], uneven.spacing_A[1], uneven.spacing_A[2]};
+    const double position_A[] = {-1, 3, -4, 1.5, 4.2, -3.2,
+                                 uneven.origin_A[0] + 12 * h_A[0] - 0.6 * distance_A,
+                                 uneven.origin_A[1] + (edge ? 9 : 4) * h_A[1] + 0.8 * distance_A,
+                                 uneven.origin_A[2] + 3 * h_A[2]};
+    const double charges_e[] = {1, 0.5, charge_e}, radii_A[] = {1, 2, 1.5};
+    return atoms_of(3, position_A, charges_e, radii_A);
+}
+
+static void test_close_atoms(void **state)
+{
+    (void)state;
+    for (int edge = 0; edge <= 1; edge++) {
+        ley_atoms *atoms = close_to_a_node(0.01, 1, edge);
+        outcome o = run(atoms, faces_of(&uneven), salty, plain());
+        assert_each_within(o.boundary, atoms, salty, 1e-5);
+        assert_edges_agree(o.boundary);
+        int exact = 0;
+        for (int64_t i = 0; i < ley_boundary_points(o.boundary); i++) {
+            const double right = reference_at(o.boundary, i, atoms, salty);
+            if (right > 100) { /* at 0.01 A: 7 kT/e / 0.01 */
+                assert_true(fabs(ley_boundary_read_values(o.boundary)[i] - right) <= 2e-6 * right);
+                exact++;
+            }
+        }
+        assert_int_equal(exact, edge ? 2 : 1);
+        double point_A[6] = {0, 0, 0};
+        ley_boundary_point_A(o.boundary, 0, point_A);
+        memcpy(point_A + 3, ley_atoms_positions_A(atoms) + 6, 3 * sizeof(double));
+        point_A[5] += 0.01;
+        end(&o);
+        o = run(atoms, list_of(2, point_A), salty, plain());
+        assert_each_within(o.boundary, atoms, salty, 1e-5);
+        const double right = reference_at(o.boundary, 1, atoms, salty);
+        assert_true(fabs(ley_boundary_read_values(o.boundary)[1] - right) <= 1e-12 * right);
+        end(&o);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+static void expect_refused(const ley_atoms *atoms, ley_boundary *boundary, const char *atom, const char *place)
+{
+    ley_error error = {0};
+    ley_job *job = NULL;
+    assert_int_equal(ley_job_create_boundary(engine, atoms, boundary, &kinds[0].solvent, plain(), &job, &error), LEY_ERROR_INPUT);
+    assert_null(job);
+    assert_non_null(strstr(error.message, atom));
+    assert_non_null(strstr(error.message, place));
+    ley_boundary_destroy(boundary);
+}
+
+static void test_atoms_on_nodes(void **state)
+{
+    (void)state;
+    static const double close_A[] = {0, 0.9e-6};
+    for (size_t i = 0; i < 2; i++) {
+        ley_atoms *atoms = close_to_a_node(close_A[i], -1, false);
+        double point_A[6] = {0};
+        memcpy(point_A + 3, ley_atoms_positions_A(atoms) + 6, 3 * sizeof(double));
+        expect_refused(atoms, faces_of(&uneven), "atom 3,", "node (12, 4, 3)");
+        expect_refused(atoms, list_of(2, point_A), "atom 3,", "point 2");
+        ley_atoms_destroy(atoms);
+    }
+    ley_atoms *atoms = close_to_a_node(0, 0, true); /* without a charge: nobody minds */
+    for (int kind = 0; kind < KINDS; kind++) {
+        outcome o = run(atoms, faces_of(&uneven), &kinds[kind].solvent, plain());
+        assert_true(difference(o.boundary, atoms, &kinds[kind].solvent) <= 1e-5);
+        end(&o);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Ranges ---------------------------------------------------------------------------------------------------- */
+
+static void test_far_atoms(void **state)
+{
+    (void)state;
+    const double far_A[] = {1e5, 3, -4, 7, -1e5, 2, 1e5, 1e5, 1e5, 0, 0, -1e5};
+    const double near_far_A[] = {1e5, 3, -4, 7, -1e5, 2, 1e5, 1e5, 1e5, 1, 3, -5};
+    const double charge_e[] = {1, 2, 1, 0.5}, radius_A[] = {1, 2, 3, 2};
+    ley_atoms *far = atoms_of(4, far_A, charge_e, radius_A), *mixed = atoms_of(4, near_far_A, charge_e, radius_A);
+    for (int list = 0; list <= 1; list++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            const ley_solvent *solvent = &kinds[kind].solvent;
+            ley_job_options options = *plain();
+            options.verify_points = 100;
+            outcome o = run(mixed, around(list, 7), solvent, &options);
+            assert_true(difference(o.boundary, mixed, solvent) <= 1e-5);
+            end(&o);
+            o = run(far, around(list, 7), solvent, &options);
+            if (kind == LEY_SCREENING_NONE)
+                assert_true(difference(o.boundary, far, solvent) <= 1e-5);
+            for (int64_t i = 0; i < ley_boundary_points(o.boundary) && kind != LEY_SCREENING_NONE; i++)
+                assert_true(fabs(ley_boundary_read_values(o.boundary)[i]) < 1e-25); /* false of not-a-numbers, too */
+            end(&o);
+        }
+    ley_atoms_destroy(far);
+    ley_atoms_destroy(mixed);
+}
+
+/* A charge deep within its atom's radius: beyond a float, at last beyond a double. What a float has is right. */
+static void test_huge_radii(void **state)
+{
+    (void)state;
+    static const double radii_A[] = {60, 75, 85, 90, 100, 130, 400, 650, 800, 5000, 1e8};
+    const double at_A[3] = {-0.1, 3.9, -4.1}, charge_e = 1;
+    const ley_solvent *solvent = &kinds[LEY_SCREENING_WIDE].solvent;
+    for (size_t i = 0; i < sizeof radii_A / sizeof radii_A[0]; i++)
+        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
+            if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
+                continue;
+            ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radii_A[i]);
+            const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, (ley_sum)sum);
+            outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+            double largest = 0;
+            for (int64_t k = 0; k < ley_boundary_points(o.boundary); k++)
+                largest = fmax(largest, reference_at(o.boundary, k, atoms, solvent));
+            if (largest > (sum == LEY_SUM_DOUBLE ? 1e308 : 3.4e38)) {
+                if (o.status != LEY_ERROR_INPUT)
+                    fail_msg("radius %g A: %g kT/e are accepted", radii_A[i], largest);
+                assert_non_null(strstr(o.error.message, sum == LEY_SUM_DOUBLE ? "1e308 kT/e" : "a double sum is needed"));
+                assert_non_null(strstr(o.error.message, "node ("));
+            } else {
+                if (o.status != LEY_OK)
+                    fail_msg("radius %g A, %g kT/e: %s", radii_A[i], largest, o.error.message);
+                assert_each_within(o.boundary, atoms, solvent, sum == LEY_SUM_DOUBLE ? 1e-12 : 1e-5 + 5e-7 * radii_A[i]);
+            }
+            end(&o);
+            ley_atoms_destroy(atoms);
+        }
+}
+
+static void test_many_atoms(void **state)
+{
+    (void)state;
+    if (!fast)
+        skip();
+    const ley_lattice small = {.origin_A = {-50, -50, -50}, .spacing_A = {12.5, 12.5, 12.5}, .n = {9, 9, 9}};
+    ley_atoms *atoms = scattered(1000000, &small, 0, 2, 11);
+    const double start_s = ley_clock_s();
+    outcome o = run(atoms, faces_of(&small), salty, plain());
+    const double seconds = ley_clock_s() - start_s;
+    if (!(seconds < 60)) /* a few, if it were alone on the machine */
+        fail_msg("took %.1f s", seconds);
+    const double off = difference(o.boundary, atoms, salty);
+    if (!(off <= 1e-5))
+        fail_msg("off by %g", off);
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Wrong results --------------------------------------------------------------------------------------------- */
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    const size_t size = (size_t)ftell(file);
+    rewind(file);
+    char *text = malloc(size + 1);
+    assert_int_equal(fread(text, 1, size, file), size);
+    text[size] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* Copies a tree's kernels below `target`; the file `changed` with all of `from` replaced. */
+static void copy_tree(const char *tree, const char *target, const char *changed, const char *from, const char *to)
+{
+    char source[600], path[900];
+    int changes = 0;
+    DIR *listing = opendir(tree); /* the tests run at the root of the sources */
+    assert_non_null(listing);
+    snprintf(path, sizeof path, "%s/%s", target, tree);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(source, sizeof source, "%s/%s", tree, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s/%s", target, tree, entry->d_name);
+        char *text = read_text(source), *rest = text;
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        for (char *at; strcmp(entry->d_name, changed) == 0 && (at = strstr(rest, from)) != NULL; rest = at + strlen(from)) {
+            fprintf(file, "%.*s%s", (int)(at - rest), rest, to);
+            changes++;
+        }
+        fputs(rest, file);
+        assert_int_equal(fclose(file), 0);
+        free(text);
+    }
+    closedir(listing);
+    if (changes == 0)
+        fail_msg("%s/%s has no '%s'", tree, changed, from);
+}
+
+/* From now on mdh is built with this change, in both trees. */
+static void plant(const char *from, const char *to)
+{
+    static int number;
+    char path[256], trees[300];
+    snprintf(path, sizeof path, "%s/fault%d", support_directory(), ++number);
+    assert_int_equal(mkdir(path, 0700), 0);
+    copy_tree("cl", path, "mdh.cl", from, to);
+    copy_tree("kernels_cuda", path, "mdh.cu", from, to);
+    snprintf(trees, sizeof trees, "%s/cl", path);
+    setenv("LEYDEN_KERNEL_DIR", trees, 1);
+}
+
+/* The self-test finds each of these faults; afterwards right kernels are right again. */
+static void test_wrong_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to;
+        int kind;
+        bool list;
+    } faults[] = {
+        {"a.w *= LEY_ROOT_SCALE", "a.w *= 1.01f * LEY_ROOT_SCALE", LEY_SCREENING_NONE, false},
+        {"a.w *= LEY_ROOT_SCALE", "a.w *= 1.0001f * LEY_ROOT_SCALE", LEY_SCREENING_FOLDED, false},
+        {"f.b + v * f.stride_b - middle_b", "f.b + v - middle_b", LEY_SCREENING_FOLDED, false}, /* rows that lie elsewhere */
+        {"a.w = 0;", "a.w *= 1;", LEY_SCREENING_FOLDED, false},                                 /* near atoms twice */
+        {"if (accumulate)", "if (false)", LEY_SCREENING_WIDE, false},   /* the last launch wins */
+        {"begin = part * part_atoms", "begin = 0", LEY_SCREENING_FOLDED, true},
+    };
+    ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        plant(faults[i].from, faults[i].to);
+        outcome o = attempt(engine, atoms, around(faults[i].list, 2), &kinds[faults[i].kind].solvent, plain());
+        unsetenv("LEYDEN_KERNEL_DIR");
+        if (o.status != LEY_ERROR_WRONG_RESULT)
+            fail_msg("'%s' in place of '%s': %s", faults[i].to, faults[i].from, ley_status_name(o.status));
+        assert_non_null(strstr(o.error.message, "self-test of mdh failed"));
+        assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_ERROR_WRONG_RESULT);
+        for (int64_t k = 0; k < ley_boundary_points(o.boundary); k++)
+            assert_true(isnan(ley_boundary_read_values(o.boundary)[k]));
+        end(&o);
+    }
+    outcome o = run(atoms, faces_of(&uneven), salty, plain());
+    assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
+/* What no self-test sees, a fault with 77 charges alone, the verification finds, if it is asked for. */
+static void test_verification_finds_faults(void **state)
+{
+    (void)state;
+    ley_job_options options = *plain();
+    options.verify_points = 20;
+    ley_atoms *atoms = scattered(84, &uneven, 4, 3, 1); /* 77 of which have a charge */
+    plant("p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 1e-2f : 0;");
+    for (int list = 0; list <= 1; list++) {
+        outcome o = attempt(engine, atoms, around(list, 2), salty, &options);
+        assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
+        assert_non_null(strstr(o.error.message, "verification failed"));
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        assert_true(!a->passed && a->points == 20 && a->relative_rms > a->tolerance);
+        end(&o);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+    ley_atoms_destroy(atoms);
+}
+
+/* Where charges nearly cancel, float sums lose what is left of them: found, and cured by a double sum. */
+static void test_verification_of_a_dipole(void **state)
+{
+    (void)state;
+    const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
+    const ley_solvent *solvent = &kinds[LEY_SCREENING_NONE].solvent;
+    ley_atoms *atoms = atoms_of(2, position_A, charge_e, NULL);
+    ley_job_options options = *plain();
+    options.verify_points = 1 << 20; /* all of them */
+    outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
+    assert_non_null(strstr(o.error.message, "a double sum is needed"));
+    end(&o);
+    if (ley_engine_device(engine, 0)->has_double) {
+        /* The difference of two doubles: 1e-16 of each charge's potential is 2e-12 of the dipole's. */
+        options.sum = LEY_SUM_DOUBLE;
+        options.verify_points = 0;
+        o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+        assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
+        assert_true(difference(o.boundary, atoms, solvent) < 1e-10);
+        end(&o);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* Nothing is nothing, however many times larger than a double's next to nothing. */
+static void test_verification_of_nothing(void **state)
+{
+    (void)state;
+    const double position_A[] = {200, 3, -4}, charge_e = 1, radius_A = 1;
+    ley_atoms *atoms = atoms_of(1, position_A, &charge_e, &radius_A);
+    ley_job_options options = *plain();
+    options.verify_points = 100;
+    outcome o = run(atoms, faces_of(&uneven), &kinds[LEY_SCREENING_WIDE].solvent, &options);
+    assert_true(ley_job_report(o.job)->accuracy.passed);
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_verification(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = scattered(200, &uneven, 4, 3, 1);
+    ley_job_options options = *plain();
+    for (int list = 0; list <= 1; list++) {
+        options.verify_points = list ? 10 : 1 << 20;
+        outcome o = run(atoms, around(list, 2), salty, &options);
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        assert_true(a->passed && a->tolerance == 1e-5);
+        assert_int_equal(a->points, list ? 10 : ley_boundary_points(o.boundary));
+        if (!list)
+            assert_true(fabs(a->relative_rms / difference(o.boundary, atoms, salty) - 1) < 1e-6);
+        end(&o);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------------------------ */
+
+static void expect_usage(const ley_solvent *solvent, const ley_job_options *options, const char *message)
+{
+    ley_error error = {0};
+    ley_job *job = NULL;
+    ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
+    ley_boundary *boundary = faces_of(&uneven);
+    assert_int_equal(ley_job_create_boundary(engine, atoms, boundary, solvent, options, &job, &error), LEY_ERROR_USAGE);
+    assert_null(job);
+    assert_non_null(strstr(error.message, message));
+    ley_boundary_destroy(boundary);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_jobs_that_cannot_be(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_solvent solvent = kinds[LEY_SCREENING_FOLDED].solvent;
+    ley_job_options options = *plain();
+    solvent.dielectric = 0.5;
+    expect_usage(&solvent, &options, "dielectric 0.5");
+    solvent = kinds[LEY_SCREENING_FOLDED].solvent;
+    solvent.temperature_K = -3;
+    expect_usage(&solvent, &options, "temperature -3");
+    const ley_ion negative[] = {{1, 0.1, 2}, {-1, -0.1, 2}};
+    solvent = (ley_solvent){78.54, 2, 298.15, 2, negative};
+    expect_usage(&solvent, &options, "ion 2");
+    options.variant = "unroll4"; /* another method's */
+    expect_usage(&kinds[0].solvent, &options, "unroll4");
+    options = *plain();
+    options.slab_planes = -1;
+    expect_usage(&kinds[0].solvent, &options, "slab planes -1");
+
+    options = *plain();
+    options.method = LEY_METHOD_MDH;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
+    assert_ok(ley_map_create(&uneven, &map, &error));
+    assert_int_equal(ley_job_create(engine, atoms, map, &options, &job, &error), LEY_ERROR_USAGE);
+    assert_null(job);
+    ley_map_destroy(map);
+    options.method = LEY_METHOD_DCS; /* does not matter, nor do other options of maps */
+    options.r_min_A = 1;
+    options.dielectric = 7;
+    options.units = LEY_UNITS_VOLT;
+    outcome o = run(atoms, faces_of(&uneven), salty, &options);
+    assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
+    assert_int_equal(ley_job_run(o.job, &error), LEY_ERROR_USAGE); /* a job runs once */
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
+/* What the progress callback saw; asserts belong into the test's own thread. */
+typedef struct watch {
+    ley_job *job;
+    int calls, faults, cancel_at_call;
+    bool cancel_at_end;
+    int64_t done, total;
+    double elapsed_s;
+} watch;
+
+static void note_progress(void *context, const ley_progress *p)
+{
+    watch *w = context;
+    const bool grows = p->points_done > w->done && p->points_done <= p->points_total && p->elapsed_s >= w->elapsed_s;
+    w->faults += !grows || !(p->left_s >= 0) || !(p->evaluations_per_s > 0) || (w->calls > 0 && p->points_total != w->total);
+    w->done = p->points_done;
+    w->total = p->points_total;
+    w->elapsed_s = p->elapsed_s;
+    if (++w->calls == w->cancel_at_call || (w->cancel_at_end && w->done == w->total))
+        ley_job_cancel(w->job);
+}
+
+static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, size_t verify_points, watch *w,
+                              int64_t *points)
+{
+    ley_error error = {0};
+    ley_job_options options = *plain();
+    options.slab_planes = 1;
+    options.verify_points = verify_points;
+    options.progress = note_progress;
+    options.progress_context = w;
+    assert_ok(ley_job_create_boundary(on, atoms, boundary, salty, &options, &w->job, &error));
+    if (w->cancel_at_call < 0)
+        ley_job_cancel(w->job);
+    const ley_status status = ley_job_run(w->job, &error);
+    const ley_report *r = ley_job_report(w->job);
+    for (size_t i = 0; i < r->device_count; i++)
+        assert_int_equal(r->devices[i].status, LEY_OK); /* cancelling is no fault of a device */
+    assert_int_equal(w->faults, 0);
+    *points = r->points;
+    ley_job_destroy(w->job);
+    ley_error_clear(&error);
+    return status;
+}
+
+static void test_progress_and_cancel(void **state)
+{
+    (void)state;
+    int64_t points;
+    ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
+    ley_boundary *boundary = faces_of(&uneven);
+    watch w = {.calls = 0};
+    assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_OK);
+    assert_int_equal(w.total, points);
+    assert_int_equal(w.done, points);
+    assert_int_equal(w.calls, 4 * (uneven.n[2] - 1) + 2 * (uneven.n[1] - 1) + 2);
+
+    w = (watch){.cancel_at_call = -1}; /* before it runs */
+    assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
+    assert_int_equal(w.calls, 0);
+    w = (watch){.cancel_at_call = 3};
+    assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
+    assert_int_equal(w.calls, 3); /* what was in flight is not waited for to its end */
+    w = (watch){.cancel_at_end = true}; /* while it is verified */
+    assert_int_equal(run_watched(engine, atoms, boundary, 100, &w, &points), LEY_CANCELLED);
+    ley_boundary_destroy(boundary);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- All devices at once --------------------------------------------------------------------------------------- */
+
+static void test_all_devices_at_once(void **state)
+{
+    (void)state;
+    ley_engine *all = NULL;
+    ley_error error = {0};
+    assert_ok(ley_engine_create("all", &all, &error));
+    const size_t devices = ley_engine_device_count(all);
+    ley_atoms *atoms = scattered(300, &uneven, 4, 3, 1);
+    for (int list = 0; list <= 1; list++) {
+        int64_t points, done = 0;
+        ley_job_options options = *plain();
+        options.slab_planes = list ? 10 : 2;
+        outcome o = attempt(all, atoms, around(list, 2), salty, &options);
+        assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
+        assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
+        const ley_report *r = ley_job_report(o.job);
+        assert_int_equal(r->device_count, devices);
+        for (size_t i = 0; i < devices; i++) {
+            assert_int_equal(r->devices[i].status, LEY_OK);
+            done += r->devices[i].points;
+        }
+        assert_int_equal(done, r->points);
+        if (!list)
+            assert_edges_agree(o.boundary);
+        end(&o);
+        watch w = {.calls = 0};
+        ley_boundary *boundary = around(list, 2);
+        assert_int_equal(run_watched(all, atoms, boundary, 10, &w, &points), LEY_OK);
+        assert_int_equal(w.done, points);
+        assert_true(difference(boundary, atoms, salty) <= 1e-5);
+        ley_boundary_destroy(boundary);
+    }
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(all);
+    if (devices < 2)
+        skip();
+}
+
+static int run_on(const char *selector, const ley_device_info *info)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_variant),
+        cmocka_unit_test(test_every_sum_and_maths),
+        cmocka_unit_test(test_odd_faces),
+        cmocka_unit_test(test_slabs_make_the_same_values),
+        cmocka_unit_test(test_one_atom),
+        cmocka_unit_test(test_no_net_charge),
+        cmocka_unit_test(test_close_atoms),
+        cmocka_unit_test(test_atoms_on_nodes),
+        cmocka_unit_test(test_far_atoms),
+        cmocka_unit_test(test_huge_radii),
+        cmocka_unit_test(test_many_atoms),
+        cmocka_unit_test(test_wrong_kernels),
+        cmocka_unit_test(test_verification_finds_faults),
+        cmocka_unit_test(test_verification_of_a_dipole),
+        cmocka_unit_test(test_verification_of_nothing),
+        cmocka_unit_test(test_verification),
+        cmocka_unit_test(test_jobs_that_cannot_be),
+        cmocka_unit_test(test_progress_and_cancel),
+    };
+    ley_error error = {0};
+    char group[512];
+    snprintf(group, sizeof group, "mdh on %s (%s)", info->name, selector);
+    if (ley_engine_create(selector, &engine, &error) != LEY_OK) {
+        print_error("%s: %s\n", info->name, error.message);
+        ley_error_clear(&error);
+        return 1;
+    }
+    fast = strcmp(info->platform, "rusticl") != 0 || info->device_class == LEY_CLASS_GPU;
+    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
+    ley_engine_destroy(engine);
+    return failures;
+}
+
+int main(void)
+{
+    const struct CMUnitTest together[] = {cmocka_unit_test(test_all_devices_at_once)};
+    ley_device_list *list = NULL;
+    int failures = 0;
+    if (ley_device_list_create(&list, NULL) != LEY_OK || ley_device_list_count(list) == 0) {
+        print_error("no device to test on\n");
+        return 1;
+    }
+    for (size_t i = 0; i < ley_device_list_count(list); i++) {
+        char selector[32];
+        const ley_device_info *info = ley_device_list_get(list, i);
+        if (info->unusable != NULL)
+            continue;
+        snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
+        failures += run_on(selector, info);
+    }
+    ley_device_list_destroy(list);
+    failures += cmocka_run_group_tests_name("mdh on all devices", together, NULL, NULL);
+    return failures;
+}
