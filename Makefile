@@ -40,10 +40,11 @@ help:
 	@echo "make test      install what is missing (as root), build, run all tests"
 	@echo "make all       build the command and the libraries in $(BUILD)/"
 	@echo "make install   PREFIX=/usr/local DESTDIR="
-	@echo "make asan ubsan tsan   the tests under a sanitizer"
+	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
 	@echo "make offline   compile every kernel for every architecture at hand, without a card"
+	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"
 	@echo "make bench     the kernels' rates on all devices"
 	@echo "make deps      install the packages of packages.txt (as root)"
 	@echo "make clean"
@@ -114,6 +115,8 @@ test: deps
 check: all $(tests)
 	@BUILD=$(BUILD) CC='$(CC)' bash tests/run.sh $(tests)
 
+sanitize:
+	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer' check
 asan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' check
 ubsan:
@@ -135,7 +138,7 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/io/*.c host/apbs/*.c) host/atoms.c host/boundary.c host/lattice.c host/map.c platform/error.c platform/parallel.c
+fuzz_sources := $(wildcard host/io/*.c host/apbs/*.c host/expression*.c) host/atoms.c host/boundary.c host/lattice.c host/map.c platform/error.c platform/parallel.c
 
 $(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
 	@mkdir -p $(@D)
@@ -151,6 +154,10 @@ fuzz: fuzz-deps $(fuzzers)
 	    mkdir -p $(BUILD)/fuzz/corpus_$$f; \
 	    $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus_$$f tests/corpus/$$f; done
+
+# Some minutes.
+examples: all
+	python3 tests/apbs_examples.py $(BUILD)/leyden
 
 bench: all
 	$(BUILD)/leyden bench --device all
@@ -178,4 +185,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps fuzz-deps demo test check asan ubsan tsan oclgrind offline fuzz bench install uninstall clean
+.PHONY: all help deps fuzz-deps demo test check sanitize asan ubsan tsan oclgrind offline fuzz examples bench install uninstall clean

@@ -1,5 +1,5 @@
 /* OpenCL C's names for what pair.h and the kernels compute with, by LEY_SUM and LEY_WIDTH:
- * `scalar` one number, `real` LEY_WIDTH of them, `atom` {x, y, z, q}. */
+ * `scalar` one number, `real` LEY_WIDTH of them, `atom` {x, y, z, q}; LEY_LOAD takes LEY_WIDTH scalars from an array. */
 #ifndef LEY_DIALECT_H
 #define LEY_DIALECT_H
 
@@ -19,9 +19,11 @@
 #define real scalar
 #define LEY_LANES ((real)0)
 #define LEY_BITS_SUFFIX
+#define LEY_LOAD(scalars) (*(scalars))
 #else
 #define real LEY_PASTE(scalar, LEY_WIDTH)
 #define LEY_BITS_SUFFIX LEY_WIDTH
+#define LEY_LOAD(scalars) LEY_PASTE(vload, LEY_WIDTH)(0, scalars)
 #if LEY_WIDTH == 2
 #define LEY_LANES ((real)(0, 1))
 #elif LEY_WIDTH == 4

@@ -277,9 +277,9 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
             y[lane] = at.y;
             z[lane] = at.z;
         }
-        p.x[u] = *(real *)x;
-        p.y[u] = *(real *)y;
-        p.z[u] = *(real *)z;
+        p.x[u] = LEY_LOAD(x);
+        p.y[u] = LEY_LOAD(y);
+        p.z[u] = LEY_LOAD(z);
     }
 #else
     __global const segment *gm_segments = (__global const segment *)gm_places;
@@ -288,7 +288,7 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
         which++;
     const segment s = gm_segments[which];
     const int item = (group - s.first_group) * LEY_WG + get_local_id(0);
-    const int rows = (s.n_b + LEY_UY - 1) / LEY_UY, i = item % s.columns, j = item / s.columns;
+    const int rows = (s.n_b + LEY_UY - 1) / LEY_UY, j = item / s.columns, i = item - j * s.columns;
     const int middle_a = s.first_a + s.n_a / 2, middle_b = s.first_b + s.n_b / 2;
     f.axis = s.axis;
     f.base = (int4)(s.axis == 0 ? s.plane : middle_a, s.axis == 0 ? middle_a : s.axis == 1 ? s.plane : middle_b,

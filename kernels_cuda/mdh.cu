@@ -213,7 +213,7 @@ mdh(const placed *__restrict__ gm_atoms, int first_atom, int n_atoms, int part_a
         which++;
     const segment s = gm_segments[which];
     const int item = (group - s.first_group) * LEY_WG + (int)threadIdx.x;
-    const int rows = (s.n_b + LEY_UY - 1) / LEY_UY, i = item % s.columns, j = item / s.columns;
+    const int rows = (s.n_b + LEY_UY - 1) / LEY_UY, j = item / s.columns, i = item - j * s.columns;
     const int middle_a = s.first_a + s.n_a / 2, middle_b = s.first_b + s.n_b / 2;
     f.axis = s.axis;
     f.base = make_int4(s.axis == 0 ? s.plane : middle_a, s.axis == 0 ? middle_a : s.axis == 1 ? s.plane : middle_b,

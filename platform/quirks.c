@@ -24,6 +24,11 @@ static const quirk table[] = {
      .quirks = DEV_QUIRK_AVX512,
      .what = "vector rsqrt divides, vrsqrt14ps does not",
      .link = "https://www.intel.com/content/www/us/en/docs/intrinsics-guide/index.html#text=vrsqrt14ps"},
+    {.platform = "Portable Computing Language",
+     .driver_from = 4, /* seen with 5.0 and LLVM 16, whose assertions end the program; not with 3.1 and LLVM 14 */
+     .quirks = DEV_QUIRK_FRAIL_ASM,
+     .what = "lists of points without inline assembly",
+     .link = "https://github.com/pocl/pocl/issues"},
     {.platform = "Oclgrind",
      .quirks = DEV_QUIRK_INTERPRETER | DEV_QUIRK_NO_BINARY,
      .what = "interprets kernels, nothing is timed on it",

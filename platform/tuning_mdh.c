@@ -118,7 +118,10 @@ static void choose_arithmetic(const dev_info *info, const calibration *c, const 
     if (wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == MATH_STANDARD) /* nothing measured in it: the same everywhere */
         return;
     const double need = wish->math == MATH_NATIVE ? DBL_MAX : mdh_need;
-    spec->root = calibrate_fastest_root(info, c, v->width, need);
+    calibration possible = *c;
+    if (wish->points == LEY_POINTS_LIST && (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
+        possible.root_error[LEY_ROOT_AVX512] = INFINITY;
+    spec->root = calibrate_fastest_root(info, &possible, v->width, need);
     spec->exp = calibrate_fastest_exp(info, c, v->width, need);
     const bool slow = c->fma_per_s >= slow_functions_ratio * c->exps_per_s[spec->exp];
     if (v->spare_exps && wish->screening == LEY_SCREENING_FOLDED && wish->sum == LEY_SPEC_SUM_FLOAT &&

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races, values never set, wrong API
-# calls. Needs BUILD; OCLGRIND_VARIANTS narrows the choice. Exit code 77: Oclgrind is not installed.
+# calls. Needs BUILD; OCLGRIND_VARIANTS and OCLGRIND_MDH_VARIANTS narrow the choice. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -8,6 +8,7 @@ leyden=$(realpath "$BUILD/leyden")
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 variants=${OCLGRIND_VARIANTS:-simple unroll4 unroll8 local local8 tiled8 tiled16 vector4 vector8 vector16}
+mdh_variants=${OCLGRIND_MDH_VARIANTS-simple tiled8 tiled16 vector4 vector8 vector16}
 checks="--data-races --uninitialized --check-api"
 export LEYDEN_CACHE_DIR=$top/cache
 
@@ -20,12 +21,33 @@ awk 'BEGIN {
     }
 }' > "$top/atoms.pqr"
 
+# Points for mdh, far away.
+awk 'BEGIN {for (i = 0; i < 29; i++) print i % 7 + 0.3, i % 5, -2 - 3.1 * i}' > "$top/points.xyz"
+
+# Oclgrind 21.10 takes a buffer for never set, whatever kernels write, once clEnqueueFillBuffer has filled it, and what lies beyond the
+# end of a smaller one that was released before. Here nothing is filled, and nothing released.
+cat > "$top/keep.c" <<'SOURCE'
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+cl_int clEnqueueFillBuffer(cl_command_queue q, cl_mem b, const void *p, size_t n, size_t o, size_t s, cl_uint c, const cl_event *w, cl_event *e)
+{
+    (void)q, (void)b, (void)p, (void)n, (void)o, (void)s, (void)c, (void)w, (void)e;
+    return CL_SUCCESS;
+}
+cl_int clReleaseMemObject(cl_mem b)
+{
+    (void)b;
+    return CL_SUCCESS;
+}
+SOURCE
+${CC:-cc} -shared -fPIC -o "$top/keep.so" "$top/keep.c" || exit 1
+
 # watch LOG COMMAND...: runs it under Oclgrind; its exit code.
 watch() {
     local log=$1
     shift
     : > "$log"
-    timeout 120 oclgrind --log "$log" $checks "$@"
+    timeout 120 oclgrind --log "$log" $checks sh -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$top/keep.so" "$@"
 }
 
 failed=0 passed=0
@@ -43,6 +65,54 @@ run_variant() {
     else
         passed=$((passed + 1))
     fi
+}
+
+# run_mdh VARIANT SUM SCREENING POINTS: prints what is wrong.
+run_mdh() {
+    local name="mdh $1, $2 sum, screening $3, $4" own=$top/$1-$2-$3-$4 where ions keys output code
+    local checks=$checks
+    case $1-$4 in vector*-list) checks=${checks/--uninitialized/} ;; esac # with it Oclgrind 21.10 itself crashes
+    case $3 in
+    none) ions='' keys=LEY_SCREENING=0 ;;
+    folded) ions='--ion 0.02,1,2 --ion 0.02,-1,2' keys=LEY_SCREENING=1 ;;
+    wide) ions='--ion 30,1,2 --ion 30,-1,2' keys=LEY_SCREENING=2 ;;
+    esac
+    case $4 in
+    faces) where='--dime 9,7,5 --glen 70,60,50' keys="$keys.*LEY_POINTS=0" ;;
+    list) where="--points $top/points.xyz" keys="$keys.*LEY_POINTS=1" ;;
+    esac
+    output=$(watch "$own.log" "$leyden" boundary "$top/atoms.pqr" -o "$own.csv" $where $ions --device oclgrind --verify 50 --quiet \
+             --json "$own.json" --variant "$1" --sum "$2" 2>&1)
+    code=$?
+    if [ $code != 0 ] || [ -s "$own.log" ]; then
+        printf '%s: FAILED, exit code %s\n%s\n' "$name" "$code" "$output"
+        head -40 "$own.log"
+    elif ! grep -q "$keys" "$own.json"; then
+        printf '%s: FAILED, another kernel ran:\n%s\n' "$name" "$(grep specification "$own.json")"
+    fi
+    rm -f "$own".*
+}
+
+# As many at once as there are cores: Oclgrind watches on one.
+run_all_mdh() {
+    local variant sum screening points result=$top/mdh- count=0
+    for variant in $mdh_variants; do
+        for sum in float compensated double; do
+            for screening in none folded wide; do
+                for points in faces list; do
+                    [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+                    count=$((count + 1))
+                    run_mdh "$variant" $sum $screening $points > "$result$count" &
+                done
+            done
+        done
+    done
+    wait
+    for result in "$top"/mdh-*; do
+        [ -e "$result" ] || continue
+        [ -s "$result" ] && failed=$((failed + 1)) || passed=$((passed + 1))
+        cat "$result"
+    done
 }
 
 # Does the watch see anything at all? A kernel with an access out of bounds must be reported.
@@ -66,5 +136,6 @@ for variant in $variants; do
 done
 run_variant tiled8 double
 run_variant simple double
+run_all_mdh
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

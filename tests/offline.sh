@@ -39,7 +39,7 @@ in_two() {
     rm -f "$list".half-*
 }
 
-# list CAPABILITY [few]: the kernels of an architecture.
+# list CAPABILITY [few | all]: the kernels of an architecture.
 list() { "$specs" cuda "$@" | sed "s/^/$1 /"; }
 
 # ---- NVRTC -------------------------------------------------------------------------------------------------------------
@@ -102,7 +102,8 @@ new_nvrtc() {
     case $version in FAILED*) echo "$version $architectures" >>"$results"; return ;; esac
     for capability in $architectures; do
         case $capability in
-        75 | 80 | 86 | 89 | 90 | 100 | 120) list "$capability" ;;
+        90) list "$capability" all ;;
+        75 | 80 | 86 | 89 | 100 | 120) list "$capability" ;;
         *) list "$capability" few ;;
         esac
     done >"$top/new.list"
@@ -186,10 +187,14 @@ struct __align__(16) int4 { int x, y, z, w; };
 F int4 make_int4(int x, int y, int z, int w) { int4 r = {x, y, z, w}; return r; }
 F int min(int a, int b) { return a < b ? a : b; }
 F float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
+F float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
 F double fmax(double a, double b) { return __nvvm_fmax_d(a, b); }
+F double fmin(double a, double b) { return __nvvm_fmin_d(a, b); }
 F float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
 F double rsqrt(double x) { return __nvvm_rsqrt_approx_d(x); }
 F float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
+F float exp2f(float x) { return __nvvm_ex2_approx_f(x); }
+F double exp2(double x) { return __nvvm_ex2_approx_f((float)x); } /* a library's function: no instruction does it in double */
 F int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 F float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
 F int __ffs(int x) { return __builtin_ffs(x); }
@@ -225,10 +230,12 @@ with_clang() {
         -mlink-builtin-bitcode -Xclang "$libclc" -c -o /dev/null - 2>&1); then
         skip "OpenCL for AMD: $clang cannot read $libclc: $(head -n 1 <<<"$reason")"
     else
-        for processor in $amd_processors; do "$specs" gpu | sed "s/^/$processor /"; done >"$top/amd.list"
+        for processor in $amd_processors; do
+            "$specs" gpu $([ $processor != gfx90a ] || echo all) | sed "s/^/$processor /"
+        done >"$top/amd.list"
         in_two "$top/amd.list" amd_half >>"$results"
     fi
-    "$specs" cpu | sed 's/^/avx512 /' >"$top/cpu.list"
+    "$specs" cpu all | sed 's/^/avx512 /' >"$top/cpu.list"
     in_two "$top/cpu.list" cpu_half >>"$results"
     if "$clang" --print-targets 2>/dev/null | grep -q nvptx64; then
         ptxas=$(has_toolkit && { command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null; })
@@ -254,13 +261,13 @@ table() {
             if ($5 + 0 > 0) { spilling[key]++; spilled[key] = spilled[key] (spilled[key] == "" ? "" : ", ") $3 " " $5 " B" }
         }
         END {
-            printf "| %-12s | %-7s | %7s | %-44s | %s |\n|---|---|---|---|---|\n", "Compiler", "For", "Kernels", "Most registers", "Spills"
+            printf "| %-12s | %-7s | %7s | %-54s | %s |\n|---|---|---|---|---|\n", "Compiler", "For", "Kernels", "Most registers", "Spills"
             for (i = 1; i <= keys; i++) {
                 k = order[i]
                 split(k, part, " ")
                 registers = told[k] == "no" ? "not told" : most[k] " (" name[k] ")"
                 spills = told[k] == "no" ? "not told" : spilling[k] == 0 ? "none" : spilling[k] > 3 ? spilling[k] " kernels" : spilled[k]
-                printf "| %-12s | %-7s | %7d | %-44s | %s |\n", part[1], part[2], kernels[k], registers, spills
+                printf "| %-12s | %-7s | %7d | %-54s | %s |\n", part[1], part[2], kernels[k], registers, spills
             }
         }' "$results"
 }

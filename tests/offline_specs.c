@@ -1,6 +1,7 @@
 /* The kernels to compile without a card, with the options that planning chooses for a kind of device:
  *     offline_specs kernels                            names the binary's kernels
- *     offline_specs cuda CAPABILITY | gpu | cpu [few]  prints lines "KERNEL NAME OPTIONS..."; few: what such a device runs by default
+ *     offline_specs cuda CAPABILITY | gpu | cpu [few | all]  prints lines "KERNEL NAME OPTIONS..."; few: what such a device runs by
+ *                                                      default; all: every combination of mdh's, too
  *     offline_specs source KERNEL SUFFIX               prints a kernel's flattened text
  * Exit code 1 when the binary has a kernel that printers[] below does not know. */
 #include "calibrate.h"
@@ -9,31 +10,50 @@
 #include "quirks.h"
 #include "source.h"
 #include "tuning.h"
+#include "tuning_mdh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MATH_STANDARD = 0, MATH_AUTO = 2, MAX_OPTIONS = 512, MAX_SEEN = 256, LARGE = 4096, LARGEST_SHAPE = 512 };
+enum { MATH_STANDARD = 0, MATH_AUTO = 2, MAX_OPTIONS = 512, MAX_SEEN = 512, LARGE = 4096, LARGEST_SHAPE = 512 };
+typedef enum depth { FEW, MORE, ALL } depth; /* what main() is asked for; MORE when nothing is said */
 
 static const char *const sums[] = {"float", "compensated", "double"};
 static const char *const roots[LEY_ROOT_COUNT] = {"standard", "reciprocal", "native", "newton", "ptx", "avx512"};
+static const char *const exps[LEY_EXP_COUNT] = {"standard", "native", "polynomial", "ptx"};
+static const char *const screenings[] = {"none", "folded", "wide"};
+static const char *const places[] = {"faces", "list"};
 
 static int fastest_root(const dev_info *info)
 {
     return info->quirks & DEV_QUIRK_PTX ? LEY_ROOT_PTX : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512 : LEY_ROOT_NATIVE;
 }
 
-/* Made up: every recipe is good enough, and one of them is fastest. `fast_fma`: the multipliers are fast enough to take a share of
- * the roots. */
-static calibration made_up(int fastest, bool fast_fma)
+static int fastest_exp(const dev_info *info)
+{
+    return info->quirks & DEV_QUIRK_PTX ? LEY_EXP_PTX : info->device_class == DEV_CPU ? LEY_EXP_POLYNOMIAL : LEY_EXP_NATIVE;
+}
+
+/* Made up: every recipe is good enough, and one of each kind is fastest. `fast_fma`: the multipliers are fast enough to take a share of
+ * the roots, or of the exponentials. */
+static calibration made_up(int best_root, int best_exp, bool fast_fma)
 {
     calibration c = {.fma_per_s = fast_fma ? 1e13 : 1e12};
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
         c.root_error[root] = 3e-7;
-        c.roots_per_s[root] = root == fastest ? 1e12 : 1e11;
+        c.roots_per_s[root] = root == best_root ? 1e12 : 1e11;
+    }
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++) {
+        c.exp_error[exp] = 3e-7;
+        c.exps_per_s[exp] = exp == best_exp ? 1e12 : 1e11;
     }
     return c;
+}
+
+static calibration usual(const dev_info *info, bool fast_fma)
+{
+    return made_up(fastest_root(info), fastest_exp(info), fast_fma);
 }
 
 /* Whether these options come for the first time: several wishes lead to one kernel. */
@@ -82,15 +102,15 @@ static void print_dcs_shapes(const dev_info *info, const calibration *c, tuning_
 
 /* By default: each sum in all shapes, standard maths, every root, with and without a share for the multipliers. Else every variant
  * with every sum beside. */
-static void print_dcs(const dev_info *info, bool few)
+static void print_dcs(const dev_info *info, depth deep)
 {
-    const calibration fast_fma = made_up(fastest_root(info), true), slow_fma = made_up(fastest_root(info), false);
+    const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
     const char *variant;
     for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
         tuning_wish wish = {.math = MATH_AUTO, .sum = sum, .n_x = LARGE, .n_y = LARGE};
         print_dcs_choice(info, &fast_fma, &wish);
         print_dcs_choice(info, &slow_fma, &wish);
-        for (size_t i = 0; !few && (variant = tuning_dcs_variant(i)) != NULL; i++) {
+        for (size_t i = 0; deep > FEW && (variant = tuning_dcs_variant(i)) != NULL; i++) {
             wish.variant = variant;
             print_dcs_choice(info, &fast_fma, &wish);
         }
@@ -101,37 +121,136 @@ static void print_dcs(const dev_info *info, bool few)
         print_dcs_choice(info, &fast_fma, &wish);
     }
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        const calibration c = made_up(root, true);
+        const calibration c = made_up(root, fastest_exp(info), true);
         const tuning_wish wish = {.math = MATH_AUTO, .n_x = LARGE, .n_y = LARGE};
         if (calibrate_root_possible(info, root, calibrate_width(info)))
             print_dcs_choice(info, &c, &wish);
     }
 }
 
-/* As calibration builds them: every root the device can be asked for. */
-static void print_roots(const dev_info *info, bool few)
+/* What one wish leads to, unless the device refuses it. */
+static void print_mdh_choice(const dev_info *info, const calibration *c, const mdh_wish *wish)
+{
+    mdh_choice choice;
+    char options[MAX_OPTIONS], exp[32] = "", share[32] = "", shape[64] = "";
+    if (tuning_mdh(info, c, wish, &choice, NULL) != LEY_OK)
+        return;
+    const mdh_spec *s = &choice.spec;
+    tuning_mdh_options(s, options, sizeof options);
+    if (!is_new(options))
+        return;
+    if (s->screening != LEY_SCREENING_NONE)
+        snprintf(exp, sizeof exp, "-%s", exps[s->exp]);
+    if (s->polynomial_exps > 0)
+        snprintf(share, sizeof share, "+polynomial%d", s->polynomial_exps);
+    if (wish->n_a != LARGE || wish->n_b != LARGE)
+        snprintf(shape, sizeof shape, "-%dx%d", s->ux, s->uy);
+    printf("mdh mdh-%s-%s-%s-%s-%s%s%s%s %s\n", choice.variant, places[s->points], screenings[s->screening], sums[s->sum],
+           roots[s->root], exp, share, shape, options);
+}
+
+/* Every sum and screening, for faces and for a list. */
+static void print_mdh_variant(const dev_info *info, const calibration *c, const char *variant)
+{
+    mdh_wish wish = {.variant = variant, .math = MATH_AUTO, .n_a = LARGE, .n_b = LARGE};
+    for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
+        for (wish.screening = LEY_SCREENING_NONE; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
+            for (wish.points = LEY_POINTS_FACES; wish.points <= LEY_POINTS_LIST; wish.points++)
+                print_mdh_choice(info, c, &wish);
+}
+
+/* Every recipe, with the fastest of the other kind beside it. */
+static void print_mdh_recipes(const dev_info *info, mdh_wish wish)
 {
     const int width = calibrate_width(info);
-    (void)few;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
+        const calibration c = made_up(root, fastest_exp(info), true);
+        if (calibrate_root_possible(info, root, width))
+            print_mdh_choice(info, &c, &wish);
+    }
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++) {
+        const calibration c = made_up(fastest_root(info), exp, true);
+        if (calibrate_exp_possible(info, exp, width))
+            print_mdh_choice(info, &c, &wish);
+    }
+}
+
+/* By default: the default variant, its shapes, standard maths, and no share for the multipliers. Else with every recipe. All: every variant
+ * too, and every recipe in every kind of screening that has it. */
+static void print_mdh(const dev_info *info, depth deep)
+{
+    const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
+    const char *variant;
+    mdh_wish wish = {.math = MATH_AUTO, .screening = LEY_SCREENING_FOLDED, .n_a = LARGE, .n_b = LARGE};
+    print_mdh_variant(info, &fast_fma, NULL);
+    print_mdh_choice(info, &slow_fma, &wish);
+    for (size_t i = 0; deep == ALL && (variant = tuning_mdh_variant(i)) != NULL; i++)
+        print_mdh_variant(info, &fast_fma, variant);
+    for (wish.points = LEY_POINTS_FACES; deep == ALL && wish.points <= LEY_POINTS_LIST; wish.points++)
+        for (wish.screening = LEY_SCREENING_FOLDED; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
+            print_mdh_recipes(info, wish);
+    wish.points = LEY_POINTS_FACES;
+    wish.screening = LEY_SCREENING_FOLDED;
+    if (deep > FEW)
+        print_mdh_recipes(info, wish);
+    for (wish.n_b = 1; wish.n_b <= LARGEST_SHAPE; wish.n_b++)
+        for (wish.n_a = 1; wish.n_a <= LARGEST_SHAPE; wish.n_a++)
+            print_mdh_choice(info, &fast_fma, &wish);
+    wish.n_a = wish.n_b = LARGE;
+    wish.math = MATH_STANDARD;
+    print_mdh_choice(info, &fast_fma, &wish);
+}
+
+/* Beside mdh: in every sum. */
+static void print_sum_parts(const dev_info *info, depth deep)
+{
+    (void)deep;
+    for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
+        const mdh_spec spec = {.sum = sum};
+        char options[MAX_OPTIONS];
+        tuning_mdh_sum_options(&spec, options, sizeof options);
+        if (sum != LEY_SPEC_SUM_DOUBLE || info->has_double)
+            printf("sum_parts sum_parts-%s %s\n", sums[sum], options);
+    }
+}
+
+/* As calibration builds them: every root the device can be asked for. */
+static void print_roots(const dev_info *info, depth deep)
+{
+    const int width = calibrate_width(info);
+    (void)deep;
     for (int root = 0; root < LEY_ROOT_COUNT; root++)
         if (calibrate_root_possible(info, root, width))
             printf("roots roots-%s -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=%d\n", roots[root], width, root);
 }
 
-static void print_multiply_adds(const dev_info *info, bool few)
+/* And every exponential. */
+static void print_exps(const dev_info *info, depth deep)
 {
-    (void)few;
+    const int width = calibrate_width(info);
+    (void)deep;
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        if (calibrate_exp_possible(info, exp, width))
+            printf("exps exps-%s -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0 -DLEY_EXP=%d\n", exps[exp], width, exp);
+}
+
+static void print_multiply_adds(const dev_info *info, depth deep)
+{
+    (void)deep;
     printf("multiply_adds multiply_adds -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", calibrate_width(info));
 }
 
 /* A new kernel needs a row here, and a function that prints its specifications; offline.sh learns of it from the binary. */
 static const struct {
     const char *kernel;
-    void (*print)(const dev_info *info, bool few);
+    void (*print)(const dev_info *info, depth deep);
 } printers[] = {
     {"dcs", print_dcs},
     {"roots", print_roots},
     {"multiply_adds", print_multiply_adds},
+    {"mdh", print_mdh},
+    {"sum_parts", print_sum_parts},
+    {"exps", print_exps},
 };
 
 /* ---- The commands -------------------------------------------------------------------------------------------------------- */
@@ -157,7 +276,7 @@ static int print_names(void)
     return 0;
 }
 
-static int print_kernels(const dev_info *info, bool few)
+static int print_kernels(const dev_info *info, depth deep)
 {
     char name[64];
     for (size_t at = 0; next_kernel(&at, name);) {
@@ -168,12 +287,12 @@ static int print_kernels(const dev_info *info, bool few)
             fprintf(stderr, "tests/offline_specs.c has no row for kernel %s in printers[]\n", name);
             return 1;
         }
-        printers[i].print(info, few);
+        printers[i].print(info, deep);
     }
     return 0;
 }
 
-static int print_cuda(int capability, bool few)
+static int print_cuda(int capability, depth deep)
 {
     const cuda_architecture *nearest = NULL;
     for (const cuda_architecture *a = cuda_architectures; a->name != NULL; a++)
@@ -183,18 +302,18 @@ static int print_cuda(int capability, bool few)
         return 2;
     dev_info info;
     cuda_architecture_describe(nearest, &info);
-    return print_kernels(&info, few);
+    return print_kernels(&info, deep);
 }
 
 /* A GPU, or a CPU with vectors of 16 floats, as its OpenCL platform would describe it. */
-static int print_opencl(bool is_cpu, bool few)
+static int print_opencl(bool is_cpu, depth deep)
 {
     dev_info info = {.device_class = is_cpu ? DEV_CPU : DEV_GPU, .vector_width = is_cpu ? 16 : 1, .max_work_group = 256,
                      .max_work_items = {256, 256, 256}, .local_bytes = 32768, .constant_bytes = 65536, .has_double = true,
                      .name = "offline"};
     snprintf(info.platform, sizeof info.platform, "%s", is_cpu ? "Portable Computing Language" : "offline");
     quirks_apply(&info);
-    return print_kernels(&info, few);
+    return print_kernels(&info, deep);
 }
 
 static int print_source(const char *kernel, const char *suffix)
@@ -212,17 +331,18 @@ static int print_source(const char *kernel, const char *suffix)
 
 int main(int argc, char **argv)
 {
-    const bool few = argc > 2 && strcmp(argv[argc - 1], "few") == 0;
-    const int count = argc - few;
+    const char *last = argc > 2 ? argv[argc - 1] : "";
+    const depth deep = strcmp(last, "few") == 0 ? FEW : strcmp(last, "all") == 0 ? ALL : MORE;
+    const int count = argc - (deep != MORE);
     const char *command = argc > 1 ? argv[1] : "";
     if (count == 2 && strcmp(command, "kernels") == 0)
         return print_names();
     if (count == 3 && strcmp(command, "cuda") == 0)
-        return print_cuda(atoi(argv[2]), few);
+        return print_cuda(atoi(argv[2]), deep);
     if (count == 2 && (strcmp(command, "gpu") == 0 || strcmp(command, "cpu") == 0))
-        return print_opencl(strcmp(command, "cpu") == 0, few);
+        return print_opencl(strcmp(command, "cpu") == 0, deep);
     if (argc == 4 && strcmp(command, "source") == 0)
         return print_source(argv[2], argv[3]);
-    fprintf(stderr, "usage: offline_specs kernels | cuda CAPABILITY [few] | gpu [few] | cpu [few] | source KERNEL SUFFIX\n");
+    fprintf(stderr, "usage: offline_specs kernels | {cuda CAPABILITY | gpu | cpu} [few | all] | source KERNEL SUFFIX\n");
     return 2;
 }

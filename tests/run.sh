@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs all tests, one program after the other: BUILD=... CC=... run.sh TESTPROGRAM...
+# Runs all tests, TEST_JOBS programs at a time: BUILD=... CC=... TEST_JOBS=1 run.sh TESTPROGRAM...
 # Prints a line for each, the whole output of one that fails, and last "N passed, M failed" or "N passed, M failed, K skipped": test
 # cases of the programs, and 1 for each script. Exit code 1 when anything failed.
 set -u
@@ -17,6 +17,7 @@ with_drivers=" test_dcs test_mdh test_cli test_cuda "
 case $(basename "$BUILD") in
 asan)
     flavour="the address sanitizer"
+    export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} # both may be in
     # The sanitizer looks for C++'s throw when a program starts; drivers written in C++ come later. Hence the library up front.
     preload=$($CC -print-file-name=libstdc++.so.6)
     options=detect_leaks=1:protect_shadow_gap=0:allocator_may_return_null=1:verify_asan_link_order=0
@@ -33,15 +34,11 @@ tsan) flavour="the thread sanitizer" ;;
 esac
 
 passed=0 failed=0 skipped=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+scratch=$(mktemp -d)
+log=$scratch/log
+trap 'rm -rf "$scratch"' EXIT
 
 say() { printf '%-18s %s\n' "$1" "$2"; }
-
-skip() {
-    skipped=$((skipped + 1))
-    say "$1" "skipped: $2"
-}
 
 # counted WORD: how many tests cmocka says it PASSED, FAILED or SKIPPED.
 counted() {
@@ -62,22 +59,25 @@ show_failure() {
     sed 's/^/    /' "$log"
 }
 
+# What runs at the same time leaves what it counts in $scratch/NAME: passed, failed, skipped.
+counts() { echo "$2 $3 $4" >"$scratch/$1.counts"; }
+
 run_program() {
-    local name good bad left
-    name=$(basename "$1")
+    local name=$1 good bad left
     if [ "$(basename "$BUILD")" = tsan ] && [[ $with_drivers == *" $name "* ]]; then
-        skip "$name" "loads drivers, or takes too long, under $flavour"
+        counts "$name" 0 0 1
+        say "$name" "skipped: loads drivers, or takes too long, under $flavour"
         return
     fi
-    timed env ${preload:+LD_PRELOAD="$preload"} "$1"
+    timed env ${preload:+LD_PRELOAD="$preload"} "$2"
     good=$(counted PASSED) bad=$(counted FAILED) left=$(counted SKIPPED)
     # A program that crashed, or that ran nothing, has failed as a whole.
-    if [ $bad = 0 ] && { [ $code != 0 ] || [ $((good + left)) = 0 ]; }; then bad=1; fi
-    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
-    if [ $bad != 0 ]; then
+    if [ "$bad" = 0 ] && { [ "$code" != 0 ] || [ $((good + left)) = 0 ]; }; then bad=1; fi
+    counts "$name" "$good" "$bad" "$left"
+    if [ "$bad" != 0 ]; then
         show_failure "$name"
     else
-        say "$name" "$good passed$([ $left = 0 ] || echo ", $left skipped"), $seconds s"
+        say "$name" "$good passed$([ "$left" = 0 ] || echo ", $left skipped"), $seconds s"
     fi
 }
 
@@ -87,36 +87,56 @@ run_script() {
     timed "$@"
     case $code in
     0)
-        passed=$((passed + 1))
+        counts "$name" 1 0 0
         say "$name" "passed, $seconds s"
         ;;
-    "$skipped_code") skip "$name" "$(sed -n 's/^skipped: //p' "$log" | tail -n 1)" ;;
+    "$skipped_code")
+        counts "$name" 0 0 1
+        say "$name" "skipped: $(sed -n 's/^skipped: //p' "$log" | tail -n 1)"
+        ;;
     *)
-        failed=$((failed + 1))
+        counts "$name" 0 1 0
         show_failure "$name"
         ;;
     esac
 }
 
+# Scripts that look at the product from outside: not under a sanitizer.
 run_outer_script() {
     if [ -n "$flavour" ]; then
-        skip "$1" "not under $flavour"
+        counts "$1" 0 0 1
+        say "$1" "skipped: not under $flavour"
     else
         run_script "$@"
     fi
 }
 
-run_script check_layers bash tests/check_layers.sh --self-test
+# start FUNCTION NAME ARGUMENTS...: when one of TEST_JOBS places is free. What it says comes out in one piece.
+names=()
+start() {
+    names+=("$2")
+    while [ "$(jobs -rp | wc -l)" -ge "${TEST_JOBS:-1}" ]; do wait -n; done
+    {
+        log=$scratch/$2.log
+        "$@" >"$scratch/$2.says"
+        cat "$scratch/$2.says"
+    } &
+}
+
+start run_script check_layers bash tests/check_layers.sh --self-test
+# The longest; `make oclgrind` runs all variants.
+start run_outer_script oclgrind env OCLGRIND_MDH_VARIANTS="${OCLGRIND_MDH_VARIANTS-tiled8 vector4}" bash tests/oclgrind.sh
 for program in "$@"; do
-    run_program "$program"
+    start run_program "$(basename "$program")" "$program"
 done
-if [ -x /usr/bin/python3 ]; then
-    run_outer_script read_back /usr/bin/python3 tests/read_back.py
-else
-    skip read_back "python3 is not installed"
-fi
-run_outer_script test_install bash tests/test_install.sh
-run_outer_script oclgrind bash tests/oclgrind.sh
+start run_outer_script read_back sh -c '[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }
+    exec /usr/bin/python3 tests/read_back.py'
+start run_outer_script test_install bash tests/test_install.sh
+wait
+for name in "${names[@]}"; do
+    read -r good bad left <"$scratch/$name.counts" || { good=0 bad=1 left=0 && say "$name" "FAILED: it left no result"; }
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
+done
 
 printf '%d passed, %d failed' $passed $failed
 [ $skipped = 0 ] || printf ', %d skipped' $skipped

@@ -329,10 +329,6 @@ static const refusal refusals[] = {
     {READ "elec mg-para\n" FINE_AUTO "fglen 10 10 10 ofrac 0.1\n" PHYSICS "end\n", 2, "no `pdime`", true},
     {READ "elec mg-para\n" FINE_AUTO "fglen 10 10 10 pdime 1 1 1\n" PHYSICS "end\n", 2, "no `ofrac`", true},
     {READ "elec mg-dummy nlev 0\n" GRID PHYSICS "end\n", 2, "nlev: 0 is not positive", true},
-    {"read mol pdb one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n", 4,
-     "mol 1 is a pdb file (one.pqr)", true},
-    {"read mol pqr one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n", 2,
-     "with `parm` APBS replaces the charges", true},
     {"read mol pqr \"\" end elec mg-manual\n" GRID PHYSICS "end\n", 1, "quotation marks without a path", false},
     {"read\nmol pqr nowhere.pqr end\nelec mg-manual\n" GRID PHYSICS "end\n", 2,
      "nowhere.pqr: No such file or directory", true},
@@ -445,6 +441,9 @@ static void remarks(void **state)
         {NULL, "pot dx p.dx", "\nusemap pot 1 bcfl map",
          "in.in:5: 'bcfl' again: the last one counts\n"
          "in.in:5: the boundary is a map already\n"},
+        {NULL, "parm flat p.dat", "",
+         "in.in:1: with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section of line 2 is "
+         "left to APBS\n"},
         {NULL, "kappa dx k.dx", "\n\ncalcforce comps", "in.in:6: APBS calculates no forces in a run that reads maps\n"},
         {"ATOM 1 N ASY A 5 0.5 0.9 -1.8 -0.4 1.8\nATOM 2 N ASY A5 0.5 0.9 -1.8 -0.4 1.8 N\n"
          "HETATM 2 N ASY A 5 0.5 0.9 -1.8 -0.4 1.8\natom 2 N ASY 5B 0.5 0.9 -1.8 -0.4 1.8 # x\nTER\n",
@@ -482,6 +481,13 @@ static void remarks(void **state)
 static void remarks_on_runs(void **state)
 {
     (void)state;
+    ley_apbs_input *pdb = read_text("read mol pdb one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n");
+    assert_int_equal(ley_apbs_warning_count(pdb), 1);
+    assert_string_equal(ley_apbs_warning(pdb, 0),
+                        "in.in:4: mol 1 is a pdb file (one.pqr): the boundary is left to APBS, as leyden computes those of PQR "
+                        "files only");
+    assert_int_equal(ley_apbs_elec_get(pdb, 0)->boundary, LEY_BOUNDARY_OTHER);
+    ley_apbs_input_destroy(pdb);
     static const char para[] =
         READ "elec mg-para pdime 2 2 1 ofrac 0.1 dime 33 33 33 cglen 40 40 40 fglen 20 20 20 cgcent mol 1 "
              "fgcent mol 1 " PHYSICS "end\n";
@@ -768,10 +774,6 @@ static void link_folder(const char *folder)
 static const char *refusal_of(const char *name)
 {
     static const char *const rows[][2] = {
-        {"ion-pmf/ion-pmf.in", "mol 1 is a pdb file"},
-        {"ion-pmf/complex.in", "mol 1 is a pdb file"},
-        {"misc/apbs-PDB.in", "mol 1 is a pdb file"},
-        {"born/apbs-forces.in", "with `parm` APBS replaces"},
         {"helix/Apbs_dummy-TEMPLATE.in", "'DIME' is not an integer"},
         {"helix/Apbs_solv-TEMPLATE.in", "'DIME' is not an integer"},
         {"pbsam-gly/gly_energyforce.in", "'pbsam-auto' is no type of calculation"},
@@ -804,10 +806,15 @@ static bool check_example(const char *folder, const char *file)
     ley_error_clear(&error);
     if (status != LEY_OK)
         return false;
-    bool multigrid = false;
+    bool multigrid = false, placed = true;
     for (size_t i = 0; i < ley_apbs_elec_count(input); i++)
-        multigrid = multigrid || strncmp(ley_apbs_elec_get(input, i)->type, "mg-", 3) == 0;
-    if (multigrid && has_apbs() && !is_twin(file)) {
+        if (strncmp(ley_apbs_elec_get(input, i)->type, "mg-", 3) == 0) {
+            multigrid = true;
+            placed = placed && ley_apbs_elec_get(input, i)->lattice.n[0] > 0;
+        }
+    for (size_t i = 0; i < ley_apbs_molecule_count(input); i++) /* PDB files are not read, and some are not there */
+        placed = placed && ley_apbs_molecule(input, i) != NULL;
+    if (multigrid && placed && has_apbs() && !is_twin(file)) {
         char *text = read_file(file);
         write_short(text);
         expect_grids(name, input, "short.in");

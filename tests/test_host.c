@@ -49,6 +49,42 @@ static void test_pair_formulas(void **state)
     assert_true(ley_clamped_r2(0, 0.25f) == 0.25f && ley_clamped_r2(4, 0.25f) == 4);
 }
 
+static double off_by(float value, double exponent)
+{
+    return fabs((double)value / exp2(exponent) - 1);
+}
+
+/* 2^x without a library: as good as a pair needs it, from end to end of its range, and never out of a float's. */
+static void test_exponentials(void **state)
+{
+    (void)state;
+    enum { N = 2000000 };
+    const double bound = 2.4e-7; /* the polynomial's 0.75e-7, and roundings */
+    double worst = 0, worst_minus = 0, mean = 0;
+    for (int i = 0; i <= N; i++) {
+        const float x = 125.0f * (float)i / N, y = -125 + 2 * x;
+        worst_minus = fmax(worst_minus, fmax(off_by(ley_exp2_minus(x, 1), -(double)x), off_by(ley_exp2_minus(0.25f, 4 * x), -(double)x)));
+        worst = fmax(worst, off_by(ley_polynomial_exp2(y), (double)y));
+        mean += ((double)ley_polynomial_exp2(y) / exp2((double)y) - 1) / N;
+    }
+    assert_true(worst <= bound && worst_minus <= bound);
+    assert_true(fabs(mean) < 6e-8); /* its constant term is rounded up by 5e-8 */
+    for (int whole = 0; whole <= 125; whole++) /* and one float to either side, where the whole part turns into the next one */
+        for (int side = -1; side <= 1; side++) {
+            const float x = side == 0 ? (float)whole : nextafterf((float)whole, side < 0 ? 0 : 1000), half = x + 0.5f;
+            if (x <= 125)
+                assert_true(off_by(ley_exp2_minus(x, 1), -(double)x) <= bound && off_by(ley_polynomial_exp2(x), (double)x) <= bound &&
+                            off_by(ley_polynomial_exp2(-x), -(double)x) <= bound);
+            if (half <= 125)
+                assert_true(off_by(ley_exp2_minus(half, 1), -(double)half) <= bound);
+        }
+    const float beyond[] = {126, 127.5f, 1000, 1e30f, INFINITY};
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+        assert_true(off_by(ley_polynomial_exp2(beyond[i]), 125) <= bound);
+        assert_true(off_by(ley_polynomial_exp2(-beyond[i]), -125) <= bound);
+    }
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -289,7 +325,7 @@ static void test_yardstick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_sizes),    cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_sizes), cmocka_unit_test(test_lattices),
         cmocka_unit_test(test_lattice_around_atoms), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
         cmocka_unit_test(test_packing),       cmocka_unit_test(test_reference), cmocka_unit_test(test_comparator),
         cmocka_unit_test(test_sampling),      cmocka_unit_test(test_yardstick),

@@ -8,15 +8,17 @@
 #include "embedded.h"
 #include "error.h"
 #include "kernel_table.h"
+#include "patches.h"
 #include "source.h"
 #include "tuning.h"
+#include "tuning_mdh.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13 };
+enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13, COPIES_AHEAD_SINCE = 80 };
 
 typedef struct fault {
     char text[512];
@@ -56,7 +58,17 @@ static calibration made_up(void)
         c.root_error[root] = 3e-7;
         c.roots_per_s[root] = 1e11;
     }
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++) {
+        c.exp_error[exp] = 3e-7;
+        c.exps_per_s[exp] = 1e11;
+    }
     return c;
+}
+
+/* Before Fermi a kernel's arguments lie in shared memory too: 16 bytes and at most 256. */
+static size_t argument_bytes(const cuda_architecture *a)
+{
+    return a->capability < 20 ? 272 : 0;
 }
 
 static size_t atom_bytes(const dcs_spec *spec)
@@ -68,9 +80,9 @@ static void find_excess(const cuda_architecture *a, const char *variant, const d
 {
     const int64_t tile_x = tuning_dcs_tile_x(spec), tile_y = tuning_dcs_tile_y(spec);
     const size_t threads = (size_t)spec->wg_x * (size_t)spec->wg_y;
-    /* Before Fermi a kernel's arguments lie in shared memory too: 16 bytes and at most 256. */
-    const size_t arguments = a->capability < 20 ? 272 : 0;
-    const size_t staged = (size_t)spec->tile * atom_bytes(spec) + ((size_t)spec->tile + 31) / 32 * 4 + arguments;
+    /* Beside the tile that is summed lies the next one, on its way, as it is stored: 32 bytes an atom in every sum. */
+    const size_t ahead = a->capability >= COPIES_AHEAD_SINCE ? (size_t)spec->tile * 32 : 0;
+    const size_t staged = (size_t)spec->tile * atom_bytes(spec) + ((size_t)spec->tile + 31) / 32 * 4 + ahead + argument_bytes(a);
     const int64_t planes = (size_t)n < a->max_grid[2] ? n : (int64_t)a->max_grid[2]; /* what dcs.c asks of one launch */
     const size_t grid[3] = {(size_t)((n + tile_x - 1) / tile_x), (size_t)((n + tile_y - 1) / tile_y), (size_t)planes};
     if (threads < 1 || threads > a->max_threads || (size_t)spec->wg_x > a->max_block[0] || (size_t)spec->wg_y > a->max_block[1])
@@ -119,6 +131,97 @@ static void check_plan(const cuda_architecture *a, const dev_info *info, const c
     ley_error_clear(&error);
 }
 
+/* Of mdh: what host/methods/mdh.c and mdh_run.c ask of a launch. */
+enum { MDH_SLAB_POINTS = 4 << 20, MDH_PARTS = 64, SUM_GROUP = 64, LEAST_GROUP = 64 /* points of the smallest work-group */ };
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* A slab's points: no more than fit into a grid, with a group for each patch that is not full. */
+static int64_t mdh_most_points(const cuda_architecture *a)
+{
+    const int64_t fit = ((int64_t)a->max_grid[0] - PATCH_COUNT) * LEAST_GROUP;
+    return fit < MDH_SLAB_POINTS ? fit : MDH_SLAB_POINTS;
+}
+
+/* A slab of n_b rows of n_a points of a face, with a little of every other patch; or a list of as many points. */
+static void find_mdh_excess(const cuda_architecture *a, const char *variant, const mdh_spec *spec, int64_t n_a, int64_t n_b, fault *found)
+{
+    const bool is_list = spec->points == LEY_POINTS_LIST;
+    const int64_t items = is_list ? ceil_div(n_a * n_b, spec->ux) : ceil_div(n_a, spec->ux) * ceil_div(n_b, spec->uy);
+    const size_t threads = (size_t)spec->wg, groups = (size_t)ceil_div(items, spec->wg) + (is_list ? 0 : PATCH_COUNT - 1);
+    const size_t sum_groups = (size_t)ceil_div(n_a * n_b, SUM_GROUP), radii = spec->screening == LEY_SCREENING_WIDE ? (size_t)spec->tile * 4 : 4;
+    const size_t marks = ((size_t)spec->tile + 31) / 32 * 4; /* of near atoms */
+    const size_t staged = (size_t)spec->tile * (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + radii + marks + argument_bytes(a);
+    if (threads < 1 || threads > a->max_threads || threads > a->max_block[0] || SUM_GROUP > a->max_block[0])
+        blame(found, "%s, %s: blocks of %zu threads", a->name, variant, threads);
+    if (groups > a->max_grid[0] || MDH_PARTS > a->max_grid[1])
+        blame(found, "%s, %s: a grid of %zu x %d blocks", a->name, variant, groups, MDH_PARTS);
+    if (sum_groups > a->max_grid[0])
+        blame(found, "%s, %s: a grid of %zu blocks adds parts up", a->name, variant, sum_groups);
+    if (spec->atoms == LEY_ATOMS_LOCAL && staged > a->shared_bytes)
+        blame(found, "%s, %s: %zu bytes staged, %zu to be had", a->name, variant, staged, a->shared_bytes);
+    /* As of dcs. The coordinates of a list's points in double do not fit beside them into 63 registers. */
+    const size_t words = (size_t)(spec->ux * spec->uy) * (spec->sum == LEY_SPEC_SUM_FLOAT ? 1 : 2);
+    if (words >= (size_t)a->thread_registers || words * threads > (size_t)a->registers)
+        blame(found, "%s, %s: %zu threads of %zu words of sums", a->name, variant, threads, words);
+}
+
+/* What mdh must not do: shares where it has no exponentials to share, recipes that the device does not take. */
+static void check_mdh_spec(const dev_info *info, const mdh_spec *spec, const mdh_wish *wish)
+{
+    const bool may_share = spec->screening == LEY_SCREENING_FOLDED && spec->sum == LEY_SPEC_SUM_FLOAT;
+    assert_true(spec->sum == wish->sum && spec->width == 1 && spec->screening == wish->screening && spec->points == wish->points);
+    assert_true(spec->points == LEY_POINTS_FACES || spec->uy == 1);
+    assert_true(spec->polynomial_exps >= 0 && spec->polynomial_exps <= (may_share ? spec->ux * spec->uy : 0));
+    assert_true(calibrate_root_possible(info, spec->root, 1) && calibrate_exp_possible(info, spec->exp, 1));
+    if (wish->math == 0 || wish->sum == LEY_SPEC_SUM_DOUBLE)
+        assert_true(spec->root == LEY_ROOT_STANDARD && spec->exp == LEY_EXP_STANDARD && spec->polynomial_exps == 0);
+}
+
+static void check_mdh_plan(const cuda_architecture *a, const dev_info *info, const mdh_wish *wish)
+{
+    static const struct {
+        int64_t n_a, n_b;
+    } slabs[] = {{1, 1}, {16, 16}, {33, 33}, {160, 160}, {257, 129}, {1, 1 << 22}, {2048, 2048}, {1 << 16, 64}, {(1 << 22) - 512, 1}};
+    const calibration c = made_up();
+    const char *name = wish->variant != NULL ? wish->variant : "", *reason = refusal(a, name, wish->sum);
+    mdh_choice choice;
+    ley_error error = {0};
+    ley_status status = tuning_mdh(info, &c, wish, &choice, &error);
+    if (reason != NULL) {
+        assert_int_equal(status, LEY_ERROR_NO_DEVICE);
+        if (strstr(error.message, reason) == NULL || strstr(error.message, a->name) == NULL)
+            fail_msg("%s, %s: refused with \"%s\"", a->name, name, error.message);
+        ley_error_clear(&error);
+        return;
+    }
+    assert_ok(status);
+    assert_true(wish->variant == NULL || strcmp(choice.variant, wish->variant) == 0);
+    check_mdh_spec(info, &choice.spec, wish);
+    for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++) {
+        fault found = {""};
+        const int64_t most = mdh_most_points(a) / slabs[i].n_a;
+        find_mdh_excess(a, choice.variant, &choice.spec, slabs[i].n_a, slabs[i].n_b < most ? slabs[i].n_b : most, &found);
+        none(&found);
+    }
+}
+
+static void check_mdh(const cuda_architecture *a, const dev_info *info)
+{
+    mdh_wish wish = {.n_a = 160, .n_b = 160};
+    for (size_t i = 0; i == 0 || wish.variant != NULL; i++) {
+        for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
+            for (wish.screening = LEY_SCREENING_NONE; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
+                for (wish.points = LEY_POINTS_FACES; wish.points <= LEY_POINTS_LIST; wish.points++)
+                    for (wish.math = 0; wish.math < 3; wish.math++)
+                        check_mdh_plan(a, info, &wish);
+        wish.variant = tuning_mdh_variant(i); /* first the default */
+    }
+}
+
 static void check_architecture(const cuda_architecture *a, const dev_info *info)
 {
     static const int64_t sides[] = {1, 16, 33, 500, 1000, LARGEST};
@@ -132,6 +235,7 @@ static void check_architecture(const cuda_architecture *a, const dev_info *info)
                 for (size_t n = 0; n < sizeof sides / sizeof sides[0]; n++)
                     check_plan(a, info, variant, sum, math, sides[n]);
     }
+    check_mdh(a, info);
 }
 
 static void test_every_architecture(void **state)
@@ -173,12 +277,46 @@ static void test_excess(void **state)
         {1, 1000, 4, 64, 256, "Fermi, made up: 64 threads of 64 words of sums"},
         {3, 1000, 4, 64, 256, ""},
         {3, 1000, 64, 65, 256, "Kepler GK110, made up: 1024 threads of 65 words of sums"},
+        {7, 1000, 4, 1, 1024, ""},
+        {8, 1000, 4, 1, 1024, "Ampere, made up: 49280 bytes staged, 49152 to be had"},
+        {8, 1000, 4, 1, 512, ""},
     };
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         dcs_spec spec = modest;
         fault found = {""};
         spec.wg_y = plans[i].wg_y, spec.ux = plans[i].ux, spec.tile = plans[i].tile;
         find_excess(&cuda_architectures[plans[i].architecture], "made up", &spec, plans[i].n, &found);
+        only(&found, plans[i].expected);
+    }
+}
+
+static void test_mdh_excess(void **state)
+{
+    (void)state;
+    static const mdh_spec modest = {.width = 1, .uy = 1, .atoms = LEY_ATOMS_LOCAL, .sum = LEY_SPEC_SUM_FLOAT};
+    static const struct {
+        size_t architecture;
+        int64_t points;
+        int wg, ux, tile, sum, screening;
+        const char *expected;
+    } plans[] = {
+        {0, 1000, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_WIDE, ""},
+        {0, 1000, 1024, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "GT200, made up: blocks of 1024 threads"},
+        {0, MDH_SLAB_POINTS, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "GT200, made up: a grid of 65536 x 64 blocks"},
+        {1, MDH_SLAB_POINTS, 64, 8, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "Fermi, made up: a grid of 65536 blocks adds parts up"},
+        {2, MDH_SLAB_POINTS, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, ""},
+        {0, 1000, 64, 1, 512, LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_NONE, "GT200, made up: 16724 bytes staged, 16384 to be had"},
+        {0, 1000, 64, 1, 960, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, ""},
+        {0, 1000, 64, 1, 960, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_WIDE, "GT200, made up: 19592 bytes staged, 16384 to be had"},
+        {1, 1000, 64, 64, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "Fermi, made up: 64 threads of 64 words of sums"},
+        {1, 1000, 1024, 20, 256, LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_NONE, "Fermi, made up: 1024 threads of 40 words of sums"},
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        mdh_spec spec = modest;
+        fault found = {""};
+        spec.wg = plans[i].wg, spec.ux = plans[i].ux, spec.tile = plans[i].tile, spec.sum = plans[i].sum;
+        spec.screening = plans[i].screening, spec.points = LEY_POINTS_LIST;
+        find_mdh_excess(&cuda_architectures[plans[i].architecture], "made up", &spec, plans[i].points, 1, &found);
         only(&found, plans[i].expected);
     }
 }
@@ -580,6 +718,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_architecture),
         cmocka_unit_test(test_excess),
+        cmocka_unit_test(test_mdh_excess),
         cmocka_unit_test(test_constant_bytes),
         cmocka_unit_test(test_no_double),
         cmocka_unit_test(test_two_trees),

@@ -75,6 +75,14 @@ json_t *json_counts(const int64_t *values, size_t n)
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
+static json_t *json_triples(const option_triples *triples)
+{
+    json_t *array = there(json_array());
+    for (size_t i = 0; i < triples->n; i++)
+        json_add(array, json_numbers(triples->value[i], 3));
+    return array;
+}
+
 static json_t *option_value(const parsed_arguments *arguments, size_t i)
 {
     const option_row *option = &arguments->command->options[i];
@@ -90,7 +98,11 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
         return json_text(option->choices[*(const int *)value]);
     case OPTION_INTEGER:
         return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(*(const int64_t *)value);
+    case OPTION_TRIPLES:
+        return json_triples(value);
     case OPTION_REAL:
+        if (option->word != NULL && isnan(*(const double *)value))
+            return json_text(option->word);
         return option->count > 1 ? json_numbers(value, (size_t)option->count) : json_number(*(const double *)value);
     }
     return json_null();
@@ -104,6 +116,12 @@ json_t *json_begin(const parsed_arguments *arguments)
     json_put(report, "command", json_text(arguments->command->name));
     if (arguments->command->operand != NULL)
         json_put(report, "operand", json_text(arguments->operand));
+    if (arguments->command->rest != NULL) {
+        json_t *rest = there(json_array());
+        for (int i = 0; i < arguments->rest_count; i++)
+            json_add(rest, json_text(arguments->rest[i]));
+        json_put(report, "rest", rest);
+    }
     for (size_t i = 0; i < arguments->command->option_count; i++)
         json_put(options, arguments->command->options[i].name, option_value(arguments, i));
     json_put(report, "options", options);
@@ -213,6 +231,7 @@ json_t *json_of_device_reports(const ley_report *report)
         json_put(object, "device", json_of_device(device->device));
         json_put(object, "variant", json_text(device->variant));
         json_put(object, "root", json_text(device->root));
+        json_put(object, "exp", json_text(device->exp));
         json_put(object, "specification", json_text(device->specification));
         json_put(object, "slabs", json_count(device->slabs));
         json_put(object, "points", json_count(device->points));

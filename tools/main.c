@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const subcommand *const commands[] = {&devices_command, &map_command, &slice_command, &bench_command};
+static const subcommand *const commands[] = {&devices_command, &map_command,   &boundary_command,
+                                             &apbs_command,    &slice_command, &bench_command};
 enum { command_count = sizeof commands / sizeof *commands, name_column = 12 };
 
 static const char *command_name_at(const void *context, size_t i)
@@ -35,7 +36,7 @@ static int fail_unknown(const char *name)
 
 static void print_overview(void)
 {
-    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps of point charges, on any OpenCL device.\n");
+    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any device with OpenCL or CUDA.\n");
     for (size_t i = 0; i < command_count; i++) {
         int column = printf("  %s", commands[i]->name);
         print_wrapped(commands[i]->summary, column, name_column);

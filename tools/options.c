@@ -90,15 +90,14 @@ static const char *choice_at(const void *context, size_t i)
 
 static const char *variant_at(const void *context, size_t i)
 {
-    (void)context;
-    return ley_variant_name(LEY_METHOD_DCS, i);
+    return ley_variant_name(*(const ley_method *)context, i);
 }
 
-int check_variant(const subcommand *command, const char *variant)
+int check_variant_of(const subcommand *command, ley_method method, const char *variant)
 {
     char known[512] = "";
     const char *name;
-    for (size_t i = 0; (name = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++) {
+    for (size_t i = 0; (name = ley_variant_name(method, i)) != NULL; i++) {
         if (variant == NULL || strcmp(name, variant) == 0)
             return 0;
         size_t used = strlen(known);
@@ -107,14 +106,19 @@ int check_variant(const subcommand *command, const char *variant)
     if (variant == NULL)
         return 0;
     return fail_usage(command, "--variant: '%s' is none of %s%s", variant, known,
-                      suggest(variant, "", variant_at, NULL).s);
+                      suggest(variant, "", variant_at, &method).s);
+}
+
+int check_variant(const subcommand *command, const char *variant)
+{
+    return check_variant_of(command, LEY_METHOD_DCS, variant);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------------------------- */
 
 static int numbers_of(const option_row *option)
 {
-    return option->count > 1 ? option->count : 1;
+    return option->kind == OPTION_TRIPLES ? 3 : option->count > 1 ? option->count : 1;
 }
 
 static short_text allowed_text(const option_row *option)
@@ -178,10 +182,27 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
         return true;
     const char *what = integer ? "whole number" : "number";
     if (wanted > 1)
-        fail_usage(command, "--%s takes %d %ss separated by commas (%s), not '%s'", option->name, wanted, what,
-                   option->value, value);
+        fail_usage(command, "--%s takes %d %ss separated by commas (%s)%s%s, not '%s'", option->name, wanted, what,
+                   option->value, option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
     else
         fail_usage(command, "--%s takes a %s (%s), not '%s'", option->name, what, option->value, value);
+    return false;
+}
+
+static bool parse_real(const subcommand *command, const option_row *option, const char *value, double *to)
+{
+    if (option->word == NULL || strcasecmp(option->word, value) != 0)
+        return parse_numbers(command, option, value, to);
+    for (int i = 0; i < numbers_of(option); i++)
+        to[i] = NAN;
+    return true;
+}
+
+static bool parse_triple(const subcommand *command, const option_row *option, const char *value, option_triples *to)
+{
+    if (to->n < OPTION_TRIPLES_MAX)
+        return parse_numbers(command, option, value, to->value[to->n]) && ++to->n > 0;
+    fail_usage(command, "--%s is given more than %d times", option->name, OPTION_TRIPLES_MAX);
     return false;
 }
 
@@ -216,8 +237,11 @@ static bool parse_value(const subcommand *command, const option_row *option, con
     case OPTION_CHOICE:
         return parse_choice(command, option, value, to);
     case OPTION_INTEGER:
-    case OPTION_REAL:
         return parse_numbers(command, option, value, to);
+    case OPTION_REAL:
+        return parse_real(command, option, value, to);
+    case OPTION_TRIPLES:
+        return parse_triple(command, option, value, to);
     }
     return false;
 }
@@ -271,7 +295,7 @@ static parse_result parse_option(const subcommand *command, int argc, char **arg
         return PARSE_WRONG;
     }
     const option_row *option = &command->options[i];
-    if (arguments->given >> i & 1) {
+    if ((arguments->given >> i & 1) && option->kind != OPTION_TRIPLES) {
         fail_usage(command, "--%s is given twice", option->name);
         return PARSE_WRONG;
     }
@@ -318,6 +342,11 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, voi
         char *word = argv[at];
         if (!operands_only && strcmp(word, "--") == 0) {
             operands_only = true;
+            if (command->rest != NULL) {
+                arguments->rest = argv + at + 1;
+                arguments->rest_count = argc - at - 1;
+                break;
+            }
         } else if (!operands_only && word[0] == '-' && word[1] != '\0') {
             parse_result result = parse_option(command, argc, argv, &at, values, arguments);
             if (result != PARSE_RUN)
@@ -390,6 +419,8 @@ static void append_default(char *to, size_t size, const option_row *option, cons
         append(to, size, "%s", *(const char *const *)value);
     else if (option->kind == OPTION_CHOICE)
         append(to, size, "%s", option->choices[*(const int *)value]);
+    else if (option->kind == OPTION_TRIPLES)
+        append(to, size, "none");
     else
         for (int i = 0; i < numbers_of(option); i++)
             append(to, size, "%s%.15g", i > 0 ? "," : "",
@@ -431,7 +462,10 @@ void options_print_help(const subcommand *command)
             else
                 printf(" --%s %s", command->options[i].name, command->options[i].value);
         }
-    printf(" [options]\n\n");
+    printf(" [options]");
+    if (command->rest != NULL)
+        printf(" [-- %s]", command->rest);
+    puts("\n");
     print_wrapped(command->summary, 0, 0);
     if (command->details != NULL) {
         putchar('\n');
@@ -441,6 +475,10 @@ void options_print_help(const subcommand *command)
     if (command->operand != NULL) {
         int column = printf("  %s", command->operand);
         print_wrapped(command->operand_help, column, help_column);
+    }
+    if (command->rest != NULL) {
+        int column = printf("  %s", command->rest);
+        print_wrapped(command->rest_help, column, help_column);
     }
     for (size_t i = 0; i < command->option_count; i++)
         print_option(&command->options[i], values);

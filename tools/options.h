@@ -3,6 +3,8 @@
 #ifndef LEYDEN_OPTIONS_H
 #define LEYDEN_OPTIONS_H
 
+#include "leyden.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +14,16 @@ typedef enum option_kind {
     OPTION_TEXT,    /* const char * */
     OPTION_CHOICE,  /* int: index into choices */
     OPTION_INTEGER, /* int64_t[count] */
-    OPTION_REAL     /* double[count] */
+    OPTION_REAL,    /* double[count] */
+    OPTION_TRIPLES  /* option_triples: three numbers, each time it is given */
 } option_kind;
+
+enum { OPTION_TRIPLES_MAX = 32 };
+
+typedef struct option_triples {
+    size_t n;
+    double value[OPTION_TRIPLES_MAX][3];
+} option_triples;
 
 typedef struct option_row {
     const char *name; /* long name, without the dashes */
@@ -28,6 +38,7 @@ typedef struct option_row {
     int count;                  /* numbers separated by commas; 0 counts as 1 */
     double low, high;           /* what numbers are allowed, both included ... */
     bool above_low;             /* ... or `low` itself is not */
+    const char *word;           /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
 } option_row;
 
 typedef struct parsed_arguments parsed_arguments;
@@ -36,6 +47,8 @@ typedef struct subcommand {
     const char *name, *summary;
     const char *operand; /* name of the one operand, or NULL when there is none */
     const char *operand_help;
+    const char *rest; /* name of the words behind "--", which are another program's; or NULL */
+    const char *rest_help;
     const char *details; /* paragraphs for the help, or NULL */
     const option_row *options;
     size_t option_count; /* 64 at most */
@@ -47,6 +60,8 @@ typedef struct subcommand {
 struct parsed_arguments {
     const subcommand *command;
     const char *operand;
+    char *const *rest; /* words behind "--" */
+    int rest_count;
     const void *values;
     uint64_t given; /* bit i: option i was on the command line */
 };
@@ -86,7 +101,7 @@ int fail_usage(const subcommand *command, const char *format, ...) __attribute__
 #define OPTION_ROW_MATH(type)                                                                                          \
     {                                                                                                                  \
         .name = "math", .kind = OPTION_CHOICE, .offset = offsetof(type, math), .value = "MATH", .choices = math_names, \
-        .help = "reciprocal square root: the standard's, the device's native one, or (auto) the "                      \
+        .help = "reciprocal square roots and exponentials: the standard's, the device's native ones, or (auto) the "   \
                 "fastest whose measured error is below what the method needs"                                          \
     }
 #define OPTION_ROW_SUM(type)                                                                                           \
@@ -108,7 +123,8 @@ int fail_usage(const subcommand *command, const char *format, ...) __attribute__
 extern const char *const math_names[]; /* in the order of ley_math */
 extern const char *const sum_names[];  /* of ley_sum */
 
-/* Is there such a kernel variant? NULL is one. Otherwise prints what there is; exit code. */
+/* Is there such a kernel variant, of this method or of DCS? NULL is one. Otherwise prints what there is; exit code. */
+int check_variant_of(const subcommand *command, ley_method method, const char *variant);
 int check_variant(const subcommand *command, const char *variant);
 
 #endif

@@ -201,26 +201,27 @@ static ley_boundary_kind kind_of(const ley_apbs_facts *facts)
     }
 }
 
-/* The boundary needs positions, charges and radii as APBS has them. */
-static ley_status check_molecules(const ley_apbs_input *input, const ley_apbs_facts *facts, const ley_apbs_elec *elec,
-                                  ley_error *error)
+/* The boundary needs positions, charges and radii as APBS has them; where they are not to be had it is left to APBS. */
+static void check_molecules(ley_apbs_input *input, const ley_apbs_facts *facts, ley_apbs_elec *elec)
 {
     if (elec->boundary != LEY_BOUNDARY_MDH && elec->boundary != LEY_BOUNDARY_SDH)
-        return LEY_OK;
+        return;
     const ley_apbs_molecule_entry *molecule = &input->molecule[elec->molecule];
     if (molecule->atoms == NULL)
-        return ley_apbs_fail(input, facts->value_line[LEY_APBS_MOL], error,
-                             "mol %zu is a %s file (%s), and only the boundary of a PQR file's atoms can be computed",
-                             elec->molecule + 1, molecule->format, molecule->path);
-    if (input->parm_line != 0)
-        return ley_apbs_fail(
-            input, input->parm_line, error,
-            "with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC "
-            "section of line %d cannot be computed",
-            facts->line);
-    if (elec->lattice.n[0] == 0)
-        return ley_apbs_fail(input, facts->line, error, "the grid is centred on a molecule that is no PQR file");
-    return LEY_OK;
+        ley_apbs_warn(input, NULL, facts->value_line[LEY_APBS_MOL],
+                      "mol %zu is a %s file (%s): the boundary is left to APBS, as leyden computes those of PQR files only",
+                      elec->molecule + 1, molecule->format, molecule->path);
+    else if (input->parm_line != 0)
+        ley_apbs_warn(input, NULL, input->parm_line,
+                      "with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section of "
+                      "line %d is left to APBS",
+                      facts->line);
+    else if (elec->lattice.n[0] == 0)
+        ley_apbs_warn(input, NULL, facts->line,
+                      "the grid is centred on a molecule that is no PQR file: the boundary is left to APBS");
+    else
+        return;
+    elec->boundary = LEY_BOUNDARY_OTHER;
 }
 
 static void warn_parallel(ley_apbs_input *input, const ley_apbs_facts *facts)
@@ -254,10 +255,9 @@ ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error)
                                           .ion_count = facts->ion_count,
                                           .ions = facts->ion};
             ley_status status = place_lattice(input, facts, elec, error);
-            if (status == LEY_OK)
-                status = check_molecules(input, facts, elec, error);
             if (status != LEY_OK)
                 return status;
+            check_molecules(input, facts, elec);
             if (facts->type == LEY_APBS_PARA)
                 warn_parallel(input, facts);
         }

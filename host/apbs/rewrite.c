@@ -221,14 +221,21 @@ ley_status ley_apbs_compose(const ley_apbs_input *input, const char *const *maps
         use[i] = uses_map(maps, i);
     ley_status status = ley_apbs_input_check_maps(input, use, error);
     char *words[LEY_APBS_ELECS_MAX];
-    size_t n = 0;
+    size_t n = 0, numbers[LEY_APBS_ELECS_MAX] = {0};
     edits list = {0};
     for (size_t i = 0; i < input->elec_count && status == LEY_OK; i++) {
         if (!use[i])
             continue;
-        status = word_of(maps[i], &words[n], error);
+        size_t number = 0; /* sections with the same map share it */
+        for (size_t k = 0; k < i && number == 0; k++)
+            number = use[k] && strcmp(maps[k], maps[i]) == 0 ? numbers[k] : 0;
+        if (number == 0) {
+            status = word_of(maps[i], &words[n], error);
+            number = status == LEY_OK ? ++n : 0;
+        }
+        numbers[i] = number;
         if (status == LEY_OK)
-            status = edit_section(input, i, input->map_count[LEY_APBS_MAP_POT] + (int)++n, &list, error);
+            status = edit_section(input, i, input->map_count[LEY_APBS_MAP_POT] + (int)number, &list, error);
     }
     if (status == LEY_OK && n > 0)
         status = edit_read(input, words, n, &list, error);

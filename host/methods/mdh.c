@@ -76,14 +76,24 @@ static int64_t count_points(const ley_job *job, slab s)
     return 2 * (x * y + y * z + z * x) + 2;
 }
 
-/* Rows a slab: no more than the device computes in slab_s, and than fit. */
+/* Points that one launch takes: sum_parts has 64 of them in a work-group, mdh as many or more; each patch may leave one group not full. */
+static double launch_points(const dev_info *info)
+{
+    const double most_groups = info->max_groups[0] > 0 ? (double)info->max_groups[0] : (double)INT32_MAX;
+    return fmin((double)most_slab_points, 64 * (most_groups - PATCH_COUNT));
+}
+
+/* Rows a slab: no more than the device computes in slab_s, and than a launch takes. */
 static void size_slabs(mdh_state *s, const mdh_problem *problem)
 {
     const ley_job *job = s->job;
     const double points = (double)mdh_problem_points(problem, 0, problem->rows);
     const double atoms = (double)ley_atoms_count(problem->atoms);
-    double wanted = fmin(mdh_kernel_expected_rate(&s->kernel) * slab_s / atoms, (double)most_slab_points);
-    wanted = ceil(wanted * (double)problem->rows / points);
+    double longest_row = 1;
+    for (int i = 0; i < problem->patch_count; i++)
+        longest_row = fmax(longest_row, (double)problem->patches[i].n_a);
+    double wanted = ceil(mdh_kernel_expected_rate(&s->kernel) * slab_s / atoms * (double)problem->rows / points);
+    wanted = fmin(wanted, floor(launch_points(s->kernel.device->info) / longest_row));
     if (job->options.slab_planes > 0)
         wanted = fmin(wanted, (double)job->options.slab_planes);
     s->slab_rows = wanted < (double)problem->rows ? (int64_t)fmax(wanted, 1) : problem->rows;

@@ -1,0 +1,427 @@
+/* leyden apbs: APBS, with boundaries computed on the devices. */
+#include "apbs_plan.h"
+#include "commands.h"
+#include "file.h"
+#include "interrupt.h"
+#include "job_report.h"
+#include "program.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct apbs_values {
+    job_values job;
+    const char *keep;
+    int stride;
+    double stride_tolerance;
+    bool no_run, force;
+} apbs_values;
+
+static const char *const apbs_sum_names[] = {"float", "compensated", "double", [PLAN_SUM_AUTO] = "auto", NULL};
+
+enum { KEEP };
+
+static const option_row apbs_options[] = {
+    [KEEP] = {.name = "keep",
+              .kind = OPTION_TEXT,
+              .offset = offsetof(apbs_values, keep),
+              .value = "DIR",
+              .unset = "a temporary folder, removed at the end",
+              .help = "write the maps, boundary-N.dx, and the input file that uses them, leyden.in, to DIR and leave them"},
+    {.name = "no-run",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(apbs_values, no_run),
+     .help = "write the files and print the command to run; needs --keep"},
+    {.name = "force",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(apbs_values, force),
+     .help = "compute every mdh and sdh boundary, also where APBS itself would be faster"},
+    OPTION_ROW_STRIDE(apbs_values),
+    OPTION_ROW_STRIDE_TOLERANCE(apbs_values),
+    JOB_OPTION_ROWS_AROUND({.name = "sum",
+                            .kind = OPTION_CHOICE,
+                            .offset = offsetof(apbs_values, job.sum),
+                            .value = "TYPE",
+                            .choices = apbs_sum_names,
+                            .help = "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is "
+                                    "double for molecules with fewer than 2,000 atoms, where a float's error would show in "
+                                    "the tenth digit of an energy, and float for others and devices without double"}),
+};
+
+typedef struct apbs_run {
+    const parsed_arguments *arguments;
+    const apbs_values *values;
+    char *program; /* NULL with --no-run */
+    ley_apbs_input *input;
+    ley_engine *engine;
+    apbs_plan plan;
+    char *folder, *rewritten; /* NULL: nothing was written */
+    bool folder_is_ours;
+    bool ran;
+    program_result result;
+    phase_times phases;
+    progress_line progress;
+} apbs_run;
+
+static void set_defaults(void *to)
+{
+    apbs_values *values = to;
+    job_set_defaults(&values->job);
+    values->job.sum = PLAN_SUM_AUTO;
+    values->stride = STRIDE_AUTO;
+    values->stride_tolerance = 1e-6;
+}
+
+/* A remark on stderr, since stdout belongs to APBS. */
+static void note(apbs_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note(apbs_run *run, const char *format, ...)
+{
+    va_list values;
+    if (run->values->job.quiet)
+        return;
+    progress_clear(&run->progress);
+    va_start(values, format);
+    fputs("leyden: ", stderr);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+    va_end(values);
+}
+
+/* ---- Before the work ------------------------------------------------------------------------------------------- */
+
+static char *path_in(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = allocate(size, 1);
+    bool ends = folder[strlen(folder) - 1] == '/';
+    snprintf(path, size, "%s%s%s", folder, ends ? "" : "/", name);
+    return path;
+}
+
+static int check_keep(const parsed_arguments *arguments)
+{
+    const apbs_values *values = arguments->values;
+    struct stat known;
+    if (values->keep == NULL)
+        return 0;
+    if (stat(values->keep, &known) == 0 && !S_ISDIR(known.st_mode))
+        return fail_usage(arguments->command, "--keep: '%s' is no folder", values->keep);
+    char *path = path_in(values->keep, "leyden.in");
+    bool same = file_is_same(arguments->operand, path);
+    free(path);
+    return same ? fail_usage(arguments->command, "--keep: '%s' is the folder of the input file", values->keep) : 0;
+}
+
+static int check_arguments(apbs_run *run)
+{
+    const apbs_values *values = run->values;
+    const subcommand *command = run->arguments->command;
+    const input_file input = {run->arguments->operand, "input"};
+    if (values->no_run && values->keep == NULL)
+        return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
+    if (json_takes_stdout(values->job.json) && !values->no_run)
+        return fail_usage(command, "--json: standard output belongs to APBS; name a file");
+    int code = check_variant_of(command, LEY_METHOD_MDH, values->job.variant);
+    if (code == 0)
+        code = check_keep(run->arguments);
+    if (code == 0)
+        code = job_check_files(command, NULL, "", values->job.json, &input, 1);
+    if (code != 0 || values->no_run)
+        return code;
+    run->program = program_find("apbs");
+    return run->program != NULL ? 0 : fail(LEY_ERROR_FILE, "there is no program 'apbs' in PATH");
+}
+
+/* Reads the input and decides. Devices are opened only if they can be of use. */
+static ley_status prepare(apbs_run *run, ley_error *error)
+{
+    const apbs_values *values = run->values;
+    double clock_s = run->phases.start_s;
+    progress_say(&run->progress, "reading the input");
+    ley_status status = ley_apbs_input_read(run->arguments->operand, &run->input, error);
+    run->phases.reading_s = lap_s(&clock_s);
+    if (status != LEY_OK)
+        return status;
+    for (size_t i = 0; i < ley_apbs_warning_count(run->input) && !values->job.quiet; i++) {
+        progress_clear(&run->progress);
+        warn("%s", ley_apbs_warning(run->input, i));
+    }
+    const plan_settings settings = {
+        .stride = values->stride, .sum = values->job.sum, .threads = program_threads(), .force = values->force};
+    plan_begin(&run->plan, run->input, &settings);
+    if (plan_needs_engine(&run->plan)) {
+        progress_say(&run->progress, "opening the devices");
+        status = ley_engine_create(values->job.device, &run->engine, error);
+    }
+    if (status == LEY_OK)
+        status = plan_decide(&run->plan, run->engine, error);
+    run->phases.preparing_s = lap_s(&clock_s);
+    return status;
+}
+
+/* ---- The boundaries ----------------------------------------------------------------------------------------------- */
+
+static ley_status make_folder(apbs_run *run, ley_error *error)
+{
+    const char *keep = run->values->keep;
+    if (keep == NULL) {
+        run->folder_is_ours = true;
+        return private_folder(&run->folder, error);
+    }
+    if (mkdir(keep, 0777) != 0 && errno != EEXIST) {
+        snprintf(error->message, sizeof error->message, "%s: %s", keep, strerror(errno));
+        return LEY_ERROR_FILE;
+    }
+    run->folder = allocate(strlen(keep) + 1, 1);
+    strcpy(run->folder, keep);
+    return LEY_OK;
+}
+
+static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
+{
+    ley_job_options options = job_options_of(&run->values->job, &run->progress);
+    options.sum = elec->sum;
+    run->progress.finished = false;
+    run->progress.last = run->values->job.verify > 0 ? "verifying" : NULL;
+    progress_say(&run->progress, "preparing the devices");
+    ley_status status = ley_boundary_create(&elec->elec->lattice, &elec->boundary, error);
+    if (status == LEY_OK)
+        status = ley_boundary_check_atoms(elec->boundary, elec->atoms, error);
+    if (status != LEY_OK)
+        return status;
+    double start_s = now_s();
+    status = boundary_compute(elec->elec->boundary, run->engine, elec->atoms, &elec->elec->solvent, &options,
+                              elec->boundary, &elec->job, error);
+    elec->computing_s = now_s() - start_s;
+    if (elec->job != NULL)
+        elec->report = ley_job_report(elec->job);
+    if (status == LEY_OK)
+        elec->stride = boundary_choose_stride(elec->boundary, run->values->stride, run->values->stride_tolerance,
+                                              &elec->stride_error);
+    return status;
+}
+
+static ley_status write_map(apbs_run *run, elec_plan *elec, ley_error *error)
+{
+    progress_say(&run->progress, "writing the boundary");
+    char *comment = boundary_comment(&(boundary_facts){.kind = elec->elec->boundary,
+                                                       .path = elec->path,
+                                                       .atoms = elec->atoms,
+                                                       .solvent = &elec->elec->solvent,
+                                                       .stride = elec->stride,
+                                                       .stride_error = elec->stride_error,
+                                                       .math = (ley_math)run->values->job.math,
+                                                       .sum = elec->sum,
+                                                       .report = elec->report});
+    elec->map = path_in(run->folder, text_of("boundary-%d.dx", elec->elec->number).s);
+    ley_status status =
+        ley_boundary_write_dx(elec->boundary, elec->stride, elec->map, comment, interrupt_flag(), error);
+    free(comment);
+    return status;
+}
+
+/* Computes and writes the boundaries one after the other, each one once. */
+static ley_status make_maps(apbs_run *run, ley_error *error)
+{
+    for (size_t i = 0; i < run->plan.n; i++) {
+        elec_plan *elec = &run->plan.elec[i];
+        if (!elec->use || elec->first != i)
+            continue;
+        ley_status status = *interrupt_flag() ? LEY_CANCELLED : compute(run, elec, error);
+        if (elec->report != NULL && status != LEY_CANCELLED && (status != LEY_OK || !run->values->job.quiet)) {
+            progress_clear(&run->progress);
+            print_failures(elec->report, &(ley_error){.status = status, .log = error->log});
+        }
+        double start_s = now_s();
+        if (status == LEY_OK && run->folder == NULL)
+            status = make_folder(run, error);
+        if (status == LEY_OK)
+            status = write_map(run, elec, error);
+        run->phases.computing_s += elec->computing_s;
+        run->phases.writing_s += now_s() - start_s;
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}
+
+static ley_status write_input(apbs_run *run, ley_error *error)
+{
+    const char *maps[PLAN_ELECS_MAX] = {NULL};
+    if (run->folder == NULL)
+        return LEY_OK; /* APBS gets its own */
+    for (size_t i = 0; i < run->plan.n; i++)
+        maps[i] = run->plan.elec[i].use ? run->plan.elec[run->plan.elec[i].first].map : NULL;
+    run->rewritten = path_in(run->folder, "leyden.in");
+    return ley_apbs_input_write(run->input, maps, run->rewritten, error);
+}
+
+static void note_decisions(apbs_run *run)
+{
+    for (size_t i = 0; i < run->plan.n; i++) {
+        short_text name = plan_name(&run->plan, i, run->arguments->operand);
+        const elec_plan *elec = &run->plan.elec[i];
+        if (elec->use && elec->first == i)
+            note(run, "%s: %s points in %s (APBS itself: about %s), every %s node in the map", name.s,
+                 count_text(elec->points).s, seconds_text(elec->computing_s).s, seconds_text(elec->native_s).s,
+                 elec->stride == 1 ? "single" : elec->stride == 2 ? "second" : "fourth");
+        else if (elec->reason[0] != '\0')
+            note(run, "%s: %s", name.s, elec->reason);
+    }
+}
+
+/* ---- APBS ---------------------------------------------------------------------------------------------------------- */
+
+/* "apbs", the user's arguments, the input; the caller frees the array. */
+static char **make_command(const apbs_run *run)
+{
+    static char name[] = "apbs";
+    int n = run->arguments->rest_count;
+    char **words = allocate((size_t)n + 3, sizeof *words);
+    words[0] = name;
+    for (int i = 0; i < n; i++)
+        words[i + 1] = run->arguments->rest[i];
+    words[n + 1] = (char *)(run->rewritten != NULL ? run->rewritten : run->arguments->operand);
+    return words;
+}
+
+static ley_status run_apbs(apbs_run *run, ley_error *error)
+{
+    char **words = make_command(run);
+    ley_status status = LEY_OK;
+    progress_clear(&run->progress);
+    if (!run->values->no_run) {
+        interrupt_defer();
+        status = *interrupt_flag() ? LEY_CANCELLED : program_run(run->program, words, &run->result, error);
+        run->ran = status == LEY_OK;
+        if (*interrupt_flag())
+            status = LEY_CANCELLED;
+    } else if (!json_takes_stdout(run->values->job.json)) {
+        for (char **word = words; *word != NULL; word++) {
+            print_word(*word);
+            putchar(word[1] != NULL ? ' ' : '\n');
+        }
+    }
+    free(words);
+    return status;
+}
+
+/* ---- The report ------------------------------------------------------------------------------------------------- */
+
+static json_t *apbs_json(const apbs_run *run)
+{
+    char **words = make_command(run);
+    json_t *object = json_object(), *command = json_array();
+    for (char **word = words; *word != NULL; word++)
+        json_add(command, json_text(*word));
+    free(words);
+    json_put(object, "path", json_text(run->program));
+    json_put(object, "command", command);
+    json_put(object, "threads", json_count(run->plan.settings.threads));
+    json_put(object, "exit_code", run->ran ? json_count(run->result.code) : json_null());
+    json_put(object, "signal", run->ran && run->result.signal != 0 ? json_count(run->result.signal) : json_null());
+    json_put(object, "seconds", run->ran ? json_number(run->result.elapsed_s) : json_null());
+    return object;
+}
+
+static int write_json(const apbs_run *run, const ley_error *outcome, int code)
+{
+    json_t *report = json_begin(run->arguments), *molecules = json_array(), *elecs = json_array();
+    json_put_outcome(report, outcome, code);
+    for (size_t i = 0; i < ley_apbs_molecule_count(run->input); i++) {
+        const ley_atoms *atoms = ley_apbs_molecule(run->input, i);
+        json_add(molecules, atoms != NULL ? json_of_molecule(ley_apbs_molecule_path(run->input, i), atoms) : json_null());
+    }
+    for (size_t i = 0; i < run->plan.n; i++)
+        json_add(elecs, plan_json(&run->plan, i));
+    json_put(report, "molecules", molecules);
+    json_put(report, "elecs", elecs);
+    json_put(report, "apbs", apbs_json(run));
+    json_put(report, "seconds", json_of_phases(&run->phases));
+    return json_finish(report, run->values->job.json);
+}
+
+/* Says how it went; returns the exit code. */
+static int conclude(apbs_run *run, ley_error *error)
+{
+    int code = ley_status_exit_code(error->status), written = 0;
+    progress_clear(&run->progress);
+    if (error->status == LEY_CANCELLED) {
+        fail_with(error);
+        return interrupt_exit_code();
+    }
+    if (run->ran) {
+        code = run->result.code;
+        note(run, "apbs ran for %s", seconds_text(run->result.elapsed_s).s);
+        if (run->result.signal != 0)
+            fail(LEY_OK, "apbs was ended by signal %d, %s", run->result.signal, strsignal(run->result.signal));
+    }
+    if (run->plan.n > 0 && run->values->job.json != NULL)
+        written = write_json(run, error, code);
+    if (error->status != LEY_OK)
+        fail_with(error);
+    return code != 0 ? code : written;
+}
+
+static void release(apbs_run *run)
+{
+    for (size_t i = 0; i < run->plan.n; i++)
+        if (run->folder_is_ours && run->plan.elec[i].map != NULL)
+            unlink(run->plan.elec[i].map);
+    if (run->folder_is_ours && run->rewritten != NULL)
+        unlink(run->rewritten);
+    if (run->folder_is_ours && run->folder != NULL)
+        rmdir(run->folder);
+    plan_end(&run->plan);
+    ley_engine_destroy(run->engine);
+    ley_apbs_input_destroy(run->input);
+    free(run->folder);
+    free(run->rewritten);
+    free(run->program);
+}
+
+static int apbs_run_command(const parsed_arguments *arguments)
+{
+    apbs_run run = {.arguments = arguments, .values = arguments->values, .phases.start_s = now_s()};
+    ley_error error = {0};
+    int code = check_arguments(&run);
+    if (code == 0) {
+        progress_start(&run.progress, run.values->job.quiet);
+        ley_status status = prepare(&run, &error);
+        if (status == LEY_OK)
+            status = make_maps(&run, &error);
+        if (status == LEY_OK)
+            status = write_input(&run, &error);
+        if (status == LEY_OK) {
+            note_decisions(&run);
+            status = run_apbs(&run, &error);
+        }
+        error.status = status;
+        code = conclude(&run, &error);
+    }
+    release(&run);
+    return code;
+}
+
+const subcommand apbs_command = {
+    .name = "apbs",
+    .summary = "Runs APBS with the mdh and sdh boundaries of its input computed on the devices, wherever that is faster.",
+    .operand = "INPUT",
+    .operand_help = "an APBS input file; paths in it are relative to the working directory, as for APBS",
+    .rest = "ARGUMENTS",
+    .rest_help = "options for apbs, as --output-file=run.xml",
+    .details =
+        "Each boundary goes into an OpenDX map of the faces, and a copy of the input reads the maps (bcfl map). Then apbs, "
+        "from PATH, is run on the copy in the working directory, and on the input itself when APBS is faster alone. Its "
+        "output goes straight through; remarks go to standard error.\n"
+        "The exit code is that of apbs, or 128 and the number of the signal that ended it. Without apbs in PATH it is 2.",
+    .options = apbs_options,
+    .option_count = sizeof apbs_options / sizeof *apbs_options,
+    .values_size = sizeof(apbs_values),
+    .set_defaults = set_defaults,
+    .run = apbs_run_command,
+};

@@ -1,0 +1,127 @@
+#include "boundary_job.h"
+#include "console.h"
+#include "interrupt.h"
+#include "job_report.h"
+
+const char *const boundary_kind_names[] = {"zero", "sdh", "mdh", NULL};
+const char *const stride_names[] = {[STRIDE_AUTO] = "auto", [STRIDE_1] = "1", [STRIDE_2] = "2", [STRIDE_4] = "4", NULL};
+static const int stride_of[] = {[STRIDE_1] = 1, [STRIDE_2] = 2, [STRIDE_4] = 4};
+
+/* ---- Work --------------------------------------------------------------------------------------------------------- */
+
+static ley_status run_job(ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
+                          const ley_job_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
+{
+    ley_status status = ley_job_create_boundary(engine, atoms, boundary, solvent, options, job, error);
+    if (status != LEY_OK)
+        return status;
+    interrupt_defer();
+    interrupt_cancels(*job);
+    status = ley_job_run(*job, error);
+    interrupt_cancels(NULL);
+    return status;
+}
+
+ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
+                            const ley_job_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (kind == LEY_BOUNDARY_MDH)
+        return run_job(engine, atoms, solvent, options, boundary, job, error);
+    if (kind == LEY_BOUNDARY_SDH)
+        status = ley_boundary_compute_sdh(boundary, atoms, solvent, error);
+    else
+        ley_boundary_compute_zero(boundary);
+    interrupt_defer();
+    return status;
+}
+
+bool boundary_stride_fits(const int64_t n[3], int choice, short_text *why)
+{
+    for (int axis = 0; axis < 3 && choice != STRIDE_AUTO; axis++)
+        if ((n[axis] - 1) % stride_of[choice] != 0) {
+            *why = text_of("--boundary-stride: %d does not divide the %lld intervals along %c", stride_of[choice],
+                           (long long)n[axis] - 1, 'x' + axis);
+            return false;
+        }
+    return true;
+}
+
+int boundary_choose_stride(const ley_boundary *boundary, int choice, double tolerance, double *stride_error)
+{
+    int stride = choice == STRIDE_AUTO ? 4 : stride_of[choice];
+    *stride_error = ley_boundary_stride_error(boundary, stride);
+    while (choice == STRIDE_AUTO && stride > 1 && !(*stride_error <= tolerance)) {
+        stride /= 2;
+        *stride_error = ley_boundary_stride_error(boundary, stride);
+    }
+    return stride;
+}
+
+ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], const double centre_A[3])
+{
+    ley_lattice lattice;
+    for (int axis = 0; axis < 3; axis++) {
+        lattice.n[axis] = n[axis];
+        lattice.spacing_A[axis] = spacing_A[axis];
+        lattice.origin_A[axis] = centre_A[axis] - 0.5 * ((double)(n[axis] - 1) * spacing_A[axis]);
+    }
+    return lattice;
+}
+
+/* ---- Description -------------------------------------------------------------------------------------------------- */
+
+const char *boundary_kind_name(ley_boundary_kind kind)
+{
+    return kind >= LEY_BOUNDARY_ZERO ? boundary_kind_names[kind - LEY_BOUNDARY_ZERO] : "other";
+}
+
+const char *boundary_kind_title(ley_boundary_kind kind)
+{
+    return kind == LEY_BOUNDARY_MDH   ? "Multiple Debye-Hueckel"
+           : kind == LEY_BOUNDARY_SDH ? "Single Debye-Hueckel"
+                                      : "no potential";
+}
+
+char *boundary_comment(const boundary_facts *facts)
+{
+    comment_text comment;
+    comment_begin(&comment);
+    fprintf(comment.stream, "boundary: %s, %s; 0 inside\n", boundary_kind_name(facts->kind),
+            boundary_kind_title(facts->kind));
+    put_molecule(comment.stream, facts->path, facts->atoms);
+    put_solvent(comment.stream, facts->solvent);
+    if (facts->stride > 1)
+        fprintf(comment.stream, "stride: %d, relative error %.3g\n", facts->stride, facts->stride_error);
+    if (facts->report != NULL) {
+        fprintf(comment.stream, "math: %s, sum: %s\n", math_names[facts->math], sum_names[facts->sum]);
+        put_devices(comment.stream, facts->report);
+        put_accuracy(comment.stream, facts->report);
+    }
+    return comment_end(&comment);
+}
+
+void put_solvent(FILE *to, const ley_solvent *solvent)
+{
+    double kappa_per_A = ley_screening_per_A(solvent);
+    fprintf(to, "solvent: dielectric %.15g (solute %.15g), temperature %.15g K, ", solvent->dielectric,
+            solvent->solute_dielectric, solvent->temperature_K);
+    if (kappa_per_A > 0)
+        fprintf(to, "ionic strength %.6g M, kappa %.6g/A, Debye length %.6g A\n", ley_ionic_strength_M(solvent),
+                kappa_per_A, 1 / kappa_per_A);
+    else
+        fprintf(to, "no ions, kappa 0\n");
+}
+
+json_t *json_of_solvent(const ley_solvent *solvent)
+{
+    double kappa_per_A = ley_screening_per_A(solvent);
+    json_t *object = json_object();
+    json_put(object, "dielectric", json_number(solvent->dielectric));
+    json_put(object, "solute_dielectric", json_number(solvent->solute_dielectric));
+    json_put(object, "temperature_K", json_number(solvent->temperature_K));
+    json_put(object, "ionic_strength_M", json_number(ley_ionic_strength_M(solvent)));
+    json_put(object, "kappa_per_A", json_number(kappa_per_A));
+    json_put(object, "debye_length_A", kappa_per_A > 0 ? json_number(1 / kappa_per_A) : json_null());
+    return object;
+}

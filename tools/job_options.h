@@ -1,0 +1,55 @@
+/* What the commands that run jobs share before the work: options and the checks of file names. A command's struct of values
+ * begins with a job_values. */
+#ifndef LEYDEN_JOB_OPTIONS_H
+#define LEYDEN_JOB_OPTIONS_H
+
+#include "options.h"
+#include "progress.h"
+
+typedef struct job_values {
+    const char *device, *variant, *json;
+    int math, sum;
+    int64_t verify, seed;
+    bool quiet;
+} job_values;
+
+/* Rows of a command's table, and the same around a row of its own for --sum. */
+#define JOB_OPTION_ROWS JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values))
+#define JOB_OPTION_ROWS_AROUND(...)                                                                                    \
+    OPTION_ROW_DEVICE(job_values), OPTION_ROW_MATH(job_values), __VA_ARGS__,                                           \
+        {.name = "variant",                                                                                            \
+         .kind = OPTION_TEXT,                                                                                          \
+         .offset = offsetof(job_values, variant),                                                                      \
+         .value = "NAME",                                                                                              \
+         .unset = "by device class",                                                                                   \
+         .help = "kernel variant; 'leyden bench' shows them"},                                                         \
+        {.name = "verify",                                                                                             \
+         .kind = OPTION_INTEGER,                                                                                       \
+         .offset = offsetof(job_values, verify),                                                                       \
+         .value = "N",                                                                                                 \
+         .low = 0,                                                                                                     \
+         .high = INT32_MAX,                                                                                            \
+         .help = "recompute N random points in double precision; results that are off are not written"},               \
+        {.name = "seed",                                                                                               \
+         .kind = OPTION_INTEGER,                                                                                       \
+         .offset = offsetof(job_values, seed),                                                                         \
+         .value = "S",                                                                                                 \
+         .low = 0,                                                                                                     \
+         .high = 9007199254740991,                                                                                     \
+         .help = "start of the random numbers behind --verify"},                                                       \
+        OPTION_ROW_JSON(job_values), OPTION_ROW_QUIET(job_values)
+
+void job_set_defaults(job_values *values);
+
+/* The library's defaults with these values; the progress goes to this line. */
+ley_job_options job_options_of(const job_values *values, progress_line *progress);
+
+/* Can the result and the report be written, to files that are neither each other nor one that is read? `result`: what the output is, for
+ * messages ("map"); `inputs`: n files and what they are. Prints errors; exit code. */
+typedef struct input_file {
+    const char *path, *what; /* "x.pqr", "atoms"; no path: nothing to check */
+} input_file;
+int job_check_files(const subcommand *command, const char *output, const char *result, const char *json,
+                    const input_file *inputs, size_t n);
+
+#endif

@@ -1,0 +1,184 @@
+#include "job_report.h"
+#include "file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+double lap_s(double *last_s)
+{
+    double now = now_s(), lap = now - *last_s;
+    *last_s = now;
+    return lap;
+}
+
+/* ---- Comments in the files --------------------------------------------------------------------------------------- */
+
+void put_name(FILE *to, const char *before, const char *name)
+{
+    fputs(before, to);
+    for (; *name != '\0'; name++)
+        fputc((unsigned char)*name < ' ' ? '?' : *name, to);
+}
+
+void put_molecule(FILE *to, const char *path, const ley_atoms *atoms)
+{
+    put_name(to, "molecule: ", base_name(path));
+    fprintf(to, ", %zu atoms, total charge %.6g e\n", ley_atoms_count(atoms), ley_atoms_total_charge_e(atoms));
+}
+
+void put_devices(FILE *to, const ley_report *report)
+{
+    for (size_t i = 0; i < report->device_count; i++) {
+        const ley_device_report *device = &report->devices[i];
+        if (device->points == 0 || device->variant == NULL)
+            continue;
+        put_name(to, "device: ", device->device->name);
+        put_name(to, ", driver ", device->device->driver);
+        fprintf(to, ", variant %s, root %s", device->variant, device->root);
+        if (device->exp != NULL)
+            fprintf(to, ", exp %s", device->exp);
+        fputc('\n', to);
+    }
+}
+
+void put_accuracy(FILE *to, const ley_report *report)
+{
+    const ley_accuracy *accuracy = &report->accuracy;
+    if (accuracy->points > 0)
+        fprintf(to, "accuracy: relative RMS %.3g, max %.3g of %zu points against double precision\n",
+                accuracy->relative_rms, accuracy->max_relative, accuracy->points);
+}
+
+void comment_begin(comment_text *comment)
+{
+    *comment = (comment_text){.text = NULL};
+    comment->stream = open_memstream(&comment->text, &comment->size);
+    if (comment->stream == NULL)
+        exit(fail(LEY_ERROR_MEMORY, "out of memory for a header"));
+}
+
+char *comment_end(comment_text *comment)
+{
+    if (fclose(comment->stream) != 0)
+        exit(fail(LEY_ERROR_MEMORY, "out of memory for a header"));
+    comment->text[comment->size - 1] = '\0'; /* the last line break is the writer's */
+    return comment->text;
+}
+
+/* ---- Text on stdout ----------------------------------------------------------------------------------------------- */
+
+void print_molecule(const char *path, const ley_atoms *atoms)
+{
+    printf("molecule: %s, %s atoms, total charge %+.4f e\n", base_name(path),
+           count_text((int64_t)ley_atoms_count(atoms)).s, ley_atoms_total_charge_e(atoms));
+}
+
+short_text box_text(const ley_lattice *lattice)
+{
+    double length_A[3];
+    for (int axis = 0; axis < 3; axis++)
+        length_A[axis] = (double)(lattice->n[axis] - 1) * lattice->spacing_A[axis];
+    return text_of("%.6g x %.6g x %.6g A", length_A[0], length_A[1], length_A[2]);
+}
+
+static void print_device(const ley_device_report *device)
+{
+    printf("device %d: %s, ", device->device->index, device->device->name);
+    if (device->status == LEY_OK && device->points == 0) {
+        printf("idle\n");
+    } else if (device->status == LEY_OK) {
+        printf("%.1f %% of the points, variant %s, root %s, ", 100 * device->share, device->variant, device->root);
+        if (device->exp != NULL)
+            printf("exp %s, ", device->exp);
+        printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
+               device->from_cache ? " (kernel from the cache)" : "");
+    } else {
+        printf("%.1f %% of the points, then %s\n", 100 * device->share, ley_status_text(device->status));
+    }
+}
+
+void print_work(const ley_report *report)
+{
+    for (size_t i = 0; report != NULL && i < report->device_count; i++)
+        print_device(&report->devices[i]);
+    if (report != NULL)
+        printf("rate: %s evaluations/s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
+               report->evaluations);
+}
+
+void print_times(const phase_times *phases)
+{
+    printf("time: reading %s, preparing %s, computing %s, verifying %s, writing %s, total %s\n",
+           seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(phases->computing_s).s,
+           seconds_text(phases->verifying_s).s, seconds_text(phases->writing_s).s,
+           seconds_text(now_s() - phases->start_s).s);
+}
+
+void print_accuracy(const ley_report *report)
+{
+    if (report == NULL || report->accuracy.points == 0)
+        return;
+    printf("accuracy: relative RMS %.2g of %s points against double precision (limit %.2g)\n",
+           report->accuracy.relative_rms, count_text((int64_t)report->accuracy.points).s, report->accuracy.tolerance);
+}
+
+void print_written(const char *path)
+{
+    printf("written: %s, %s\n", path, bytes_text(file_size(path)).s);
+}
+
+static void print_failure(const ley_device_report *device, const ley_error *error, bool alone)
+{
+    const char *why = device->failure != NULL ? device->failure : ley_status_text(device->status);
+    if (error->status == LEY_OK)
+        warn("device %d, %s, left the job: %s", device->device->index, device->device->name, why);
+    else if (!alone) /* a single device's reason is the error's message */
+        fail(device->status, "device %d, %s: %s", device->device->index, device->device->name, why);
+    if (device->failure_log != NULL && (error->log == NULL || strcmp(error->log, device->failure_log) != 0))
+        fprintf(stderr, "%s\n", device->failure_log);
+}
+
+void print_failures(const ley_report *report, const ley_error *error)
+{
+    for (size_t i = 0; i < report->device_count; i++) {
+        const ley_device_report *device = &report->devices[i];
+        if (device->status != LEY_OK && device->status != LEY_CANCELLED)
+            print_failure(device, error, report->device_count == 1);
+    }
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+
+json_t *json_of_molecule(const char *path, const ley_atoms *atoms)
+{
+    json_t *molecule = json_object();
+    double low_A[3], high_A[3];
+    ley_atoms_bounds_A(atoms, low_A, high_A);
+    json_put(molecule, "file", json_text(path));
+    json_put(molecule, "atoms", json_count((int64_t)ley_atoms_count(atoms)));
+    json_put(molecule, "total_charge_e", json_number(ley_atoms_total_charge_e(atoms)));
+    json_put(molecule, "low_A", json_numbers(low_A, 3));
+    json_put(molecule, "high_A", json_numbers(high_A, 3));
+    return molecule;
+}
+
+json_t *json_of_phases(const phase_times *phases)
+{
+    json_t *seconds = json_object();
+    json_put(seconds, "reading", json_number(phases->reading_s));
+    json_put(seconds, "preparing", json_number(phases->preparing_s));
+    json_put(seconds, "computing", json_number(phases->computing_s));
+    json_put(seconds, "verifying", json_number(phases->verifying_s));
+    json_put(seconds, "writing", json_number(phases->writing_s));
+    json_put(seconds, "total", json_number(now_s() - phases->start_s));
+    return seconds;
+}
+
+void json_put_work(json_t *object, const ley_report *report)
+{
+    json_put(object, "devices", report != NULL ? json_of_device_reports(report) : json_array());
+    json_put(object, "evaluations", report != NULL ? json_number(report->evaluations) : json_null());
+    json_put(object, "evaluations_per_s", report != NULL ? json_number(report->evaluations_per_s) : json_null());
+    json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
+    json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
+}

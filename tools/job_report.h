@@ -1,0 +1,55 @@
+/* What the commands that run jobs share after the work: the report as text and as JSON. */
+#ifndef LEYDEN_JOB_REPORT_H
+#define LEYDEN_JOB_REPORT_H
+
+#include "console.h"
+#include "json.h"
+
+#include <stdio.h>
+
+/* Seconds, by what they went into. */
+typedef struct phase_times {
+    double start_s, reading_s, preparing_s, computing_s, verifying_s, writing_s;
+} phase_times;
+
+/* Reads the clock and gives the time since its last reading. */
+double lap_s(double *last_s);
+
+/* ---- Comments in the files ---- */
+
+/* A line break in the name of a file or a device would break the header. */
+void put_name(FILE *to, const char *before, const char *name);
+
+/* Lines "molecule: ..."; "device: ..." of all that took part; "accuracy: ...", if anything was verified. */
+void put_molecule(FILE *to, const char *path, const ley_atoms *atoms);
+void put_devices(FILE *to, const ley_report *report);
+void put_accuracy(FILE *to, const ley_report *report);
+
+/* A stream whose text comment_end() hands out, without its last line break; the caller frees it. */
+typedef struct comment_text {
+    FILE *stream;
+    char *text;
+    size_t size;
+} comment_text;
+void comment_begin(comment_text *comment);
+char *comment_end(comment_text *comment);
+
+/* ---- Text on stdout ---- */
+
+void print_molecule(const char *path, const ley_atoms *atoms);
+short_text box_text(const ley_lattice *lattice); /* "10 x 20 x 30 A" */
+void print_work(const ley_report *report);       /* devices and rate; NULL: nothing */
+void print_times(const phase_times *phases);
+void print_accuracy(const ley_report *report); /* when anything was verified; NULL: nothing */
+void print_written(const char *path);
+
+/* Devices that left the job, on stderr: warnings when others finished it, an explanation of the error otherwise. */
+void print_failures(const ley_report *report, const ley_error *error);
+
+/* ---- JSON ---- */
+
+json_t *json_of_molecule(const char *path, const ley_atoms *atoms);
+json_t *json_of_phases(const phase_times *phases);
+void json_put_work(json_t *object, const ley_report *report); /* devices, evaluations, accuracy, slabs; NULL: nulls */
+
+#endif

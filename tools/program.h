@@ -1,0 +1,30 @@
+/* Another program: finding it, giving it a private folder, running it. And what the command itself takes from its environment. */
+#ifndef LEYDEN_PROGRAM_H
+#define LEYDEN_PROGRAM_H
+
+#include "console.h"
+
+#include <stdbool.h>
+
+/* The path of a program in PATH, or NULL; the caller frees it. */
+char *program_find(const char *name);
+
+/* OpenMP threads that a program will use: OMP_NUM_THREADS, else the processors that may be used. */
+int program_threads(void);
+
+typedef struct program_result {
+    int code;   /* its exit code; 128 + the signal that killed it */
+    int signal; /* that signal, or 0 */
+    double elapsed_s;
+} program_result;
+
+/* Runs it here, with our standard streams, to its end. A signal that stops the command is passed on. LEY_ERROR_FILE when it cannot be started. */
+ley_status program_run(const char *path, char *const *arguments, program_result *result, ley_error *error);
+
+/* A new folder for us alone, in TMPDIR or /tmp; from malloc. */
+ley_status private_folder(char **path, ley_error *error);
+
+/* A word as a shell takes it: in quotation marks if it needs them. */
+void print_word(const char *word);
+
+#endif
