@@ -48,6 +48,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)
 #define LEY_AS_REAL(i) LEY_PASTE(as_float, LEY_BITS_SUFFIX)(i)
+#define LEY_ADD_EXPONENT(bits, n) ((bits) + ((n) << 23))
 #endif
 #include "pair.h"
 

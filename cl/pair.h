@@ -5,6 +5,7 @@
  *   LEY_FN         qualifiers of an inline function
  *   LEY_MAX(a, b), LEY_MIN(a, b)  the larger and the smaller of two reals
  *   LEY_AS_BITS(x), LEY_AS_REAL(i)  reinterpretation as a signed integer of the same shape, and back (float only)
+ *   LEY_ADD_EXPONENT(bits, n)  bits + (n << 23), whatever leaves at the top
  * Scalar formulas only: no loops, no memory spaces. */
 #ifndef LEY_PAIR_H
 #define LEY_PAIR_H
@@ -41,7 +42,7 @@ LEY_FN real ley_exp2_fraction(real f)
 LEY_FN real ley_exp2_minus(real a, real b)
 {
     const real shifted = 12582912.0f - a * b, whole = 12582912.0f - shifted;
-    return LEY_AS_REAL(LEY_AS_BITS(ley_exp2_fraction(whole - a * b)) + (LEY_AS_BITS(shifted) << 23));
+    return LEY_AS_REAL(LEY_ADD_EXPONENT(LEY_AS_BITS(ley_exp2_fraction(whole - a * b)), LEY_AS_BITS(shifted)));
 }
 
 /* 2^x, x limited to -125 .. 125. */

@@ -32,6 +32,7 @@ typedef scalar real;
 #define LEY_MIN(a, b) fminf(a, b)
 #define LEY_AS_BITS(x) __float_as_int(x)
 #define LEY_AS_REAL(i) __int_as_float(i)
+#define LEY_ADD_EXPONENT(bits, n) ((int)((unsigned)(bits) + ((unsigned)(n) << 23)))
 #define ley_rsqrt(x) rsqrtf(x)
 #endif
 #include "pair.h"

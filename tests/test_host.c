@@ -31,6 +31,7 @@ static float float_of(int32_t bits)
 }
 #define LEY_AS_BITS bits_of
 #define LEY_AS_REAL float_of
+#define LEY_ADD_EXPONENT(bits, n) ((int32_t)((uint32_t)(bits) + ((uint32_t)(n) << 23)))
 #include "pair.h"
 
 static void test_pair_formulas(void **state)
