@@ -66,10 +66,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(input);
     const char *maps[LEY_APBS_ELECS_MAX] = {NULL};
     size_t n = ley_apbs_elec_count(input), used = 0;
+    bool named[2] = {false, false}; /* sections that have the same map share it */
     for (size_t i = 0; i < n; i++)
         if (input->elec[i].boundary != LEY_BOUNDARY_OTHER && input->facts[i].map_line[LEY_APBS_MAP_POT] == 0) {
-            maps[i] = "a map.dx";
-            used++;
+            maps[i] = i % 2 == 0 ? "a map.dx" : "b.dx";
+            used += !named[i % 2];
+            named[i % 2] = true;
         }
     char *text;
     size_t length;
