@@ -63,8 +63,7 @@ static void choose(const worker *w, const calibration *facts, const ley_bench_op
     const int64_t n = slow ? 5 : 32 * (int64_t)fmin(fmax(round(edge / 32), 1), 32) + 1;
     for (int axis = 0; axis < 3; axis++)
         d->n[axis] = o->n[axis] > 0 ? o->n[axis] : n;
-    const int64_t x = d->n[0] - 1, y = d->n[1] - 1, z = d->n[2] - 1;
-    d->points = 2 * (x * y + y * z + z * x) + 2;
+    d->points = patches_nodes(&(ley_lattice){.n = {d->n[0], d->n[1], d->n[2]}});
 }
 
 static void end(void *problem)
@@ -180,8 +179,7 @@ static ley_accuracy sample(const mdh_bench *p, const ley_bench_options *o)
         computed[i] = ley_boundary_read_values(p->boundary)[indices[i]];
         references[i] = reference_mdh(p->atoms, point_A, &p->solvent);
     }
-    const double promise = o->sum == LEY_SUM_DOUBLE ? 1e-12 : o->math == LEY_MATH_NATIVE ? 1e-3 : p->problem.promise;
-    return accuracy_compare_double(n, computed, references, promise);
+    return accuracy_compare_double(n, computed, references, mdh_problem_promise(&p->problem, o->math, o->sum));
 }
 
 /* What no run writes shall show. */

@@ -17,6 +17,22 @@ void patches_of(const ley_lattice *lattice, patch patches[PATCH_COUNT])
     patches[LEY_FACE_COUNT + 1] = (patch){1, n[1] - 1, 1, n[2] - 1, 1};
 }
 
+int64_t patches_rows(const ley_lattice *lattice)
+{
+    patch patches[PATCH_COUNT];
+    int64_t rows = 0;
+    patches_of(lattice, patches);
+    for (int i = 0; i < PATCH_COUNT; i++)
+        rows += patches[i].n_b;
+    return rows;
+}
+
+int64_t patches_nodes(const ley_lattice *lattice)
+{
+    const int64_t x = lattice->n[0] - 1, y = lattice->n[1] - 1, z = lattice->n[2] - 1;
+    return 2 * (x * y + y * z + z * x) + 2;
+}
+
 static bool has(const patch *p, int64_t a, int64_t b)
 {
     return a >= p->first_a && a < p->first_a + p->n_a && b >= p->first_b && b < p->first_b + p->n_b;

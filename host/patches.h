@@ -16,6 +16,10 @@ enum { PATCH_COUNT = LEY_FACE_COUNT + 2 };
 
 void patches_of(const ley_lattice *lattice, patch patches[PATCH_COUNT]);
 
+/* Rows and nodes of all patches: the nodes are those of the surface, each once. */
+int64_t patches_rows(const ley_lattice *lattice);
+int64_t patches_nodes(const ley_lattice *lattice);
+
 /* Copies the values on edges and corners from the face whose patch has them to the others. */
 void patches_share_edges(ley_boundary *boundary);
 

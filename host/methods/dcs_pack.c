@@ -1,6 +1,7 @@
 #include "dcs_pack.h"
 
-#include <math.h>
+#include "cells.h"
+
 #include <string.h>
 
 typedef struct placed_atom {
@@ -22,13 +23,11 @@ size_t dcs_packed_bytes(dcs_packing packing)
     return bytes[packing];
 }
 
-/* The nearest lattice point; an atom far outside gets the outermost cell that leaves differences within 32 bits. */
 static placed_atom place(const double position_A[3], double charge, const ley_lattice *lattice)
 {
-    const double farthest = LEY_MAX_EXTENT - 1;
     placed_atom placed = {.charge = (float)charge};
     for (int axis = 0; axis < 3; axis++) {
-        const double cell = fmin(fmax(rint(position_A[axis] / lattice->spacing_A[axis]), -farthest), farthest);
+        const double cell = cells_nearest(position_A[axis], lattice->spacing_A[axis]);
         placed.cell[axis] = (int32_t)cell;
         placed.offset_A[axis] = (float)(position_A[axis] - cell * lattice->spacing_A[axis]);
     }

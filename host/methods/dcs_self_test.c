@@ -3,6 +3,7 @@
 #include "accuracy.h"
 #include "error.h"
 #include "reference.h"
+#include "self_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +11,6 @@
 
 enum { FIRST_PLANE = 2, PLANES = 3 };
 static const double r_min_A = 0.05, spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 1000};
-
-/* A linear congruential generator (Numerical Recipes): the numbers matter less than that they are always the same. */
-static double next_fraction(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) / 16777216.0;
-}
 
 static ley_status make_atoms(size_t n, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
 {
@@ -27,12 +21,12 @@ static ley_status make_atoms(size_t n, const ley_lattice *lattice, ley_atoms **a
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             /* Around the lattice and in it; every seventh atom on a lattice point, every eleventh within r_min of one. */
-            const double along = next_fraction(&state) * (double)(lattice->n[axis] + 4) - 2;
+            const double along = self_test_fraction(&state) * (double)(lattice->n[axis] + 4) - 2;
             const double offset = i % 11 == 0 ? 0.4 * r_min_A : 0;
             const double intervals = i % 7 == 0 || i % 11 == 0 ? floor(along) : along;
             position_A[3 * i + axis] = lattice->origin_A[axis] + intervals * lattice->spacing_A[axis] + offset;
         }
-        charge_e[i] = 2 * next_fraction(&state) - 1;
+        charge_e[i] = 2 * self_test_fraction(&state) - 1;
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, NULL, atoms, error);
     free(position_A);

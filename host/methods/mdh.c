@@ -54,14 +54,7 @@ static void release(ley_job *job)
 static int64_t count_rows(const ley_job *job)
 {
     const ley_lattice *lattice = ley_boundary_lattice(job->boundary);
-    if (lattice == NULL)
-        return ley_boundary_points(job->boundary);
-    patch patches[PATCH_COUNT];
-    int64_t rows = 0;
-    patches_of(lattice, patches);
-    for (int i = 0; i < PATCH_COUNT; i++)
-        rows += patches[i].n_b;
-    return rows;
+    return lattice != NULL ? patches_rows(lattice) : ley_boundary_points(job->boundary);
 }
 
 static int64_t count_points(const ley_job *job, slab s)
@@ -70,10 +63,7 @@ static int64_t count_points(const ley_job *job, slab s)
     if (problem != NULL)
         return mdh_problem_points(problem, s.first, s.count);
     const ley_lattice *lattice = ley_boundary_lattice(job->boundary); /* all of them, each node once */
-    if (lattice == NULL)
-        return s.count;
-    const int64_t x = lattice->n[0] - 1, y = lattice->n[1] - 1, z = lattice->n[2] - 1;
-    return 2 * (x * y + y * z + z * x) + 2;
+    return lattice != NULL ? patches_nodes(lattice) : s.count;
 }
 
 /* Points that one launch takes: sum_parts has 64 of them in a work-group, mdh as many or more; each patch may leave one group not full. */
@@ -257,10 +247,7 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
             if (o->sum != LEY_SUM_DOUBLE && fabs(values[i]) < float_nothing && fabs(sample.values[i]) < float_nothing)
                 values[i] = sample.values[i] = 0;
         }
-        const double promise = o->sum == LEY_SUM_DOUBLE       ? 1e-12
-                               : o->math == LEY_MATH_NATIVE ? 1e-3
-                                                            : problem->promise;
-        *accuracy = accuracy_compare_double(sample.count, values, sample.values, promise);
+        *accuracy = accuracy_compare_double(sample.count, values, sample.values, mdh_problem_promise(problem, o->math, o->sum));
     }
     free(sample.indices);
     free(sample.values);

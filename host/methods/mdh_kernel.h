@@ -20,12 +20,15 @@ typedef struct mdh_problem {
     patch patches[PATCH_COUNT];   /* of a lattice */
     int patch_count;              /* 0: a list */
     int64_t rows;                 /* of all patches; of a list its points: what slabs count */
-    double promise;               /* of the relative RMS error in float */
+    double promise;               /* of the relative RMS error in float: see mdh_problem_promise() */
 } mdh_problem;
 
-/* Without C and kappa the problem is that of the solvent. */
+/* Of a solvent with this C (the dielectric in it) and this kappa. */
 void mdh_problem_init(mdh_problem *problem, const ley_atoms *atoms, const ley_boundary *boundary, double coulomb_constant,
                       double kappa_per_A);
+
+/* What is promised of the relative RMS error by this arithmetic. */
+double mdh_problem_promise(const mdh_problem *problem, ley_math math, ley_sum sum);
 
 /* Points in rows [first, first + count). */
 int64_t mdh_problem_points(const mdh_problem *problem, int64_t first, int64_t count);

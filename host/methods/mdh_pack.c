@@ -1,5 +1,6 @@
 #include "mdh_pack.h"
 
+#include "cells.h"
 #include "spec.h"
 
 #include <math.h>
@@ -20,14 +21,12 @@ size_t mdh_placed_bytes(const mdh_spec *spec)
     return spec->sum == LEY_SPEC_SUM_DOUBLE ? sizeof(placed_double) : sizeof(placed_float);
 }
 
-/* The nearest cell of the frame; what is far outside gets the outermost cell that leaves differences within 32 bits. */
 static placed_double place(const mdh_problem *problem, const double position_A[3], double weight, int radius)
 {
-    const double farthest = LEY_MAX_EXTENT - 1;
     placed_double p = {.offset = {0, 0, 0, weight}, .cell = {0, 0, 0, radius}};
     for (int axis = 0; axis < 3; axis++) {
         const double h_A = problem->frame.spacing_A[axis], from_A = position_A[axis] - problem->frame.origin_A[axis];
-        const double cell = fmin(fmax(rint(from_A / h_A), -farthest), farthest);
+        const double cell = cells_nearest(from_A, h_A);
         p.cell[axis] = (int32_t)cell;
         p.offset[axis] = (from_A - cell * h_A) * problem->unit_per_A;
     }

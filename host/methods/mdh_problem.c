@@ -65,14 +65,18 @@ void mdh_problem_init(mdh_problem *problem, const ley_atoms *atoms, const ley_bo
         problem->frame = *lattice;
         problem->patch_count = PATCH_COUNT;
         patches_of(lattice, problem->patches);
-        for (int i = 0; i < PATCH_COUNT; i++)
-            problem->rows += problem->patches[i].n_b;
+        problem->rows = patches_rows(lattice);
     } else {
         problem->frame = (ley_lattice){.spacing_A = {1, 1, 1}, .n = {1, 1, 1}};
         ley_boundary_point_A(boundary, 0, problem->frame.origin_A);
         problem->rows = ley_boundary_points(boundary);
     }
     choose_screening(problem);
+}
+
+double mdh_problem_promise(const mdh_problem *problem, ley_math math, ley_sum sum)
+{
+    return sum == LEY_SUM_DOUBLE ? 1e-12 : math == LEY_MATH_NATIVE ? 1e-3 : problem->promise;
 }
 
 int64_t mdh_problem_points(const mdh_problem *problem, int64_t first, int64_t count)

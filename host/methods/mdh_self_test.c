@@ -3,18 +3,12 @@
 #include "accuracy.h"
 #include "error.h"
 #include "reference.h"
+#include "self_test.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const ley_lattice test_lattice = {{-3, 40, 1000}, {0.5, 0.625, 0.75}, {23, 18, 20}};
-
-/* A linear congruential generator (Numerical Recipes): the numbers matter less than that they are always the same. */
-static double next_fraction(uint32_t *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return (*state >> 8) / 16777216.0;
-}
 
 /* A molecule across the lattice and beyond it: some radii large, some charges zero, for faces some close to nodes. */
 static ley_status make_atoms(size_t n, double largest_radius_A, bool close, ley_atoms **atoms, ley_error *error)
@@ -25,12 +19,12 @@ static ley_status make_atoms(size_t n, double largest_radius_A, bool close, ley_
     uint32_t state = 2010;
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            const double along = floor(next_fraction(&state) * (double)(test_lattice.n[axis] + 20) - 10);
-            const double within = close && i % 7 == 3 ? 0.02 : 0.3 + 0.4 * next_fraction(&state);
+            const double along = floor(self_test_fraction(&state) * (double)(test_lattice.n[axis] + 20) - 10);
+            const double within = close && i % 7 == 3 ? 0.02 : 0.3 + 0.4 * self_test_fraction(&state);
             position_A[3 * i + axis] = test_lattice.origin_A[axis] + (along + within) * test_lattice.spacing_A[axis];
         }
-        charge_e[i] = i % 13 == 5 ? 0 : 2 * next_fraction(&state) - 1;
-        radius_A[i] = largest_radius_A * next_fraction(&state);
+        charge_e[i] = i % 13 == 5 ? 0 : 2 * self_test_fraction(&state) - 1;
+        radius_A[i] = largest_radius_A * self_test_fraction(&state);
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, radius_A, atoms, error);
     free(position_A);
