@@ -50,6 +50,22 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_AS_REAL(i) LEY_PASTE(as_float, LEY_BITS_SUFFIX)(i)
 #define LEY_ADD_EXPONENT(bits, n) ((bits) + ((n) << 23))
 #endif
+
+/* What a user's pair function is made of: see host/expression.h. */
+#define LEY_REAL(x) ((real)(x##f))
+#define LEY_F_EXP(x) exp(x)
+#define LEY_F_LOG(x) log(x)
+#define LEY_F_SQRT(x) sqrt(x)
+#define LEY_F_ERF(x) erf(x)
+#define LEY_F_ERFC(x) erfc(x)
+#define LEY_F_SIN(x) sin(x)
+#define LEY_F_COS(x) cos(x)
+#define LEY_F_TANH(x) tanh(x)
+#define LEY_F_ABS(x) fabs(x)
+#define LEY_F_MIN(x, y) fmin(x, y)
+#define LEY_F_MAX(x, y) fmax(x, y)
+#define LEY_F_POW(x, y) pow(x, y)
+
 #include "pair.h"
 
 /* 1/sqrt(x) times 1/LEY_ROOT_SCALE, by the recipe LEY_ROOT. */
@@ -71,6 +87,14 @@ LEY_FN real ley_unscaled_root(real x)
 {
     real y;
     __asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+/* x, to [0, 1]: costs nothing where an addition or multiply-add ends it. */
+#define LEY_SATURATE(x) ley_saturate(x)
+LEY_FN real ley_saturate(real x)
+{
+    real y;
+    __asm("cvt.sat.f32.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 #elif LEY_ROOT == LEY_ROOT_AVX512

@@ -52,4 +52,52 @@ LEY_FN real ley_polynomial_exp2(real x)
 }
 #endif
 
+/* ---- Pair functions of cutoff.cl ------------------------------------------------------------------------------------------
+ *
+ * What an atom does at distance r below the cutoff a: r2 = r^2, inverse_r = 1/r, in a unit of the caller's choice. `series` and `k` are
+ * constants of the function, below; first, second and third the atom's own numbers. LEY_PAIR_OF_CHARGE: the value is to be multiplied by
+ * the first one, the charge. LEY_PAIR_ENDS: it is positive before the cutoff and negative behind it, so that no distance need be tested.
+ * host/reference.c has the
+ * same formulas, written otherwise. */
+#ifdef LEY_PAIR
+#define LEY_PAIR_OF_CHARGE (LEY_PAIR < LEY_PAIR_SPEC_LENNARD_JONES)
+#define LEY_PAIR_ENDS (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 || LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4)
+
+#ifdef LEY_USER_PAIR
+LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q), made from the user's expression */
+#endif
+
+#ifndef LEY_PAIR_WHICH
+#define LEY_PAIR_WHICH /* the host, where LEY_PAIR is no constant, has it as a first parameter */
+#endif
+LEY_FN real ley_pair_value(LEY_PAIR_WHICH real r2, real inverse_r, atom series, scalar k, scalar first, scalar second, scalar third)
+{
+    const real inverse_r2 = inverse_r * inverse_r, inverse_r6 = inverse_r2 * inverse_r2 * inverse_r2;
+    const real t = 1 + series.x * r2;
+    if (LEY_PAIR == LEY_PAIR_SPEC_COULOMB)
+        return inverse_r;
+    if (LEY_PAIR == LEY_PAIR_SPEC_SHIFTED) /* series {-1/a^2} */
+        return inverse_r * (t * t);
+    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2) /* series: what is added to 1/r, by powers of r^2 */
+        return r2 * (series.y + series.z * r2) + (inverse_r + series.x);
+    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3)
+        return r2 * (series.y + r2 * (series.z + series.w * r2)) + (inverse_r + series.x);
+    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4) /* k: that of r^8 */
+        return r2 * (series.y + r2 * (series.z + r2 * (series.w + k * r2))) + (inverse_r + series.x);
+    if (LEY_PAIR == LEY_PAIR_SPEC_YUKAWA) /* k = kappa log2(e); up to the cutoff k r is at most 120 */
+        return inverse_r * ley_exp2_minus(r2 * inverse_r, (real)k);
+    if (LEY_PAIR == LEY_PAIR_SPEC_DISTANCE_DIELECTRIC)
+        return inverse_r2;
+    if (LEY_PAIR == LEY_PAIR_SPEC_LENNARD_JONES) /* first A, second B */
+        return inverse_r6 * (first * inverse_r6 - second);
+    if (LEY_PAIR == LEY_PAIR_SPEC_BUCKINGHAM) /* first A, second B log2(e), third C */
+        return first * ley_polynomial_exp2(-second * (r2 * inverse_r)) - third * inverse_r6;
+#ifdef LEY_USER_PAIR
+    if (LEY_PAIR == LEY_PAIR_SPEC_EXPRESSION) /* k: the constant factor */
+        return k * ley_user_pair(r2 * inverse_r, r2, inverse_r, (real)first);
+#endif
+    return (real)1; /* counts */
+}
+#endif
+
 #endif

@@ -102,4 +102,53 @@
     FIELD(columns)     /* work-items along a row */ \
     FIELD(first_group) /* of its work-groups */
 
+/* LEY_PAIR: what a unit charge does at a distance r below the cutoff a; see pair.h. */
+#define LEY_PAIR_SPEC_COULOMB 0             /* 1/r */
+#define LEY_PAIR_SPEC_SHIFTED 1             /* (1 - r^2/a^2)^2 / r */
+#define LEY_PAIR_SPEC_TAYLOR2 2             /* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of 1/sqrt about 1, of degree 2 */
+#define LEY_PAIR_SPEC_TAYLOR3 3             /* of degree 3 */
+#define LEY_PAIR_SPEC_TAYLOR4 4             /* of degree 4 */
+#define LEY_PAIR_SPEC_YUKAWA 5              /* exp(-kappa r)/r */
+#define LEY_PAIR_SPEC_DISTANCE_DIELECTRIC 6 /* 1/r^2 */
+#define LEY_PAIR_SPEC_LENNARD_JONES 7       /* A_j/r^12 - B_j/r^6 */
+#define LEY_PAIR_SPEC_BUCKINGHAM 8          /* A_j exp(-B_j r) - C_j/r^6 */
+#define LEY_PAIR_SPEC_EXPRESSION 9          /* the user's */
+#define LEY_PAIR_SPEC_INSIDE 10             /* 1: counts the atoms within the cutoff */
+#define LEY_PAIR_SPEC_TESTED 11             /* 1, also beyond the cutoff: counts the distances that a kernel computes */
+
+/* Numbers of an atom that LEY_PAIR takes beside its first one, {x, y, z, first}: in an array of their own. */
+#define LEY_PAIR_MORE(pair) \
+    ((pair) == LEY_PAIR_SPEC_LENNARD_JONES ? 1 : (pair) == LEY_PAIR_SPEC_BUCKINGHAM ? 2 : 0)
+
+/* LEY_STORE: how a kernel that computes regions of points stores them. */
+#define LEY_STORE_REGIONS 0 /* one region after the other */
+#define LEY_STORE_ROWS 1    /* in rows, padded to whole regions */
+
+/* cutoff.cl. A work-item computes LEY_UX x LEY_UY x LEY_UZ points (vectors of LEY_WIDTH of them), strided by LEY_LX, LEY_LY and LEY_LZ,
+ * which are the work-items of a group along x, y, z, or, where LEY_WIDTH is not 1, the lanes of a vector. A group's points are a region of
+ * LEY_LX LEY_UX x LEY_LY LEY_UY x LEY_LZ LEY_UZ. LEY_SUM is the type of a term; LEY_TOTAL that of the sum over LEY_RUN terms' sums.
+ * LEY_NEWTON_ROOTS as in dcs.cl. LEY_PRUNE: whether atoms out of the region's reach are left out; LEY_SPLIT: and those that
+ * only a half of it is in reach of are kept apart. LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL,
+ * where the table of bins is. LEY_PTX: whether an OpenCL device takes inline PTX. */
+#define LEY_CUTOFF_KEYS(KEY) \
+    KEY(LEY_LX, lx) \
+    KEY(LEY_LY, ly) \
+    KEY(LEY_LZ, lz) \
+    KEY(LEY_WIDTH, width) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_UY, uy) \
+    KEY(LEY_UZ, uz) \
+    KEY(LEY_DEPTH, depth) \
+    KEY(LEY_TILE, tile) \
+    KEY(LEY_PRUNE, prune) \
+    KEY(LEY_SPLIT, split) \
+    KEY(LEY_TABLE, table) \
+    KEY(LEY_STORE, store) \
+    KEY(LEY_SUM, sum) \
+    KEY(LEY_TOTAL, total) \
+    KEY(LEY_ROOT, root) \
+    KEY(LEY_NEWTON_ROOTS, newton_roots) \
+    KEY(LEY_PAIR, pair) \
+    KEY(LEY_PTX, ptx)
+
 #endif

@@ -63,17 +63,26 @@ size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *in
 }
 
 typedef struct sample {
-    const ley_atoms *atoms;
     const ley_lattice *lattice;
-    double coulomb_constant, r_min_A;
+    accuracy_reference *reference;
+    const void *context;
     const atomic_bool *cancelled;
     int64_t *indices;
+    float *values;
     double *references;
 } sample;
 
 static bool stopped(const sample *s)
 {
     return s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
+}
+
+/* The number nearest to `value`, which need not be one, between low and high; `middle` lies there. */
+static double nearest(double value, double low, double middle, double high)
+{
+    if (isnan(value) || isnan(middle))
+        return middle;
+    return value < low ? low : value > high ? high : value;
 }
 
 static void recompute(void *context, size_t first, size_t last)
@@ -85,36 +94,57 @@ static void recompute(void *context, size_t first, size_t last)
         const double point_A[3] = {l->origin_A[0] + (double)x * l->spacing_A[0],
                                    l->origin_A[1] + (double)(rest % l->n[1]) * l->spacing_A[1],
                                    l->origin_A[2] + (double)(rest / l->n[1]) * l->spacing_A[2]};
-        s->references[i] = reference_dcs(s->atoms, point_A, s->coulomb_constant, s->r_min_A);
+        double slack[2] = {0, 0};
+        const double reference = s->reference(s->context, point_A, slack);
+        s->references[i] = nearest((double)s->values[i], reference + slack[0], reference, reference + slack[1]);
     }
+}
+
+ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference, const void *context, size_t points, uint64_t seed,
+                               double tolerance, const atomic_bool *cancelled, ley_accuracy *accuracy, ley_error *error)
+{
+    const ley_lattice *lattice = ley_map_lattice(map);
+    const uint64_t total = (uint64_t)ley_lattice_points(lattice);
+    if (points > total)
+        points = (size_t)total;
+    sample s = {.lattice = lattice, .reference = reference, .context = context, .cancelled = cancelled,
+                .indices = calloc(points, sizeof *s.indices), .values = calloc(points, sizeof *s.values),
+                .references = calloc(points, sizeof *s.references)};
+    ley_status status = LEY_OK;
+    if (s.indices == NULL || s.references == NULL || s.values == NULL)
+        status = ley_fail_memory(error, points * 20, "the verification");
+    else {
+        accuracy_choose(total, points, seed, s.indices);
+        for (size_t i = 0; i < points; i++)
+            s.values[i] = ley_map_read_values(map)[s.indices[i]];
+        parallel_ranges(points, recompute, &s);
+        if (stopped(&s))
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
+        else
+            *accuracy = accuracy_compare(points, s.values, s.references, tolerance);
+    }
+    free(s.indices);
+    free(s.references);
+    free(s.values);
+    return status;
+}
+
+typedef struct dcs_context {
+    const ley_atoms *atoms;
+    double coulomb_constant, r_min_A;
+} dcs_context;
+
+static double dcs_value(const void *context, const double point_A[3], double slack[2])
+{
+    const dcs_context *d = context;
+    (void)slack;
+    return reference_dcs(d->atoms, point_A, d->coulomb_constant, d->r_min_A);
 }
 
 ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,
                            size_t points, uint64_t seed, double tolerance, const atomic_bool *cancelled,
                            ley_accuracy *accuracy, ley_error *error)
 {
-    const ley_lattice *lattice = ley_map_lattice(map);
-    const uint64_t total = (uint64_t)ley_lattice_points(lattice);
-    if (points > total)
-        points = (size_t)total;
-    sample s = {.atoms = atoms, .lattice = lattice, .coulomb_constant = coulomb_constant, .r_min_A = r_min_A, .cancelled = cancelled,
-                .indices = calloc(points, sizeof *s.indices), .references = calloc(points, sizeof *s.references)};
-    float *values = calloc(points, sizeof *values);
-    ley_status status = LEY_OK;
-    if (s.indices == NULL || s.references == NULL || values == NULL)
-        status = ley_fail_memory(error, points * 20, "the verification");
-    else {
-        accuracy_choose(total, points, seed, s.indices);
-        for (size_t i = 0; i < points; i++)
-            values[i] = ley_map_read_values(map)[s.indices[i]];
-        parallel_ranges(points, recompute, &s);
-        if (stopped(&s))
-            status = ley_fail(error, LEY_CANCELLED, "cancelled");
-        else
-            *accuracy = accuracy_compare(points, values, s.references, tolerance);
-    }
-    free(s.indices);
-    free(s.references);
-    free(values);
-    return status;
+    const dcs_context context = {atoms, coulomb_constant, r_min_A};
+    return accuracy_sample_map(map, dcs_value, &context, points, seed, tolerance, cancelled, accuracy, error);
 }

@@ -19,8 +19,16 @@ ley_accuracy accuracy_compare_double(size_t n, const double *values, const doubl
 /* `wanted` numbers below `total`: random ones, or all in order when there are no more. Returns how many. */
 size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *indices);
 
-/* Samples `points` lattice points (all, in order, when there are no more) and recomputes them in double precision, on all
- * host cores. LEY_CANCELLED when *cancelled (may be NULL) turns true. */
+/* The right value at a point, in double precision; where several are right, those from slack[0] <= 0 below it to slack[1] >= 0 above it
+ * (0 and 0 beforehand). Called from several threads. */
+typedef double accuracy_reference(const void *context, const double point_A[3], double slack[2]);
+
+/* Samples `points` lattice points (all, in order, when there are no more) and recomputes them on all host cores. The reference is the
+ * nearest of the right values. LEY_CANCELLED when *cancelled (may be NULL) turns true. */
+ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference, const void *context, size_t points, uint64_t seed,
+                               double tolerance, const atomic_bool *cancelled, ley_accuracy *accuracy, ley_error *error);
+
+/* The same by direct Coulomb summation. */
 ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double coulomb_constant, double r_min_A,
                            size_t points, uint64_t seed, double tolerance, const atomic_bool *cancelled,
                            ley_accuracy *accuracy, ley_error *error);

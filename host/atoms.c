@@ -1,5 +1,5 @@
 #include "error.h"
-#include "leyden.h"
+#include "io/atoms_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but fi
 
 struct ley_atoms {
     size_t n;
-    double *position_A, *charge_e, *radius_A;
+    double *position_A, *charge_e, *radius_A; /* one block, in this order */
     double low_A[3], high_A[3], total_charge_e;
 };
 
@@ -26,41 +26,69 @@ static ley_status check_atom(size_t i, const double *position_A, double charge_e
     return LEY_OK;
 }
 
-ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
-                            ley_atoms **atoms, ley_error *error)
+ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error)
 {
     if (n == 0)
         return ley_fail(error, LEY_ERROR_INPUT, "no atoms");
     if (n > INT32_MAX)
         return ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than %d", n, INT32_MAX);
     ley_atoms *a = calloc(1, sizeof *a);
-    double *numbers = calloc(5 * n, sizeof(double));
+    double *numbers = calloc(LEY_ATOM_NUMBERS * n, sizeof(double));
     if (a == NULL || numbers == NULL) {
         free(a);
         free(numbers);
-        return ley_fail_memory(error, 5 * n * sizeof(double), "atoms");
+        return ley_fail_memory(error, LEY_ATOM_NUMBERS * n * sizeof(double), "atoms");
     }
     a->n = n;
     a->position_A = numbers;
     a->charge_e = numbers + 3 * n;
     a->radius_A = numbers + 4 * n;
+    *atoms = a;
+    return LEY_OK;
+}
+
+double *ley_atoms_numbers(ley_atoms *atoms)
+{
+    return atoms->position_A;
+}
+
+ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
+{
+    double low_A[3], high_A[3], total_charge_e = 0;
+    memcpy(low_A, atoms->position_A, sizeof low_A);
+    memcpy(high_A, atoms->position_A, sizeof high_A);
+    for (size_t i = 0; i < atoms->n; i++) {
+        const double *position_A = atoms->position_A + 3 * i;
+        ley_status status = check_atom(i, position_A, atoms->charge_e[i], atoms->radius_A[i], error);
+        if (status != LEY_OK)
+            return status;
+        for (int axis = 0; axis < 3; axis++) {
+            low_A[axis] = position_A[axis] < low_A[axis] ? position_A[axis] : low_A[axis];
+            high_A[axis] = position_A[axis] > high_A[axis] ? position_A[axis] : high_A[axis];
+        }
+        total_charge_e += atoms->charge_e[i];
+    }
+    memcpy(atoms->low_A, low_A, sizeof low_A);
+    memcpy(atoms->high_A, high_A, sizeof high_A);
+    atoms->total_charge_e = total_charge_e;
+    return LEY_OK;
+}
+
+ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
+                            ley_atoms **atoms, ley_error *error)
+{
+    ley_atoms *a;
+    ley_status status = ley_atoms_allocate(n, &a, error);
+    if (status != LEY_OK)
+        return status;
     memcpy(a->position_A, position_A, 3 * n * sizeof(double));
     memcpy(a->charge_e, charge_e, n * sizeof(double));
     if (radius_A != NULL)
         memcpy(a->radius_A, radius_A, n * sizeof(double));
-    for (int axis = 0; axis < 3; axis++)
-        a->low_A[axis] = a->high_A[axis] = position_A[axis];
-    for (size_t i = 0; i < n; i++) {
-        ley_status status = check_atom(i, position_A + 3 * i, charge_e[i], a->radius_A[i], error);
-        if (status != LEY_OK) {
-            ley_atoms_destroy(a);
-            return status;
-        }
-        for (int axis = 0; axis < 3; axis++) {
-            a->low_A[axis] = fmin(a->low_A[axis], position_A[3 * i + axis]);
-            a->high_A[axis] = fmax(a->high_A[axis], position_A[3 * i + axis]);
-        }
-        a->total_charge_e += charge_e[i];
+    status = ley_atoms_complete(a, error);
+    if (status != LEY_OK) {
+        ley_atoms_destroy(a);
+        return status;
     }
     *atoms = a;
     return LEY_OK;

@@ -251,7 +251,7 @@ typedef struct record {
 
 /* Positions from the lattice's origin: where they are in reach, and their bin, position * bins_per_A + zero. */
 typedef struct bin_axis {
-    double low_A, high_A, bins_per_A, zero;
+    double low_A, high_A, bins_per_A, side_A, zero;
     int32_t last;
 } bin_axis;
 
@@ -301,6 +301,14 @@ static inline int32_t bin_of(const bin_axis a[3], const double d_A[3])
     return (along(&a[2], d_A[2]) * (a[1].last + 1) + along(&a[1], d_A[1])) * (a[0].last + 1) + along(&a[0], d_A[0]);
 }
 
+/* The slot of an atom with this position from the lattice's origin. */
+static inline void place(const bin_axis a[3], const double d_A[3], float charge, float slot[4])
+{
+    for (int axis = 0; axis < 3; axis++)
+        slot[axis] = (float)(d_A[axis] - ((double)along(&a[axis], d_A[axis]) - a[axis].zero) * a[axis].side_A);
+    slot[3] = charge;
+}
+
 static inline bool is_skipped(const fill_job *j, float charge)
 {
     return charge == 0 && !j->plan->options.keep_neutral;
@@ -347,11 +355,13 @@ static void sort_chunk(const fill_job *j, size_t c)
     sum_up(cursor, j->groups);
     record *records = j->records + j->base[c];
     for (size_t i = 0; i < n; i++)
-        if (bins[i] >= 0)
-            records[cursor[bins[i] >> bits]++] =
-                (record){{(float)(position_A[3 * i] - x_A), (float)(position_A[3 * i + 1] - y_A), (float)(position_A[3 * i + 2] - z_A),
-                          (float)(scale * charge_e[i])},
-                         bins[i], (int32_t)(first + i)};
+        if (bins[i] >= 0) {
+            const double d_A[3] = {position_A[3 * i] - x_A, position_A[3 * i + 1] - y_A, position_A[3 * i + 2] - z_A};
+            record *r = &records[cursor[bins[i] >> bits]++];
+            place(axes, d_A, (float)(scale * charge_e[i]), r->slot);
+            r->bin = bins[i];
+            r->index = (int32_t)(first + i);
+        }
 }
 
 /* ceil and floor of what is below 1e10, without a call, and a hair beyond: the test of reach has the last word. */
@@ -410,9 +420,12 @@ static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *
                 if (bin < 0)
                     continue;
                 found++;
-                if (records != NULL)
-                    records[cursor[bin >> j->group_bits]] =
-                        (record){{(float)at_A[0], (float)at_A[1], (float)at_A[2], charge}, bin, (int32_t)i};
+                if (records != NULL) {
+                    record *r = &records[cursor[bin >> j->group_bits]];
+                    place(j->axes, at_A, charge, r->slot);
+                    r->bin = bin;
+                    r->index = (int32_t)i;
+                }
                 cursor[bin >> j->group_bits]++;
             }
         }
@@ -542,7 +555,7 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
     for (int k = 0; k < 3; k++)
         j->axes[k] = (bin_axis){.low_A = -plan->reach_A,
                             .high_A = (double)(plan->lattice.n[k] - 1) * plan->lattice.spacing_A[k] + plan->reach_A,
-                            .bins_per_A = 1 / plan->side_A[k], .zero = (double)plan->origin_bin[k], .last = (int32_t)plan->n[k] - 1};
+                            .bins_per_A = 1 / plan->side_A[k], .side_A = plan->side_A[k], .zero = (double)plan->origin_bin[k], .last = (int32_t)plan->n[k] - 1};
     while (j->group_bits > LEAST_GROUP_BITS && plan->bins >> j->group_bits < 8 * parallel_cores()) /* a share for every core */
         j->group_bits--;
     while ((plan->bins - 1) >> j->group_bits >= MOST_GROUPS)

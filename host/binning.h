@@ -10,8 +10,8 @@
 
 #include "leyden.h"
 
-/* Where unused slots lie along each axis, their charge being 0: beyond any cutoff, for points have positive coordinates, and near enough
- * for the fourth power of a distance to be a float. */
+/* Where unused slots lie along each axis, their charge being 0: beyond any cutoff, and near enough for the fourth power of a distance to be
+ * a float. */
 #define BINNING_FAR_A (-1e9f)
 enum { BINNING_MOST_DEPTH = 128 };
 
@@ -56,9 +56,9 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_lattice *lattice, c
 /* The bin of the lowest point of a region, counted in regions. */
 void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3]);
 
-/* Atoms in bins. A slot is {x, y, z, q}: the position is relative to the lattice's origin. Within a bin, and within the overflow of a
- * bin, atoms stand in the order of their index (images of one atom: of the cells' along c, then b, then a), whatever the number of threads.
- * A position is rounded to float after its bin was found: it may lie a rounding outside. */
+/* Atoms in bins. A slot is {x, y, z, q}: the position, A, from the bin's lowest corner, so that a float keeps its digits wherever the bin is.
+ * Within a bin, and within the overflow of a bin, atoms stand in the order of their index (images of one atom: of the cells' along c, then
+ * b, then a), whatever the number of threads. A position may lie a rounding outside of its bin. */
 typedef struct binned_atoms {
     int64_t bins;
     int depth;

@@ -4,12 +4,13 @@
 #include "error.h"
 #include "methods/method.h"
 #include "schedule.h"
+#include "short_range.h"
 #include "solvent.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const method *const methods[] = {[LEY_METHOD_DCS] = &method_dcs, [LEY_METHOD_MDH] = &method_mdh};
+static const method *const methods[] = {[LEY_METHOD_DCS] = &method_dcs, [LEY_METHOD_MDH] = &method_mdh, [LEY_METHOD_CUTOFF] = &method_cutoff};
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
 
 void ley_job_options_default(ley_job_options *options)
@@ -21,6 +22,14 @@ void ley_job_options_default(ley_job_options *options)
                                  .r_min_A = 0.05,
                                  .math = LEY_MATH_AUTO,
                                  .sum = LEY_SUM_FLOAT,
+                                 .short_range = {.pair = LEY_PAIR_TAYLOR2,
+                                                 .cutoff_A = 12,
+                                                 .probe_radius_A = 1.7,
+                                                 .probe_depth_kcal_mol = 0.1,
+                                                 .steepness = 12,
+                                                 .depth_for_all_kcal_mol = 0.1,
+                                                 .bin_depth = 8,
+                                                 .bin_fill = 0.75},
                                  .verify_seed = 1};
 }
 
@@ -57,7 +66,7 @@ static ley_status check_options(const ley_job_options *o, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "slab planes %lld, must not be negative", (long long)o->slab_planes);
     if (o->variant != NULL && !known_variant(o->method, o->variant))
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", o->variant);
-    return LEY_OK;
+    return o->method == LEY_METHOD_CUTOFF ? short_range_check(&o->short_range, o, error) : LEY_OK;
 }
 
 static ley_status create_into(ley_job *j, const ley_solvent *solvent, ley_error *error)
@@ -70,6 +79,15 @@ static ley_status create_into(ley_job *j, const ley_solvent *solvent, ley_error 
     if (j->records == NULL || j->device_reports == NULL || (j->options.variant != NULL && j->variant == NULL))
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
     j->options.variant = j->variant;
+    if (j->options.method == LEY_METHOD_CUTOFF) {
+        const ley_short_range *wanted = &j->options.short_range;
+        ley_status status = short_range_check_atoms(wanted, j->atoms, j->options.r_min_A, error);
+        if (status == LEY_OK)
+            status = short_range_copy(wanted, ley_atoms_count(j->atoms), &j->short_range, error);
+        if (status != LEY_OK)
+            return status;
+        j->options.short_range = j->short_range;
+    }
     if (solvent != NULL) {
         j->solvent = *solvent;
         j->ions = calloc(solvent->ion_count + 1, sizeof *j->ions);
@@ -151,6 +169,7 @@ void ley_job_destroy(ley_job *job)
     free(job->slabs);
     free(job->variant);
     free(job->ions);
+    short_range_free(&job->short_range);
     free(job);
 }
 
@@ -168,7 +187,7 @@ static void complete_report(ley_job *job)
         ley_device_report *d = &record->report;
         d->device = &job->engine->workers[i].public_info;
         d->share = (double)d->points / (double)r->points;
-        d->evaluations_per_s = d->kernel_s > 0 ? (double)d->points * (double)r->atoms / d->kernel_s : 0;
+        d->evaluations_per_s = d->kernel_s > 0 ? d->share * r->evaluations / d->kernel_s : 0;
         d->specification = record->specification;
         d->status = record->failure.status;
         d->failure = d->status != LEY_OK ? record->failure.message : NULL;
@@ -178,7 +197,7 @@ static void complete_report(ley_job *job)
     r->devices = job->device_reports;
     r->slabs = job->slabs;
     if (r->compute_s > 0)
-        r->evaluations_per_s = (double)job->points_done * (double)r->atoms / r->compute_s;
+        r->evaluations_per_s = (double)job->points_done / (double)r->points * r->evaluations / r->compute_s;
 }
 
 static ley_status verify(ley_job *job, ley_error *error)

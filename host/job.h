@@ -26,6 +26,7 @@ struct ley_job {
     ley_ion *ions;
     ley_job_options options;
     char *variant; /* the options' own copy */
+    ley_short_range short_range; /* theirs, too */
     double coulomb_constant;
     const struct method *method;
     void *method_data; /* what the method prepared for all devices */

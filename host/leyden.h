@@ -49,6 +49,44 @@ LEY_API ley_status ley_atoms_create(size_t n, const double *position_A, const do
  * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error);
 
+/* Reads a file in the binary form that ley_atoms_write_binary() makes, straight into place. It must be a regular file.
+ * Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT with "file: what" when it is of another kind or version, cut short, too long or altered, and
+ * those of ley_atoms_create(). */
+LEY_API ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error *error);
+
+/* Reads either form, known by the file's first bytes, not by its name. Errors: those of the two above. */
+LEY_API ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error);
+
+/* Writes the form that the name asks for: PQR for .pqr and .pqr.gz, binary for .atoms. Errors: LEY_ERROR_USAGE for another name, and
+ * those of the two below. */
+LEY_API ley_status ley_atoms_write(const ley_atoms *atoms, const char *path, const volatile bool *cancel, ley_error *error);
+
+/* Writes a PQR file, gzip when the path ends in ".gz": all atoms are named X, in residue UNK 1. Numbers have four decimals, or as many
+ * digits as it takes to read the same numbers back. The file appears under its name only when it is whole. `cancel`: stops
+ * the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE. */
+LEY_API ley_status ley_atoms_write_pqr(const ley_atoms *atoms, const char *path, const volatile bool *cancel,
+                                       ley_error *error);
+
+/* Writes the binary form: every number as it is, in float64, with a checksum; docs/formats.md has the layout. The rest is as for PQR. */
+LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *path, const volatile bool *cancel,
+                                          ley_error *error);
+
+/* A cubic box of water to measure with: molecules of three sites as in TIP3P (O -0.834 e, H +0.417 e, r(OH) 0.9572 A, angle 104.52
+ * degrees, radii 1.7683 and 0.2245 A), 1,534,539 atoms in 1.5e7 A^3, in [0, side]^3, at random orientations. Each has a cell of a regular
+ * grid to itself, some cells are vacant, and no atom comes closer than 0.5 A to its cell's faces, nor than 0.57 A to the box's: atoms of
+ * different molecules are at least 1 A apart. Coordinates are multiples of 1e-4 A. A molecule depends on its number, their number and
+ * the seed only. It looks like water to whoever sums charges; it is no equilibrated liquid. */
+
+/* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule do not count, here and below. */
+LEY_API double ley_waterbox_side_A(int64_t atoms);
+
+/* Errors: LEY_ERROR_USAGE for less than 3 or more than 2^31 - 1 atoms, LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_waterbox_create(int64_t count, uint64_t seed, ley_atoms **atoms, ley_error *error);
+
+/* Writes such a box in the form that the name asks for, as ley_atoms_write() does, in bounded memory whatever its size. */
+LEY_API ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, const char *path, const volatile bool *cancel,
+                                      ley_error *error);
+
 LEY_API void ley_atoms_destroy(ley_atoms *atoms);
 
 LEY_API size_t ley_atoms_count(const ley_atoms *atoms);
@@ -248,9 +286,56 @@ LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_
 /* ---- Jobs ------------------------------------------------------------------------------------------------------ */
 
 typedef enum ley_method {
-    LEY_METHOD_DCS, /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
-    LEY_METHOD_MDH  /* Multiple Debye-Hueckel, of boundaries only: see ley_job_create_boundary() */
+    LEY_METHOD_DCS,   /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
+    LEY_METHOD_MDH,   /* Multiple Debye-Hueckel, of boundaries only: see ley_job_create_boundary() */
+    LEY_METHOD_CUTOFF /* short-range: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)); see ley_short_range */
 } ley_method;
+
+/* Pair functions f(r) of LEY_METHOD_CUTOFF; a is the cutoff, s = r^2/a^2. */
+typedef enum ley_pair {
+    LEY_PAIR_COULOMB,             /* 1/r */
+    LEY_PAIR_SHIFTED,             /* (1 - s)^2 / r */
+    LEY_PAIR_TAYLOR2,             /* 1/r - g(s)/a, g the Taylor polynomial of degree 2 of s^(-1/2) about 1: 15/8 - 5/4 s + 3/8 s^2;
+                                     f and two derivatives vanish at a: the short-range part of multilevel summation */
+    LEY_PAIR_TAYLOR3,             /* of degree 3: 35/16 - 35/16 s + 21/16 s^2 - 5/16 s^3 */
+    LEY_PAIR_TAYLOR4,             /* of degree 4: 315/128 - 105/32 s + 189/64 s^2 - 45/32 s^3 + 35/128 s^4 */
+    LEY_PAIR_YUKAWA,              /* exp(-kappa r)/r */
+    LEY_PAIR_DISTANCE_DIELECTRIC, /* 1/r^2: the relative permittivity is `dielectric` times r in A */
+    LEY_PAIR_LENNARD_JONES,       /* eps ((R/r)^12 - 2 (R/r)^6) for a probe, in kcal/mol, R = R_j + R_probe, eps = sqrt(eps_j eps_probe) */
+    LEY_PAIR_BUCKINGHAM,          /* eps (6/(z-6) exp(z (1 - r/R)) - z/(z-6) (R/r)^6), z the steepness: "exp-6", in kcal/mol */
+    LEY_PAIR_EXPRESSION           /* the caller's own f(r, r2, q), without a further factor of q */
+} ley_pair;
+
+/* Where a step of a short-range job is done. */
+typedef enum ley_place { LEY_PLACE_AUTO, LEY_PLACE_HOST, LEY_PLACE_DEVICE } ley_place;
+
+/* A named number of an expression. */
+typedef struct ley_named_number {
+    const char *name;
+    double value;
+} ley_named_number;
+
+/* What LEY_METHOD_CUTOFF sums. Lennard-Jones and Buckingham take atoms' radii as R_j, and neither charges nor C. Whether a pair that lies within
+ * rounding, 1e-6 a, of the cutoff counts is not specified; it matters only to functions that do not vanish there. */
+typedef struct ley_short_range {
+    ley_pair pair;
+    double cutoff_A;              /* a: above r_min, at most 1e4 */
+    double kappa_per_A;           /* of Yukawa: [0, 100] */
+    const char *expression;       /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below; host/expression.h says
+                                     its grammar */
+    size_t number_count;
+    const ley_named_number *numbers;
+    double probe_radius_A;        /* [0, 100] */
+    double probe_depth_kcal_mol;  /* eps_probe: [0, 1e6] */
+    double steepness;             /* z of Buckingham: [6.5, 40] */
+    const double *depth_kcal_mol; /* [atoms] eps_j, the caller's, or NULL: each is depth_for_all_kcal_mol */
+    double depth_for_all_kcal_mol;
+    bool periodic[3];             /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
+    double cell_A[3][3];          /* vectors a, b, c */
+    int bin_depth;                /* atoms a bin has room for: 1 to 128 */
+    double bin_fill;              /* wished share of that room: [1e-3, 1e3] */
+    ley_place binning, overflow, transposition; /* AUTO: where it is predicted to be done sooner */
+} ley_short_range;
 
 /* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest whose error, measured on the
  * device, is below what the method needs. */
@@ -283,6 +368,7 @@ typedef struct ley_job_options {
     ley_math math;
     ley_sum sum;
     const char *variant;   /* a kernel variant by name (ley_variant_name()), NULL: by device class */
+    ley_short_range short_range; /* of LEY_METHOD_CUTOFF */
     int64_t slab_planes;   /* planes of a map, or rows of a boundary, a slab at most, 0: as memory and balance suggest */
     size_t verify_points;  /* lattice points recomputed in double precision after the job, 0: none */
     uint64_t verify_seed;
@@ -290,7 +376,8 @@ typedef struct ley_job_options {
     void *progress_context;
 } ley_job_options;
 
-/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, no verification. */
+/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, no verification; of the short-range method Taylor's C2 function,
+ * cutoff 12 A, open, bins of depth 8 filled to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
 LEY_API void ley_job_options_default(ley_job_options *options);
 
 /* Names of the kernel variants of a method, i from 0; NULL behind the last. */
@@ -326,13 +413,28 @@ typedef struct ley_device_report {
 /* One slab's way through a device; times from the start of the job, in s. */
 typedef struct ley_slab_report {
     size_t device; /* index into devices */
-    int64_t first, count; /* z-planes of a map; rows of a boundary, or points of a list */
+    int64_t first, count; /* z-planes of a map, of a short-range one 8 at a time; rows of a boundary, or points of a list */
     double kernel_start_s, kernel_end_s, transfer_start_s, transfer_end_s;
 } ley_slab_report;
 
+/* How a short-range job was done. */
+typedef struct ley_short_range_report {
+    int64_t bins, bin_depth, binned; /* bins; atoms and images in them, or beyond them: */
+    double bin_side_A[3];
+    int64_t overflow;         /* atoms and images that found their bin full */
+    int64_t outside, neutral; /* atoms that reach no point of the lattice; that have no charge */
+    ley_place binning, overflow_sum, transposition; /* where each was done */
+    double binning_s;         /* in which no device could begin */
+    double overflow_s;        /* host threads summed the overflow, beside the devices */
+    double predicted_device_s, predicted_overflow_s; /* what the choice was made by: all devices' sums; the host's of the overflow */
+    double devices_waited_s;  /* devices were done, host threads were not */
+    double host_waited_s;     /* the other way round */
+    double transposition_s;   /* in host threads, beside the devices */
+} ley_short_range_report;
+
 typedef struct ley_report {
     int64_t atoms, points;
-    double evaluations;       /* atoms x points */
+    double evaluations;       /* atoms x points; of a short-range job an estimate of the pairs within the cutoff */
     double prepare_s, compute_s, verify_s;
     double evaluations_per_s; /* over compute_s */
     size_t device_count;
@@ -340,6 +442,7 @@ typedef struct ley_report {
     size_t slab_count;
     const ley_slab_report *slabs;
     ley_accuracy accuracy;    /* points = 0 when nothing was verified */
+    ley_short_range_report short_range; /* bins = 0 with other methods */
 } ley_report;
 
 typedef struct ley_job ley_job;

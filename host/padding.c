@@ -1,8 +1,11 @@
 #include "padding.h"
 
+#include "parallel.h"
 #include "sizes.h"
 
 #include <string.h>
+
+enum { WORTH_THREADS = 1 << 20 }; /* points */
 
 bool padding_bytes(const padded_slab *slab, int64_t *bytes)
 {
@@ -30,11 +33,29 @@ static void crop_row(const padded_slab *slab, const void *padded, size_t at, siz
     }
 }
 
+/* One slab's way into the map. */
+typedef struct crop {
+    const padded_slab *slab;
+    const void *padded;
+    float *map;
+} crop;
+
+/* Item i is the i-th row. */
+static void crop_rows(void *context, size_t first, size_t last)
+{
+    const crop *c = context;
+    const size_t row_points = (size_t)c->slab->padded_x, rows = (size_t)c->slab->n_y, padded_rows = (size_t)c->slab->padded_y;
+    const size_t carries = row_points * padded_rows * (size_t)c->slab->planes;
+    for (size_t i = first; i < last; i++)
+        crop_row(c->slab, c->padded, (i / rows * padded_rows + i % rows) * row_points, carries, c->map + i * (size_t)c->slab->n_x);
+}
+
 void padding_crop(const padded_slab *slab, const void *padded, float *map)
 {
-    const size_t row_points = (size_t)slab->padded_x, carries = row_points * (size_t)(slab->padded_y * slab->planes);
-    for (int64_t z = 0; z < slab->planes; z++)
-        for (int64_t y = 0; y < slab->n_y; y++)
-            crop_row(slab, padded, (size_t)(z * slab->padded_y + y) * row_points, carries,
-                     map + (size_t)(z * slab->n_y + y) * (size_t)slab->n_x);
+    crop c = {slab, padded, map};
+    const size_t rows = (size_t)(slab->n_y * slab->planes);
+    if (rows * (size_t)slab->n_x < WORTH_THREADS)
+        crop_rows(&c, 0, rows);
+    else
+        parallel_ranges(rows, crop_rows, &c);
 }

@@ -22,7 +22,7 @@ typedef struct padded_slab {
 /* Bytes of the slab; false when they overflow 63 bits. */
 bool padding_bytes(const padded_slab *slab, int64_t *bytes);
 
-/* Copies the lattice's own points to `map`, float[planes][n_y][n_x]. */
+/* Copies the lattice's own points to `map`, float[planes][n_y][n_x]; much, on all cores. */
 void padding_crop(const padded_slab *slab, const void *padded, float *map);
 
 #endif

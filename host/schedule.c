@@ -51,7 +51,7 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
             .points_done = job->points_done,
             .points_total = job->report.points,
             .elapsed_s = elapsed_s,
-            .evaluations_per_s = (double)job->points_done * (double)job->report.atoms / elapsed_s,
+            .evaluations_per_s = (double)job->points_done / (double)job->report.points * job->report.evaluations / elapsed_s,
             .left_s = elapsed_s * (double)(job->report.points - job->points_done) / (double)job->points_done,
         };
         job->options.progress(job->options.progress_context, &progress);

@@ -87,7 +87,7 @@ LEY_FN void add(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT
 /* 64,000 bytes: the back end copies a launch's atoms here. */
-__constant__ stored_atom cm_atoms[64000 / sizeof(stored_atom)]; /* CUDA_CONSTANT_SYMBOL_BYTES */
+__constant__ stored_atom cm_first[64000 / sizeof(stored_atom)]; /* CUDA_CONSTANT_SYMBOL_BYTES */
 #endif
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT || LEY_ATOMS == LEY_ATOMS_GLOBAL
@@ -96,7 +96,7 @@ LEY_FN void sum_atoms(points &p, const stored_atom *atoms, int first, int n_atom
 {
     for (int j = first; j < first + n_atoms; j++) {
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT
-        const atom a = relative(p, cm_atoms[j]);
+        const atom a = relative(p, cm_first[j]);
 #else
         const atom a = relative(p, atoms[j]);
 #endif

@@ -23,6 +23,7 @@ typedef scalar real;
 #endif
 
 #define LEY_FN static __device__ __forceinline__
+#define LEY_SATURATE(x) __saturatef(x) /* to [0, 1]; costs nothing where an addition or multiply-add ends it */
 #if LEY_SUM == LEY_SPEC_SUM_DOUBLE
 #define LEY_MAX(a, b) fmax(a, b)
 #define LEY_MIN(a, b) fmin(a, b)
@@ -35,6 +36,22 @@ typedef scalar real;
 #define LEY_ADD_EXPONENT(bits, n) ((int)((unsigned)(bits) + ((unsigned)(n) << 23)))
 #define ley_rsqrt(x) rsqrtf(x)
 #endif
+
+/* What a user's pair function is made of: see host/expression.h. */
+#define LEY_REAL(x) x##f
+#define LEY_F_EXP(x) expf(x)
+#define LEY_F_LOG(x) logf(x)
+#define LEY_F_SQRT(x) sqrtf(x)
+#define LEY_F_ERF(x) erff(x)
+#define LEY_F_ERFC(x) erfcf(x)
+#define LEY_F_SIN(x) sinf(x)
+#define LEY_F_COS(x) cosf(x)
+#define LEY_F_TANH(x) tanhf(x)
+#define LEY_F_ABS(x) fabsf(x)
+#define LEY_F_MIN(x, y) fminf(x, y)
+#define LEY_F_MAX(x, y) fmaxf(x, y)
+#define LEY_F_POW(x, y) powf(x, y)
+
 #include "pair.h"
 
 /* 1/sqrt(x) times 1/LEY_ROOT_SCALE, by the recipe LEY_ROOT. The native one is the special-function unit's approximation, which CUDA C

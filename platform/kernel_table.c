@@ -25,6 +25,9 @@ const kernel_row kernel_table[] = {
         INT(n_places), VALUE(atom, step), VALUE(atom, step_low), INT(accumulate), BUFFER(real, gm_parts), INT(part_values)),
     ROW(sum_parts, LEY_DIALECT_KEYS, BUFFER(real, gm_parts), INT(n_parts), INT(part_values), BUFFER(real, gm_sums)),
     ROW(exps, LEY_EXPS_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
+    ROW(cutoff, LEY_CUTOFF_KEYS, BUFFER(int4, gm_table), INT(n_table), BUFFER(int2, gm_homes), INT(first_region),
+        BUFFER(atom, gm_slots), BUFFER(float2, gm_more), BUFFER(int, gm_extra), INT(has_extra), VALUE(atom, step), VALUE(atom, side),
+        VALUE(atom, limits), VALUE(atom, series), BUFFER(float, gm_phi)),
     {.name = NULL},
 };
 

@@ -4,7 +4,9 @@
 #include "error.h"
 #include "source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static dev_program *take_cached(dev *device, const dev_source *source, const cache_key *key)
 {
@@ -45,11 +47,27 @@ static ley_status build_and_test(dev *device, const dev_source *source, program_
     return LEY_OK;
 }
 
-ley_status program_get(dev *device, const char *kernel, const char *options, program_test *test, void *context,
+static ley_status load_source(dev *device, const char *kernel, const char *prelude, char **text, ley_error *error)
+{
+    char *own = NULL, *whole;
+    ley_status status = source_load(kernel, device->backend->source_suffix, &own, error);
+    if (status != LEY_OK || prelude == NULL) {
+        *text = own;
+        return status;
+    }
+    const int size = asprintf(&whole, "%s\n%s", prelude, own);
+    free(own);
+    if (size < 0)
+        return ley_fail_memory(error, strlen(prelude), "kernel source");
+    *text = whole;
+    return LEY_OK;
+}
+
+ley_status program_get(dev *device, const char *kernel, const char *options, const char *prelude, program_test *test, void *context,
                        dev_program **program, bool *from_cache, ley_error *error)
 {
     char *text = NULL;
-    ley_status status = source_load(kernel, device->backend->source_suffix, &text, error);
+    ley_status status = load_source(device, kernel, prelude, &text, error);
     if (status != LEY_OK)
         return status;
     const dev_source source = {kernel, text, options};

@@ -87,7 +87,8 @@ static entries expected_entries(const binning_plan *plan, const ley_atoms *atoms
                         d_A = d_A + n2 * (range[2] ? o->cell_A[2][axis] : 0) + n1 * (range[1] ? o->cell_A[1][axis] : 0);
                         d_A += n0 * (range[0] ? o->cell_A[0][axis] : 0);
                         inside = inside && d_A >= -plan->reach_A && d_A <= (double)(l->n[axis] - 1) * l->spacing_A[axis] + plan->reach_A;
-                        slot[axis] = (float)d_A;
+                        const int64_t bin = (int64_t)fmin(d_A * (1 / plan->side_A[axis]) + (double)plan->origin_bin[axis], (double)plan->n[axis] - 1);
+                        slot[axis] = (float)(d_A - (double)(bin - plan->origin_bin[axis]) * plan->side_A[axis]);
                     }
                     if (!inside)
                         continue;
@@ -126,13 +127,11 @@ static bool is_far(const float slot[4])
 }
 
 /* Whether the slot lies in its bin, to a float's rounding. */
-static bool is_at_home(const binning_plan *plan, int64_t bin, const float slot[4])
+static bool is_at_home(const binning_plan *plan, const float slot[4])
 {
-    const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
     for (int axis = 0; axis < 3; axis++) {
-        const double low_A = (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis], x_A = (double)slot[axis];
-        const double rounding_A = 1e-7 * fabs(x_A) + 1e-9 * plan->side_A[axis];
-        if (x_A < low_A - rounding_A || x_A > low_A + plan->side_A[axis] + rounding_A)
+        const double x_A = (double)slot[axis], rounding_A = 1e-7 * plan->side_A[axis];
+        if (x_A < -rounding_A || x_A > plan->side_A[axis] + rounding_A)
             return false;
     }
     return true;
@@ -146,14 +145,14 @@ static size_t count_disorder(const binning_plan *plan, const binned_atoms *b)
         faults += b->used[bin] > b->depth;
         for (int64_t s = bin * b->depth; s < (bin + 1) * b->depth; s++)
             if (s < bin * b->depth + b->used[bin]) {
-                faults += !is_at_home(plan, bin, b->slot[s]);
+                faults += !is_at_home(plan, b->slot[s]);
                 faults += s > bin * b->depth && b->index[s] < b->index[s - 1];
             } else
                 faults += !is_far(b->slot[s]) || b->index[s] != -1;
     }
     for (int64_t i = 0; i < b->overflow; i++) {
         const int32_t bin = b->overflow_bin[i];
-        faults += b->used[bin] != b->depth || !is_at_home(plan, bin, b->overflow_slot[i]);
+        faults += b->used[bin] != b->depth || !is_at_home(plan, b->overflow_slot[i]);
         faults += b->overflow_index[i] < b->index[(int64_t)(bin + 1) * b->depth - 1];
         faults += i > 0 && (bin < b->overflow_bin[i - 1] ||
                             (bin == b->overflow_bin[i - 1] && b->overflow_index[i] < b->overflow_index[i - 1]));
@@ -207,7 +206,8 @@ static size_t count_missed(const binning_plan *plan, const entries *with_bins)
                     for (int axis = 0; axis < 3; axis++) {
                         const double low_A = (double)(r[axis] * plan->options.region[axis]) * l->spacing_A[axis];
                         const int64_t end = (r[axis] + 1) * plan->options.region[axis], last = (end < l->n[axis] ? end : l->n[axis]) - 1;
-                        const double high_A = (double)last * l->spacing_A[axis], x_A = (double)e->slot[axis];
+                        const double high_A = (double)last * l->spacing_A[axis];
+                        const double x_A = (double)e->slot[axis] + (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis];
                         const double off_A = fmax(0, fmax(low_A - x_A, x_A - high_A));
                         r2_A2 += off_A * off_A;
                         found = found && at[axis] >= home[axis] - plan->below[axis] && at[axis] <= home[axis] + plan->above[axis];

@@ -236,21 +236,21 @@ static void test_programs_are_tested_before_they_are_kept(void **state)
     assert_int_equal(list.infos[0].backend->open(&list.infos[0], &device, NULL), LEY_OK);
     tests_run = 0;
     ley_error error = {0};
-    assert_int_equal(program_get(device, "dcs", "-DLEY_UX=1", count_test, &plan, &program, NULL, &error), LEY_ERROR_WRONG_RESULT);
+    assert_int_equal(program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, &plan, &program, NULL, &error), LEY_ERROR_WRONG_RESULT);
     assert_int_equal(plan.live_objects, 0);
     assert_int_equal(plan.binaries, 0);
-    assert_ok((ley_error_clear(&error), program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error)));
+    assert_ok((ley_error_clear(&error), program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, NULL, &program, &from_cache, &error)));
     assert_false(from_cache);
     assert_int_equal(tests_run, 2);
     device->backend->program_destroy(device, program);
-    assert_ok(program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error));
+    assert_ok(program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, NULL, &program, &from_cache, &error));
     assert_true(from_cache);
     assert_int_equal(tests_run, 2);
     device->backend->program_destroy(device, program);
     assert_ok(source_load("dcs", "cl", &text, &error)); /* a whole entry, but no binary of this driver */
     const cache_key key = cache_key_make(device->info, "kernel", text, "-DLEY_UX=1");
     cache_put(&key, "alien", 5);
-    assert_ok(program_get(device, "dcs", "-DLEY_UX=1", count_test, NULL, &program, &from_cache, &error));
+    assert_ok(program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, NULL, &program, &from_cache, &error));
     assert_false(from_cache);
     device->backend->program_destroy(device, program);
     free(text);

@@ -293,7 +293,7 @@ static ley_status prepare(boundary_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
     progress_say(&run->progress, "reading the atoms");
-    ley_status status = ley_atoms_read_pqr(run->arguments->operand, &run->atoms, error);
+    ley_status status = ley_atoms_read(run->arguments->operand, &run->atoms, error);
     if (status == LEY_OK)
         status = run->values->points != NULL ? make_points(run, error) : make_lattice(run, error);
     run->phases.reading_s = lap_s(&clock_s);
@@ -457,7 +457,7 @@ const subcommand boundary_command = {
     .name = "boundary",
     .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz)",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
     .details =
         "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed on "
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "

@@ -4,6 +4,7 @@
 
 #include "options.h"
 
-extern const subcommand devices_command, map_command, boundary_command, apbs_command, slice_command, bench_command;
+extern const subcommand devices_command, map_command, boundary_command, apbs_command, slice_command, generate_command,
+    convert_command, bench_command;
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const subcommand *const commands[] = {&devices_command, &map_command,   &boundary_command,
-                                             &apbs_command,    &slice_command, &bench_command};
+static const subcommand *const commands[] = {&devices_command, &map_command,      &boundary_command, &apbs_command,
+                                             &slice_command,   &generate_command, &convert_command,  &bench_command};
 enum { command_count = sizeof commands / sizeof *commands, name_column = 12 };
 
 static const char *command_name_at(const void *context, size_t i)

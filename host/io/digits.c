@@ -124,3 +124,24 @@ char *ley_digits_write(const ley_digits *digits, float value, char *text)
         return whole < 10000000 ? write_parts(whole, k, at) : write_parts(1000000, k + 1, at);
     }
 }
+
+char *ley_digits_write_fixed(uint64_t value, int decimals, char *end)
+{
+    char *at = end;
+    if (decimals > 0) {
+        for (; decimals > 1; decimals -= 2, value /= 100)
+            write_pair((unsigned)(value % 100), at -= 2);
+        if (decimals == 1) {
+            *--at = (char)('0' + value % 10);
+            value /= 10;
+        }
+        *--at = '.';
+    }
+    for (; value >= 100; value /= 100)
+        write_pair((unsigned)(value % 100), at -= 2);
+    if (value >= 10)
+        write_pair((unsigned)value, at -= 2);
+    else
+        *--at = (char)('0' + value);
+    return at;
+}

@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ley_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool ley_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool ley_word_is(const char *word, size_t length, const char *keyword)
 {
     for (size_t i = 0; i < length; i++) {

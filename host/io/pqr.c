@@ -1,18 +1,25 @@
 /* PQR: atoms with charges and radii. docs/formats.md has the rules that are applied here. */
+#include "atoms_file.h"
+#include "digits.h"
 #include "error.h"
-#include "leyden.h"
 #include "text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { FIELDS_MAX = 12, NUMBERS = 5 };
+enum { FIELDS_MAX = 12, NUMBERS = LEY_ATOM_NUMBERS };
 
 static const char *const number_names[NUMBERS] = {"x", "y", "z", "charge", "radius"};
 
 typedef struct field {
     const char *at;
     size_t length;
+    bool parsed; /* what follows is known */
+    ley_number kind;
+    double value;
 } field;
 
 typedef struct atom_list {
@@ -55,20 +62,24 @@ static void free_list(atom_list *list)
 
 /* ---- What a field looks like ----------------------------------------------------------------------------------- */
 
-static ley_number number_of(const field *f, double *value)
+/* Several rules ask; each field is parsed once. */
+static ley_number number_of(field *f)
 {
-    return ley_parse_double(f->at, f->length, value);
+    if (!f->parsed) {
+        f->kind = ley_parse_double(f->at, f->length, &f->value);
+        f->parsed = true;
+    }
+    return f->kind;
 }
 
 /* Meant as a number, be it a fine one or not. */
-static bool is_number(const field *f)
+static bool is_number(field *f)
 {
-    double value;
-    return number_of(f, &value) != LEY_NUMBER_NONE;
+    return number_of(f) != LEY_NUMBER_NONE;
 }
 
 /* A number written with a decimal point, as coordinates are and residue numbers are not. */
-static bool has_point(const field *f)
+static bool has_point(field *f)
 {
     return is_number(f) && memchr(f->at, '.', f->length) != NULL;
 }
@@ -93,7 +104,7 @@ static bool is_residue_number(const field *f, bool whole)
 
 /* ---- White space ----------------------------------------------------------------------------------------------- */
 
-static bool are_numbers(const field *fields, size_t n, size_t first)
+static bool are_numbers(field *fields, size_t n, size_t first)
 {
     bool all = first + NUMBERS <= n;
     for (size_t i = first; all && i < first + NUMBERS; i++)
@@ -101,13 +112,13 @@ static bool are_numbers(const field *fields, size_t n, size_t first)
     return all;
 }
 
-static bool have_points(const field *fields, size_t first)
+static bool have_points(field *fields, size_t first)
 {
     return has_point(&fields[first]) && has_point(&fields[first + 1]) && has_point(&fields[first + 2]);
 }
 
 /* Index of x among the fields behind the record's name; 0 when white space does not tell. */
-static size_t find_x(const field *fields, size_t n)
+static size_t find_x(field *fields, size_t n)
 {
     /* serial name residue chain number x: a chain that might itself be the residue number takes coordinates with
      * points. */
@@ -133,6 +144,7 @@ static size_t split(const char *at, const char *end, field fields[FIELDS_MAX])
         if (at == end)
             break;
         fields[n].at = at;
+        fields[n].parsed = false;
         while (at < end && !ley_is_space(*at))
             at++;
         fields[n].length = (size_t)(at - fields[n].at);
@@ -181,7 +193,7 @@ static ley_status fail_number(const ley_text *text, size_t i, const field *f, co
 }
 
 /* Names what is wrong, taking the record for one in the usual order. */
-static ley_status fail_record(const ley_text *text, const field *fields, size_t n, ley_error *error)
+static ley_status fail_record(const ley_text *text, field *fields, size_t n, ley_error *error)
 {
     bool chain = n > 4 && !is_number(&fields[3]) && !is_residue_number(&fields[3], false);
     size_t x = chain ? 5 : 4;
@@ -210,9 +222,10 @@ static ley_status read_atom(const ley_text *text, const char *line, size_t lengt
         return fail_record(text, fields, n, error);
     double values[NUMBERS];
     for (size_t i = 0; i < NUMBERS; i++) {
-        ley_number kind = number_of(&numbers[i], &values[i]);
+        ley_number kind = number_of(&numbers[i]);
         if (kind != LEY_NUMBER_FINE)
             return fail_number(text, i, &numbers[i], ley_number_complaint(kind), error);
+        values[i] = numbers[i].value;
     }
     if (values[4] < 0)
         return fail_number(text, 4, &numbers[4], "is negative", error);
@@ -292,4 +305,152 @@ ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *er
     free_list(&list);
     ley_text_close(text);
     return status;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
+
+enum {
+    BUFFER_BYTES = 256 * 1024,
+    FIELD_BYTES = 32, /* of any number, and the blanks in front of it */
+    RECORD_BYTES = (NUMBERS + 2) * FIELD_BYTES + 32
+};
+
+/* A number that ends in the middle of the text, between blanks: copies of one length are the fastest, and what is
+ * copied from behind the number is overwritten by what follows it. */
+typedef struct number_text {
+    char text[2 * FIELD_BYTES];
+    size_t start;
+} number_text;
+
+static void write_integer(uint64_t value, number_text *number)
+{
+    memset(number->text, ' ', sizeof number->text);
+    number->start = (size_t)(ley_digits_write_fixed(value, 0, number->text + FIELD_BYTES) - number->text);
+}
+
+/* Four decimals where they say the same number, or nine; else 17 digits, which always do. */
+static void write_number(double value, number_text *number)
+{
+    static const struct {
+        double unit, most;
+        int decimals;
+    } grades[] = {{1e4, 1e11, 4}, {1e9, 1e6, 9}};
+    const double magnitude = fabs(value);
+    char *const end = number->text + FIELD_BYTES;
+    memset(number->text, ' ', sizeof number->text);
+    for (size_t i = 0; i < sizeof grades / sizeof *grades; i++) {
+        uint64_t whole = magnitude <= grades[i].most ? (uint64_t)(magnitude * grades[i].unit + 0.5) : 0;
+        if ((double)whole / grades[i].unit == magnitude) {
+            char *start = ley_digits_write_fixed(whole, grades[i].decimals, end);
+            if (signbit(value))
+                *--start = '-';
+            number->start = (size_t)(start - number->text);
+            return;
+        }
+    }
+    char digits[FIELD_BYTES];
+    locale_t old = uselocale(ley_c_locale());
+    const int length = snprintf(digits, sizeof digits, "%.17g", value);
+    uselocale(old);
+    memcpy(end - length, digits, (size_t)length);
+    number->start = (size_t)(FIELD_BYTES - length);
+}
+
+/* A blank at least, and more where the number has fewer than `width` characters. There must be room for FIELD_BYTES. */
+static char *put(const number_text *number, size_t width, char *at)
+{
+    const size_t start = FIELD_BYTES - width < number->start ? FIELD_BYTES - width : number->start;
+    memcpy(at, number->text + start - 1, FIELD_BYTES);
+    return at + FIELD_BYTES - start + 1;
+}
+
+static char *put_integer(int64_t value, size_t width, char *at)
+{
+    number_text number;
+    write_integer((uint64_t)value, &number);
+    return put(&number, width, at);
+}
+
+static char *put_number(double value, size_t width, char *at)
+{
+    number_text number;
+    write_number(value, &number);
+    return put(&number, width, at);
+}
+
+ley_status ley_pqr_open(ley_pqr_writer *writer, const char *path, const volatile bool *cancel, ley_error *error)
+{
+    const size_t length = strlen(path);
+    const bool gzip = length > 3 && strcasecmp(path + length - 3, ".gz") == 0;
+    writer->used = 0;
+    writer->text = malloc(BUFFER_BYTES);
+    if (writer->text == NULL)
+        return ley_fail_memory(error, BUFFER_BYTES, "writing a file");
+    ley_status status = ley_output_open(&writer->output, path, gzip, cancel, error);
+    if (status != LEY_OK)
+        free(writer->text);
+    return status;
+}
+
+static ley_status flush(ley_pqr_writer *writer, ley_error *error)
+{
+    const size_t n = writer->used;
+    writer->used = 0;
+    return ley_output_write(&writer->output, writer->text, n, error);
+}
+
+ley_status ley_pqr_put(ley_pqr_writer *writer, const ley_pqr_atom *atom, ley_error *error)
+{
+    if (writer->used + RECORD_BYTES > BUFFER_BYTES) {
+        ley_status status = flush(writer, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    char *at = writer->text + writer->used;
+    memcpy(at, "ATOM ", 5);
+    at = put_integer(atom->serial, 5, at + 5);
+    *at++ = ' ';
+    memcpy(at, atom->name, 4);
+    at[4] = ' ';
+    memcpy(at + 5, atom->residue, 3);
+    at = put_integer(atom->residue_number, 5, at + 8);
+    for (int axis = 0; axis < 3; axis++)
+        at = put_number(atom->position_A[axis], 9, at);
+    at = put_number(atom->charge_e, 7, at);
+    at = put_number(atom->radius_A, 6, at);
+    *at++ = '\n';
+    writer->used = (size_t)(at - writer->text);
+    return LEY_OK;
+}
+
+ley_status ley_pqr_close(ley_pqr_writer *writer, ley_status status, ley_error *error)
+{
+    if (status == LEY_OK)
+        status = flush(writer, error);
+    if (status == LEY_OK)
+        status = ley_output_commit(&writer->output, error);
+    else
+        ley_output_abandon(&writer->output);
+    free(writer->text);
+    return status;
+}
+
+ley_status ley_atoms_write_pqr(const ley_atoms *atoms, const char *path, const volatile bool *cancel, ley_error *error)
+{
+    ley_pqr_writer writer;
+    ley_status status = ley_pqr_open(&writer, path, cancel, error);
+    if (status != LEY_OK)
+        return status;
+    const size_t n = ley_atoms_count(atoms);
+    for (size_t i = 0; i < n && status == LEY_OK; i++) {
+        const ley_pqr_atom atom = {.serial = (int64_t)i + 1,
+                                   .residue_number = 1,
+                                   .name = " X  ",
+                                   .residue = "UNK",
+                                   .position_A = ley_atoms_positions_A(atoms) + 3 * i,
+                                   .charge_e = ley_atoms_charges_e(atoms)[i],
+                                   .radius_A = ley_atoms_radii_A(atoms)[i]};
+        status = ley_pqr_put(&writer, &atom, error);
+    }
+    return ley_pqr_close(&writer, status, error);
 }

@@ -46,9 +46,15 @@ ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *for
 /* ---- Words ----------------------------------------------------------------------------------------------------- */
 
 /* Blank, tab, CR, LF, vertical tab, form feed; never the locale's. */
-bool ley_is_space(char c);
+static inline bool ley_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
-bool ley_is_digit(char c);
+static inline bool ley_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 /* Whether the word is `keyword` (capitals), in any case. */
 bool ley_word_is(const char *word, size_t length, const char *keyword);

@@ -49,7 +49,7 @@ ley_status dcs_kernel_create(dev *device, const tuning_wish *wish, dcs_kernel *k
     if (status != LEY_OK)
         return status;
     tuning_dcs_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
-    return program_get(device, "dcs", kernel->options, test_program, kernel, &kernel->program, &kernel->from_cache,
+    return program_get(device, "dcs", kernel->options, NULL, test_program, kernel, &kernel->program, &kernel->from_cache,
                        error);
 }
 

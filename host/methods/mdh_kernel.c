@@ -40,9 +40,9 @@ ley_status mdh_kernel_create(dev *device, const mdh_wish *wish, mdh_kernel *kern
         return status;
     tuning_mdh_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
     tuning_mdh_sum_options(&kernel->choice.spec, sum_options, sizeof sum_options);
-    status = program_get(device, "sum_parts", sum_options, test_nothing, NULL, &kernel->sum_program, NULL, error);
+    status = program_get(device, "sum_parts", sum_options, NULL, test_nothing, NULL, &kernel->sum_program, NULL, error);
     if (status == LEY_OK)
-        status = program_get(device, "mdh", kernel->options, test_program, kernel, &kernel->program, &kernel->from_cache, error);
+        status = program_get(device, "mdh", kernel->options, NULL, test_program, kernel, &kernel->program, &kernel->from_cache, error);
     return status;
 }
 

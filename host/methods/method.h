@@ -47,6 +47,6 @@ typedef struct method {
     const char *(*variant_name)(size_t i);
 } method;
 
-extern const method method_dcs, method_mdh;
+extern const method method_dcs, method_mdh, method_cutoff;
 
 #endif

@@ -5,7 +5,7 @@
 #include "cuda.h"
 #include "driver_api.h"
 
-/* Size of cm_atoms in kernels_cuda/dcs.cu. */
+/* Size of cm_first, a kernel's first buffer where it reads that from constant memory. */
 enum { CUDA_CONSTANT_SYMBOL_BYTES = 64000 };
 
 enum { LANE_LAUNCH, LANE_READ, LANE_COUNT };
@@ -23,7 +23,7 @@ struct dev_program {
     const struct kernel_row *row;
     CUmodule module;
     CUfunction function;
-    CUdeviceptr constant; /* cm_atoms, for kernels that read constant memory; else 0 */
+    CUdeviceptr constant; /* cm_first, for kernels that read their first buffer from constant memory; else 0 */
     size_t constant_bytes;
     void *image; /* cubin or PTX */
     size_t image_size;

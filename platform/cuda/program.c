@@ -95,12 +95,13 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
     return status;
 }
 
-/* A kernel specialised to read its atoms from constant memory has a symbol for them. */
+/* A kernel specialised to read its first buffer (atoms, or a table of bins) from constant memory has a symbol for it. */
 static bool reads_constant(const dev_source *source)
 {
-    char option[32];
-    snprintf(option, sizeof option, "-DLEY_ATOMS=%d ", LEY_ATOMS_CONSTANT);
-    return strstr(source->options, option) != NULL;
+    char atoms[32], table[32];
+    snprintf(atoms, sizeof atoms, "-DLEY_ATOMS=%d ", LEY_ATOMS_CONSTANT);
+    snprintf(table, sizeof table, "-DLEY_TABLE=%d ", LEY_ATOMS_CONSTANT);
+    return strstr(source->options, atoms) != NULL || strstr(source->options, table) != NULL;
 }
 
 static ley_status load(cuda_dev *d, const dev_source *source, dev_program *p, ley_error *error)
@@ -109,7 +110,7 @@ static ley_status load(cuda_dev *d, const dev_source *source, dev_program *p, le
     CUDA_TRY(api, error, api->module_load(&p->module, p->image, 0, NULL, NULL));
     CUDA_TRY(api, error, api->module_function(&p->function, p->module, source->kernel));
     if (reads_constant(source))
-        CUDA_TRY(api, error, api->module_global(&p->constant, &p->constant_bytes, p->module, "cm_atoms"));
+        CUDA_TRY(api, error, api->module_global(&p->constant, &p->constant_bytes, p->module, "cm_first"));
     return LEY_OK;
 }
 

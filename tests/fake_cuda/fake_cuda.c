@@ -37,7 +37,7 @@ typedef struct object {
     kind kind;
     int device;
     struct object *context, *next;
-    unsigned char *bytes; /* memory; a module's cm_atoms */
+    unsigned char *bytes; /* memory; a module's cm_first */
     size_t size;
     char kernel[32];
     dcs_spec spec;
@@ -445,7 +445,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, CUmodule modu
     object *o = find(MODULE, module);
     if (o == NULL)
         return INVALID_HANDLE;
-    if (o->bytes == NULL || strcmp(name, "cm_atoms") != 0)
+    if (o->bytes == NULL || strcmp(name, "cm_first") != 0)
         return CUDA_ERROR_NOT_FOUND;
     *pointer = (CUdeviceptr)o->bytes;
     *bytes = o->size;

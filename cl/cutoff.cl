@@ -1,0 +1,610 @@
+/* Short-range potentials on regions of a lattice, from atoms in bins:
+ *
+ *     phi(r_i) = sum over atoms j with |r_i - r_j| < a of q_j f(max(|r_i - r_j|, r_min))
+ *
+ * gm_table      {dx, dy, dz, offset} each: the bins around a region's own ("home"), as steps along the axes and in bins
+ * n_table       how many
+ * gm_homes      for each region along x, then y, then z: {bins from bin 0 to home along that axis; home's lowest coordinate less the
+ *               region's, units, as the bits of a float}
+ * first_region  index along z of the launch's first regions
+ * gm_slots      [bins][LEY_DEPTH] {x, y, z, first}: A from the bin's lowest corner, and the atom's charge times every constant factor (or the
+ *               first number that LEY_PAIR takes); unused slots lie beyond any cutoff. Behind the lattice's bins those that hold what
+ *               these have no room for
+ * gm_more       [bins][LEY_DEPTH] {second, third}: the atoms' further numbers; read only where LEY_PAIR has any
+ * gm_extra      bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]; read only when
+ * has_extra     is not 0
+ * step          {h_x, h_y, h_z, units in an A}; h in the unit that the sums are in
+ * side          {s_x, s_y, s_z, slack}: of a bin, units; by how much an atom may lie outside its bin
+ * limits        {a^2, r_min^2, k, near^2}: units^2; k of the pair function; how near atoms are summed apart, at least r_min
+ * series        constants of the pair function, see pair.h
+ * gm_phi        regions in the order of the work-groups, or rows padded to whole regions: LEY_STORE
+ *
+ * A work-group computes a region: it looks for bins within reach of the region, stages those of their atoms that are within reach, and
+ * sums these at each of its points, so that most of the distances that it computes count. Atoms near the region are summed
+ * apart: no maximum in the main loop. Where a pair function's sign tells that the cutoff is passed, it has no test either: cost of a pair
+ * then is an addition, a root, the function and a multiply-add. The scheme of regions and bins is that of Stone et al., GPU Gems
+ * (2010); what is left out here, LEY_PRUNE 0 keeps. */
+#if !defined(LEY_LX) || !defined(LEY_PAIR) || !defined(LEY_TOTAL) || !defined(LEY_TILE) || !defined(LEY_DEPTH)
+#error "the specification is incomplete: see LEY_CUTOFF_KEYS in spec.h"
+#endif
+#include "dialect.h"
+
+#define UNROLL _Pragma("unroll")
+#define ITEMS (LEY_WIDTH == 1 ? LEY_LX * LEY_LY * LEY_LZ : 1)
+#define REGION_X (LEY_LX * LEY_UX)
+#define REGION_Y (LEY_LY * LEY_UY)
+#define REGION_Z (LEY_LZ * LEY_UZ)
+#define POINTS (LEY_UX * LEY_UY * LEY_UZ)
+#define FOR_X(u) UNROLL for (int u = 0; u < LEY_UX; u++)
+#define FOR_Y(v) UNROLL for (int v = 0; v < LEY_UY; v++)
+#define FOR_Z(w) UNROLL for (int w = 0; w < LEY_UZ; w++)
+#define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
+#define IN_SHARE(k, share) (((k) + 1) * (share) / POINTS != (k) * (share) / POINTS)
+
+/* Terms that are summed in floats before their sum goes to the total. */
+#define RUN 32
+
+#if LEY_TABLE == LEY_ATOMS_CONSTANT
+#define TABLE_SPACE __constant
+#else
+#define TABLE_SPACE __global
+#endif
+
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#if LEY_WIDTH == 1
+typedef double total;
+#define TO_TOTAL(x) ((double)(x))
+#define FROM_TOTAL(x) ((float)(x))
+#else
+typedef LEY_PASTE(double, LEY_WIDTH) total;
+#define TO_TOTAL(x) LEY_PASTE(convert_double, LEY_WIDTH)(x)
+#define FROM_TOTAL(x) LEY_PASTE(convert_float, LEY_WIDTH)(x)
+#endif
+#else
+typedef real total;
+#endif
+
+typedef struct {
+    atom step, side, limits, series;
+    atom extent;                    /* of the region */
+    real x[LEY_UX], y[LEY_UY];      /* the points' coordinates from the region's lowest corner */
+    scalar z[LEY_UZ];
+    real sum[POINTS];
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+    total whole[POINTS];
+#endif
+#if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    real carry[POINTS]; /* Kahan's: what the last addition lost, its sign turned */
+#endif
+} points;
+
+/* An atom as it is staged: its place from the region's lowest corner in units, and its own numbers. */
+typedef struct {
+    atom a;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    float2 more;
+#endif
+} staged;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+#define SECOND(s) (s).more.x
+#define THIRD(s) (s).more.y
+#define SECOND_OF(t, j) (t)->more[j].x
+#define THIRD_OF(t, j) (t)->more[j].y
+#else
+#define SECOND(s) 0
+#define THIRD(s) 0
+#define SECOND_OF(t, j) 0
+#define THIRD_OF(t, j) 0
+#endif
+
+/* What is in global memory. */
+typedef struct {
+    TABLE_SPACE const int4 *table;
+    int n_table;
+    __global const atom *slots;
+    __global const float2 *more;
+    __global const int *extra;
+    int has_extra;
+} bins;
+
+/* A bin in reach: where it begins from the region's lowest corner, and its number. */
+typedef struct {
+    float x, y, z;
+    int bin;
+} found;
+
+LEY_FN void clear(points *p)
+{
+    UNROLL for (int k = 0; k < POINTS; k++) {
+        p->sum[k] = 0;
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+        p->whole[k] = 0;
+#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+        p->whole[k] = p->carry[k] = 0;
+#endif
+    }
+}
+
+/* Brings the sums of a run to the totals. */
+LEY_FN void end_run(points *p)
+{
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+    UNROLL for (int k = 0; k < POINTS; k++) {
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+        p->whole[k] += TO_TOTAL(p->sum[k]);
+#else
+        const real term = p->sum[k] - p->carry[k], whole = p->whole[k] + term;
+        p->carry[k] = (whole - p->whole[k]) - term;
+        p->whole[k] = whole;
+#endif
+        p->sum[k] = 0;
+    }
+#endif
+}
+
+LEY_FN real result(const points *p, int k)
+{
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+    return FROM_TOTAL(p->whole[k]);
+#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    return p->whole[k] - p->carry[k];
+#else
+    return p->sum[k];
+#endif
+}
+
+/* The pair function's value at this distance, 0 beyond the cutoff, added to a sum. The unit is such that beyond `near` no value is
+ * above 1, where LEY_SATURATE ends. */
+LEY_FN void add_term(real *sum, const points *p, real r2, real inverse_r, scalar first, scalar second, scalar third)
+{
+    const real value = ley_pair_value(r2, inverse_r, p->series, p->limits.z, first, second, third);
+    const scalar factor = LEY_PAIR_OF_CHARGE ? first : 1;
+#if LEY_PAIR == LEY_PAIR_SPEC_TESTED
+    *sum += value;
+#elif LEY_PAIR_ENDS && defined(LEY_SATURATE)
+    *sum += factor * LEY_SATURATE(value);
+#elif LEY_PAIR_ENDS
+    *sum += factor * (value > 0 ? value : (real)0);
+#elif LEY_WIDTH == 1
+    if (r2 < p->limits.x)
+        *sum += factor * value;
+#else
+    *sum += factor * (r2 < p->limits.x ? value : (real)0);
+#endif
+}
+
+/* An atom near the region. */
+LEY_FN void add_near(points *p, staged s)
+{
+    const atom a = s.a;
+    FOR_Y(v) FOR_X(u) {
+        const real dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
+        FOR_Z(w) {
+            const scalar dz = p->z[w] - a.z;
+            const real r2 = dxy2 + dz * dz, safe = ley_clamped_r2(r2, (real)p->limits.y);
+            const real value = ley_pair_value(safe, rsqrt(safe), p->series, p->limits.z, a.w, SECOND(s), THIRD(s));
+            const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
+            p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
+        }
+    }
+}
+
+/* 1/r times its recipe's factor: the k-th point's. */
+LEY_FN real root_of(int k, real r2)
+{
+#if LEY_NEWTON_ROOTS > 0
+    if (IN_SHARE(k, LEY_NEWTON_ROOTS))
+        return ley_unscaled_newton_root(r2) * LEY_NEWTON_SCALE;
+#endif
+    return ley_unscaled_root(r2) * LEY_ROOT_SCALE;
+}
+
+/* How far a box lies from the region, squared. */
+LEY_FN scalar distance2(const points *p, scalar x, scalar y, scalar z, scalar size_x, scalar size_y, scalar size_z)
+{
+    const scalar dx = fmax(fmax(x - p->extent.x, -(x + size_x)), 0.0f), dy = fmax(fmax(y - p->extent.y, -(y + size_y)), 0.0f),
+                 dz = fmax(fmax(z - p->extent.z, -(z + size_z)), 0.0f);
+    return dx * dx + dy * dy + dz * dz;
+}
+
+/* The neighbour of home that an entry of the table says; whether it is in reach. */
+LEY_FN bool find(const points *p, found home, int4 entry, found *f)
+{
+    const scalar slack = p->side.w;
+    f->x = home.x + entry.x * p->side.x;
+    f->y = home.y + entry.y * p->side.y;
+    f->z = home.z + entry.z * p->side.z;
+    f->bin = home.bin + entry.w;
+    return !LEY_PRUNE || distance2(p, f->x - slack, f->y - slack, f->z - slack, p->side.x + 2 * slack, p->side.y + 2 * slack,
+                                   p->side.z + 2 * slack) < p->limits.x;
+}
+
+/* An atom of a bin, in units from the region's lowest corner, and how far it is from the region, squared. */
+LEY_FN scalar fetch(const points *p, const bins *b, found f, int slot, staged *s)
+{
+    const size_t at = (size_t)f.bin * LEY_DEPTH + slot;
+    s->a = b->slots[at];
+    s->a.x = s->a.x * p->step.w + f.x;
+    s->a.y = s->a.y * p->step.w + f.y;
+    s->a.z = s->a.z * p->step.w + f.z;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    s->more = b->more[at];
+#endif
+    return distance2(p, s->a.x, s->a.y, s->a.z, 0, 0, 0);
+}
+
+#if LEY_WIDTH == 1
+/* ---- A work-group's part ------------------------------------------------------------------------------------------------- */
+
+/* How many work-items before this one want something, and how many of all. */
+#if LEY_PTX && ITEMS == 32
+LEY_FN int rank_of(bool wants, int item, __local uint *sm_marks, int *count)
+{
+    uint votes;
+    __asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff;}" : "=r"(votes) : "r"((int)wants));
+    *count = popcount(votes);
+    return popcount(votes & ((1u << item) - 1));
+}
+#else
+LEY_FN int rank_of(bool wants, int item, __local uint *sm_marks, int *count)
+{
+    int before = 0, all = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ((__local uchar *)sm_marks)[item] = wants;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int w = 0; w < ITEMS / 4; w++) { /* four marks at a time: the highest byte of the product is their sum */
+        const uint marks = sm_marks[w], lower = (1u << 8 * (item % 4)) - 1;
+        if (w == item / 4)
+            before = all + (int)(((marks & lower) * 0x01010101u) >> 24);
+        all += (int)((marks * 0x01010101u) >> 24);
+    }
+    *count = all;
+    return before;
+}
+#endif
+
+/* Atoms are sorted by which halves of the region along x and z they are in reach of, so that the others do not compute them (LEY_SPLIT):
+ * class 3 (half along x) + half along z. The last class are those near the region. */
+#define BOTH 0
+#define LOWER 1
+#define UPPER 2
+#define IS_IN(half, i, n) ((half) == BOTH || ((half) == LOWER) == ((i) < (n) / 2))
+#define CLASSES (LEY_SPLIT ? 10 : LEY_PRUNE ? 2 : 1)
+#define NEAR (LEY_PRUNE ? CLASSES - 1 : -1)
+
+/* Where a vote is a round through local memory, a class more is one more of them, not more of the program. */
+#if LEY_PTX && ITEMS == 32
+#define UNROLL_VOTES UNROLL
+#else
+#define UNROLL_VOTES
+#endif
+
+/* Local memory: atoms within reach, as they were found and sorted; bins within reach; marks. */
+typedef struct {
+    staged tile[LEY_TILE];
+#if LEY_PRUNE
+    staged sorted[LEY_TILE];
+    char class_of[LEY_TILE];
+#endif
+    found bins[2 * ITEMS];
+    uint marks[ITEMS / 4];
+} shared;
+
+/* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom, to the points of these halves. */
+LEY_FN void add(points *p, staged s, int half_x, int half_z)
+{
+    const atom a = s.a;
+    scalar dz2[LEY_UZ];
+    FOR_Z(w) {
+        const scalar dz = p->z[w] - a.z;
+        dz2[w] = dz * dz;
+    }
+    FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX)) {
+        const scalar dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
+        FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
+            const int k = INDEX(u, v, w);
+            const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p->limits.y);
+            add_term(&p->sum[k], p, r2, root_of(k, r2), a.w, SECOND(s), THIRD(s));
+        }
+    }
+}
+
+LEY_FN void add_list(points *p, __local const staged *sm_list, int from, int to, int half_x, int half_z)
+{
+    for (int run = from; run < to; run += RUN) {
+        const int end = min(run + RUN, to);
+        _Pragma("unroll 2")
+        for (int j = run; j < end; j++)
+            add(p, sm_list[j], half_x, half_z);
+        end_run(p);
+    }
+}
+
+#if LEY_PRUNE
+/* How far x is from [low, high], squared. */
+LEY_FN scalar beyond(scalar x, scalar low, scalar high)
+{
+    const scalar d = fmax(fmax(low - x, x - high), 0.0f);
+    return d * d;
+}
+
+/* The half that an atom is in reach of, of which at least one is, for all distances across (squared) below `limit`. */
+LEY_FN int half_of(scalar lower2, scalar upper2, scalar limit)
+{
+    return lower2 < limit ? (upper2 < limit ? BOTH : LOWER) : UPPER;
+}
+
+LEY_FN int class_of(const points *p, atom a)
+{
+    const scalar middle_x = REGION_X / 2 * p->step.x, middle_z = REGION_Z / 2 * p->step.z;
+    const scalar x_low = beyond(a.x, 0, middle_x - p->step.x), x_high = beyond(a.x, middle_x, p->extent.x);
+    const scalar z_low = beyond(a.z, 0, middle_z - p->step.z), z_high = beyond(a.z, middle_z, p->extent.z);
+    const scalar x2 = fmin(x_low, x_high), y2 = beyond(a.y, 0, p->extent.y), z2 = fmin(z_low, z_high);
+    if (beyond(a.x, 0, p->extent.x) + y2 + beyond(a.z, 0, p->extent.z) < p->limits.w)
+        return NEAR;
+    if (!LEY_SPLIT)
+        return 0;
+    return 3 * half_of(x_low, x_high, p->limits.x - y2 - z2) + half_of(z_low, z_high, p->limits.x - y2 - x2);
+}
+
+/* Sorts what is staged by class, in the order in which it was found; end[c] becomes where class c ends. */
+LEY_FN void sort(const points *p, __local shared *sm, int count, int item, int *end)
+{
+    int n, before = 0;
+    UNROLL_VOTES for (int c = 0; c < CLASSES; c++)
+        end[c] = 0;
+    for (int first = 0; first < count; first += ITEMS) {
+        int own = -1;
+        if (first + item < count)
+            sm->class_of[first + item] = own = class_of(p, sm->tile[first + item].a);
+        UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+            rank_of(own == c, item, sm->marks, &n);
+            end[c] += n;
+        }
+    }
+    UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+        n = end[c];
+        end[c] = before;
+        before += n;
+    }
+    for (int first = 0; first < count; first += ITEMS) {
+        const int own = first + item < count ? sm->class_of[first + item] : -1;
+        int at = 0;
+        UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+            const int rank = rank_of(own == c, item, sm->marks, &n);
+            at = own == c ? end[c] + rank : at;
+            end[c] += n;
+        }
+        if (own >= 0)
+            sm->sorted[at] = sm->tile[first + item];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#endif
+
+/* Sums what is staged. */
+LEY_FN void sum_tile(points *p, __local shared *sm, int count, int item)
+{
+    int end[CLASSES], from = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#if LEY_PRUNE
+    sort(p, sm, count, item, end);
+    __local const staged *sm_list = sm->sorted;
+#else
+    end[0] = count;
+    __local const staged *sm_list = sm->tile;
+#endif
+    UNROLL for (int c = 0; c < CLASSES; c++) {
+        if (c == NEAR)
+            for (int j = from; j < end[c]; j++)
+                add_near(p, sm_list[j]);
+        else
+            add_list(p, sm_list, from, end[c], c / 3, c % 3);
+        from = end[c];
+    }
+    end_run(p);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Stages the atoms of the bins found, and sums when the tile is full, or at last. */
+LEY_FN void stage(points *p, const bins *b, __local shared *sm, int item, int n_bins, bool last, int *staged_atoms)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int first = 0;; first += ITEMS) { /* each step stands here once: what compilers get is large enough */
+        const int i = first + item;
+        const bool through = first >= n_bins * LEY_DEPTH;
+        int count;
+        staged s;
+        if (through ? last : *staged_atoms + ITEMS > LEY_TILE) {
+            sum_tile(p, sm, *staged_atoms, item);
+            *staged_atoms = 0;
+        }
+        if (through)
+            break;
+        bool wants = i < n_bins * LEY_DEPTH;
+        if (wants) {
+            const scalar d2 = fetch(p, b, sm->bins[i / LEY_DEPTH], i % LEY_DEPTH, &s);
+            wants = !LEY_PRUNE || d2 < p->limits.x;
+        }
+        const int rank = rank_of(wants, item, sm->marks, &count);
+        if (wants)
+            sm->tile[*staged_atoms + rank] = s;
+        *staged_atoms += count;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Goes through the table; after each step through the bins in which those found go on, one after the other. */
+LEY_FN void sum_neighbourhood(points *p, const bins *b, found home, int item, __local shared *sm)
+{
+    int n_bins = 0, staged_atoms = 0, first = 0, count = 0, next = 0, end = 0;
+    found f;
+    for (bool last = false; !last;) {
+        bool wants = false;
+        if (b->has_extra && count > 0) {
+            wants = next < end;
+            f.bin = next++;
+        } else {
+            last = first >= b->n_table;
+            next = end = 0;
+            if (first + item < b->n_table) {
+                wants = find(p, home, b->table[first + item], &f);
+                if (wants && b->has_extra) {
+                    next = b->extra[f.bin];
+                    end = b->extra[f.bin + 1];
+                }
+            }
+            first += ITEMS;
+        }
+        const int rank = rank_of(wants, item, sm->marks, &count);
+        if (wants)
+            sm->bins[n_bins + rank] = f;
+        n_bins += count;
+        if (n_bins > ITEMS || last) {
+            stage(p, b, sm, item, n_bins, last, &staged_atoms);
+            n_bins = 0;
+        }
+    }
+}
+#else
+/* ---- One work-item's part, for CPU devices ------------------------------------------------------------------------------- */
+
+/* Atoms within reach; of each the squares of its distances from the region's planes, which the inner loop broadcasts. */
+typedef struct {
+    scalar x[LEY_TILE], y[LEY_TILE], z[LEY_TILE], first[LEY_TILE];
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    float2 more[LEY_TILE];
+#endif
+    scalar dz2[LEY_TILE * LEY_UZ];
+} tile;
+
+LEY_FN void sum_tile(points *p, tile *t, int far)
+{
+    for (int j = 0; j < far; j++)
+        FOR_Z(w) {
+            const scalar dz = p->z[w] - t->z[j];
+            t->dz2[j * LEY_UZ + w] = dz * dz;
+        }
+    for (int run = 0; run < far; run += RUN) {
+        const int end = min(run + RUN, far);
+        for (int j = run; j < end; j++)
+            FOR_Y(v) FOR_X(u) {
+                const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
+                FOR_Z(w) {
+                    const int k = INDEX(u, v, w);
+                    const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
+                    add_term(&p->sum[k], p, r2, root_of(k, r2), t->first[j], SECOND_OF(t, j), THIRD_OF(t, j));
+                }
+            }
+        end_run(p);
+    }
+}
+
+LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)
+{
+    tile t;
+    int far = 0;
+    for (int e = 0; e < b->n_table; e++) {
+        found f;
+        if (!find(p, home, b->table[e], &f))
+            continue;
+        int next = 0, end = 0;
+        if (b->has_extra) {
+            next = b->extra[f.bin];
+            end = b->extra[f.bin + 1];
+        }
+        for (;;) { /* the bin itself, then those in which it goes on */
+            if (far > LEY_TILE - LEY_DEPTH) {
+                sum_tile(p, &t, far);
+                far = 0;
+            }
+            for (int slot = 0; slot < LEY_DEPTH; slot++) {
+                staged s;
+                const scalar d2 = fetch(p, b, f, slot, &s);
+                const bool is_near = d2 < p->limits.w;
+                t.x[far] = s.a.x;
+                t.y[far] = s.a.y;
+                t.z[far] = s.a.z;
+                t.first[far] = s.a.w;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+                t.more[far] = s.more;
+#endif
+                far += d2 < p->limits.x && !is_near;
+                if (is_near)
+                    add_near(p, s);
+            }
+            if (next >= end)
+                break;
+            f.bin = next++;
+        }
+    }
+    sum_tile(p, &t, far);
+    end_run(p);
+}
+#endif
+
+/* Where a work-item, or a vector's lanes, have their first point. */
+#if LEY_WIDTH == 1
+#define LANES_X ((real)get_local_id(0))
+#define LANES_Y ((real)get_local_id(1))
+#define ITEM_Z ((int)get_local_id(2))
+#else
+#define LANES_Y floor(LEY_LANES * (1.0f / LEY_LX))
+#define LANES_X (LEY_LANES - LEY_LX * LANES_Y)
+#define ITEM_Z 0
+#endif
+
+LEY_FN void store(const points *p, __global float *gm_phi)
+{
+    const size_t groups_x = get_num_groups(0), groups_y = get_num_groups(1);
+    const size_t x = get_group_id(0), y = get_group_id(1), z = get_group_id(2);
+#if LEY_STORE == LEY_STORE_ROWS
+    const size_t row = groups_x * REGION_X, plane = groups_y * REGION_Y * row;
+    __global float *gm_first = gm_phi + z * REGION_Z * plane + y * REGION_Y * row + x * REGION_X;
+#else
+    const size_t row = REGION_X, plane = REGION_X * REGION_Y;
+    __global float *gm_first = gm_phi + ((z * groups_y + y) * groups_x + x) * (REGION_Z * plane);
+#endif
+    FOR_Z(w) FOR_Y(v) FOR_X(u) {
+        __global float *gm_point = gm_first + (ITEM_Z + w * LEY_LZ) * plane + v * LEY_LY * row + u * LEY_LX;
+        const real value = result(p, INDEX(u, v, w));
+#if LEY_WIDTH == 1
+        gm_point[get_local_id(1) * row + get_local_id(0)] = value;
+#else
+        float lanes[LEY_WIDTH];
+        LEY_PASTE(vstore, LEY_WIDTH)(value, 0, lanes);
+        for (int lane = 0; lane < LEY_WIDTH; lane++)
+            gm_point[lane / LEY_LX * row + lane % LEY_LX] = lanes[lane];
+#endif
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_LZ)))
+void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global const int2 *restrict gm_homes, int first_region,
+            __global const atom *restrict gm_slots, __global const float2 *restrict gm_more, __global const int *restrict gm_extra,
+            int has_extra, atom step, atom side, atom limits, atom series, __global float *restrict gm_phi)
+{
+    const int regions_x = get_num_groups(0), regions_y = get_num_groups(1);
+    const int2 home_x = gm_homes[get_group_id(0)], home_y = gm_homes[regions_x + get_group_id(1)],
+               home_z = gm_homes[regions_x + regions_y + first_region + get_group_id(2)];
+    const found home = {as_float(home_x.y), as_float(home_y.y), as_float(home_z.y), home_x.x + home_y.x + home_z.x};
+    const bins b = {gm_table, n_table, gm_slots, gm_more, gm_extra, has_extra};
+    points p;
+    p.step = step;
+    p.side = side;
+    p.limits = limits;
+    p.series = series;
+    p.extent = (atom)((REGION_X - 1) * step.x, (REGION_Y - 1) * step.y, (REGION_Z - 1) * step.z, 0);
+    FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
+    FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;
+    FOR_Z(w) p.z[w] = (ITEM_Z + w * LEY_LZ) * step.z;
+    clear(&p);
+#if LEY_WIDTH == 1
+    __local shared sm;
+    sum_neighbourhood(&p, &b, home, get_local_id(0) + LEY_LX * (get_local_id(1) + LEY_LY * get_local_id(2)), &sm);
+#else
+    sum_neighbourhood(&p, &b, home);
+#endif
+    store(&p, gm_phi);
+}

@@ -1,0 +1,257 @@
+/* Short-range potentials as a method: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)). Stone et al., GPU Gems (2010); Rodrigues et al., CF
+ * (2008); Hardy, Stone, Schulten, Parallel Computing 35, 164 (2009).
+ *
+ * Data: atoms into bins, on all host cores; the bins go to each device once; a slab is some layers of planes, whose potentials come back through
+ * page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to host threads meanwhile. Bounds: pairs within the
+ * cutoff, over the share of computed pairs that these are, at one root or about seven multiply-adds each; and 4 bytes a point over the link. */
+#include "accuracy.h"
+#include "clock.h"
+#include "cutoff_plan.h"
+#include "error.h"
+#include "method.h"
+#include "reference.h"
+#include "short_range.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double slab_s = 0.1; /* aim: progress, balance and cancelling */
+static const int64_t most_staging_bytes = (int64_t)64 << 20;
+enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
+
+/* All devices' data. */
+typedef struct cutoff_data {
+    cutoff_problem problem;
+    overflow_team *team; /* NULL: devices sum the overflow */
+} cutoff_data;
+
+typedef struct cutoff_state {
+    ley_job *job;
+    cutoff_kernel kernel;
+    int64_t slab_layers;
+    cutoff_run slots[METHOD_SLOTS];
+} cutoff_state;
+
+static int64_t layers_of(const ley_job *job)
+{
+    return (ley_map_lattice(job->map)->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+}
+
+static int64_t count_points(const ley_job *job, slab s)
+{
+    const int64_t *n = ley_map_lattice(job->map)->n, end = (s.first + s.count) * CUTOFF_LAYER;
+    return ((end < n[2] ? end : n[2]) - s.first * CUTOFF_LAYER) * n[0] * n[1];
+}
+
+/* ---- Once a job ------------------------------------------------------------------------------------------------------------ */
+
+static void note_bins(ley_job *job, const cutoff_problem *p)
+{
+    ley_short_range_report *r = &job->report.short_range;
+    const binned_atoms *b = p->binned;
+    r->bins = b->bins;
+    r->bin_depth = b->depth;
+    r->binned = b->binned;
+    r->overflow = b->overflow;
+    r->outside = b->outside;
+    r->neutral = b->neutral;
+    memcpy(r->bin_side_A, p->plan.side_A, sizeof r->bin_side_A);
+}
+
+static ley_status share_out(ley_job *job, cutoff_data *d, ley_error *error)
+{
+    const double pairs = cutoff_problem_pairs(&d->problem);
+    ley_status status = cutoff_plan(job, &d->problem, pairs, error);
+    if (status != LEY_OK)
+        return status;
+    job->report.evaluations = pairs;
+    if (d->problem.binned->overflow == 0)
+        return LEY_OK;
+    return job->report.short_range.overflow_sum == LEY_PLACE_HOST ? overflow_team_start(job, &d->problem, &d->team, error)
+                                                                  : cutoff_problem_add_extra(&d->problem, error);
+}
+
+static ley_status prepare(ley_job *job, ley_error *error)
+{
+    cutoff_data *d = calloc(1, sizeof *d);
+    const ley_job_options *o = &job->options;
+    if (d == NULL)
+        return ley_fail_memory(error, sizeof *d, "the job");
+    job->method_data = d;
+    const double start_s = ley_clock_s();
+    ley_status status = cutoff_problem_init(&d->problem, job->atoms, ley_map_lattice(job->map), &o->short_range, job->coulomb_constant,
+                                            o->dielectric, o->r_min_A, error);
+    if (status == LEY_OK)
+        status = cutoff_problem_bin(&d->problem, error);
+    job->report.short_range.binning = LEY_PLACE_HOST;
+    job->report.short_range.binning_s = ley_clock_s() - start_s;
+    if (status != LEY_OK)
+        return status;
+    note_bins(job, &d->problem);
+    return share_out(job, d, error);
+}
+
+static void release(ley_job *job)
+{
+    cutoff_data *d = job->method_data;
+    if (d != NULL) {
+        overflow_team_destroy(d->team);
+        cutoff_problem_clear(&d->problem);
+    }
+    free(d);
+    job->method_data = NULL;
+}
+
+/* ---- Once a device --------------------------------------------------------------------------------------------------------- */
+
+/* Layers a slab: as many as there is room for, no more than the device computes in slab_s, and few enough for the way back to be hidden. */
+static ley_status size_slabs(cutoff_state *s, ley_error *error)
+{
+    const dev_info *info = s->kernel.device->info;
+    const cutoff_data *d = s->job->method_data;
+    const binned_atoms *b = d->problem.binned;
+    const double layers = (double)layers_of(s->job), rate = tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts);
+    int64_t layer_bytes = INT64_MAX;
+    cutoff_kernel_bytes(&s->kernel, 1, &layer_bytes);
+    const double bins_bytes = (double)(b->bins + b->extra_bins) * (double)b->depth * (d->problem.more != NULL ? 24 : 16);
+    double room = fmax((double)most_staging_bytes, (double)layer_bytes);
+    if (info->max_allocation_bytes > 0)
+        room = fmin(room, (double)info->max_allocation_bytes);
+    if (info->global_bytes > 0)
+        room = fmin(room, ((double)info->global_bytes * 0.75 - bins_bytes) / METHOD_SLOTS);
+    if ((double)layer_bytes > room)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %d planes of the lattice need %lld bytes, there is room for %.0f", info->name, CUTOFF_LAYER,
+                        (long long)layer_bytes, fmax(room, 0));
+    double wanted = fmin(floor(room / (double)layer_bytes), ceil(layers / LEAST_SLABS));
+    wanted = fmin(wanted, floor(rate * slab_s / fmax(s->job->report.evaluations / layers, 1)));
+    if (info->max_groups[2] > 0)
+        wanted = fmin(wanted, floor((double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER));
+    if (s->job->options.slab_planes > 0)
+        wanted = fmin(wanted, ceil((double)s->job->options.slab_planes / CUTOFF_LAYER));
+    s->slab_layers = (int64_t)fmax(wanted, 1);
+    return LEY_OK;
+}
+
+static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
+{
+    cutoff_state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a device's state");
+    *state = s;
+    s->job = job;
+    s->kernel.device = w->device;
+    const cutoff_data *d = job->method_data;
+    const cutoff_wish wish =
+        cutoff_wish_of(job, job->report.short_range.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
+    ley_status status = cutoff_kernel_create(w->device, &wish, &d->problem, &s->kernel, error);
+    if (status != LEY_OK)
+        return status;
+    record->report.variant = s->kernel.choice.variant;
+    record->report.root = calibrate_root_name(s->kernel.choice.spec.root);
+    record->report.from_cache = s->kernel.from_cache;
+    snprintf(record->specification, sizeof record->specification, "%s", s->kernel.options);
+    status = cutoff_kernel_load(&s->kernel, &d->problem, error);
+    if (status == LEY_OK)
+        status = size_slabs(s, error);
+    for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
+        status = cutoff_run_create(&s->slots[i], &s->kernel, s->slab_layers, error);
+    return status;
+}
+
+static void end(void *state)
+{
+    cutoff_state *s = state;
+    if (s == NULL)
+        return;
+    for (int i = 0; i < METHOD_SLOTS; i++)
+        cutoff_run_destroy(&s->slots[i]);
+    cutoff_kernel_destroy(&s->kernel);
+    free(s);
+}
+
+static int64_t slab_count(const void *state)
+{
+    return ((const cutoff_state *)state)->slab_layers;
+}
+
+/* ---- Once a slab ----------------------------------------------------------------------------------------------------------- */
+
+static ley_status submit(void *state, int slot, slab piece, ley_error *error)
+{
+    cutoff_state *s = state;
+    return cutoff_run_begin(&s->slots[slot], piece.first, piece.count, error);
+}
+
+static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    (void)piece;
+    cutoff_state *s = state;
+    cutoff_run *run = &s->slots[slot];
+    double store_s = 0;
+    ley_status status = cutoff_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map), &times->transfer, &store_s, error);
+    times->kernel = run->launches.times;
+    times->kernel_s = run->launches.busy_s;
+    pthread_mutex_lock(&s->job->mutex);
+    s->job->report.short_range.transposition_s += store_s;
+    pthread_mutex_unlock(&s->job->mutex);
+    return status;
+}
+
+static void drop(void *state, int slot)
+{
+    cutoff_state *s = state;
+    cutoff_run_abandon(&s->slots[slot]);
+}
+
+/* ---- The rest -------------------------------------------------------------------------------------------------------------- */
+
+static ley_status finish(ley_job *job, ley_error *error)
+{
+    cutoff_data *d = job->method_data;
+    ley_short_range_report *r = &job->report.short_range;
+    const double devices_done_s = ley_clock_s();
+    if (d->team != NULL) {
+        double host_done_s;
+        overflow_team_wait(d->team, &host_done_s);
+        if (job_cancelled(job))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        r->devices_waited_s = fmax(host_done_s - devices_done_s, 0);
+        r->host_waited_s = fmax(devices_done_s - host_done_s, 0);
+        overflow_team_add(d->team, ley_map_values(job->map));
+    }
+    ley_map_set_units(job->map, short_range_units(&job->options.short_range, job->options.units));
+    return LEY_OK;
+}
+
+static double right(const void *context, const double point_A[3], double slack[2])
+{
+    const cutoff_problem *p = context;
+    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
+}
+
+static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
+{
+    const ley_job_options *o = &job->options;
+    const cutoff_data *d = job->method_data;
+    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, accuracy_promise(o->math, o->sum),
+                               &job->cancelled, accuracy, error);
+}
+
+const method method_cutoff = {
+    .name = "cutoff",
+    .prepare = prepare,
+    .release = release,
+    .count = layers_of,
+    .points = count_points,
+    .begin = begin,
+    .end = end,
+    .slab_count = slab_count,
+    .submit = submit,
+    .collect = collect,
+    .drop = drop,
+    .finish = finish,
+    .verify = verify,
+    .variant_name = tuning_cutoff_variant,
+};

@@ -1,0 +1,102 @@
+/* The short-range kernel on one device: chosen, built and tested, with its bins in place. */
+#ifndef LEY_CUTOFF_KERNEL_H
+#define LEY_CUTOFF_KERNEL_H
+
+#include "binning.h"
+#include "device.h"
+#include "expression.h"
+#include "launches.h"
+#include "leyden.h"
+#include "padding.h"
+#include "transpose.h"
+#include "tuning_cutoff.h"
+
+/* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and the atoms in their bins. Kernels compute in
+ * units: lengths are multiplied by unit_per_A, values come out in A when divided by it, which is in the atoms' first numbers. */
+typedef struct cutoff_problem {
+    const ley_atoms *atoms;
+    ley_lattice lattice;
+    const ley_short_range *range;
+    double constant, r_min_A;
+    double cutoff_A;        /* the range's, or shorter where screening leaves nothing beyond */
+    double unit_per_A;
+    float limits[4], series[4]; /* the kernel's arguments */
+    expression *formula;    /* of LEY_PAIR_EXPRESSION */
+    char *prelude;          /* its source, for the kernel */
+    binning_plan plan;
+    binned_atoms *binned;
+    float (*more)[2];       /* [bins and extra bins][depth] second and third numbers, where LEY_PAIR has them */
+    bool with_extra;        /* devices sum the overflow, from bins behind the others */
+} cutoff_problem;
+
+/* Everything but the bins. The range must be checked, and outlive the problem, as must the atoms. */
+ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
+                               double coulomb_constant, double dielectric, double r_min_A, ley_error *error);
+
+/* Puts the atoms into bins, on the host. */
+ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
+
+/* Gives devices the overflow, too. */
+ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
+
+/* Pairs within the cutoff, and the atoms' part in them that the overflow has, both estimated from a sample. */
+double cutoff_problem_pairs(const cutoff_problem *problem);
+
+/* The first and further numbers of an atom as the kernels take them. */
+void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
+
+void cutoff_problem_clear(cutoff_problem *problem);
+
+/* ---- A device's part ----------------------------------------------------------------------------------------------------- */
+
+typedef struct cutoff_kernel {
+    dev *device;
+    calibration facts;
+    cutoff_choice choice;
+    char options[512];
+    dev_program *program;
+    bool from_cache;
+    const cutoff_problem *problem;
+    int64_t region[3], regions[3]; /* points of one; how many */
+    int n_table;
+    dev_buffer *table, *homes, *slots, *more, *extra;
+} cutoff_kernel;
+
+/* Calibrates the device if need be, chooses the variant, and gets the program: from the cache, or built and tested. The problem need
+ * not have its bins yet. */
+ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cutoff_problem *problem, cutoff_kernel *kernel, ley_error *error);
+
+/* Puts the problem's bins on the device. */
+ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
+
+void cutoff_kernel_destroy(cutoff_kernel *kernel);
+
+/* Bytes of a slab of so many layers of CUTOFF_LAYER planes, as the device has it; false when they overflow. */
+bool cutoff_kernel_bytes(const cutoff_kernel *kernel, int64_t layers, int64_t *bytes);
+
+/* Some layers' way through the kernel, and back. */
+typedef struct cutoff_run {
+    cutoff_kernel *kernel;
+    int64_t first, planes; /* the first plane; those that the lattice has */
+    dev_buffer *phi;
+    dev_staging *staging;
+    launches launches;
+    dev_event *read; /* NULL: not started */
+} cutoff_run;
+
+/* Makes a run's buffers, for at most so many layers. */
+ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *kernel, int64_t layers, ley_error *error);
+void cutoff_run_destroy(cutoff_run *run);
+
+/* Starts on layers [first, first + count), and the way back. On failure nothing is left in flight. The run must stay where it is. */
+ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error);
+
+/* Waits for all, and stores the planes in the map, float[n_z][n_y][n_x]. `transfer` and `store_s` (when it took how long on the host) may be NULL.
+ * Returns as launches_finish(). */
+ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, dev_times *transfer, double *store_s,
+                             ley_error *error);
+
+/* Waits for what is in flight. */
+void cutoff_run_abandon(cutoff_run *run);
+
+#endif

@@ -1,0 +1,186 @@
+#include "cutoff_plan.h"
+
+#include "clock.h"
+#include "error.h"
+#include "overflow.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rates of what is not known better, pairs within the cutoff a second. */
+static const double unknown_gpu_rate = 5e11, unknown_cpu_rate = 3e9;
+
+/* Adding a second map: bytes a second and core. */
+static const double add_bytes_per_s = 4e9;
+
+/* The host takes the overflow only where it is predicted to be done well before the devices. */
+static const double safety = 0.7;
+
+cutoff_wish cutoff_wish_of(const ley_job *job, int store)
+{
+    const ley_short_range *range = &job->options.short_range;
+    return (cutoff_wish){.variant = job->variant, .math = job->options.math, .sum = job->options.sum, .pair = (int)range->pair, .store = store,
+                         .depth = range->bin_depth};
+}
+
+/* Of all devices in use; and whether one of them is the host's own processor. */
+static double devices_rate(const ley_job *job, bool *host_is_device)
+{
+    const cutoff_wish wish = cutoff_wish_of(job, LEY_STORE_ROWS);
+    double sum = 0;
+    *host_is_device = false;
+    for (size_t i = 0; i < job->engine->worker_count; i++) {
+        const dev_info *info = job->engine->workers[i].info;
+        calibration facts;
+        cutoff_choice choice;
+        const bool is_cpu = info->device_class == DEV_CPU;
+        if (calibrate_cached(info, &facts) && tuning_cutoff(info, &facts, &wish, &choice, NULL) == LEY_OK)
+            sum += tuning_cutoff_rate(&choice.spec, &facts);
+        else
+            sum += is_cpu ? unknown_cpu_rate : unknown_gpu_rate;
+        *host_is_device = *host_is_device || is_cpu;
+    }
+    return fmax(sum, 1);
+}
+
+ley_status cutoff_plan(ley_job *job, const cutoff_problem *p, double pairs, ley_error *error)
+{
+    const ley_short_range *range = &job->options.short_range;
+    ley_short_range_report *r = &job->report.short_range;
+    const binned_atoms *b = p->binned;
+    bool host_is_device;
+    const double rate = devices_rate(job, &host_is_device), cores = parallel_cores();
+    const double share = b->binned > 0 ? (double)b->overflow / (double)b->binned : 0;
+    const double adding_s = (double)ley_lattice_points(&p->lattice) * 12 / (add_bytes_per_s * cores);
+    r->predicted_overflow_s = b->overflow > 0 ? pairs * share / (overflow_rate() * cores) + adding_s : 0;
+    r->predicted_device_s = pairs * (1 - share) / rate;
+    const bool able = range->pair != LEY_PAIR_EXPRESSION;
+    if (range->overflow == LEY_PLACE_HOST && !able)
+        return ley_fail(error, LEY_ERROR_USAGE, "the overflow of bins with a pair function of one's own is for devices, not for host threads");
+    const bool sooner = able && !host_is_device && r->predicted_overflow_s < safety * r->predicted_device_s;
+    r->overflow_sum = range->overflow != LEY_PLACE_AUTO ? range->overflow : sooner ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
+    /* A kernel that writes rows writes them whole sectors at a time: it costs the device nothing, and the host a copy less. */
+    r->transposition = range->transposition == LEY_PLACE_HOST ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
+    return LEY_OK;
+}
+
+/* ---- Host threads ---------------------------------------------------------------------------------------------------------- */
+
+enum { BLOCK = 8 }; /* planes that one thread adds at a time */
+
+struct overflow_team {
+    ley_job *job;
+    overflow_terms terms;
+    overflow_atom *atoms;
+    size_t n;
+    float *map;       /* [n_z][n_y][n_x], 0 where nothing was added */
+    pthread_t thread;
+    bool running;
+    double started_s, done_s;
+};
+
+static void add_blocks(void *context, size_t first, size_t last)
+{
+    overflow_team *t = context;
+    const int64_t *n = t->terms.n;
+    for (size_t block = first; block < last; block++) {
+        const int64_t plane = (int64_t)block * BLOCK, end = plane + BLOCK < n[2] ? plane + BLOCK : n[2];
+        overflow_add(&t->terms, t->atoms, t->n, plane, end, t->map + plane * n[0] * n[1], &t->job->cancelled);
+    }
+}
+
+static void *run_team(void *context)
+{
+    overflow_team *t = context;
+    parallel_ranges((size_t)((t->terms.n[2] + BLOCK - 1) / BLOCK), add_blocks, t);
+    t->done_s = ley_clock_s();
+    return NULL;
+}
+
+static void set_terms(overflow_team *t, const cutoff_problem *p)
+{
+    t->terms = (overflow_terms){.pair = (int)p->range->pair, .cutoff = p->cutoff_A * p->unit_per_A, .r_min = p->r_min_A * p->unit_per_A,
+                                .k = p->limits[2]};
+    memcpy(t->terms.series, p->series, sizeof t->terms.series);
+    for (int axis = 0; axis < 3; axis++) {
+        t->terms.n[axis] = p->lattice.n[axis];
+        t->terms.spacing[axis] = p->lattice.spacing_A[axis] * p->unit_per_A;
+    }
+}
+
+static void set_atoms(overflow_team *t, const cutoff_problem *p)
+{
+    const binning_plan *plan = &p->plan;
+    const binned_atoms *b = p->binned;
+    for (size_t i = 0; i < t->n; i++) {
+        const int64_t bin = b->overflow_bin[i];
+        const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
+        for (int axis = 0; axis < 3; axis++)
+            t->atoms[i].place[axis] = ((double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] + (double)b->overflow_slot[i][axis]) *
+                                      p->unit_per_A;
+        cutoff_problem_numbers(p, (size_t)b->overflow_index[i], t->atoms[i].numbers);
+    }
+}
+
+ley_status overflow_team_start(ley_job *job, const cutoff_problem *p, overflow_team **team, ley_error *error)
+{
+    overflow_team *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return ley_fail_memory(error, sizeof *t, "the overflow");
+    *t = (overflow_team){.job = job, .n = (size_t)p->binned->overflow, .started_s = ley_clock_s()};
+    set_terms(t, p);
+    const int64_t points = ley_lattice_points(&p->lattice);
+    t->atoms = calloc(t->n + 1, sizeof *t->atoms);
+    t->map = calloc((size_t)points, sizeof *t->map);
+    if (t->atoms == NULL || t->map == NULL) {
+        overflow_team_destroy(t);
+        return ley_fail_memory(error, (size_t)points * sizeof *t->map, "the overflow's map");
+    }
+    set_atoms(t, p);
+    t->running = pthread_create(&t->thread, NULL, run_team, t) == 0;
+    if (!t->running)
+        run_team(t);
+    *team = t;
+    return LEY_OK;
+}
+
+void overflow_team_wait(overflow_team *t, double *done_s)
+{
+    if (t->running)
+        pthread_join(t->thread, NULL);
+    t->running = false;
+    t->job->report.short_range.overflow_s = t->done_s - t->started_s;
+    *done_s = t->done_s;
+}
+
+typedef struct addition {
+    const float *from;
+    float *to;
+    size_t row;
+} addition;
+
+static void add_rows(void *context, size_t first, size_t last)
+{
+    const addition *a = context;
+    for (size_t i = first * a->row; i < last * a->row; i++)
+        a->to[i] += a->from[i];
+}
+
+void overflow_team_add(const overflow_team *t, float *map)
+{
+    addition a = {t->map, map, (size_t)t->terms.n[0]};
+    parallel_ranges((size_t)(t->terms.n[1] * t->terms.n[2]), add_rows, &a);
+}
+
+void overflow_team_destroy(overflow_team *t)
+{
+    if (t == NULL)
+        return;
+    if (t->running)
+        pthread_join(t->thread, NULL);
+    free(t->atoms);
+    free(t->map);
+    free(t);
+}

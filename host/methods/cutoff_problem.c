@@ -1,0 +1,238 @@
+/* A short-range problem for the kernels: units, constants of the pair function, atoms in bins with their numbers. */
+#include "cutoff_kernel.h"
+#include "error.h"
+#include "parallel.h"
+#include "short_range.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions that end by saturation have values of at most 1 beyond `near`, which is the unit then; and that must not be too small for a float's
+ * range. */
+static const double smallest_near = 1.0 / 512;
+
+/* exp2(-k r) of screened charges is a polynomial up to this exponent; beyond lies nothing that a float sum would notice. */
+static const double most_exponent = 120;
+
+static const double log2_e = 1.4426950408889634;
+
+/* What is added to 1/r, in units of the cutoff: minus the Taylor polynomial of s^(-1/2) about 1, in powers of s = r^2. */
+static const double taylor[][5] = {
+    [LEY_PAIR_TAYLOR2] = {-15.0 / 8, 5.0 / 4, -3.0 / 8},
+    [LEY_PAIR_TAYLOR3] = {-35.0 / 16, 35.0 / 16, -21.0 / 16, 5.0 / 16},
+    [LEY_PAIR_TAYLOR4] = {-315.0 / 128, 105.0 / 32, -189.0 / 64, 45.0 / 32, -35.0 / 128},
+};
+
+static void set_constants(cutoff_problem *p)
+{
+    const ley_pair pair = p->range->pair;
+    const bool is_taylor = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
+    const bool ends = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR4; /* LEY_PAIR_ENDS of cl/pair.h */
+    const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A * smallest_near) : p->r_min_A;
+    p->unit_per_A = ends ? 1 / near_A : 1;
+    const double a = p->cutoff_A * p->unit_per_A, r_min = p->r_min_A * p->unit_per_A, near = near_A * p->unit_per_A;
+    double k = pair == LEY_PAIR_YUKAWA ? p->range->kappa_per_A * log2_e : pair == LEY_PAIR_EXPRESSION ? p->constant : 0;
+    for (int i = 0; i < 5 && is_taylor; i++) {
+        const double c = taylor[pair][i] / pow(a, 2 * i + 1);
+        if (i < 4)
+            p->series[i] = (float)c;
+        else
+            k = c;
+    }
+    if (pair == LEY_PAIR_SHIFTED)
+        p->series[0] = (float)(-1 / (a * a));
+    const double limits[4] = {a * a, r_min * r_min, k, near * near};
+    for (int i = 0; i < 4; i++)
+        p->limits[i] = (float)limits[i];
+}
+
+/* The user's function as one line, for a macro. */
+static ley_status make_prelude(cutoff_problem *p, ley_error *error)
+{
+    const char *source = expression_source(p->formula);
+    if (asprintf(&p->prelude, "#define LEY_USER_PAIR %s", source) < 0) {
+        p->prelude = NULL;
+        return ley_fail_memory(error, strlen(source), "a pair function's source");
+    }
+    for (char *c = p->prelude; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+    return LEY_OK;
+}
+
+ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
+                               double coulomb_constant, double dielectric, double r_min_A, ley_error *error)
+{
+    *p = (cutoff_problem){.atoms = atoms, .lattice = *lattice, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
+    p->constant = short_range_constant(range, coulomb_constant);
+    if (range->pair == LEY_PAIR_YUKAWA && range->kappa_per_A * log2_e * p->cutoff_A > most_exponent)
+        p->cutoff_A = most_exponent / (range->kappa_per_A * log2_e);
+    set_constants(p);
+    ley_status status = LEY_OK;
+    if (range->pair == LEY_PAIR_EXPRESSION) {
+        status = short_range_expression(range, dielectric, &p->formula, error);
+        if (status == LEY_OK)
+            status = make_prelude(p, error);
+    }
+    if (status == LEY_OK) {
+        binning_options o;
+        binning_options_default(&o);
+        o.cutoff_A = p->cutoff_A;
+        o.depth = range->bin_depth;
+        o.fill = range->bin_fill;
+        o.spare_bins = 1; /* devices may have smaller regions than these, whose homes lie otherwise */
+        o.charge_scale = p->constant * p->unit_per_A;
+        for (int axis = 0; axis < 3; axis++)
+            o.region[axis] = CUTOFF_LAYER;
+        o.keep_neutral = range->pair >= LEY_PAIR_LENNARD_JONES; /* whose numbers are no charges */
+        o.with_index = o.keep_neutral;
+        memcpy(o.periodic, range->periodic, sizeof o.periodic);
+        memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
+        status = binning_prepare(atoms, lattice, &o, &p->plan, error);
+    }
+    if (status != LEY_OK)
+        cutoff_problem_clear(p);
+    return status;
+}
+
+void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[3])
+{
+    double exact[3] = {0};
+    short_range_numbers(p->range, p->atoms, atom, exact);
+    if (p->range->pair < LEY_PAIR_LENNARD_JONES)
+        exact[0] *= p->constant * p->unit_per_A;
+    if (p->range->pair == LEY_PAIR_BUCKINGHAM)
+        exact[1] *= log2_e;
+    for (int i = 0; i < 3; i++)
+        numbers[i] = (float)exact[i];
+}
+
+/* ---- Numbers that are no charges ----------------------------------------------------------------------------------------- */
+
+static void set_slot_numbers(const cutoff_problem *p, int32_t atom, float slot[4], float more[2])
+{
+    float numbers[3] = {0};
+    if (atom >= 0)
+        cutoff_problem_numbers(p, (size_t)atom, numbers);
+    slot[3] = numbers[0];
+    if (more != NULL)
+        memcpy(more, numbers + 1, 2 * sizeof *more);
+}
+
+static void set_numbers(void *context, size_t first, size_t last)
+{
+    cutoff_problem *p = context;
+    for (size_t s = first; s < last; s++)
+        set_slot_numbers(p, p->binned->index[s], p->binned->slot[s], p->more != NULL ? p->more[s] : NULL);
+}
+
+static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
+{
+    if (short_range_number_count(p->range->pair) < 2)
+        return LEY_OK;
+    float(*more)[2] = realloc(p->more, (size_t)slots * sizeof *more);
+    if (more == NULL)
+        return ley_fail_memory(error, (size_t)slots * sizeof *more, "the atoms' numbers");
+    p->more = more;
+    return LEY_OK;
+}
+
+ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
+{
+    ley_status status = binning_fill(&p->plan, p->atoms, NULL, &p->binned, error);
+    if (status != LEY_OK || !p->plan.options.keep_neutral)
+        return status;
+    const int64_t slots = p->binned->bins * p->binned->depth;
+    status = make_more(p, slots, error);
+    if (status == LEY_OK)
+        parallel_ranges((size_t)slots, set_numbers, p);
+    for (int64_t i = 0; i < p->binned->overflow && status == LEY_OK; i++)
+        set_slot_numbers(p, p->binned->overflow_index[i], p->binned->overflow_slot[i], NULL);
+    return status;
+}
+
+ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
+{
+    binned_atoms *b = p->binned;
+    ley_status status = binning_add_extra(b, error);
+    p->with_extra = status == LEY_OK && b->extra_bins > 0;
+    if (status != LEY_OK || !p->with_extra || p->more == NULL)
+        return status;
+    const int64_t slots = b->bins * b->depth, extra = b->extra_bins * b->depth;
+    status = make_more(p, slots + extra, error);
+    if (status != LEY_OK)
+        return status;
+    memset(p->more[slots], 0, (size_t)extra * sizeof *p->more);
+    for (int64_t i = 0, rank = 0; i < b->overflow; i++) { /* where binning_add_extra() puts them */
+        float unused[4];
+        rank = i > 0 && b->overflow_bin[i - 1] == b->overflow_bin[i] ? rank + 1 : 0;
+        set_slot_numbers(p, b->overflow_index[i], unused, p->more[slots + (int64_t)b->extra_first[b->overflow_bin[i]] * b->depth + rank]);
+    }
+    return LEY_OK;
+}
+
+/* ---- How much there is to do --------------------------------------------------------------------------------------------- */
+
+/* How many of n points at 0, h, 2 h, ... lie within `reach` of x. */
+static double points_within(double x, double reach, double h, int64_t n)
+{
+    const double low = fmax(ceil((x - reach) / h), 0), high = fmin(floor((x + reach) / h), (double)(n - 1));
+    return high >= low ? high - low + 1 : 0;
+}
+
+/* Points of the lattice within the cutoff of a position. */
+static double points_in_reach(const cutoff_problem *p, const double d_A[3])
+{
+    const double *h = p->lattice.spacing_A, a2 = p->cutoff_A * p->cutoff_A;
+    const int64_t *n = p->lattice.n;
+    const double low = fmax(ceil((d_A[2] - p->cutoff_A) / h[2]), 0), high = fmin(floor((d_A[2] + p->cutoff_A) / h[2]), (double)(n[2] - 1));
+    /* A disc of points is about as large as its area; a coarse lattice is counted row by row. */
+    double sum = 0;
+    for (double z = low; z <= high; z++) {
+        const double dz = z * h[2] - d_A[2], disc2 = a2 - dz * dz;
+        if (disc2 <= 0)
+            continue;
+        const double reach = sqrt(disc2), y_low = fmax(ceil((d_A[1] - reach) / h[1]), 0),
+                     y_high = fmin(floor((d_A[1] + reach) / h[1]), (double)(n[1] - 1)), step = fmax(1, floor((y_high - y_low) / 16));
+        for (double y = y_low; y <= y_high; y += step) {
+            const double dy = y * h[1] - d_A[1], row2 = disc2 - dy * dy;
+            if (row2 > 0)
+                sum += fmin(step, y_high - y + 1) * points_within(d_A[0], sqrt(row2), h[0], n[0]);
+        }
+    }
+    return sum;
+}
+
+double cutoff_problem_pairs(const cutoff_problem *p)
+{
+    enum { SAMPLE = 512 };
+    const binned_atoms *b = p->binned;
+    const binning_plan *plan = &p->plan;
+    const int64_t stride = b->bins / (4 * SAMPLE) + 1;
+    double sum = 0, sampled = 0;
+    for (int64_t bin = 0; bin < b->bins; bin += stride) {
+        const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
+        for (int s = 0; s < b->used[bin]; s += 4) {
+            double d_A[3];
+            for (int axis = 0; axis < 3; axis++)
+                d_A[axis] = (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] + (double)b->slot[bin * b->depth + s][axis];
+            sum += points_in_reach(p, d_A);
+            sampled++;
+        }
+    }
+    return sampled > 0 ? sum / sampled * (double)b->binned : 0;
+}
+
+void cutoff_problem_clear(cutoff_problem *p)
+{
+    binning_destroy(p->binned);
+    expression_destroy(p->formula);
+    free(p->prelude);
+    free(p->more);
+    p->binned = NULL;
+    p->formula = NULL;
+    p->prelude = NULL;
+    p->more = NULL;
+}

@@ -1,0 +1,166 @@
+#include "overflow.h"
+
+#include "spec.h"
+
+#include <math.h>
+#include <string.h>
+
+/* cl/pair.h in C: its functions of floats, which one is known where the loop is compiled. */
+typedef float real, scalar;
+typedef struct atom {
+    float x, y, z, w;
+} atom;
+static inline int32_t bits_of(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float real_of(int32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#define LEY_FN static inline __attribute__((always_inline))
+#define LEY_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define LEY_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define LEY_AS_BITS(x) bits_of(x)
+#define LEY_AS_REAL(i) real_of(i)
+#define LEY_ADD_EXPONENT(bits, n) ((int32_t)((uint32_t)(bits) + ((uint32_t)(n) << 23)))
+#define LEY_PAIR_WHICH int which,
+#define LEY_PAIR which
+#include "pair.h"
+
+/* Measured on one core with AVX-512. */
+static const double pairs_per_s = 1.5e9;
+
+enum { VECTOR = 16 }; /* floats */
+
+double overflow_rate(void)
+{
+    return pairs_per_s;
+}
+
+/* Points of a row, whole vectors of them, from the one that is x from the atom along it: those of the sphere and a few more, which count for
+ * nothing. So no remainder is left that would take longer than the rest. */
+static inline __attribute__((always_inline)) void add_row(int which, float x, float h, float across2, float cutoff2, float r_min2, atom series,
+                                                           float k, const float numbers[3], int32_t n, float *restrict row)
+{
+    const float factor = which < LEY_PAIR_SPEC_LENNARD_JONES ? numbers[0] : 1;
+    for (int32_t i = 0; i < n / VECTOR * VECTOR; i++) {
+        const float dx = x + (float)i * h, r2 = dx * dx + across2, safe = LEY_MAX(r2, r_min2);
+        const float value = ley_pair_value(which, safe, 1 / sqrtf(safe), series, k, numbers[0], numbers[1], numbers[2]);
+        row[i] += factor * (r2 < cutoff2 ? value : 0);
+    }
+}
+
+/* The same of fewer points than a vector. */
+static inline __attribute__((always_inline)) void add_rest(int which, float x, float h, float across2, float cutoff2, float r_min2, atom series,
+                                                            float k, const float numbers[3], int32_t n, float *restrict row)
+{
+    float whole[VECTOR] = {0};
+    memcpy(whole, row, (size_t)n * sizeof *row);
+    add_row(which, x, h, across2, cutoff2, r_min2, series, k, numbers, VECTOR, whole);
+    memcpy(row, whole, (size_t)n * sizeof *row);
+}
+
+/* A range of points 0, h, 2 h, ... that has all those nearer than `reach` to cell h + offset, and at most one more at each end. */
+typedef struct stretch {
+    int32_t low, end;
+} stretch;
+
+static inline __attribute__((always_inline)) stretch stretch_of(int32_t cell, float offset, float reach, float h, int32_t first, int32_t last)
+{
+    const float below = (reach - offset) / h, above = (reach + offset) / h;
+    const int32_t low = cell - (int32_t)below - 1, end = cell + (int32_t)above + 2;
+    return (stretch){low > first ? low : first, end < last ? end : last};
+}
+
+/* An atom's sphere within some planes. Distances are differences of cells, which are exact, and offsets. */
+static inline __attribute__((always_inline)) void add_sphere(int which, const overflow_terms *t, const overflow_atom *a, int64_t first,
+                                                              int64_t last, float *plane)
+{
+    const atom series = {t->series[0], t->series[1], t->series[2], t->series[3]};
+    const float cutoff = (float)t->cutoff, cutoff2 = cutoff * cutoff, r_min2 = (float)(t->r_min * t->r_min);
+    const int32_t n_x = (int32_t)t->n[0], n_y = (int32_t)t->n[1];
+    float h[3], offset[3];
+    int32_t cell[3];
+    for (int axis = 0; axis < 3; axis++) {
+        cell[axis] = (int32_t)rint(a->place[axis] / t->spacing[axis]);
+        h[axis] = (float)t->spacing[axis];
+        offset[axis] = (float)(a->place[axis] - (double)cell[axis] * t->spacing[axis]);
+    }
+    const stretch planes = stretch_of(cell[2], offset[2], cutoff, h[2], (int32_t)first, (int32_t)last);
+    for (int32_t z = planes.low; z < planes.end; z++) {
+        const float dz = (float)(z - cell[2]) * h[2] - offset[2], disc2 = cutoff2 - dz * dz;
+        if (!(disc2 > 0))
+            continue;
+        const stretch rows = stretch_of(cell[1], offset[1], sqrtf(disc2), h[1], 0, n_y);
+        for (int32_t y = rows.low; y < rows.end; y++) {
+            const float dy = (float)(y - cell[1]) * h[1] - offset[1], row2 = disc2 - dy * dy, across2 = dy * dy + dz * dz;
+            if (!(row2 > 0))
+                continue;
+            const stretch chord = stretch_of(cell[0], offset[0], sqrtf(row2), h[0], 0, n_x);
+            float *row = plane + ((int64_t)(z - first) * n_y + y) * n_x;
+            int32_t low = chord.low, count = (chord.end - low + VECTOR - 1) / VECTOR * VECTOR;
+            if (chord.end <= low)
+                continue;
+            if (low + count > n_x && count <= n_x) /* not beyond the row's end, where another thread may be: rather before */
+                low = n_x - count;
+            else if (low + count > n_x)
+                count -= VECTOR;
+            const float x = (float)(low - cell[0]) * h[0] - offset[0];
+            add_row(which, x, h[0], across2, cutoff2, r_min2, series, t->k, a->numbers, count, row + low);
+            if (low + count < chord.end)
+                add_rest(which, x + (float)count * h[0], h[0], across2, cutoff2, r_min2, series, t->k, a->numbers, chord.end - low - count,
+                         row + low + count);
+        }
+    }
+}
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_THIS_CPU __attribute__((target_clones("arch=skylake-avx512", "avx2,fma", "default")))
+#else
+#define FOR_THIS_CPU
+#endif
+
+#define ADD(name, number) \
+    FOR_THIS_CPU static void name(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, float *plane) \
+    { \
+        add_sphere(number, t, a, first, last, plane); \
+    }
+ADD(add_coulomb, LEY_PAIR_SPEC_COULOMB)
+ADD(add_shifted, LEY_PAIR_SPEC_SHIFTED)
+ADD(add_taylor2, LEY_PAIR_SPEC_TAYLOR2)
+ADD(add_taylor3, LEY_PAIR_SPEC_TAYLOR3)
+ADD(add_taylor4, LEY_PAIR_SPEC_TAYLOR4)
+ADD(add_yukawa, LEY_PAIR_SPEC_YUKAWA)
+ADD(add_distance_dielectric, LEY_PAIR_SPEC_DISTANCE_DIELECTRIC)
+ADD(add_lennard_jones, LEY_PAIR_SPEC_LENNARD_JONES)
+ADD(add_buckingham, LEY_PAIR_SPEC_BUCKINGHAM)
+
+typedef void add_function(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, float *plane);
+
+static add_function *const functions[] = {
+    [LEY_PAIR_SPEC_COULOMB] = add_coulomb,
+    [LEY_PAIR_SPEC_SHIFTED] = add_shifted,
+    [LEY_PAIR_SPEC_TAYLOR2] = add_taylor2,
+    [LEY_PAIR_SPEC_TAYLOR3] = add_taylor3,
+    [LEY_PAIR_SPEC_TAYLOR4] = add_taylor4,
+    [LEY_PAIR_SPEC_YUKAWA] = add_yukawa,
+    [LEY_PAIR_SPEC_DISTANCE_DIELECTRIC] = add_distance_dielectric,
+    [LEY_PAIR_SPEC_LENNARD_JONES] = add_lennard_jones,
+    [LEY_PAIR_SPEC_BUCKINGHAM] = add_buckingham,
+};
+
+void overflow_add(const overflow_terms *t, const overflow_atom *atoms, size_t n, int64_t first, int64_t last, float *plane,
+                  const atomic_bool *cancelled)
+{
+    add_function *const add = functions[t->pair];
+    for (size_t i = 0; i < n; i++) {
+        if (cancelled != NULL && i % 64 == 0 && atomic_load_explicit(cancelled, memory_order_relaxed))
+            return;
+        add(t, &atoms[i], first, last, plane);
+    }
+}

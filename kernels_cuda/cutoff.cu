@@ -1,0 +1,477 @@
+/* Short-range potentials on regions of a lattice, from atoms in bins: the CUDA twin of cl/cutoff.cl, which explains what it does and why.
+ * The same arguments, the same specification keys.
+ *
+ * What differs: a table in constant memory is a symbol, which the back end fills before a launch; a warp votes by itself. */
+#include "dialect.cuh"
+
+#define UNROLL _Pragma("unroll")
+#define ITEMS (LEY_LX * LEY_LY * LEY_LZ)
+#define REGION_X (LEY_LX * LEY_UX)
+#define REGION_Y (LEY_LY * LEY_UY)
+#define REGION_Z (LEY_LZ * LEY_UZ)
+#define POINTS (LEY_UX * LEY_UY * LEY_UZ)
+#define FOR_X(u) UNROLL for (int u = 0; u < LEY_UX; u++)
+#define FOR_Y(v) UNROLL for (int v = 0; v < LEY_UY; v++)
+#define FOR_Z(w) UNROLL for (int w = 0; w < LEY_UZ; w++)
+#define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
+#define IN_SHARE(k, share) (((k) + 1) * (share) / POINTS != (k) * (share) / POINTS)
+
+/* Terms that are summed in floats before their sum goes to the total. */
+#define RUN 32
+
+/* A group of one warp needs no barrier of the block. */
+#if ITEMS == 32 && __CUDACC_VER_MAJOR__ >= 9
+#define SYNCHRONIZE() __syncwarp()
+#else
+#define SYNCHRONIZE() __syncthreads()
+#endif
+
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+typedef double total;
+#else
+typedef real total;
+#endif
+
+struct points {
+    atom step, side, limits, series;
+    atom extent;               /* of the region */
+    real x[LEY_UX], y[LEY_UY]; /* the points' coordinates from the region's lowest corner */
+    scalar z[LEY_UZ];
+    real sum[POINTS];
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+    total whole[POINTS];
+#endif
+#if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    real carry[POINTS]; /* Kahan's: what the last addition lost, its sign turned */
+#endif
+};
+
+/* An atom as it is staged: its place from the region's lowest corner in units, and its own numbers. */
+struct staged {
+    atom a;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    float2 more;
+#endif
+};
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+#define SECOND(s) (s).more.x
+#define THIRD(s) (s).more.y
+#else
+#define SECOND(s) 0
+#define THIRD(s) 0
+#endif
+
+/* What is in global memory. */
+struct bins {
+    const int4 *__restrict__ table;
+    int n_table;
+    const atom *__restrict__ slots;
+    const float2 *__restrict__ more;
+    const int *__restrict__ extra;
+    int has_extra;
+};
+
+/* A bin in reach: where it begins from the region's lowest corner, and its number. */
+struct __align__(16) found {
+    float x, y, z;
+    int bin;
+};
+
+#if LEY_TABLE == LEY_ATOMS_CONSTANT
+/* 64,000 bytes: the back end copies the table here. */
+__constant__ int4 cm_first[64000 / sizeof(int4)]; /* CUDA_CONSTANT_SYMBOL_BYTES */
+#define TABLE(b, i) cm_first[i]
+#else
+#define TABLE(b, i) (b).table[i]
+#endif
+
+LEY_FN void clear(points &p)
+{
+    UNROLL for (int k = 0; k < POINTS; k++) {
+        p.sum[k] = 0;
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+        p.whole[k] = 0;
+#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+        p.whole[k] = p.carry[k] = 0;
+#endif
+    }
+}
+
+/* Brings the sums of a run to the totals. */
+LEY_FN void end_run(points &p)
+{
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+    UNROLL for (int k = 0; k < POINTS; k++) {
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+        p.whole[k] += (double)p.sum[k];
+#else
+        const real term = p.sum[k] - p.carry[k], whole = p.whole[k] + term;
+        p.carry[k] = (whole - p.whole[k]) - term;
+        p.whole[k] = whole;
+#endif
+        p.sum[k] = 0;
+    }
+#endif
+}
+
+LEY_FN real result(const points &p, int k)
+{
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+    return (float)p.whole[k];
+#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    return p.whole[k] - p.carry[k];
+#else
+    return p.sum[k];
+#endif
+}
+
+/* The pair function's value at this distance, 0 beyond the cutoff, added to a sum. The unit is such that beyond `near` no value is
+ * above 1, where LEY_SATURATE ends. */
+LEY_FN void add_term(real &sum, const points &p, real r2, real inverse_r, scalar first, scalar second, scalar third)
+{
+    const real value = ley_pair_value(r2, inverse_r, p.series, p.limits.z, first, second, third);
+    const scalar factor = LEY_PAIR_OF_CHARGE ? first : 1;
+#if LEY_PAIR == LEY_PAIR_SPEC_TESTED
+    sum += value;
+#elif LEY_PAIR_ENDS
+    sum += factor * LEY_SATURATE(value);
+#else
+    if (r2 < p.limits.x)
+        sum += factor * value;
+#endif
+}
+
+/* An atom near the region. */
+LEY_FN void add_near(points &p, const staged &s)
+{
+    const atom a = s.a;
+    FOR_Y(v) FOR_X(u) {
+        const real dx = p.x[u] - a.x, dy = p.y[v] - a.y, dxy2 = dx * dx + dy * dy;
+        FOR_Z(w) {
+            const scalar dz = p.z[w] - a.z;
+            const real r2 = dxy2 + dz * dz, safe = ley_clamped_r2(r2, p.limits.y);
+            const real value = ley_pair_value(safe, ley_rsqrt(safe), p.series, p.limits.z, a.w, SECOND(s), THIRD(s));
+            const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
+            p.sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p.limits.x ? factor * value : (real)0;
+        }
+    }
+}
+
+/* 1/r: the k-th point's. */
+LEY_FN real root_of(int k, real r2)
+{
+#if LEY_NEWTON_ROOTS > 0
+    if (IN_SHARE(k, LEY_NEWTON_ROOTS))
+        return ley_unscaled_newton_root(r2) * LEY_NEWTON_SCALE;
+#endif
+    return ley_unscaled_root(r2) * LEY_ROOT_SCALE;
+}
+
+/* How far a box lies from the region, squared. */
+LEY_FN scalar distance2(const points &p, scalar x, scalar y, scalar z, scalar size_x, scalar size_y, scalar size_z)
+{
+    const scalar dx = fmaxf(fmaxf(x - p.extent.x, -(x + size_x)), 0.0f), dy = fmaxf(fmaxf(y - p.extent.y, -(y + size_y)), 0.0f),
+                 dz = fmaxf(fmaxf(z - p.extent.z, -(z + size_z)), 0.0f);
+    return dx * dx + dy * dy + dz * dz;
+}
+
+/* The neighbour of home that an entry of the table says; whether it is in reach. */
+LEY_FN bool find(const points &p, const found &home, int4 entry, found *f)
+{
+    const scalar slack = p.side.w;
+    f->x = home.x + entry.x * p.side.x;
+    f->y = home.y + entry.y * p.side.y;
+    f->z = home.z + entry.z * p.side.z;
+    f->bin = home.bin + entry.w;
+    return !LEY_PRUNE || distance2(p, f->x - slack, f->y - slack, f->z - slack, p.side.x + 2 * slack, p.side.y + 2 * slack,
+                                   p.side.z + 2 * slack) < p.limits.x;
+}
+
+/* An atom of a bin, in units from the region's lowest corner, and how far it is from the region, squared. */
+LEY_FN scalar fetch(const points &p, const bins &b, const found &f, int slot, staged *s)
+{
+    const size_t at = (size_t)f.bin * LEY_DEPTH + slot;
+    s->a = b.slots[at];
+    s->a.x = s->a.x * p.step.w + f.x;
+    s->a.y = s->a.y * p.step.w + f.y;
+    s->a.z = s->a.z * p.step.w + f.z;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    s->more = b.more[at];
+#endif
+    return distance2(p, s->a.x, s->a.y, s->a.z, 0, 0, 0);
+}
+
+/* How many threads before this one want something, and how many of all. */
+#if ITEMS == 32 && __CUDA_ARCH__ >= 200
+LEY_FN int rank_of(bool wants, int item, unsigned *, int *count)
+{
+#if __CUDACC_VER_MAJOR__ >= 9
+    const unsigned votes = __ballot_sync(0xffffffffu, wants);
+#else
+    const unsigned votes = __ballot(wants);
+#endif
+    *count = __popc(votes);
+    return __popc(votes & ((1u << item) - 1));
+}
+#else
+LEY_FN int rank_of(bool wants, int item, unsigned *sm_marks, int *count)
+{
+    int before = 0, all = 0;
+    SYNCHRONIZE();
+    ((unsigned char *)sm_marks)[item] = wants;
+    SYNCHRONIZE();
+    for (int w = 0; w < ITEMS / 4; w++) { /* four marks at a time: the highest byte of the product is their sum */
+        const unsigned marks = sm_marks[w], lower = (1u << 8 * (item % 4)) - 1;
+        if (w == item / 4)
+            before = all + (int)(((marks & lower) * 0x01010101u) >> 24);
+        all += (int)((marks * 0x01010101u) >> 24);
+    }
+    *count = all;
+    return before;
+}
+#endif
+
+/* Atoms are sorted by which halves of the region along x and z they are in reach of, so that the others do not compute them (LEY_SPLIT):
+ * class 3 (half along x) + half along z. The last class are those near the region. */
+#define BOTH 0
+#define LOWER 1
+#define UPPER 2
+#define IS_IN(half, i, n) ((half) == BOTH || ((half) == LOWER) == ((i) < (n) / 2))
+#define CLASSES (LEY_SPLIT ? 10 : LEY_PRUNE ? 2 : 1)
+#define NEAR (LEY_PRUNE ? CLASSES - 1 : -1)
+
+/* Where a vote is a round through local memory, a class more is one more of them, not more of the program. */
+#if ITEMS == 32
+#define UNROLL_VOTES UNROLL
+#else
+#define UNROLL_VOTES
+#endif
+
+/* Shared memory: atoms within reach, as they were found and sorted; bins within reach; marks. */
+struct shared {
+    staged tile[LEY_TILE];
+#if LEY_PRUNE
+    staged sorted[LEY_TILE];
+    signed char class_of[LEY_TILE];
+#endif
+    found bins[2 * ITEMS];
+    unsigned marks[ITEMS / 4];
+};
+
+/* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom, to the points of these halves. */
+LEY_FN void add(points &p, const staged &s, int half_x, int half_z)
+{
+    const atom a = s.a;
+    scalar dz2[LEY_UZ];
+    FOR_Z(w) {
+        const scalar dz = p.z[w] - a.z;
+        dz2[w] = dz * dz;
+    }
+    FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX)) {
+        const scalar dx = p.x[u] - a.x, dy = p.y[v] - a.y, dxy2 = dx * dx + dy * dy;
+        FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
+            const int k = INDEX(u, v, w);
+            const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p.limits.y);
+            add_term(p.sum[k], p, r2, root_of(k, r2), a.w, SECOND(s), THIRD(s));
+        }
+    }
+}
+
+LEY_FN void add_list(points &p, const staged *sm_list, int from, int to, int half_x, int half_z)
+{
+    for (int run = from; run < to; run += RUN) {
+        const int end = min(run + RUN, to);
+        _Pragma("unroll 2")
+        for (int j = run; j < end; j++)
+            add(p, sm_list[j], half_x, half_z);
+        end_run(p);
+    }
+}
+
+#if LEY_PRUNE
+/* How far x is from [low, high], squared. */
+LEY_FN scalar beyond(scalar x, scalar low, scalar high)
+{
+    const scalar d = fmaxf(fmaxf(low - x, x - high), 0.0f);
+    return d * d;
+}
+
+/* The half that an atom is in reach of, of which at least one is, for all distances across (squared) below `limit`. */
+LEY_FN int half_of(scalar lower2, scalar upper2, scalar limit)
+{
+    return lower2 < limit ? (upper2 < limit ? BOTH : LOWER) : UPPER;
+}
+
+LEY_FN int class_of(const points &p, atom a)
+{
+    const scalar middle_x = REGION_X / 2 * p.step.x, middle_z = REGION_Z / 2 * p.step.z;
+    const scalar x_low = beyond(a.x, 0, middle_x - p.step.x), x_high = beyond(a.x, middle_x, p.extent.x);
+    const scalar z_low = beyond(a.z, 0, middle_z - p.step.z), z_high = beyond(a.z, middle_z, p.extent.z);
+    const scalar x2 = fminf(x_low, x_high), y2 = beyond(a.y, 0, p.extent.y), z2 = fminf(z_low, z_high);
+    if (beyond(a.x, 0, p.extent.x) + y2 + beyond(a.z, 0, p.extent.z) < p.limits.w)
+        return NEAR;
+    if (!LEY_SPLIT)
+        return 0;
+    return 3 * half_of(x_low, x_high, p.limits.x - y2 - z2) + half_of(z_low, z_high, p.limits.x - y2 - x2);
+}
+
+/* Sorts what is staged by class, in the order in which it was found; end[c] becomes where class c ends. */
+LEY_FN void sort(const points &p, shared *sm, int count, int item, int *end)
+{
+    int n, before = 0;
+    UNROLL_VOTES for (int c = 0; c < CLASSES; c++)
+        end[c] = 0;
+    for (int first = 0; first < count; first += ITEMS) {
+        int own = -1;
+        if (first + item < count)
+            sm->class_of[first + item] = own = class_of(p, sm->tile[first + item].a);
+        UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+            rank_of(own == c, item, sm->marks, &n);
+            end[c] += n;
+        }
+    }
+    UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+        n = end[c];
+        end[c] = before;
+        before += n;
+    }
+    for (int first = 0; first < count; first += ITEMS) {
+        const int own = first + item < count ? sm->class_of[first + item] : -1;
+        int at = 0;
+        UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+            const int rank = rank_of(own == c, item, sm->marks, &n);
+            at = own == c ? end[c] + rank : at;
+            end[c] += n;
+        }
+        if (own >= 0)
+            sm->sorted[at] = sm->tile[first + item];
+    }
+    SYNCHRONIZE();
+}
+#endif
+
+/* Sums what is staged. */
+LEY_FN void sum_tile(points &p, shared *sm, int count, int item)
+{
+    int end[CLASSES], from = 0;
+    SYNCHRONIZE();
+#if LEY_PRUNE
+    sort(p, sm, count, item, end);
+    const staged *sm_list = sm->sorted;
+#else
+    end[0] = count;
+    const staged *sm_list = sm->tile;
+#endif
+    UNROLL for (int c = 0; c < CLASSES; c++) {
+        if (c == NEAR)
+            for (int j = from; j < end[c]; j++)
+                add_near(p, sm_list[j]);
+        else
+            add_list(p, sm_list, from, end[c], c / 3, c % 3);
+        from = end[c];
+    }
+    end_run(p);
+    SYNCHRONIZE();
+}
+
+/* Stages the atoms of the bins found, and sums when the tile is full, or at last. */
+LEY_FN void stage(points &p, const bins &b, shared *sm, int item, int n_bins, bool last, int *staged_atoms)
+{
+    SYNCHRONIZE();
+    for (int first = 0;; first += ITEMS) { /* each step stands here once: what compilers get is large enough */
+        const int i = first + item;
+        const bool through = first >= n_bins * LEY_DEPTH;
+        int count;
+        staged s = {};
+        if (through ? last : *staged_atoms + ITEMS > LEY_TILE) {
+            sum_tile(p, sm, *staged_atoms, item);
+            *staged_atoms = 0;
+        }
+        if (through)
+            break;
+        bool wants = i < n_bins * LEY_DEPTH;
+        if (wants) {
+            const scalar d2 = fetch(p, b, sm->bins[i / LEY_DEPTH], i % LEY_DEPTH, &s);
+            wants = !LEY_PRUNE || d2 < p.limits.x;
+        }
+        const int rank = rank_of(wants, item, sm->marks, &count);
+        if (wants)
+            sm->tile[*staged_atoms + rank] = s;
+        *staged_atoms += count;
+    }
+    SYNCHRONIZE();
+}
+
+/* Goes through the table; after each step through the bins in which those found go on, one after the other. */
+LEY_FN void sum_neighbourhood(points &p, const bins &b, found home, int item, shared *sm)
+{
+    int n_bins = 0, staged_atoms = 0, first = 0, count = 0, next = 0, end = 0;
+    found f = {};
+    for (bool last = false; !last;) {
+        bool wants = false;
+        if (b.has_extra && count > 0) {
+            wants = next < end;
+            f.bin = next++;
+        } else {
+            last = first >= b.n_table;
+            next = end = 0;
+            if (first + item < b.n_table) {
+                wants = find(p, home, TABLE(b, first + item), &f);
+                if (wants && b.has_extra) {
+                    next = b.extra[f.bin];
+                    end = b.extra[f.bin + 1];
+                }
+            }
+            first += ITEMS;
+        }
+        const int rank = rank_of(wants, item, sm->marks, &count);
+        if (wants)
+            sm->bins[n_bins + rank] = f;
+        n_bins += count;
+        if (n_bins > ITEMS || last) {
+            stage(p, b, sm, item, n_bins, last, &staged_atoms);
+            n_bins = 0;
+        }
+    }
+}
+
+LEY_FN void store(const points &p, float *gm_phi)
+{
+    const size_t groups_x = gridDim.x, groups_y = gridDim.y, x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+#if LEY_STORE == LEY_STORE_ROWS
+    const size_t row = groups_x * REGION_X, plane = groups_y * REGION_Y * row;
+    float *gm_first = gm_phi + z * REGION_Z * plane + y * REGION_Y * row + x * REGION_X;
+#else
+    const size_t row = REGION_X, plane = REGION_X * REGION_Y;
+    float *gm_first = gm_phi + ((z * groups_y + y) * groups_x + x) * (REGION_Z * plane);
+#endif
+    FOR_Z(w) FOR_Y(v) FOR_X(u)
+        gm_first[(threadIdx.z + w * LEY_LZ) * plane + (threadIdx.y + v * LEY_LY) * row + threadIdx.x + u * LEY_LX] =
+            result(p, INDEX(u, v, w));
+}
+
+extern "C" __global__ void __launch_bounds__(ITEMS)
+cutoff(const int4 *__restrict__ gm_table, int n_table, const int2 *__restrict__ gm_homes, int first_region,
+       const atom *__restrict__ gm_slots, const float2 *__restrict__ gm_more, const int *__restrict__ gm_extra, int has_extra, atom step,
+       atom side, atom limits, atom series, float *__restrict__ gm_phi)
+{
+    __shared__ shared sm;
+    const int2 home_x = gm_homes[blockIdx.x], home_y = gm_homes[gridDim.x + blockIdx.y],
+               home_z = gm_homes[gridDim.x + gridDim.y + first_region + blockIdx.z];
+    const found home = {__int_as_float(home_x.y), __int_as_float(home_y.y), __int_as_float(home_z.y), home_x.x + home_y.x + home_z.x};
+    const bins b = {gm_table, n_table, gm_slots, gm_more, gm_extra, has_extra};
+    points p;
+    p.step = step;
+    p.side = side;
+    p.limits = limits;
+    p.series = series;
+    p.extent.x = (REGION_X - 1) * step.x;
+    p.extent.y = (REGION_Y - 1) * step.y;
+    p.extent.z = (REGION_Z - 1) * step.z;
+    FOR_X(u) p.x[u] = ((int)threadIdx.x + u * LEY_LX) * step.x;
+    FOR_Y(v) p.y[v] = ((int)threadIdx.y + v * LEY_LY) * step.y;
+    FOR_Z(w) p.z[w] = ((int)threadIdx.z + w * LEY_LZ) * step.z;
+    clear(p);
+    sum_neighbourhood(p, b, home, threadIdx.x + LEY_LX * (threadIdx.y + LEY_LY * threadIdx.z), &sm);
+    store(p, gm_phi);
+}

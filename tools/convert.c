@@ -1,0 +1,77 @@
+/* leyden convert: files of atoms from one form to another. */
+#include "commands.h"
+#include "console.h"
+#include "file.h"
+#include "interrupt.h"
+#include "job_report.h"
+
+#include <stdio.h>
+
+typedef struct convert_values {
+    const char *output;
+    bool quiet;
+} convert_values;
+
+static const option_row convert_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     .required = true,
+     .value = "OUT",
+     .offset = offsetof(convert_values, output),
+     .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms"},
+    OPTION_ROW_QUIET(convert_values),
+};
+
+static int check_arguments(const parsed_arguments *arguments)
+{
+    const convert_values *values = arguments->values;
+    if (!ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
+        !ends_with(values->output, ".atoms"))
+        return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
+    if (file_is_same(arguments->operand, values->output))
+        return fail_usage(arguments->command, "--output: '%s' is the file of the atoms", values->output);
+    return file_check_output(values->output);
+}
+
+static int convert_run(const parsed_arguments *arguments)
+{
+    const convert_values *values = arguments->values;
+    int code = check_arguments(arguments);
+    if (code != 0)
+        return code;
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    double clock_s = now_s();
+    ley_status status = ley_atoms_read(arguments->operand, &atoms, &error);
+    const double reading_s = lap_s(&clock_s);
+    if (status == LEY_OK) {
+        interrupt_defer();
+        status = ley_atoms_write(atoms, values->output, interrupt_flag(), &error);
+    }
+    const double writing_s = lap_s(&clock_s);
+    if (status != LEY_OK) {
+        code = fail_with(&error);
+        code = status == LEY_CANCELLED ? interrupt_exit_code() : code;
+    } else if (!values->quiet) {
+        print_molecule(arguments->operand, atoms);
+        printf("time: reading %s, writing %s\n", seconds_text(reading_s).s, seconds_text(writing_s).s);
+        print_written(values->output);
+    }
+    ley_atoms_destroy(atoms);
+    return code;
+}
+
+const subcommand convert_command = {
+    .name = "convert",
+    .summary = "Copies atoms into another form of file.",
+    .operand = "ATOMS",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .details =
+        "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file\n"
+        "that is written has X and UNK.",
+    .options = convert_options,
+    .option_count = sizeof convert_options / sizeof *convert_options,
+    .values_size = sizeof(convert_values),
+    .run = convert_run,
+};

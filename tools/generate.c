@@ -1,0 +1,113 @@
+/* leyden generate: atoms to measure with. */
+#include "commands.h"
+#include "console.h"
+#include "file.h"
+#include "interrupt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct generate_values {
+    const char *output;
+    int64_t atoms, seed;
+    bool quiet;
+} generate_values;
+
+static const option_row generate_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     .required = true,
+     .value = "ATOMS",
+     .offset = offsetof(generate_values, output),
+     .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms"},
+    {.name = "atoms",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(generate_values, atoms),
+     .value = "N",
+     .low = 3,
+     .high = INT32_MAX,
+     .help = "atoms of the box; rounded down to whole molecules of three"},
+    {.name = "seed",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(generate_values, seed),
+     .value = "S",
+     .low = 0,
+     .high = 9007199254740991,
+     .help = "start of the random numbers: the same seed makes the same file"},
+    OPTION_ROW_QUIET(generate_values),
+};
+
+static void set_defaults(void *to)
+{
+    generate_values *values = to;
+    values->atoms = 30000;
+    values->seed = 1;
+}
+
+static const char *kind_name(const void *context, size_t i)
+{
+    static const char *const names[] = {"waterbox", NULL};
+    (void)context;
+    return names[i];
+}
+
+static int check_arguments(const parsed_arguments *arguments)
+{
+    const generate_values *values = arguments->values;
+    const char *kind = arguments->operand, *only = kind_name(NULL, 0);
+    if (strcmp(kind, only) != 0)
+        return fail_usage(arguments->command, "unknown kind of atoms '%s'%s; there is %s", kind,
+                          suggest(kind, "", kind_name, NULL).s, only);
+    if (!ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
+        !ends_with(values->output, ".atoms"))
+        return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
+    return file_check_output(values->output);
+}
+
+static void print_report(const generate_values *values, double elapsed_s)
+{
+    const int64_t atoms = values->atoms / 3 * 3;
+    printf("box: %s atoms of water, side %.4f A, seed %lld\n", count_text(atoms).s, ley_waterbox_side_A(atoms),
+           (long long)values->seed);
+    if (atoms != values->atoms)
+        printf("rounded down: %s atoms are no whole molecules\n", count_text(values->atoms).s);
+    printf("time: %s, %s atoms/s\n", seconds_text(elapsed_s).s,
+           count_text((int64_t)((double)atoms / (elapsed_s > 1e-6 ? elapsed_s : 1e-6))).s);
+    printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
+}
+
+static int generate_run(const parsed_arguments *arguments)
+{
+    const generate_values *values = arguments->values;
+    int code = check_arguments(arguments);
+    if (code != 0)
+        return code;
+    ley_error error = {0};
+    const double start_s = now_s();
+    interrupt_defer();
+    ley_status status =
+        ley_waterbox_write(values->atoms, (uint64_t)values->seed, values->output, interrupt_flag(), &error);
+    if (status != LEY_OK) {
+        code = fail_with(&error);
+        return status == LEY_CANCELLED ? interrupt_exit_code() : code;
+    }
+    if (!values->quiet)
+        print_report(values, now_s() - start_s);
+    return 0;
+}
+
+const subcommand generate_command = {
+    .name = "generate",
+    .summary = "Writes atoms to measure with: a box of water.",
+    .operand = "KIND",
+    .operand_help = "what to make: waterbox",
+    .details =
+        "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in 1.5e7 cubic\n"
+        "Angstrom, in random orientations, with 1 A at least between atoms of different molecules.",
+    .options = generate_options,
+    .option_count = sizeof generate_options / sizeof *generate_options,
+    .values_size = sizeof(generate_values),
+    .set_defaults = set_defaults,
+    .run = generate_run,
+};
