@@ -1,5 +1,6 @@
 #include "job_report.h"
 #include "file.h"
+#include "short_range_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +103,43 @@ void print_work(const ley_report *report)
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
     if (report != NULL)
-        printf("rate: %s evaluations/s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
-               report->evaluations);
+        printf("rate: %s %s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
+               report->short_range.bins > 0 ? "pairs/s within the cutoff" : "evaluations/s", report->evaluations);
+}
+
+/* Where a step was done, and how long it took there if it was the host's. */
+static short_text step_text(const char *what, ley_place place, double host_s)
+{
+    if (place == LEY_PLACE_HOST)
+        return text_of("%s on the host (%.3g s)", what, host_s);
+    return text_of("%s on the device", what);
+}
+
+static short_text waiting_text(const ley_short_range_report *r)
+{
+    if (r->overflow_sum != LEY_PLACE_HOST || r->overflow == 0)
+        return text_of("%s", "");
+    if (r->host_waited_s > 0)
+        return text_of("; host waited %.3g s", r->host_waited_s);
+    return text_of("; devices waited %.3g s", r->devices_waited_s);
+}
+
+void print_short_range(const ley_short_range *range, const ley_report *report)
+{
+    const ley_short_range_report *r = &report->short_range;
+    const double *side_A = r->bin_side_A;
+    const bool cubic = side_A[0] == side_A[1] && side_A[1] == side_A[2];
+    put_name(stdout, "pairs: ", short_range_pair_text(range));
+    printf(", cutoff %.15g A, %.4g within it\n", range->cutoff_A, report->evaluations);
+    printf("bins: %s of %lld atoms, side ", count_text(r->bins).s, (long long)r->bin_depth);
+    if (cubic)
+        printf("%.3g A", side_A[0]);
+    else
+        printf("%.3g x %.3g x %.3g A", side_A[0], side_A[1], side_A[2]);
+    printf(", %.2g %% of the atoms overflow\n", r->binned > 0 ? 100 * (double)r->overflow / (double)r->binned : 0);
+    printf("plan: %s, %s, %s%s\n", step_text("binning", r->binning, r->binning_s).s,
+           r->overflow > 0 ? step_text("overflow", r->overflow_sum, r->overflow_s).s : "no overflow",
+           step_text("rows", r->transposition, r->transposition_s).s, waiting_text(r).s);
 }
 
 void print_times(const phase_times *phases)
@@ -181,4 +217,34 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "evaluations_per_s", report != NULL ? json_number(report->evaluations_per_s) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
+}
+
+static json_t *json_of_place(ley_place place)
+{
+    return json_text(place_names[place]);
+}
+
+json_t *json_of_short_range_report(const ley_short_range_report *report)
+{
+    if (report->bins == 0)
+        return json_null();
+    json_t *object = json_object();
+    json_put(object, "bins", json_count(report->bins));
+    json_put(object, "bin_depth", json_count(report->bin_depth));
+    json_put(object, "binned", json_count(report->binned));
+    json_put(object, "bin_side_A", json_numbers(report->bin_side_A, 3));
+    json_put(object, "overflow", json_count(report->overflow));
+    json_put(object, "outside", json_count(report->outside));
+    json_put(object, "neutral", json_count(report->neutral));
+    json_put(object, "binning", json_of_place(report->binning));
+    json_put(object, "overflow_sum", json_of_place(report->overflow_sum));
+    json_put(object, "transposition", json_of_place(report->transposition));
+    json_put(object, "binning_s", json_number(report->binning_s));
+    json_put(object, "overflow_s", json_number(report->overflow_s));
+    json_put(object, "predicted_device_s", json_number(report->predicted_device_s));
+    json_put(object, "predicted_overflow_s", json_number(report->predicted_overflow_s));
+    json_put(object, "devices_waited_s", json_number(report->devices_waited_s));
+    json_put(object, "host_waited_s", json_number(report->host_waited_s));
+    json_put(object, "transposition_s", json_number(report->transposition_s));
+    return object;
 }

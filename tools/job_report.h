@@ -39,6 +39,7 @@ char *comment_end(comment_text *comment);
 void print_molecule(const char *path, const ley_atoms *atoms);
 short_text box_text(const ley_lattice *lattice); /* "10 x 20 x 30 A" */
 void print_work(const ley_report *report);       /* devices and rate; NULL: nothing */
+void print_short_range(const ley_short_range *range, const ley_report *report); /* pairs, bins and who did what */
 void print_times(const phase_times *phases);
 void print_accuracy(const ley_report *report); /* when anything was verified; NULL: nothing */
 void print_written(const char *path);
@@ -51,5 +52,7 @@ void print_failures(const ley_report *report, const ley_error *error);
 json_t *json_of_molecule(const char *path, const ley_atoms *atoms);
 json_t *json_of_phases(const phase_times *phases);
 void json_put_work(json_t *object, const ley_report *report); /* devices, evaluations, accuracy, slabs; NULL: nulls */
+
+json_t *json_of_short_range_report(const ley_short_range_report *report); /* null when there are no bins */
 
 #endif

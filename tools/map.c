@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "job_options.h"
 #include "job_report.h"
+#include "short_range_options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,14 +14,18 @@
 
 typedef struct map_values {
     job_values job;
+    short_range_values range;
     const char *output;
-    int method, units;
+    int method, units; /* method: index into methods */
     int64_t dims[3], slab_planes;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
 } map_values;
 
-static const char *const method_names[] = {[LEY_METHOD_DCS] = "dcs", NULL};
-static const char *const method_titles[] = {[LEY_METHOD_DCS] = "direct Coulomb summation"};
+static const char *const method_names[] = {"dcs", "cutoff", NULL};
+static const struct {
+    ley_method method;
+    const char *title;
+} methods[] = {{LEY_METHOD_DCS, "direct Coulomb summation"}, {LEY_METHOD_CUTOFF, "sum of pairs within a cutoff"}};
 static const char *const units_names[] = {
     [LEY_UNITS_KT_E] = "kT/e", [LEY_UNITS_VOLT] = "V", [LEY_UNITS_KCAL_MOL_E] = "kcal/mol/e", NULL};
 
@@ -39,7 +44,8 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, method),
                 .value = "METHOD",
                 .choices = method_names,
-                .help = "how to sum: dcs is direct Coulomb summation, every atom at every point"},
+                .help = "how to sum: dcs is direct Coulomb summation, every atom at every point; cutoff is a short-range sum, of --pair "
+                        "within --cutoff"},
     [SPACING] = {.name = "spacing",
                  .kind = OPTION_REAL,
                  .offset = offsetof(map_values, spacing_A),
@@ -54,7 +60,7 @@ static const option_row map_options[] = {
               .value = "NX,NY,NZ",
               .low = 1,
               .high = INT32_MAX,
-              .unset = "what the padding asks for",
+              .unset = "what the padding or the cell asks for",
               .help = "points along x, y, z"},
     [ORIGIN] = {.name = "origin",
                 .kind = OPTION_REAL,
@@ -63,8 +69,8 @@ static const option_row map_options[] = {
                 .value = "X,Y,Z",
                 .low = -1e9,
                 .high = 1e9,
-                .unset = "centred on the molecule",
-                .help = "the lattice's first point, in Angstrom; with --dims"},
+                .unset = "centred on the molecule; 0,0,0 of a cell",
+                .help = "the lattice's first point, in Angstrom; with --dims, or where the lattice is the cell"},
     [PADDING] = {.name = "padding",
                  .kind = OPTION_REAL,
                  .offset = offsetof(map_values, padding_A),
@@ -109,12 +115,15 @@ static const option_row map_options[] = {
      .high = INT32_MAX,
      .unset = "as memory and balance suggest",
      .help = "planes of the lattice in one piece of work, at most"},
+    SHORT_RANGE_OPTION_ROWS(map_values, range),
     JOB_OPTION_ROWS,
 };
 
 typedef struct map_run {
     const parsed_arguments *arguments;
     const map_values *values;
+    ley_method method;
+    short_range_input input; /* of LEY_METHOD_CUTOFF */
     ley_atoms *atoms;
     ley_map *map;
     ley_engine *engine;
@@ -130,7 +139,7 @@ static void set_defaults(void *to)
     ley_job_options options;
     ley_job_options_default(&options);
     job_set_defaults(&values->job);
-    values->method = (int)options.method;
+    short_range_set_defaults(&values->range);
     values->units = (int)options.units;
     values->dielectric = options.dielectric;
     values->temperature_K = options.temperature_K;
@@ -141,28 +150,52 @@ static void set_defaults(void *to)
 
 /* ---- Before the work ------------------------------------------------------------------------------------------- */
 
-static int check_arguments(const parsed_arguments *arguments)
+/* The lattice of a periodic box is the box itself, unless something else is asked for. */
+static bool lattice_is_cell(const map_run *run, double length_A[3])
 {
-    const map_values *values = arguments->values;
+    return !option_given(run->arguments, DIMS) && !option_given(run->arguments, PADDING) &&
+           short_range_is_box(&run->input.range, length_A);
+}
+
+static int check_arguments(map_run *run)
+{
+    const parsed_arguments *arguments = run->arguments;
+    const map_values *values = run->values;
     const subcommand *command = arguments->command;
+    double length_A[3];
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(command, "--dims and --padding exclude each other: both say how large the lattice is");
-    if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS))
-        return fail_usage(command, "--origin needs --dims: without it the lattice is laid around the molecule");
     if (!ends_with(values->output, ".dx") && !ends_with(values->output, ".dx.gz"))
         return fail_usage(command, "--output: '%s' must end in .dx or .dx.gz", values->output);
-    if (check_variant(command, values->job.variant) != 0)
-        return ley_status_exit_code(LEY_ERROR_USAGE);
-    const input_file atoms = {arguments->operand, "atoms"};
-    return job_check_files(command, values->output, "map", values->job.json, &atoms, 1);
+    run->method = methods[values->method].method;
+    int code = short_range_begin(arguments, &values->range, run->method, &run->input);
+    if (code != 0)
+        return code;
+    if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !lattice_is_cell(run, length_A))
+        return fail_usage(command, "--origin needs --dims: without it the lattice is laid around the molecule");
+    code = check_variant_of(command, run->method, values->job.variant);
+    if (code != 0)
+        return code;
+    const input_file inputs[] = {{arguments->operand, "atoms"}, {values->range.well_depths, "well depths"}};
+    return job_check_files(command, values->output, "map", values->job.json, inputs, 2);
 }
 
 static ley_status choose_lattice(const map_run *run, ley_lattice *lattice, ley_error *error)
 {
     const map_values *values = run->values;
+    double low_A[3], high_A[3], edge_A[3];
+    if (lattice_is_cell(run, edge_A)) {
+        for (int axis = 0; axis < 3; axis++) {
+            /* A whole number of spacings an edge: the far face is the near one again. */
+            double n = fmin(fmax(round(edge_A[axis] / values->spacing_A), 1), LEY_MAX_EXTENT + 1.0);
+            lattice->n[axis] = (int64_t)n;
+            lattice->spacing_A[axis] = edge_A[axis] / n;
+            lattice->origin_A[axis] = values->origin_A[axis];
+        }
+        return ley_lattice_check(lattice, error);
+    }
     if (!option_given(run->arguments, DIMS))
         return ley_lattice_around(run->atoms, values->spacing_A, values->padding_A, lattice, error);
-    double low_A[3], high_A[3];
     ley_atoms_bounds_A(run->atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         double length_A = (double)(values->dims[axis] - 1) * values->spacing_A;
@@ -179,7 +212,8 @@ static ley_job_options job_options(map_run *run)
 {
     const map_values *values = run->values;
     ley_job_options options = job_options_of(&values->job, &run->progress);
-    options.method = (ley_method)values->method;
+    options.method = run->method;
+    options.short_range = run->input.range;
     options.units = (ley_units)values->units;
     options.dielectric = values->dielectric;
     options.temperature_K = values->temperature_K;
@@ -196,10 +230,14 @@ static char *header_comment(const map_run *run)
     const map_values *values = run->values;
     comment_text comment;
     comment_begin(&comment);
-    fprintf(comment.stream, "method: %s, %s\n", method_names[values->method], method_titles[values->method]);
+    fprintf(comment.stream, "method: %s, %s\n", method_names[values->method], methods[values->method].title);
     put_molecule(comment.stream, run->arguments->operand, run->atoms);
-    fprintf(comment.stream, "units: %s, dielectric %.15g, temperature %.15g K, r_min %.15g A\n",
-            units_names[values->units], values->dielectric, values->temperature_K, values->r_min_A);
+    if (run->method == LEY_METHOD_CUTOFF)
+        put_short_range(comment.stream, &run->input.range);
+    fprintf(comment.stream, "units: %s, ", ley_map_units(run->map));
+    if (!short_range_is_of_radii(&run->input.range))
+        fprintf(comment.stream, "dielectric %.15g, temperature %.15g K, ", values->dielectric, values->temperature_K);
+    fprintf(comment.stream, "r_min %.15g A\n", values->r_min_A);
     fprintf(comment.stream, "math: %s, sum: %s\n", math_names[values->job.math], sum_names[values->job.sum]);
     put_devices(comment.stream, run->report);
     put_accuracy(comment.stream, run->report);
@@ -212,13 +250,25 @@ static void print_report(const map_run *run)
 {
     const ley_lattice *lattice = ley_map_lattice(run->map);
     print_molecule(run->arguments->operand, run->atoms);
-    printf("lattice: %s = %s points, spacing %.6g A, box %s from %s\n", lattice_text(lattice->n).s,
-           count_text(run->report->points).s, lattice->spacing_A[0], box_text(lattice).s,
-           triple_text(lattice->origin_A).s);
+    const double *h_A = lattice->spacing_A;
+    short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
+    printf("lattice: %s = %s points, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
+           count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);
+    if (run->method == LEY_METHOD_CUTOFF)
+        print_short_range(&run->input.range, run->report);
     print_work(run->report);
     print_times(&run->phases);
     print_accuracy(run->report);
     print_written(run->values->output);
+}
+
+static json_t *short_range_json(const map_run *run)
+{
+    if (run->method != LEY_METHOD_CUTOFF)
+        return json_null();
+    json_t *object = json_of_short_range(&run->values->range, &run->input.range);
+    json_put(object, "report", json_of_short_range_report(&run->report->short_range));
+    return object;
 }
 
 static int write_json(const map_run *run, const ley_error *outcome)
@@ -227,6 +277,7 @@ static int write_json(const map_run *run, const ley_error *outcome)
     json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, run->atoms));
     json_put(report, "lattice", json_of_lattice(ley_map_lattice(run->map)));
+    json_put(report, "short_range", short_range_json(run));
     json_put_work(report, run->report);
     json_put(report, "seconds", json_of_phases(&run->phases));
     json_put(report, "bytes_written",
@@ -240,9 +291,10 @@ static ley_status prepare(map_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
     ley_lattice lattice;
-    ley_job_options options = job_options(run);
     progress_say(&run->progress, "reading the atoms");
-    ley_status status = ley_atoms_read_pqr(run->arguments->operand, &run->atoms, error);
+    ley_status status = ley_atoms_read(run->arguments->operand, &run->atoms, error);
+    if (status == LEY_OK)
+        status = short_range_read_depths(&run->values->range, run->atoms, run->arguments->operand, &run->input, error);
     run->phases.reading_s = lap_s(&clock_s);
     if (status == LEY_OK)
         status = choose_lattice(run, &lattice, error);
@@ -252,8 +304,11 @@ static ley_status prepare(map_run *run, ley_error *error)
         progress_say(&run->progress, "opening the devices");
         status = ley_engine_create(run->values->job.device, &run->engine, error);
     }
-    if (status == LEY_OK)
+    if (status == LEY_OK) {
+        const ley_job_options options = job_options(run);
         status = ley_job_create(run->engine, run->atoms, run->map, &options, &run->job, error);
+        short_range_explain(&run->input.range, error);
+    }
     run->phases.preparing_s = lap_s(&clock_s);
     return status;
 }
@@ -278,7 +333,6 @@ static ley_status write_map(map_run *run, ley_error *error)
     double clock_s = now_s();
     char *comment = header_comment(run);
     progress_say(&run->progress, "writing the map");
-    ley_map_set_units(run->map, units_names[run->values->units]);
     ley_status status = ley_map_write_dx(run->map, run->values->output, comment, interrupt_flag(), error);
     run->phases.writing_s = lap_s(&clock_s);
     free(comment);
@@ -313,9 +367,11 @@ static int map_run_command(const parsed_arguments *arguments)
 {
     map_run run = {.arguments = arguments, .values = arguments->values, .phases.start_s = now_s()};
     ley_error error = {0};
-    int code = check_arguments(arguments);
-    if (code != 0)
+    int code = check_arguments(&run);
+    if (code != 0) {
+        short_range_release(&run.input);
         return code;
+    }
     progress_start(&run.progress, run.values->job.quiet);
     ley_status status = prepare(&run, &error);
     if (status == LEY_OK)
@@ -328,6 +384,7 @@ static int map_run_command(const parsed_arguments *arguments)
     ley_engine_destroy(run.engine);
     ley_map_destroy(run.map);
     ley_atoms_destroy(run.atoms);
+    short_range_release(&run.input);
     return code;
 }
 
@@ -335,10 +392,14 @@ const subcommand map_command = {
     .name = "map",
     .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice.",
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz)",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
     .details =
         "phi(r_i) = C sum_j q_j / max(|r_i - r_j|, r_min), with C = e / (4 pi eps0 dielectric), in units of --units.\n"
-        "The lattice is laid around the molecule with --padding on every side, or has --dims points.",
+        "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j f(max(|r_i - r_j|, r_min)), with any function f "
+        "(--pair), and atoms may have periodic images. docs/short-range.md has the functions.\n"
+        "The lattice is laid around the molecule with --padding on every side, or has --dims points. A rectangular cell that is "
+        "periodic along x, y and z is itself the lattice where neither is given: from --origin on, its edges in whole numbers of "
+        "spacings, each next to --spacing, the far faces left out.",
     .options = map_options,
     .option_count = sizeof map_options / sizeof *map_options,
     .values_size = sizeof(map_values),

@@ -151,6 +151,12 @@ static bool read_number(const char *word, bool integer, double *real, int64_t *w
     return *end == '\0' && end != word;
 }
 
+bool read_real(const char *word, double *value)
+{
+    int64_t whole;
+    return read_number(word, false, value, &whole);
+}
+
 static bool parse_numbers(const subcommand *command, const option_row *option, const char *value, void *to)
 {
     int wanted = numbers_of(option), found = 0;
