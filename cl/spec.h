@@ -37,7 +37,7 @@
 #define LEY_ATOMS_ARE_PLACED(atoms, sum) \
     ((sum) != LEY_SPEC_SUM_DOUBLE && ((atoms) == LEY_ATOMS_LOCAL || (atoms) == LEY_ATOMS_ROWS))
 
-/* What the dialect headers read, and so every kernel: all that sum_parts.cl and the kernels that measure have. */
+/* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl, fill_bins.cl and those that measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_WIDTH, width) \

@@ -1,5 +1,6 @@
 #include "short_range.h"
 
+#include "accuracy.h"
 #include "error.h"
 
 #include <math.h>
@@ -44,13 +45,32 @@ static ley_status check_probe(const ley_short_range *s, ley_error *error)
     return status;
 }
 
-static ley_status check_expression(const ley_short_range *s, double dielectric, ley_error *error)
+/* That an expression has values where it is needed, and that a float sum holds them: at distances from r_min to the cutoff, some close to each
+ * end, of unit charges. */
+static ley_status check_values(const expression *e, double cutoff_A, double r_min_A, ley_error *error)
+{
+    enum { SAMPLES = 256 };
+    for (int i = 0; i <= SAMPLES; i++) {
+        const double along = 0.5 - 0.5 * cos(3.14159265358979 * i / SAMPLES), r_A = r_min_A + along * (cutoff_A - r_min_A) * (1 - 1e-9);
+        for (double q_e = -1; q_e <= 1; q_e += 2) {
+            const double value = expression_evaluate(e, r_A, q_e);
+            if (!(fabs(value) <= most_value))
+                return ley_fail(error, LEY_ERROR_USAGE, "pair function: its value at r = %.4g A, q = %g e is %g, which cannot be summed", r_A,
+                                q_e, value);
+        }
+    }
+    return LEY_OK;
+}
+
+static ley_status check_expression(const ley_short_range *s, double dielectric, double r_min_A, ley_error *error)
 {
     expression *e = NULL;
     ley_status status = short_range_expression(s, dielectric, &e, error);
     if (status == LEY_OK && !expression_uses(e).fits_float)
         status = ley_fail(error, LEY_ERROR_USAGE, "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: %.300s",
                           expression_text(e));
+    if (status == LEY_OK)
+        status = check_values(e, s->cutoff_A, r_min_A, error);
     expression_destroy(e);
     return status;
 }
@@ -69,7 +89,7 @@ static ley_status check_pair(const ley_short_range *s, const ley_job_options *o,
     if (status == LEY_OK && is_of_radii(s->pair))
         status = check_probe(s, error);
     if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION)
-        status = check_expression(s, o->dielectric, error);
+        status = check_expression(s, o->dielectric, o->r_min_A, error);
     return status;
 }
 
@@ -104,6 +124,8 @@ ley_status short_range_check(const ley_short_range *s, const ley_job_options *o,
     for (size_t i = 0; i < sizeof places / sizeof *places && status == LEY_OK; i++)
         if ((unsigned)places[i].place > LEY_PLACE_DEVICE)
             status = ley_fail(error, LEY_ERROR_USAGE, "unknown place %d for %s", (int)places[i].place, places[i].what);
+    if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION && s->overflow == LEY_PLACE_HOST)
+        status = ley_fail(error, LEY_ERROR_USAGE, "the overflow of bins with a pair function of one's own is for devices, not for host threads");
     return status;
 }
 
@@ -252,6 +274,15 @@ bool short_range_is_continuous(ley_pair pair)
 const char *short_range_units(const ley_short_range *s, ley_units units)
 {
     return is_of_radii(s->pair) ? "kcal/mol" : ley_units_name(units);
+}
+
+double short_range_promise(const ley_short_range *s, ley_math math, ley_sum sum)
+{
+    /* Positions are right to about this, in A: a steep function shows it. */
+    const double place_A = 3e-7;
+    const bool is_steep = s->pair >= LEY_PAIR_LENNARD_JONES;
+    const double steepness_per_A = s->pair == LEY_PAIR_YUKAWA ? s->kappa_per_A : 0;
+    return accuracy_promise(math, is_steep && sum == LEY_SUM_DOUBLE ? LEY_SUM_FLOAT : sum) + place_A * steepness_per_A;
 }
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)

@@ -281,7 +281,6 @@ LEY_FN void add_list(points &p, const staged *sm_list, int from, int to, int hal
 {
     for (int run = from; run < to; run += RUN) {
         const int end = min(run + RUN, to);
-        _Pragma("unroll 2")
         for (int j = run; j < end; j++)
             add(p, sm_list[j], half_x, half_z);
         end_run(p);

@@ -235,7 +235,7 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
 {
     const ley_job_options *o = &job->options;
     const cutoff_data *d = job->method_data;
-    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, accuracy_promise(o->math, o->sum),
+    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, short_range_promise(&o->short_range, o->math, o->sum),
                                &job->cancelled, accuracy, error);
 }
 

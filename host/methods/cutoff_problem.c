@@ -207,20 +207,23 @@ static double points_in_reach(const cutoff_problem *p, const double d_A[3])
 
 double cutoff_problem_pairs(const cutoff_problem *p)
 {
-    enum { SAMPLE = 512 };
+    enum { SAMPLE = 300 };
     const binned_atoms *b = p->binned;
     const binning_plan *plan = &p->plan;
-    const int64_t stride = b->bins / (4 * SAMPLE) + 1;
+    const int64_t every = (b->binned - b->overflow) / SAMPLE + 1;
+    int64_t passed = 0;
     double sum = 0, sampled = 0;
-    for (int64_t bin = 0; bin < b->bins; bin += stride) {
+    for (int64_t bin = 0; bin < b->bins; bin++) {
+        passed += b->used[bin];
+        if (passed < every)
+            continue;
+        passed = 0;
         const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
-        for (int s = 0; s < b->used[bin]; s += 4) {
-            double d_A[3];
-            for (int axis = 0; axis < 3; axis++)
-                d_A[axis] = (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] + (double)b->slot[bin * b->depth + s][axis];
-            sum += points_in_reach(p, d_A);
-            sampled++;
-        }
+        double d_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            d_A[axis] = (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] + (double)b->slot[bin * b->depth][axis];
+        sum += points_in_reach(p, d_A);
+        sampled++;
     }
     return sampled > 0 ? sum / sampled * (double)b->binned : 0;
 }
