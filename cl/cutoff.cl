@@ -126,21 +126,24 @@ LEY_FN void clear(points *p)
     }
 }
 
-/* Brings the sums of a run to the totals. */
+/* Brings the sums of a run to the totals: the k-th point's; all. */
+LEY_FN void end_run_of(points *p, int k)
+{
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+    p->whole[k] += TO_TOTAL(p->sum[k]);
+    p->sum[k] = 0;
+#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    const real term = p->sum[k] - p->carry[k], whole = p->whole[k] + term;
+    p->carry[k] = (whole - p->whole[k]) - term;
+    p->whole[k] = whole;
+    p->sum[k] = 0;
+#endif
+}
+
 LEY_FN void end_run(points *p)
 {
-#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
-    UNROLL for (int k = 0; k < POINTS; k++) {
-#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-        p->whole[k] += TO_TOTAL(p->sum[k]);
-#else
-        const real term = p->sum[k] - p->carry[k], whole = p->whole[k] + term;
-        p->carry[k] = (whole - p->whole[k]) - term;
-        p->whole[k] = whole;
-#endif
-        p->sum[k] = 0;
-    }
-#endif
+    UNROLL for (int k = 0; k < POINTS; k++)
+        end_run_of(p, k);
 }
 
 LEY_FN real result(const points *p, int k)
@@ -162,7 +165,7 @@ LEY_FN void add_term(real *sum, const points *p, real r2, real inverse_r, scalar
     const scalar factor = LEY_PAIR_OF_CHARGE ? first : 1;
 #if LEY_PAIR == LEY_PAIR_SPEC_TESTED
     *sum += value;
-#elif LEY_PAIR_ENDS && defined(LEY_SATURATE)
+#elif LEY_PAIR_ENDS && LEY_PRUNE && defined(LEY_SATURATE)
     *sum += factor * LEY_SATURATE(value);
 #elif LEY_PAIR_ENDS
     *sum += factor * (value > 0 ? value : (real)0);
@@ -478,26 +481,58 @@ typedef struct {
     scalar dz2[LEY_TILE * LEY_UZ];
 } tile;
 
-LEY_FN void sum_tile(points *p, tile *t, int far)
+/* Of the tile's atoms those within reach of a column: a vector's lanes along x and y, and all planes. LEY_WIDTH at a time. */
+LEY_FN int prune(const points *p, const tile *t, int count, int u, int v, int *list)
 {
-    for (int j = 0; j < far; j++)
+    const scalar low_x = u * LEY_LX * p->step.x, low_y = v * LEY_LY * p->step.y;
+    const scalar high_x = low_x + (LEY_LX - 1) * p->step.x, high_y = low_y + (LEY_LY - 1) * p->step.y;
+    int n = 0;
+    for (int j = 0; j < count; j += LEY_WIDTH) {
+        const real x = LEY_LOAD(t->x + j), y = LEY_LOAD(t->y + j), z = LEY_LOAD(t->z + j);
+        /* What is between the faces, clamped by comparisons: fmax() of vectors is slow where it minds what is no number. */
+        const real from_x = x < low_x ? low_x - x : x - high_x, from_y = y < low_y ? low_y - y : y - high_y, from_z = z < 0 ? -z : z - p->extent.z;
+        const real dx = from_x > 0 ? from_x : (real)0, dy = from_y > 0 ? from_y : (real)0, dz = from_z > 0 ? from_z : (real)0;
+        scalar d2[LEY_WIDTH];
+        LEY_PASTE(vstore, LEY_WIDTH)(dx * dx + dy * dy + dz * dz, 0, d2);
+        const int end = min(LEY_WIDTH, count - j);
+        for (int lane = 0; lane < end; lane++) {
+            list[n] = j + lane;
+            n += d2[lane] < p->limits.x;
+        }
+    }
+    return n;
+}
+
+LEY_FN void sum_tile(points *p, tile *t, int count)
+{
+    int list[LEY_TILE];
+    for (int j = 0; j < count; j++)
         FOR_Z(w) {
             const scalar dz = p->z[w] - t->z[j];
             t->dz2[j * LEY_UZ + w] = dz * dz;
         }
-    for (int run = 0; run < far; run += RUN) {
-        const int end = min(run + RUN, far);
-        for (int j = run; j < end; j++)
-            FOR_Y(v) FOR_X(u) {
-                const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
+    for (int v = 0; v < LEY_UY; v++)
+        for (int u = 0; u < LEY_UX; u++) {
+            const int n = prune(p, t, count, u, v, list);
+            real *all = p->sum + INDEX(u, v, 0);
+            for (int run = 0; run < n; run += RUN) {
+                const int end = min(run + RUN, n);
+                real sum[LEY_UZ];
+                FOR_Z(w) sum[w] = all[w * LEY_UX * LEY_UY];
+                for (int i = run; i < end; i++) {
+                    const int j = list[i];
+                    const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
+                    FOR_Z(w) {
+                        const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
+                        add_term(&sum[w], p, r2, root_of(INDEX(u, v, w), r2), t->first[j], SECOND_OF(t, j), THIRD_OF(t, j));
+                    }
+                }
                 FOR_Z(w) {
-                    const int k = INDEX(u, v, w);
-                    const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
-                    add_term(&p->sum[k], p, r2, root_of(k, r2), t->first[j], SECOND_OF(t, j), THIRD_OF(t, j));
+                    all[w * LEY_UX * LEY_UY] = sum[w];
+                    end_run_of(p, INDEX(u, v, w));
                 }
             }
-        end_run(p);
-    }
+        }
 }
 
 LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)

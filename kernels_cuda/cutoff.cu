@@ -133,8 +133,10 @@ LEY_FN void add_term(real &sum, const points &p, real r2, real inverse_r, scalar
     const scalar factor = LEY_PAIR_OF_CHARGE ? first : 1;
 #if LEY_PAIR == LEY_PAIR_SPEC_TESTED
     sum += value;
-#elif LEY_PAIR_ENDS
+#elif LEY_PAIR_ENDS && LEY_PRUNE
     sum += factor * LEY_SATURATE(value);
+#elif LEY_PAIR_ENDS
+    sum += factor * fmaxf(value, 0);
 #else
     if (r2 < p.limits.x)
         sum += factor * value;

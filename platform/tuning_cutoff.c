@@ -29,9 +29,9 @@ static const variant variants[] = {
     {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, false, 0.57},
     {"regions16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, false, 0.57},
     {"halves16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, true, 0.68},
-    {"vector4", ON_CPU, 4, {4, 1, 1}, {1, 2, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
-    {"vector8", ON_CPU, 8, {4, 2, 1}, {1, 1, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
-    {"vector16", ON_CPU, 16, {4, 4, 1}, {1, 1, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+    {"vector4", ON_CPU, 4, {2, 2, 1}, {4, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+    {"vector8", ON_CPU, 8, {4, 2, 1}, {2, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+    {"vector16", ON_CPU, 16, {4, 4, 1}, {2, 2, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
 };
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 
