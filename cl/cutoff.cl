@@ -288,7 +288,7 @@ typedef struct {
     staged tile[LEY_TILE];
 #if LEY_PRUNE
     staged sorted[LEY_TILE];
-    char class_of[LEY_TILE];
+    int class_of[LEY_TILE];
 #endif
     found bins[2 * ITEMS];
     uint marks[ITEMS / 4];

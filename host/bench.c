@@ -9,7 +9,7 @@
 
 static const double enough_s = 3; /* aim: all launches of a slow variant */
 
-static const bench_subject *const subjects[] = {[LEY_METHOD_DCS] = &bench_dcs, [LEY_METHOD_MDH] = &bench_mdh};
+static const bench_subject *const subjects[] = {[LEY_METHOD_DCS] = &bench_dcs, [LEY_METHOD_MDH] = &bench_mdh, [LEY_METHOD_CUTOFF] = &bench_cutoff};
 
 struct ley_bench {
     size_t count;
@@ -58,7 +58,7 @@ ley_status bench_time(const ley_bench_options *o, double pairs, ley_status (*run
     return LEY_OK;
 }
 
-static bool bench_cancelled(const ley_bench_options *o)
+bool bench_cancelled(const ley_bench_options *o)
 {
     return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
 }
@@ -78,11 +78,37 @@ static void bench_variants(worker *w, const bench_subject *subject, const ley_be
     }
 }
 
+/* Whether the variant that jobs take is among the rows, and right. */
+static bool default_is_sound(const bench_device *d)
+{
+    for (size_t i = 0; i < d->device.row_count; i++)
+        if (d->rows[i].row.is_default)
+            return d->rows[i].row.status == LEY_OK && d->rows[i].row.accuracy.passed;
+    return false;
+}
+
+static ley_status bench_problem(worker *w, const bench_subject *subject, const ley_bench_options *o, bench_device *d, ley_error *error)
+{
+    void *problem = NULL;
+    ley_status status = subject->make(o, &d->device, &problem, error);
+    if (status == LEY_OK && subject->count != NULL)
+        status = subject->count(w, o, problem, &d->device, error);
+    if (status == LEY_OK) {
+        bench_variants(w, subject, o, problem, d);
+        if (subject->whole != NULL && default_is_sound(d) && !bench_cancelled(o))
+            status = subject->whole(w, o, problem, &d->device, error);
+    }
+    if (status == LEY_OK && subject->host_loop != NULL && w->info->device_class == DEV_CPU && !(w->info->quirks & DEV_QUIRK_INTERPRETER) &&
+        !bench_cancelled(o))
+        status = subject->host_loop(o, problem, &d->device, error);
+    subject->end(problem);
+    return status;
+}
+
 static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device *d, ley_error *error)
 {
     const bench_subject *subject = subjects[o->method];
     calibration facts;
-    void *problem = NULL;
     if (w->device == NULL) {
         ley_error_copy(error, &w->open_error);
         return w->open_error.status;
@@ -91,15 +117,7 @@ static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device 
     if (status != LEY_OK)
         return status;
     subject->choose(w, &facts, o, &d->device);
-    status = subject->make(o, &d->device, &problem, error);
-    if (status == LEY_OK) {
-        bench_variants(w, subject, o, problem, d);
-        if (subject->host_loop != NULL && w->info->device_class == DEV_CPU && !(w->info->quirks & DEV_QUIRK_INTERPRETER) &&
-            !bench_cancelled(o))
-            status = subject->host_loop(o, problem, &d->device, error);
-    }
-    subject->end(problem);
-    return status;
+    return o->linear ? subject->scale(w, o, &d->device, d->sizes, error) : bench_problem(w, subject, o, d, error);
 }
 
 typedef struct bench_context {
@@ -116,6 +134,7 @@ static void bench_task(worker *w, void *context)
     d->device.status = bench_one(w, &c->bench->options, d, &d->failure);
     d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
     d->device.rows = d->public_rows;
+    d->device.sizes = d->sizes;
     for (size_t i = 0; i < d->device.row_count; i++) {
         bench_row *r = &d->rows[i];
         r->row.specification = r->specification;
@@ -130,6 +149,8 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     if ((unsigned)options->method >= sizeof subjects / sizeof subjects[0])
         return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)options->method);
     const bench_subject *subject = subjects[options->method];
+    if (options->linear && subject->scale == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
     bool known = options->variant == NULL;
     for (size_t i = 0; !known && subject->variant(i) != NULL; i++)
         known = strcmp(subject->variant(i), options->variant) == 0;

@@ -5,7 +5,7 @@
 #include "calibrate.h"
 #include "engine.h"
 
-enum { BENCH_MOST_VARIANTS = 32, BENCH_MOST_REPEATS = 64, BENCH_SAMPLE_POINTS = 500 };
+enum { BENCH_MOST_VARIANTS = 32, BENCH_MOST_REPEATS = 64, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16 };
 
 typedef struct bench_row {
     ley_bench_row row;
@@ -17,6 +17,7 @@ typedef struct bench_device {
     ley_bench_device device;
     ley_bench_row public_rows[BENCH_MOST_VARIANTS];
     bench_row rows[BENCH_MOST_VARIANTS];
+    ley_bench_size sizes[BENCH_MOST_SIZES];
     ley_error failure;
 } bench_device;
 
@@ -31,15 +32,28 @@ typedef struct bench_subject {
     ley_status (*make)(const ley_bench_options *options, const ley_bench_device *device, void **problem, ley_error *error);
     void (*end)(void *problem);
 
+    /* What the device itself says of the problem, into its report; NULL: nothing. */
+    ley_status (*count)(worker *w, const ley_bench_options *options, const void *problem, ley_bench_device *device, ley_error *error);
+
     /* Fills in a row: rate, spread, shares, accuracy, recipes, specification. */
     ley_status (*measure)(worker *w, const ley_bench_options *options, const char *variant, const void *problem,
                           const ley_bench_device *device, bench_row *row);
+
+    /* A whole job by the default variant, once that has been measured; NULL: none. */
+    ley_status (*whole)(worker *w, const ley_bench_options *options, const void *problem, ley_bench_device *device, ley_error *error);
+
+    /* One variant on problems of all sizes, of its own making, in place of all that; NULL: not to be had. */
+    ley_status (*scale)(worker *w, const ley_bench_options *options, ley_bench_device *device, ley_bench_size sizes[BENCH_MOST_SIZES],
+                        ley_error *error);
 
     /* A peer in plain C on the host's cores; NULL: none. */
     ley_status (*host_loop)(const ley_bench_options *options, const void *problem, ley_bench_device *device, ley_error *error);
 } bench_subject;
 
-extern const bench_subject bench_dcs, bench_mdh;
+extern const bench_subject bench_dcs, bench_mdh, bench_cutoff;
+
+/* Whether the caller wants no more. */
+bool bench_cancelled(const ley_bench_options *options);
 
 /* Random numbers in [0, 1), the same in every run. */
 double bench_random(uint64_t *state);

@@ -528,10 +528,12 @@ LEY_API double ley_apbs_read_s(int64_t numbers);
 /* ---- Benchmarks ------------------------------------------------------------------------------------------------ */
 
 typedef struct ley_bench_options {
-    ley_method method;  /* whose kernels: of MDH, screening and faces or a list of points */
-    int64_t n[3];       /* lattice of the test problem, 0: by device speed */
+    ley_method method;  /* whose kernels: of MDH, screening and faces or a list of points; of CUTOFF, Taylor's C2 function in a box of water */
+    int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
+    double cutoff_A;    /* CUTOFF: 0: 12 A, less where kernels are interpreted */
+    bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all variants on one */
     int64_t atoms;      /* 0: by device speed */
     int repeats;        /* timed launches a variant, the median counts */
     ley_math math;
@@ -548,15 +550,27 @@ typedef struct ley_bench_row {
     const char *variant, *root;
     const char *exp;          /* 2^x recipe; NULL where none is needed */
     const char *specification;
-    double evaluations_per_s; /* atom-point pairs a second, in the kernel; median */
+    double evaluations_per_s; /* atom-point pairs a second, in the kernel; median; CUTOFF: pairs within the cutoff */
     double spread;            /* (slowest - fastest) / median of the timed launches */
     double root_share;        /* of the rate at which the device computes the special functions of a pair: a root, or a root and 2^x */
-    double fma_share;         /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without screening as two */
+    double fma_share;         /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without screening as two,
+                                 a distance that CUTOFF computes as six */
+    double kernel_s;          /* CUTOFF: of the whole map, median; and what follows; 0 with other methods */
+    double hit_rate;          /* pairs within the cutoff, as part of all that are computed, those of padding too; counted, not estimated */
+    double local_share;       /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that stages none there */
     ley_accuracy accuracy;
     bool is_default;          /* what a job would take */
     ley_status status;
     const char *failure;
 } ley_bench_row;
+
+/* One of the boxes of ley_bench_options.linear. */
+typedef struct ley_bench_size {
+    int64_t n[3], atoms;
+    double pairs;    /* within the cutoff */
+    double kernel_s; /* of the whole map, median */
+    ley_accuracy accuracy;
+} ley_bench_size;
 
 typedef struct ley_bench_device {
     const ley_device_info *device;
@@ -565,9 +579,20 @@ typedef struct ley_bench_device {
     const char *root, *exp;        /* recipes behind roots_per_s and exps_per_s */
     int64_t n[3], atoms;           /* n: 0 for a list */
     int64_t points;                /* where the potential is computed */
+    double cutoff_A;               /* of CUTOFF, and what follows; 0 with other methods */
+    double local_bytes_per_s;      /* read from local memory, measured in this run; 0: could not be */
+    double pairs;                  /* within the cutoff, counted by the device */
+    const char *whole_variant;     /* the default one, or NULL: nothing was measured */
+    double whole_s;                /* from atoms to a map in the host's memory, median: bins, transfers, the map's rows; kernels are built and the
+                                      slabs' buffers made before */
+    size_t size_count;
+    const ley_bench_size *sizes;   /* of ley_bench_options.linear */
+    double exponent;               /* p of kernel_s = c atoms^p, by least squares of the logarithms; of pairs: */
+    double pairs_exponent;
     size_t row_count;
     ley_bench_row *rows;
-    double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores; 0 for devices that are no CPU */
+    double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores, with CUTOFF the papers' sequential one on one; 0 for
+                                           devices that are no CPU */
     const char *host_loop;              /* what it was vectorised for */
     int host_threads;
     ley_status status;

@@ -254,7 +254,7 @@ struct shared {
     staged tile[LEY_TILE];
 #if LEY_PRUNE
     staged sorted[LEY_TILE];
-    signed char class_of[LEY_TILE];
+    int class_of[LEY_TILE];
 #endif
     found bins[2 * ITEMS];
     unsigned marks[ITEMS / 4];

@@ -1,5 +1,5 @@
 /* What a device's arithmetic is worth, measured on it: the error and the rate of each recipe for reciprocal square roots and for
- * exponentials, and the rate of multiply-adds. Measured once a device and driver, and kept in the build cache. */
+ * exponentials, the rate of multiply-adds, and the bandwidth of local memory. Measured once a device and driver, and kept in the build cache. */
 #ifndef LEY_CALIBRATE_H
 #define LEY_CALIBRATE_H
 
@@ -12,6 +12,7 @@ typedef struct calibration {
     double exp_error[LEY_EXP_COUNT];    /* largest relative error of 2^-x over [0, 120] */
     double exps_per_s[LEY_EXP_COUNT];
     double fma_per_s;
+    double local_bytes_per_s; /* read from local memory, 16 at a time and all work-items of a group the same ones; 0: not to be had */
 } calibration;
 
 /* "rsqrt", "1/sqrt", "native_rsqrt", "Newton", "PTX rsqrt.approx.ftz", "vrsqrt14ps + Newton". */

@@ -21,6 +21,7 @@ const kernel_row kernel_table[] = {
         INT(accumulate), BUFFER(real, gm_phi)),
     ROW(roots, LEY_DIALECT_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
     ROW(multiply_adds, LEY_DIALECT_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
+    ROW(local_reads, LEY_DIALECT_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
     ROW(mdh, LEY_MDH_KEYS, BUFFER(placed, gm_atoms), INT(first_atom), INT(n_atoms), INT(part_atoms), BUFFER(int4, gm_places),
         INT(n_places), VALUE(atom, step), VALUE(atom, step_low), INT(accumulate), BUFFER(real, gm_parts), INT(part_values)),
     ROW(sum_parts, LEY_DIALECT_KEYS, BUFFER(real, gm_parts), INT(n_parts), INT(part_values), BUFFER(real, gm_sums)),
@@ -28,6 +29,11 @@ const kernel_row kernel_table[] = {
     ROW(cutoff, LEY_CUTOFF_KEYS, BUFFER(int4, gm_table), INT(n_table), BUFFER(int2, gm_homes), INT(first_region),
         BUFFER(atom, gm_slots), BUFFER(float2, gm_more), BUFFER(int, gm_extra), INT(has_extra), VALUE(atom, step), VALUE(atom, side),
         VALUE(atom, limits), VALUE(atom, series), BUFFER(float, gm_phi)),
+    ROW(link_atoms, LEY_DIALECT_KEYS, BUFFER(double, gm_position), BUFFER(double, gm_charge), INT(n_atoms), VALUE(atom, origin),
+        VALUE(atom, low), VALUE(atom, high), VALUE(atom, side), VALUE(atom, bins_per_A), VALUE(atom, zero), VALUE(int4, n),
+        BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next), BUFFER(float4, gm_records)),
+    ROW(fill_bins, LEY_DIALECT_KEYS, BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next), BUFFER(atom, gm_records),
+        BUFFER(int, gm_extra), INT(bins), INT(depth), VALUE(atom, far), BUFFER(atom, gm_slots)),
     {.name = NULL},
 };
 

@@ -10,6 +10,7 @@
 #include "quirks.h"
 #include "source.h"
 #include "tuning.h"
+#include "tuning_cutoff.h"
 #include "tuning_mdh.h"
 
 #include <stdio.h>
@@ -24,6 +25,9 @@ static const char *const roots[LEY_ROOT_COUNT] = {"standard", "reciprocal", "nat
 static const char *const exps[LEY_EXP_COUNT] = {"standard", "native", "polynomial", "ptx"};
 static const char *const screenings[] = {"none", "folded", "wide"};
 static const char *const places[] = {"faces", "list"};
+
+static const char *const pairs[] = {"coulomb", "shifted", "taylor2", "taylor3", "taylor4", "yukawa", "distance-dielectric", "lennard-jones",
+                                    "buckingham", "expression", "inside", "tested"};
 
 static int fastest_root(const dev_info *info)
 {
@@ -201,6 +205,48 @@ static void print_mdh(const dev_info *info, depth deep)
     print_mdh_choice(info, &fast_fma, &wish);
 }
 
+/* What one wish leads to, unless the device refuses it. */
+static void print_cutoff_choice(const dev_info *info, const calibration *c, const cutoff_wish *wish)
+{
+    cutoff_choice choice;
+    char options[MAX_OPTIONS];
+    if (tuning_cutoff(info, c, wish, &choice, NULL) != LEY_OK)
+        return;
+    const cutoff_spec *s = &choice.spec;
+    tuning_cutoff_options(s, options, sizeof options);
+    if (is_new(options))
+        printf("cutoff cutoff-%s-%s-%s-%s-%s %s\n", choice.variant, pairs[s->pair], s->store == LEY_STORE_ROWS ? "rows" : "regions",
+               sums[s->total], roots[s->root], options);
+}
+
+/* By default: the default variant in every sum and both orders, with standard maths too. Else with every pair function but an expression, whose
+ * source is the user's, and every variant. All: every variant with every pair function and sum, and every root. */
+static void print_cutoff(const dev_info *info, depth deep)
+{
+    const calibration fast = usual(info, true);
+    const char *variant = NULL;
+    cutoff_wish wish = {.math = MATH_STANDARD, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
+    print_cutoff_choice(info, &fast, &wish);
+    wish.math = MATH_AUTO;
+    for (wish.store = LEY_STORE_REGIONS; wish.store <= LEY_STORE_ROWS; wish.store++)
+        for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
+            print_cutoff_choice(info, &fast, &wish);
+    wish.store = LEY_STORE_ROWS;
+    for (size_t i = 0; deep > FEW && (i == 0 || variant != NULL); i++) {
+        for (wish.pair = 0; wish.pair <= LEY_PAIR_SPEC_TESTED; wish.pair++)
+            for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= (deep == ALL ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_FLOAT); wish.sum++)
+                if (wish.pair != LEY_PAIR_SPEC_EXPRESSION && (deep == ALL || i == 0 || wish.pair == LEY_PAIR_SPEC_TAYLOR2))
+                    print_cutoff_choice(info, &fast, &wish);
+        wish.variant = variant = tuning_cutoff_variant(i); /* first the default */
+    }
+    wish = (cutoff_wish){.math = MATH_AUTO, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
+    for (int root = 0; deep == ALL && root < LEY_ROOT_COUNT; root++) {
+        const calibration c = made_up(root, fastest_exp(info), true);
+        if (calibrate_root_possible(info, root, calibrate_width(info)))
+            print_cutoff_choice(info, &c, &wish);
+    }
+}
+
 /* Beside mdh: in every sum. */
 static void print_sum_parts(const dev_info *info, depth deep)
 {
@@ -240,6 +286,12 @@ static void print_multiply_adds(const dev_info *info, depth deep)
     printf("multiply_adds multiply_adds -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", calibrate_width(info));
 }
 
+static void print_local_reads(const dev_info *info, depth deep)
+{
+    (void)deep;
+    printf("local_reads local_reads -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", calibrate_width(info));
+}
+
 /* A new kernel needs a row here, and a function that prints its specifications; offline.sh learns of it from the binary. */
 static const struct {
     const char *kernel;
@@ -248,9 +300,11 @@ static const struct {
     {"dcs", print_dcs},
     {"roots", print_roots},
     {"multiply_adds", print_multiply_adds},
+    {"local_reads", print_local_reads},
     {"mdh", print_mdh},
     {"sum_parts", print_sum_parts},
     {"exps", print_exps},
+    {"cutoff", print_cutoff},
 };
 
 /* ---- The commands -------------------------------------------------------------------------------------------------------- */
