@@ -41,9 +41,6 @@
 #define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
 #define IN_SHARE(k, share) (((k) + 1) * (share) / POINTS != (k) * (share) / POINTS)
 
-/* Terms that are summed in floats before their sum goes to the total. */
-#define RUN 32
-
 #if LEY_TABLE == LEY_ATOMS_CONSTANT
 #define TABLE_SPACE __constant
 #else
@@ -65,17 +62,25 @@ typedef LEY_PASTE(double, LEY_WIDTH) total;
 typedef real total;
 #endif
 
+#if LEY_WIDTH == 1
+#define TOTALS(type, name) __local type *name
+#else
+#define TOTALS(type, name) type name[POINTS]
+#endif
+
 typedef struct {
     atom step, side, limits, series;
     atom extent;                    /* of the region */
     real x[LEY_UX], y[LEY_UY];      /* the points' coordinates from the region's lowest corner */
     scalar z[LEY_UZ];
     real sum[POINTS];
+    /* Totals of the sums over a tile's atoms each, and of these Kahan's carry: what the last addition lost, its sign turned. The k-th
+     * point's is number k ITEMS; a work-group has them in local memory. */
 #if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
-    total whole[POINTS];
+    TOTALS(total, totals);
 #endif
 #if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-    real carry[POINTS]; /* Kahan's: what the last addition lost, its sign turned */
+    TOTALS(real, carry);
 #endif
 } points;
 
@@ -118,40 +123,35 @@ LEY_FN void clear(points *p)
 {
     UNROLL for (int k = 0; k < POINTS; k++) {
         p->sum[k] = 0;
-#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-        p->whole[k] = 0;
-#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-        p->whole[k] = p->carry[k] = 0;
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+        p->totals[k * ITEMS] = 0;
+#endif
+#if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+        p->carry[k * ITEMS] = 0;
 #endif
     }
 }
 
-/* Brings the sums of a run to the totals: the k-th point's; all. */
-LEY_FN void end_run_of(points *p, int k)
+/* Adds a point's sum over a tile's atoms to its total. */
+LEY_FN void end_tile(points *p, int k)
 {
 #if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-    p->whole[k] += TO_TOTAL(p->sum[k]);
+    p->totals[k * ITEMS] += TO_TOTAL(p->sum[k]);
     p->sum[k] = 0;
 #elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-    const real term = p->sum[k] - p->carry[k], whole = p->whole[k] + term;
-    p->carry[k] = (whole - p->whole[k]) - term;
-    p->whole[k] = whole;
+    const real before = p->totals[k * ITEMS], term = p->sum[k] - p->carry[k * ITEMS], after = before + term;
+    p->carry[k * ITEMS] = (after - before) - term;
+    p->totals[k * ITEMS] = after;
     p->sum[k] = 0;
 #endif
-}
-
-LEY_FN void end_run(points *p)
-{
-    UNROLL for (int k = 0; k < POINTS; k++)
-        end_run_of(p, k);
 }
 
 LEY_FN real result(const points *p, int k)
 {
 #if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-    return FROM_TOTAL(p->whole[k]);
+    return FROM_TOTAL(p->totals[k * ITEMS]);
 #elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-    return p->whole[k] - p->carry[k];
+    return p->totals[k * ITEMS] - p->carry[k * ITEMS];
 #else
     return p->sum[k];
 #endif
@@ -315,12 +315,8 @@ LEY_FN void add(points *p, staged s, int half_x, int half_z)
 
 LEY_FN void add_list(points *p, __local const staged *sm_list, int from, int to, int half_x, int half_z)
 {
-    for (int run = from; run < to; run += RUN) {
-        const int end = min(run + RUN, to);
-        for (int j = run; j < end; j++)
-            add(p, sm_list[j], half_x, half_z);
-        end_run(p);
-    }
+    for (int j = from; j < to; j++)
+        add(p, sm_list[j], half_x, half_z);
 }
 
 #if LEY_PRUNE
@@ -405,7 +401,8 @@ LEY_FN void sum_tile(points *p, __local shared *sm, int count, int item)
             add_list(p, sm_list, from, end[c], c / 3, c % 3);
         from = end[c];
     }
-    end_run(p);
+    UNROLL for (int k = 0; k < POINTS; k++)
+        end_tile(p, k);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
@@ -514,23 +511,19 @@ LEY_FN void sum_tile(points *p, tile *t, int count)
     for (int v = 0; v < LEY_UY; v++)
         for (int u = 0; u < LEY_UX; u++) {
             const int n = prune(p, t, count, u, v, list);
-            real *all = p->sum + INDEX(u, v, 0);
-            for (int run = 0; run < n; run += RUN) {
-                const int end = min(run + RUN, n);
-                real sum[LEY_UZ];
-                FOR_Z(w) sum[w] = all[w * LEY_UX * LEY_UY];
-                for (int i = run; i < end; i++) {
-                    const int j = list[i];
-                    const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
-                    FOR_Z(w) {
-                        const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
-                        add_term(&sum[w], p, r2, root_of(INDEX(u, v, w), r2), t->first[j], SECOND_OF(t, j), THIRD_OF(t, j));
-                    }
-                }
+            real sum[LEY_UZ];
+            FOR_Z(w) sum[w] = p->sum[INDEX(u, v, w)];
+            for (int i = 0; i < n; i++) {
+                const int j = list[i];
+                const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
                 FOR_Z(w) {
-                    all[w * LEY_UX * LEY_UY] = sum[w];
-                    end_run_of(p, INDEX(u, v, w));
+                    const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
+                    add_term(&sum[w], p, r2, root_of(INDEX(u, v, w), r2), t->first[j], SECOND_OF(t, j), THIRD_OF(t, j));
                 }
+            }
+            FOR_Z(w) {
+                p->sum[INDEX(u, v, w)] = sum[w];
+                end_tile(p, INDEX(u, v, w));
             }
         }
 }
@@ -574,7 +567,6 @@ LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)
         }
     }
     sum_tile(p, &t, far);
-    end_run(p);
 }
 #endif
 
@@ -633,11 +625,21 @@ void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global con
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
     FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;
     FOR_Z(w) p.z[w] = (ITEM_Z + w * LEY_LZ) * step.z;
-    clear(&p);
 #if LEY_WIDTH == 1
     __local shared sm;
-    sum_neighbourhood(&p, &b, home, get_local_id(0) + LEY_LX * (get_local_id(1) + LEY_LY * get_local_id(2)), &sm);
+    const int item = get_local_id(0) + LEY_LX * (get_local_id(1) + LEY_LY * get_local_id(2));
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+    __local total sm_totals[POINTS * ITEMS];
+    p.totals = sm_totals + item;
+#endif
+#if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    __local real sm_carry[POINTS * ITEMS];
+    p.carry = sm_carry + item;
+#endif
+    clear(&p);
+    sum_neighbourhood(&p, &b, home, item, &sm);
 #else
+    clear(&p);
     sum_neighbourhood(&p, &b, home);
 #endif
     store(&p, gm_phi);

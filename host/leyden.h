@@ -341,7 +341,8 @@ typedef struct ley_short_range {
  * device, is below what the method needs. */
 typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_math;
 
-/* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double throughout. */
+/* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double throughout. Short-range terms are always float, and
+ * the totals over some hundred of them at a time what is said here. */
 typedef enum ley_sum { LEY_SUM_FLOAT, LEY_SUM_COMPENSATED, LEY_SUM_DOUBLE } ley_sum;
 
 typedef enum ley_units { LEY_UNITS_KT_E, LEY_UNITS_VOLT, LEY_UNITS_KCAL_MOL_E } ley_units;

@@ -276,13 +276,10 @@ const char *short_range_units(const ley_short_range *s, ley_units units)
     return is_of_radii(s->pair) ? "kcal/mol" : ley_units_name(units);
 }
 
-double short_range_promise(const ley_short_range *s, ley_math math, ley_sum sum)
+double short_range_promise(const ley_short_range *s, ley_math math)
 {
-    /* Positions are right to about this, in A: a steep function shows it. */
-    const double place_A = 3e-7;
-    const bool is_steep = s->pair >= LEY_PAIR_LENNARD_JONES;
-    const double steepness_per_A = s->pair == LEY_PAIR_YUKAWA ? s->kappa_per_A : 0;
-    return accuracy_promise(math, is_steep && sum == LEY_SUM_DOUBLE ? LEY_SUM_FLOAT : sum) + place_A * steepness_per_A;
+    const double place_A = 3e-7; /* positions are right to about this: a steep function shows it */
+    return accuracy_promise(math, LEY_SUM_FLOAT) + (s->pair == LEY_PAIR_YUKAWA ? place_A * s->kappa_per_A : 0);
 }
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)

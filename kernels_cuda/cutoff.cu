@@ -16,9 +16,6 @@
 #define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
 #define IN_SHARE(k, share) (((k) + 1) * (share) / POINTS != (k) * (share) / POINTS)
 
-/* Terms that are summed in floats before their sum goes to the total. */
-#define RUN 32
-
 /* A group of one warp needs no barrier of the block. */
 #if ITEMS == 32 && __CUDACC_VER_MAJOR__ >= 9
 #define SYNCHRONIZE() __syncwarp()
@@ -38,11 +35,13 @@ struct points {
     real x[LEY_UX], y[LEY_UY]; /* the points' coordinates from the region's lowest corner */
     scalar z[LEY_UZ];
     real sum[POINTS];
+    /* In shared memory, the k-th point's number k ITEMS: totals of the sums over a tile's atoms each, and of these Kahan's carry, what the last
+     * addition lost, its sign turned. */
 #if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
-    total whole[POINTS];
+    total *totals;
 #endif
 #if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-    real carry[POINTS]; /* Kahan's: what the last addition lost, its sign turned */
+    real *carry;
 #endif
 };
 
@@ -89,37 +88,35 @@ LEY_FN void clear(points &p)
 {
     UNROLL for (int k = 0; k < POINTS; k++) {
         p.sum[k] = 0;
-#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-        p.whole[k] = 0;
-#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-        p.whole[k] = p.carry[k] = 0;
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+        p.totals[k * ITEMS] = 0;
+#endif
+#if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+        p.carry[k * ITEMS] = 0;
 #endif
     }
 }
 
-/* Brings the sums of a run to the totals. */
-LEY_FN void end_run(points &p)
+/* Adds a point's sum over a tile's atoms to its total. */
+LEY_FN void end_tile(points &p, int k)
 {
-#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
-    UNROLL for (int k = 0; k < POINTS; k++) {
 #if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-        p.whole[k] += (double)p.sum[k];
-#else
-        const real term = p.sum[k] - p.carry[k], whole = p.whole[k] + term;
-        p.carry[k] = (whole - p.whole[k]) - term;
-        p.whole[k] = whole;
-#endif
-        p.sum[k] = 0;
-    }
+    p.totals[k * ITEMS] += (double)p.sum[k];
+    p.sum[k] = 0;
+#elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    const real before = p.totals[k * ITEMS], term = p.sum[k] - p.carry[k * ITEMS], after = before + term;
+    p.carry[k * ITEMS] = (after - before) - term;
+    p.totals[k * ITEMS] = after;
+    p.sum[k] = 0;
 #endif
 }
 
 LEY_FN real result(const points &p, int k)
 {
 #if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
-    return (float)p.whole[k];
+    return (float)p.totals[k * ITEMS];
 #elif LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-    return p.whole[k] - p.carry[k];
+    return p.totals[k * ITEMS] - p.carry[k * ITEMS];
 #else
     return p.sum[k];
 #endif
@@ -281,12 +278,8 @@ LEY_FN void add(points &p, const staged &s, int half_x, int half_z)
 
 LEY_FN void add_list(points &p, const staged *sm_list, int from, int to, int half_x, int half_z)
 {
-    for (int run = from; run < to; run += RUN) {
-        const int end = min(run + RUN, to);
-        for (int j = run; j < end; j++)
-            add(p, sm_list[j], half_x, half_z);
-        end_run(p);
-    }
+    for (int j = from; j < to; j++)
+        add(p, sm_list[j], half_x, half_z);
 }
 
 #if LEY_PRUNE
@@ -371,7 +364,8 @@ LEY_FN void sum_tile(points &p, shared *sm, int count, int item)
             add_list(p, sm_list, from, end[c], c / 3, c % 3);
         from = end[c];
     }
-    end_run(p);
+    UNROLL for (int k = 0; k < POINTS; k++)
+        end_tile(p, k);
     SYNCHRONIZE();
 }
 
@@ -472,7 +466,16 @@ cutoff(const int4 *__restrict__ gm_table, int n_table, const int2 *__restrict__ 
     FOR_X(u) p.x[u] = ((int)threadIdx.x + u * LEY_LX) * step.x;
     FOR_Y(v) p.y[v] = ((int)threadIdx.y + v * LEY_LY) * step.y;
     FOR_Z(w) p.z[w] = ((int)threadIdx.z + w * LEY_LZ) * step.z;
+    const int item = threadIdx.x + LEY_LX * (threadIdx.y + LEY_LY * threadIdx.z);
+#if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
+    __shared__ total sm_totals[POINTS * ITEMS];
+    p.totals = sm_totals + item;
+#endif
+#if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
+    __shared__ real sm_carry[POINTS * ITEMS];
+    p.carry = sm_carry + item;
+#endif
     clear(p);
-    sum_neighbourhood(p, b, home, threadIdx.x + LEY_LX * (threadIdx.y + LEY_LY * threadIdx.z), &sm);
+    sum_neighbourhood(p, b, home, item, &sm);
     store(p, gm_phi);
 }

@@ -1,12 +1,14 @@
 /* Short-range potentials as a method: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)). Stone et al., GPU Gems (2010); Rodrigues et al., CF
  * (2008); Hardy, Stone, Schulten, Parallel Computing 35, 164 (2009).
  *
- * Data: atoms into bins, on all host cores; the bins go to each device once; a slab is some layers of planes, whose potentials come back through
- * page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to host threads meanwhile. Bounds: pairs within the
- * cutoff, over the share of computed pairs that these are, at one root or about seven multiply-adds each; and 4 bytes a point over the link. */
+ * Data: atoms into bins, on all host cores, and the bins to each device once; or the atoms to each device, which bins them. A slab is some layers
+ * of planes, whose potentials come back through page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to host
+ * threads meanwhile. Bounds: pairs within the cutoff, over the share of computed pairs that these are, at one root or about seven
+ * multiply-adds each; and 4 bytes a point over the link. */
 #include "accuracy.h"
 #include "clock.h"
 #include "cutoff_plan.h"
+#include "device_binning.h"
 #include "error.h"
 #include "method.h"
 #include "reference.h"
@@ -24,12 +26,15 @@ enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
 /* All devices' data. */
 typedef struct cutoff_data {
     cutoff_problem problem;
-    overflow_team *team; /* NULL: devices sum the overflow */
+    overflow_team *team;   /* NULL: devices sum the overflow */
+    bool bins_on_devices;
+    pthread_mutex_t mutex; /* then for the problem's bins, which the first device that cannot bin makes on the host */
 } cutoff_data;
 
 typedef struct cutoff_state {
     ley_job *job;
     cutoff_kernel kernel;
+    device_bins bins;
     int64_t slab_layers;
     cutoff_run slots[METHOD_SLOTS];
 } cutoff_state;
@@ -47,27 +52,37 @@ static int64_t count_points(const ley_job *job, slab s)
 
 /* ---- Once a job ------------------------------------------------------------------------------------------------------------ */
 
-static void note_bins(ley_job *job, const cutoff_problem *p)
+static device_bins host_bins(const binned_atoms *b)
+{
+    return (device_bins){.bins = b->bins, .extra_bins = b->extra_bins, .binned = b->binned, .overflow = b->overflow, .outside = b->outside,
+                         .neutral = b->neutral};
+}
+
+/* Of several devices the slowest counts; where one of them took the host's bins, the host does. */
+static void note_bins(ley_job *job, const device_bins *b, ley_place place, double binning_s)
 {
     ley_short_range_report *r = &job->report.short_range;
-    const binned_atoms *b = p->binned;
-    r->bins = b->bins;
-    r->bin_depth = b->depth;
+    pthread_mutex_lock(&job->mutex);
+    const bool is_first = place == LEY_PLACE_HOST && r->binning != LEY_PLACE_HOST;
+    if (is_first || place == r->binning)
+        r->binning_s = is_first ? binning_s : fmax(r->binning_s, binning_s);
+    if (place == LEY_PLACE_HOST)
+        r->binning = place;
     r->binned = b->binned;
     r->overflow = b->overflow;
     r->outside = b->outside;
     r->neutral = b->neutral;
-    memcpy(r->bin_side_A, p->plan.side_A, sizeof r->bin_side_A);
+    pthread_mutex_unlock(&job->mutex);
 }
 
 static ley_status share_out(ley_job *job, cutoff_data *d, ley_error *error)
 {
-    const double pairs = cutoff_problem_pairs(&d->problem);
+    const double pairs = d->bins_on_devices ? cutoff_problem_expected_pairs(&d->problem) : cutoff_problem_pairs(&d->problem);
     ley_status status = cutoff_plan(job, &d->problem, pairs, error);
     if (status != LEY_OK)
         return status;
     job->report.evaluations = pairs;
-    if (d->problem.binned->overflow == 0)
+    if (d->bins_on_devices || d->problem.binned->overflow == 0)
         return LEY_OK;
     return job->report.short_range.overflow_sum == LEY_PLACE_HOST ? overflow_team_start(job, &d->problem, &d->team, error)
                                                                   : cutoff_problem_add_extra(&d->problem, error);
@@ -77,19 +92,28 @@ static ley_status prepare(ley_job *job, ley_error *error)
 {
     cutoff_data *d = calloc(1, sizeof *d);
     const ley_job_options *o = &job->options;
+    ley_short_range_report *r = &job->report.short_range;
     if (d == NULL)
         return ley_fail_memory(error, sizeof *d, "the job");
+    pthread_mutex_init(&d->mutex, NULL);
     job->method_data = d;
     const double start_s = ley_clock_s();
     ley_status status = cutoff_problem_init(&d->problem, job->atoms, ley_map_lattice(job->map), &o->short_range, job->coulomb_constant,
                                             o->dielectric, o->r_min_A, error);
-    if (status == LEY_OK)
-        status = cutoff_problem_bin(&d->problem, error);
-    job->report.short_range.binning = LEY_PLACE_HOST;
-    job->report.short_range.binning_s = ley_clock_s() - start_s;
     if (status != LEY_OK)
         return status;
-    note_bins(job, &d->problem);
+    r->bins = d->problem.plan.bins;
+    r->bin_depth = d->problem.plan.options.depth;
+    memcpy(r->bin_side_A, d->problem.plan.side_A, sizeof r->bin_side_A);
+    r->binning = cutoff_plan_binning(job, &d->problem);
+    d->bins_on_devices = r->binning == LEY_PLACE_DEVICE;
+    if (!d->bins_on_devices) {
+        status = cutoff_problem_bin(&d->problem, error);
+        if (status != LEY_OK)
+            return status;
+        const device_bins bins = host_bins(d->problem.binned);
+        note_bins(job, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
+    }
     return share_out(job, d, error);
 }
 
@@ -99,6 +123,7 @@ static void release(ley_job *job)
     if (d != NULL) {
         overflow_team_destroy(d->team);
         cutoff_problem_clear(&d->problem);
+        pthread_mutex_destroy(&d->mutex);
     }
     free(d);
     job->method_data = NULL;
@@ -106,16 +131,58 @@ static void release(ley_job *job)
 
 /* ---- Once a device --------------------------------------------------------------------------------------------------------- */
 
+/* The problem's bins on the host after all, with the overflow for devices. */
+static ley_status bin_on_host(ley_job *job, cutoff_data *d, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    pthread_mutex_lock(&d->mutex);
+    ley_status status = LEY_OK;
+    if (d->problem.binned == NULL) {
+        status = cutoff_problem_bin(&d->problem, error);
+        if (status == LEY_OK)
+            status = cutoff_problem_add_extra(&d->problem, error);
+        if (status == LEY_OK) {
+            const device_bins bins = host_bins(d->problem.binned);
+            note_bins(job, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
+        } else {
+            binning_destroy(d->problem.binned);
+            d->problem.binned = NULL; /* the next device tries again */
+        }
+    }
+    pthread_mutex_unlock(&d->mutex);
+    return status;
+}
+
+/* Makes the bins on the device, where that was planned; a device that cannot takes the host's. */
+static ley_status place_bins(cutoff_state *s, cutoff_data *d, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (d->bins_on_devices) {
+        const double start_s = ley_clock_s();
+        status = device_binning_run(s->kernel.device, &d->problem, &s->kernel.slots, &s->kernel.extra, &s->bins, error);
+        if (status != LEY_OK)
+            return status;
+        if (s->bins.declined == NULL) {
+            note_bins(s->job, &s->bins, LEY_PLACE_DEVICE, ley_clock_s() - start_s);
+            return LEY_OK;
+        }
+        status = bin_on_host(s->job, d, error);
+    }
+    if (status == LEY_OK)
+        s->bins = host_bins(d->problem.binned);
+    return status;
+}
+
 /* Layers a slab: as many as there is room for, no more than the device computes in slab_s, and few enough for the way back to be hidden. */
 static ley_status size_slabs(cutoff_state *s, ley_error *error)
 {
     const dev_info *info = s->kernel.device->info;
     const cutoff_data *d = s->job->method_data;
-    const binned_atoms *b = d->problem.binned;
+    const device_bins *b = &s->bins;
     const double layers = (double)layers_of(s->job), rate = tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts);
     int64_t layer_bytes = INT64_MAX;
     cutoff_kernel_bytes(&s->kernel, 1, &layer_bytes);
-    const double bins_bytes = (double)(b->bins + b->extra_bins) * (double)b->depth * (d->problem.more != NULL ? 24 : 16);
+    const double bins_bytes = (double)(b->bins + b->extra_bins) * (double)d->problem.plan.options.depth * (d->problem.more != NULL ? 24 : 16);
     double room = fmax((double)most_staging_bytes, (double)layer_bytes);
     if (info->max_allocation_bytes > 0)
         room = fmin(room, (double)info->max_allocation_bytes);
@@ -142,7 +209,7 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
     *state = s;
     s->job = job;
     s->kernel.device = w->device;
-    const cutoff_data *d = job->method_data;
+    cutoff_data *d = job->method_data;
     const cutoff_wish wish =
         cutoff_wish_of(job, job->report.short_range.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
     ley_status status = cutoff_kernel_create(w->device, &wish, &d->problem, &s->kernel, error);
@@ -152,7 +219,9 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
     record->report.root = calibrate_root_name(s->kernel.choice.spec.root);
     record->report.from_cache = s->kernel.from_cache;
     snprintf(record->specification, sizeof record->specification, "%s", s->kernel.options);
-    status = cutoff_kernel_load(&s->kernel, &d->problem, error);
+    status = place_bins(s, d, error);
+    if (status == LEY_OK)
+        status = cutoff_kernel_load(&s->kernel, &d->problem, error);
     if (status == LEY_OK)
         status = size_slabs(s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
@@ -235,7 +304,7 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
 {
     const ley_job_options *o = &job->options;
     const cutoff_data *d = job->method_data;
-    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, short_range_promise(&o->short_range, o->math, o->sum),
+    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, short_range_promise(&o->short_range, o->math),
                                &job->cancelled, accuracy, error);
 }
 
