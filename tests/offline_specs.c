@@ -286,6 +286,20 @@ static void print_multiply_adds(const dev_info *info, depth deep)
     printf("multiply_adds multiply_adds -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", calibrate_width(info));
 }
 
+/* As binning builds them: its arithmetic is the host's, double. */
+static void print_link_atoms(const dev_info *info, depth deep)
+{
+    (void)deep;
+    if (info->has_double)
+        printf("link_atoms link_atoms -DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=0\n", LEY_SPEC_SUM_DOUBLE);
+}
+
+static void print_fill_bins(const dev_info *info, depth deep)
+{
+    (void)info, (void)deep;
+    printf("fill_bins fill_bins -DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=0\n", LEY_SPEC_SUM_FLOAT);
+}
+
 static void print_local_reads(const dev_info *info, depth deep)
 {
     (void)deep;
@@ -305,6 +319,8 @@ static const struct {
     {"sum_parts", print_sum_parts},
     {"exps", print_exps},
     {"cutoff", print_cutoff},
+    {"link_atoms", print_link_atoms},
+    {"fill_bins", print_fill_bins},
 };
 
 /* ---- The commands -------------------------------------------------------------------------------------------------------- */

@@ -78,9 +78,7 @@ static void note_bins(ley_job *job, const device_bins *b, ley_place place, doubl
 static ley_status share_out(ley_job *job, cutoff_data *d, ley_error *error)
 {
     const double pairs = d->bins_on_devices ? cutoff_problem_expected_pairs(&d->problem) : cutoff_problem_pairs(&d->problem);
-    ley_status status = cutoff_plan(job, &d->problem, pairs, error);
-    if (status != LEY_OK)
-        return status;
+    cutoff_plan(job, &d->problem, pairs);
     job->report.evaluations = pairs;
     if (d->bins_on_devices || d->problem.binned->overflow == 0)
         return LEY_OK;

@@ -200,7 +200,7 @@ ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_err
         status = upload_table(k, p, error);
     if (status == LEY_OK)
         status = upload_homes(k, p, error);
-    return status == LEY_OK ? upload_bins(k, p, error) : status;
+    return status == LEY_OK && k->slots == NULL ? upload_bins(k, p, error) : status;
 }
 
 /* ---- A run --------------------------------------------------------------------------------------------------------------------- */

@@ -42,6 +42,9 @@ ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
 /* Pairs within the cutoff, and the atoms' part in them that the overflow has, both estimated from a sample. */
 double cutoff_problem_pairs(const cutoff_problem *problem);
 
+/* The pairs, without bins: from a sample of the atoms, which must have no images. */
+double cutoff_problem_expected_pairs(const cutoff_problem *problem);
+
 /* The first and further numbers of an atom as the kernels take them. */
 void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
 
@@ -66,7 +69,7 @@ typedef struct cutoff_kernel {
  * not have its bins yet. */
 ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cutoff_problem *problem, cutoff_kernel *kernel, ley_error *error);
 
-/* Puts the problem's bins on the device. */
+/* Puts the problem's bins on the device, unless the kernel has its slots already: device_binning.h. */
 ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 void cutoff_kernel_destroy(cutoff_kernel *kernel);

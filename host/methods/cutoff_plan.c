@@ -1,6 +1,7 @@
 #include "cutoff_plan.h"
 
 #include "clock.h"
+#include "device_binning.h"
 #include "error.h"
 #include "overflow.h"
 #include "parallel.h"
@@ -14,6 +15,12 @@ static const double unknown_gpu_rate = 5e11, unknown_cpu_rate = 3e9;
 
 /* Adding a second map: bytes a second and core. */
 static const double add_bytes_per_s = 4e9;
+
+/* Binning: seconds an atom, of a core or of a device; of a device's launches and reads; bytes a second to a device. */
+static const double host_binning_s = 20e-9, device_binning_s = 1e-9, device_start_s = 1e-3, upload_bytes_per_s = 8e9;
+
+/* Rows: bytes a second and core that are copied, or brought into rows; bytes a second of a device's memory, in transactions of so many. */
+static const double copied_bytes_per_s = 5e9, transposed_bytes_per_s = 4.4e9, device_bytes_per_s = 1e11, transaction_bytes = 32;
 
 /* The host takes the overflow only where it is predicted to be done well before the devices. */
 static const double safety = 0.7;
@@ -45,25 +52,53 @@ static double devices_rate(const ley_job *job, bool *host_is_device)
     return fmax(sum, 1);
 }
 
-ley_status cutoff_plan(ley_job *job, const cutoff_problem *p, double pairs, ley_error *error)
+/* Whether every device in use is one beside the host, and able. */
+static bool all_can_bin(const ley_job *job)
+{
+    bool all = true;
+    for (size_t i = 0; i < job->engine->worker_count; i++) {
+        const dev_info *info = job->engine->workers[i].info;
+        all = all && info->device_class != DEV_CPU && info->has_double && !(info->quirks & DEV_QUIRK_INTERPRETER);
+    }
+    return all;
+}
+
+ley_place cutoff_plan_binning(const ley_job *job, const cutoff_problem *p)
+{
+    const ley_short_range *range = &job->options.short_range;
+    if (range->binning == LEY_PLACE_HOST || range->overflow == LEY_PLACE_HOST || device_binning_obstacle(p) != NULL)
+        return LEY_PLACE_HOST;
+    if (range->binning == LEY_PLACE_DEVICE)
+        return LEY_PLACE_DEVICE;
+    const double atoms = (double)ley_atoms_count(p->atoms);
+    const double host_s = atoms * host_binning_s / parallel_cores() + (double)p->plan.slot_bytes / upload_bytes_per_s;
+    const double device_s = atoms * (4 * sizeof(double) / upload_bytes_per_s + device_binning_s) + device_start_s;
+    return all_can_bin(job) && device_s < host_s ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
+}
+
+/* The kernel writes rows, in stretches as long as a region, of which the rest of a transaction is lost, and the host copies them; or it writes regions
+ * one after the other, and the host brings them into rows. */
+static ley_place transposition_place(const cutoff_problem *p, double cores)
+{
+    const double bytes = 4 * (double)ley_lattice_points(&p->lattice), stretch = 4.0 * CUTOFF_LAYER;
+    const double on_device_s = bytes * (fmax(transaction_bytes / stretch, 1) - 1) / device_bytes_per_s + bytes / (copied_bytes_per_s * cores);
+    return on_device_s <= bytes / (transposed_bytes_per_s * cores) ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
+}
+
+void cutoff_plan(ley_job *job, const cutoff_problem *p, double pairs)
 {
     const ley_short_range *range = &job->options.short_range;
     ley_short_range_report *r = &job->report.short_range;
     const binned_atoms *b = p->binned;
     bool host_is_device;
     const double rate = devices_rate(job, &host_is_device), cores = parallel_cores();
-    const double share = b->binned > 0 ? (double)b->overflow / (double)b->binned : 0;
+    const double share = b != NULL && b->binned > 0 ? (double)b->overflow / (double)b->binned : 0;
     const double adding_s = (double)ley_lattice_points(&p->lattice) * 12 / (add_bytes_per_s * cores);
-    r->predicted_overflow_s = b->overflow > 0 ? pairs * share / (overflow_rate() * cores) + adding_s : 0;
+    r->predicted_overflow_s = share > 0 ? pairs * share / (overflow_rate() * cores) + adding_s : 0;
     r->predicted_device_s = pairs * (1 - share) / rate;
-    const bool able = range->pair != LEY_PAIR_EXPRESSION;
-    if (range->overflow == LEY_PLACE_HOST && !able)
-        return ley_fail(error, LEY_ERROR_USAGE, "the overflow of bins with a pair function of one's own is for devices, not for host threads");
-    const bool sooner = able && !host_is_device && r->predicted_overflow_s < safety * r->predicted_device_s;
+    const bool sooner = range->pair != LEY_PAIR_EXPRESSION && b != NULL && !host_is_device && r->predicted_overflow_s < safety * r->predicted_device_s;
     r->overflow_sum = range->overflow != LEY_PLACE_AUTO ? range->overflow : sooner ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-    /* A kernel that writes rows writes them whole sectors at a time: it costs the device nothing, and the host a copy less. */
-    r->transposition = range->transposition == LEY_PLACE_HOST ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-    return LEY_OK;
+    r->transposition = range->transposition != LEY_PLACE_AUTO ? range->transposition : transposition_place(p, cores);
 }
 
 /* ---- Host threads ---------------------------------------------------------------------------------------------------------- */

@@ -8,9 +8,13 @@
 /* What all devices take of a kernel. */
 cutoff_wish cutoff_wish_of(const ley_job *job, int store);
 
+/* Where atoms are put into bins: on each device where that is wished or predicted to be done sooner, unless no device can, or host threads shall
+ * sum the overflow, of which only the host's bins tell. */
+ley_place cutoff_plan_binning(const ley_job *job, const cutoff_problem *problem);
+
 /* Decides where the overflow is summed and where maps are brought into rows, as the options say or where it is predicted to be done sooner; notes
- * it, and what it was decided by, in the job's report. `pairs`: within the cutoff, of the whole job. */
-ley_status cutoff_plan(ley_job *job, const cutoff_problem *problem, double pairs, ley_error *error);
+ * it, and what it was decided by, in the job's report. `pairs`: within the cutoff, of the whole job. Without bins yet, devices sum the overflow. */
+void cutoff_plan(ley_job *job, const cutoff_problem *problem, double pairs);
 
 /* Threads that sum the overflow into a map of its own. */
 typedef struct overflow_team overflow_team;

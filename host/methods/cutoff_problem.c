@@ -228,6 +228,22 @@ double cutoff_problem_pairs(const cutoff_problem *p)
     return sampled > 0 ? sum / sampled * (double)b->binned : 0;
 }
 
+double cutoff_problem_expected_pairs(const cutoff_problem *p)
+{
+    enum { SAMPLE = 1000 };
+    const size_t n = ley_atoms_count(p->atoms), sampled = n < SAMPLE ? n : SAMPLE;
+    double sum = 0;
+    for (size_t i = 0; i < sampled; i++) {
+        const size_t atom = (size_t)((double)n * (double)i / (double)sampled); /* strides differ: molecules repeat themselves */
+        double d_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            d_A[axis] = ley_atoms_positions_A(p->atoms)[3 * atom + (size_t)axis] - p->lattice.origin_A[axis];
+        if (p->plan.options.keep_neutral || ley_atoms_charges_e(p->atoms)[atom] != 0)
+            sum += points_in_reach(p, d_A);
+    }
+    return sum / (double)sampled * (double)n;
+}
+
 void cutoff_problem_clear(cutoff_problem *p)
 {
     binning_destroy(p->binned);
