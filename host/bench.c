@@ -151,6 +151,8 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     const bench_subject *subject = subjects[options->method];
     if (options->linear && subject->scale == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
+    if (options->method == LEY_METHOD_CUTOFF && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
+        return ley_fail(error, LEY_ERROR_USAGE, "the lattice of a short-range benchmark follows from its atoms");
     bool known = options->variant == NULL;
     for (size_t i = 0; !known && subject->variant(i) != NULL; i++)
         known = strcmp(subject->variant(i), options->variant) == 0;

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "tuning.h"
+#include "tuning_cutoff.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ struct dev_event {
 
 struct dev_program {
     char kernel[32];
+    bool is_sum; /* not of the calibration */
     dcs_spec spec;
+    cutoff_spec cutoff;
 };
 
 static fake_plan *plan_of(dev *device)
@@ -168,24 +171,27 @@ static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_
 }
 
 /* The specification out of "-DLEY_UX=4 ...": the fake device's compiler. */
-static dcs_spec parse_options(const char *options)
+static void parse_options(const char *options, dev_program *program)
 {
-    dcs_spec spec = {0};
     const char *found;
 #define PARSE(key, field) \
     if ((found = strstr(options, "-D" #key "=")) != NULL) \
-        spec.field = atoi(found + sizeof("-D" #key "=") - 1);
+        PARSED.field = atoi(found + sizeof("-D" #key "=") - 1);
+#define PARSED program->spec
     LEY_DCS_KEYS(PARSE)
+#undef PARSED
+#define PARSED program->cutoff
+    LEY_CUTOFF_KEYS(PARSE)
+#undef PARSED
 #undef PARSE
-    return spec;
 }
 
 static ley_status fake_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                              dev_program **program, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
-    const bool is_dcs = strcmp(source->kernel, "dcs") == 0; /* calibration shall not count */
-    if (is_dcs && fails(&plan->builds, plan->fail_build)) {
+    const bool is_sum = strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0; /* calibration shall not count */
+    if (is_sum && fails(&plan->builds, plan->fail_build)) {
         fault(error, "fake_build()");
         ley_error_take_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
         return LEY_ERROR_DEVICE;
@@ -194,7 +200,8 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
         return fault(error, "fake_build() from a foreign binary");
     dev_program *p = calloc(1, sizeof *p);
     snprintf(p->kernel, sizeof p->kernel, "%s", source->kernel);
-    p->spec = parse_options(source->options);
+    p->is_sum = is_sum;
+    parse_options(source->options, p);
     plan->live_objects++;
     *program = p;
     return LEY_OK;
@@ -290,6 +297,85 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
     }
 }
 
+/* ---- cutoff ------------------------------------------------------------------------------------------------------ */
+
+static float float_at(const dev_launch *launch, size_t argument, size_t i)
+{
+    float value;
+    memcpy(&value, launch->arguments[argument].value + i * sizeof value, sizeof value);
+    return value;
+}
+
+/* Of 1/r and Taylor's C2 function: others are not for this device. */
+static double cutoff_value(const dev_launch *launch, double r2)
+{
+    const double s0 = (double)float_at(launch, 11, 0), s1 = (double)float_at(launch, 11, 1), s2 = (double)float_at(launch, 11, 2);
+    return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? 1 / sqrt(r2) + s0 + r2 * (s1 + r2 * s2) : 1 / sqrt(r2);
+}
+
+/* Adds what a bin's atoms do to a region; `corner`: of the bin, from the region's lowest point. */
+static void add_bin(const dev_launch *launch, size_t bin, const double corner[3], const int64_t region[3], double *sum)
+{
+    const int depth = launch->program->cutoff.depth;
+    const float *slot = (const float *)launch->arguments[4].buffer->bytes + 4 * bin * (size_t)depth;
+    const double unit = (double)float_at(launch, 8, 3), cutoff2 = (double)float_at(launch, 10, 0), r_min2 = (double)float_at(launch, 10, 1);
+    for (int k = 0; k < depth; k++, slot += 4)
+        for (int64_t at = 0; slot[3] != 0 && at < region[0] * region[1] * region[2]; at++) {
+            const int64_t point[3] = {at % region[0], at / region[0] % region[1], at / region[0] / region[1]};
+            double r2 = 0;
+            for (size_t axis = 0; axis < 3; axis++)
+                r2 += pow((double)point[axis] * (double)float_at(launch, 8, axis) - corner[axis] - (double)slot[axis] * unit, 2);
+            if (r2 < cutoff2)
+                sum[at] += (double)slot[3] * cutoff_value(launch, fmax(r2, r_min2));
+        }
+}
+
+/* All bins of the table, with those in which they go on. */
+static void sum_region(const dev_launch *launch, const size_t group[3], const int64_t region[3], double *sum)
+{
+    int32_t(*table)[4] = (void *)launch->arguments[0].buffer->bytes, (*homes)[2] = (void *)launch->arguments[2].buffer->bytes;
+    const int32_t *extra = int_argument(launch, 7) != 0 ? (const void *)launch->arguments[6].buffer->bytes : NULL;
+    const size_t home[3] = {group[0], launch->groups[0] + group[1],
+                            launch->groups[0] + launch->groups[1] + (size_t)int_argument(launch, 3) + group[2]};
+    for (int32_t e = 0; e < int_argument(launch, 1); e++) {
+        int32_t bin = table[e][3];
+        double corner[3];
+        for (size_t axis = 0; axis < 3; axis++) {
+            float from;
+            memcpy(&from, &homes[home[axis]][1], sizeof from);
+            corner[axis] = (double)from + table[e][axis] * (double)float_at(launch, 9, axis);
+            bin += homes[home[axis]][0];
+        }
+        add_bin(launch, (size_t)bin, corner, region, sum);
+        for (int32_t more = extra != NULL ? extra[bin] : 0; extra != NULL && more < extra[bin + 1]; more++)
+            add_bin(launch, (size_t)more, corner, region, sum);
+    }
+}
+
+static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
+{
+    const cutoff_spec *spec = &launch->program->cutoff;
+    float *phi = (float *)launch->arguments[12].buffer->bytes;
+    int64_t region[3];
+    tuning_cutoff_region(spec, region);
+    const size_t n[3] = {(size_t)region[0], (size_t)region[1], (size_t)region[2]}, points = n[0] * n[1] * n[2];
+    double *sum = calloc(points, sizeof *sum);
+    for (size_t g = 0; g < launch->groups[0] * launch->groups[1] * launch->groups[2]; g++) {
+        const size_t group[3] = {g % launch->groups[0], g / launch->groups[0] % launch->groups[1], g / launch->groups[0] / launch->groups[1]};
+        memset(sum, 0, points * sizeof *sum);
+        sum_region(launch, group, region, sum);
+        for (size_t at = 0; at < points; at++) {
+            const size_t x = at % n[0], y = at / n[0] % n[1], z = at / n[0] / n[1];
+            const size_t row = launch->groups[0] * n[0], plane = launch->groups[1] * n[1] * row;
+            const size_t in_rows = (group[2] * n[2] + z) * plane + (group[1] * n[1] + y) * row + group[0] * n[0] + x;
+            phi[spec->store == LEY_STORE_ROWS ? in_rows : g * points + at] = (float)(sum[at] * (1 + plan->wrong_by));
+        }
+    }
+    free(sum);
+}
+
+/* ---- Calibration and the door ------------------------------------------------------------------------------------ */
+
 /* f(f(...)) of the calibration: only its last step matters to the fake. */
 static void run_roots(const dev_launch *launch)
 {
@@ -303,17 +389,17 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
 {
     fake_plan *plan = plan_of(device);
     const double start_s = ley_clock_s();
-    const bool is_dcs = strcmp(launch->program->kernel, "dcs") == 0;
-    if (is_dcs && fails(&plan->launches, plan->fail_launch))
+    const bool is_sum = launch->program->is_sum;
+    if (is_sum && fails(&plan->launches, plan->fail_launch))
         return fault(error, "fake_launch()");
-    if (is_dcs && !plan->silent)
-        run_dcs(plan, launch);
+    if (is_sum && !plan->silent)
+        (strcmp(launch->program->kernel, "dcs") == 0 ? run_dcs : run_cutoff)(plan, launch);
     if (strcmp(launch->program->kernel, "roots") == 0)
         run_roots(launch);
-    if (is_dcs && plan->delay_us > 0)
+    if (is_sum && plan->delay_us > 0)
         usleep((useconds_t)plan->delay_us);
     *done = event_now(device, start_s, false);
-    if (!is_dcs) /* calibration: time made up from the number of steps */
+    if (!is_sum) /* calibration: time made up from the number of steps */
         (*done)->times.end_s = start_s + int_argument(launch, 1) * 1e-6 / (plan->speed > 0 ? plan->speed : 1);
     return LEY_OK;
 }

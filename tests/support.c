@@ -1,12 +1,16 @@
 #include "support.h"
 
+#include "parallel.h"
 #include "reference.h"
+#include "short_range.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line)
@@ -88,6 +92,202 @@ ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_latti
     ley_job_destroy(job);
     return map;
 }
+
+/* ---- Short-range jobs -------------------------------------------------------------------------------------------- */
+
+ley_atoms *support_crowd(size_t n, const ley_lattice *l, double beyond_A, unsigned seed)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    assert_non_null(position_A);
+    for (size_t i = 0; i < n; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const double h_A = l->spacing_A[axis], length_A = (double)(l->n[axis] - 1) * h_A;
+            double at_A = uniform(&seed) * (length_A + 2 * beyond_A) - beyond_A;
+            if (i % 13 == 2)
+                at_A = floor(at_A / h_A) * h_A;
+            if (i % 13 == 6)
+                at_A = (floor(at_A / h_A) + 0.02 * uniform(&seed)) * h_A;
+            if (i % 7 == 5)
+                at_A = length_A / 3 + 0.4 * uniform(&seed);
+            position_A[3 * i + (size_t)axis] = l->origin_A[axis] + at_A;
+        }
+        charge_e[i] = i % 17 == 9 ? 0 : 2 * uniform(&seed) - 1;
+        radius_A[i] = 1 + uniform(&seed);
+    }
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    free(position_A);
+    return atoms;
+}
+
+ley_job_options support_short_range(ley_pair pair, double cutoff_A)
+{
+    ley_job_options options;
+    ley_job_options_default(&options);
+    options.method = LEY_METHOD_CUTOFF;
+    options.short_range.pair = pair;
+    options.short_range.cutoff_A = cutoff_A;
+    options.short_range.kappa_per_A = 0.3;
+    if (pair == LEY_PAIR_EXPRESSION)
+        options.short_range.expression = "q*exp(-kappa*r2)/r + 0.1*q*(1 - r/cutoff)^3";
+    if (pair == LEY_PAIR_LENNARD_JONES || pair == LEY_PAIR_BUCKINGHAM)
+        options.r_min_A = 1;
+    return options;
+}
+
+typedef struct judged {
+    const ley_map *map;
+    const ley_atoms *atoms, *magnitudes; /* with |q| */
+    const ley_job_options *options;
+    expression *e;
+    double constant;
+    double *error, *right, *magnitude; /* [points] */
+} judged;
+
+/* Functions that vanish at the cutoff are differences of 1/r and something as large: that counts. Terms of radii have either sign, whatever the
+ * charges: there the value counts, and some kcal/mol of theirs. */
+static double magnitude_at(const judged *j, const double point_A[3], double right)
+{
+    ley_short_range s = j->options->short_range;
+    double slack[2];
+    if (s.pair == LEY_PAIR_LENNARD_JONES || s.pair == LEY_PAIR_BUCKINGHAM)
+        return fabs(right) + 10;
+    if (s.pair >= LEY_PAIR_SHIFTED && s.pair <= LEY_PAIR_TAYLOR4)
+        s.pair = LEY_PAIR_COULOMB;
+    s.cutoff_A *= 1.02; /* where rounding may still have the better of a difference */
+    return fabs(reference_short_range(j->magnitudes, &s, j->e, point_A, j->constant, j->options->r_min_A, slack));
+}
+
+static void judge(void *context, size_t first, size_t last)
+{
+    const judged *j = context;
+    const ley_lattice *l = ley_map_lattice(j->map);
+    for (size_t i = first; i < last; i++) {
+        const int64_t at[3] = {(int64_t)i % l->n[0], (int64_t)i / l->n[0] % l->n[1], (int64_t)i / l->n[0] / l->n[1]};
+        double point_A[3], slack[2];
+        for (int axis = 0; axis < 3; axis++)
+            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+        const double value = (double)ley_map_read_values(j->map)[i];
+        j->right[i] = reference_short_range(j->atoms, &j->options->short_range, j->e, point_A, j->constant, j->options->r_min_A, slack);
+        j->magnitude[i] = magnitude_at(j, point_A, j->right[i]);
+        const double off = value - j->right[i];
+        j->error[i] = off < slack[0] ? off - slack[0] : off > slack[1] ? off - slack[1] : isnan(off) ? off : 0;
+        if (slack[0] == 0 && slack[1] == 0)
+            j->error[i] = off;
+    }
+}
+
+static ley_atoms *with_magnitudes(const ley_atoms *atoms)
+{
+    ley_error error = {0};
+    ley_atoms *made = NULL;
+    const size_t n = ley_atoms_count(atoms);
+    double *charge_e = calloc(n, sizeof *charge_e);
+    assert_non_null(charge_e);
+    for (size_t i = 0; i < n; i++)
+        charge_e[i] = fabs(ley_atoms_charges_e(atoms)[i]);
+    assert_ok(ley_atoms_create(n, ley_atoms_positions_A(atoms), charge_e, ley_atoms_radii_A(atoms), &made, &error));
+    free(charge_e);
+    return made;
+}
+
+support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options)
+{
+    ley_error error = {0};
+    const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
+    const double c = ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
+    ley_atoms *magnitudes = with_magnitudes(atoms);
+    judged j = {.map = map, .atoms = atoms, .magnitudes = magnitudes, .options = options,
+                .constant = short_range_constant(&options->short_range, c), .error = calloc(3 * n, sizeof(double))};
+    assert_non_null(j.error);
+    j.right = j.error + n;
+    j.magnitude = j.right + n;
+    if (options->short_range.pair == LEY_PAIR_EXPRESSION)
+        assert_ok(short_range_expression(&options->short_range, options->dielectric, &j.e, &error));
+    parallel_ranges(n, judge, &j);
+    double error2 = 0, right2 = 0;
+    support_error e = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        error2 += j.error[i] * j.error[i];
+        right2 += j.right[i] * j.right[i];
+        const double part = j.error[i] == 0 ? 0 : fabs(j.error[i]) / j.magnitude[i];
+        e.worst = isfinite(part) ? fmax(e.worst, part) : INFINITY;
+    }
+    e.rms = error2 == 0 ? 0 : isfinite(error2) ? sqrt(error2 / right2) : INFINITY;
+    expression_destroy(j.e);
+    ley_atoms_destroy(magnitudes);
+    free(j.error);
+    return e;
+}
+
+/* ---- Faults in kernels ------------------------------------------------------------------------------------------- */
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    const size_t size = (size_t)ftell(file);
+    rewind(file);
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, size, file), size);
+    text[size] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void write_changed(const char *path, const char *text, const char *from, const char *to, int *changes)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (const char *at; from != NULL && (at = strstr(text, from)) != NULL; text = at + strlen(from)) {
+        fprintf(file, "%.*s%s", (int)(at - text), text, to);
+        ++*changes;
+    }
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Copies a tree's kernels below `target`; the file `changed` with all of `from` replaced. Tests run at the root of the sources. */
+static void copy_tree(const char *tree, const char *target, const char *changed, const char *from, const char *to)
+{
+    char source[600], path[900];
+    int changes = 0;
+    DIR *listing = opendir(tree);
+    assert_non_null(listing);
+    snprintf(path, sizeof path, "%s/%s", target, tree);
+    assert_int_equal(mkdir(path, 0700), 0);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(source, sizeof source, "%s/%s", tree, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s/%s", target, tree, entry->d_name);
+        char *text = read_text(source);
+        write_changed(path, text, strcmp(entry->d_name, changed) == 0 ? from : NULL, to, &changes);
+        free(text);
+    }
+    closedir(listing);
+    if (changes == 0)
+        fail_msg("%s/%s has no '%s'", tree, changed, from);
+}
+
+void support_plant_fault(const char *kernel, const char *from, const char *to)
+{
+    static int number;
+    char path[256], name[64], trees[300];
+    snprintf(path, sizeof path, "%s/fault%d", support_directory(), ++number);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(name, sizeof name, "%s.cl", kernel);
+    copy_tree("cl", path, name, from, to);
+    snprintf(name, sizeof name, "%s.cu", kernel);
+    copy_tree("kernels_cuda", path, name, from, to);
+    snprintf(trees, sizeof trees, "%s/cl", path);
+    setenv("LEYDEN_KERNEL_DIR", trees, 1);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static char directory[] = "/tmp/leyden_test_XXXXXX";
 

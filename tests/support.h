@@ -29,6 +29,26 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattic
 ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                      const ley_job_options *options);
 
+/* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its file replaced by `to`, in both trees. */
+void support_plant_fault(const char *kernel, const char *from, const char *to);
+
+/* ---- Short-range jobs -------------------------------------------------------------------------------------------- */
+
+/* n atoms of charges in [-1, 1] and radii of 1 to 2 A in the lattice and up to `beyond_A` around it: some on points, some within 0.02 A of
+ * one, a crowd in one place, and one in 17 without charge. */
+ley_atoms *support_crowd(size_t n, const ley_lattice *lattice, double beyond_A, unsigned seed);
+
+/* Options with all that the pair function takes; Lennard-Jones and Buckingham with an r_min of 1 A. */
+ley_job_options support_short_range(ley_pair pair, double cutoff_A);
+
+/* How far all points of a map are from double precision. */
+typedef struct support_error {
+    double rms;   /* relative */
+    double worst; /* of one point, relative to the sum of its terms' magnitudes; infinite when a value is not finite */
+} support_error;
+
+support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options);
+
 /* A fresh directory for this program's files and for the build cache, removed at exit. */
 const char *support_directory(void);
 
