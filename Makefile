@@ -70,8 +70,8 @@ $(BUILD)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# A loop that compilers vectorise only so; it knows no infinities.
-$(BUILD)/host/overflow.o: own_flags := -O3 -ffast-math
+# A loop that compilers vectorise only so; it knows no infinities. Sums stay as they are written: cl/pair.h rounds by adding a large number.
+$(BUILD)/host/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

@@ -14,7 +14,7 @@ skipped_code=77
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share, test_schedule shares too. test_apbs and test_pqr
 # have no threads and take minutes.
-with_drivers=" test_dcs test_mdh test_cli test_cli_boundary test_cuda test_apbs test_pqr "
+with_drivers=" test_dcs test_mdh test_cutoff test_cutoff_maps test_device_binning test_cli test_cli_boundary test_cli_cutoff test_cuda test_apbs test_pqr "
 case $(basename "$BUILD") in
 asan)
     flavour="the address sanitizer"
@@ -126,7 +126,8 @@ start() {
 
 start run_script check_layers bash tests/check_layers.sh --self-test
 # The longest; `make oclgrind` runs all variants.
-start run_outer_script oclgrind env OCLGRIND_MDH_VARIANTS="${OCLGRIND_MDH_VARIANTS-tiled8 vector4}" bash tests/oclgrind.sh
+start run_outer_script oclgrind env OCLGRIND_MDH_VARIANTS="${OCLGRIND_MDH_VARIANTS-tiled8 vector4}" \
+    OCLGRIND_CUTOFF_VARIANTS="${OCLGRIND_CUTOFF_VARIANTS-halves16 vector4}" bash tests/oclgrind.sh
 for program in "$@"; do
     start run_program "$(basename "$program")" "$program"
 done

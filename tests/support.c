@@ -138,7 +138,7 @@ ley_job_options support_short_range(ley_pair pair, double cutoff_A)
 
 typedef struct judged {
     const ley_map *map;
-    const ley_atoms *atoms, *magnitudes; /* with |q| */
+    const ley_atoms *atoms, *magnitudes; /* with |q|, or each 1 */
     const ley_job_options *options;
     expression *e;
     double constant;
@@ -146,13 +146,15 @@ typedef struct judged {
 } judged;
 
 /* Functions that vanish at the cutoff are differences of 1/r and something as large: that counts. Terms of radii have either sign, whatever the
- * charges: there the value counts, and some kcal/mol of theirs. */
+ * charges: there the value counts, and for each atom what is more than its terms where they cancel. */
 static double magnitude_at(const judged *j, const double point_A[3], double right)
 {
     ley_short_range s = j->options->short_range;
     double slack[2];
-    if (s.pair == LEY_PAIR_LENNARD_JONES || s.pair == LEY_PAIR_BUCKINGHAM)
-        return fabs(right) + 10;
+    if (s.pair == LEY_PAIR_LENNARD_JONES || s.pair == LEY_PAIR_BUCKINGHAM) {
+        s.pair = LEY_PAIR_DISTANCE_DIELECTRIC;
+        return fabs(right) + 10 * reference_short_range(j->magnitudes, &s, NULL, point_A, 1, j->options->r_min_A, slack);
+    }
     if (s.pair >= LEY_PAIR_SHIFTED && s.pair <= LEY_PAIR_TAYLOR4)
         s.pair = LEY_PAIR_COULOMB;
     s.cutoff_A *= 1.02; /* where rounding may still have the better of a difference */
@@ -178,15 +180,16 @@ static void judge(void *context, size_t first, size_t last)
     }
 }
 
-static ley_atoms *with_magnitudes(const ley_atoms *atoms)
+static ley_atoms *with_magnitudes(const ley_atoms *atoms, ley_pair pair)
 {
+    const bool of_radii = pair == LEY_PAIR_LENNARD_JONES || pair == LEY_PAIR_BUCKINGHAM;
     ley_error error = {0};
     ley_atoms *made = NULL;
     const size_t n = ley_atoms_count(atoms);
     double *charge_e = calloc(n, sizeof *charge_e);
     assert_non_null(charge_e);
     for (size_t i = 0; i < n; i++)
-        charge_e[i] = fabs(ley_atoms_charges_e(atoms)[i]);
+        charge_e[i] = of_radii ? 1 : fabs(ley_atoms_charges_e(atoms)[i]);
     assert_ok(ley_atoms_create(n, ley_atoms_positions_A(atoms), charge_e, ley_atoms_radii_A(atoms), &made, &error));
     free(charge_e);
     return made;
@@ -197,7 +200,7 @@ support_error support_short_range_error(const ley_map *map, const ley_atoms *ato
     ley_error error = {0};
     const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
     const double c = ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
-    ley_atoms *magnitudes = with_magnitudes(atoms);
+    ley_atoms *magnitudes = with_magnitudes(atoms, options->short_range.pair);
     judged j = {.map = map, .atoms = atoms, .magnitudes = magnitudes, .options = options,
                 .constant = short_range_constant(&options->short_range, c), .error = calloc(3 * n, sizeof(double))};
     assert_non_null(j.error);

@@ -292,10 +292,18 @@ static ley_status finish(ley_job *job, ley_error *error)
     return LEY_OK;
 }
 
+/* What screening leaves of a potential, in kT/e, below which float sums have no digits: there anything as small is right. */
+static const double float_nothing = 1e-30;
+
 static double right(const void *context, const double point_A[3], double slack[2])
 {
     const cutoff_problem *p = context;
-    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
+    const double value = reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
+    if (fabs(value) < float_nothing) {
+        slack[0] = fmin(slack[0], -float_nothing - value);
+        slack[1] = fmax(slack[1], float_nothing - value);
+    }
+    return value;
 }
 
 static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)

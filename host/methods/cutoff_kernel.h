@@ -33,6 +33,9 @@ typedef struct cutoff_problem {
 ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
                                double coulomb_constant, double dielectric, double r_min_A, ley_error *error);
 
+/* What kernels take for r_min: no more than their cutoff, which may have become shorter than it. */
+double cutoff_problem_r_min_A(const cutoff_problem *problem);
+
 /* Puts the atoms into bins, on the host. */
 ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
 

@@ -136,7 +136,7 @@ static void *run_team(void *context)
 
 static void set_terms(overflow_team *t, const cutoff_problem *p)
 {
-    t->terms = (overflow_terms){.pair = (int)p->range->pair, .cutoff = p->cutoff_A * p->unit_per_A, .r_min = p->r_min_A * p->unit_per_A,
+    t->terms = (overflow_terms){.pair = (int)p->range->pair, .cutoff = p->cutoff_A * p->unit_per_A, .r_min = cutoff_problem_r_min_A(p) * p->unit_per_A,
                                 .k = p->limits[2]};
     memcpy(t->terms.series, p->series, sizeof t->terms.series);
     for (int axis = 0; axis < 3; axis++) {

@@ -25,14 +25,19 @@ static const double taylor[][5] = {
     [LEY_PAIR_TAYLOR4] = {-315.0 / 128, 105.0 / 32, -189.0 / 64, 45.0 / 32, -35.0 / 128},
 };
 
+double cutoff_problem_r_min_A(const cutoff_problem *p)
+{
+    return fmin(p->r_min_A, p->cutoff_A);
+}
+
 static void set_constants(cutoff_problem *p)
 {
     const ley_pair pair = p->range->pair;
     const bool is_taylor = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
     const bool ends = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR4; /* LEY_PAIR_ENDS of cl/pair.h */
-    const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A * smallest_near) : p->r_min_A;
+    const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A * smallest_near) : cutoff_problem_r_min_A(p);
     p->unit_per_A = ends ? 1 / near_A : 1;
-    const double a = p->cutoff_A * p->unit_per_A, r_min = p->r_min_A * p->unit_per_A, near = near_A * p->unit_per_A;
+    const double a = p->cutoff_A * p->unit_per_A, r_min = cutoff_problem_r_min_A(p) * p->unit_per_A, near = near_A * p->unit_per_A;
     double k = pair == LEY_PAIR_YUKAWA ? p->range->kappa_per_A * log2_e : pair == LEY_PAIR_EXPRESSION ? p->constant : 0;
     for (int i = 0; i < 5 && is_taylor; i++) {
         const double c = taylor[pair][i] / pow(a, 2 * i + 1);

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Lengths in cutoffs: the lattice of a small problem and its r_min. */
-static const double spacing[3] = {1.0 / 8, 1.0 / 7, 1.0 / 6}, origin[3] = {-3, 40, 1000}, r_min = 0.01;
+/* Lengths in cutoffs: the lattice of a small problem, and its r_min, which is larger where r^-12 would hide all the rest. */
+static const double spacing[3] = {1.0 / 8, 1.0 / 7, 1.0 / 6}, origin[3] = {-3, 40, 1000}, charges_r_min = 0.01, radii_r_min = 0.12;
 
 /* Atoms in and around the lattice, on points, within r_min of others, and many in one place. */
 static ley_status make_atoms(size_t n, const ley_lattice *lattice, double cutoff_A, ley_atoms **atoms, ley_error *error)
@@ -103,6 +103,7 @@ ley_status cutoff_self_test(cutoff_kernel *k, ley_error *error)
     }
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
+    const double r_min = short_range_number_count(range.pair) > 1 ? radii_r_min : charges_r_min;
     cutoff_problem problem = {.binned = NULL};
     ley_status status = make_atoms(slow ? 120 : 1200, &lattice, range.cutoff_A, &atoms, error);
     if (status == LEY_OK)

@@ -1,0 +1,579 @@
+/* What short-range maps must be, whoever computes them: the limit of long cutoffs, crystals, the order of atoms; the host's part of the
+ * overflow; and jobs on devices that fail. */
+#include "support.h"
+
+#include "clock.h"
+#include "methods/cutoff_kernel.h"
+#include "fake_device.h"
+#include "overflow.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static ley_engine *engine; /* the default device */
+
+static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {19, 13, 11}};
+
+static void assert_right(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options, const char *what)
+{
+    const support_error e = support_short_range_error(map, atoms, options);
+    if (!(e.rms <= 1e-5 && e.worst <= 3e-5))
+        fail_msg("%s, pair function %d: off by %g, at a point by %g", what, (int)options->short_range.pair, e.rms, e.worst);
+}
+
+static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t *n = ley_map_lattice(map)->n;
+    return (double)ley_map_read_values(map)[(z * n[1] + y) * n[0] + x];
+}
+
+/* ---- Long cutoffs ---------------------------------------------------------------------------------------------- */
+
+static ley_map *direct_sum(const ley_atoms *atoms)
+{
+    ley_job_options options;
+    ley_job_options_default(&options);
+    return support_run(engine, atoms, &uneven, &options);
+}
+
+/* With everything within the cutoff the sum of 1/r is that of the other method. */
+static void test_a_cutoff_beyond_everything(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_crowd(400, &uneven, 10, 1);
+    ley_map *direct = direct_sum(atoms);
+    for (double cutoff_A = 60; cutoff_A < 1000; cutoff_A *= 3) {
+        const ley_job_options options = support_short_range(LEY_PAIR_COULOMB, cutoff_A);
+        ley_map *map = support_run(engine, atoms, &uneven, &options);
+        assert_true(support_difference(map, direct) < 1e-5);
+        ley_map_destroy(map);
+    }
+    ley_map_destroy(direct);
+    ley_atoms_destroy(atoms);
+}
+
+/* Of charges of one sign, so that each term brings the sum nearer. */
+static void test_functions_tend_to_coulomb(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *random = support_crowd(400, &uneven, 6, 2), *atoms = NULL;
+    double charge_e[400];
+    for (int i = 0; i < 400; i++)
+        charge_e[i] = fabs(ley_atoms_charges_e(random)[i]);
+    assert_ok(ley_atoms_create(400, ley_atoms_positions_A(random), charge_e, NULL, &atoms, &error));
+    ley_map *direct = direct_sum(atoms);
+    for (int pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
+        double last = 1;
+        for (double cutoff_A = 4; cutoff_A < 1000; cutoff_A *= 2) {
+            const ley_job_options options = support_short_range((ley_pair)pair, cutoff_A);
+            ley_map *map = support_run(engine, atoms, &uneven, &options);
+            const double off = support_difference(map, direct);
+            if (!(off < last))
+                fail_msg("pair function %d, cutoff %g A: %g from 1/r, at half of it %g", pair, cutoff_A, off, last);
+            last = off;
+            ley_map_destroy(map);
+        }
+        assert_true(last < (pair == LEY_PAIR_SHIFTED ? 1e-3 : 0.1));
+    }
+    ley_map_destroy(direct);
+    ley_atoms_destroy(atoms);
+    ley_atoms_destroy(random);
+}
+
+/* ---- Crystals -------------------------------------------------------------------------------------------------- */
+
+static const double salt_A = 5.64; /* edge of rock salt's cubic cell */
+enum { ACROSS = 16, SALT_ATOMS = 64 }; /* points along two cells; atoms of 2 x 2 x 2 cells */
+
+static ley_atoms *rock_salt(const double shift_A[3])
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double position_A[3 * SALT_ATOMS], charge_e[SALT_ATOMS], radius_A[SALT_ATOMS];
+    for (int i = 0; i < SALT_ATOMS; i++) {
+        const int at[3] = {i % 4, i / 4 % 4, i / 16}; /* half cells */
+        for (int axis = 0; axis < 3; axis++)
+            position_A[3 * i + axis] = at[axis] * salt_A / 2 + shift_A[axis];
+        charge_e[i] = (at[0] + at[1] + at[2]) % 2 == 0 ? 1 : -1;
+        radius_A[i] = charge_e[i] > 0 ? 1.02 : 1.81;
+    }
+    assert_ok(ley_atoms_create(SALT_ATOMS, position_A, charge_e, radius_A, &atoms, &error));
+    return atoms;
+}
+
+static ley_job_options of_salt(ley_pair pair, double cutoff_A)
+{
+    ley_job_options options = support_short_range(pair, cutoff_A);
+    for (int axis = 0; axis < 3; axis++) {
+        options.short_range.periodic[axis] = true;
+        options.short_range.cell_A[axis][axis] = 2 * salt_A;
+    }
+    return options;
+}
+
+static const double salt_shift_A[3] = {0.3, 0.17, 0.23}; /* no atom on a point */
+
+static ley_lattice of_cells(int64_t x, int64_t y, int64_t z)
+{
+    const double h_A = 2 * salt_A / ACROSS;
+    return (ley_lattice){.spacing_A = {h_A, h_A, h_A}, .n = {x, y, z}};
+}
+
+/* Largest difference of two values, relative to the RMS of the first map. */
+static double largest_difference(const ley_map *a, const ley_map *b, int64_t step, int axis)
+{
+    const int64_t *n = ley_map_lattice(b)->n, *wrap = ley_map_lattice(a)->n;
+    double largest = 0, square = 0;
+    for (int64_t z = 0; z < n[2]; z++)
+        for (int64_t y = 0; y < n[1]; y++)
+            for (int64_t x = 0; x < n[0]; x++) {
+                int64_t at[3] = {x, y, z};
+                at[axis] = (at[axis] + step) % wrap[axis];
+                const double value = value_at(b, x, y, z), off = fabs(value_at(a, at[0], at[1], at[2]) - value);
+                largest = off > largest || isnan(off) ? off : largest;
+                square += value * value;
+            }
+    return largest / sqrt(square / (double)(n[0] * n[1] * n[2]));
+}
+
+/* Within half of the cell, beyond half of it, beyond all of it, beyond two. */
+static void test_crystals(void **state)
+{
+    (void)state;
+    static const double cutoffs_A[] = {5, 8, 12.5, 24};
+    static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_LENNARD_JONES};
+    ley_atoms *atoms = rock_salt(salt_shift_A);
+    for (size_t i = 0; i < sizeof cutoffs_A / sizeof cutoffs_A[0]; i++)
+        for (size_t k = 0; k < 2; k++) {
+            const ley_job_options options = of_salt(pairs[k], cutoffs_A[i]);
+            const ley_lattice one = of_cells(ACROSS, ACROSS, ACROSS);
+            char name[32];
+            snprintf(name, sizeof name, "cutoff %g A", cutoffs_A[i]);
+            ley_map *cell = support_run(engine, atoms, &one, &options);
+            assert_right(cell, atoms, &options, name);
+            for (int axis = 0; axis < 3; axis++) {
+                ley_lattice two = one;
+                two.n[axis] = 2 * ACROSS;
+                ley_map *map = support_run(engine, atoms, &two, &options);
+                const double halves = largest_difference(map, map, ACROSS, axis), cells = largest_difference(cell, map, 0, axis);
+                if (!(halves < 5e-5 && cells < 5e-5))
+                    fail_msg("%s, pair function %d: %g between halves, %g from a lattice of one cell", name, (int)pairs[k], halves, cells);
+                ley_map_destroy(map);
+            }
+            ley_map_destroy(cell);
+        }
+    ley_atoms_destroy(atoms);
+}
+
+/* Atoms and lattice by the same vector: nothing changes. Atoms by a spacing: the map by a point. */
+static void test_a_crystal_that_moves(void **state)
+{
+    (void)state;
+    static const double by_A[3] = {1.234, -17.7, 103.1};
+    const ley_lattice here = of_cells(ACROSS, ACROSS, ACROSS);
+    const ley_job_options options = of_salt(LEY_PAIR_TAYLOR2, 8);
+    ley_atoms *atoms = rock_salt(salt_shift_A);
+    ley_map *map = support_run(engine, atoms, &here, &options);
+    ley_lattice there = here;
+    double shift_A[3];
+    for (int axis = 0; axis < 3; axis++) {
+        there.origin_A[axis] += by_A[axis];
+        shift_A[axis] = salt_shift_A[axis] + by_A[axis];
+    }
+    ley_atoms *moved = rock_salt(shift_A);
+    ley_map *same = support_run(engine, moved, &there, &options);
+    assert_true(largest_difference(map, same, 0, 0) < 2e-5);
+    ley_map_destroy(same);
+    ley_atoms_destroy(moved);
+    for (int axis = 0; axis < 3; axis++) {
+        memcpy(shift_A, salt_shift_A, sizeof shift_A);
+        shift_A[axis] -= here.spacing_A[axis];
+        moved = rock_salt(shift_A);
+        ley_map *shifted = support_run(engine, moved, &here, &options);
+        assert_true(largest_difference(map, shifted, 1, axis) < 2e-5);
+        ley_map_destroy(shifted);
+        ley_atoms_destroy(moved);
+    }
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* Skewed cells, small and large, left-handed ones; along any choice of the vectors. */
+static void test_cells(void **state)
+{
+    (void)state;
+    static const double cells_A[][3][3] = {
+        {{13, 0, 0}, {2, 12, 0}, {-1, 3, 14}},
+        {{4, 1, 0}, {0, 5, 2}, {3, 0, 6}},
+        {{0, 20, 0}, {20, 0, 0}, {0, 0, 20}},
+        {{9, 0, 0}, {8, 3, 0}, {1, 2, 11}},
+        {{30, -10, 4}, {9, 40, 3}, {5, 6, 50}},
+    };
+    ley_atoms *atoms = support_crowd(150, &uneven, 5, 4);
+    for (size_t i = 0; i < sizeof cells_A / sizeof cells_A[0]; i++)
+        for (int axes = 1; axes < 8; axes++)
+            for (int k = 0; k < 2; k++) {
+                ley_job_options options = support_short_range(k == 0 ? LEY_PAIR_TAYLOR2 : LEY_PAIR_COULOMB, 6);
+                char name[32];
+                memcpy(options.short_range.cell_A, cells_A[i], sizeof cells_A[i]);
+                for (int axis = 0; axis < 3; axis++)
+                    options.short_range.periodic[axis] = (axes >> axis & 1) != 0;
+                snprintf(name, sizeof name, "cell %d, axes %d", (int)i, axes);
+                ley_map *map = support_run(engine, atoms, &uneven, &options);
+                assert_right(map, atoms, &options, name);
+                ley_map_destroy(map);
+            }
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Order ----------------------------------------------------------------------------------------------------- */
+
+static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
+{
+    ley_error error = {0};
+    ley_atoms *made = NULL;
+    const size_t n = ley_atoms_count(atoms);
+    double *position_A = calloc(5 * n, sizeof *position_A), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    size_t *order = calloc(n, sizeof *order);
+    assert_non_null(position_A);
+    assert_non_null(order);
+    for (size_t i = 0; i < n; i++) {
+        const size_t j = (size_t)rand_r(&seed) % (i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(position_A + 3 * i, ley_atoms_positions_A(atoms) + 3 * order[i], 3 * sizeof *position_A);
+        charge_e[i] = ley_atoms_charges_e(atoms)[order[i]];
+        radius_A[i] = ley_atoms_radii_A(atoms)[order[i]];
+    }
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &made, &error));
+    free(position_A);
+    free(order);
+    return made;
+}
+
+/* Bins full or not, summed anywhere: the order of the atoms does not matter, and the same job gives the same bytes. */
+static void test_order(void **state)
+{
+    (void)state;
+    const size_t bytes = (size_t)ley_lattice_points(&uneven) * sizeof(float);
+    ley_atoms *atoms = support_crowd(3000, &uneven, 6, 7), *other = shuffled(atoms, 8);
+    for (int i = 0; i < 8; i++) {
+        ley_job_options options = support_short_range(i & 1 ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_TAYLOR2, 6);
+        options.short_range.bin_fill = i & 2 ? 4 : 0.75;
+        options.short_range.overflow = i & 4 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
+        ley_map *once = support_run(engine, atoms, &uneven, &options), *twice = support_run(engine, atoms, &uneven, &options),
+                *changed = support_run(engine, other, &uneven, &options);
+        assert_memory_equal(ley_map_values(once), ley_map_values(twice), bytes);
+        assert_true(support_difference(changed, once) < 3e-6);
+        ley_map_destroy(once);
+        ley_map_destroy(twice);
+        ley_map_destroy(changed);
+    }
+    ley_atoms_destroy(atoms);
+    ley_atoms_destroy(other);
+}
+
+/* ---- The host's part -------------------------------------------------------------------------------------------- */
+
+/* All atoms as overflow, added to planes [first, last) in pieces. */
+static void add_all(const ley_atoms *atoms, const ley_job_options *o, ley_map *map, int64_t first, int64_t last, int64_t piece)
+{
+    ley_error error = {0};
+    cutoff_problem p;
+    const ley_lattice *l = ley_map_lattice(map);
+    const size_t n = ley_atoms_count(atoms);
+    const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
+    assert_ok(cutoff_problem_init(&p, atoms, l, &o->short_range, constant, o->dielectric, o->r_min_A, &error));
+    overflow_terms t = {.pair = (int)o->short_range.pair, .cutoff = p.cutoff_A * p.unit_per_A, .r_min = p.r_min_A * p.unit_per_A, .k = p.limits[2]};
+    memcpy(t.series, p.series, sizeof t.series);
+    overflow_atom *all = calloc(n, sizeof *all);
+    assert_non_null(all);
+    for (int axis = 0; axis < 3; axis++) {
+        t.n[axis] = l->n[axis];
+        t.spacing[axis] = l->spacing_A[axis] * p.unit_per_A;
+        for (size_t i = 0; i < n; i++)
+            all[i].place[axis] = (ley_atoms_positions_A(atoms)[3 * i + (size_t)axis] - l->origin_A[axis]) * p.unit_per_A;
+    }
+    for (size_t i = 0; i < n; i++)
+        cutoff_problem_numbers(&p, i, all[i].numbers);
+    for (int64_t plane = first; plane < last; plane += piece) {
+        const int64_t end = plane + piece < last ? plane + piece : last;
+        overflow_add(&t, all, n, plane, end, ley_map_values(map) + plane * l->n[0] * l->n[1], NULL);
+    }
+    free(all);
+    cutoff_problem_clear(&p);
+}
+
+static ley_map *zeros(const ley_lattice *lattice)
+{
+    ley_error error = {0};
+    ley_map *map = NULL;
+    assert_ok(ley_map_create(lattice, &map, &error));
+    memset(ley_map_values(map), 0, (size_t)ley_lattice_points(lattice) * sizeof(float));
+    return map;
+}
+
+/* Every pair function; rows shorter than a vector, one longer, whole ones; atoms inside and outside. */
+static void test_overflow_on_the_host(void **state)
+{
+    (void)state;
+    static const ley_lattice lattices[] = {
+        {{-3.25, 1, -7}, {0.5, 0.625, 0.75}, {19, 13, 11}}, {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 1}},   {{0, 0, 0}, {0.3, 0.7, 1.1}, {15, 4, 9}},
+        {{0, 0, 0}, {0.5, 0.5, 0.5}, {16, 5, 3}},           {{9, -9, 99}, {0.5, 0.5, 0.5}, {17, 3, 8}}, {{0, 0, 0}, {0.4, 0.4, 0.4}, {47, 2, 2}},
+        {{1e5, 1e5, -1e5}, {0.5, 0.5, 0.5}, {64, 6, 7}},
+    };
+    for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
+        const ley_lattice *l = &lattices[i];
+        ley_atoms *atoms = support_crowd(150, l, 8, 9); /* some of them out of reach */
+        for (int pair = LEY_PAIR_COULOMB; pair < LEY_PAIR_EXPRESSION; pair++) {
+            const ley_job_options options = support_short_range((ley_pair)pair, 5);
+            ley_map *map = zeros(l), *pieces = zeros(l);
+            char name[64];
+            add_all(atoms, &options, map, 0, l->n[2], l->n[2]);
+            snprintf(name, sizeof name, "%d x %d x %d", (int)l->n[0], (int)l->n[1], (int)l->n[2]);
+            assert_right(map, atoms, &options, name);
+            add_all(atoms, &options, pieces, 0, l->n[2], 2);
+            assert_memory_equal(ley_map_values(pieces), ley_map_values(map), (size_t)ley_lattice_points(l) * sizeof(float));
+            ley_map_destroy(map);
+            ley_map_destroy(pieces);
+        }
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Planes that are not asked for stay as they are, and what is there is added to. */
+static void test_planes_of_the_overflow(void **state)
+{
+    (void)state;
+    const ley_job_options options = support_short_range(LEY_PAIR_COULOMB, 5);
+    const int64_t plane = uneven.n[0] * uneven.n[1], n = plane * uneven.n[2];
+    ley_atoms *atoms = support_crowd(150, &uneven, 6, 10);
+    ley_map *whole = zeros(&uneven), *some = zeros(&uneven);
+    add_all(atoms, &options, whole, 0, uneven.n[2], uneven.n[2]);
+    add_all(atoms, &options, some, 3, 7, 4);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(ley_map_values(some)[i] == (i >= 3 * plane && i < 7 * plane ? ley_map_values(whole)[i] : 0));
+    add_all(atoms, &options, whole, 0, uneven.n[2], uneven.n[2]);
+    double off = 0, largest = 0;
+    for (int64_t i = 3 * plane; i < 7 * plane; i++) {
+        off = fmax(off, fabs((double)ley_map_values(whole)[i] - 2 * (double)ley_map_values(some)[i]));
+        largest = fmax(largest, fabs((double)ley_map_values(some)[i]));
+    }
+    assert_true(off < 1e-5 * largest && largest > 0);
+    ley_map_destroy(whole);
+    ley_map_destroy(some);
+    ley_atoms_destroy(atoms);
+}
+
+static void *cancel_later(void *job)
+{
+    usleep(150000);
+    ley_job_cancel(job);
+    return NULL;
+}
+
+/* Host threads stop, too: what they are at would take them seconds. */
+static void test_cancel_the_overflow(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const ley_lattice large = {.spacing_A = {0.4, 0.4, 0.4}, .n = {72, 72, 72}};
+    ley_job_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
+    options.short_range.bin_depth = 1;
+    options.short_range.bin_fill = 1000;
+    options.short_range.overflow = LEY_PLACE_HOST;
+    ley_atoms *atoms = support_atoms(400000, -2, 30, 3);
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    pthread_t thread;
+    assert_ok(ley_map_create(&large, &map, &error));
+    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_int_equal(pthread_create(&thread, NULL, cancel_later, job), 0);
+    const double start_s = ley_clock_s();
+    assert_int_equal(ley_job_run(job, &error), LEY_CANCELLED);
+    const double seconds = ley_clock_s() - start_s;
+    pthread_join(thread, NULL);
+    if (!(seconds < 2))
+        fail_msg("%.1f s after it was cancelled it is still running", seconds);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+}
+
+/* ---- Devices that fail ------------------------------------------------------------------------------------------- */
+
+static const ley_lattice tall = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {10, 9, 60}};
+
+typedef struct outcome {
+    ley_status status;
+    ley_error error;
+    ley_map *map;
+    ley_job *job;
+    ley_engine *engine;
+    ley_atoms *atoms;
+    ley_job_options options;
+} outcome;
+
+static void clean(outcome *o)
+{
+    ley_job_destroy(o->job);
+    ley_map_destroy(o->map);
+    ley_engine_destroy(o->engine);
+    ley_atoms_destroy(o->atoms);
+    ley_error_clear(&o->error);
+    fake_devices_end();
+}
+
+/* A whole job on fake devices, with a build cache of its own: a cached kernel is not tested again. */
+static outcome run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
+{
+    static int caches;
+    outcome o = {.options = support_short_range(LEY_PAIR_TAYLOR2, cutoff_A)};
+    ley_error error = {0};
+    char path[256], *before = getenv("LEYDEN_CACHE_DIR") != NULL ? strdup(getenv("LEYDEN_CACHE_DIR")) : NULL;
+    snprintf(path, sizeof path, "%s/cache%d", support_directory(), caches++);
+    setenv("LEYDEN_CACHE_DIR", path, 1);
+    fake_devices_begin(plans, count);
+    o.atoms = support_crowd(200, &tall, 4, 7);
+    o.options.variant = variant;
+    o.options.slab_planes = 8;
+    o.options.verify_points = 50;
+    o.options.short_range.bin_fill = 2;
+    o.options.short_range.overflow = overflow;
+    o.options.short_range.binning = LEY_PLACE_HOST;
+    assert_ok(ley_map_create(&tall, &o.map, &error));
+    assert_ok(ley_engine_create("all", &o.engine, &error));
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    if (before != NULL)
+        setenv("LEYDEN_CACHE_DIR", before, 1);
+    else
+        unsetenv("LEYDEN_CACHE_DIR");
+    free(before);
+    return o;
+}
+
+static void test_two_devices_share_the_map(void **state)
+{
+    (void)state;
+    for (int host = 0; host <= 1; host++) {
+        fake_plan plans[] = {{.name = "A", .delay_us = 20000}, {.name = "B", .delay_us = 20000}};
+        outcome o = run_on_fakes(plans, 2, NULL, host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        assert_right(o.map, o.atoms, &o.options, "two devices");
+        const ley_report *r = ley_job_report(o.job);
+        assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
+        assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
+        assert_int_equal(r->slab_count, 8);
+        assert_true(r->short_range.overflow > 0 && r->short_range.overflow_sum == o.options.short_range.overflow);
+        clean(&o);
+        assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
+    }
+}
+
+/* The second device breaks in every way there is, before its first slab and between two of them. */
+static void test_a_failing_device_gives_its_slabs_back(void **state)
+{
+    (void)state;
+    const fake_plan faults[] = {
+        {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},
+        {.name = "B", .fail_buffer = 4}, {.name = "B", .fail_buffer = 7}, {.name = "B", .fail_buffer = 10}, {.name = "B", .fail_buffer = 12},
+        {.name = "B", .fail_launch = 1}, {.name = "B", .fail_launch = 3}, {.name = "B", .fail_launch = 5}, {.name = "B", .fail_launch = 6},
+        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_wait = 7},   {.name = "B", .fail_read = 2},   {.name = "B", .fail_read = 8},
+    };
+    int after_some = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        fake_plan plans[] = {{.name = "A", .delay_us = 30000}, faults[i]}; /* slow enough for B to come to its fault */
+        outcome o = run_on_fakes(plans, 2, NULL, i % 2 == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        assert_right(o.map, o.atoms, &o.options, "one device fails");
+        const ley_device_report *b = &ley_job_report(o.job)->devices[1];
+        if (b->status == LEY_OK)
+            fail_msg("fault %d: B did not come to it", (int)i);
+        assert_non_null(b->failure);
+        after_some += b->slabs > 0;
+        clean(&o);
+        assert_int_equal(plans[0].live_objects, 0);
+        assert_int_equal(plans[1].live_objects, 0);
+    }
+    assert_true(after_some >= 2);
+}
+
+static void test_no_device_left(void **state)
+{
+    (void)state;
+    fake_plan broken[] = {{.name = "A", .fail_launch = 5}};
+    outcome o = run_on_fakes(broken, 1, NULL, LEY_PLACE_HOST, 4);
+    assert_int_equal(o.status, LEY_ERROR_DEVICE);
+    assert_non_null(strstr(o.error.message, "fake_launch()"));
+    clean(&o);
+    fake_plan wrong[] = {{.name = "A", .wrong_by = 1e-4}};
+    o = run_on_fakes(wrong, 1, NULL, LEY_PLACE_DEVICE, 4);
+    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
+    assert_non_null(strstr(o.error.message, "self-test of cutoff failed"));
+    clean(&o);
+}
+
+/* Too little of whatever it is: refused with what is needed. */
+static void test_small_devices(void **state)
+{
+    (void)state;
+    fake_plan constant[] = {{.name = "A", .constant_bytes = 64}};
+    outcome o = run_on_fakes(constant, 1, "bins", LEY_PLACE_DEVICE, 4);
+    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(o.error.message, "variant bins: its "));
+    assert_non_null(strstr(o.error.message, " bins around a region are more than constant memory holds"));
+    clean(&o);
+    o = run_on_fakes(constant, 1, "regions8", LEY_PLACE_DEVICE, 4); /* whose table is in global memory */
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    clean(&o);
+    fake_plan small[] = {{.name = "A", .max_allocation_bytes = 8 << 10}};
+    o = run_on_fakes(small, 1, NULL, LEY_PLACE_DEVICE, 4);
+    assert_int_equal(o.status, LEY_ERROR_DEVICE); /* the self-test */
+    clean(&o);
+    fake_plan less[] = {{.name = "A", .global_bytes = 16 << 10}};
+    o = run_on_fakes(less, 1, NULL, LEY_PLACE_DEVICE, 4);
+    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(o.error.message, "there is room for"));
+    clean(&o);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    return ley_engine_create(NULL, &engine, &error) == LEY_OK ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest maps[] = {
+        cmocka_unit_test(test_a_cutoff_beyond_everything), cmocka_unit_test(test_functions_tend_to_coulomb),
+        cmocka_unit_test(test_crystals),                   cmocka_unit_test(test_a_crystal_that_moves),
+        cmocka_unit_test(test_cells),                      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_cancel_the_overflow),
+    };
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(test_overflow_on_the_host),      cmocka_unit_test(test_planes_of_the_overflow),
+        cmocka_unit_test(test_two_devices_share_the_map), cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
+        cmocka_unit_test(test_no_device_left),            cmocka_unit_test(test_small_devices),
+    };
+    int failures = cmocka_run_group_tests_name("short-range maps", maps, start, stop);
+    failures += cmocka_run_group_tests_name("host threads and devices that fail", others, NULL, NULL);
+    return failures;
+}
