@@ -65,15 +65,14 @@ static inline __attribute__((always_inline)) void add_rest(int which, float x, f
     memcpy(row, whole, (size_t)n * sizeof *row);
 }
 
-/* A range of points 0, h, 2 h, ... that has all those nearer than `reach` to cell h + offset, and at most one more at each end. */
+/* The points 0, h, 2 h, ... nearer than `reach` to cell h + offset, and at most one more at each end. */
 typedef struct stretch {
     int32_t low, end;
 } stretch;
 
-static inline __attribute__((always_inline)) stretch stretch_of(int32_t cell, float offset, float reach, float h, int32_t first, int32_t last)
+static inline __attribute__((always_inline)) stretch stretch_of(int32_t cell, float offset, float reach, float per_h, int32_t first, int32_t last)
 {
-    const float below = (reach - offset) / h, above = (reach + offset) / h;
-    const int32_t low = cell - (int32_t)below - 1, end = cell + (int32_t)above + 2;
+    const int32_t low = cell - (int32_t)((reach - offset) * per_h), end = cell + (int32_t)((reach + offset) * per_h) + 1;
     return (stretch){low > first ? low : first, end < last ? end : last};
 }
 
@@ -84,24 +83,25 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
     const atom series = {t->series[0], t->series[1], t->series[2], t->series[3]};
     const float cutoff = (float)t->cutoff, cutoff2 = cutoff * cutoff, r_min2 = (float)(t->r_min * t->r_min);
     const int32_t n_x = (int32_t)t->n[0], n_y = (int32_t)t->n[1];
-    float h[3], offset[3];
+    float h[3], per_h[3], offset[3];
     int32_t cell[3];
     for (int axis = 0; axis < 3; axis++) {
         cell[axis] = (int32_t)rint(a->place[axis] / t->spacing[axis]);
         h[axis] = (float)t->spacing[axis];
+        per_h[axis] = 1 / h[axis];
         offset[axis] = (float)(a->place[axis] - (double)cell[axis] * t->spacing[axis]);
     }
-    const stretch planes = stretch_of(cell[2], offset[2], cutoff, h[2], (int32_t)first, (int32_t)last);
+    const stretch planes = stretch_of(cell[2], offset[2], cutoff, per_h[2], (int32_t)first, (int32_t)last);
     for (int32_t z = planes.low; z < planes.end; z++) {
         const float dz = (float)(z - cell[2]) * h[2] - offset[2], disc2 = cutoff2 - dz * dz;
         if (!(disc2 > 0))
             continue;
-        const stretch rows = stretch_of(cell[1], offset[1], sqrtf(disc2), h[1], 0, n_y);
+        const stretch rows = stretch_of(cell[1], offset[1], sqrtf(disc2), per_h[1], 0, n_y);
         for (int32_t y = rows.low; y < rows.end; y++) {
             const float dy = (float)(y - cell[1]) * h[1] - offset[1], row2 = disc2 - dy * dy, across2 = dy * dy + dz * dz;
             if (!(row2 > 0))
                 continue;
-            const stretch chord = stretch_of(cell[0], offset[0], sqrtf(row2), h[0], 0, n_x);
+            const stretch chord = stretch_of(cell[0], offset[0], sqrtf(row2), per_h[0], 0, n_x);
             float *row = plane + ((int64_t)(z - first) * n_y + y) * n_x;
             int32_t low = chord.low, count = (chord.end - low + VECTOR - 1) / VECTOR * VECTOR;
             if (chord.end <= low)
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_THIS_CPU __attribute__((target_clones("arch=skylake-avx512", "avx2,fma", "default")))
+#define FOR_THIS_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define FOR_THIS_CPU
 #endif
