@@ -244,7 +244,7 @@ static double right(const void *context, const double point_A[3], double slack[2
 
 static ley_status sample(const cutoff_bench *p, const ley_bench_options *o, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
 {
-    return accuracy_sample_map(map, right, &p->problem, BENCH_SAMPLE_POINTS, 1, short_range_promise(&p->range, o->math), NULL, accuracy,
+    return accuracy_sample_map(map, right, &p->problem, BENCH_SAMPLE_POINTS, 1, short_range_promise(&p->range, o->math, cutoff_problem_largest_A(&p->problem)), NULL, accuracy,
                                error);
 }
 

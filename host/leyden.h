@@ -80,7 +80,7 @@ LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *pa
 /* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule do not count, here and below. */
 LEY_API double ley_waterbox_side_A(int64_t atoms);
 
-/* Errors: LEY_ERROR_USAGE for less than 3 or more than 2^31 - 1 atoms, LEY_ERROR_MEMORY. */
+/* The box as atoms, the caller's. Errors: LEY_ERROR_USAGE for less than 3 or more than 2^31 - 1 atoms, LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_waterbox_create(int64_t count, uint64_t seed, ley_atoms **atoms, ley_error *error);
 
 /* Writes such a box in the form that the name asks for, as ley_atoms_write() does, in bounded memory whatever its size. */
@@ -315,26 +315,27 @@ typedef struct ley_named_number {
     double value;
 } ley_named_number;
 
-/* What LEY_METHOD_CUTOFF sums. Lennard-Jones and Buckingham take atoms' radii as R_j, and neither charges nor C. Whether a pair that lies within
+/* What LEY_METHOD_CUTOFF sums. Texts and arrays are the caller's; ley_job_create() copies them. Lennard-Jones and Buckingham take atoms' radii as R_j, and neither charges nor C. Whether a pair that lies within
  * rounding, 1e-6 a, of the cutoff counts is not specified; it matters only to functions that do not vanish there. */
 typedef struct ley_short_range {
     ley_pair pair;
     double cutoff_A;              /* a: above r_min, at most 1e4 */
-    double kappa_per_A;           /* of Yukawa: [0, 100] */
-    const char *expression;       /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below; host/expression.h says
+    double kappa_per_A;           /* of Yukawa, and a constant of expressions: [0, 100] */
+    const char *expression;       /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below; docs/short-range.md has
                                      its grammar */
     size_t number_count;
     const ley_named_number *numbers;
     double probe_radius_A;        /* [0, 100] */
     double probe_depth_kcal_mol;  /* eps_probe: [0, 1e6] */
     double steepness;             /* z of Buckingham: [6.5, 40] */
-    const double *depth_kcal_mol; /* [atoms] eps_j, the caller's, or NULL: each is depth_for_all_kcal_mol */
+    const double *depth_kcal_mol; /* [atoms] eps_j, or NULL: each is depth_for_all_kcal_mol */
     double depth_for_all_kcal_mol;
     bool periodic[3];             /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
     double cell_A[3][3];          /* vectors a, b, c */
     int bin_depth;                /* atoms a bin has room for: 1 to 128 */
     double bin_fill;              /* wished share of that room: [1e-3, 1e3] */
-    ley_place binning, overflow, transposition; /* AUTO: where it is predicted to be done sooner */
+    ley_place binning, overflow, transposition; /* AUTO: where it is predicted to be done sooner. The host sums an overflow in floats, and that of an
+                                                   expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
 } ley_short_range;
 
 /* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest whose error, measured on the
@@ -602,7 +603,8 @@ typedef struct ley_bench_device {
 
 typedef struct ley_bench ley_bench;
 
-/* Measures the limits of every device of the engine and the rate of every variant of the method's kernel on it, kernels only.
+/* Measures the limits of every device of the engine and the rate of every variant of the method's kernel on it, kernels only;
+ * of CUTOFF also the default variant's whole way from atoms to map. Rows and texts live as long as the benchmark.
  * Errors: those of the engine; a variant that fails or is wrong says so in its row. */
 LEY_API ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error);
 LEY_API void ley_bench_destroy(ley_bench *bench);

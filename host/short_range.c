@@ -3,6 +3,7 @@
 #include "accuracy.h"
 #include "error.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +47,14 @@ static ley_status check_probe(const ley_short_range *s, ley_error *error)
 }
 
 /* That an expression has values where it is needed, and that a float sum holds them: at distances from r_min to the cutoff, some close to each
- * end, of unit charges. */
-static ley_status check_values(const expression *e, double cutoff_A, double r_min_A, ley_error *error)
+ * end, of unit charges and none. */
+static ley_status check_values(const expression *e, double cutoff_A, double r_min_A, double constant, ley_error *error)
 {
     enum { SAMPLES = 256 };
     for (int i = 0; i <= SAMPLES; i++) {
         const double along = 0.5 - 0.5 * cos(3.14159265358979 * i / SAMPLES), r_A = r_min_A + along * (cutoff_A - r_min_A) * (1 - 1e-9);
-        for (double q_e = -1; q_e <= 1; q_e += 2) {
-            const double value = expression_evaluate(e, r_A, q_e);
+        for (double q_e = -1; q_e <= 1; q_e++) {
+            const double value = constant * expression_evaluate(e, r_A, q_e);
             if (!(fabs(value) <= most_value))
                 return ley_fail(error, LEY_ERROR_USAGE, "pair function: its value at r = %.4g A, q = %g e is %g, which cannot be summed", r_A,
                                 q_e, value);
@@ -62,15 +63,15 @@ static ley_status check_values(const expression *e, double cutoff_A, double r_mi
     return LEY_OK;
 }
 
-static ley_status check_expression(const ley_short_range *s, double dielectric, double r_min_A, ley_error *error)
+static ley_status check_expression(const ley_short_range *s, const ley_job_options *o, ley_error *error)
 {
     expression *e = NULL;
-    ley_status status = short_range_expression(s, dielectric, &e, error);
+    ley_status status = short_range_expression(s, o->dielectric, &e, error);
     if (status == LEY_OK && !expression_uses(e).fits_float)
         status = ley_fail(error, LEY_ERROR_USAGE, "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: %.300s",
                           expression_text(e));
     if (status == LEY_OK)
-        status = check_values(e, s->cutoff_A, r_min_A, error);
+        status = check_values(e, s->cutoff_A, o->r_min_A, ley_coulomb_constant(o->units, o->dielectric, o->temperature_K), error);
     expression_destroy(e);
     return status;
 }
@@ -89,7 +90,7 @@ static ley_status check_pair(const ley_short_range *s, const ley_job_options *o,
     if (status == LEY_OK && is_of_radii(s->pair))
         status = check_probe(s, error);
     if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION)
-        status = check_expression(s, o->dielectric, o->r_min_A, error);
+        status = check_expression(s, o, error);
     return status;
 }
 
@@ -144,7 +145,8 @@ ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *at
         const double r6 = pow(r_min_A, 6);
         const double first = s->pair == LEY_PAIR_LENNARD_JONES ? number[0] / (r6 * r6) : number[0] * exp(-number[1] * r_min_A);
         const double second = (s->pair == LEY_PAIR_LENNARD_JONES ? number[1] : number[2]) / r6;
-        if (!(first <= most_value && second <= most_value))
+        const bool fit = number[0] <= FLT_MAX && number[1] <= FLT_MAX && number[2] <= FLT_MAX;
+        if (!(fit && first <= most_value && second <= most_value))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "atom %zu: of radius %g A, beside the probe's %g A, its energy at r_min (%g A) is %.3g kcal/mol: a larger "
                             "r_min is needed",
@@ -276,10 +278,12 @@ const char *short_range_units(const ley_short_range *s, ley_units units)
     return is_of_radii(s->pair) ? "kcal/mol" : ley_units_name(units);
 }
 
-double short_range_promise(const ley_short_range *s, ley_math math)
+double short_range_promise(const ley_short_range *s, ley_math math, double largest_A)
 {
+    const double usual_A = 16; /* bins' edges are mostly a quarter of it */
     const double place_A = 3e-7; /* positions are right to about this: a steep function shows it */
-    return accuracy_promise(math, LEY_SUM_FLOAT) + (s->pair == LEY_PAIR_YUKAWA ? place_A * s->kappa_per_A : 0);
+    const double steepness = s->pair == LEY_PAIR_YUKAWA ? place_A * s->kappa_per_A : 0;
+    return (accuracy_promise(math, LEY_SUM_FLOAT) + steepness) * fmax(largest_A / usual_A, 1);
 }
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)

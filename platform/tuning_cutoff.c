@@ -126,8 +126,6 @@ ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutof
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
     while (spec.width == 1 && spec.tile > 2 * items(&spec) && local_bytes(&spec) > info->local_bytes)
         spec.tile -= 32;
-    if (spec.tile < spec.depth + 1) /* one work-item stages a bin at a time */
-        spec.tile = spec.depth + 1;
     const double need = wish->math == MATH_NATIVE ? DBL_MAX : cutoff_need;
     if (wish->math != MATH_STANDARD)
         spec.root = calibrate_fastest_root(info, c, v->width, need);

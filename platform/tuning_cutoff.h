@@ -6,7 +6,7 @@
 #include "device.h"
 #include "spec.h"
 
-/* Planes that slabs are cut at, and the most points along an edge of a region: all regions fit into both. */
+/* Points along the edges of a variant's regions; planes that slabs are cut at. */
 enum { CUTOFF_LAYER = 8 };
 
 /* The specification of cutoff.cl, one field a key of LEY_CUTOFF_KEYS. */

@@ -172,7 +172,8 @@ static void test_work_groups(void **state)
     } kernels[] = {{"bins", LEY_PAIR_TAYLOR2},       {"bins", LEY_PAIR_TAYLOR4},          {"bins", LEY_PAIR_BUCKINGHAM},
                    {"regions8", LEY_PAIR_SHIFTED},   {"regions16", LEY_PAIR_LENNARD_JONES}, {"halves16", LEY_PAIR_TAYLOR2},
                    {"halves16", LEY_PAIR_BUCKINGHAM}};
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+    const size_t step = getenv("TEST_QUICK") != NULL ? 3 : 1; /* see run.sh */
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i += step) {
         const ley_job_options options = options_of(kernels[i].pair, kernels[i].variant);
         check(&options);
     }
@@ -274,7 +275,7 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
         const ley_short_range_report *r = bins_of(&o[i]);
         assert_int_equal(r->overflow_sum, options.short_range.overflow);
         assert_true(i == 1 || r->overflow_s > 0);
-        assert_true(r->predicted_device_s >= 0 && r->predicted_overflow_s > 0);
+        assert_true(r->predicted_device_s >= 0 && (r->binning == LEY_PLACE_DEVICE || r->predicted_overflow_s > 0));
         assert_true(r->binned - r->overflow <= r->bins * r->bin_depth);
     }
     assert_true(support_difference(o[0].map, o[1].map) < 3e-6);

@@ -452,14 +452,14 @@ static void test_sampling(void **state)
 
 static void assert_checked(const ley_short_range *s)
 {
-    const ley_job_options o = {.method = LEY_METHOD_CUTOFF, .dielectric = 2, .r_min_A = r_min_A};
+    const ley_job_options o = {.method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
     ley_error error = {0};
     assert_ok(short_range_check(s, &o, &error));
 }
 
 static void assert_refused(const ley_short_range *s, const char *message)
 {
-    const ley_job_options o = {.method = LEY_METHOD_CUTOFF, .dielectric = 2, .r_min_A = r_min_A};
+    const ley_job_options o = {.method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
     ley_error error = {0};
     assert_int_equal(short_range_check(s, &o, &error), LEY_ERROR_USAGE);
     assert_string_equal(error.message, message);

@@ -80,10 +80,17 @@ static ley_status share_out(ley_job *job, cutoff_data *d, ley_error *error)
     const double pairs = d->bins_on_devices ? cutoff_problem_expected_pairs(&d->problem) : cutoff_problem_pairs(&d->problem);
     cutoff_plan(job, &d->problem, pairs);
     job->report.evaluations = pairs;
+    ley_place *place = &job->report.short_range.overflow_sum;
     if (d->bins_on_devices || d->problem.binned->overflow == 0)
         return LEY_OK;
-    return job->report.short_range.overflow_sum == LEY_PLACE_HOST ? overflow_team_start(job, &d->problem, &d->team, error)
-                                                                  : cutoff_problem_add_extra(&d->problem, error);
+    if (*place == LEY_PLACE_HOST) {
+        const bool is_asked = job->options.short_range.overflow == LEY_PLACE_HOST;
+        const ley_status status = overflow_team_start(job, &d->problem, &d->team, is_asked ? error : NULL);
+        if (status == LEY_OK || is_asked)
+            return status;
+        *place = LEY_PLACE_DEVICE; /* no memory for a second map */
+    }
+    return cutoff_problem_add_extra(&d->problem, error);
 }
 
 static ley_status prepare(ley_job *job, ley_error *error)
@@ -310,8 +317,8 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
 {
     const ley_job_options *o = &job->options;
     const cutoff_data *d = job->method_data;
-    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, short_range_promise(&o->short_range, o->math),
-                               &job->cancelled, accuracy, error);
+    const double promise = short_range_promise(&o->short_range, o->math, cutoff_problem_largest_A(&d->problem));
+    return accuracy_sample_map(job->map, right, &d->problem, o->verify_points, o->verify_seed, promise, &job->cancelled, accuracy, error);
 }
 
 const method method_cutoff = {

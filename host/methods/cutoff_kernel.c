@@ -195,6 +195,10 @@ ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_err
     tuning_cutoff_region(&k->choice.spec, k->region);
     for (int axis = 0; axis < 3; axis++)
         k->regions[axis] = (p->lattice.n[axis] + k->region[axis] - 1) / k->region[axis];
+    for (int axis = 0; axis < 3; axis++)
+        if (k->region[axis] != CUTOFF_LAYER) /* what bins are laid out for */
+            return ley_fail(error, LEY_ERROR_DEVICE, "variant %s: its regions are not of %d points along %c", k->choice.variant, CUTOFF_LAYER,
+                            'x' + axis);
     ley_status status = check_groups(k, p, error);
     if (status == LEY_OK)
         status = upload_table(k, p, error);

@@ -36,13 +36,16 @@ ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, 
 /* What kernels take for r_min: no more than their cutoff, which may have become shorter than it. */
 double cutoff_problem_r_min_A(const cutoff_problem *problem);
 
+/* The longest edge of a bin or a region: what positions are rounded by. */
+double cutoff_problem_largest_A(const cutoff_problem *problem);
+
 /* Puts the atoms into bins, on the host. */
 ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
 
 /* Gives devices the overflow, too. */
 ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
 
-/* Pairs within the cutoff, and the atoms' part in them that the overflow has, both estimated from a sample. */
+/* Pairs within the cutoff, estimated from a sample. */
 double cutoff_problem_pairs(const cutoff_problem *problem);
 
 /* The pairs, without bins: from a sample of the atoms, which must have no images. */

@@ -76,6 +76,21 @@ ley_place cutoff_plan_binning(const ley_job *job, const cutoff_problem *p)
     return all_can_bin(job) && device_s < host_s ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
 }
 
+/* The host's loop counts points in 32 bits. */
+static bool fits_host_loop(const cutoff_problem *p)
+{
+    bool fits = true;
+    for (int axis = 0; axis < 3; axis++)
+        fits = fits && p->cutoff_A / p->lattice.spacing_A[axis] < 1e8 && p->lattice.n[axis] < 1 << 29;
+    return fits;
+}
+
+/* Its sums are floats; an expression it does not have. */
+static bool host_can_sum(const ley_job *job, const cutoff_problem *p)
+{
+    return job->options.short_range.pair != LEY_PAIR_EXPRESSION && job->options.sum == LEY_SUM_FLOAT && fits_host_loop(p);
+}
+
 /* The kernel writes rows, in stretches as long as a region, of which the rest of a transaction is lost, and the host copies them; or it writes regions
  * one after the other, and the host brings them into rows. */
 static ley_place transposition_place(const cutoff_problem *p, double cores)
@@ -96,8 +111,9 @@ void cutoff_plan(ley_job *job, const cutoff_problem *p, double pairs)
     const double adding_s = (double)ley_lattice_points(&p->lattice) * 12 / (add_bytes_per_s * cores);
     r->predicted_overflow_s = share > 0 ? pairs * share / (overflow_rate() * cores) + adding_s : 0;
     r->predicted_device_s = pairs * (1 - share) / rate;
-    const bool sooner = range->pair != LEY_PAIR_EXPRESSION && b != NULL && !host_is_device && r->predicted_overflow_s < safety * r->predicted_device_s;
-    r->overflow_sum = range->overflow != LEY_PLACE_AUTO ? range->overflow : sooner ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
+    const bool sooner = host_can_sum(job, p) && b != NULL && !host_is_device && r->predicted_overflow_s < safety * r->predicted_device_s;
+    const bool is_given = range->overflow == LEY_PLACE_DEVICE || (range->overflow == LEY_PLACE_HOST && fits_host_loop(p));
+    r->overflow_sum = is_given ? range->overflow : sooner ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
     r->transposition = range->transposition != LEY_PLACE_AUTO ? range->transposition : transposition_place(p, cores);
 }
 
@@ -113,6 +129,7 @@ struct overflow_team {
     float *map;       /* [n_z][n_y][n_x], 0 where nothing was added */
     pthread_t thread;
     bool running;
+    atomic_bool stopped; /* nobody wants it any more */
     double started_s, done_s;
 };
 
@@ -120,7 +137,7 @@ static void add_blocks(void *context, size_t first, size_t last)
 {
     overflow_team *t = context;
     const int64_t *n = t->terms.n;
-    for (size_t block = first; block < last; block++) {
+    for (size_t block = first; block < last && !atomic_load_explicit(&t->stopped, memory_order_relaxed); block++) {
         const int64_t plane = (int64_t)block * BLOCK, end = plane + BLOCK < n[2] ? plane + BLOCK : n[2];
         overflow_add(&t->terms, t->atoms, t->n, plane, end, t->map + plane * n[0] * n[1], &t->job->cancelled);
     }
@@ -213,6 +230,7 @@ void overflow_team_destroy(overflow_team *t)
 {
     if (t == NULL)
         return;
+    atomic_store_explicit(&t->stopped, true, memory_order_relaxed);
     if (t->running)
         pthread_join(t->thread, NULL);
     free(t->atoms);

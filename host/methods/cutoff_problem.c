@@ -30,6 +30,14 @@ double cutoff_problem_r_min_A(const cutoff_problem *p)
     return fmin(p->r_min_A, p->cutoff_A);
 }
 
+double cutoff_problem_largest_A(const cutoff_problem *p)
+{
+    double largest_A = 0;
+    for (int axis = 0; axis < 3; axis++)
+        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->lattice.spacing_A[axis]));
+    return largest_A;
+}
+
 static void set_constants(cutoff_problem *p)
 {
     const ley_pair pair = p->range->pair;
@@ -87,7 +95,6 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         o.cutoff_A = p->cutoff_A;
         o.depth = range->bin_depth;
         o.fill = range->bin_fill;
-        o.spare_bins = 1; /* devices may have smaller regions than these, whose homes lie otherwise */
         o.charge_scale = p->constant * p->unit_per_A;
         for (int axis = 0; axis < 3; axis++)
             o.region[axis] = CUTOFF_LAYER;
@@ -193,10 +200,11 @@ static double points_in_reach(const cutoff_problem *p, const double d_A[3])
     const double *h = p->lattice.spacing_A, a2 = p->cutoff_A * p->cutoff_A;
     const int64_t *n = p->lattice.n;
     const double low = fmax(ceil((d_A[2] - p->cutoff_A) / h[2]), 0), high = fmin(floor((d_A[2] + p->cutoff_A) / h[2]), (double)(n[2] - 1));
-    /* A disc of points is about as large as its area; a coarse lattice is counted row by row. */
+    /* Of many planes, and of many rows of each, some stand for those that follow. */
     double sum = 0;
-    for (double z = low; z <= high; z++) {
-        const double dz = z * h[2] - d_A[2], disc2 = a2 - dz * dz;
+    const double step_z = fmax(1, floor((high - low) / 64));
+    for (double z = low; z <= high; z += step_z) {
+        const double planes = fmin(step_z, high - z + 1), dz = z * h[2] - d_A[2], disc2 = a2 - dz * dz;
         if (disc2 <= 0)
             continue;
         const double reach = sqrt(disc2), y_low = fmax(ceil((d_A[1] - reach) / h[1]), 0),
@@ -204,7 +212,7 @@ static double points_in_reach(const cutoff_problem *p, const double d_A[3])
         for (double y = y_low; y <= y_high; y += step) {
             const double dy = y * h[1] - d_A[1], row2 = disc2 - dy * dy;
             if (row2 > 0)
-                sum += fmin(step, y_high - y + 1) * points_within(d_A[0], sqrt(row2), h[0], n[0]);
+                sum += planes * fmin(step, y_high - y + 1) * points_within(d_A[0], sqrt(row2), h[0], n[0]);
         }
     }
     return sum;

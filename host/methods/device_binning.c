@@ -165,7 +165,7 @@ static ley_status fetch(const binner *b, dev_buffer *buffer, size_t bytes, dev_s
     const ley_status before = after != NULL ? backend->wait(b->device, after, NULL, status == LEY_OK ? error : NULL) : LEY_OK;
     if (status == LEY_OK)
         status = backend->wait(b->device, done, NULL, before == LEY_OK ? error : NULL);
-    return before == LEY_OK ? status : before;
+    return status != LEY_OK ? status : before;
 }
 
 static ley_status make_lists(binner *b, ley_error *error)
