@@ -220,7 +220,7 @@ static void print_cutoff_choice(const dev_info *info, const calibration *c, cons
 }
 
 /* By default: the default variant in every sum and both orders, with standard maths too. Else with every pair function but an expression, whose
- * source is the user's, and every variant. All: every variant with every pair function and sum, and every root. */
+ * source is the user's; and every variant. All: every variant in every sum, and every root. */
 static void print_cutoff(const dev_info *info, depth deep)
 {
     const calibration fast = usual(info, true);
@@ -235,7 +235,7 @@ static void print_cutoff(const dev_info *info, depth deep)
     for (size_t i = 0; deep > FEW && (i == 0 || variant != NULL); i++) {
         for (wish.pair = 0; wish.pair <= LEY_PAIR_SPEC_TESTED; wish.pair++)
             for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= (deep == ALL ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_FLOAT); wish.sum++)
-                if (wish.pair != LEY_PAIR_SPEC_EXPRESSION && (deep == ALL || i == 0 || wish.pair == LEY_PAIR_SPEC_TAYLOR2))
+                if (wish.pair == LEY_PAIR_SPEC_TAYLOR2 || (wish.pair != LEY_PAIR_SPEC_EXPRESSION && i == 0 && wish.sum == LEY_SPEC_SUM_FLOAT))
                     print_cutoff_choice(info, &fast, &wish);
         wish.variant = variant = tuning_cutoff_variant(i); /* first the default */
     }

@@ -128,7 +128,7 @@ start() {
 }
 
 # The longest first, so that none of them is left alone at the end.
-longest="test_cuda test_cli_boundary test_mdh test_cutoff test_apbs test_dcs"
+longest="test_schedule test_cuda test_cli_boundary test_mdh test_cutoff test_apbs test_dcs"
 programs=()
 for name in $longest; do
     for program in "$@"; do [ "$(basename "$program")" != "$name" ] || programs+=("$program"); done

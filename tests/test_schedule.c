@@ -74,7 +74,7 @@ static void assert_right_map(const outcome *o)
 static void test_two_devices_share_the_map(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "A", .delay_us = 100000}, {.name = "B", .delay_us = 100000}}; /* neither ends before the other begins */
+    fake_plan plans[] = {{.name = "A", .delay_us = 60000}, {.name = "B", .delay_us = 60000}}; /* neither ends before the other begins */
     outcome o = run_job(plans, 2, "all", NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
@@ -104,7 +104,7 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        fake_plan plans[] = {{.name = "A", .delay_us = 100000}, faults[i]}; /* slow enough for B to come to its fault */
+        fake_plan plans[] = {{.name = "A", .delay_us = 60000}, faults[i]}; /* slow enough for B to come to its fault */
         outcome o = run_job(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right_map(&o);
