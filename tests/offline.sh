@@ -185,7 +185,12 @@ typedef __SIZE_TYPE__ size_t;
 #include <__clang_cuda_builtin_vars.h>
 struct __align__(16) int4 { int x, y, z, w; };
 F int4 make_int4(int x, int y, int z, int w) { int4 r = {x, y, z, w}; return r; }
+struct __align__(8) int2 { int x, y; };
+struct __align__(8) float2 { float x, y; };
+struct __align__(16) float4 { float x, y, z, w; };
+F float4 make_float4(float x, float y, float z, float w) { float4 r = {x, y, z, w}; return r; }
 F int min(int a, int b) { return a < b ? a : b; }
+F int max(int a, int b) { return a > b ? a : b; }
 F float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
 F float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
 F double fmax(double a, double b) { return __nvvm_fmax_d(a, b); }
@@ -198,7 +203,19 @@ F double exp2(double x) { return __nvvm_ex2_approx_f((float)x); } /* a library's
 F int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 F float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
 F int __ffs(int x) { return __builtin_ffs(x); }
+F int __popc(unsigned x) { return __builtin_popcount(x); }
+F float __saturatef(float x) { float y; asm("cvt.sat.f32.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+F double __dmul_rn(double a, double b) { return __nvvm_mul_rn_d(a, b); }
+F double __dadd_rn(double a, double b) { return __nvvm_add_rn_d(a, b); }
+F unsigned __ballot(int wants)
+{
+    unsigned votes;
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.ballot.b32 %0, p;}" : "=r"(votes) : "r"(wants));
+    return votes;
+}
 F unsigned atomicOr(unsigned *p, unsigned v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
+F int atomicAdd(int *p, int v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+F int atomicExch(int *p, int v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }
 HEADER
 }
 
