@@ -53,7 +53,7 @@ static void choose(const worker *w, const calibration *facts, const ley_bench_op
     d->root = calibrate_root_name(choice.spec.root);
     d->roots_per_s = facts->roots_per_s[choice.spec.root];
     d->fma_per_s = facts->fma_per_s;
-    d->local_bytes_per_s = facts->local_bytes_per_s;
+    d->local_bytes_per_s = calibrate_local_bytes(w->device);
     d->atoms = o->atoms > 0 ? o->atoms : slow ? slow_atoms : gpu ? papers_atoms : o->linear ? most_linear_cpu_atoms : cpu_atoms;
 }
 

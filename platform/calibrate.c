@@ -13,6 +13,8 @@
 
 enum { ROOT_CHAINS = 8, FMA_CHAINS = 16, LOCAL_CHAINS = 8, LOCAL_BYTES = 16 };
 
+static const double nothing_per_s = 1e6; /* the rates of a device that interprets its kernels */
+
 static const char *const root_names[LEY_ROOT_COUNT] = {
     [LEY_ROOT_STANDARD] = "rsqrt",  [LEY_ROOT_RECIPROCAL] = "1/sqrt", [LEY_ROOT_NATIVE] = "native_rsqrt",
     [LEY_ROOT_NEWTON] = "Newton",   [LEY_ROOT_PTX] = "PTX rsqrt.approx.ftz",
@@ -232,17 +234,19 @@ static ley_status measure_fma(dev *device, calibration *c, ley_error *error)
 }
 
 /* A read is one work-item's, however wide its results are. */
-static ley_status measure_local(dev *device, calibration *c, ley_error *error)
+double calibrate_local_bytes(dev *device)
 {
     probe p;
     char recipe[32];
+    double reads_per_s = 0;
+    if (device->info->quirks & DEV_QUIRK_INTERPRETER)
+        return nothing_per_s;
     snprintf(recipe, sizeof recipe, "LEY_ROOT=%d", LEY_ROOT_STANDARD);
-    ley_status status = probe_begin(&p, device, "local_reads", recipe, exp_input, LOCAL_CHAINS, error);
+    ley_status status = probe_begin(&p, device, "local_reads", recipe, exp_input, LOCAL_CHAINS, NULL);
     if (status == LEY_OK)
-        status = probe_rate(&p, &c->local_bytes_per_s, error);
-    c->local_bytes_per_s *= (double)LOCAL_BYTES / calibrate_width(device->info);
+        status = probe_rate(&p, &reads_per_s, NULL);
     probe_end(&p);
-    return status;
+    return status == LEY_OK ? reads_per_s * LOCAL_BYTES / calibrate_width(device->info) : 0;
 }
 
 static cache_key key_of(const dev_info *info)
@@ -265,7 +269,7 @@ static void assume(calibration *c)
 {
     c->root_error[LEY_ROOT_STANDARD] = 2.4e-7; /* 2 ulp */
     c->exp_error[LEY_EXP_STANDARD] = 3.6e-7;   /* 3 ulp */
-    c->roots_per_s[LEY_ROOT_STANDARD] = c->exps_per_s[LEY_EXP_STANDARD] = c->fma_per_s = c->local_bytes_per_s = 1e6;
+    c->roots_per_s[LEY_ROOT_STANDARD] = c->exps_per_s[LEY_EXP_STANDARD] = c->fma_per_s = nothing_per_s;
 }
 
 /* What does not run is not to be had. */
@@ -283,8 +287,6 @@ static void measure_recipes(dev *device, calibration *c)
             c->exp_error[exp] = INFINITY;
             c->exps_per_s[exp] = 0;
         }
-    if (measure_local(device, c, NULL) != LEY_OK)
-        c->local_bytes_per_s = 0;
 }
 
 static ley_status measure(dev *device, calibration *result, ley_error *error)

@@ -1,5 +1,5 @@
 /* What a device's arithmetic is worth, measured on it: the error and the rate of each recipe for reciprocal square roots and for
- * exponentials, the rate of multiply-adds, and the bandwidth of local memory. Measured once a device and driver, and kept in the build cache. */
+ * exponentials, and the rate of multiply-adds. Measured once a device and driver, and kept in the build cache. */
 #ifndef LEY_CALIBRATE_H
 #define LEY_CALIBRATE_H
 
@@ -12,7 +12,6 @@ typedef struct calibration {
     double exp_error[LEY_EXP_COUNT];    /* largest relative error of 2^-x over [0, 120] */
     double exps_per_s[LEY_EXP_COUNT];
     double fma_per_s;
-    double local_bytes_per_s; /* read from local memory, 16 at a time and all work-items of a group the same ones; 0: not to be had */
 } calibration;
 
 /* "rsqrt", "1/sqrt", "native_rsqrt", "Newton", "PTX rsqrt.approx.ftz", "vrsqrt14ps + Newton". */
@@ -35,6 +34,10 @@ bool calibrate_cached(const dev_info *info, calibration *result);
 /* Measures, and keeps the result. A recipe that fails to build is not to be had; LEY_ERROR_DEVICE when not even the
  * standard's root runs. */
 ley_status calibrate_measure(dev *device, calibration *result, ley_error *error);
+
+/* Bytes a second that come from local memory, 16 at a time and all work-items of a group reading the same ones; 0: not to be had. Measured at
+ * each call: only benchmarks ask. */
+double calibrate_local_bytes(dev *device);
 
 /* The cached result, else a measured one. */
 ley_status calibrate_get(dev *device, calibration *result, ley_error *error);
