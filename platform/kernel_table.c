@@ -45,6 +45,14 @@ const kernel_row *kernel_table_find(const char *name)
     return NULL;
 }
 
+void kernel_table_options(const char *name, const int *values, char *options, size_t size)
+{
+    size_t used = 0;
+    options[0] = '\0';
+    for (const char *const *key = kernel_table_find(name)->keys; *key != NULL && used < size; key++)
+        used += (size_t)snprintf(options + used, size - used, "%s-D%s=%d", used != 0 ? " " : "", *key, *values++);
+}
+
 ley_status kernel_table_check_build(const dev_source *source, const kernel_row **row, ley_error *error)
 {
     const kernel_row *found = kernel_table_find(source->kernel);

@@ -26,6 +26,9 @@ extern const kernel_row kernel_table[];
 /* The kernel's row; NULL: it has none. */
 const kernel_row *kernel_table_find(const char *name);
 
+/* The options "-DKEY=value -DKEY=value ...": a value, in the row's order, for each of the kernel's keys. What does not fit is cut off. */
+void kernel_table_options(const char *name, const int *values, char *options, size_t size);
+
 /* For a back end that builds: finds the row, and sees that the options have all of its keys. */
 ley_status kernel_table_check_build(const dev_source *source, const kernel_row **row, ley_error *error);
 

@@ -1,6 +1,7 @@
 #include "tuning.h"
 
 #include "error.h"
+#include "kernel_table.h"
 
 #include <float.h>
 #include <math.h>
@@ -87,13 +88,7 @@ int tuning_dcs_tile_y(const dcs_spec *spec)
 
 void tuning_dcs_options(const dcs_spec *spec, char *options, size_t size)
 {
-    size_t used = 0;
-    options[0] = '\0';
-#define DCS_OPTION(key, field) \
-    if (used < size) \
-        used += (size_t)snprintf(options + used, size - used, "%s-D" #key "=%d", used != 0 ? " " : "", spec->field);
-    LEY_DCS_KEYS(DCS_OPTION)
-#undef DCS_OPTION
+    kernel_table_options("dcs", (const int *)spec, options, size);
 }
 
 static bool fits_group(const dev_info *info, const shape *s)

@@ -1,6 +1,7 @@
 #include "tuning_cutoff.h"
 
 #include "error.h"
+#include "kernel_table.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,13 +43,7 @@ const char *tuning_cutoff_variant(size_t i)
 
 void tuning_cutoff_options(const cutoff_spec *spec, char *options, size_t size)
 {
-    size_t used = 0;
-    options[0] = '\0';
-#define CUTOFF_OPTION(key, field) \
-    if (used < size) \
-        used += (size_t)snprintf(options + used, size - used, "%s-D" #key "=%d", used != 0 ? " " : "", spec->field);
-    LEY_CUTOFF_KEYS(CUTOFF_OPTION)
-#undef CUTOFF_OPTION
+    kernel_table_options("cutoff", (const int *)spec, options, size);
 }
 
 void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3])

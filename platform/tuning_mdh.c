@@ -1,6 +1,7 @@
 #include "tuning_mdh.h"
 
 #include "error.h"
+#include "kernel_table.h"
 
 #include <float.h>
 #include <math.h>
@@ -52,13 +53,7 @@ const char *tuning_mdh_variant(size_t i)
 
 void tuning_mdh_options(const mdh_spec *spec, char *options, size_t size)
 {
-    size_t used = 0;
-    options[0] = '\0';
-#define MDH_OPTION(key, field) \
-    if (used < size) \
-        used += (size_t)snprintf(options + used, size - used, "%s-D" #key "=%d", used != 0 ? " " : "", spec->field);
-    LEY_MDH_KEYS(MDH_OPTION)
-#undef MDH_OPTION
+    kernel_table_options("mdh", (const int *)spec, options, size);
 }
 
 void tuning_mdh_sum_options(const mdh_spec *spec, char *options, size_t size)
