@@ -1,7 +1,8 @@
 #!/bin/bash
 # Runs all tests, TEST_JOBS programs at a time: BUILD=... CC=... TEST_JOBS=1 run.sh TESTPROGRAM...
-# Prints a line for each, the whole output of one that fails, and last "N passed, M failed" or "N passed, M failed, K skipped": test
-# cases of the programs, and 1 for each script. Exit code 1 when anything failed.
+# Prints a line for each, the whole output of one that fails, then once more the first lines of what went wrong there, so that they stand where a
+# long log ends, and last "N passed, M failed" or "N passed, M failed, K skipped": test cases of the programs, and 1 for each script. Exit code 1
+# when anything failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -61,6 +62,10 @@ timed() {
 show_failure() {
     say "$1" "FAILED, exit code $code, $seconds s"
     sed 's/^/    /' "$log"
+    {
+        say "$1" "FAILED, exit code $code"
+        grep -aE 'ERROR|FAILED|error|stopped after' "$log" | head -n 8 | cut -c 1-200 | sed 's/^/    /'
+    } >"$scratch/$1.failure"
 }
 
 # What runs at the same time leaves what it counts in $scratch/NAME: passed, failed, skipped.
@@ -151,6 +156,7 @@ for name in "${names[@]}"; do
     passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
 done
 
+cat "$scratch"/*.failure 2>/dev/null
 printf '%d passed, %d failed' $passed $failed
 [ $skipped = 0 ] || printf ', %d skipped' $skipped
 echo
