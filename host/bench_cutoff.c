@@ -5,8 +5,6 @@
 #include "clock.h"
 #include "error.h"
 #include "methods/cutoff_kernel.h"
-#include "overflow.h"
-#include "reference.h"
 #include "short_range.h"
 
 #include <math.h>
@@ -102,16 +100,11 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     return LEY_OK;
 }
 
-static int64_t layers_of(const ley_lattice *lattice)
-{
-    return (lattice->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
-}
-
 /* Layers a run: as many as there is room for, and no more than a part of the map on a CPU, where a run takes long. */
 static int64_t run_layers(const cutoff_kernel *k, double most_bytes, bool in_parts)
 {
     const dev_info *info = k->device->info;
-    const int64_t layers = layers_of(&k->problem->lattice);
+    const int64_t layers = cutoff_layers(&k->problem->lattice);
     int64_t layer_bytes = INT64_MAX;
     cutoff_kernel_bytes(k, 1, &layer_bytes);
     double room = most_bytes;
@@ -138,7 +131,7 @@ static double sum_of(const float *values, int64_t n)
 /* Adds up what is counted at all points: the lattice's own, or all that the device has. */
 static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_bench_options *o, ley_map *map, double *sum, ley_error *error)
 {
-    const int64_t layers = layers_of(&k->problem->lattice), slab = run_layers(k, most_run_bytes, k->device->info->device_class != DEV_GPU);
+    const int64_t layers = cutoff_layers(&k->problem->lattice), slab = run_layers(k, most_run_bytes, k->device->info->device_class != DEV_GPU);
     cutoff_run run = {.kernel = NULL};
     ley_status status = cutoff_run_create(&run, k, slab, error);
     *sum = 0;
@@ -209,7 +202,7 @@ typedef struct resident {
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
     resident *r = context;
-    const int64_t layers = layers_of(&r->kernel->problem->lattice);
+    const int64_t layers = cutoff_layers(&r->kernel->problem->lattice);
     ley_status status = LEY_OK;
     *seconds = 0;
     for (int64_t first = 0; first < layers && status == LEY_OK; first += r->slab) {
@@ -236,16 +229,10 @@ static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, doub
     return status;
 }
 
-static double right(const void *context, const double point_A[3], double slack[2])
-{
-    const cutoff_problem *p = context;
-    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
-}
-
 static ley_status sample(const cutoff_bench *p, const ley_bench_options *o, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
 {
-    return accuracy_sample_map(map, right, &p->problem, BENCH_SAMPLE_POINTS, 1, short_range_promise(&p->range, o->math, cutoff_problem_largest_A(&p->problem)), NULL, accuracy,
-                               error);
+    const double promise = short_range_promise(&p->range, o->math, cutoff_problem_largest_A(&p->problem));
+    return accuracy_sample_map(map, cutoff_problem_reference, &p->problem, BENCH_SAMPLE_POINTS, 1, promise, NULL, accuracy, error);
 }
 
 /* Of the limits: a work-item reads a staged atom once for all of its points. */
@@ -308,7 +295,7 @@ typedef struct whole_job {
 /* One slab computes while the one before travels and is put into the map. */
 static ley_status run_slabs(const whole_job *j, ley_error *error)
 {
-    const int64_t layers = layers_of(&j->bench->lattice), slabs = (layers + j->slab - 1) / j->slab;
+    const int64_t layers = cutoff_layers(&j->bench->lattice), slabs = (layers + j->slab - 1) / j->slab;
     ley_status status = LEY_OK;
     for (int64_t i = 0; i <= slabs && status == LEY_OK; i++) {
         const int64_t first = i * j->slab;
@@ -409,17 +396,13 @@ static ley_status run_sequential(void *context, double *seconds, ley_error *erro
 
 static void set_sequential(sequential *s, const cutoff_problem *p)
 {
-    const double unit = p->unit_per_A, *position_A = ley_atoms_positions_A(p->atoms);
-    s->terms = (overflow_terms){.pair = (int)p->range->pair, .cutoff = p->cutoff_A * unit, .r_min = p->r_min_A * unit, .k = p->limits[2]};
-    memcpy(s->terms.series, p->series, sizeof s->terms.series);
-    for (int axis = 0; axis < 3; axis++) {
-        s->terms.n[axis] = p->lattice.n[axis];
-        s->terms.spacing[axis] = p->lattice.spacing_A[axis] * unit;
-        for (size_t i = 0; i < s->n; i++)
-            s->atoms[i].place[axis] = (position_A[3 * i + (size_t)axis] - p->lattice.origin_A[axis]) * unit;
-    }
-    for (size_t i = 0; i < s->n; i++)
+    const double *position_A = ley_atoms_positions_A(p->atoms);
+    s->terms = cutoff_problem_terms(p);
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t axis = 0; axis < 3; axis++)
+            s->atoms[i].place[axis] = (position_A[3 * i + axis] - p->lattice.origin_A[axis]) * p->unit_per_A;
         cutoff_problem_numbers(p, i, s->atoms[i].numbers);
+    }
 }
 
 static ley_status host_loop(const ley_bench_options *o, const void *problem, ley_bench_device *d, ley_error *error)

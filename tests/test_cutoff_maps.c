@@ -291,18 +291,14 @@ static void add_all(const ley_atoms *atoms, const ley_job_options *o, ley_map *m
     const size_t n = ley_atoms_count(atoms);
     const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
     assert_ok(cutoff_problem_init(&p, atoms, l, &o->short_range, constant, o->dielectric, o->r_min_A, &error));
-    overflow_terms t = {.pair = (int)o->short_range.pair, .cutoff = p.cutoff_A * p.unit_per_A, .r_min = p.r_min_A * p.unit_per_A, .k = p.limits[2]};
-    memcpy(t.series, p.series, sizeof t.series);
+    const overflow_terms t = cutoff_problem_terms(&p);
     overflow_atom *all = calloc(n, sizeof *all);
     assert_non_null(all);
-    for (int axis = 0; axis < 3; axis++) {
-        t.n[axis] = l->n[axis];
-        t.spacing[axis] = l->spacing_A[axis] * p.unit_per_A;
-        for (size_t i = 0; i < n; i++)
-            all[i].place[axis] = (ley_atoms_positions_A(atoms)[3 * i + (size_t)axis] - l->origin_A[axis]) * p.unit_per_A;
-    }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        for (size_t axis = 0; axis < 3; axis++)
+            all[i].place[axis] = (ley_atoms_positions_A(atoms)[3 * i + axis] - l->origin_A[axis]) * p.unit_per_A;
         cutoff_problem_numbers(&p, i, all[i].numbers);
+    }
     for (int64_t plane = first; plane < last; plane += piece) {
         const int64_t end = plane + piece < last ? plane + piece : last;
         overflow_add(&t, all, n, plane, end, ley_map_values(map) + plane * l->n[0] * l->n[1], NULL);

@@ -11,7 +11,6 @@
 #include "device_binning.h"
 #include "error.h"
 #include "method.h"
-#include "reference.h"
 #include "short_range.h"
 
 #include <math.h>
@@ -41,7 +40,7 @@ typedef struct cutoff_state {
 
 static int64_t layers_of(const ley_job *job)
 {
-    return (ley_map_lattice(job->map)->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+    return cutoff_layers(ley_map_lattice(job->map));
 }
 
 static int64_t count_points(const ley_job *job, slab s)
@@ -304,8 +303,7 @@ static const double float_nothing = 1e-30;
 
 static double right(const void *context, const double point_A[3], double slack[2])
 {
-    const cutoff_problem *p = context;
-    const double value = reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
+    const double value = cutoff_problem_reference(context, point_A, slack);
     if (fabs(value) < float_nothing) {
         slack[0] = fmin(slack[0], -float_nothing - value);
         slack[1] = fmax(slack[1], float_nothing - value);

@@ -7,6 +7,7 @@
 #include "expression.h"
 #include "launches.h"
 #include "leyden.h"
+#include "overflow.h"
 #include "padding.h"
 #include "transpose.h"
 #include "tuning_cutoff.h"
@@ -53,6 +54,18 @@ double cutoff_problem_expected_pairs(const cutoff_problem *problem);
 
 /* The first and further numbers of an atom as the kernels take them. */
 void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
+
+/* What host threads take of the problem. */
+overflow_terms cutoff_problem_terms(const cutoff_problem *problem);
+
+/* The double-precision value of a cutoff_problem at a point: an accuracy_reference. */
+double cutoff_problem_reference(const void *problem, const double point_A[3], double slack[2]);
+
+/* Layers of CUTOFF_LAYER planes. */
+static inline int64_t cutoff_layers(const ley_lattice *lattice)
+{
+    return (lattice->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+}
 
 void cutoff_problem_clear(cutoff_problem *problem);
 

@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "device_binning.h"
 #include "error.h"
-#include "overflow.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -151,17 +150,6 @@ static void *run_team(void *context)
     return NULL;
 }
 
-static void set_terms(overflow_team *t, const cutoff_problem *p)
-{
-    t->terms = (overflow_terms){.pair = (int)p->range->pair, .cutoff = p->cutoff_A * p->unit_per_A, .r_min = cutoff_problem_r_min_A(p) * p->unit_per_A,
-                                .k = p->limits[2]};
-    memcpy(t->terms.series, p->series, sizeof t->terms.series);
-    for (int axis = 0; axis < 3; axis++) {
-        t->terms.n[axis] = p->lattice.n[axis];
-        t->terms.spacing[axis] = p->lattice.spacing_A[axis] * p->unit_per_A;
-    }
-}
-
 static void set_atoms(overflow_team *t, const cutoff_problem *p)
 {
     const binning_plan *plan = &p->plan;
@@ -181,8 +169,7 @@ ley_status overflow_team_start(ley_job *job, const cutoff_problem *p, overflow_t
     overflow_team *t = calloc(1, sizeof *t);
     if (t == NULL)
         return ley_fail_memory(error, sizeof *t, "the overflow");
-    *t = (overflow_team){.job = job, .n = (size_t)p->binned->overflow, .started_s = ley_clock_s()};
-    set_terms(t, p);
+    *t = (overflow_team){.job = job, .n = (size_t)p->binned->overflow, .terms = cutoff_problem_terms(p), .started_s = ley_clock_s()};
     const int64_t points = ley_lattice_points(&p->lattice);
     t->atoms = calloc(t->n + 1, sizeof *t->atoms);
     t->map = calloc((size_t)points, sizeof *t->map);

@@ -2,6 +2,7 @@
 #include "cutoff_kernel.h"
 #include "error.h"
 #include "parallel.h"
+#include "reference.h"
 #include "short_range.h"
 
 #include <math.h>
@@ -119,6 +120,24 @@ void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[
         exact[1] *= log2_e;
     for (int i = 0; i < 3; i++)
         numbers[i] = (float)exact[i];
+}
+
+overflow_terms cutoff_problem_terms(const cutoff_problem *p)
+{
+    const double unit = p->unit_per_A;
+    overflow_terms t = {.pair = (int)p->range->pair, .cutoff = p->cutoff_A * unit, .r_min = cutoff_problem_r_min_A(p) * unit, .k = p->limits[2]};
+    memcpy(t.series, p->series, sizeof t.series);
+    for (int axis = 0; axis < 3; axis++) {
+        t.n[axis] = p->lattice.n[axis];
+        t.spacing[axis] = p->lattice.spacing_A[axis] * unit;
+    }
+    return t;
+}
+
+double cutoff_problem_reference(const void *problem, const double point_A[3], double slack[2])
+{
+    const cutoff_problem *p = problem;
+    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
 }
 
 /* ---- Numbers that are no charges ----------------------------------------------------------------------------------------- */

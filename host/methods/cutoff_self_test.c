@@ -2,7 +2,6 @@
 
 #include "accuracy.h"
 #include "error.h"
-#include "reference.h"
 #include "self_test.h"
 #include "short_range.h"
 
@@ -52,16 +51,10 @@ static ley_short_range test_range(const cutoff_kernel *k)
     return range;
 }
 
-static double right(const void *context, const double point_A[3], double slack[2])
-{
-    const cutoff_problem *p = context;
-    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
-}
-
 /* In two runs. */
 static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
 {
-    const int64_t layers = (k->problem->lattice.n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+    const int64_t layers = cutoff_layers(&k->problem->lattice);
     cutoff_run run = {.kernel = NULL};
     ley_status status = cutoff_run_create(&run, k, layers - 1, error);
     for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
@@ -81,7 +74,7 @@ static ley_status compare(const cutoff_kernel *k, const ley_map *map, ley_error 
     const cutoff_spec *spec = &k->choice.spec;
     const double own = spec->pair == LEY_PAIR_SPEC_EXPRESSION ? 1e-3 : 1e-5;
     ley_accuracy a;
-    ley_status status = accuracy_sample_map(map, right, k->problem, SIZE_MAX, 1, own + 4 * fmin(k->facts.root_error[spec->root], 1e-3), NULL, &a,
+    ley_status status = accuracy_sample_map(map, cutoff_problem_reference, k->problem, SIZE_MAX, 1, own + 4 * fmin(k->facts.root_error[spec->root], 1e-3), NULL, &a,
                                             error);
     if (status == LEY_OK && !a.passed)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
