@@ -28,18 +28,9 @@
 #error "the specification is incomplete: see LEY_CUTOFF_KEYS in spec.h"
 #endif
 #include "dialect.h"
+#include "regions.h"
 
-#define UNROLL _Pragma("unroll")
 #define ITEMS (LEY_WIDTH == 1 ? LEY_LX * LEY_LY * LEY_LZ : 1)
-#define REGION_X (LEY_LX * LEY_UX)
-#define REGION_Y (LEY_LY * LEY_UY)
-#define REGION_Z (LEY_LZ * LEY_UZ)
-#define POINTS (LEY_UX * LEY_UY * LEY_UZ)
-#define FOR_X(u) UNROLL for (int u = 0; u < LEY_UX; u++)
-#define FOR_Y(v) UNROLL for (int v = 0; v < LEY_UY; v++)
-#define FOR_Z(w) UNROLL for (int w = 0; w < LEY_UZ; w++)
-#define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
-#define IN_SHARE(k, share) (((k) + 1) * (share) / POINTS != (k) * (share) / POINTS)
 
 #if LEY_TABLE == LEY_ATOMS_CONSTANT
 #define TABLE_SPACE __constant
@@ -197,7 +188,7 @@ LEY_FN void add_near(points *p, staged s)
 LEY_FN real root_of(int k, real r2)
 {
 #if LEY_NEWTON_ROOTS > 0
-    if (IN_SHARE(k, LEY_NEWTON_ROOTS))
+    if (LEY_IN_SHARE(k, LEY_NEWTON_ROOTS, POINTS))
         return ley_unscaled_newton_root(r2) * LEY_NEWTON_SCALE;
 #endif
     return ley_unscaled_root(r2) * LEY_ROOT_SCALE;
@@ -266,15 +257,6 @@ LEY_FN int rank_of(bool wants, int item, __local uint *sm_marks, int *count)
     return before;
 }
 #endif
-
-/* Atoms are sorted by which halves of the region along x and z they are in reach of, so that the others do not compute them (LEY_SPLIT):
- * class 3 (half along x) + half along z. The last class are those near the region. */
-#define BOTH 0
-#define LOWER 1
-#define UPPER 2
-#define IS_IN(half, i, n) ((half) == BOTH || ((half) == LOWER) == ((i) < (n) / 2))
-#define CLASSES (LEY_SPLIT ? 10 : LEY_PRUNE ? 2 : 1)
-#define NEAR (LEY_PRUNE ? CLASSES - 1 : -1)
 
 /* Where a vote is a round through local memory, a class more is one more of them, not more of the program. */
 #if LEY_PTX && ITEMS == 32

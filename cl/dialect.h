@@ -43,6 +43,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #else
 #define LEY_FN inline
 #endif
+#define UNROLL _Pragma("unroll")
 #define LEY_MAX(a, b) fmax(a, b)
 #define LEY_MIN(a, b) fmin(a, b)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE

@@ -15,7 +15,6 @@
 
 #define SORTED 8
 #define NONE 0x7fffffff
-#define UNROLL _Pragma("unroll")
 
 __kernel void fill_bins(__global const int *restrict gm_count, __global const int *restrict gm_head, __global const int *restrict gm_next,
                         __global const atom *restrict gm_records, __global const int *restrict gm_extra, int bins, int depth, atom far,

@@ -37,6 +37,9 @@
 #define LEY_ATOMS_ARE_PLACED(atoms, sum) \
     ((sum) != LEY_SPEC_SUM_DOUBLE && ((atoms) == LEY_ATOMS_LOCAL || (atoms) == LEY_ATOMS_ROWS))
 
+/* True for `share` of the numbers k = 0 .. n - 1, evenly spread. */
+#define LEY_IN_SHARE(k, share, n) (((k) + 1) * (share) / (n) != (k) * (share) / (n))
+
 /* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl, fill_bins.cl and those that measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \

@@ -4,12 +4,8 @@
 #define LEY_SUM_H
 
 #define POINTS (LEY_UX * LEY_UY)
-#define UNROLL _Pragma("unroll")
 #define FOR_ROWS(v) UNROLL for (int v = 0; v < LEY_UY; v++)
 #define FOR_COLUMNS(u) UNROLL for (int u = 0; u < LEY_UX; u++)
-
-/* True for `share` of the indices k = 0 .. POINTS - 1, evenly spread. */
-#define IN_SHARE(k, share) (((k) + 1) * (share) / POINTS != (k) * (share) / POINTS)
 
 #if LEY_SUM == LEY_SPEC_SUM_COMPENSATED
 /* Kahan: c holds what the last addition lost, with its sign turned. */

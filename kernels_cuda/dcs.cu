@@ -76,7 +76,7 @@ LEY_FN void add(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
             const int k = v * LEY_UX + u;
             const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p.step.w);
 #if LEY_NEWTON_ROOTS > 0
-            if (IN_SHARE(k, LEY_NEWTON_ROOTS))
+            if (LEY_IN_SHARE(k, LEY_NEWTON_ROOTS, POINTS))
                 ADD(p.sum[k], p.carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
             else
 #endif

@@ -23,6 +23,7 @@ typedef scalar real;
 #endif
 
 #define LEY_FN static __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
 #define LEY_SATURATE(x) __saturatef(x) /* to [0, 1]; costs nothing where an addition or multiply-add ends it */
 #if LEY_SUM == LEY_SPEC_SUM_DOUBLE
 #define LEY_MAX(a, b) fmax(a, b)

@@ -3,7 +3,6 @@
 
 #define SORTED 8
 #define NONE 0x7fffffff
-#define UNROLL _Pragma("unroll")
 
 extern "C" __global__ void fill_bins(const int *__restrict__ gm_count, const int *__restrict__ gm_head, const int *__restrict__ gm_next,
                                      const atom *__restrict__ gm_records, const int *__restrict__ gm_extra, int bins, int depth, atom far,

@@ -84,7 +84,7 @@ LEY_FN real pair(real r2, int radius, int k)
     return root * ley_exp2_minus(r2, root); /* no need to limit the exponent */
 #else
 #if LEY_POLYNOMIAL_EXPS > 0
-    if (IN_SHARE(k, LEY_POLYNOMIAL_EXPS))
+    if (LEY_IN_SHARE(k, LEY_POLYNOMIAL_EXPS, POINTS))
         return root * ley_exp2_minus(r2, root);
 #endif
     return root * ley_exp2(-(r2 * root));
