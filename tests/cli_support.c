@@ -329,3 +329,53 @@ void cli_expect(int code, const char *out, const char *err)
     print_error("---- stdout\n%s---- stderr\n%s----\n", last.out, last.err);
     fail();
 }
+
+/* ---- Runs that fail --------------------------------------------------------------------------------------------- */
+
+static void remove_file(const char *path)
+{
+    remove(path);
+}
+
+int cli_prepare(void **state)
+{
+    (void)state;
+    cli_write_molecule("ion.pqr", 40, 9, 1);
+    return mkdir(cli_path(CLI_OUT), 0700) != 0 || mkdir(cli_path(CLI_TEMPORARY), 0700) != 0;
+}
+
+int cli_empty(void **state)
+{
+    (void)state;
+    cli_each_file(CLI_OUT "/kept", remove_file);
+    cli_each_file(CLI_OUT, remove_file);
+    cli_each_file(CLI_TEMPORARY, remove_file);
+    return 0;
+}
+
+void cli_assert_nothing_left(void)
+{
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 0);
+    assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
+}
+
+/* The command's own words come first, but for what a sanitizer has to say of a huge allocation. */
+static bool begins_with_its_name(const char *err)
+{
+#ifdef __SANITIZE_ADDRESS__
+    if (strstr(err, "\nleyden: ") != NULL)
+        return true;
+#endif
+    return strncmp(err, "leyden: ", 8) == 0;
+}
+
+void cli_check_failures(const cli_failing *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cli("%s", cases[i].line);
+        cli_expect(cases[i].code, NULL, cases[i].says);
+        if (last.out[0] != '\0' || !begins_with_its_name(last.err))
+            fail_msg("leyden %s: says '%s', and on standard error '%s'", cases[i].line, last.out, last.err);
+        cli_assert_nothing_left();
+    }
+}

@@ -22,6 +22,32 @@ const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 
 pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const cli_result *cli_wait(pid_t child);
 
+/* ---- Runs that fail, and what is left of them ---------------------------------------------------------------------------- */
+
+/* Everything that is made goes to the first of these, temporary files to the second, so that what is left behind shows. */
+#define CLI_OUT "out"
+#define CLI_TEMPORARY "tmp"
+
+/* Makes both, and the molecule "ion.pqr": of the tests' group. */
+int cli_prepare(void **state);
+
+/* Empties both: before a test. */
+int cli_empty(void **state);
+
+void cli_assert_nothing_left(void);
+
+typedef struct cli_failing {
+    const char *line;
+    int code;
+    const char *says; /* on standard error */
+} cli_failing;
+
+/* Each line fails as it should, says so on standard error alone, after "leyden: ", and leaves no file. */
+void cli_check_failures(const cli_failing *cases, size_t count);
+#define CLI_CHECK_FAILURES(cases) cli_check_failures(cases, sizeof(cases) / sizeof(cases)[0])
+
+/* ---- Other programs, and files -------------------------------------------------------------------------------------------- */
+
 /* Runs Python on this script in the scratch directory; skips the test where there is no Python. */
 const cli_result *cli_python(const char *script);
 

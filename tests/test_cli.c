@@ -9,55 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Every map goes to this directory, so that anything left behind shows. */
-#define OUT "out"
 #define SMALL "--dims 20,9,5 --spacing 0.75"
 
-static int prepare(void **state)
-{
-    (void)state;
-    cli_write_molecule("ion.pqr", 40, 9, 1);
-    return mkdir(cli_path(OUT), 0700);
-}
-
-static void remove_file(const char *path)
-{
-    remove(path);
-}
-
-static int empty_out(void **state)
-{
-    (void)state;
-    cli_each_file(OUT, remove_file);
-    return 0;
-}
-
-static void assert_nothing_left(void)
-{
-    assert_int_equal(cli_each_file(OUT, NULL), 0);
-}
-
 /* ---- Usage ------------------------------------------------------------------------------------------------------ */
-
-typedef struct failing {
-    const char *line;
-    int code;
-    const char *says; /* on standard error */
-} failing;
-
-/* Each line fails as it should, says so on standard error alone, and leaves no file. */
-static void check_failures(const failing *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const cli_result *r = cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
-        assert_string_equal(r->out, "");
-        /* First, but for what a sanitizer has to say of a huge allocation. */
-        assert_true(strncmp(r->err, "leyden: ", 8) == 0 || strstr(r->err, "\nleyden: ") != NULL);
-        assert_nothing_left();
-    }
-}
-#define CHECK_FAILURES(cases) check_failures(cases, sizeof(cases) / sizeof(cases)[0])
 
 static void test_help_and_version(void **state)
 {
@@ -82,7 +36,7 @@ static void test_help_and_version(void **state)
 static void test_wrong_commands(void **state)
 {
     (void)state;
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"", 1, "which command?"},
         {"mapp", 1, "unknown command 'mapp' (did you mean 'map'?)"},
         {"frobnicate", 1, "unknown command 'frobnicate'\n"},
@@ -90,14 +44,14 @@ static void test_wrong_commands(void **state)
         {"help nothing", 1, "unknown command 'nothing'"},
         {"help map map", 1, "too many"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 static void test_wrong_options(void **state)
 {
     (void)state;
 #define MAP "map ion.pqr -o out/a.dx "
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"map", 1, "ATOMS is missing"},
         {"map ion.pqr", 1, "--output MAP is missing"},
         {"map ion.pqr ion.pqr -o out/a.dx", 1, "'ion.pqr' is one argument too many"},
@@ -144,7 +98,7 @@ static void test_wrong_options(void **state)
         {"bench out", 1, "'out' is one argument too many"},
         {"devices --jsno", 1, "unknown option '--jsno' (did you mean '--json'?)"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 /* ---- Files that are not what they should be --------------------------------------------------------------------- */
@@ -183,7 +137,7 @@ static void test_bad_molecules(void **state)
 {
     (void)state;
     write_bad_molecules();
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"map nosuch.pqr -o out/a.dx", 2, "nosuch.pqr: No such file or directory"},
         {"map . -o out/a.dx", 2, ".: Is a directory"},
         {"map empty.pqr -o out/a.dx", 2, "empty.pqr: no ATOM or HETATM record"},
@@ -197,7 +151,7 @@ static void test_bad_molecules(void **state)
         {"map ion.pqr -o nodir/a.dx", 2, "nodir/a.dx: No such file or directory"},
         {"map ion.pqr -o out/a.dx --json nodir/a.json", 2, "nodir/a.json: No such file or directory"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
     cli("map whole.pqr.gz -o out/a.dx " SMALL);
     cli_expect(0, "1,000 atoms", NULL);
 }
@@ -205,14 +159,14 @@ static void test_bad_molecules(void **state)
 static void test_lattices_too_large(void **state)
 {
     (void)state;
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {MAP "--spacing 1e-6", 2, "points overflow 64 bits"},
         {MAP "--dims 2000000000,1,1", 2, "2000000000 points along x"},
         {MAP "--dims 1000000000,1000000000,1000000000", 2, "points overflow 64 bits"},
         {MAP "--dims 100000,100000,100000", 4, "out of memory: 4000000000000000 bytes for the map"},
         {MAP "--dims 30,3,3 --origin 0,0,0 --spacing 1e8", 2, "lattice: longer than 1e9 A along x"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 static void test_a_map_that_exists_survives_a_failure(void **state)
@@ -226,7 +180,7 @@ static void test_a_map_that_exists_survives_a_failure(void **state)
     char *text = cli_read("out/a.dx", NULL);
     assert_string_equal(text, "precious");
     free(text);
-    assert_int_equal(cli_each_file(OUT, NULL), 1);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
 /* ---- Devices that are missing or wrong -------------------------------------------------------------------------- */
@@ -236,7 +190,7 @@ static void test_no_device(void **state)
     (void)state;
     cli("OCL_ICD_VENDORS=/nonexistent/ map ion.pqr -o out/a.dx");
     cli_expect(3, NULL, "no platform is installed");
-    assert_nothing_left();
+    cli_assert_nothing_left();
     cli("OCL_ICD_VENDORS=/nonexistent/ bench");
     cli_expect(3, NULL, "no platform is installed");
     cli("OCL_ICD_VENDORS=/nonexistent/ devices");
@@ -260,7 +214,7 @@ static void test_a_device_without_double(void **state)
     need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
     cli("RUSTICL_ENABLE=llvmpipe " MAP SMALL " --device llvmpipe --sum double");
     cli_expect(3, NULL, "has no double precision");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_devices(void **state)
@@ -282,10 +236,10 @@ static void test_a_kernel_that_does_not_compile(void **state)
     cli_expect(4, NULL, "this_is_no_type"); /* the driver's log quotes the line */
     assert_non_null(strstr(r->err, "error:"));
     assert_string_equal(r->out, "");
-    assert_nothing_left();
+    cli_assert_nothing_left();
     cli("LEYDEN_KERNEL_DIR=/nonexistent " MAP SMALL " --device 0");
     cli_expect(4, NULL, "cannot be read (LEYDEN_KERNEL_DIR)");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 /* The self-test must find each of these faults in each kind of kernel. */
@@ -313,7 +267,7 @@ static void test_a_kernel_that_is_wrong(void **state)
                 cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0 %s", cli_path(faults[f].directory), kinds[k]);
             cli_expect(5, NULL, "self-test of dcs failed");
             assert_string_equal(r->out, "");
-            assert_nothing_left();
+            cli_assert_nothing_left();
         }
     }
     cli(MAP SMALL " --device 0"); /* nothing wrong was kept for later */
@@ -362,7 +316,7 @@ static void test_a_map_by_padding(void **state)
     assert_string_equal(ley_map_units(map), "kT/e");
     assert_true(ley_map_lattice(map)->spacing_A[1] == 1.25);
     ley_map_destroy(map);
-    assert_int_equal(cli_each_file(OUT, NULL), 1);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
 static void test_dims_origin_and_units(void **state)
@@ -471,7 +425,7 @@ static void test_the_json_report_of_a_failure(void **state)
     (void)state;
     cli("LEYDEN_KERNEL_DIR=%s map ion.pqr -o out/a.dx " SMALL " --device 0 --json -", cli_path("far_cl"));
     cli_expect(5, "\"status\": \"LEY_ERROR_WRONG_RESULT\"", "self-test");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 /* ---- Signals ---------------------------------------------------------------------------------------------------- */
@@ -488,7 +442,7 @@ static void interrupt_while_computing(int signal_number, int code)
     cli_expect(code, NULL, NULL);
     assert_string_equal(r->out, "");
     assert_true(1000 * (r->seconds - 1) < PATIENCE_MS);
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_interrupted_while_computing(void **state)
@@ -503,12 +457,12 @@ static void test_interrupted_while_writing(void **state)
 {
     (void)state;
     pid_t child = cli_start("map ion.pqr -o out/a.dx.gz --dims 300,250,120 --device 0");
-    for (int ms = 0; ms < 60000 && cli_each_file(OUT, NULL) == 0; ms++)
+    for (int ms = 0; ms < 60000 && cli_each_file(CLI_OUT, NULL) == 0; ms++)
         usleep(1000);
     kill(child, SIGINT);
     cli_wait(child);
     cli_expect(130, NULL, NULL);
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 /* ---- The build cache -------------------------------------------------------------------------------------------- */
@@ -620,8 +574,8 @@ static void test_slice_refuses(void **state)
     cli_write("cut.dx", map, size / 2);
     cli_write("whole.dx", map, size);
     free(map);
-    cli_each_file(OUT, remove_file);
-    static const failing cases[] = {
+    cli_empty(NULL);
+    static const cli_failing cases[] = {
         {"slice whole.dx -o out/a.jpg", 1, "--output: 'out/a.jpg' must end in .png"},
         {"slice whole.dx -o out/a.png --plane w", 1, "--plane"},
         {"slice whole.dx -o out/a.png --index 10", 1, "--index: 10 is out of range: the map has planes 0 to 9 along z"},
@@ -635,7 +589,7 @@ static void test_slice_refuses(void **state)
         {"slice ion.pqr -o out/a.png", 2, "ion.pqr:1:"},
         {"slice nosuch.dx -o out/a.png", 2, "nosuch.dx: No such file"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 static void test_bench(void **state)
@@ -657,7 +611,7 @@ static void test_bench(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, empty_out)
+#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
     const struct CMUnitTest tests[] = {
         TEST(test_help_and_version),
         TEST(test_wrong_commands),
@@ -686,5 +640,5 @@ int main(void)
         TEST(test_slice_refuses),
         TEST(test_bench),
     };
-    return cmocka_run_group_tests(tests, prepare, NULL);
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -9,9 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every result goes to this directory, so that anything left behind shows; apbs's folder is in the other one. */
-#define OUT "out"
-#define TEMPORARY "tmp"
 #define LATTICE "--dime 9,8,7 --glen 30,28,33"
 #define SALT "--ion 0.15,1,2 --ion 0.15,-1,1.8"
 #define EXAMPLES "/usr/share/apbs/examples/"
@@ -24,54 +21,14 @@ static void write_program(const char *name, const char *text)
 
 static int prepare(void **state)
 {
-    (void)state;
-    cli_write_molecule("ion.pqr", 40, 9, 1);
-    mkdir(cli_path(TEMPORARY), 0700);
     mkdir(cli_path("bin"), 0700);
     mkdir(cli_path("slow"), 0700);
     /* Stand-ins for apbs: one shows what it was given, one takes its time. */
     write_program("bin/apbs", "#!/bin/sh\necho \"arguments: $*\"\necho complaint >&2\nfor last; do :; done\n"
                               "cp \"$last\" seen.in\nexit 7\n");
     write_program("slow/apbs", "#!/bin/sh\n: > started\nexec sleep 60\n");
-    return mkdir(cli_path(OUT), 0700);
+    return cli_prepare(state);
 }
-
-static void remove_file(const char *path)
-{
-    remove(path);
-}
-
-static int empty_folders(void **state)
-{
-    (void)state;
-    cli_each_file(OUT "/kept", remove_file);
-    cli_each_file(OUT, remove_file);
-    cli_each_file(TEMPORARY, remove_file);
-    return 0;
-}
-
-static void assert_nothing_left(void)
-{
-    assert_int_equal(cli_each_file(OUT, NULL), 0);
-    assert_int_equal(cli_each_file(TEMPORARY, NULL), 0);
-}
-
-typedef struct failing {
-    const char *line;
-    int code;
-    const char *says; /* on standard error */
-} failing;
-
-static void check_failures(const failing *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const cli_result *r = cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
-        assert_string_equal(r->out, "");
-        assert_nothing_left();
-    }
-}
-#define CHECK_FAILURES(cases) check_failures(cases, sizeof(cases) / sizeof(cases)[0])
 
 /* ---- Usage ------------------------------------------------------------------------------------------------------ */
 
@@ -96,7 +53,7 @@ static void test_wrong_options(void **state)
 {
     (void)state;
 #define ATOMS "boundary ion.pqr -o out/a.dx "
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"boundary", 1, "ATOMS is missing"},
         {"boundary ion.pqr " LATTICE, 1, "--output FILE is missing"},
         {ATOMS, 1, "--dime NX,NY,NZ or --points FILE is missing"},
@@ -135,7 +92,7 @@ static void test_wrong_options(void **state)
         {"apbs nosuch.in --sum half", 1, "must be one of float, compensated, double, auto"},
         {"PATH=bin apbs nosuch.in", 2, "nosuch.in: No such file or directory"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 /* ---- Files and values ------------------------------------------------------------------------------------------- */
@@ -230,7 +187,7 @@ static void test_bad_points(void **state)
     cli_write_text("word.txt", "1 2 3\n4 five 6\n");
     cli_write_text("many.txt", "1 2 3 4\n");
     cli_write_text("none.txt", "# nothing\n");
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"boundary ion.pqr -o out/a.csv --points short.txt", 2, "short.txt:3: no z"},
         {"boundary ion.pqr -o out/a.csv --points word.txt", 2, "word.txt:2: y 'five' is not a number"},
         {"boundary ion.pqr -o out/a.csv --points many.txt", 2, "many.txt:1:"},
@@ -238,7 +195,7 @@ static void test_bad_points(void **state)
         {"boundary ion.pqr -o out/a.csv --points nosuch.txt", 2, "nosuch.txt: No such file"},
         {"boundary ion.pqr -o none.txt --format raw --points none.txt", 1, "--output: 'none.txt' is the file of the points"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 /* They run on the host: no device is there. */
@@ -257,10 +214,10 @@ static void test_sdh_and_zero_need_no_device(void **state)
     cli_python(PYTHON_MDH "raw = struct.unpack('<382d', open('out/a.bin', 'rb').read())\n"
                           "assert all(map(math.isfinite, raw)) and max(map(abs, raw)) > 0\n");
     cli_expect(0, NULL, NULL);
-    empty_folders(NULL);
+    cli_empty(NULL);
     cli("OCL_ICD_VENDORS=/nonexistent/ " ATOMS LATTICE);
     cli_expect(3, NULL, "no platform is installed");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_ions_that_are_not_neutral(void **state)
@@ -279,7 +236,7 @@ static void test_an_atom_on_a_face(void **state)
     cli_write_text("face.pqr", "ATOM 1 N MOL A 1 0.0 0.0 0.0 1.0 1.0\nATOM 2 N MOL A 1 5.0 1.0 2.0 1.0 1.0\n");
     cli("boundary face.pqr -o out/a.dx --dime 11,11,11 --grid 1,1,1 --gcent 0,0,0");
     cli_expect(2, NULL, "atom 2, at (5, 1, 2) A, lies on node (10, 6, 7) of the boundary");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_strides(void **state)
@@ -298,7 +255,7 @@ static void test_strides(void **state)
     cli_expect(0, "stride: 4, off by", NULL);
     cli(ATOMS "--dime 17,9,5 --glen 40,30,35 --boundary-stride auto --boundary-tol 0");
     cli_expect(0, "written: out/a.dx", NULL);
-    assert_int_equal(cli_each_file(OUT, NULL), 1);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
 static void test_the_json_report(void **state)
@@ -333,7 +290,7 @@ static void test_interrupted(void **state)
         const cli_result *r = cli_wait(child);
         cli_expect(128 + signals[i], NULL, NULL);
         assert_true(r->seconds < 20); /* the whole takes minutes */
-        assert_nothing_left();
+        cli_assert_nothing_left();
     }
 }
 
@@ -345,7 +302,7 @@ static void test_interrupted(void **state)
     "    pdie 2\n    sdie " dielectric "\n    srfm smol\n    chgm spl2\n    sdens 10\n    srad 1.4\n    swin 0.3\n"    \
     "    temp 298.15\n    calcenergy total\n    calcforce " force "\nend\n"
 #define READ "read\n    mol pqr ion.pqr\nend\n"
-#define FAKE "TMPDIR=" TEMPORARY " PATH=bin:/usr/bin:/bin apbs "
+#define FAKE "TMPDIR=" CLI_TEMPORARY " PATH=bin:/usr/bin:/bin apbs "
 
 static void write_inputs(void)
 {
@@ -361,21 +318,21 @@ static void test_apbs_is_missing(void **state)
 {
     (void)state;
     write_inputs();
-    cli("TMPDIR=" TEMPORARY " PATH=/nonexistent apbs run.in");
+    cli("TMPDIR=" CLI_TEMPORARY " PATH=/nonexistent apbs run.in");
     cli_expect(2, NULL, "there is no program 'apbs' in PATH");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_bad_inputs(void **state)
 {
     (void)state;
     write_inputs();
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {FAKE "wrong.in", 2, "wrong.in:6: "},
         {FAKE "force.in --force", 2, "force.in:24: calcforce: a potential map disables forces"},
         {FAKE "ion.pqr", 2, "ion.pqr:"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
     cli(FAKE "force.in"); /* nothing is handed over */
     cli_expect(7, "arguments: force.in\n", "left to APBS");
 }
@@ -391,7 +348,7 @@ static void test_native_is_faster(void **state)
     cli_assert_same_files("seen.in", "run.in");
     r = cli(FAKE "run.in --quiet");
     assert_string_equal(r->err, "complaint\n");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_handing_over(void **state)
@@ -399,11 +356,11 @@ static void test_handing_over(void **state)
     (void)state;
     write_inputs();
     const cli_result *r = cli(FAKE "four.in --force --json out/a.json --verify 20 -- -a b");
-    cli_expect(7, "arguments: -a b " TEMPORARY "/leyden-", "four.in:4: ELEC 1 (mdh): 6,534 points in");
+    cli_expect(7, "arguments: -a b " CLI_TEMPORARY "/leyden-", "four.in:4: ELEC 1 (mdh): 6,534 points in");
     assert_non_null(strstr(r->err, "ELEC 2 (sdh): 6,534 points"));
     assert_non_null(strstr(r->err, "ELEC 3 (mdh): the boundary of ELEC 1"));
     assert_null(strstr(r->err, "ELEC 4"));
-    assert_int_equal(cli_each_file(TEMPORARY, NULL), 0);
+    assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
     cli_python("import json\n"
                "r = json.load(open('out/a.json'))\n"
                "e = r['elecs']\n"
@@ -427,19 +384,19 @@ static void test_keeping_the_files(void **state)
     const cli_result *r = cli("PATH=/nonexistent apbs run.in --force --keep out/kept --no-run --boundary-stride 2 -- it's");
     cli_expect(0, NULL, "every second node in the map");
     assert_string_equal(r->out, "apbs 'it'\\''s' out/kept/leyden.in\n");
-    assert_int_equal(cli_each_file(OUT "/kept", NULL), 2);
-    ley_map *map = cli_read_map(OUT "/kept/boundary-1.dx");
+    assert_int_equal(cli_each_file(CLI_OUT "/kept", NULL), 2);
+    ley_map *map = cli_read_map(CLI_OUT "/kept/boundary-1.dx");
     const ley_lattice *lattice = ley_map_lattice(map);
     assert_int_equal(lattice->n[0], 17);
     assert_true(lattice->spacing_A[0] == 3.75);
     ley_map_destroy(map);
-    char *text = cli_read(OUT "/kept/leyden.in", NULL);
+    char *text = cli_read(CLI_OUT "/kept/leyden.in", NULL);
     assert_non_null(strstr(text, "    pot dx out/kept/boundary-1.dx\nend\n"));
     assert_non_null(strstr(text, "    usemap pot 1\n    bcfl map\n"));
     free(text);
     cli("PATH=/nonexistent apbs run.in --keep out/other --no-run"); /* nothing to write */
     cli_expect(0, "apbs run.in\n", "left to APBS");
-    assert_int_equal(cli_each_file(OUT "/other", NULL), 0);
+    assert_int_equal(cli_each_file(CLI_OUT "/other", NULL), 0);
     cli("PATH=/nonexistent apbs run.in --force --keep nodir/kept --no-run");
     cli_expect(2, NULL, "nodir/kept: No such file or directory");
 }
@@ -452,15 +409,15 @@ static void test_interrupting_apbs(void **state)
     write_inputs();
     for (size_t i = 0; i < 2; i++) {
         remove(cli_path("started"));
-        pid_t child = cli_start("TMPDIR=" TEMPORARY " PATH=slow:/usr/bin:/bin apbs run.in --force --json out/a.json");
+        pid_t child = cli_start("TMPDIR=" CLI_TEMPORARY " PATH=slow:/usr/bin:/bin apbs run.in --force --json out/a.json");
         for (int ms = 0; ms < 20000 && access(cli_path("started"), F_OK) != 0; ms++)
             usleep(1000);
-        assert_int_equal(cli_each_file(TEMPORARY, NULL), 1);
+        assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 1);
         kill(child, signals[i]);
         const cli_result *r = cli_wait(child);
         cli_expect(128 + signals[i], NULL, "cancelled");
         assert_true(r->seconds < 25);
-        assert_nothing_left();
+        cli_assert_nothing_left();
     }
 }
 
@@ -528,17 +485,17 @@ static void test_energies(void **state)
                  cases[i].input);
         assert_int_equal(system(command), 0);
         char *native = cli_read("native.txt", NULL);
-        const cli_result *r = cli("TMPDIR=" TEMPORARY " apbs %s --force", cases[i].input);
+        const cli_result *r = cli("TMPDIR=" CLI_TEMPORARY " apbs %s --force", cases[i].input);
         cli_expect(0, NULL, " points in ");
         assert_true(compare_energies(cases[i].input, native, r->out) > 0);
         free(native);
-        assert_nothing_left();
+        cli_assert_nothing_left();
     }
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, empty_folders)
+#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
     const struct CMUnitTest tests[] = {
         TEST(test_help),
         TEST(test_wrong_options),

@@ -9,36 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every map goes to this directory, so that anything left behind shows. */
-#define OUT "out"
 #define MAP "map ion.pqr -o out/a.dx "
 #define CUTOFF MAP "--method cutoff "
 #define SMALL "--dims 20,9,5 --spacing 0.75 "
 #define CUBE "--periodic xyz --cell 20,20,20 "
-
-static int prepare(void **state)
-{
-    (void)state;
-    cli_write_molecule("ion.pqr", 40, 9, 1);
-    return mkdir(cli_path(OUT), 0700);
-}
-
-static void remove_file(const char *path)
-{
-    remove(path);
-}
-
-static int empty_out(void **state)
-{
-    (void)state;
-    cli_each_file(OUT, remove_file);
-    return 0;
-}
-
-static void assert_nothing_left(void)
-{
-    assert_int_equal(cli_each_file(OUT, NULL), 0);
-}
 
 /* A protein where there is one. */
 static const char *molecule(void)
@@ -69,24 +43,6 @@ static void assert_same_maps(const char *a, const char *b)
 
 /* ---- Usage ------------------------------------------------------------------------------------------------------ */
 
-typedef struct failing {
-    const char *line;
-    int code;
-    const char *says; /* on standard error */
-} failing;
-
-/* Each line fails as it should, says so on standard error alone, and leaves no file. */
-static void check_failures(const failing *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const cli_result *r = cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
-        assert_string_equal(r->out, "");
-        assert_nothing_left();
-    }
-}
-#define CHECK_FAILURES(cases) check_failures(cases, sizeof(cases) / sizeof(cases)[0])
-
 static void test_help(void **state)
 {
     (void)state;
@@ -103,7 +59,7 @@ static void test_help(void **state)
 static void test_options_of_the_method(void **state)
 {
     (void)state;
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {MAP "--cutoff 10", 1, "--cutoff needs --method cutoff"},
         {MAP "--method dcs --pair yukawa", 1, "--pair needs --method cutoff"},
         {MAP "--kappa 1", 1, "--kappa needs --method cutoff"},
@@ -123,13 +79,13 @@ static void test_options_of_the_method(void **state)
         {CUTOFF "--pair buckingham --temperature 300", 1, "--temperature is for functions of charges"},
         {CUTOFF "--variant tiled", 1, "--variant: 'tiled' is none of"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 static void test_values(void **state)
 {
     (void)state;
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {CUTOFF "--cutoff 0", 1, "--cutoff: 0 is out of range"},
         {CUTOFF "--cutoff 1 --r-min 1", 1, "cutoff 1 A, must be above r_min (1 A)"},
         {CUTOFF "--pair yukawa", 1, "--pair yukawa needs --kappa 1/A or --screening-length A"},
@@ -160,13 +116,13 @@ static void test_values(void **state)
         {CUTOFF "--binning gpu", 1, "--binning: unknown value 'gpu', it must be one of auto, host, device"},
         {CUTOFF SMALL "--pair q/r --overflow host", 1, "is for devices, not for host threads"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 static void test_expressions_refused(void **state)
 {
     (void)state;
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {CUTOFF "--pair taylor5", 1, "--pair: 'taylor5' is none of coulomb, shifted, taylor2,"},
         {CUTOFF "--pair taylor5", 1, "lennard-jones, buckingham (did you mean 'taylor"},
         {CUTOFF "--pair lenard-jones", 1, "(did you mean 'lennard-jones'?), and as an expression: pair function, column 1: unknown name 'lenard'"},
@@ -185,7 +141,7 @@ static void test_expressions_refused(void **state)
         {CUTOFF "--pair a*q/r --constants a=1,cutoff=2", 1, "the constant 'cutoff' is the job's own"},
         {CUTOFF "--pair -q/r", 1, "--pair lacks its value (FUNCTION) before -q/r"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
     assert_null(strstr(cli(CUTOFF "--pair q*rr")->err, "is none of")); /* a formula, no misspelt name */
 }
 
@@ -211,7 +167,7 @@ static void test_broken_well_depths(void **state)
     write_depths("none.txt", 0, "");
     cli_write("nul.txt", "0.1\n0.\0", 7);
 #define DEPTHS CUTOFF "--pair lennard-jones --well-depths "
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {DEPTHS "word.txt", 2, "word.txt:5: '0.1x' is not a number"},
         {DEPTHS "two.txt", 2, "two.txt:5: '0.1 0.2' is more than one number"},
         {DEPTHS "below.txt", 2, "below.txt:5: a well depth of -0.1 kcal/mol is below 0"},
@@ -224,7 +180,7 @@ static void test_broken_well_depths(void **state)
         {DEPTHS ".", 2, ".: Is a directory"},
         {DEPTHS "none.txt --json none.txt", 1, "--json: 'none.txt' is the file of the well depths"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------------------------- */
@@ -418,13 +374,13 @@ static void test_interrupted(void **state)
         cli_expect(128 + signals[i], NULL, NULL);
         assert_string_equal(r->out, "");
         assert_true(r->seconds < 12); /* the whole takes minutes */
-        assert_nothing_left();
+        cli_assert_nothing_left();
     }
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, empty_out)
+#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
     const struct CMUnitTest tests[] = {
         TEST(test_help),
         TEST(test_options_of_the_method),
@@ -442,5 +398,5 @@ int main(void)
         TEST(test_a_function_whose_name_is_a_word),
         TEST(test_interrupted),
     };
-    return cmocka_run_group_tests(tests, prepare, NULL);
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -9,51 +9,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Every file goes to this directory, so that anything left behind shows. */
-#define OUT "out"
-
-static int prepare(void **state)
-{
-    (void)state;
-    cli_write_molecule("ion.pqr", 40, 9, 1);
-    return mkdir(cli_path(OUT), 0700);
-}
-
-static void remove_file(const char *path)
-{
-    remove(path);
-}
-
-static int empty_out(void **state)
-{
-    (void)state;
-    cli_each_file(OUT, remove_file);
-    return 0;
-}
-
-static void assert_nothing_left(void)
-{
-    assert_int_equal(cli_each_file(OUT, NULL), 0);
-}
-
-typedef struct failing {
-    const char *line;
-    int code;
-    const char *says; /* on standard error */
-} failing;
-
-/* Each line fails as it should, says so on standard error alone, and leaves no file. */
-static void check_failures(const failing *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const cli_result *r = cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
-        assert_string_equal(r->out, "");
-        assert_int_equal(strncmp(r->err, "leyden: ", 8), 0);
-        assert_nothing_left();
-    }
-}
-#define CHECK_FAILURES(cases) check_failures(cases, sizeof(cases) / sizeof(cases)[0])
 
 static ley_atoms *read_atoms(const char *name)
 {
@@ -98,7 +53,7 @@ static void test_generate(void **state)
     cli_expect(0, NULL, NULL);
     assert_string_equal(r->out, "");
     assert_string_equal(r->err, "");
-    assert_int_equal(cli_each_file(OUT, NULL), 5);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 5);
 }
 
 /* The lattice that measurements are quoted for. */
@@ -120,7 +75,7 @@ static void test_generate_refuses(void **state)
 {
     (void)state;
 #define GENERATE "generate waterbox -o out/a.pqr "
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"generate", 1, "KIND is missing"},
         {"generate waterbox", 1, "--output ATOMS is missing"},
         {"generate waterbx -o out/a.pqr", 1, "unknown kind of atoms 'waterbx' (did you mean 'waterbox'?); there is waterbox"},
@@ -136,19 +91,19 @@ static void test_generate_refuses(void **state)
         {"generate waterbox -o out/.pqr", 1, "must end in"},
         {"generate waterbox -o none/a.pqr", 2, "none/a.pqr: No such file or directory"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 static void interrupt_writing(const char *name, int signal_number, int code)
 {
     pid_t child = cli_start("generate waterbox --atoms 100000000 -o out/%s", name);
-    for (int ms = 0; ms < 60000 && cli_each_file(OUT, NULL) == 0; ms++)
+    for (int ms = 0; ms < 60000 && cli_each_file(CLI_OUT, NULL) == 0; ms++)
         usleep(1000);
     kill(child, signal_number);
     const cli_result *r = cli_wait(child);
     cli_expect(code, NULL, "cancelled");
     assert_string_equal(r->out, "");
-    assert_nothing_left();
+    cli_assert_nothing_left();
 }
 
 static void test_interrupted(void **state)
@@ -167,7 +122,7 @@ static void test_interrupted(void **state)
     char *text = cli_read("out/a.atoms", NULL);
     assert_string_equal(text, "old");
     free(text);
-    assert_int_equal(cli_each_file(OUT, NULL), 1);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
 /* ---- convert ---------------------------------------------------------------------------------------------------- */
@@ -212,14 +167,14 @@ static void write_bad_files(void)
     gzwrite(packed, bytes, (unsigned)size);
     gzclose(packed);
     free(bytes);
-    cli_each_file(OUT, remove_file);
+    cli_empty(NULL);
 }
 
 static void test_convert_refuses(void **state)
 {
     (void)state;
     write_bad_files();
-    static const failing cases[] = {
+    static const cli_failing cases[] = {
         {"convert", 1, "ATOMS is missing"},
         {"convert ion.pqr", 1, "--output OUT is missing"},
         {"convert ion.pqr -o out/a.pdb", 1, "--output: 'out/a.pdb' must end in .pqr, .pqr.gz or .atoms"},
@@ -234,7 +189,7 @@ static void test_convert_refuses(void **state)
         {"map bent.atoms -o out/a.dx", 2, "bent.atoms: damaged: its checksum is wrong"},
         {"boundary cut.atoms -o out/a.dx --dime 9,9,9 --glen 20,20,20", 2, "cut.atoms: cut short"},
     };
-    CHECK_FAILURES(cases);
+    CLI_CHECK_FAILURES(cases);
 }
 
 /* ---- Others ----------------------------------------------------------------------------------------------------- */
@@ -280,7 +235,7 @@ static void test_help(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, empty_out)
+#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
     const struct CMUnitTest tests[] = {
         TEST(test_generate),
         TEST(test_the_reference_box),
@@ -291,5 +246,5 @@ int main(void)
         TEST(test_map_and_boundary_read_both_forms),
         TEST(test_help),
     };
-    return cmocka_run_group_tests(tests, prepare, NULL);
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }
