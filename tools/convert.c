@@ -68,7 +68,7 @@ const subcommand convert_command = {
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
     .details =
-        "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file\n"
+        "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file "
         "that is written has X and UNK.",
     .options = convert_options,
     .option_count = sizeof convert_options / sizeof *convert_options,

@@ -103,7 +103,7 @@ const subcommand generate_command = {
     .operand = "KIND",
     .operand_help = "what to make: waterbox",
     .details =
-        "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in 1.5e7 cubic\n"
+        "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in 1.5e7 cubic "
         "Angstrom, in random orientations, with 1 A at least between atoms of different molecules.",
     .options = generate_options,
     .option_count = sizeof generate_options / sizeof *generate_options,
