@@ -555,7 +555,8 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
     for (int k = 0; k < 3; k++)
         j->axes[k] = (bin_axis){.low_A = -plan->reach_A,
                             .high_A = (double)(plan->lattice.n[k] - 1) * plan->lattice.spacing_A[k] + plan->reach_A,
-                            .bins_per_A = 1 / plan->side_A[k], .side_A = plan->side_A[k], .zero = (double)plan->origin_bin[k], .last = (int32_t)plan->n[k] - 1};
+                            .bins_per_A = 1 / plan->side_A[k], .side_A = plan->side_A[k],
+                            .zero = (double)plan->origin_bin[k], .last = (int32_t)plan->n[k] - 1};
     while (j->group_bits > LEAST_GROUP_BITS && plan->bins >> j->group_bits < 8 * parallel_cores()) /* a share for every core */
         j->group_bits--;
     while ((plan->bins - 1) >> j->group_bits >= MOST_GROUPS)

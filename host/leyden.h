@@ -275,9 +275,9 @@ LEY_API const char *ley_device_list_note(const ley_device_list *list, size_t i);
 typedef struct ley_engine ley_engine;
 
 /* Opens devices. `selector`: a comma-separated list of an index, any part of a device's, platform's, vendor's or driver's name
- * (case ignored), "opencl", "cuda", "cpu", "gpu" or "all"; "cuda:1" is card 1 by that path; a card is used by one path. NULL: the fastest device, by measurement, that can be opened.
- * Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when there is no device to open,
- * LEY_ERROR_DEVICE when none of them opens. */
+ * (case ignored), "opencl", "cuda", "cpu", "gpu" or "all"; "cuda:1" is card 1 by that path; a card is used by one path. NULL: the fastest
+ * device, by measurement, that can be opened. Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when there is no
+ * device to open, LEY_ERROR_DEVICE when none of them opens. */
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
@@ -315,8 +315,9 @@ typedef struct ley_named_number {
     double value;
 } ley_named_number;
 
-/* What LEY_METHOD_CUTOFF sums. Texts and arrays are the caller's; ley_job_create() copies them. Lennard-Jones and Buckingham take atoms' radii as R_j, and neither charges nor C. Whether a pair that lies within
- * rounding, 1e-6 a, of the cutoff counts is not specified; it matters only to functions that do not vanish there. */
+/* What LEY_METHOD_CUTOFF sums. Texts and arrays are the caller's; ley_job_create() copies them. Lennard-Jones and Buckingham take atoms'
+ * radii as R_j, and neither charges nor C. Whether a pair that lies within rounding, 1e-6 a, of the cutoff counts is not specified; it
+ * matters only to functions that do not vanish there. */
 typedef struct ley_short_range {
     ley_pair pair;
     double cutoff_A;              /* a: above r_min, at most 1e4 */

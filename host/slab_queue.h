@@ -1,5 +1,5 @@
-/* The shared queue of slabs: pieces of a job still to compute (z-planes of a map, rows of a boundary), handed out in pieces as large as each device likes. A slab that a
- * device could not finish comes back and goes to another. */
+/* The shared queue of slabs: pieces of a job still to compute (z-planes of a map, rows of a boundary), handed out in pieces as large as
+ * each device likes. A slab that a device could not finish comes back and goes to another. */
 #ifndef LEY_SLAB_QUEUE_H
 #define LEY_SLAB_QUEUE_H
 

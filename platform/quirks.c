@@ -46,7 +46,8 @@ static bool matches(const quirk *q, const dev_info *info)
     if ((q->driver_from > 0 || q->driver_before > 0) && sscanf(info->driver, "%lf", &driver) != 1)
         return false;
     return part_of(info->platform, q->platform) && part_of(info->vendor, q->vendor) && part_of(info->name, q->name) &&
-           info->vector_width >= q->vector_width && (q->driver_from == 0 || driver >= q->driver_from) && (q->driver_before == 0 || driver < q->driver_before);
+           info->vector_width >= q->vector_width && (q->driver_from == 0 || driver >= q->driver_from) &&
+           (q->driver_before == 0 || driver < q->driver_before);
 }
 
 void quirks_apply(dev_info *info)

@@ -53,27 +53,9 @@ void cli_write_text(const char *name, const char *text)
     cli_write(name, text, strlen(text));
 }
 
-static char *read_path(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        print_error("%s: %s\n", path, strerror(errno));
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    const size_t length = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = calloc(length + 1, 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, length, file), length);
-    fclose(file);
-    if (size != NULL)
-        *size = length;
-    return bytes;
-}
-
 char *cli_read(const char *name, size_t *size)
 {
-    return read_path(cli_path(name), size);
+    return support_read_file(cli_path(name), size);
 }
 
 void cli_assert_same_files(const char *a, const char *b)
@@ -124,49 +106,6 @@ void cli_write_molecule(const char *name, size_t n, double high_A, unsigned seed
                 position_A[3 * i], position_A[3 * i + 1], position_A[3 * i + 2], charge_e[i], 1.7);
     assert_int_equal(fclose(file), 0);
     ley_atoms_destroy(atoms);
-}
-
-/* `text` with each `from` replaced by `to`; the caller frees it. */
-static char *replaced(const char *text, const char *from, const char *to, int *count)
-{
-    char *result = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&result, &size);
-    assert_non_null(stream);
-    for (const char *at; (at = strstr(text, from)) != NULL; text = at + strlen(from), ++*count)
-        fprintf(stream, "%.*s%s", (int)(at - text), text, to);
-    fputs(text, stream);
-    fclose(stream);
-    return result;
-}
-
-void cli_copy_kernels(const char *directory, const char *from, const char *to)
-{
-    static const char sources[] = "cl"; /* the tests run at the root of the sources */
-    int changes = 0, files = 0;
-    DIR *listing = opendir(sources);
-    assert_non_null(listing);
-    assert_int_equal(mkdir(cli_path(directory), 0700), 0);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        char source[512], target[512];
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(source, sizeof source, "%s/%s", sources, entry->d_name);
-        snprintf(target, sizeof target, "%s/%s", directory, entry->d_name);
-        char *text = read_path(source, NULL);
-        if (strcmp(entry->d_name, "dcs.cl") == 0) {
-            char *changed = replaced(text, from, to, &changes);
-            free(text);
-            text = changed;
-        }
-        cli_write_text(target, text);
-        free(text);
-        files++;
-    }
-    closedir(listing);
-    if (changes == 0)
-        print_error("dcs.cl has no '%s'\n", from);
-    assert_true(changes > 0 && files > 1);
 }
 
 /* ---- Processes -------------------------------------------------------------------------------------------------- */

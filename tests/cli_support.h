@@ -68,7 +68,4 @@ int cli_each_file(const char *name, void (*visit)(const char *path));
 /* n random atoms in a PQR file. */
 void cli_write_molecule(const char *name, size_t n, double high_A, unsigned seed);
 
-/* Copies the kernels' sources to a directory; in dcs.cl each `from` becomes `to`, which must happen at least once. */
-void cli_copy_kernels(const char *directory, const char *from, const char *to);
-
 #endif

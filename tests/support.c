@@ -5,6 +5,7 @@
 #include "short_range.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -226,21 +227,6 @@ support_error support_short_range_error(const ley_map *map, const ley_atoms *ato
 
 /* ---- Faults in kernels ------------------------------------------------------------------------------------------- */
 
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    const size_t size = (size_t)ftell(file);
-    rewind(file);
-    char *text = malloc(size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, size, file), size);
-    text[size] = '\0';
-    fclose(file);
-    return text;
-}
-
 static void write_changed(const char *path, const char *text, const char *from, const char *to, int *changes)
 {
     FILE *file = fopen(path, "wb");
@@ -253,21 +239,19 @@ static void write_changed(const char *path, const char *text, const char *from, 
     assert_int_equal(fclose(file), 0);
 }
 
-/* Copies a tree's kernels below `target`; the file `changed` with all of `from` replaced. Tests run at the root of the sources. */
-static void copy_tree(const char *tree, const char *target, const char *changed, const char *from, const char *to)
+void support_copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to)
 {
     char source[600], path[900];
     int changes = 0;
     DIR *listing = opendir(tree);
     assert_non_null(listing);
-    snprintf(path, sizeof path, "%s/%s", target, tree);
-    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(mkdir(target, 0700), 0);
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
         snprintf(source, sizeof source, "%s/%s", tree, entry->d_name);
-        snprintf(path, sizeof path, "%s/%s/%s", target, tree, entry->d_name);
-        char *text = read_text(source);
+        snprintf(path, sizeof path, "%s/%s", target, entry->d_name);
+        char *text = support_read_file(source, NULL);
         write_changed(path, text, strcmp(entry->d_name, changed) == 0 ? from : NULL, to, &changes);
         free(text);
     }
@@ -279,15 +263,16 @@ static void copy_tree(const char *tree, const char *target, const char *changed,
 void support_plant_fault(const char *kernel, const char *from, const char *to)
 {
     static int number;
-    char path[256], name[64], trees[300];
+    char path[256], tree[300], name[64];
     snprintf(path, sizeof path, "%s/fault%d", support_directory(), ++number);
     assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(name, sizeof name, "%s.cl", kernel);
-    copy_tree("cl", path, name, from, to);
+    snprintf(tree, sizeof tree, "%s/kernels_cuda", path);
     snprintf(name, sizeof name, "%s.cu", kernel);
-    copy_tree("kernels_cuda", path, name, from, to);
-    snprintf(trees, sizeof trees, "%s/cl", path);
-    setenv("LEYDEN_KERNEL_DIR", trees, 1);
+    support_copy_kernels("kernels_cuda", tree, name, from, to);
+    snprintf(tree, sizeof tree, "%s/cl", path);
+    snprintf(name, sizeof name, "%s.cl", kernel);
+    support_copy_kernels("cl", tree, name, from, to);
+    setenv("LEYDEN_KERNEL_DIR", tree, 1);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -314,4 +299,53 @@ const char *support_directory(void)
         made = true;
     }
     return directory;
+}
+
+char *support_read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        fail_msg("%s: %s", path, strerror(errno));
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    const size_t length = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = calloc(length + 1, 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, length, file), length);
+    fclose(file);
+    if (size != NULL)
+        *size = length;
+    return bytes;
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+int support_on_each_device(int (*run)(const char *selector, const ley_device_info *info))
+{
+    ley_device_list *list = NULL;
+    int failures = 0;
+    if (ley_device_list_create(&list, NULL) != LEY_OK || ley_device_list_count(list) == 0) {
+        print_error("no device to test on\n");
+        return 1;
+    }
+    for (size_t i = 0; i < ley_device_list_count(list); i++) {
+        char selector[32];
+        const ley_device_info *info = ley_device_list_get(list, i);
+        if (info->unusable != NULL)
+            continue;
+        snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
+        failures += run(selector, info);
+    }
+    ley_device_list_destroy(list);
+    return failures;
+}
+
+bool support_open(const char *selector, const char *name, ley_engine **engine)
+{
+    ley_error error = {0};
+    const ley_status status = ley_engine_create(selector, engine, &error);
+    if (status != LEY_OK)
+        print_error("%s: %s\n", name, error.message);
+    ley_error_clear(&error);
+    return status == LEY_OK;
 }

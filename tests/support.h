@@ -32,6 +32,10 @@ ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_latti
 /* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its file replaced by `to`, in both trees. */
 void support_plant_fault(const char *kernel, const char *from, const char *to);
 
+/* Copies a tree of kernels to the folder `target`, which it makes; in the file `changed` all of `from`, which must be there, becomes `to`. Tests run
+ * at the root of the sources. */
+void support_copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to);
+
 /* ---- Short-range jobs -------------------------------------------------------------------------------------------- */
 
 /* n atoms of charges in [-1, 1] and radii of 1 to 2 A in the lattice and up to `beyond_A` around it: some on points, some within 0.02 A of
@@ -51,5 +55,16 @@ support_error support_short_range_error(const ley_map *map, const ley_atoms *ato
 
 /* A fresh directory for this program's files and for the build cache, removed at exit. */
 const char *support_directory(void);
+
+/* A whole file, with a NUL behind it; the caller frees it. `size` may be NULL. */
+char *support_read_file(const char *path, size_t *size);
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+/* Calls `run` for each device that can be used, with the words that select it alone, and adds up what it returns; 1 when there is none. */
+int support_on_each_device(int (*run)(const char *selector, const ley_device_info *info));
+
+/* An engine of this device; false, and a line about `name`, when there is none. */
+bool support_open(const char *selector, const char *name, ley_engine **engine);
 
 #endif

@@ -31,20 +31,6 @@ static void write_text(const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static char *read_whole(size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *text = malloc(*size + 1);
-    assert_int_equal(fread(text, 1, *size, file), *size);
-    text[*size] = '\0';
-    fclose(file);
-    return text;
-}
-
 static const ley_ion salt[] = {{1, 0.15, 2}, {-1, 0.15, 1.8}}, divalent[] = {{2, 0.05, 2}, {-1, 0.1, 2}};
 static const ley_solvent water = {.dielectric = 78.54, .solute_dielectric = 2, .temperature_K = 298.15};
 static const ley_solvent salty = {
@@ -307,7 +293,7 @@ static const char *run_apbs(const apbs_case *c, const char *bcfl, char **text)
              support_directory());
     if (system(command) != 0 || access(file_named("faces.dxbin"), R_OK) != 0)
         fail_msg("apbs failed on %s", c->pqr);
-    *text = read_whole(&size);
+    *text = support_read_file(path, &size);
     const char mark[] = "binary data follows\n";
     const char *values = memmem(*text, size, mark, strlen(mark));
     assert_non_null(values);
@@ -692,7 +678,7 @@ static void expect_map(const ley_boundary *boundary, const ley_lattice *lattice,
             fabs(end_A - (lattice->origin_A[axis] + (double)(lattice->n[axis] - 1) * lattice->spacing_A[axis])) < 1e-9);
     }
     ley_map_destroy(map);
-    char *text = read_whole(&size), *at = strstr(text, "data follows\n");
+    char *text = support_read_file(path, &size), *at = strstr(text, "data follows\n");
     assert_non_null(at);
     at += strlen("data follows\n");
     for (int64_t x = 0, column = 0; x < lattice->n[0]; x += stride)
@@ -734,7 +720,7 @@ static void dx_files(void **state)
             assert_ok(ley_boundary_write_dx(boundary, stride, file_named("b.dx.gz"), "one\ntwo", NULL, &error));
             expect_map(boundary, &odd, stride);
             size_t size;
-            char *text = read_whole(&size);
+            char *text = support_read_file(path, &size);
             assert_non_null(
                 strstr(text, "# POTENTIAL (kT/e)\n# \n# one\n# two\nobject 1 class gridpositions counts ")); /* plain */
             if (stride == 1)
@@ -820,7 +806,7 @@ static void raw_and_csv_files(void **state)
     const int64_t n = ley_boundary_points(boundary);
     size_t size;
     assert_ok(ley_boundary_write_raw(boundary, file_named("b.raw"), &error));
-    char *bytes = read_whole(&size);
+    char *bytes = support_read_file(path, &size);
     assert_int_equal(size, 8 * n);
     for (int64_t i = 0; i < n; i++) {
         uint64_t bits = 0;
@@ -830,7 +816,7 @@ static void raw_and_csv_files(void **state)
     }
     free(bytes);
     assert_ok(ley_boundary_write_csv(boundary, file_named("b.csv"), NULL, &error));
-    char *text = read_whole(&size), *at = text;
+    char *text = support_read_file(path, &size), *at = text;
     assert_memory_equal(text, "x,y,z,phi\n", 10);
     at += 9;
     for (int64_t i = 0; i < n; i++) {
@@ -852,7 +838,7 @@ static void raw_and_csv_files(void **state)
     ley_boundary_values(boundary)[0] = 0.5;
     ley_boundary_values(boundary)[1] = 0.1;
     assert_ok(ley_boundary_write_csv(boundary, path, NULL, &error));
-    text = read_whole(&size);
+    text = support_read_file(path, &size);
     assert_string_equal(text, "x,y,z,phi\n1.5,-2,0.1,0.5\n100000000,0.33333333333333331,1e-30,0.10000000000000001\n");
     free(text);
     ley_boundary_destroy(boundary);

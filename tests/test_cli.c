@@ -231,7 +231,7 @@ static void test_devices(void **state)
 static void test_a_kernel_that_does_not_compile(void **state)
 {
     (void)state;
-    cli_copy_kernels("broken_cl", "__kernel", "this_is_no_type x; __kernel");
+    support_copy_kernels("cl", cli_path("broken_cl"), "dcs.cl", "__kernel", "this_is_no_type x; __kernel");
     const cli_result *r = cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0", cli_path("broken_cl"));
     cli_expect(4, NULL, "this_is_no_type"); /* the driver's log quotes the line */
     assert_non_null(strstr(r->err, "error:"));
@@ -258,7 +258,7 @@ static void test_a_kernel_that_is_wrong(void **state)
     };
     static const char *const kinds[] = {"", "--variant simple", "--variant tiled16"};
     for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
-        cli_copy_kernels(faults[f].directory, faults[f].from, faults[f].to);
+        support_copy_kernels("cl", cli_path(faults[f].directory), "dcs.cl", faults[f].from, faults[f].to);
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
             const bool usual = kinds[k][0] == '\0'; /* stages its atoms like tiled16 */
             if (faults[f].not_in != NULL && (strstr(kinds[k], faults[f].not_in) != NULL || (usual && strcmp(faults[f].not_in, "tiled16") == 0)))

@@ -416,14 +416,8 @@ static void copy_library(const char *name, const char *directory, const char *hi
     char path[768];
     own_path(path);
     snprintf(strrchr(path, '/'), 256, "/fake_cuda/%s", name);
-    FILE *from = fopen(path, "rb");
-    assert_non_null(from);
-    assert_int_equal(fseek(from, 0, SEEK_END), 0);
-    const size_t size = (size_t)ftell(from);
-    char *bytes = malloc(size);
-    rewind(from);
-    assert_int_equal(fread(bytes, 1, size, from), size);
-    fclose(from);
+    size_t size;
+    char *bytes = support_read_file(path, &size);
     for (const char *symbol = hidden; symbol != NULL && strchr(symbol, ' ') != NULL; symbol = strchr(symbol, ' ') + 1)
         hide(bytes, size, symbol, strcspn(symbol, " "));
     snprintf(path, sizeof path, "%s/%s", directory, name);

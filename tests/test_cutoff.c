@@ -833,16 +833,12 @@ static const struct CMUnitTest together_tests[] = {cmocka_unit_test(test_all_dev
 
 static int run_part(const part *p)
 {
-    ley_error error = {0};
     char group[512];
     int failures;
     if (p->kind == PART_TOGETHER)
         return cmocka_run_group_tests_name("cutoff on all devices", together_tests, NULL, NULL);
-    if (ley_engine_create(p->selector, &engine, &error) != LEY_OK) {
-        print_error("%s: %s\n", p->name, error.message);
-        ley_error_clear(&error);
+    if (!support_open(p->selector, p->name, &engine))
         return 1;
-    }
     snprintf(group, sizeof group, "cutoff on %s (%s)%s", p->name, p->selector, p->kind == PART_WORK_GROUPS ? ", work-groups" : "");
     if (p->kind == PART_DEVICE)
         failures = cmocka_run_group_tests_name(group, device_tests, NULL, NULL);

@@ -259,7 +259,7 @@ static void test_maps_start_poisoned(void **state)
     ley_map_destroy(map);
 }
 
-static int run_on(const char *selector, const char *name)
+static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_many_atoms),        cmocka_unit_test(test_sums_are_worth_their_price),
@@ -267,14 +267,10 @@ static int run_on(const char *selector, const char *name)
         cmocka_unit_test(test_slabs_make_the_same_map), cmocka_unit_test(test_odd_lattices),
         cmocka_unit_test(test_times_are_plausible), cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),
     };
-    ley_error error = {0};
     char group[512];
-    snprintf(group, sizeof group, "dcs on %s (%s)", name, selector);
-    if (ley_engine_create(selector, &engine, &error) != LEY_OK) {
-        print_error("%s: %s\n", name, error.message);
-        ley_error_clear(&error);
+    snprintf(group, sizeof group, "dcs on %s (%s)", info->name, selector);
+    if (!support_open(selector, info->name, &engine))
         return 1;
-    }
     int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
     ley_engine_destroy(engine);
     return failures;
@@ -282,20 +278,5 @@ static int run_on(const char *selector, const char *name)
 
 int main(void)
 {
-    ley_device_list *list = NULL;
-    int failures = 0;
-    if (ley_device_list_create(&list, NULL) != LEY_OK || ley_device_list_count(list) == 0) {
-        print_error("no device to test on\n");
-        return 1;
-    }
-    for (size_t i = 0; i < ley_device_list_count(list); i++) {
-        char selector[32];
-        const ley_device_info *info = ley_device_list_get(list, i);
-        if (info->unusable != NULL)
-            continue;
-        snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
-        failures += run_on(selector, info->name);
-    }
-    ley_device_list_destroy(list);
-    return failures;
+    return support_on_each_device(run_on);
 }

@@ -469,18 +469,14 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_walls),        cmocka_unit_test(test_declined),      cmocka_unit_test(test_wrong_kernels),
         cmocka_unit_test(test_maps),         cmocka_unit_test(test_order_of_atoms),
     };
-    ley_error error = {0};
     char group[512];
     snprintf(group, sizeof group, "binning on %s (%s)", info->name, selector);
     if (!info->has_double) {
         print_message("%s has no double precision\n", info->name);
         return 0;
     }
-    if (ley_engine_create(selector, &engine, &error) != LEY_OK) {
-        print_error("%s: %s\n", info->name, error.message);
-        ley_error_clear(&error);
+    if (!support_open(selector, info->name, &engine))
         return 1;
-    }
     device = engine->workers[0].device;
     fast = strcmp(info->platform, "rusticl") != 0 || info->device_class == LEY_CLASS_GPU;
     const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
@@ -491,21 +487,7 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     const struct CMUnitTest together[] = {cmocka_unit_test(test_all_devices_at_once), cmocka_unit_test(test_plan)};
-    ley_device_list *list = NULL;
-    int failures = 0;
-    if (ley_device_list_create(&list, NULL) != LEY_OK || ley_device_list_count(list) == 0) {
-        print_error("no device to test on\n");
-        return 1;
-    }
-    for (size_t i = 0; i < ley_device_list_count(list); i++) {
-        char selector[32];
-        const ley_device_info *info = ley_device_list_get(list, i);
-        if (info->unusable != NULL)
-            continue;
-        snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
-        failures += run_on(selector, info);
-    }
-    ley_device_list_destroy(list);
+    int failures = support_on_each_device(run_on);
     failures += cmocka_run_group_tests_name("binning on all devices", together, NULL, NULL);
     return failures;
 }

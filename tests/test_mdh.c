@@ -6,12 +6,10 @@
 #include "reference.h"
 #include "spec.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static ley_engine *engine; /* of the device under test */
 static bool fast;          /* it is: worth giving it many pairs */
@@ -575,63 +573,6 @@ static void test_many_atoms(void **state)
 
 /* ---- Wrong results --------------------------------------------------------------------------------------------- */
 
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    const size_t size = (size_t)ftell(file);
-    rewind(file);
-    char *text = malloc(size + 1);
-    assert_int_equal(fread(text, 1, size, file), size);
-    text[size] = '\0';
-    fclose(file);
-    return text;
-}
-
-/* Copies a tree's kernels below `target`; the file `changed` with all of `from` replaced. */
-static void copy_tree(const char *tree, const char *target, const char *changed, const char *from, const char *to)
-{
-    char source[600], path[900];
-    int changes = 0;
-    DIR *listing = opendir(tree); /* the tests run at the root of the sources */
-    assert_non_null(listing);
-    snprintf(path, sizeof path, "%s/%s", target, tree);
-    assert_int_equal(mkdir(path, 0700), 0);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(source, sizeof source, "%s/%s", tree, entry->d_name);
-        snprintf(path, sizeof path, "%s/%s/%s", target, tree, entry->d_name);
-        char *text = read_text(source), *rest = text;
-        FILE *file = fopen(path, "wb");
-        assert_non_null(file);
-        for (char *at; strcmp(entry->d_name, changed) == 0 && (at = strstr(rest, from)) != NULL; rest = at + strlen(from)) {
-            fprintf(file, "%.*s%s", (int)(at - rest), rest, to);
-            changes++;
-        }
-        fputs(rest, file);
-        assert_int_equal(fclose(file), 0);
-        free(text);
-    }
-    closedir(listing);
-    if (changes == 0)
-        fail_msg("%s/%s has no '%s'", tree, changed, from);
-}
-
-/* From now on mdh is built with this change, in both trees. */
-static void plant(const char *from, const char *to)
-{
-    static int number;
-    char path[256], trees[300];
-    snprintf(path, sizeof path, "%s/fault%d", support_directory(), ++number);
-    assert_int_equal(mkdir(path, 0700), 0);
-    copy_tree("cl", path, "mdh.cl", from, to);
-    copy_tree("kernels_cuda", path, "mdh.cu", from, to);
-    snprintf(trees, sizeof trees, "%s/cl", path);
-    setenv("LEYDEN_KERNEL_DIR", trees, 1);
-}
-
 /* The self-test finds each of these faults; afterwards right kernels are right again. */
 static void test_wrong_kernels(void **state)
 {
@@ -650,7 +591,7 @@ static void test_wrong_kernels(void **state)
     };
     ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        plant(faults[i].from, faults[i].to);
+        support_plant_fault("mdh", faults[i].from, faults[i].to);
         outcome o = attempt(engine, atoms, around(faults[i].list, 2), &kinds[faults[i].kind].solvent, plain());
         unsetenv("LEYDEN_KERNEL_DIR");
         if (o.status != LEY_ERROR_WRONG_RESULT)
@@ -674,7 +615,7 @@ static void test_verification_finds_faults(void **state)
     ley_job_options options = *plain();
     options.verify_points = 20;
     ley_atoms *atoms = scattered(84, &uneven, 4, 3, 1); /* 77 of which have a charge */
-    plant("p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 1e-2f : 0;");
+    support_plant_fault("mdh", "p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 1e-2f : 0;");
     for (int list = 0; list <= 1; list++) {
         outcome o = attempt(engine, atoms, around(list, 2), salty, &options);
         assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
@@ -929,14 +870,10 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_jobs_that_cannot_be),
         cmocka_unit_test(test_progress_and_cancel),
     };
-    ley_error error = {0};
     char group[512];
     snprintf(group, sizeof group, "mdh on %s (%s)", info->name, selector);
-    if (ley_engine_create(selector, &engine, &error) != LEY_OK) {
-        print_error("%s: %s\n", info->name, error.message);
-        ley_error_clear(&error);
+    if (!support_open(selector, info->name, &engine))
         return 1;
-    }
     fast = strcmp(info->platform, "rusticl") != 0 || info->device_class == LEY_CLASS_GPU;
     const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
     ley_engine_destroy(engine);
@@ -946,21 +883,7 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     const struct CMUnitTest together[] = {cmocka_unit_test(test_all_devices_at_once)};
-    ley_device_list *list = NULL;
-    int failures = 0;
-    if (ley_device_list_create(&list, NULL) != LEY_OK || ley_device_list_count(list) == 0) {
-        print_error("no device to test on\n");
-        return 1;
-    }
-    for (size_t i = 0; i < ley_device_list_count(list); i++) {
-        char selector[32];
-        const ley_device_info *info = ley_device_list_get(list, i);
-        if (info->unusable != NULL)
-            continue;
-        snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
-        failures += run_on(selector, info);
-    }
-    ley_device_list_destroy(list);
+    int failures = support_on_each_device(run_on);
     failures += cmocka_run_group_tests_name("mdh on all devices", together, NULL, NULL);
     return failures;
 }

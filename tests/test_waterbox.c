@@ -29,16 +29,7 @@ static const char *path_of(const char *name)
 
 static unsigned char *bytes_of(const char *name, size_t *size)
 {
-    FILE *file = fopen(path_of(name), "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    unsigned char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    fclose(file);
-    return bytes;
+    return (unsigned char *)support_read_file(path_of(name), size);
 }
 
 static void write_bytes(const char *name, const void *bytes, size_t size)

@@ -90,8 +90,8 @@ static bool host_can_sum(const ley_job *job, const cutoff_problem *p)
     return job->options.short_range.pair != LEY_PAIR_EXPRESSION && job->options.sum == LEY_SUM_FLOAT && fits_host_loop(p);
 }
 
-/* The kernel writes rows, in stretches as long as a region, of which the rest of a transaction is lost, and the host copies them; or it writes regions
- * one after the other, and the host brings them into rows. */
+/* The kernel writes rows, in stretches as long as a region, of which the rest of a transaction is lost, and the host copies them; or it
+ * writes regions one after the other, and the host brings them into rows. */
 static ley_place transposition_place(const cutoff_problem *p, double cores)
 {
     const double bytes = 4 * (double)ley_lattice_points(&p->lattice), stretch = 4.0 * CUTOFF_LAYER;

@@ -499,7 +499,8 @@ static ley_status test_link(dev *device, dev_program *program, void *context, le
     if (status == LEY_OK)
         status = b.result.declined != NULL ? ley_fail(error, LEY_ERROR_DEVICE, "%s", b.result.declined) : compare_bins(&b, &t, error);
     if (status == LEY_OK && (b.result.outside != t.binned->outside || b.result.neutral != t.binned->neutral))
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed on %s: it counts other atoms than the host", device->info->name);
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed on %s: it counts other atoms than the host",
+                          device->info->name);
     destroy(&b, &b.slots);
     destroy(&b, &b.extra);
     trial_destroy(&t);
