@@ -53,6 +53,22 @@ typedef LEY_PASTE(double, LEY_WIDTH) total;
 typedef real total;
 #endif
 
+/* Terms are computed 1/TERM_SCALE times as large, of charges TERM_SCALE times as large: where the root's factor is also that of all other terms of the
+ * pair function, it need not be applied to each root. */
+#if LEY_WIDTH > 1 && LEY_PAIR_SCALES
+#define TERM_SCALE LEY_ROOT_SCALE
+#else
+#define TERM_SCALE 1
+#endif
+#define root_of(r2) (ley_unscaled_root(r2) * (real)(1.0f * LEY_ROOT_SCALE / TERM_SCALE))
+
+/* The larger of two numbers; fmax() costs CPUs several instructions for what is no number. */
+#if LEY_WIDTH == 1
+#define LARGER(a, b) fmax(a, b)
+#else
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#endif
+
 #if LEY_WIDTH == 1
 #define TOTALS(type, name) __local type *name
 #else
@@ -177,28 +193,18 @@ LEY_FN void add_near(points *p, staged s)
         FOR_Z(w) {
             const scalar dz = p->z[w] - a.z;
             const real r2 = dxy2 + dz * dz, safe = ley_clamped_r2(r2, (real)p->limits.y);
-            const real value = ley_pair_value(safe, rsqrt(safe), p->series, p->limits.z, a.w, SECOND(s), THIRD(s));
+            const real value = ley_pair_value(safe, rsqrt(safe) * (real)(1.0f / TERM_SCALE), p->series, p->limits.z, a.w, SECOND(s), THIRD(s));
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
         }
     }
 }
 
-/* 1/r times its recipe's factor: the k-th point's. */
-LEY_FN real root_of(int k, real r2)
-{
-#if LEY_NEWTON_ROOTS > 0
-    if (LEY_IN_SHARE(k, LEY_NEWTON_ROOTS, POINTS))
-        return ley_unscaled_newton_root(r2) * LEY_NEWTON_SCALE;
-#endif
-    return ley_unscaled_root(r2) * LEY_ROOT_SCALE;
-}
-
 /* How far a box lies from the region, squared. */
 LEY_FN scalar distance2(const points *p, scalar x, scalar y, scalar z, scalar size_x, scalar size_y, scalar size_z)
 {
-    const scalar dx = fmax(fmax(x - p->extent.x, -(x + size_x)), 0.0f), dy = fmax(fmax(y - p->extent.y, -(y + size_y)), 0.0f),
-                 dz = fmax(fmax(z - p->extent.z, -(z + size_z)), 0.0f);
+    const scalar dx = LARGER(LARGER(x - p->extent.x, -(x + size_x)), 0.0f), dy = LARGER(LARGER(y - p->extent.y, -(y + size_y)), 0.0f),
+                 dz = LARGER(LARGER(z - p->extent.z, -(z + size_z)), 0.0f);
     return dx * dx + dy * dy + dz * dz;
 }
 
@@ -214,6 +220,9 @@ LEY_FN bool find(const points *p, found home, int4 entry, found *f)
                                    p->side.z + 2 * slack) < p->limits.x;
 }
 
+#if LEY_WIDTH == 1
+/* ---- A work-group's part ------------------------------------------------------------------------------------------------- */
+
 /* An atom of a bin, in units from the region's lowest corner, and how far it is from the region, squared. */
 LEY_FN scalar fetch(const points *p, const bins *b, found f, int slot, staged *s)
 {
@@ -227,9 +236,6 @@ LEY_FN scalar fetch(const points *p, const bins *b, found f, int slot, staged *s
 #endif
     return distance2(p, s->a.x, s->a.y, s->a.z, 0, 0, 0);
 }
-
-#if LEY_WIDTH == 1
-/* ---- A work-group's part ------------------------------------------------------------------------------------------------- */
 
 /* How many work-items before this one want something, and how many of all. */
 #if LEY_PTX && ITEMS == 32
@@ -290,7 +296,7 @@ LEY_FN void add(points *p, staged s, int half_x, int half_z)
         FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
             const int k = INDEX(u, v, w);
             const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p->limits.y);
-            add_term(&p->sum[k], p, r2, root_of(k, r2), a.w, SECOND(s), THIRD(s));
+            add_term(&p->sum[k], p, r2, root_of(r2), a.w, SECOND(s), THIRD(s));
         }
     }
 }
@@ -451,9 +457,11 @@ LEY_FN void sum_neighbourhood(points *p, const bins *b, found home, int item, __
 #else
 /* ---- One work-item's part, for CPU devices ------------------------------------------------------------------------------- */
 
-/* Atoms within reach; of each the squares of its distances from the region's planes, which the inner loop broadcasts. */
+/* Atoms within reach, as they were found, and their coordinates; of each the squares of its distances from the region's planes, which the
+ * inner loop broadcasts. */
 typedef struct {
-    scalar x[LEY_TILE], y[LEY_TILE], z[LEY_TILE], first[LEY_TILE];
+    atom a[LEY_TILE];
+    scalar x[LEY_TILE], y[LEY_TILE], z[LEY_TILE];
 #if LEY_PAIR_MORE(LEY_PAIR) > 0
     float2 more[LEY_TILE];
 #endif
@@ -485,11 +493,15 @@ LEY_FN int prune(const points *p, const tile *t, int count, int u, int v, int *l
 LEY_FN void sum_tile(points *p, tile *t, int count)
 {
     int list[LEY_TILE];
-    for (int j = 0; j < count; j++)
+    for (int j = 0; j < count; j++) {
+        t->x[j] = t->a[j].x;
+        t->y[j] = t->a[j].y;
+        t->z[j] = t->a[j].z;
         FOR_Z(w) {
             const scalar dz = p->z[w] - t->z[j];
             t->dz2[j * LEY_UZ + w] = dz * dz;
         }
+    }
     for (int v = 0; v < LEY_UY; v++)
         for (int u = 0; u < LEY_UX; u++) {
             const int n = prune(p, t, count, u, v, list);
@@ -500,7 +512,7 @@ LEY_FN void sum_tile(points *p, tile *t, int count)
                 const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
                 FOR_Z(w) {
                     const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
-                    add_term(&sum[w], p, r2, root_of(INDEX(u, v, w), r2), t->first[j], SECOND_OF(t, j), THIRD_OF(t, j));
+                    add_term(&sum[w], p, r2, root_of(r2), t->a[j].w, SECOND_OF(t, j), THIRD_OF(t, j));
                 }
             }
             FOR_Z(w) {
@@ -508,6 +520,51 @@ LEY_FN void sum_tile(points *p, tile *t, int count)
                 end_tile(p, INDEX(u, v, w));
             }
         }
+}
+
+/* Puts an atom behind the n of a tile, and returns how many these are now: it stays if it is wanted, which is -1. */
+LEY_FN int put(tile *t, int n, const bins *b, size_t at, atom a, int wanted)
+{
+    t->a[n] = a;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    t->more[n] = b->more[at];
+#endif
+    return n - wanted;
+}
+
+#define FOUR(v) ((float16)(v, v, v, v))
+
+/* Four of a bin's slots: puts their atoms within reach into a tile, which has n, and adds those near the region. Returns as put() does. Where a
+ * bin's slots are no multiple of four, others follow; behind the last bin there is room to read them. */
+LEY_FN int stage(points *p, const bins *b, found f, int slot, tile *t, int n)
+{
+    const size_t at = (size_t)f.bin * LEY_DEPTH + slot;
+    const float16 scale = FOUR((float4)(p->step.w, p->step.w, p->step.w, TERM_SCALE)), base = FOUR((float4)(f.x, f.y, f.z, 0));
+    const float16 a = vload16(0, (__global const float *)(b->slots + at)) * scale + base;
+    const float16 above = a - FOUR(p->extent), beside = LARGER(above, -a), out = LARGER(beside, (float16)0), out2 = out * out;
+    const float4 d2 = out2.s048c + out2.s159d + out2.s26ae;
+    const int4 is_own = slot + (int4)(0, 1, 2, 3) < LEY_DEPTH, is_near = is_own & (d2 < p->limits.w);
+    const int4 wanted = is_own & (d2 < p->limits.x) & ~is_near;
+    n = put(t, n, b, at, a.s0123, wanted.s0);
+    n = put(t, n, b, at + 1, a.s4567, wanted.s1);
+    n = put(t, n, b, at + 2, a.s89ab, wanted.s2);
+    n = put(t, n, b, at + 3, a.scdef, wanted.s3);
+    if (any(is_near)) {
+        float atoms[16];
+        int nears[4];
+        vstore16(a, 0, atoms);
+        vstore4(is_near, 0, nears);
+        for (int i = 0; i < 4; i++)
+            if (nears[i]) {
+                staged s;
+                s.a = vload4(i, atoms);
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+                s.more = b->more[at + i];
+#endif
+                add_near(p, s);
+            }
+    }
+    return n;
 }
 
 LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)
@@ -524,25 +581,12 @@ LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)
             end = b->extra[f.bin + 1];
         }
         for (;;) { /* the bin itself, then those in which it goes on */
-            if (far > LEY_TILE - LEY_DEPTH) {
+            if (far >= LEY_TILE - LEY_DEPTH) {
                 sum_tile(p, &t, far);
                 far = 0;
             }
-            for (int slot = 0; slot < LEY_DEPTH; slot++) {
-                staged s;
-                const scalar d2 = fetch(p, b, f, slot, &s);
-                const bool is_near = d2 < p->limits.w;
-                t.x[far] = s.a.x;
-                t.y[far] = s.a.y;
-                t.z[far] = s.a.z;
-                t.first[far] = s.a.w;
-#if LEY_PAIR_MORE(LEY_PAIR) > 0
-                t.more[far] = s.more;
-#endif
-                far += d2 < p->limits.x && !is_near;
-                if (is_near)
-                    add_near(p, s);
-            }
+            for (int slot = 0; slot < LEY_DEPTH; slot += 4)
+                far = stage(p, b, f, slot, &t, far);
             if (next >= end)
                 break;
             f.bin = next++;
@@ -602,7 +646,8 @@ void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global con
     p.step = step;
     p.side = side;
     p.limits = limits;
-    p.series = series;
+    p.series = series * (1.0f / TERM_SCALE);
+    p.limits.z *= 1.0f / TERM_SCALE;
     p.extent = (atom)((REGION_X - 1) * step.x, (REGION_Y - 1) * step.y, (REGION_Z - 1) * step.z, 0);
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
     FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;

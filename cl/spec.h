@@ -130,9 +130,8 @@
 /* cutoff.cl. A work-item computes LEY_UX x LEY_UY x LEY_UZ points (vectors of LEY_WIDTH of them), strided by LEY_LX, LEY_LY and LEY_LZ,
  * which are the work-items of a group along x, y, z, or, where LEY_WIDTH is not 1, the lanes of a vector. A group's points are a region of
  * LEY_LX LEY_UX x LEY_LY LEY_UY x LEY_LZ LEY_UZ. LEY_SUM is the type of a term; LEY_TOTAL that of the total over sums of a tile's.
- * LEY_NEWTON_ROOTS as in dcs.cl. LEY_PRUNE: whether atoms out of the region's reach are left out; LEY_SPLIT: and those that
- * only a half of it is in reach of are kept apart. LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL,
- * where the table of bins is. LEY_PTX: whether an OpenCL device takes inline PTX. */
+ * LEY_PRUNE: whether atoms out of the region's reach are left out; LEY_SPLIT: and those that only a half of it is in reach of are kept
+ * apart. LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX: whether an OpenCL device takes inline PTX. */
 #define LEY_CUTOFF_KEYS(KEY) \
     KEY(LEY_LX, lx) \
     KEY(LEY_LY, ly) \
@@ -150,7 +149,6 @@
     KEY(LEY_SUM, sum) \
     KEY(LEY_TOTAL, total) \
     KEY(LEY_ROOT, root) \
-    KEY(LEY_NEWTON_ROOTS, newton_roots) \
     KEY(LEY_PAIR, pair) \
     KEY(LEY_PTX, ptx)
 

@@ -147,16 +147,6 @@ LEY_FN void add_near(points &p, const staged &s)
     }
 }
 
-/* 1/r: the k-th point's. */
-LEY_FN real root_of(int k, real r2)
-{
-#if LEY_NEWTON_ROOTS > 0
-    if (LEY_IN_SHARE(k, LEY_NEWTON_ROOTS, POINTS))
-        return ley_unscaled_newton_root(r2) * LEY_NEWTON_SCALE;
-#endif
-    return ley_unscaled_root(r2) * LEY_ROOT_SCALE;
-}
-
 /* How far a box lies from the region, squared. */
 LEY_FN scalar distance2(const points &p, scalar x, scalar y, scalar z, scalar size_x, scalar size_y, scalar size_z)
 {
@@ -253,7 +243,7 @@ LEY_FN void add(points &p, const staged &s, int half_x, int half_z)
         FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
             const int k = INDEX(u, v, w);
             const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p.limits.y);
-            add_term(p.sum[k], p, r2, root_of(k, r2), a.w, SECOND(s), THIRD(s));
+            add_term(p.sum[k], p, r2, ley_unscaled_root(r2) * LEY_ROOT_SCALE, a.w, SECOND(s), THIRD(s));
         }
     }
 }

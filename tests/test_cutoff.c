@@ -299,6 +299,8 @@ static void test_overflow(void **state)
     assert_true(check_overflow(atoms, LEY_PAIR_TAYLOR2, 8, 1000, false) > 200);
     check_overflow(atoms, LEY_PAIR_TAYLOR2, 1, 0.75, false);
     check_overflow(atoms, LEY_PAIR_TAYLOR2, 1, 1000, true);
+    check_overflow(atoms, LEY_PAIR_TAYLOR4, 5, 3, false); /* no whole groups of four slots */
+    check_overflow(atoms, LEY_PAIR_LENNARD_JONES, 7, 3, true);
     assert_int_equal(check_overflow(heap, LEY_PAIR_TAYLOR2, 8, 0.75, false), n - 8);
     assert_int_equal(check_overflow(heap, LEY_PAIR_TAYLOR2, 128, 0.75, false), n - 128);
     assert_int_equal(check_overflow(heap, LEY_PAIR_BUCKINGHAM, 8, 0.75, false), 300 - 8); /* charges do not matter */
@@ -559,7 +561,7 @@ static void test_wrong_kernels(void **state)
         const char *from, *to;
         ley_pair pair;
     } faults[] = {
-        {"slots[at];", "slots[at]; s->a.w *= 1.0001f;", LEY_PAIR_COULOMB},
+        {"? first : 1", "? 1.0001f * first : 1", LEY_PAIR_COULOMB},
         {"home.y + entry.y", "home.y + 1.01f * entry.y", LEY_PAIR_TAYLOR2}, /* bins that lie elsewhere */
         {"safe = ley_clamped_r2(r2, ", "safe = ley_clamped_r2(r2, 0 * ", LEY_PAIR_COULOMB}, /* no r_min */
         {"extra[f.bin];", "extra[f.bin + 1];", LEY_PAIR_YUKAWA},            /* nothing of the overflow */
@@ -584,7 +586,7 @@ static void test_wrong_attraction(void **state)
 static void test_wrong_repulsion(void **state)
 {
     (void)state;
-    check_fault("slots[at];", "slots[at]; s->a.w *= 1.01f;", LEY_PAIR_BUCKINGHAM);
+    check_fault("limits.z, first,", "limits.z, 1.01f * first,", LEY_PAIR_BUCKINGHAM);
 }
 
 /* What no self-test sees, a fault where nothing overflows, the verification finds, if it is asked for. */

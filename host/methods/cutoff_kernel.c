@@ -162,9 +162,10 @@ static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_err
     const binned_atoms *binned = p->binned;
     const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
     const int64_t slot_bytes = sizeof *binned->slot, more_bytes = sizeof *p->more;
-    ley_status status = upload(k, binned->slot, slots * slot_bytes, (slots + extra) * slot_bytes, &k->slots, error);
+    const int64_t room = slots + extra + CUTOFF_SPARE_SLOTS;
+    ley_status status = upload(k, binned->slot, slots * slot_bytes, room * slot_bytes, &k->slots, error);
     if (status == LEY_OK && p->more != NULL)
-        status = upload(k, p->more, (slots + extra) * more_bytes, (slots + extra) * more_bytes, &k->more, error);
+        status = upload(k, p->more, (slots + extra) * more_bytes, room * more_bytes, &k->more, error);
     if (status != LEY_OK || !p->with_extra)
         return status;
     int32_t *first = malloc(((size_t)binned->bins + 1) * sizeof *first);

@@ -71,6 +71,9 @@ void cutoff_problem_clear(cutoff_problem *problem);
 
 /* ---- A device's part ----------------------------------------------------------------------------------------------------- */
 
+/* Slots behind the last bin's on a device: vectors read four at a time, of bins of any depth. What stands there counts for nothing. */
+enum { CUTOFF_SPARE_SLOTS = 3 };
+
 typedef struct cutoff_kernel {
     dev *device;
     calibration facts;
