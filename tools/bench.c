@@ -313,8 +313,9 @@ static void print_sizes(const ley_bench_device *device)
         table_set(&table, 5, "%.2g", size->accuracy.relative_rms);
     }
     table_print(&table);
-    printf("kernel s = c atoms^%.3f: %.2f times for ten times the atoms; pairs within the cutoff: %.2f times, as boxes have surfaces\n",
-           device->exponent, pow(10, device->exponent), pow(10, device->pairs_exponent));
+    printf("kernel s = c atoms^%.3f: %.2f times for ten times the atoms, in which pairs grow %.2f times, as boxes have surfaces; %.2f times for ten "
+           "times the pairs\n",
+           device->exponent, pow(10, device->exponent), pow(10, device->pairs_exponent), pow(10, device->exponent / device->pairs_exponent));
 }
 
 static void print_device(const ley_bench_device *device)
