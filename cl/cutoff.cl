@@ -53,8 +53,8 @@ typedef LEY_PASTE(double, LEY_WIDTH) total;
 typedef real total;
 #endif
 
-/* Terms are computed 1/TERM_SCALE times as large, of charges TERM_SCALE times as large: where the root's factor is also that of all other terms of the
- * pair function, it need not be applied to each root. */
+/* Terms are computed 1/TERM_SCALE times as large, of charges TERM_SCALE times as large: where all terms of the pair function can have the
+ * root's factor, it need not be applied to each root. */
 #if LEY_WIDTH > 1 && LEY_PAIR_SCALES
 #define TERM_SCALE LEY_ROOT_SCALE
 #else

@@ -61,7 +61,7 @@ LEY_FN real ley_polynomial_exp2(real x)
  * same formulas, written otherwise. */
 #ifdef LEY_PAIR
 #define LEY_PAIR_OF_CHARGE (LEY_PAIR < LEY_PAIR_SPEC_LENNARD_JONES)
-/* Whether a factor of 1/r, the series and k is one of the value. */
+/* Whether a factor that 1/r, the series and k have in common is one of the value. */
 #define LEY_PAIR_SCALES (LEY_PAIR <= LEY_PAIR_SPEC_TAYLOR4 && LEY_PAIR != LEY_PAIR_SPEC_SHIFTED)
 #define LEY_PAIR_ENDS (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 || LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4)
 

@@ -293,9 +293,10 @@ static ley_status fill(binner *b, ley_error *error)
 static ley_status make_slots(binner *b, ley_error *error)
 {
     const size_t bins = (size_t)b->plan->bins, all = bins + (size_t)b->result.extra_bins;
+    const size_t slots = all * (size_t)b->plan->options.depth + CUTOFF_SPARE_SLOTS;
     if (b->result.longest > MOST_IN_A_BIN)
         b->result.declined = "a bin holds more than 128 atoms";
-    else if (all > INT32_MAX || !fits(b, b->result.extra_bins) || !make(b, (all * (size_t)b->plan->options.depth + CUTOFF_SPARE_SLOTS) * 16, DEV_READ_WRITE, &b->slots) ||
+    else if (all > INT32_MAX || !fits(b, b->result.extra_bins) || !make(b, slots * 16, DEV_READ_WRITE, &b->slots) ||
              (b->result.extra_bins > 0 && !make(b, 4 * (bins + 1), DEV_READ_ONLY, &b->extra)))
         b->result.declined = "its memory is too small";
     return b->result.declined == NULL ? fill(b, error) : LEY_OK;
