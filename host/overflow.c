@@ -42,10 +42,12 @@ double overflow_rate(void)
     return pairs_per_s;
 }
 
-/* 1/sqrt(x), of which compilers make a root and then a reciprocal. Where an error in it is not multiplied a cheaper one will do. */
+/* 1/sqrt(x). Of 1/sqrtf() compilers make a root, then a reciprocal, from approximations that differ between processors. Where the function
+ * multiplies its error, by exponents or powers, a step more brings it down to rounding. */
 static inline __attribute__((always_inline)) float root_of(int which, float x)
 {
-    return which <= LEY_PAIR_SPEC_TAYLOR4 ? ley_unscaled_newton_root(x) * LEY_NEWTON_SCALE : 1 / sqrtf(x);
+    const float y = ley_unscaled_newton_root(x) * LEY_NEWTON_SCALE;
+    return which <= LEY_PAIR_SPEC_TAYLOR4 ? y : y * (1.5f - 0.5f * x * (y * y));
 }
 
 /* Points of a row, whole vectors of them, from the one that is x from the atom along it: those of the sphere and a few more, which count for
