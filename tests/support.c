@@ -22,6 +22,11 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
     _fail(file, line);
 }
 
+bool support_is_quick(void)
+{
+    return getenv("TEST_QUICK") != NULL;
+}
+
 static double uniform(unsigned *state)
 {
     return rand_r(state) / (RAND_MAX + 1.0);

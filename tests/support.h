@@ -19,6 +19,9 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
 /* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points of a 0.5 A lattice. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
 
+/* Whether fewer cases will do, where instruments make everything slow: run.sh sets TEST_QUICK. */
+bool support_is_quick(void);
+
 /* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */
 double support_difference(const ley_map *a, const ley_map *b);
 

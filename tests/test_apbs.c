@@ -69,7 +69,7 @@ static bool has_apbs(void)
 {
     static int known = -1;
     if (known < 0)
-        known = getenv("TEST_QUICK") == NULL && system("command -v apbs >/dev/null 2>&1") == 0; /* see run.sh */
+        known = !support_is_quick() && system("command -v apbs >/dev/null 2>&1") == 0;
     return known != 0;
 }
 

@@ -477,7 +477,7 @@ static void test_energies(void **state)
         print_message("APBS or its examples are not installed\n");
         skip();
     }
-    const size_t step = getenv("TEST_QUICK") != NULL ? 4 : 1; /* see run.sh */
+    const size_t step = support_is_quick() ? 4 : 1;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
         char command[1024];
         copy_to_scratch(cases[i].folder);

@@ -287,12 +287,6 @@ static void check_call(const char *message, const char *symbol)
     CHECK(strstr(message, "api->") == NULL);
 }
 
-/* Whether instruments make everything slow: see run.sh. */
-static bool is_quick(void)
-{
-    return getenv("TEST_QUICK") != NULL;
-}
-
 /* Every entry point fails, once, at ever later calls: the one card leaves the job and gives back all it had. */
 static void every_call_fails_once(void)
 {
@@ -301,9 +295,9 @@ static void every_call_fails_once(void)
         CUDA_DRIVER_TABLE(SYMBOL)
 #undef SYMBOL
     };
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += is_quick() ? 2 : 1) {
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += support_is_quick() ? 2 : 1) {
         int fired = 1;
-        for (int at = 1; fired > 0 && at < 2000; at += is_quick() ? 2 * at : (at + 1) / 2) {
+        for (int at = 1; fired > 0 && at < 2000; at += support_is_quick() ? 2 * at : (at + 1) / 2) {
             char settings[128];
             fresh_cache();
             snprintf(settings, sizeof settings, "devices=1,fail=%s,at=%d,code=719", symbols[i], at);
@@ -353,7 +347,7 @@ static void a_card_disappears(void)
 /* The only card goes away: the job says so. */
 static void the_card_disappears(void)
 {
-    for (int at = 1; at < 60; at += is_quick() ? 7 : 1) {
+    for (int at = 1; at < 60; at += support_is_quick() ? 7 : 1) {
         char settings[128];
         snprintf(settings, sizeof settings, "devices=1,fail=cuLaunchKernel,at=%d,code=999,lost=1", at);
         fresh_cache();

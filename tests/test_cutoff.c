@@ -172,7 +172,7 @@ static void test_work_groups(void **state)
     } kernels[] = {{"bins", LEY_PAIR_TAYLOR2},       {"bins", LEY_PAIR_TAYLOR4},          {"bins", LEY_PAIR_BUCKINGHAM},
                    {"regions8", LEY_PAIR_SHIFTED},   {"regions16", LEY_PAIR_LENNARD_JONES}, {"halves16", LEY_PAIR_TAYLOR2},
                    {"halves16", LEY_PAIR_BUCKINGHAM}};
-    const size_t step = getenv("TEST_QUICK") != NULL ? 3 : 1; /* see run.sh */
+    const size_t step = support_is_quick() ? 3 : 1;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i += step) {
         const ley_job_options options = options_of(kernels[i].pair, kernels[i].variant);
         check(&options);

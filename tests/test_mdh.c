@@ -265,7 +265,7 @@ static void test_every_variant(void **state)
     const char *variant;
     for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_MDH, i)) != NULL; i++) {
         const ley_job_options options = options_of(variant, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-        const int step = getenv("TEST_QUICK") != NULL ? 3 : 1; /* see run.sh */
+        const int step = support_is_quick() ? 3 : 1;
         for (int kind = (int)i % step; kind < KINDS; kind += step)
             check(kind, false, &options);
         check((int)(i + 1) % KINDS, true, &options);
