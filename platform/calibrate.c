@@ -315,16 +315,6 @@ static ley_status measure(dev *device, calibration *result, ley_error *error)
     return LEY_OK;
 }
 
-/* One device at a time: several may share the same cores, and what is measured here is kept. */
-ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
-{
-    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&turn);
-    ley_status status = measure(device, result, error);
-    pthread_mutex_unlock(&turn);
-    return status;
-}
-
 bool calibrate_cached(const dev_info *info, calibration *result)
 {
     size_t size = 0;
@@ -337,9 +327,39 @@ bool calibrate_cached(const dev_info *info, calibration *result)
     return found;
 }
 
+bool calibrate_known(const dev *device, const dev_info *info, calibration *result)
+{
+    if (device == NULL || !device->is_calibrated)
+        return calibrate_cached(info, result);
+    *result = device->facts;
+    return true;
+}
+
+/* One device at a time: several may share the same cores, and what is measured here is kept. Who waits may find what it would measure. */
+static ley_status measure_in_turn(dev *device, bool anew, calibration *result, ley_error *error)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
+    ley_status status = !anew && calibrate_cached(device->info, result) ? LEY_OK : measure(device, result, error);
+    pthread_mutex_unlock(&turn);
+    if (status == LEY_OK) {
+        device->facts = *result;
+        device->is_calibrated = true;
+    }
+    return status;
+}
+
+ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
+{
+    return measure_in_turn(device, true, result, error);
+}
+
 ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
 {
-    return calibrate_cached(device->info, result) ? LEY_OK : calibrate_measure(device, result, error);
+    if (!device->is_calibrated)
+        return measure_in_turn(device, false, result, error);
+    *result = device->facts;
+    return LEY_OK;
 }
 
 /* The fastest of those whose error is at most `need`; the nearest when there is none. A recipe that is impossible has an infinite error. */

@@ -4,15 +4,6 @@
 #define LEY_CALIBRATE_H
 
 #include "device.h"
-#include "spec.h"
-
-typedef struct calibration {
-    double root_error[LEY_ROOT_COUNT];  /* largest relative error over [1e-5, 1e9]; infinite: not to be had */
-    double roots_per_s[LEY_ROOT_COUNT]; /* 0: not to be had */
-    double exp_error[LEY_EXP_COUNT];    /* largest relative error of 2^-x over [0, 120] */
-    double exps_per_s[LEY_EXP_COUNT];
-    double fma_per_s;
-} calibration;
 
 /* "rsqrt", "1/sqrt", "native_rsqrt", "Newton", "PTX rsqrt.approx.ftz", "vrsqrt14ps + Newton". */
 const char *calibrate_root_name(int root);
@@ -28,18 +19,22 @@ int calibrate_fastest_exp(const dev_info *info, const calibration *c, int width,
 /* The vector width that the device is measured at. */
 int calibrate_width(const dev_info *info);
 
-/* What is known without touching the device. */
+/* What the build cache knows, without touching the device. */
 bool calibrate_cached(const dev_info *info, calibration *result);
 
-/* Measures, and keeps the result. A recipe that fails to build is not to be had; LEY_ERROR_DEVICE when not even the
- * standard's root runs. */
+/* What a job on this device will see, as far as it is known without touching the device; `device` is NULL when it is not open. */
+bool calibrate_known(const dev *device, const dev_info *info, calibration *result);
+
+/* Measures, and keeps the result, for this device as it is open and in the cache. A recipe that fails to build is not to be had;
+ * LEY_ERROR_DEVICE when not even the standard's root runs. */
 ley_status calibrate_measure(dev *device, calibration *result, ley_error *error);
 
 /* Bytes a second that come from local memory, 16 at a time and all work-items of a group reading the same ones; 0: not to be had. Measured at
  * each call: only benchmarks ask. */
 double calibrate_local_bytes(dev *device);
 
-/* The cached result, else a measured one. */
+/* The device's result. The first call takes the cached one, else measures; from then on it stays as it is while the device is open, so that the
+ * same job gives the same bytes whatever others measure meanwhile. */
 ley_status calibrate_get(dev *device, calibration *result, ley_error *error);
 
 /* The fastest recipe of this width whose error is at most `need`, or the most accurate when there is none. */

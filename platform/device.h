@@ -4,6 +4,7 @@
 #ifndef LEY_DEVICE_H
 #define LEY_DEVICE_H
 
+#include "calibration.h"
 #include "leyden_status.h"
 
 #include <stdbool.h>
@@ -54,6 +55,8 @@ typedef struct dev {
     const struct dev_backend *backend;
     const dev_info *info;
     bool has_timestamps; /* measured when opened: the device stamps its events */
+    bool is_calibrated;  /* then facts are what calibrate_get() gives */
+    calibration facts;
 } dev;
 
 typedef struct dev_buffer dev_buffer;

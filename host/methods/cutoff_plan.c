@@ -38,11 +38,12 @@ static double devices_rate(const ley_job *job, bool *host_is_device)
     double sum = 0;
     *host_is_device = false;
     for (size_t i = 0; i < job->engine->worker_count; i++) {
-        const dev_info *info = job->engine->workers[i].info;
+        const worker *w = &job->engine->workers[i];
+        const dev_info *info = w->info;
         calibration facts;
         cutoff_choice choice;
         const bool is_cpu = info->device_class == DEV_CPU;
-        if (calibrate_cached(info, &facts) && tuning_cutoff(info, &facts, &wish, &choice, NULL) == LEY_OK)
+        if (calibrate_known(w->device, info, &facts) && tuning_cutoff(info, &facts, &wish, &choice, NULL) == LEY_OK)
             sum += tuning_cutoff_rate(&choice.spec, &facts);
         else
             sum += is_cpu ? unknown_cpu_rate : unknown_gpu_rate;
