@@ -139,7 +139,7 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
         status = bench_cancelled(o) ? ley_fail(error, LEY_CANCELLED, "cancelled")
                                     : cutoff_run_begin(&run, first, slab < layers - first ? slab : layers - first, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, NULL, error);
+            status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, error);
         if (status == LEY_OK && with_padding) {
             const int64_t *n = k->problem->lattice.n;
             const tiled_slab regions = {.n = {n[0], n[1], run.planes}, .region = {k->region[0], k->region[1], k->region[2]},
@@ -151,7 +151,6 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
     }
     if (status == LEY_OK && !with_padding)
         *sum = sum_of(ley_map_read_values(map), ley_lattice_points(&k->problem->lattice));
-    cutoff_run_abandon(&run);
     cutoff_run_destroy(&run);
     return status;
 }
@@ -210,7 +209,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&r->run, NULL, r->map, NULL, NULL, error);
+            status = cutoff_run_finish(&r->run, NULL, r->map, NULL, error);
         *seconds += r->run.launches.busy_s;
     }
     return status;
@@ -224,7 +223,6 @@ static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, doub
     if (status == LEY_OK)
         status = bench_time(o, pairs, run_once, &r, row, error);
     row->kernel_s = status == LEY_OK ? pairs / row->evaluations_per_s : 0;
-    cutoff_run_abandon(&r.run);
     cutoff_run_destroy(&r.run);
     return status;
 }
@@ -302,10 +300,10 @@ static ley_status run_slabs(const whole_job *j, ley_error *error)
         if (i < slabs)
             status = cutoff_run_begin(&j->runs[i % SLOTS], first, j->slab < layers - first ? j->slab : layers - first, error);
         if (i > 0 && status == LEY_OK)
-            status = cutoff_run_finish(&j->runs[(i - 1) % SLOTS], NULL, j->map, NULL, NULL, error);
+            status = cutoff_run_finish(&j->runs[(i - 1) % SLOTS], NULL, j->map, NULL, error);
     }
     for (int i = 0; i < SLOTS; i++)
-        cutoff_run_abandon(&j->runs[i]);
+        launches_abandon(&j->runs[i].launches);
     return status;
 }
 

@@ -84,51 +84,30 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
 
 /* One resident problem. */
 typedef struct resident {
-    dcs_kernel *kernel;
+    dcs_run run;
     int64_t planes;
-    dev_buffer *phi;
+    float *values;
 } resident;
 
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
-    const resident *r = context;
-    dcs_run run;
-    ley_status status = dcs_run_begin(&run, r->kernel, 0, r->planes, r->phi, error);
+    resident *r = context;
+    ley_status status = dcs_run_begin(&r->run, 0, r->planes, error);
     if (status == LEY_OK)
-        status = launches_finish(&run.launches, NULL, error);
-    *seconds = run.launches.times.end_s - run.launches.times.start_s;
+        status = dcs_run_finish(&r->run, NULL, r->values, error);
+    *seconds = r->run.launches.times.end_s - r->run.launches.times.start_s;
     return status;
 }
 
-/* Repeated launches; the last one's result lands in `map`. */
 static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map *map, ley_bench_row *row, ley_error *error)
 {
-    const dev_backend *b = k->device->backend;
     const ley_lattice *lattice = ley_map_lattice(map);
-    padded_slab layout = k->layout;
-    int64_t bytes = 0;
-    layout.planes = lattice->n[2];
-    dev_staging *staging = NULL;
-    dev_event *read = NULL;
-    resident r = {.kernel = k, .planes = lattice->n[2]};
     const double pairs = (double)ley_lattice_points(lattice) * (double)ley_atoms_count(k->problem.atoms);
-    if (!padding_bytes(&layout, &bytes))
-        return ley_fail(error, LEY_ERROR_USAGE, "the benchmark's lattice is too large");
-    ley_status status = b->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &r.phi, error);
-    if (status == LEY_OK)
-        status = b->staging_create(k->device, (size_t)bytes, &staging, error);
+    resident r = {.planes = lattice->n[2], .values = ley_map_values(map)};
+    ley_status status = dcs_run_create(&r.run, k, lattice->n[2], error);
     if (status == LEY_OK)
         status = bench_time(o, pairs, run_once, &r, row, error);
-    if (status == LEY_OK)
-        status = b->read(k->device, r.phi, 0, staging, (size_t)bytes, NULL, &read, error);
-    if (status == LEY_OK)
-        status = b->wait(k->device, read, NULL, error);
-    if (status == LEY_OK)
-        padding_crop(&layout, staging->bytes, ley_map_values(map));
-    if (staging != NULL)
-        b->staging_destroy(k->device, staging);
-    if (r.phi != NULL)
-        b->buffer_destroy(k->device, r.phi);
+    dcs_run_destroy(&r.run);
     return status;
 }
 
@@ -141,7 +120,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     ley_map *map = NULL;
     const dcs_problem summed = {p->atoms, *lattice, 1, r_min_A};
     dcs_kernel kernel = {.device = w->device};
-    const tuning_wish wish = {.variant = variant, .math = o->math, .sum = o->sum, .n_x = lattice->n[0], .n_y = lattice->n[1]};
+    const dcs_wish wish = {.variant = variant, .math = o->math, .sum = o->sum, .n_x = lattice->n[0], .n_y = lattice->n[1]};
     ley_status status = ley_map_create(lattice, &map, error);
     if (status == LEY_OK)
         status = dcs_kernel_create(w->device, &wish, &kernel, error);

@@ -161,9 +161,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     resident *r = context;
     ley_status status = mdh_run_begin(&r->run, r->kernel, 0, r->kernel->problem->rows, error);
     if (status == LEY_OK)
-        status = mdh_run_finish(&r->run, NULL, r->values, NULL, error);
-    else
-        mdh_run_abandon(&r->run);
+        status = mdh_run_finish(&r->run, NULL, r->values, error);
     *seconds = r->run.launches.times.end_s - r->run.launches.times.start_s;
     return status;
 }

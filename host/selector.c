@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "leyden.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Which kernel variant, tile sizes and arithmetic a device gets: defaults by device class, from measured facts. */
+/* What the choices for all kernels share. tuning_dcs.h, tuning_mdh.h and tuning_cutoff.h choose which variant, tile sizes and arithmetic a device
+ * gets: by its class, its facts and its calibration. */
 #ifndef LEY_TUNING_H
 #define LEY_TUNING_H
 
@@ -6,44 +7,23 @@
 #include "device.h"
 #include "spec.h"
 
-/* The specification of dcs.cl, one field a key of LEY_DCS_KEYS. */
-typedef struct dcs_spec {
-#define DCS_FIELD(key, field) int field;
-    LEY_DCS_KEYS(DCS_FIELD)
-#undef DCS_FIELD
-} dcs_spec;
+/* What a user may ask of the arithmetic; the values are those of ley_math in leyden.h. */
+enum { TUNING_STANDARD = 0, TUNING_NATIVE = 1, TUNING_AUTO = 2 };
 
-/* What a user may ask of the arithmetic. The values are those of ley_math and ley_sum in leyden.h. */
-typedef struct tuning_wish {
-    const char *variant; /* NULL: by device class */
-    int math;            /* 0 standard, 1 native, 2 auto */
-    int sum;             /* LEY_SPEC_SUM_... */
-    int64_t n_x, n_y;    /* extents of the lattice: the tile that pads it least is taken */
-} tuning_wish;
+/* The devices that a variant is written for. */
+enum { ON_GPU = 1, ON_CPU = 2, ANYWHERE = 3 };
 
-typedef struct tuning_choice {
-    const char *variant;
-    dcs_spec spec;
-} tuning_choice;
+/* The error of a recipe that this wish for maths puts up with, where `need` is what the method's promise allows. */
+double tuning_need(int math, double need);
 
-/* Names of the DCS variants, i from 0; NULL behind the last. */
-const char *tuning_dcs_variant(size_t i);
+/* LEY_ERROR_USAGE. */
+ley_status tuning_unknown(const char *variant, ley_error *error);
 
-/* The name of the variant that this device gets by default for this kind of sum (LEY_SPEC_SUM_...). */
-const char *tuning_dcs_default(const dev_info *info, int sum);
+/* LEY_ERROR_NO_DEVICE where the device cannot run a variant for devices `where`, or this sum (LEY_SPEC_SUM_...). A checker, which interprets its
+ * kernels, is shown every variant, whatever it calls itself. */
+ley_status tuning_check(const dev_info *info, const char *variant, int where, int sum, ley_error *error);
 
-/* The recipe for 1/sqrt that direct summation takes on this device, for vectors of this width and this wish for maths. */
-int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math);
-
-/* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device cannot run it. */
-ley_status tuning_dcs(const dev_info *info, const calibration *c, const tuning_wish *wish, tuning_choice *choice,
-                      ley_error *error);
-
-/* "-DLEY_WG_X=32 -DLEY_WG_Y=4 ..." */
-void tuning_dcs_options(const dcs_spec *spec, char *options, size_t size);
-
-/* Points that a work-group covers along x and y. */
-int tuning_dcs_tile_x(const dcs_spec *spec);
-int tuning_dcs_tile_y(const dcs_spec *spec);
+/* n points in whole tiles. */
+double tuning_padded(int64_t n, int tile);
 
 #endif

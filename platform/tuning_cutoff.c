@@ -3,17 +3,12 @@
 #include "error.h"
 #include "kernel_table.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MATH_STANDARD = 0, MATH_NATIVE = 1 };
-
 /* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise of 1e-5. */
 static const double cutoff_need = 1e-6;
-
-enum { ON_GPU = 1, ON_CPU = 2, ANYWHERE = 3 };
 
 typedef struct variant {
     const char *name;
@@ -108,22 +103,18 @@ ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutof
 {
     const variant *v = find_variant(wish->variant != NULL ? wish->variant : tuning_cutoff_default(info));
     if (v == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", wish->variant);
-    if (wish->sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no double precision", info->name);
-    const bool checked = (info->quirks & DEV_QUIRK_INTERPRETER) != 0; /* a checker sees every variant, whatever it calls itself */
-    const bool has_vectors = info->device_class == DEV_CPU && info->vector_width >= 4;
-    if (!checked && !(v->where & (has_vectors ? ON_CPU : ON_GPU)))
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices with vectors", info->name, v->name);
+        return tuning_unknown(wish->variant, error);
+    const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
+    if (status != LEY_OK)
+        return status;
     cutoff_spec spec = {.lx = v->l[0], .ly = v->l[1], .lz = v->l[2], .width = v->width, .ux = v->u[0], .uy = v->u[1], .uz = v->u[2],
                         .depth = wish->depth, .tile = v->tile, .prune = v->prune, .split = v->split, .table = v->table,
                         .store = wish->store, .sum = LEY_SPEC_SUM_FLOAT, .total = wish->sum, .pair = wish->pair,
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
     while (spec.width == 1 && spec.tile > 2 * items(&spec) && local_bytes(&spec) > info->local_bytes)
         spec.tile -= 32;
-    const double need = wish->math == MATH_NATIVE ? DBL_MAX : cutoff_need;
-    if (wish->math != MATH_STANDARD)
-        spec.root = calibrate_fastest_root(info, c, v->width, need);
+    if (wish->math != TUNING_STANDARD)
+        spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
     *choice = (cutoff_choice){.variant = v->name, .spec = spec};
     return check_fit(info, v, &spec, error);
 }

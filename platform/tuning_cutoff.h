@@ -1,10 +1,8 @@
-/* Which variant, sizes and arithmetic cutoff.cl gets on a device: what tuning.h is to dcs.cl. */
+/* Which variant, sizes and arithmetic cutoff.cl gets on a device. */
 #ifndef LEY_TUNING_CUTOFF_H
 #define LEY_TUNING_CUTOFF_H
 
-#include "calibrate.h"
-#include "device.h"
-#include "spec.h"
+#include "tuning.h"
 
 /* Points along the edges of a variant's regions; planes that slabs are cut at. */
 enum { CUTOFF_LAYER = 8 };
@@ -18,7 +16,7 @@ typedef struct cutoff_spec {
 
 typedef struct cutoff_wish {
     const char *variant; /* NULL: by device class */
-    int math;            /* 0 standard, 1 native, 2 auto */
+    int math;            /* TUNING_STANDARD, ... */
     int sum;             /* LEY_SPEC_SUM_...: of the totals */
     int pair;            /* LEY_PAIR_SPEC_... */
     int store;           /* LEY_STORE_... */

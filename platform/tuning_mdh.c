@@ -3,12 +3,9 @@
 #include "error.h"
 #include "kernel_table.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MATH_STANDARD = 0, MATH_NATIVE = 1 };
 
 /* Largest relative errors of 1/sqrt and 2^x that a pair tolerates: an order of magnitude below the promise of 1e-5. */
 static const double mdh_need = 1e-6;
@@ -17,8 +14,6 @@ static const double mdh_need = 1e-6;
  * take POLYNOMIAL_SHARE of its exponentials. Measured best on a device where they are 8 times slower. */
 static const double slow_functions_ratio = 6;
 enum { POLYNOMIAL_SHARE = 8, POLYNOMIAL_OF = 16 };
-
-enum { ON_GPU = 1, ON_CPU = 2, ANYWHERE = 3 };
 
 typedef struct shape {
     int ux, uy;
@@ -79,11 +74,6 @@ static const variant *find_variant(const dev_info *info, const mdh_wish *wish)
     return NULL;
 }
 
-static double padded(int64_t n, int tile)
-{
-    return (double)((n + tile - 1) / tile) * tile;
-}
-
 /* The shape that finishes a padded face first. */
 static shape best_shape(const variant *v, const mdh_wish *wish)
 {
@@ -92,7 +82,7 @@ static shape best_shape(const variant *v, const mdh_wish *wish)
     const shape *best = &v->shapes[0];
     double best_cost = INFINITY;
     for (const shape *s = v->shapes; s < v->shapes + MAX_SHAPES && s->ux != 0; s++) {
-        const double cost = padded(wish->n_a, s->ux * v->width) * padded(wish->n_b, s->uy) / s->speed;
+        const double cost = tuning_padded(wish->n_a, s->ux * v->width) * tuning_padded(wish->n_b, s->uy) / s->speed;
         if (cost < best_cost) {
             best_cost = cost;
             best = s;
@@ -110,9 +100,9 @@ static uint64_t local_bytes(const mdh_spec *spec)
 
 static void choose_arithmetic(const dev_info *info, const calibration *c, const variant *v, const mdh_wish *wish, mdh_spec *spec)
 {
-    if (wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == MATH_STANDARD) /* nothing measured in it: the same everywhere */
+    if (wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == TUNING_STANDARD) /* nothing measured in it: the same everywhere */
         return;
-    const double need = wish->math == MATH_NATIVE ? DBL_MAX : mdh_need;
+    const double need = tuning_need(wish->math, mdh_need);
     calibration possible = *c;
     if (wish->points == LEY_POINTS_LIST && (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
         possible.root_error[LEY_ROOT_AVX512] = INFINITY;
@@ -128,20 +118,17 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
 {
     const variant *v = find_variant(info, wish);
     if (v == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", wish->variant);
-    if (wish->sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no double precision", info->name);
-    const bool checked = (info->quirks & DEV_QUIRK_INTERPRETER) != 0; /* a checker sees every variant, whatever it calls itself */
-    const bool has_vectors = info->device_class == DEV_CPU && info->vector_width >= 4;
-    if (!checked && !(v->where & (has_vectors ? ON_CPU : ON_GPU)))
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices with vectors", info->name, v->name);
+        return tuning_unknown(wish->variant, error);
+    const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
+    if (status != LEY_OK)
+        return status;
     const shape s = best_shape(v, wish);
     mdh_spec spec = {.wg = v->wg, .width = v->width, .ux = s.ux, .uy = s.uy, .atoms = v->atoms, .tile = v->tile, .sum = wish->sum,
                      .screening = wish->screening, .points = wish->points};
     if ((size_t)spec.wg > info->max_work_group || (size_t)spec.wg > info->max_work_items[0])
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
                         info->max_work_group, v->name);
-    if (v->atoms == LEY_ATOMS_LOCAL && checked)
+    if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0)
         spec.tile = 32; /* an interpreter's self-test shall be short */
     while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && local_bytes(&spec) > info->local_bytes)
         spec.tile /= 2;

@@ -1,10 +1,8 @@
-/* Which variant, sizes and arithmetic mdh.cl gets on a device: what tuning.h is to dcs.cl. */
+/* Which variant, sizes and arithmetic mdh.cl gets on a device. */
 #ifndef LEY_TUNING_MDH_H
 #define LEY_TUNING_MDH_H
 
-#include "calibrate.h"
-#include "device.h"
-#include "spec.h"
+#include "tuning.h"
 
 /* The specification of mdh.cl, one field a key of LEY_MDH_KEYS. */
 typedef struct mdh_spec {
@@ -15,7 +13,7 @@ typedef struct mdh_spec {
 
 typedef struct mdh_wish {
     const char *variant; /* NULL: by device class */
-    int math;            /* 0 standard, 1 native, 2 auto */
+    int math;            /* TUNING_STANDARD, ... */
     int sum;             /* LEY_SPEC_SUM_... */
     int screening;       /* LEY_SCREENING_... */
     int points;          /* LEY_POINTS_... */

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 #include "tuning_cutoff.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "embedded.h"
 #include "quirks.h"
 #include "source.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 #include "tuning_cutoff.h"
 #include "tuning_mdh.h"
 
@@ -79,9 +79,9 @@ static bool is_new(const char *options)
 /* ---- A function a kernel ------------------------------------------------------------------------------------------------- */
 
 /* What one wish leads to, unless the device refuses it. A tile shape other than that of large lattices is told in the name. */
-static void print_dcs_choice(const dev_info *info, const calibration *c, const tuning_wish *wish)
+static void print_dcs_choice(const dev_info *info, const calibration *c, const dcs_wish *wish)
 {
-    tuning_choice choice;
+    dcs_choice choice;
     char options[MAX_OPTIONS], share[32] = "", shape[64] = "";
     if (tuning_dcs(info, c, wish, &choice, NULL) != LEY_OK)
         return;
@@ -97,7 +97,7 @@ static void print_dcs_choice(const dev_info *info, const calibration *c, const t
 }
 
 /* Every tile shape that some lattice makes planning choose. */
-static void print_dcs_shapes(const dev_info *info, const calibration *c, tuning_wish wish)
+static void print_dcs_shapes(const dev_info *info, const calibration *c, dcs_wish wish)
 {
     for (wish.n_y = 8; wish.n_y <= LARGEST_SHAPE; wish.n_y += 8)
         for (wish.n_x = 8; wish.n_x <= LARGEST_SHAPE; wish.n_x += 8)
@@ -111,7 +111,7 @@ static void print_dcs(const dev_info *info, depth deep)
     const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
     const char *variant;
     for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
-        tuning_wish wish = {.math = MATH_AUTO, .sum = sum, .n_x = LARGE, .n_y = LARGE};
+        dcs_wish wish = {.math = MATH_AUTO, .sum = sum, .n_x = LARGE, .n_y = LARGE};
         print_dcs_choice(info, &fast_fma, &wish);
         print_dcs_choice(info, &slow_fma, &wish);
         for (size_t i = 0; deep > FEW && (variant = tuning_dcs_variant(i)) != NULL; i++) {
@@ -126,7 +126,7 @@ static void print_dcs(const dev_info *info, depth deep)
     }
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
         const calibration c = made_up(root, fastest_exp(info), true);
-        const tuning_wish wish = {.math = MATH_AUTO, .n_x = LARGE, .n_y = LARGE};
+        const dcs_wish wish = {.math = MATH_AUTO, .n_x = LARGE, .n_y = LARGE};
         if (calibrate_root_possible(info, root, calibrate_width(info)))
             print_dcs_choice(info, &c, &wish);
     }

@@ -10,7 +10,7 @@
 #include "kernel_table.h"
 #include "patches.h"
 #include "source.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 #include "tuning_mdh.h"
 
 #include <ctype.h>
@@ -110,8 +110,8 @@ static const char *refusal(const cuda_architecture *a, const char *variant, int 
 static void check_plan(const cuda_architecture *a, const dev_info *info, const char *variant, int sum, int math, int64_t n)
 {
     const calibration c = made_up();
-    const tuning_wish wish = {.variant = variant, .math = math, .sum = sum, .n_x = n, .n_y = n};
-    tuning_choice choice;
+    const dcs_wish wish = {.variant = variant, .math = math, .sum = sum, .n_x = n, .n_y = n};
+    dcs_choice choice;
     ley_error error = {0};
     ley_status status = tuning_dcs(info, &c, &wish, &choice, &error);
     const char *reason = variant != NULL ? refusal(a, variant, sum) : refusal(a, "", sum);

@@ -10,7 +10,7 @@
 #include "program.h"
 #include "quirks.h"
 #include "source.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -348,8 +348,8 @@ static void test_tuning_by_measurement(void **state)
     enum { STANDARD, NATIVE, AUTO };
     const dev_info info = gpu_info();
     calibration c = slow_roots();
-    tuning_wish wish = {.math = AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 100, .n_y = 100};
-    tuning_choice choice;
+    dcs_wish wish = {.math = AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 100, .n_y = 100};
+    dcs_choice choice;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
     assert_int_equal(choice.spec.root, LEY_ROOT_STANDARD); /* the native one is faster, and off by 1e-4 */
     assert_int_equal(choice.spec.newton_roots, 3);
@@ -375,8 +375,8 @@ static void test_tuning_respects_the_device(void **state)
     (void)state;
     const calibration c = slow_roots();
     dev_info info = gpu_info();
-    tuning_wish wish = {.math = 2, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 33, .n_y = 33};
-    tuning_choice choice;
+    dcs_wish wish = {.math = 2, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 33, .n_y = 33};
+    dcs_choice choice;
     ley_error error = {0};
     info.max_work_group = 64;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_OK);

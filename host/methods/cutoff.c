@@ -263,9 +263,8 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     cutoff_state *s = state;
     cutoff_run *run = &s->slots[slot];
     double store_s = 0;
-    ley_status status = cutoff_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map), &times->transfer, &store_s, error);
-    times->kernel = run->launches.times;
-    times->kernel_s = run->launches.busy_s;
+    ley_status status = cutoff_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map), &store_s, error);
+    *times = method_slab_times(&run->launches);
     pthread_mutex_lock(&s->job->mutex);
     s->job->report.short_range.transposition_s += store_s;
     pthread_mutex_unlock(&s->job->mutex);
@@ -275,7 +274,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 static void drop(void *state, int slot)
 {
     cutoff_state *s = state;
-    cutoff_run_abandon(&s->slots[slot]);
+    launches_abandon(&s->slots[slot].launches);
 }
 
 /* ---- The rest -------------------------------------------------------------------------------------------------------------- */

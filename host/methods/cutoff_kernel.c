@@ -304,46 +304,23 @@ static ley_status launch(void *context, size_t i, dev_event **done, ley_error *e
     return k->device->backend->launch(k->device, &what, done, error);
 }
 
-static ley_status start_read(cutoff_run *run, ley_error *error)
-{
-    dev *device = run->kernel->device;
-    int64_t bytes = 0;
-    bytes_of(run->kernel, run->planes, &bytes);
-    ley_status status = device->backend->read(device, run->phi, 0, run->staging, (size_t)bytes, launches_last(&run->launches), &run->read, error);
-    if (status != LEY_OK)
-        run->read = NULL;
-    return status;
-}
-
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error)
 {
     const int64_t n_z = run->kernel->problem->lattice.n[2];
     run->first = first * CUTOFF_LAYER;
     run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
-    run->launches = (launches){.device = run->kernel->device, .total = 1, .launch = launch, .context = run};
-    ley_status status = launches_begin(&run->launches, error);
-    if (status == LEY_OK)
-        status = start_read(run, error);
-    if (status != LEY_OK)
-        launches_abandon(&run->launches);
-    return status;
+    int64_t bytes = 0;
+    bytes_of(run->kernel, run->planes, &bytes);
+    run->launches = (launches){.device = run->kernel->device, .total = 1, .launch = launch, .context = run, .from = run->phi, .to = run->staging,
+                               .bytes = (size_t)bytes};
+    return launches_begin(&run->launches, error);
 }
 
-static ley_status wait_read(cutoff_run *run, dev_times *times, ley_error *error)
-{
-    dev *device = run->kernel->device;
-    dev_event *read = run->read;
-    run->read = NULL;
-    return device->backend->wait(device, read, times, error);
-}
-
-ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, dev_times *transfer, double *store_s, ley_error *error)
+ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, double *store_s, ley_error *error)
 {
     const cutoff_kernel *k = run->kernel;
     const int64_t *n = k->problem->lattice.n;
     ley_status status = launches_finish(&run->launches, cancelled, error);
-    if (status == LEY_OK)
-        status = wait_read(run, transfer, error);
     if (status != LEY_OK)
         return status;
     const double start_s = ley_clock_s();
@@ -357,11 +334,4 @@ ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, floa
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
     return LEY_OK;
-}
-
-void cutoff_run_abandon(cutoff_run *run)
-{
-    launches_abandon(&run->launches);
-    if (run->read != NULL)
-        wait_read(run, NULL, NULL);
 }

@@ -106,7 +106,6 @@ typedef struct cutoff_run {
     dev_buffer *phi;
     dev_staging *staging;
     launches launches;
-    dev_event *read; /* NULL: not started */
 } cutoff_run;
 
 /* Makes a run's buffers, for at most so many layers. */
@@ -116,12 +115,8 @@ void cutoff_run_destroy(cutoff_run *run);
 /* Starts on layers [first, first + count), and the way back. On failure nothing is left in flight. The run must stay where it is. */
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error);
 
-/* Waits for all, and stores the planes in the map, float[n_z][n_y][n_x]. `transfer` and `store_s` (when it took how long on the host) may be NULL.
- * Returns as launches_finish(). */
-ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, dev_times *transfer, double *store_s,
-                             ley_error *error);
-
-/* Waits for what is in flight. */
-void cutoff_run_abandon(cutoff_run *run);
+/* Waits for all, and stores the planes in the map, float[n_z][n_y][n_x]. `store_s` (how long that took) may be NULL. Returns as
+ * launches_finish(). */
+ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, double *store_s, ley_error *error);
 
 #endif

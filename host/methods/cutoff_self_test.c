@@ -61,9 +61,8 @@ static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
     for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
         status = cutoff_run_begin(&run, first, first == 0 ? layers - 1 : 1, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, NULL, error);
+            status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, error);
     }
-    cutoff_run_abandon(&run);
     cutoff_run_destroy(&run);
     return status;
 }

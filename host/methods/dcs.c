@@ -15,18 +15,11 @@
 static const double slab_s = 0.1, launch_s = 0.25; /* aims: progress and balance; cancelling */
 static const int64_t most_staging_bytes = (int64_t)256 << 20;
 
-typedef struct dcs_slot {
-    dev_buffer *phi;
-    dev_staging *staging;
-    dcs_run run;
-    dev_event *read; /* NULL: not started */
-} dcs_slot;
-
 typedef struct dcs_state {
     ley_job *job;
     dcs_kernel kernel;
     int64_t slab_planes;
-    dcs_slot slots[METHOD_SLOTS];
+    dcs_run slots[METHOD_SLOTS];
 } dcs_state;
 
 static ley_status prepare(ley_job *job, ley_error *error)
@@ -101,24 +94,6 @@ static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error
     return LEY_OK;
 }
 
-static ley_status make_slots(dcs_state *s, ley_error *error)
-{
-    dev *device = s->kernel.device;
-    padded_slab layout = s->kernel.layout;
-    int64_t bytes = 0;
-    layout.planes = s->slab_planes;
-    padding_bytes(&layout, &bytes);
-    for (int i = 0; i < METHOD_SLOTS; i++) {
-        dcs_slot *slot = &s->slots[i];
-        ley_status status = device->backend->buffer_create(device, (size_t)bytes, DEV_READ_WRITE, &slot->phi, error);
-        if (status == LEY_OK)
-            status = device->backend->staging_create(device, (size_t)bytes, &slot->staging, error);
-        if (status != LEY_OK)
-            return status;
-    }
-    return LEY_OK;
-}
-
 static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
 {
     dcs_state *s = calloc(1, sizeof *s);
@@ -127,7 +102,7 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
     *state = s;
     s->job = job;
     const dcs_problem *problem = job->method_data;
-    const tuning_wish wish = {.variant = job->variant, .math = job->options.math, .sum = job->options.sum,
+    const dcs_wish wish = {.variant = job->variant, .math = job->options.math, .sum = job->options.sum,
                               .n_x = problem->lattice.n[0], .n_y = problem->lattice.n[1]};
     ley_status status = dcs_kernel_create(w->device, &wish, &s->kernel, error);
     if (status != LEY_OK)
@@ -139,7 +114,9 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
     status = size_slabs(s, problem, error);
     if (status == LEY_OK)
         status = dcs_kernel_load(&s->kernel, problem, s->slab_planes, launch_s, error);
-    return status == LEY_OK ? make_slots(s, error) : status;
+    for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
+        status = dcs_run_create(&s->slots[i], &s->kernel, s->slab_planes, error);
+    return status;
 }
 
 static void end(void *state)
@@ -147,13 +124,8 @@ static void end(void *state)
     dcs_state *s = state;
     if (s == NULL)
         return;
-    dev *device = s->kernel.device;
-    for (int i = 0; i < METHOD_SLOTS; i++) {
-        if (s->slots[i].staging != NULL)
-            device->backend->staging_destroy(device, s->slots[i].staging);
-        if (s->slots[i].phi != NULL)
-            device->backend->buffer_destroy(device, s->slots[i].phi);
-    }
+    for (int i = 0; i < METHOD_SLOTS; i++)
+        dcs_run_destroy(&s->slots[i]);
     dcs_kernel_destroy(&s->kernel);
     free(s);
 }
@@ -163,70 +135,26 @@ static int64_t slab_count(const void *state)
     return ((const dcs_state *)state)->slab_planes;
 }
 
-static padded_slab slab_layout(const dcs_state *s, int64_t planes)
+static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
-    padded_slab layout = s->kernel.layout;
-    layout.planes = planes;
-    return layout;
+    dcs_state *s = state;
+    return dcs_run_begin(&s->slots[slot], piece.first, piece.count, error);
 }
 
-static ley_status start_read(dcs_state *s, dcs_slot *slot, dev_event *after, ley_error *error)
+static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
-    dev *device = s->kernel.device;
-    const padded_slab layout = slab_layout(s, slot->run.planes);
-    int64_t bytes = 0;
-    padding_bytes(&layout, &bytes);
-    ley_status status = device->backend->read(device, slot->phi, 0, slot->staging, (size_t)bytes, after, &slot->read, error);
-    if (status != LEY_OK)
-        slot->read = NULL;
+    dcs_state *s = state;
+    dcs_run *run = &s->slots[slot];
+    const int64_t *n = ley_map_lattice(s->job->map)->n;
+    ley_status status = dcs_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map) + piece.first * n[0] * n[1], error);
+    *times = method_slab_times(&run->launches);
     return status;
 }
 
-/* Where all batches fit into flight, the read waits for the last of them on the device; else collect() starts it. */
-static ley_status submit(void *state, int slot_index, slab piece, ley_error *error)
+static void drop(void *state, int slot)
 {
     dcs_state *s = state;
-    dcs_slot *slot = &s->slots[slot_index];
-    ley_status status = dcs_run_begin(&slot->run, &s->kernel, piece.first, piece.count, slot->phi, error);
-    if (status == LEY_OK && launches_last(&slot->run.launches) != NULL)
-        status = start_read(s, slot, launches_last(&slot->run.launches), error);
-    return status;
-}
-
-static ley_status wait_read(dcs_state *s, dcs_slot *slot, dev_times *times, ley_error *error)
-{
-    dev *device = s->kernel.device;
-    dev_event *read = slot->read;
-    slot->read = NULL;
-    return device->backend->wait(device, read, times, error);
-}
-
-static ley_status collect(void *state, int slot_index, slab piece, slab_times *times, ley_error *error)
-{
-    dcs_state *s = state;
-    dcs_slot *slot = &s->slots[slot_index];
-    const ley_lattice *lattice = ley_map_lattice(s->job->map);
-    ley_status status = launches_finish(&slot->run.launches, &s->job->cancelled, error);
-    if (status == LEY_OK && slot->read == NULL)
-        status = start_read(s, slot, NULL, error);
-    if (status == LEY_OK)
-        status = wait_read(s, slot, &times->transfer, error);
-    if (status != LEY_OK)
-        return status;
-    times->kernel = slot->run.launches.times;
-    times->kernel_s = slot->run.launches.busy_s;
-    const padded_slab layout = slab_layout(s, piece.count);
-    padding_crop(&layout, slot->staging->bytes, ley_map_values(s->job->map) + piece.first * lattice->n[0] * lattice->n[1]);
-    return LEY_OK;
-}
-
-static void drop(void *state, int slot_index)
-{
-    dcs_state *s = state;
-    dcs_slot *slot = &s->slots[slot_index];
-    launches_abandon(&slot->run.launches);
-    if (slot->read != NULL)
-        wait_read(s, slot, NULL, NULL);
+    launches_abandon(&s->slots[slot].launches);
 }
 
 static ley_status finish(ley_job *job, ley_error *error)

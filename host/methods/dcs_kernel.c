@@ -40,7 +40,7 @@ static ley_status test_program(dev *device, dev_program *program, void *context,
     return status;
 }
 
-ley_status dcs_kernel_create(dev *device, const tuning_wish *wish, dcs_kernel *kernel, ley_error *error)
+ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error)
 {
     *kernel = (dcs_kernel){.device = device};
     ley_status status = calibrate_get(device, &kernel->facts, error);
@@ -179,11 +179,55 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     return k->device->backend->launch(k->device, &launch, done, error);
 }
 
-ley_status dcs_run_begin(dcs_run *run, dcs_kernel *kernel, int64_t first, int64_t planes, dev_buffer *phi, ley_error *error)
+static padded_slab layout_of(const dcs_kernel *k, int64_t planes)
 {
-    *run = (dcs_run){.kernel = kernel, .first = first, .planes = planes, .phi = phi};
-    run->launches = (launches){.device = kernel->device, .total = kernel->batch_count, .launch = launch_batch, .context = run};
+    padded_slab layout = k->layout;
+    layout.planes = planes;
+    return layout;
+}
+
+ley_status dcs_run_create(dcs_run *run, dcs_kernel *k, int64_t planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(k, planes);
+    int64_t bytes = 0;
+    *run = (dcs_run){.kernel = k};
+    if (!padding_bytes(&layout, &bytes))
+        return ley_fail_memory(error, SIZE_MAX, "a slab");
+    ley_status status = k->device->backend->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &run->phi, error);
+    return status == LEY_OK ? k->device->backend->staging_create(k->device, (size_t)bytes, &run->staging, error) : status;
+}
+
+void dcs_run_destroy(dcs_run *run)
+{
+    if (run->kernel == NULL)
+        return;
+    dev *device = run->kernel->device;
+    if (run->staging != NULL)
+        device->backend->staging_destroy(device, run->staging);
+    if (run->phi != NULL)
+        device->backend->buffer_destroy(device, run->phi);
+    *run = (dcs_run){.kernel = NULL};
+}
+
+ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(run->kernel, planes);
+    int64_t bytes = 0;
+    padding_bytes(&layout, &bytes);
+    run->first = first;
+    run->planes = planes;
+    run->launches = (launches){.device = run->kernel->device, .total = run->kernel->batch_count, .launch = launch_batch, .context = run,
+                               .from = run->phi, .to = run->staging, .bytes = (size_t)bytes};
     return launches_begin(&run->launches, error);
+}
+
+ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(run->kernel, run->planes);
+    ley_status status = launches_finish(&run->launches, cancelled, error);
+    if (status == LEY_OK)
+        padding_crop(&layout, run->staging->bytes, planes);
+    return status;
 }
 
 void dcs_kernel_destroy(dcs_kernel *k)

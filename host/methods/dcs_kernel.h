@@ -7,7 +7,7 @@
 #include "launches.h"
 #include "leyden.h"
 #include "padding.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 
 /* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must outlive it. */
 typedef struct dcs_problem {
@@ -24,7 +24,7 @@ typedef struct dcs_batch {
 typedef struct dcs_kernel {
     dev *device;
     calibration facts;
-    tuning_choice choice;
+    dcs_choice choice;
     char options[512];
     dev_program *program;
     bool from_cache;
@@ -40,7 +40,7 @@ typedef struct dcs_kernel {
 padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
 
 /* Calibrates the device if need be, chooses the variant, and gets the program: from the cache, or built and tested. */
-ley_status dcs_kernel_create(dev *device, const tuning_wish *wish, dcs_kernel *kernel, ley_error *error);
+ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error);
 
 /* Puts the problem's atoms on the device, cut into launches of at most `planes` planes that last about `launch_s` each. */
 ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64_t planes, double launch_s,
@@ -52,16 +52,24 @@ ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *proble
 /* Pairs a second that this kernel will reach, roughly. */
 double dcs_kernel_expected_rate(const dcs_kernel *kernel);
 
-/* A slab's way through the kernel: its batches, one launch each. */
+/* Some planes' way through the kernel, in batches of atoms, one launch each; and back. */
 typedef struct dcs_run {
     dcs_kernel *kernel;
     int64_t first, planes;
     dev_buffer *phi;
+    dev_staging *staging;
     launches launches;
 } dcs_run;
 
-/* Starts the first batches on planes [first, first + planes). On failure nothing is left in flight. The run must stay where it is. */
-ley_status dcs_run_begin(dcs_run *run, dcs_kernel *kernel, int64_t first, int64_t planes, dev_buffer *phi, ley_error *error);
+/* Makes a run's buffers, for at most so many planes. */
+ley_status dcs_run_create(dcs_run *run, dcs_kernel *kernel, int64_t planes, ley_error *error);
+void dcs_run_destroy(dcs_run *run);
+
+/* Starts on planes [first, first + planes), and the way back. On failure nothing is left in flight. The run must stay where it is. */
+ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error);
+
+/* Waits for all, and stores the planes, without their padding: float[planes][n_y][n_x]. Returns as launches_finish(). */
+ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *planes, ley_error *error);
 
 void dcs_kernel_destroy(dcs_kernel *kernel);
 

@@ -3,7 +3,7 @@
 #define LEY_DCS_PACK_H
 
 #include "leyden.h"
-#include "tuning.h"
+#include "tuning_dcs.h"
 
 typedef enum dcs_packing {
     DCS_PACK_FLOAT,  /* float {x, y, z, q}, A relative to the lattice origin */

@@ -33,42 +33,31 @@ static ley_status make_atoms(size_t n, const ley_lattice *lattice, ley_atoms **a
     return status;
 }
 
+/* NaN as float and as double where results shall be. */
+static ley_status poison(const dcs_run *run, ley_error *error)
+{
+    const size_t bytes = run->staging->size;
+    void *nothing = malloc(bytes);
+    if (nothing == NULL)
+        return ley_fail_memory(error, bytes, "the self-test");
+    memset(nothing, 0xff, bytes);
+    ley_status status = run->kernel->device->backend->write(run->kernel->device, run->phi, 0, nothing, bytes, error);
+    free(nothing);
+    return status;
+}
+
 /* Runs the loaded kernel and brings its slab back to `map`, float[PLANES][n_y][n_x]. */
 static ley_status compute(dcs_kernel *k, float *map, ley_error *error)
 {
-    const dev_backend *b = k->device->backend;
-    padded_slab slab = k->layout;
-    int64_t bytes = 0;
-    slab.planes = PLANES;
-    if (!padding_bytes(&slab, &bytes))
-        return ley_fail(error, LEY_ERROR_DEVICE, "self-test too large");
-    dev_buffer *phi = NULL;
-    dev_staging *staging = NULL;
-    dev_event *read = NULL;
     dcs_run run;
-    void *poison = malloc((size_t)bytes);
-    ley_status status = poison != NULL ? LEY_OK : ley_fail_memory(error, (size_t)bytes, "the self-test");
+    ley_status status = dcs_run_create(&run, k, PLANES, error);
     if (status == LEY_OK)
-        status = b->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &phi, error);
+        status = poison(&run, error);
     if (status == LEY_OK)
-        status = b->staging_create(k->device, (size_t)bytes, &staging, error);
-    if (status == LEY_OK) {
-        memset(poison, 0xff, (size_t)bytes); /* NaN as float and as double */
-        status = b->write(k->device, phi, 0, poison, (size_t)bytes, error);
-    }
+        status = dcs_run_begin(&run, FIRST_PLANE, PLANES, error);
     if (status == LEY_OK)
-        status = dcs_run_begin(&run, k, FIRST_PLANE, PLANES, phi, error);
-    if (status == LEY_OK)
-        status = launches_finish(&run.launches, NULL, error);
-    if (status == LEY_OK)
-        status = b->read(k->device, phi, 0, staging, (size_t)bytes, NULL, &read, error);
-    if (status == LEY_OK)
-        status = b->wait(k->device, read, NULL, error);
-    if (status == LEY_OK)
-        padding_crop(&slab, staging->bytes, map);
-    b->staging_destroy(k->device, staging);
-    b->buffer_destroy(k->device, phi);
-    free(poison);
+        status = dcs_run_finish(&run, NULL, map, error);
+    dcs_run_destroy(&run);
     return status;
 }
 

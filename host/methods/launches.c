@@ -21,10 +21,28 @@ static ley_status wait_oldest(launches *run, ley_error *error)
     return status;
 }
 
+/* Once `after` has ended; NULL: at once. */
+static ley_status start_read(launches *run, dev_event *after, ley_error *error)
+{
+    ley_status status = run->device->backend->read(run->device, run->from, 0, run->to, run->bytes, after, &run->read, error);
+    if (status != LEY_OK)
+        run->read = NULL;
+    return status;
+}
+
+static ley_status wait_read(launches *run, ley_error *error)
+{
+    dev_event *read = run->read;
+    run->read = NULL;
+    return run->device->backend->wait(run->device, read, &run->transfer, error);
+}
+
 void launches_abandon(launches *run)
 {
     while (run->waited < run->launched)
         wait_oldest(run, NULL);
+    if (run->read != NULL)
+        wait_read(run, NULL);
 }
 
 ley_status launches_begin(launches *run, ley_error *error)
@@ -32,14 +50,11 @@ ley_status launches_begin(launches *run, ley_error *error)
     ley_status status = LEY_OK;
     while (status == LEY_OK && run->launched < run->total && run->launched < LAUNCHES_IN_FLIGHT)
         status = launch_next(run, error);
+    if (status == LEY_OK && run->launched == run->total)
+        status = start_read(run, run->events[(run->launched - 1) % LAUNCHES_IN_FLIGHT], error);
     if (status != LEY_OK)
         launches_abandon(run);
     return status;
-}
-
-dev_event *launches_last(const launches *run)
-{
-    return run->launched == run->total ? run->events[(run->launched - 1) % LAUNCHES_IN_FLIGHT] : NULL;
 }
 
 ley_status launches_finish(launches *run, const atomic_bool *cancelled, ley_error *error)
@@ -52,6 +67,10 @@ ley_status launches_finish(launches *run, const atomic_bool *cancelled, ley_erro
         if (status == LEY_OK && run->launched < run->total)
             status = launch_next(run, error);
     }
+    if (status == LEY_OK && run->read == NULL)
+        status = start_read(run, NULL, error);
+    if (status == LEY_OK)
+        status = wait_read(run, error);
     launches_abandon(run);
     return status;
 }

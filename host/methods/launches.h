@@ -1,4 +1,5 @@
-/* A row of launches on one device, of which only a few are in flight, so that what computes for long can be cancelled soon. */
+/* A row of launches on one device, of which only a few are in flight, so that what computes for long can be cancelled soon; and the way back of
+ * what they made. */
 #ifndef LEY_LAUNCHES_H
 #define LEY_LAUNCHES_H
 
@@ -13,23 +14,26 @@ typedef struct launches {
     size_t total;
     ley_status (*launch)(void *context, size_t i, dev_event **done, ley_error *error); /* starts the i-th */
     void *context;
+    dev_buffer *from; /* what comes back when all launches have ended: its first bytes */
+    dev_staging *to;
+    size_t bytes;
     dev_event *events[LAUNCHES_IN_FLIGHT]; /* of launch i: events[i % LAUNCHES_IN_FLIGHT] */
     size_t launched, waited;
-    dev_times times; /* from the first launch's start to the last one's end */
-    double busy_s;   /* in its own launches */
+    dev_event *read;    /* NULL: not started, or waited for */
+    dev_times times;    /* from the first launch's start to the last one's end */
+    double busy_s;      /* in its own launches */
+    dev_times transfer; /* of the way back */
 } launches;
 
-/* Starts the first ones; device, total, launch and context are set. On failure nothing is left in flight. */
+/* Starts the first ones, and the way back behind them where these are all. Set before: device, total, launch, context, from, to, bytes. On failure
+ * nothing is left in flight. */
 ley_status launches_begin(launches *run, ley_error *error);
 
-/* All are launched: the last one's event, for a read to wait for; else NULL. */
-dev_event *launches_last(const launches *run);
-
-/* Launches what is left and waits for all. LEY_CANCELLED soon after *cancelled (may be NULL) turns true. In any case nothing is left in
- * flight. */
+/* Launches what is left and waits for all, and for the way back. LEY_CANCELLED soon after *cancelled (may be NULL) turns true. In any case nothing
+ * is left in flight. */
 ley_status launches_finish(launches *run, const atomic_bool *cancelled, ley_error *error);
 
-/* Waits for what is in flight, and launches nothing more. */
+/* Waits for what is in flight, and starts nothing more. */
 void launches_abandon(launches *run);
 
 #endif

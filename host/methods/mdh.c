@@ -145,17 +145,15 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     (void)piece;
     mdh_state *s = state;
     mdh_run *run = &s->slots[slot];
-    ley_status status =
-        mdh_run_finish(run, &s->job->cancelled, ley_boundary_values(s->job->boundary), &times->transfer, error);
-    times->kernel = run->launches.times;
-    times->kernel_s = run->launches.busy_s;
+    ley_status status = mdh_run_finish(run, &s->job->cancelled, ley_boundary_values(s->job->boundary), error);
+    *times = method_slab_times(&run->launches);
     return status;
 }
 
 static void drop(void *state, int slot)
 {
     mdh_state *s = state;
-    mdh_run_abandon(&s->slots[slot]);
+    launches_abandon(&s->slots[slot].launches);
 }
 
 /* Points to recompute in double precision. */

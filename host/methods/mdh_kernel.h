@@ -78,18 +78,14 @@ typedef struct mdh_run {
     dev_staging *staging;
     size_t place_bytes, part_bytes, sum_bytes; /* of the buffers, which grow when need be */
     launches launches;
-    dev_event *read;                     /* NULL: not started */
 } mdh_run;
 
-/* Starts on rows [first, first + count). On failure nothing is left in flight. The run must stay where it is; its buffers
+/* Starts on rows [first, first + count), and the way back. On failure nothing is left in flight. The run must stay where it is; its buffers
  * are kept for the next time. A fresh run is zero. */
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error);
 
 /* Waits for all, and stores the values at their places among the boundary's. Returns as launches_finish(). */
-ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, dev_times *transfer, ley_error *error);
-
-/* Waits for what is in flight. */
-void mdh_run_abandon(mdh_run *run);
+ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error);
 
 /* Ends the buffers. */
 void mdh_run_end(mdh_run *run, dev *device);

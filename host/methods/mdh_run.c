@@ -181,22 +181,11 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     return k->device->backend->launch(k->device, &launch, done, error);
 }
 
-static ley_status start_read(mdh_run *run, dev_event *after, ley_error *error)
-{
-    dev *device = run->kernel->device;
-    const size_t bytes = (size_t)run->part_values * value_bytes(run);
-    ley_status status = device->backend->read(device, run->sums, 0, run->staging, bytes, after, &run->read, error);
-    if (status != LEY_OK)
-        run->read = NULL;
-    return status;
-}
-
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error)
 {
     run->kernel = kernel;
     run->first = first;
     run->count = count;
-    run->read = NULL;
     run->launches = (launches){.device = kernel->device, .launch = launch_batch, .context = run};
     if (kernel->problem->patch_count > 0)
         cut_segments(run);
@@ -206,11 +195,12 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
     ley_status status = make_buffers(run, error);
     if (status == LEY_OK)
         status = write_places(run, error);
-    if (status == LEY_OK)
-        status = launches_begin(&run->launches, error);
-    if (status == LEY_OK && launches_last(&run->launches) != NULL)
-        status = start_read(run, launches_last(&run->launches), error);
-    return status;
+    if (status != LEY_OK)
+        return status;
+    run->launches.from = run->sums;
+    run->launches.to = run->staging;
+    run->launches.bytes = (size_t)run->part_values * value_bytes(run);
+    return launches_begin(&run->launches, error);
 }
 
 static double staged_value(const mdh_run *run, size_t at)
@@ -241,31 +231,12 @@ static void store(const mdh_run *run, double *values)
     }
 }
 
-static ley_status wait_read(mdh_run *run, dev_times *times, ley_error *error)
-{
-    dev *device = run->kernel->device;
-    dev_event *read = run->read;
-    run->read = NULL;
-    return device->backend->wait(device, read, times, error);
-}
-
-ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, dev_times *transfer, ley_error *error)
+ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error)
 {
     ley_status status = launches_finish(&run->launches, cancelled, error);
-    if (status == LEY_OK && run->read == NULL)
-        status = start_read(run, NULL, error);
-    if (status == LEY_OK)
-        status = wait_read(run, transfer, error);
     if (status == LEY_OK)
         store(run, values);
     return status;
-}
-
-void mdh_run_abandon(mdh_run *run)
-{
-    launches_abandon(&run->launches);
-    if (run->read != NULL)
-        wait_read(run, NULL, NULL);
 }
 
 void mdh_run_end(mdh_run *run, dev *device)

@@ -63,10 +63,8 @@ static ley_status compute(mdh_kernel *k, const mdh_problem *problem, ley_boundar
     for (int half = 0; half < 2 && status == LEY_OK; half++) {
         status = mdh_run_begin(&run, k, half * middle, half == 0 ? middle : problem->rows - middle, error);
         if (status == LEY_OK)
-            status = mdh_run_finish(&run, NULL, ley_boundary_values(boundary), NULL, error);
+            status = mdh_run_finish(&run, NULL, ley_boundary_values(boundary), error);
     }
-    if (status != LEY_OK)
-        mdh_run_abandon(&run);
     mdh_run_end(&run, k->device);
     if (status == LEY_OK && problem->patch_count > 0)
         patches_share_edges(boundary);

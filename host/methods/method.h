@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "job.h"
+#include "launches.h"
 
 enum { METHOD_SLOTS = 2 }; /* slabs in flight on a device: one computes while the other one travels */
 
@@ -12,6 +13,11 @@ typedef struct slab_times {
     dev_times kernel, transfer;
     double kernel_s; /* in the slab's own launches: less than from start to end where slabs take turns */
 } slab_times;
+
+static inline slab_times method_slab_times(const launches *run)
+{
+    return (slab_times){.kernel = run->times, .transfer = run->transfer, .kernel_s = run->busy_s};
+}
 
 typedef struct method {
     const char *name;

@@ -7,7 +7,7 @@
  *
  * A "machine code" image is what fake_nvrtc.c makes: a line of magic, the architecture, the kernel's name, the -D options. */
 #include "../../platform/cuda/driver_api.h"
-#include "../../platform/tuning.h"
+#include "../../platform/tuning_dcs.h"
 
 #include <math.h>
 #include <pthread.h>
