@@ -99,6 +99,40 @@ ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_latti
     return map;
 }
 
+void support_job_end(support_job *j)
+{
+    ley_job_destroy(j->job);
+    ley_map_destroy(j->map);
+    ley_engine_destroy(j->engine);
+    ley_atoms_destroy(j->atoms);
+    ley_error_clear(&j->error);
+}
+
+/* For a thread of its own. */
+typedef struct cancellation {
+    ley_job *job;
+    unsigned after_us;
+} cancellation;
+
+static void *cancel(void *context)
+{
+    const cancellation *c = context;
+    usleep(c->after_us);
+    ley_job_cancel(c->job);
+    free(context);
+    return NULL;
+}
+
+pthread_t support_cancel_later(ley_job *job, unsigned after_us)
+{
+    pthread_t thread;
+    cancellation *c = malloc(sizeof *c);
+    assert_non_null(c);
+    *c = (cancellation){job, after_us};
+    assert_int_equal(pthread_create(&thread, NULL, cancel, c), 0);
+    return thread;
+}
+
 /* ---- Short-range jobs -------------------------------------------------------------------------------------------- */
 
 ley_atoms *support_crowd(size_t n, const ley_lattice *l, double beyond_A, unsigned seed)
@@ -304,6 +338,14 @@ const char *support_directory(void)
         made = true;
     }
     return directory;
+}
+
+void support_fresh_cache(void)
+{
+    static int count;
+    char path[256];
+    snprintf(path, sizeof path, "%s/cache%d", support_directory(), count++);
+    setenv("LEYDEN_CACHE_DIR", path, 1);
 }
 
 char *support_read_file(const char *path, size_t *size)

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "leyden.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,6 +32,25 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattic
 /* Runs a job on an engine; the map is the caller's. Fails the test when the job fails. */
 ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                      const ley_job_options *options);
+
+/* A job, and all that it works on. */
+typedef struct support_job {
+    ley_status status;
+    ley_error error;
+    ley_atoms *atoms;
+    ley_map *map;
+    ley_engine *engine;
+    ley_job_options options;
+    ley_job *job;
+} support_job;
+
+void support_job_end(support_job *j);
+
+/* Cancels the job in so many microseconds; to be joined. */
+pthread_t support_cancel_later(ley_job *job, unsigned after_us);
+
+/* An empty build cache from now on: a cached kernel is not tested again. */
+void support_fresh_cache(void);
 
 /* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its file replaced by `to`, in both trees. */
 void support_plant_fault(const char *kernel, const char *from, const char *to);

@@ -37,15 +37,6 @@ static void check_has(const char *text, const char *part, int line)
 
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_map *map;
-    ley_job *job;
-    ley_engine *engine;
-    ley_atoms *atoms;
-} outcome;
-
 /* Calls one of the fake libraries' own functions, int (void). 0 when the library is not loaded. */
 static int ask(const char *library, const char *function)
 {
@@ -80,9 +71,9 @@ static void fresh_cache(void)
     setenv("LEYDEN_CACHE_DIR", path, 1);
 }
 
-static outcome run_job(const char *selector, size_t atoms, void (*change)(ley_job_options *, const void *), const void *how)
+static support_job run_job(const char *selector, size_t atoms, void (*change)(ley_job_options *, const void *), const void *how)
 {
-    outcome o = {.status = LEY_OK};
+    support_job o = {.status = LEY_OK};
     ley_error error = {0};
     ley_job_options options;
     o.atoms = support_atoms(atoms, 0, 8, 7);
@@ -100,7 +91,7 @@ static outcome run_job(const char *selector, size_t atoms, void (*change)(ley_jo
     return o;
 }
 
-static void check_map(const outcome *o)
+static void check_map(const support_job *o)
 {
     assert_ok_at(o->status, &o->error, "job", __FILE__, __LINE__);
     ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
@@ -109,18 +100,14 @@ static void check_map(const outcome *o)
 }
 
 /* Ends the job; nothing is then left in the driver. */
-static void clean(outcome *o)
+static void clean(support_job *o)
 {
-    ley_job_destroy(o->job);
-    ley_map_destroy(o->map);
-    ley_engine_destroy(o->engine);
-    ley_atoms_destroy(o->atoms);
-    ley_error_clear(&o->error);
+    support_job_end(o);
     CHECK(ask_cuda("fake_cuda_live") == 0);
     CHECK(ask(getenv("LEYDEN_NVRTC"), "fake_nvrtc_live") == 0);
 }
 
-static void clean_to_the_last(outcome *o)
+static void clean_to_the_last(support_job *o)
 {
     clean(o);
     CHECK(ask_cuda("fake_cuda_orphans") == 0);
@@ -145,14 +132,14 @@ static void simple_in_double(ley_job_options *options, const void *name)
 /* ---- Scenarios ----------------------------------------------------------------------------------------------------------- */
 
 /* Both cards have a part, if need be at the second or third try: a slow machine may have done with one before the other is ready. */
-static outcome shared_job(void)
+static support_job shared_job(void)
 {
     for (int delay_us = 20000;; delay_us *= 5) {
         char settings[64];
         snprintf(settings, sizeof settings, "delay_us=%d", delay_us);
         reset_faults(settings);
         fresh_cache();
-        outcome o = run_job("cuda", 40, NULL, NULL);
+        support_job o = run_job("cuda", 40, NULL, NULL);
         check_map(&o);
         const ley_report *r = ley_job_report(o.job);
         if (delay_us >= 500000 || (r->devices[0].slabs > 0 && r->devices[1].slabs > 0))
@@ -163,7 +150,7 @@ static outcome shared_job(void)
 
 static void two_cards(void)
 {
-    outcome o = shared_job();
+    support_job o = shared_job();
     reset_faults("");
     const ley_report *r = ley_job_report(o.job);
     CHECK(r->device_count == 2 && !r->devices[0].from_cache);
@@ -190,7 +177,7 @@ static void all_variants_and_sums(void)
     for (size_t i = 0; (name = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++) {
         if (strncmp(name, "vector", 6) == 0)
             continue;
-        outcome o = run_job("cuda:0", 40, with_variant, name);
+        support_job o = run_job("cuda:0", 40, with_variant, name);
         check_map(&o);
         clean_to_the_last(&o);
         o = run_job("cuda:0", 40, simple_in_double, name);
@@ -198,7 +185,7 @@ static void all_variants_and_sums(void)
         clean_to_the_last(&o);
     }
     for (ley_sum sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-        outcome o = run_job("cuda", 40, with_sum, &sum);
+        support_job o = run_job("cuda", 40, with_sum, &sum);
         check_map(&o);
         clean_to_the_last(&o);
     }
@@ -207,7 +194,7 @@ static void all_variants_and_sums(void)
 /* More atoms than the symbol holds: as floats 4000, as doubles 2000. */
 static void more_atoms_than_constant_memory(void)
 {
-    outcome o = run_job("cuda:0", 4090, with_variant, "simple");
+    support_job o = run_job("cuda:0", 4090, with_variant, "simple");
     check_map(&o);
     clean_to_the_last(&o);
     o = run_job("cuda:0", 2300, simple_in_double, "simple");
@@ -217,7 +204,7 @@ static void more_atoms_than_constant_memory(void)
 
 static void works(void)
 {
-    outcome o = run_job("cuda", 40, NULL, NULL);
+    support_job o = run_job("cuda", 40, NULL, NULL);
     check_map(&o);
     CHECK(ley_job_report(o.job)->device_count == 2);
     clean_to_the_last(&o);
@@ -234,7 +221,7 @@ static void no_device(void)
     for (size_t i = 0; i < ley_device_list_note_count(list); i++)
         said = said || strstr(ley_device_list_note(list, i), getenv("TEST_CUDA_SAYS")) != NULL;
     ley_device_list_destroy(list);
-    outcome o = run_job(NULL, 40, NULL, NULL);
+    support_job o = run_job(NULL, 40, NULL, NULL);
     CHECK(o.status == LEY_ERROR_NO_DEVICE);
     CHECK_HAS(o.error.message, getenv("TEST_CUDA_SAYS"));
     CHECK(said);
@@ -250,7 +237,7 @@ static void unusable(void)
     CHECK(ley_device_list_count(list) == 2);
     CHECK_HAS(ley_device_list_get(list, 0)->unusable, getenv("TEST_CUDA_SAYS"));
     ley_device_list_destroy(list);
-    outcome o = run_job("cuda", 40, NULL, NULL);
+    support_job o = run_job("cuda", 40, NULL, NULL);
     CHECK(o.status == LEY_ERROR_NO_DEVICE);
     CHECK_HAS(o.error.message, getenv("TEST_CUDA_SAYS"));
     clean_to_the_last(&o);
@@ -259,7 +246,7 @@ static void unusable(void)
 /* The job fails, with this in its message. */
 static void fails(void)
 {
-    outcome o = run_job("cuda", 40, NULL, NULL);
+    support_job o = run_job("cuda", 40, NULL, NULL);
     CHECK(o.status != LEY_OK);
     CHECK_HAS(o.error.message, getenv("TEST_CUDA_SAYS"));
     clean_to_the_last(&o);
@@ -267,7 +254,7 @@ static void fails(void)
 
 static void compilation_fails(void)
 {
-    outcome o = run_job("cuda", 40, NULL, NULL);
+    support_job o = run_job("cuda", 40, NULL, NULL);
     CHECK(o.status == LEY_ERROR_DEVICE);
     CHECK_HAS(o.error.message, "nvrtcCompileProgram of dcs.cu (--gpu-architecture=sm_90 -DLEY_WG_X=");
     CHECK_HAS(o.error.log, "line 1: the fake compiler\nline 2: ");
@@ -302,7 +289,7 @@ static void every_call_fails_once(void)
             fresh_cache();
             snprintf(settings, sizeof settings, "devices=1,fail=%s,at=%d,code=719", symbols[i], at);
             reset_faults(settings);
-            outcome o = run_job("all", 40, NULL, NULL);
+            support_job o = run_job("all", 40, NULL, NULL);
             fired = ask_cuda("fake_cuda_fired");
             if (o.status == LEY_OK)
                 check_map(&o);
@@ -332,7 +319,7 @@ static void a_card_disappears(void)
             snprintf(settings, sizeof settings, "devices=2,delay_us=2000,fail=%s,at=%d,code=%d,device=1,lost=1", last_calls[i], at,
                      at % 3 == 1 ? 999 : 719);
             reset_faults(settings);
-            outcome o = run_job("cuda", 40, NULL, NULL);
+            support_job o = run_job("cuda", 40, NULL, NULL);
             check_map(&o);
             const ley_device_report *b = &ley_job_report(o.job)->devices[1];
             if (b->status != LEY_OK) {
@@ -352,7 +339,7 @@ static void the_card_disappears(void)
         snprintf(settings, sizeof settings, "devices=1,fail=cuLaunchKernel,at=%d,code=999,lost=1", at);
         fresh_cache();
         reset_faults(settings);
-        outcome o = run_job("cuda", 40, NULL, NULL);
+        support_job o = run_job("cuda", 40, NULL, NULL);
         CHECK((o.status == LEY_ERROR_DEVICE) == (ask_cuda("fake_cuda_fired") > 0));
         if (o.status != LEY_OK)
             CHECK_HAS(o.error.message, "CUDA_ERROR_UNKNOWN (999)");

@@ -8,11 +8,9 @@
 #include "overflow.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static ley_engine *engine; /* the default device */
 
@@ -368,13 +366,6 @@ static void test_planes_of_the_overflow(void **state)
     ley_atoms_destroy(atoms);
 }
 
-static void *cancel_later(void *job)
-{
-    usleep(150000);
-    ley_job_cancel(job);
-    return NULL;
-}
-
 /* Host threads stop, too: what they are at would take them seconds. */
 static void test_cancel_the_overflow(void **state)
 {
@@ -388,10 +379,9 @@ static void test_cancel_the_overflow(void **state)
     ley_atoms *atoms = support_atoms(400000, -2, 30, 3);
     ley_map *map = NULL;
     ley_job *job = NULL;
-    pthread_t thread;
     assert_ok(ley_map_create(&large, &map, &error));
     assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
-    assert_int_equal(pthread_create(&thread, NULL, cancel_later, job), 0);
+    const pthread_t thread = support_cancel_later(job, 150000);
     const double start_s = ley_clock_s();
     assert_int_equal(ley_job_run(job, &error), LEY_CANCELLED);
     const double seconds = ley_clock_s() - start_s;
@@ -408,35 +398,19 @@ static void test_cancel_the_overflow(void **state)
 
 static const ley_lattice tall = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {10, 9, 60}};
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_map *map;
-    ley_job *job;
-    ley_engine *engine;
-    ley_atoms *atoms;
-    ley_job_options options;
-} outcome;
-
-static void clean(outcome *o)
+static void clean(support_job *o)
 {
-    ley_job_destroy(o->job);
-    ley_map_destroy(o->map);
-    ley_engine_destroy(o->engine);
-    ley_atoms_destroy(o->atoms);
-    ley_error_clear(&o->error);
+    support_job_end(o);
     fake_devices_end();
 }
 
 /* A whole job on fake devices, with a build cache of its own: a cached kernel is not tested again. */
-static outcome run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
+static support_job run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
 {
-    static int caches;
-    outcome o = {.options = support_short_range(LEY_PAIR_TAYLOR2, cutoff_A)};
+    support_job o = {.options = support_short_range(LEY_PAIR_TAYLOR2, cutoff_A)};
     ley_error error = {0};
-    char path[256], *before = getenv("LEYDEN_CACHE_DIR") != NULL ? strdup(getenv("LEYDEN_CACHE_DIR")) : NULL;
-    snprintf(path, sizeof path, "%s/cache%d", support_directory(), caches++);
-    setenv("LEYDEN_CACHE_DIR", path, 1);
+    char *before = getenv("LEYDEN_CACHE_DIR") != NULL ? strdup(getenv("LEYDEN_CACHE_DIR")) : NULL;
+    support_fresh_cache();
     fake_devices_begin(plans, count);
     o.atoms = support_crowd(200, &tall, 4, 7);
     o.options.variant = variant;
@@ -462,7 +436,7 @@ static void test_two_devices_share_the_map(void **state)
     (void)state;
     for (int host = 0; host <= 1; host++) {
         fake_plan plans[] = {{.name = "A", .delay_us = 20000}, {.name = "B", .delay_us = 20000}};
-        outcome o = run_on_fakes(plans, 2, NULL, host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
+        support_job o = run_on_fakes(plans, 2, NULL, host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right(o.map, o.atoms, &o.options, "two devices");
         const ley_report *r = ley_job_report(o.job);
@@ -488,7 +462,7 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     int after_some = 0;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         fake_plan plans[] = {{.name = "A", .delay_us = 30000}, faults[i]}; /* slow enough for B to come to its fault */
-        outcome o = run_on_fakes(plans, 2, NULL, i % 2 == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
+        support_job o = run_on_fakes(plans, 2, NULL, i % 2 == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right(o.map, o.atoms, &o.options, "one device fails");
         const ley_device_report *b = &ley_job_report(o.job)->devices[1];
@@ -507,7 +481,7 @@ static void test_no_device_left(void **state)
 {
     (void)state;
     fake_plan broken[] = {{.name = "A", .fail_launch = 5}};
-    outcome o = run_on_fakes(broken, 1, NULL, LEY_PLACE_HOST, 4);
+    support_job o = run_on_fakes(broken, 1, NULL, LEY_PLACE_HOST, 4);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "fake_launch()"));
     clean(&o);
@@ -523,7 +497,7 @@ static void test_small_devices(void **state)
 {
     (void)state;
     fake_plan constant[] = {{.name = "A", .constant_bytes = 64}};
-    outcome o = run_on_fakes(constant, 1, "bins", LEY_PLACE_DEVICE, 4);
+    support_job o = run_on_fakes(constant, 1, "bins", LEY_PLACE_DEVICE, 4);
     assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(o.error.message, "variant bins: its "));
     assert_non_null(strstr(o.error.message, " bins around a region are more than constant memory holds"));

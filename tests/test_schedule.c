@@ -8,49 +8,25 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_map *map;
-    ley_job *job;
-    ley_engine *engine;
-    ley_atoms *atoms;
-} outcome;
-
-static void clean(outcome *o)
+static void clean(support_job *o)
 {
-    ley_job_destroy(o->job);
-    ley_map_destroy(o->map);
-    ley_engine_destroy(o->engine);
-    ley_atoms_destroy(o->atoms);
-    ley_error_clear(&o->error);
+    support_job_end(o);
     fake_devices_end();
 }
 
-/* A build cache of its own for each job: a cached kernel is not tested again. */
-static void fresh_cache(void)
-{
-    static int count;
-    char path[256];
-    snprintf(path, sizeof path, "%s/cache%d", support_directory(), count++);
-    setenv("LEYDEN_CACHE_DIR", path, 1);
-}
-
 /* A whole job on fake devices; `change` may edit the options. */
-static outcome run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(ley_job_options *))
+static support_job run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(ley_job_options *))
 {
-    outcome o = {.status = LEY_OK};
+    support_job o = {.status = LEY_OK};
     ley_error error = {0};
     ley_job_options options;
-    fresh_cache();
+    support_fresh_cache();
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(40, 0, 8, 7);
     ley_job_options_default(&options);
@@ -67,7 +43,7 @@ static outcome run_job(fake_plan *plans, size_t count, const char *selector, voi
     return o;
 }
 
-static void assert_right_map(const outcome *o)
+static void assert_right_map(const support_job *o)
 {
     ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
     assert_true(support_difference(o->map, reference) < 1e-5);
@@ -78,7 +54,7 @@ static void test_two_devices_share_the_map(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "A", .delay_us = 60000}, {.name = "B", .delay_us = 60000}}; /* neither ends before the other begins */
-    outcome o = run_job(plans, 2, "all", NULL);
+    support_job o = run_job(plans, 2, "all", NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
     const ley_report *r = ley_job_report(o.job);
@@ -108,7 +84,7 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         fake_plan plans[] = {{.name = "A", .delay_us = 60000}, faults[i]}; /* slow enough for B to come to its fault */
-        outcome o = run_job(plans, 2, "all", NULL);
+        support_job o = run_job(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right_map(&o);
         const ley_device_report *b = &ley_job_report(o.job)->devices[1];
@@ -126,7 +102,7 @@ static void test_no_device_left(void **state)
 {
     (void)state;
     fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 5}};
-    outcome o = run_job(broken, 2, "all", NULL);
+    support_job o = run_job(broken, 2, "all", NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_int_equal(ley_status_exit_code(o.status), 4);
     assert_non_null(strstr(o.error.message, "fake_build()"));
@@ -163,7 +139,7 @@ static void test_double_only_where_there_is_double(void **state)
 {
     (void)state;
     fake_plan without[] = {{.name = "Single"}};
-    outcome o = run_job(without, 1, "all", want_double);
+    support_job o = run_job(without, 1, "all", want_double);
     assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
     assert_string_equal(o.error.message, "Single has no double precision");
     clean(&o);
@@ -180,7 +156,7 @@ static void test_the_default_device(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
-    outcome o = run_job(plans, 3, NULL, NULL);
+    support_job o = run_job(plans, 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_int_equal(ley_job_report(o.job)->device_count, 1);
     assert_string_equal(ley_job_report(o.job)->devices[0].device->name, "fast");
@@ -208,7 +184,7 @@ static void test_small_memory(void **state)
 {
     (void)state;
     fake_plan small[] = {{.name = "small", .device_class = DEV_OTHER, .max_allocation_bytes = 64 << 10}};
-    outcome o = run_job(small, 1, "all", many_planes);
+    support_job o = run_job(small, 1, "all", many_planes);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
     assert_int_equal(ley_job_report(o.job)->slab_count, 2);
@@ -242,7 +218,7 @@ static void test_progress_and_cancel(void **state)
     ley_error error = {0};
     fake_plan plans[] = {{.name = "A", .delay_us = 500}, {.name = "B", .delay_us = 500}};
     fake_devices_begin(plans, 2);
-    outcome o = {.atoms = support_atoms(40, 0, 8, 7)};
+    support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
     ley_job_options options;
     ley_job_options_default(&options);
     options.slab_planes = 1;
@@ -261,22 +237,15 @@ static void test_progress_and_cancel(void **state)
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
-static void *cancel_later(void *job)
-{
-    usleep(30000);
-    ley_job_cancel(job);
-    return NULL;
-}
-
 /* One slab of many launches: cancelling does not wait for all of them. Nor does it wait for a verification. */
 static void test_cancel_within_a_slab(void **state)
 {
     (void)state;
     ley_error error = {0};
     fake_plan plans[] = {{.name = "A", .constant_bytes = 1024, .delay_us = 10000}}; /* 64 atoms a launch */
-    fresh_cache();
+    support_fresh_cache();
     fake_devices_begin(plans, 1);
-    outcome o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
+    support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
     const ley_lattice point = {{0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
     ley_job_options options;
     ley_job_options_default(&options);
@@ -284,8 +253,7 @@ static void test_cancel_within_a_slab(void **state)
     assert_ok(ley_map_create(&point, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
     assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, cancel_later, o.job), 0);
+    const pthread_t thread = support_cancel_later(o.job, 30000);
     assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
     pthread_join(thread, NULL);
     assert_true(plans[0].launches < 79 + 40); /* 79 of the self-test, and a few of 100 */
@@ -301,7 +269,7 @@ static void test_reasons_of_a_failover(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 5}, {.name = "second", .speed = 2, .fail_open = 2}};
-    outcome o = run_job(plans, 2, NULL, NULL);
+    support_job o = run_job(plans, 2, NULL, NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "first: fake_launch()"));
     assert_non_null(strstr(o.error.message, "second: fake_open()"));
@@ -345,7 +313,7 @@ static void test_two_paths_to_one_card(void **state)
     fake_plan plans[] = {{.name = "Card", .card = "pci 0000:01:00"}, {.name = "Other"}, {.name = "Card again", .card = "pci 0000:01:00"}};
     ley_device_list *list = NULL;
     ley_engine *engine = NULL;
-    fresh_cache();
+    support_fresh_cache();
     fake_devices_begin(plans, 3);
     assert_int_equal(ley_device_list_create(&list, NULL), LEY_OK);
     assert_int_equal(ley_device_list_get(list, 0)->index, 0);
@@ -371,7 +339,7 @@ static void test_bad_options(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
-    outcome o = run_job(plans, 1, "all", NULL);
+    support_job o = run_job(plans, 1, "all", NULL);
     ley_job_options good, bad;
     ley_job *job = NULL;
     ley_job_options_default(&good);
@@ -427,7 +395,7 @@ static void test_an_engine_keeps_its_facts(void **state)
     (void)state;
     char own[256], roots[2][32];
     fake_plan plans[] = {{.name = "A"}};
-    outcome o = run_job(plans, 1, "all", NULL);
+    support_job o = run_job(plans, 1, "all", NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     snprintf(own, sizeof own, "%s", ley_job_report(o.job)->devices[0].specification);
     for (int root = 0; root < 2; root++) {
@@ -488,7 +456,7 @@ static void test_slab_queue(void **state)
 
 int main(void)
 {
-    fresh_cache();
+    support_fresh_cache();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_devices_share_the_map),
         cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
