@@ -103,7 +103,7 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
     s->job = job;
     const dcs_problem *problem = job->method_data;
     const dcs_wish wish = {.variant = job->variant, .math = job->options.math, .sum = job->options.sum,
-                              .n_x = problem->lattice.n[0], .n_y = problem->lattice.n[1]};
+                           .n_x = problem->lattice.n[0], .n_y = problem->lattice.n[1]};
     ley_status status = dcs_kernel_create(w->device, &wish, &s->kernel, error);
     if (status != LEY_OK)
         return status;
