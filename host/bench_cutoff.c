@@ -146,7 +146,7 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
                                         .store = PADDED_FLOAT};
             int64_t points = 0;
             tiled_points(&regions, &points);
-            *sum += sum_of(run.staging->bytes, points);
+            *sum += sum_of(run.phi.staging->bytes, points);
         }
     }
     if (status == LEY_OK && !with_padding)

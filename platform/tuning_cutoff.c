@@ -4,7 +4,6 @@
 #include "kernel_table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise of 1e-5. */

@@ -4,7 +4,6 @@
 #include "kernel_table.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SIMPLE_TILE = 1 };

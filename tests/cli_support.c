@@ -302,7 +302,7 @@ void cli_assert_nothing_left(void)
 static bool begins_with_its_name(const char *err)
 {
 #ifdef __SANITIZE_ADDRESS__
-    if (strstr(err, "\nleyden: ") != NULL)
+    if (strncmp(err, "==", 2) == 0 && strstr(err, "\nleyden: ") != NULL)
         return true;
 #endif
     return strncmp(err, "leyden: ", 8) == 0;

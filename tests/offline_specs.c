@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MATH_STANDARD = 0, MATH_AUTO = 2, MAX_OPTIONS = 512, MAX_SEEN = 512, LARGE = 4096, LARGEST_SHAPE = 512 };
+enum { MAX_OPTIONS = 512, MAX_SEEN = 512, LARGE = 4096, LARGEST_SHAPE = 512 };
 typedef enum depth { FEW, MORE, ALL } depth; /* what main() is asked for; MORE when nothing is said */
 
 static const char *const sums[] = {"float", "compensated", "double"};
@@ -111,7 +111,7 @@ static void print_dcs(const dev_info *info, depth deep)
     const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
     const char *variant;
     for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
-        dcs_wish wish = {.math = MATH_AUTO, .sum = sum, .n_x = LARGE, .n_y = LARGE};
+        dcs_wish wish = {.math = TUNING_AUTO, .sum = sum, .n_x = LARGE, .n_y = LARGE};
         print_dcs_choice(info, &fast_fma, &wish);
         print_dcs_choice(info, &slow_fma, &wish);
         for (size_t i = 0; deep > FEW && (variant = tuning_dcs_variant(i)) != NULL; i++) {
@@ -121,12 +121,12 @@ static void print_dcs(const dev_info *info, depth deep)
         wish.variant = NULL;
         print_dcs_shapes(info, &fast_fma, wish);
         wish.n_x = wish.n_y = LARGE;
-        wish.math = MATH_STANDARD;
+        wish.math = TUNING_STANDARD;
         print_dcs_choice(info, &fast_fma, &wish);
     }
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
         const calibration c = made_up(root, fastest_exp(info), true);
-        const dcs_wish wish = {.math = MATH_AUTO, .n_x = LARGE, .n_y = LARGE};
+        const dcs_wish wish = {.math = TUNING_AUTO, .n_x = LARGE, .n_y = LARGE};
         if (calibrate_root_possible(info, root, calibrate_width(info)))
             print_dcs_choice(info, &c, &wish);
     }
@@ -156,7 +156,7 @@ static void print_mdh_choice(const dev_info *info, const calibration *c, const m
 /* Every sum and screening, for faces and for a list. */
 static void print_mdh_variant(const dev_info *info, const calibration *c, const char *variant)
 {
-    mdh_wish wish = {.variant = variant, .math = MATH_AUTO, .n_a = LARGE, .n_b = LARGE};
+    mdh_wish wish = {.variant = variant, .math = TUNING_AUTO, .n_a = LARGE, .n_b = LARGE};
     for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
         for (wish.screening = LEY_SCREENING_NONE; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
             for (wish.points = LEY_POINTS_FACES; wish.points <= LEY_POINTS_LIST; wish.points++)
@@ -185,7 +185,7 @@ static void print_mdh(const dev_info *info, depth deep)
 {
     const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
     const char *variant;
-    mdh_wish wish = {.math = MATH_AUTO, .screening = LEY_SCREENING_FOLDED, .n_a = LARGE, .n_b = LARGE};
+    mdh_wish wish = {.math = TUNING_AUTO, .screening = LEY_SCREENING_FOLDED, .n_a = LARGE, .n_b = LARGE};
     print_mdh_variant(info, &fast_fma, NULL);
     print_mdh_choice(info, &slow_fma, &wish);
     for (size_t i = 0; deep == ALL && (variant = tuning_mdh_variant(i)) != NULL; i++)
@@ -201,7 +201,7 @@ static void print_mdh(const dev_info *info, depth deep)
         for (wish.n_a = 1; wish.n_a <= LARGEST_SHAPE; wish.n_a++)
             print_mdh_choice(info, &fast_fma, &wish);
     wish.n_a = wish.n_b = LARGE;
-    wish.math = MATH_STANDARD;
+    wish.math = TUNING_STANDARD;
     print_mdh_choice(info, &fast_fma, &wish);
 }
 
@@ -225,9 +225,9 @@ static void print_cutoff(const dev_info *info, depth deep)
 {
     const calibration fast = usual(info, true);
     const char *variant = NULL;
-    cutoff_wish wish = {.math = MATH_STANDARD, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
+    cutoff_wish wish = {.math = TUNING_STANDARD, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
     print_cutoff_choice(info, &fast, &wish);
-    wish.math = MATH_AUTO;
+    wish.math = TUNING_AUTO;
     for (wish.store = LEY_STORE_REGIONS; wish.store <= LEY_STORE_ROWS; wish.store++)
         for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
             print_cutoff_choice(info, &fast, &wish);
@@ -239,7 +239,7 @@ static void print_cutoff(const dev_info *info, depth deep)
                     print_cutoff_choice(info, &fast, &wish);
         wish.variant = variant = tuning_cutoff_variant(i); /* first the default */
     }
-    wish = (cutoff_wish){.math = MATH_AUTO, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
+    wish = (cutoff_wish){.math = TUNING_AUTO, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
     for (int root = 0; deep == ALL && root < LEY_ROOT_COUNT; root++) {
         const calibration c = made_up(root, fastest_exp(info), true);
         if (calibrate_root_possible(info, root, calibrate_width(info)))

@@ -345,26 +345,25 @@ static calibration slow_roots(void)
 static void test_tuning_by_measurement(void **state)
 {
     (void)state;
-    enum { STANDARD, NATIVE, AUTO };
     const dev_info info = gpu_info();
     calibration c = slow_roots();
-    dcs_wish wish = {.math = AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 100, .n_y = 100};
+    dcs_wish wish = {.math = TUNING_AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 100, .n_y = 100};
     dcs_choice choice;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
     assert_int_equal(choice.spec.root, LEY_ROOT_STANDARD); /* the native one is faster, and off by 1e-4 */
     assert_int_equal(choice.spec.newton_roots, 3);
-    wish.math = NATIVE;
+    wish.math = TUNING_NATIVE;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
     assert_int_equal(choice.spec.root, LEY_ROOT_NATIVE);
     c.root_error[LEY_ROOT_NATIVE] = 5e-7;
-    wish.math = AUTO;
+    wish.math = TUNING_AUTO;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
     assert_int_equal(choice.spec.root, LEY_ROOT_NATIVE); /* measured, and good enough */
-    wish.math = STANDARD;
+    wish.math = TUNING_STANDARD;
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
     assert_int_equal(choice.spec.root, LEY_ROOT_STANDARD);
     assert_int_equal(choice.spec.newton_roots, 0);
-    wish.math = AUTO;
+    wish.math = TUNING_AUTO;
     c.fma_per_s = 8e12; /* roots are half as fast as multiply-adds: nothing to share */
     assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, NULL), LEY_OK);
     assert_int_equal(choice.spec.newton_roots, 0);
@@ -375,7 +374,7 @@ static void test_tuning_respects_the_device(void **state)
     (void)state;
     const calibration c = slow_roots();
     dev_info info = gpu_info();
-    dcs_wish wish = {.math = 2, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 33, .n_y = 33};
+    dcs_wish wish = {.math = TUNING_AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 33, .n_y = 33};
     dcs_choice choice;
     ley_error error = {0};
     info.max_work_group = 64;

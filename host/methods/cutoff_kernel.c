@@ -241,20 +241,12 @@ ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *k, int64_t layers, 
     *run = (cutoff_run){.kernel = k};
     if (!cutoff_kernel_bytes(k, layers, &bytes))
         return ley_fail_memory(error, SIZE_MAX, "a slab");
-    ley_status status = k->device->backend->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &run->phi, error);
-    return status == LEY_OK ? k->device->backend->staging_create(k->device, (size_t)bytes, &run->staging, error) : status;
+    return launch_results_create(k->device, bytes, &run->phi, error);
 }
 
 void cutoff_run_destroy(cutoff_run *run)
 {
-    if (run->kernel == NULL)
-        return;
-    dev *device = run->kernel->device;
-    if (run->staging != NULL)
-        device->backend->staging_destroy(device, run->staging);
-    if (run->phi != NULL)
-        device->backend->buffer_destroy(device, run->phi);
-    *run = (cutoff_run){.kernel = NULL};
+    launch_results_destroy(&run->phi);
 }
 
 static dev_argument vector(const double x[4])
@@ -291,7 +283,7 @@ static ley_status launch(void *context, size_t i, dev_event **done, ley_error *e
         vector((double[4]){s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit}),
         dev_argument_bytes(p->limits, sizeof p->limits),
         dev_argument_bytes(p->series, sizeof p->series),
-        dev_argument_buffer(run->phi),
+        dev_argument_buffer(run->phi.buffer),
     };
     const bool alone = spec->width > 1;
     const dev_launch what = {
@@ -311,8 +303,7 @@ ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_e
     run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
     int64_t bytes = 0;
     bytes_of(run->kernel, run->planes, &bytes);
-    run->launches = (launches){.device = run->kernel->device, .total = 1, .launch = launch, .context = run, .from = run->phi, .to = run->staging,
-                               .bytes = (size_t)bytes};
+    run->launches = (launches){.device = run->kernel->device, .total = 1, .launch = launch, .context = run, .results = &run->phi, .bytes = bytes};
     return launches_begin(&run->launches, error);
 }
 
@@ -328,9 +319,9 @@ ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, floa
     const padded_slab rows = rows_of(k, run->planes);
     const tiled_slab regions = regions_of(k, run->planes);
     if (k->choice.spec.store == LEY_STORE_ROWS)
-        padding_crop(&rows, run->staging->bytes, planes);
+        padding_crop(&rows, run->phi.staging->bytes, planes);
     else
-        transpose_to_rows(&regions, run->staging->bytes, planes);
+        transpose_to_rows(&regions, run->phi.staging->bytes, planes);
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
     return LEY_OK;

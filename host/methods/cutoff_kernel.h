@@ -103,8 +103,7 @@ bool cutoff_kernel_bytes(const cutoff_kernel *kernel, int64_t layers, int64_t *b
 typedef struct cutoff_run {
     cutoff_kernel *kernel;
     int64_t first, planes; /* the first plane; those that the lattice has */
-    dev_buffer *phi;
-    dev_staging *staging;
+    launch_results phi;
     launches launches;
 } cutoff_run;
 

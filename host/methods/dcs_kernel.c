@@ -166,7 +166,7 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
         dev_argument_buffer(batch->buffer), dev_argument_int(batch->first),
         dev_argument_int(batch->count),     dev_argument_int((int32_t)run->first),
         step_argument(k),                   dev_argument_int(i > 0),
-        dev_argument_buffer(run->phi),
+        dev_argument_buffer(run->phi.buffer),
     };
     const dev_launch launch = {
         .program = k->program,
@@ -193,20 +193,12 @@ ley_status dcs_run_create(dcs_run *run, dcs_kernel *k, int64_t planes, ley_error
     *run = (dcs_run){.kernel = k};
     if (!padding_bytes(&layout, &bytes))
         return ley_fail_memory(error, SIZE_MAX, "a slab");
-    ley_status status = k->device->backend->buffer_create(k->device, (size_t)bytes, DEV_READ_WRITE, &run->phi, error);
-    return status == LEY_OK ? k->device->backend->staging_create(k->device, (size_t)bytes, &run->staging, error) : status;
+    return launch_results_create(k->device, bytes, &run->phi, error);
 }
 
 void dcs_run_destroy(dcs_run *run)
 {
-    if (run->kernel == NULL)
-        return;
-    dev *device = run->kernel->device;
-    if (run->staging != NULL)
-        device->backend->staging_destroy(device, run->staging);
-    if (run->phi != NULL)
-        device->backend->buffer_destroy(device, run->phi);
-    *run = (dcs_run){.kernel = NULL};
+    launch_results_destroy(&run->phi);
 }
 
 ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error)
@@ -217,7 +209,7 @@ ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error 
     run->first = first;
     run->planes = planes;
     run->launches = (launches){.device = run->kernel->device, .total = run->kernel->batch_count, .launch = launch_batch, .context = run,
-                               .from = run->phi, .to = run->staging, .bytes = (size_t)bytes};
+                               .results = &run->phi, .bytes = bytes};
     return launches_begin(&run->launches, error);
 }
 
@@ -226,7 +218,7 @@ ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *pla
     const padded_slab layout = layout_of(run->kernel, run->planes);
     ley_status status = launches_finish(&run->launches, cancelled, error);
     if (status == LEY_OK)
-        padding_crop(&layout, run->staging->bytes, planes);
+        padding_crop(&layout, run->phi.staging->bytes, planes);
     return status;
 }
 

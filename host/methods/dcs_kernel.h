@@ -56,8 +56,7 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel);
 typedef struct dcs_run {
     dcs_kernel *kernel;
     int64_t first, planes;
-    dev_buffer *phi;
-    dev_staging *staging;
+    launch_results phi;
     launches launches;
 } dcs_run;
 

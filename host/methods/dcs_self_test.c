@@ -36,12 +36,12 @@ static ley_status make_atoms(size_t n, const ley_lattice *lattice, ley_atoms **a
 /* NaN as float and as double where results shall be. */
 static ley_status poison(const dcs_run *run, ley_error *error)
 {
-    const size_t bytes = run->staging->size;
+    const size_t bytes = run->phi.staging->size;
     void *nothing = malloc(bytes);
     if (nothing == NULL)
         return ley_fail_memory(error, bytes, "the self-test");
     memset(nothing, 0xff, bytes);
-    ley_status status = run->kernel->device->backend->write(run->kernel->device, run->phi, 0, nothing, bytes, error);
+    ley_status status = run->kernel->device->backend->write(run->kernel->device, run->phi.buffer, 0, nothing, bytes, error);
     free(nothing);
     return status;
 }

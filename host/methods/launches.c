@@ -2,6 +2,26 @@
 
 #include "error.h"
 
+ley_status launch_results_create(dev *device, int64_t bytes, launch_results *r, ley_error *error)
+{
+    *r = (launch_results){.device = device};
+    ley_status status = device->backend->buffer_create(device, (size_t)bytes, DEV_READ_WRITE, &r->buffer, error);
+    if (status == LEY_OK)
+        status = device->backend->staging_create(device, (size_t)bytes, &r->staging, error);
+    if (status != LEY_OK)
+        launch_results_destroy(r);
+    return status;
+}
+
+void launch_results_destroy(launch_results *r)
+{
+    if (r->staging != NULL)
+        r->device->backend->staging_destroy(r->device, r->staging);
+    if (r->buffer != NULL)
+        r->device->backend->buffer_destroy(r->device, r->buffer);
+    *r = (launch_results){.device = NULL};
+}
+
 static ley_status launch_next(launches *run, ley_error *error)
 {
     ley_status status = run->launch(run->context, run->launched, &run->events[run->launched % LAUNCHES_IN_FLIGHT], error);
@@ -24,7 +44,8 @@ static ley_status wait_oldest(launches *run, ley_error *error)
 /* Once `after` has ended; NULL: at once. */
 static ley_status start_read(launches *run, dev_event *after, ley_error *error)
 {
-    ley_status status = run->device->backend->read(run->device, run->from, 0, run->to, run->bytes, after, &run->read, error);
+    const launch_results *r = run->results;
+    ley_status status = run->device->backend->read(run->device, r->buffer, 0, r->staging, (size_t)run->bytes, after, &run->read, error);
     if (status != LEY_OK)
         run->read = NULL;
     return status;

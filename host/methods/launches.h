@@ -9,14 +9,24 @@
 
 enum { LAUNCHES_IN_FLIGHT = 2 };
 
+/* Room for what launches make: on the device, and on the host, where it comes back to. */
+typedef struct launch_results {
+    dev *device; /* NULL: there is no room */
+    dev_buffer *buffer;
+    dev_staging *staging;
+} launch_results;
+
+/* On failure there is none. */
+ley_status launch_results_create(dev *device, int64_t bytes, launch_results *results, ley_error *error);
+void launch_results_destroy(launch_results *results);
+
 typedef struct launches {
     dev *device;
     size_t total;
     ley_status (*launch)(void *context, size_t i, dev_event **done, ley_error *error); /* starts the i-th */
     void *context;
-    dev_buffer *from; /* what comes back when all launches have ended: its first bytes */
-    dev_staging *to;
-    size_t bytes;
+    const launch_results *results; /* of these, so many bytes come back when all launches have ended */
+    int64_t bytes;
     dev_event *events[LAUNCHES_IN_FLIGHT]; /* of launch i: events[i % LAUNCHES_IN_FLIGHT] */
     size_t launched, waited;
     dev_event *read;    /* NULL: not started, or waited for */
@@ -25,7 +35,7 @@ typedef struct launches {
     dev_times transfer; /* of the way back */
 } launches;
 
-/* Starts the first ones, and the way back behind them where these are all. Set before: device, total, launch, context, from, to, bytes. On failure
+/* Starts the first ones, and the way back behind them where these are all. Set before: device, total, launch, context, results, bytes. On failure
  * nothing is left in flight. */
 ley_status launches_begin(launches *run, ley_error *error);
 

@@ -74,9 +74,9 @@ typedef struct mdh_run {
     mdh_segment segments[PATCH_COUNT];
     size_t groups, parts;
     int part_values, part_atoms, batch_atoms;
-    dev_buffer *places, *part_sums, *sums;
-    dev_staging *staging;
-    size_t place_bytes, part_bytes, sum_bytes; /* of the buffers, which grow when need be */
+    dev_buffer *places, *part_sums;
+    size_t place_bytes, part_bytes; /* of the buffers, which grow when need be */
+    launch_results sums;
     launches launches;
 } mdh_run;
 

@@ -110,15 +110,10 @@ static ley_status make_buffers(mdh_run *run, ley_error *error)
     ley_status status = grow(device, &run->places, &run->place_bytes, places, DEV_READ_ONLY, error);
     if (status == LEY_OK)
         status = grow(device, &run->part_sums, &run->part_bytes, parts, DEV_READ_WRITE, error);
-    if (status == LEY_OK && run->sum_bytes < sums && run->staging != NULL) {
-        device->backend->staging_destroy(device, run->staging);
-        run->staging = NULL;
-    }
-    if (status == LEY_OK)
-        status = grow(device, &run->sums, &run->sum_bytes, sums, DEV_READ_WRITE, error);
-    if (status == LEY_OK && run->staging == NULL)
-        status = device->backend->staging_create(device, run->sum_bytes, &run->staging, error);
-    return status;
+    if (status != LEY_OK || (run->sums.staging != NULL && run->sums.staging->size >= sums))
+        return status;
+    launch_results_destroy(&run->sums);
+    return launch_results_create(device, (int64_t)sums, &run->sums, error);
 }
 
 static ley_status write_places(mdh_run *run, ley_error *error)
@@ -141,7 +136,7 @@ static ley_status launch_sums(mdh_run *run, dev_event **done, ley_error *error)
 {
     const mdh_kernel *k = run->kernel;
     const dev_argument arguments[] = {dev_argument_buffer(run->part_sums), dev_argument_int((int32_t)run->parts),
-                                      dev_argument_int(run->part_values), dev_argument_buffer(run->sums)};
+                                      dev_argument_int(run->part_values), dev_argument_buffer(run->sums.buffer)};
     const dev_launch launch = {.program = k->sum_program,
                                .groups = {(size_t)ceil_div(run->part_values, SUM_GROUP), 1, 1},
                                .group_size = {SUM_GROUP, 1, 1},
@@ -186,7 +181,7 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
     run->kernel = kernel;
     run->first = first;
     run->count = count;
-    run->launches = (launches){.device = kernel->device, .launch = launch_batch, .context = run};
+    run->launches = (launches){.device = kernel->device, .launch = launch_batch, .context = run, .results = &run->sums};
     if (kernel->problem->patch_count > 0)
         cut_segments(run);
     else
@@ -197,15 +192,13 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
         status = write_places(run, error);
     if (status != LEY_OK)
         return status;
-    run->launches.from = run->sums;
-    run->launches.to = run->staging;
-    run->launches.bytes = (size_t)run->part_values * value_bytes(run);
+    run->launches.bytes = run->part_values * (int64_t)value_bytes(run);
     return launches_begin(&run->launches, error);
 }
 
 static double staged_value(const mdh_run *run, size_t at)
 {
-    const void *bytes = run->staging->bytes;
+    const void *bytes = run->sums.staging->bytes;
     return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? ((const double *)bytes)[at] : (double)((const float *)bytes)[at];
 }
 
@@ -242,11 +235,10 @@ ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *va
 void mdh_run_end(mdh_run *run, dev *device)
 {
     const dev_backend *b = device->backend;
-    if (run->staging != NULL)
-        b->staging_destroy(device, run->staging);
-    dev_buffer *const buffers[] = {run->places, run->part_sums, run->sums};
+    dev_buffer *const buffers[] = {run->places, run->part_sums};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (buffers[i] != NULL)
             b->buffer_destroy(device, buffers[i]);
+    launch_results_destroy(&run->sums);
     *run = (mdh_run){.kernel = NULL};
 }
