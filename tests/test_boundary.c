@@ -725,7 +725,7 @@ static void dx_files(void **state)
                 strstr(text, "# POTENTIAL (kT/e)\n# \n# one\n# two\nobject 1 class gridpositions counts ")); /* plain */
             if (stride == 1)
                 assert_non_null(
-                    strstr(text, "\norigin -12.375 0.33333333333333331 7\ndelta 0.10000000000000001 0 0\n"));
+                    strstr(text, "\norigin -1.237500e+01 3.333333333333333e-01 7.000000e+00\ndelta 1.000000e-01 0.0"));
             free(text);
             ley_boundary_destroy(boundary);
         }

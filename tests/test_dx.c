@@ -194,6 +194,29 @@ static void round_trips(void **state)
     }
 }
 
+/* Where a point lies is not rounded: the header's numbers are read back as the same doubles, however many digits that takes. */
+static void places_are_exact(void **state)
+{
+    (void)state;
+    static const double origins_A[] = {0, -0.1, 1e3 / 3, 12000.123456789, -999999.9999999, 3 * 0.1, 1e-7, 987654321.0123};
+    static const double spacings_A[] = {0.5, 0.1, 20.0 / 15, 1e-6, 0.123456789012345678};
+    for (size_t o = 0; o < sizeof origins_A / sizeof *origins_A; o++)
+        for (size_t s = 0; s < sizeof spacings_A / sizeof *spacings_A; s++) {
+            const double at_A = origins_A[o], h_A = spacings_A[s];
+            const ley_lattice lattice = {{at_A, nextafter(at_A, 1e9), -at_A}, {h_A, nextafter(h_A, 1), 2 * h_A}, {2, 1, 3}};
+            ley_map *map = NULL;
+            assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
+            memset(ley_map_values(map), 0, 6 * sizeof(float));
+            assert_int_equal(ley_map_write_dx(map, path, NULL, NULL, NULL), LEY_OK);
+            ley_map *again = read_fine(path);
+            for (int axis = 0; axis < 3; axis++)
+                assert_true(ley_map_lattice(again)->origin_A[axis] == lattice.origin_A[axis] &&
+                            ley_map_lattice(again)->spacing_A[axis] == lattice.spacing_A[axis]);
+            ley_map_destroy(map);
+            ley_map_destroy(again);
+        }
+}
+
 static void values_that_are_none(void **state)
 {
     (void)state;
@@ -499,6 +522,7 @@ int main(void)
         cmocka_unit_test(digits_equal_printf),
         cmocka_unit_test(apbs_layout),
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(places_are_exact),
         cmocka_unit_test(values_that_are_none),
         cmocka_unit_test(cancelled_or_failed_leaves_nothing),
         cmocka_unit_test(targets),

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 16 };
+enum {
+    TILE = 16,
+    NUMBER_BYTES = 32 /* of any number of the header */
+};
 
 static const size_t block_bytes = 64 << 20; /* of values turned into the file's order at once, when several rows fit */
 
@@ -81,15 +84,30 @@ static ley_status write_comment(ley_output *output, const char *comment, ley_err
     return LEY_OK;
 }
 
-/* A line of a keyword and three numbers. */
-static ley_status write_three(ley_output *output, const char *keyword, double x, double y, double z, bool exact,
-                              ley_error *error)
+/* As APBS writes a number where its seven digits say the same double; else as many digits as that takes, 17 at most. */
+static void exact_text(double value, char text[NUMBER_BYTES])
 {
-    return print(output, error, exact ? "%s %.17g %.17g %.17g\n" : "%s %12.6e %12.6e %12.6e\n", keyword, x, y, z);
+    locale_t old = uselocale(ley_c_locale());
+    for (int decimals = 6; decimals <= 16; decimals++) {
+        snprintf(text, NUMBER_BYTES, "%.*e", decimals, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    uselocale(old);
+}
+
+/* A line of a keyword and three numbers. */
+static ley_status write_three(ley_output *output, const char *keyword, double x, double y, double z, ley_error *error)
+{
+    const double values[3] = {x, y, z};
+    char text[3][NUMBER_BYTES];
+    for (int i = 0; i < 3; i++)
+        exact_text(values[i], text[i]);
+    return print(output, error, "%s %s %s %s\n", keyword, text[0], text[1], text[2]);
 }
 
 ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
-                               bool exact, ley_error *error)
+                               ley_error *error)
 {
     const double *o = lattice->origin_A, *h = lattice->spacing_A;
     const long long n[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
@@ -103,10 +121,9 @@ ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, c
     if (status == LEY_OK)
         status = print(output, error, "object 1 class gridpositions counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
-        status = write_three(output, "origin", o[0], o[1], o[2], exact, error);
+        status = write_three(output, "origin", o[0], o[1], o[2], error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        status = write_three(output, "delta", axis == 0 ? h[0] : 0, axis == 1 ? h[1] : 0, axis == 2 ? h[2] : 0, exact,
-                             error);
+        status = write_three(output, "delta", axis == 0 ? h[0] : 0, axis == 1 ? h[1] : 0, axis == 2 ? h[2] : 0, error);
     if (status == LEY_OK)
         status = print(output, error, "object 2 class gridconnections counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
@@ -202,7 +219,7 @@ ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *co
         status = ley_output_open(&output, path, ends_in_gz(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, false, error);
+    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, error);
     if (status == LEY_OK)
         status = write_array(&output, map, error);
     if (status == LEY_OK)

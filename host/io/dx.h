@@ -7,10 +7,10 @@
 
 enum { LEY_DX_VALUES_A_LINE = 3 };
 
-/* Everything in front of the values. `units` may be empty, `comment` NULL; `exact`: origin and spacing with 17 digits
- * instead of APBS's 7. */
+/* Everything in front of the values. `units` may be empty, `comment` NULL. Origin and spacing are read back as the same doubles: with
+ * APBS's seven digits where these are enough, else with up to 17. */
 ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
-                               bool exact, ley_error *error);
+                               ley_error *error);
 
 /* Everything behind them; the last line of values must have been ended. */
 ley_status ley_dx_write_footer(ley_output *output, ley_error *error);
