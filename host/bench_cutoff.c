@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double h_A = 0.5, padding_A = 0.5, r_min_A = 0.05, usual_cutoff_A = 12;
+static const double h_A = 0.5, padding_A = 0.25, r_min_A = 0.05, usual_cutoff_A = 12;
 static const int64_t papers_atoms = 1534539, cpu_atoms = 20000, most_linear_cpu_atoms = 100000, least_linear_atoms = 10000;
 static const int64_t slow_atoms = 60; /* where kernels are interpreted */
 static const double slow_cutoff_A = 3;

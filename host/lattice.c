@@ -2,6 +2,7 @@
 #include "leyden.h"
 #include "sizes.h"
 
+#include <float.h>
 #include <math.h>
 
 ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error)
@@ -44,14 +45,17 @@ ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double p
     double low_A[3], high_A[3];
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
-        /* A hair less than the quotient: 20 / 0.1 shall be 200 intervals, not 201. */
-        double intervals = ceil((high_A[axis] - low_A[axis] + 2 * padding_A) / spacing_A * (1 - 1e-12));
+        /* What the quotients may be off by: with 10 A beside 0 and spacings of 0.1 A the origin shall be -10, not -10.1. */
+        const double reach_A = fmax(fabs(low_A[axis]), fabs(high_A[axis])) + padding_A;
+        const double rounding = 4 * DBL_EPSILON * reach_A / spacing_A;
+        const double first = floor((low_A[axis] - padding_A) / spacing_A + rounding);
+        const double intervals = ceil((high_A[axis] + padding_A) / spacing_A - rounding) - first;
         if (!(intervals < LEY_MAX_EXTENT))
             return ley_fail(error, LEY_ERROR_INPUT, "lattice: spacing %g A makes %.3g points along %c", spacing_A,
                             intervals + 1, 'x' + axis);
         result.n[axis] = (int64_t)intervals + 1;
         result.spacing_A[axis] = spacing_A;
-        result.origin_A[axis] = 0.5 * (low_A[axis] + high_A[axis]) - 0.5 * intervals * spacing_A;
+        result.origin_A[axis] = first * spacing_A;
     }
     ley_status status = ley_lattice_check(&result, error);
     if (status == LEY_OK)

@@ -107,7 +107,8 @@ typedef struct ley_lattice {
     int64_t n[3]; /* points along x, y, z */
 } ley_lattice;
 
-/* The lattice of equal spacing around all atoms with at least `padding_A` on every side, centred on their box.
+/* The lattice of equal spacing around all atoms with at least `padding_A`, and less than a spacing more, on every side. Its
+ * origin is a multiple of the spacing along each axis, so that lattices of one spacing share their points.
  * Errors: LEY_ERROR_INPUT when the spacing is not positive, the padding negative, or the lattice overflows. */
 LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double padding_A, ley_lattice *lattice,
                                       ley_error *error);
@@ -144,10 +145,10 @@ LEY_API void ley_map_set_units(ley_map *map, const char *units);
  * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
-/* Writes an OpenDX map exactly as APBS lays it out; gzip when the path ends in ".gz". `comment`: lines for the header,
- * separated by newlines, or NULL. The file appears under its name only when it is whole. `cancel`: stops the writing
- * when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT for a value that is not a number,
- * which is never written. */
+/* Writes an OpenDX map as APBS lays it out, with as many digits of origin and spacing as it takes to read the same
+ * doubles back; gzip when the path ends in ".gz". `comment`: lines for the header, separated by newlines, or NULL. The
+ * file appears under its name only when it is whole. `cancel`: stops the writing when it becomes true (LEY_CANCELLED),
+ * or NULL. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT for a value that is not a number, which is never written. */
 LEY_API ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment,
                                     const volatile bool *cancel, ley_error *error);
 
@@ -224,8 +225,8 @@ LEY_API ley_status ley_boundary_check_atoms(const ley_boundary *boundary, const 
  * interpolated bilinearly; INFINITY when stride does not divide all n - 1. */
 LEY_API double ley_boundary_stride_error(const ley_boundary *boundary, int stride);
 
-/* Writes an OpenDX map of every stride-th node: values on its faces, 0 inside; header numbers with 17 digits. Plain text: APBS reads no
- * gzip here. Otherwise as ley_map_write_dx(). */
+/* Writes an OpenDX map of every stride-th node: values on its faces, 0 inside. Plain text: APBS reads no gzip here.
+ * Otherwise as ley_map_write_dx(). */
 LEY_API ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const char *path, const char *comment,
                                          const volatile bool *cancel, ley_error *error);
 

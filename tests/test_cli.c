@@ -1,6 +1,7 @@
 /* The command from end to end: what it prints, writes and returns, on good days and bad. */
 #include "cli_support.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,6 +337,37 @@ static void test_dims_origin_and_units(void **state)
     free(bytes);
 }
 
+/* Far from the origin, too, the values belong to the points that the header names. */
+static void test_maps_far_from_the_origin(void **state)
+{
+    (void)state;
+    static const double places_A[] = {1.2e4, -1e6};
+    for (size_t i = 0; i < sizeof places_A / sizeof *places_A; i++) {
+        const double x_A = places_A[i] + 1.234567;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "ATOM 1 C MOL A 1 %.9f %.9f %.9f 1.0 1.7\nATOM 2 C MOL A 1 %.9f %.9f %.9f -0.7 1.7\n", x_A, x_A + 0.1,
+                 -x_A, x_A + 2.3, x_A, 1.1 - x_A);
+        cli_write_text("far.pqr", text);
+        cli("map far.pqr -o out/a.dx --spacing 0.4 --padding 3");
+        cli_expect(0, "written:", NULL);
+        assert_right_map(cli_path("far.pqr"), "out/a.dx", 1, 0.05);
+        cli("map far.pqr -o out/b.dx --dims 12,10,9 --spacing 0.3333333333333333 --origin %.9f,%.9f,%.9f", x_A - 1.3333,
+            x_A - 2.20717, -x_A - 1.1);
+        cli_expect(0, "written:", NULL);
+        assert_right_map(cli_path("far.pqr"), "out/b.dx", 1, 0.05);
+        cli("map far.pqr -o out/c.dx --dims 12,10,9 --spacing 0.3");
+        cli_expect(0, "written:", NULL);
+        assert_right_map(cli_path("far.pqr"), "out/c.dx", 1, 0.05);
+        ley_map *map = cli_read_map("out/c.dx");
+        for (int axis = 0; axis < 3; axis++) {
+            const double origin_A = ley_map_lattice(map)->origin_A[axis];
+            assert_true(origin_A == 0.3 * round(origin_A / 0.3));
+        }
+        ley_map_destroy(map);
+    }
+}
+
 static void test_a_protein(void **state)
 {
     (void)state;
@@ -626,6 +658,7 @@ int main(void)
         TEST(test_a_kernel_that_is_wrong),
         TEST(test_a_map_by_padding),
         TEST(test_dims_origin_and_units),
+        TEST(test_maps_far_from_the_origin),
         TEST(test_a_protein),
         TEST(test_quiet),
         TEST(test_the_same_command_makes_the_same_bytes),

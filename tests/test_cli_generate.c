@@ -65,7 +65,7 @@ static void test_the_reference_box(void **state)
     cli("generate waterbox --atoms 1534539 --seed 1 -o out/box.pqr");
     cli_expect(0, "box: 1,534,539 atoms of water, side 246.6212 A, seed 1", NULL);
     ley_atoms *atoms = read_atoms("out/box.pqr");
-    assert_ok(ley_lattice_around(atoms, 0.5, 0.5, &lattice, &error));
+    assert_ok(ley_lattice_around(atoms, 0.5, 0.25, &lattice, &error));
     for (int axis = 0; axis < 3; axis++)
         assert_int_equal(lattice.n[axis], 494);
     ley_atoms_destroy(atoms);

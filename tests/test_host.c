@@ -138,14 +138,44 @@ static void test_lattice_around_atoms(void **state)
     assert_ok(ley_lattice_around(atoms, 0.5, 10, &l, &error));
     assert_int_equal(l.n[0], 49); /* 4 + 20 A: 48 intervals */
     assert_int_equal(l.n[1], 41);
-    assert_int_equal(l.n[2], 42); /* 20.3 A: 41 intervals, the spare 0.2 A on both sides */
-    assert_true(fabs(l.origin_A[0] + 11) < 1e-12 && fabs(l.origin_A[2] - (5.15 - 10.25)) < 1e-12);
+    assert_int_equal(l.n[2], 42); /* 20.3 A from -5 on: 41 intervals */
+    assert_true(l.origin_A[0] == -11 && l.origin_A[1] == -10 && l.origin_A[2] == -5);
     assert_ok(ley_lattice_around(atoms, 0.1, 10, &l, &error));
     assert_int_equal(l.n[1], 201); /* 20 / 0.1 is 200, whatever its last bit says */
+    assert_int_equal(l.n[0], 241);
+    assert_int_equal(l.n[2], 204);
     assert_int_equal(ley_lattice_around(atoms, 0, 10, &l, NULL), LEY_ERROR_INPUT);
     assert_int_equal(ley_lattice_around(atoms, 1e-6, 1e8, &l, NULL), LEY_ERROR_INPUT);
     assert_int_equal(ley_lattice_around(atoms, 1, -1, &l, NULL), LEY_ERROR_INPUT);
     ley_atoms_destroy(atoms);
+}
+
+/* Origins are whole numbers of spacings, and the padding holds on every side with less than a spacing to spare. */
+static void test_lattices_on_multiples_of_the_spacing(void **state)
+{
+    (void)state;
+    static const double spacings_A[] = {0.1, 0.3, 0.5, 0.7, 1, 1.0 / 3}, places_A[] = {0, -17.3, 1.2e4, -1e6};
+    for (size_t s = 0; s < sizeof spacings_A / sizeof *spacings_A; s++)
+        for (size_t i = 0; i < sizeof places_A / sizeof *places_A; i++) {
+            ley_error error = {0};
+            const double h_A = spacings_A[s], x_A = places_A[i], charge_e[] = {1, -1}, padding_A = 2.1;
+            const double position_A[] = {x_A, x_A + 0.123456789, x_A - 5, x_A + 11.7, x_A + 4, x_A + 0.01};
+            ley_atoms *atoms = NULL;
+            ley_lattice l;
+            double low_A[3], high_A[3];
+            assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+            assert_ok(ley_lattice_around(atoms, h_A, padding_A, &l, &error));
+            ley_atoms_bounds_A(atoms, low_A, high_A);
+            for (int axis = 0; axis < 3; axis++) {
+                const double first = round(l.origin_A[axis] / h_A), rounding_A = 1e-15 * (fabs(x_A) + 20) * 4;
+                const double below_A = low_A[axis] - l.origin_A[axis];
+                const double above_A = l.origin_A[axis] + (double)(l.n[axis] - 1) * h_A - high_A[axis];
+                assert_true(l.origin_A[axis] == first * h_A);
+                assert_true(below_A >= padding_A - rounding_A && below_A < padding_A + h_A);
+                assert_true(above_A >= padding_A - rounding_A && above_A < padding_A + h_A);
+            }
+            ley_atoms_destroy(atoms);
+        }
 }
 
 static void test_atoms(void **state)
@@ -327,7 +357,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_sizes), cmocka_unit_test(test_lattices),
-        cmocka_unit_test(test_lattice_around_atoms), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_lattice_around_atoms),
+        cmocka_unit_test(test_lattices_on_multiples_of_the_spacing), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
         cmocka_unit_test(test_packing),       cmocka_unit_test(test_reference), cmocka_unit_test(test_comparator),
         cmocka_unit_test(test_sampling),      cmocka_unit_test(test_yardstick),
     };

@@ -106,7 +106,7 @@ static void test_the_reference_box(void **state)
         double low_A[3], high_A[3];
         ley_atoms_bounds_A(box, low_A, high_A);
         assert_int_equal(ley_atoms_count(box), REFERENCE_ATOMS);
-        assert_ok(ley_lattice_around(box, 0.5, 0.5, &lattice, &error));
+        assert_ok(ley_lattice_around(box, 0.5, 0.25, &lattice, &error));
         for (int axis = 0; axis < 3; axis++) {
             assert_int_equal(lattice.n[axis], 494);
             assert_true(high_A[axis] - low_A[axis] > 245.0 && high_A[axis] - low_A[axis] <= 245.5);

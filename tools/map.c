@@ -69,7 +69,7 @@ static const option_row map_options[] = {
                 .value = "X,Y,Z",
                 .low = -1e9,
                 .high = 1e9,
-                .unset = "centred on the molecule; 0,0,0 of a cell",
+                .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
                 .help = "the lattice's first point, in Angstrom; with --dims, or where the lattice is the cell"},
     [PADDING] = {.name = "padding",
                  .kind = OPTION_REAL,
@@ -201,9 +201,10 @@ static ley_status choose_lattice(const map_run *run, ley_lattice *lattice, ley_e
         double length_A = (double)(values->dims[axis] - 1) * values->spacing_A;
         lattice->n[axis] = values->dims[axis];
         lattice->spacing_A[axis] = values->spacing_A;
-        lattice->origin_A[axis] = option_given(run->arguments, ORIGIN)
-                                      ? values->origin_A[axis]
-                                      : 0.5 * (low_A[axis] + high_A[axis]) - 0.5 * length_A;
+        lattice->origin_A[axis] =
+            option_given(run->arguments, ORIGIN)
+                ? values->origin_A[axis]
+                : values->spacing_A * round((0.5 * (low_A[axis] + high_A[axis]) - 0.5 * length_A) / values->spacing_A);
     }
     return ley_lattice_check(lattice, error);
 }
@@ -397,7 +398,8 @@ const subcommand map_command = {
         "phi(r_i) = C sum_j q_j / max(|r_i - r_j|, r_min), with C = e / (4 pi eps0 dielectric), in units of --units.\n"
         "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j f(max(|r_i - r_j|, r_min)), with any function f "
         "(--pair), and atoms may have periodic images. docs/short-range.md has the functions.\n"
-        "The lattice is laid around the molecule with --padding on every side, or has --dims points. A rectangular cell that is "
+        "The lattice is laid around the molecule with --padding on every side, or has --dims points about its middle; without "
+        "--origin its first point is a multiple of the spacing, so that maps of one spacing share their points. A rectangular cell that is "
         "periodic along x, y and z is itself the lattice where neither is given: from --origin on, its edges in whole numbers of "
         "spacings, each next to --spacing, the far faces left out.",
     .options = map_options,
