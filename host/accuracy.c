@@ -7,33 +7,49 @@
 #include <math.h>
 #include <stdlib.h>
 
-ley_accuracy accuracy_compare_double(size_t n, const double *values, const double *references, double tolerance)
+/* How far a value is from the nearest right one: right are those between `lower` and `higher` about the reference. */
+static double difference_of(double value, const reference_value *right)
 {
-    double error2 = 0, reference2 = 0, largest = 0;
+    const double low = right->value + right->lower, high = right->value + right->higher;
+    return value < low ? value - low : value > high ? value - high : value - value;
+}
+
+ley_accuracy accuracy_compare(size_t n, const double *values, const reference_value *references, accuracy_limits limits,
+                              size_t *worst)
+{
+    ley_accuracy a = {.points = n, .tolerance = limits.tolerance};
+    double error2 = 0, reference2 = 0;
     bool finite = true;
     for (size_t i = 0; i < n; i++) {
-        const double difference = values[i] - references[i];
-        finite = finite && isfinite(values[i]);
+        const reference_value *right = &references[i];
+        const double difference = difference_of(values[i], right);
+        const bool counts = right->absolute > limits.nothing, is_number = isfinite(difference) && isfinite(right->value);
+        const double error = !is_number ? INFINITY : fabs(difference) / fmax(right->absolute, limits.nothing);
+        finite = finite && is_number;
+        a.compared += counts;
+        if (error > a.max_error && (counts || !(fabs(values[i]) <= limits.nothing))) {
+            a.max_error = error;
+            if (worst != NULL)
+                *worst = i;
+        }
         error2 += difference * difference;
-        reference2 += references[i] * references[i];
-        largest = fmax(largest, fabs(difference));
+        reference2 += right->value * right->value;
     }
-    const double scale = reference2 > 0 ? sqrt(reference2 / (double)n) : 1;
-    ley_accuracy a = {.points = n, .tolerance = tolerance};
-    a.relative_rms = n > 0 ? sqrt(error2 / (double)n) / scale : 0;
-    a.max_relative = largest / scale;
-    a.passed = n > 0 && finite && a.relative_rms <= tolerance;
+    a.absolute_rms = n > 0 ? sqrt(error2 / (double)n) : 0;
+    a.relative_rms = reference2 > 0 ? sqrt(error2 / reference2) : a.absolute_rms > 0 ? INFINITY : 0;
+    a.passed = n > 0 && finite && a.max_error <= a.tolerance;
     return a;
 }
 
-ley_accuracy accuracy_compare(size_t n, const float *values, const double *references, double tolerance)
+ley_accuracy accuracy_compare_float(size_t n, const float *values, const reference_value *references, double tolerance,
+                                    size_t *worst)
 {
     double *wide = calloc(n + 1, sizeof *wide);
     if (wide == NULL)
-        return (ley_accuracy){.points = n, .tolerance = tolerance, .relative_rms = INFINITY, .max_relative = INFINITY};
+        return (ley_accuracy){.points = n, .tolerance = tolerance, .max_error = INFINITY, .relative_rms = INFINITY};
     for (size_t i = 0; i < n; i++)
         wide[i] = (double)values[i];
-    const ley_accuracy a = accuracy_compare_double(n, wide, references, tolerance);
+    const ley_accuracy a = accuracy_compare(n, wide, references, (accuracy_limits){tolerance, ACCURACY_NOTHING}, worst);
     free(wide);
     return a;
 }
@@ -69,7 +85,7 @@ typedef struct sample {
     const atomic_bool *cancelled;
     int64_t *indices;
     float *values;
-    double *references;
+    reference_value *references;
 } sample;
 
 static bool stopped(const sample *s)
@@ -77,31 +93,26 @@ static bool stopped(const sample *s)
     return s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
 }
 
-/* The number nearest to `value`, which need not be one, between low and high; `middle` lies there. */
-static double nearest(double value, double low, double middle, double high)
+static void point_of(const ley_lattice *l, int64_t index, double point_A[3])
 {
-    if (isnan(value) || isnan(middle))
-        return middle;
-    return value < low ? low : value > high ? high : value;
+    const int64_t rest = index / l->n[0], at[3] = {index % l->n[0], rest % l->n[1], rest / l->n[1]};
+    for (int axis = 0; axis < 3; axis++)
+        point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
 }
 
 static void recompute(void *context, size_t first, size_t last)
 {
     const sample *s = context;
-    const ley_lattice *l = s->lattice;
     for (size_t i = first; i < last && !stopped(s); i++) {
-        const int64_t x = s->indices[i] % l->n[0], rest = s->indices[i] / l->n[0];
-        const double point_A[3] = {l->origin_A[0] + (double)x * l->spacing_A[0],
-                                   l->origin_A[1] + (double)(rest % l->n[1]) * l->spacing_A[1],
-                                   l->origin_A[2] + (double)(rest / l->n[1]) * l->spacing_A[2]};
-        double slack[2] = {0, 0};
-        const double reference = s->reference(s->context, point_A, slack);
-        s->references[i] = nearest((double)s->values[i], reference + slack[0], reference, reference + slack[1]);
+        double point_A[3];
+        point_of(s->lattice, s->indices[i], point_A);
+        s->references[i] = s->reference(s->context, point_A);
     }
 }
 
 ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference, const void *context, size_t points, uint64_t seed,
-                               double tolerance, const atomic_bool *cancelled, ley_accuracy *accuracy, ley_error *error)
+                               double tolerance, const atomic_bool *cancelled, ley_accuracy *accuracy, double worst_A[3],
+                               ley_error *error)
 {
     const ley_lattice *lattice = ley_map_lattice(map);
     const uint64_t total = (uint64_t)ley_lattice_points(lattice);
@@ -112,7 +123,7 @@ ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference
                 .references = calloc(points, sizeof *s.references)};
     ley_status status = LEY_OK;
     if (s.indices == NULL || s.references == NULL || s.values == NULL)
-        status = ley_fail_memory(error, points * 20, "the verification");
+        status = ley_fail_memory(error, points * sizeof *s.references, "the verification");
     else {
         accuracy_choose(total, points, seed, s.indices);
         for (size_t i = 0; i < points; i++)
@@ -120,8 +131,13 @@ ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference
         parallel_ranges(points, recompute, &s);
         if (stopped(&s))
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
-        else
-            *accuracy = accuracy_compare(points, s.values, s.references, tolerance);
+        else {
+            size_t worst = 0;
+            *accuracy = accuracy_compare_float(points, s.values, s.references, tolerance, &worst);
+            accuracy->host_points = points;
+            if (worst_A != NULL && points > 0)
+                point_of(lattice, s.indices[worst], worst_A);
+        }
     }
     free(s.indices);
     free(s.references);
@@ -134,10 +150,9 @@ typedef struct dcs_context {
     double coulomb_constant, r_min_A;
 } dcs_context;
 
-static double dcs_value(const void *context, const double point_A[3], double slack[2])
+static reference_value dcs_value(const void *context, const double point_A[3])
 {
     const dcs_context *d = context;
-    (void)slack;
     return reference_dcs(d->atoms, point_A, d->coulomb_constant, d->r_min_A);
 }
 
@@ -146,5 +161,5 @@ ley_status accuracy_sample(const ley_atoms *atoms, const ley_map *map, double co
                            ley_accuracy *accuracy, ley_error *error)
 {
     const dcs_context context = {atoms, coulomb_constant, r_min_A};
-    return accuracy_sample_map(map, dcs_value, &context, points, seed, tolerance, cancelled, accuracy, error);
+    return accuracy_sample_map(map, dcs_value, &context, points, seed, tolerance, cancelled, accuracy, NULL, error);
 }

@@ -230,7 +230,7 @@ static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, doub
 static ley_status sample(const cutoff_bench *p, const ley_bench_options *o, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
 {
     const double promise = short_range_promise(&p->range, o->math, cutoff_problem_largest_A(&p->problem));
-    return accuracy_sample_map(map, cutoff_problem_reference, &p->problem, BENCH_SAMPLE_POINTS, 1, promise, NULL, accuracy, error);
+    return accuracy_sample_map(map, cutoff_problem_reference, &p->problem, BENCH_SAMPLE_POINTS, 1, promise, NULL, accuracy, NULL, error);
 }
 
 /* Of the limits: a work-item reads a staged atom once for all of its points. */
@@ -359,7 +359,7 @@ static ley_status whole(worker *w, const ley_bench_options *o, const void *probl
     if (status == LEY_OK)
         status = sample(p, o, map, &row.accuracy, error);
     if (status == LEY_OK && !row.accuracy.passed)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "from end to end: relative RMS error %.3g, at most %.3g is right", row.accuracy.relative_rms,
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "from end to end: an error of %.3g of the absolute terms, at most %.3g is right", row.accuracy.max_error,
                           row.accuracy.tolerance);
     if (status == LEY_OK) {
         d->whole_variant = kernel.choice.variant;
@@ -417,8 +417,8 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
     }
     if (status == LEY_OK)
         status = sample(p, o, s.map, &row.accuracy, error);
-    if (status == LEY_OK && row.accuracy.relative_rms > 1e-5) /* single precision, whatever the devices' */
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "the host loop: relative RMS error %.3g", row.accuracy.relative_rms);
+    if (status == LEY_OK && row.accuracy.max_error > 1e-5) /* single precision, whatever the devices' */
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "the host loop: an error of %.3g of the absolute terms", row.accuracy.max_error);
     if (status == LEY_OK) {
         d->host_loop = "sphere by sphere";
         d->host_threads = 1;

@@ -168,7 +168,8 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
 
 static ley_accuracy sample(const mdh_bench *p, const ley_bench_options *o)
 {
-    double computed[BENCH_SAMPLE_POINTS], references[BENCH_SAMPLE_POINTS];
+    double computed[BENCH_SAMPLE_POINTS];
+    reference_value references[BENCH_SAMPLE_POINTS];
     int64_t indices[BENCH_SAMPLE_POINTS];
     const size_t n = accuracy_choose((uint64_t)ley_boundary_points(p->boundary), BENCH_SAMPLE_POINTS, 1, indices);
     for (size_t i = 0; i < n; i++) {
@@ -177,7 +178,8 @@ static ley_accuracy sample(const mdh_bench *p, const ley_bench_options *o)
         computed[i] = ley_boundary_read_values(p->boundary)[indices[i]];
         references[i] = reference_mdh(p->atoms, point_A, &p->solvent);
     }
-    return accuracy_compare_double(n, computed, references, mdh_problem_promise(&p->problem, o->math, o->sum));
+    const accuracy_limits limits = {mdh_problem_promise(&p->problem, o->math, o->sum), ACCURACY_NOTHING};
+    return accuracy_compare(n, computed, references, limits, NULL);
 }
 
 /* What no run writes shall show. */

@@ -207,9 +207,9 @@ static ley_status verify(ley_job *job, ley_error *error)
     ley_status status = job->method->verify(job, a, error);
     job->report.verify_s = ley_clock_s() - start_s;
     if (status == LEY_OK && !a->passed)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "verification failed: relative RMS error %.3g, at most %.3g is right%s",
-                          a->relative_rms, a->tolerance,
-                          job->options.sum != LEY_SUM_DOUBLE ? " (where charges nearly cancel, a double sum is needed)" : "");
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "verification failed: an error of %.3g of the sum of absolute terms, at most %.3g is right",
+                          a->max_error, a->tolerance);
     return status;
 }
 

@@ -387,13 +387,18 @@ LEY_API void ley_job_options_default(ley_job_options *options);
 /* Names of the kernel variants of a method, i from 0; NULL behind the last. */
 LEY_API const char *ley_variant_name(ley_method method, size_t i);
 
-/* How far a sample of the map is from double precision. */
+/* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum |terms|, the terms those of
+ * the sum at that point: where they nearly cancel, the error relative to the value is larger by as much, which relative_rms
+ * shows. */
 typedef struct ley_accuracy {
-    size_t points;
+    size_t points;       /* in the sample; 0: nothing was verified */
+    size_t host_points;  /* of these, recomputed on the host from the formula; the others by a device in double precision */
+    size_t compared;     /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
+    double max_error;    /* the largest error at a point */
     double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2) */
-    double max_relative; /* max |v - ref| / rms(ref) */
-    double tolerance;    /* of relative_rms */
-    bool passed;
+    double absolute_rms; /* sqrt(sum (v - ref)^2 / points), in the results' unit */
+    double tolerance;    /* of max_error */
+    bool passed;         /* max_error is within it, and every value is a number */
 } ley_accuracy;
 
 /* What one device did in a job. */

@@ -2,40 +2,43 @@
 
 #include <math.h>
 
-double reference_dcs(const ley_atoms *atoms, const double point_A[3], double coulomb_constant, double r_min_A)
+#define LEY_TERM_FN static inline
+#include "terms.h"
+
+static void add_term(reference_value *sum, double constant, ley_term term)
+{
+    sum->value += constant * term.value;
+    sum->absolute += fabs(constant) * term.absolute;
+}
+
+reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], double coulomb_constant, double r_min_A)
 {
     const size_t n = ley_atoms_count(atoms);
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
-    double sum = 0;
+    reference_value sum = {0};
     for (size_t j = 0; j < n; j++) {
         const double dx = point_A[0] - position_A[3 * j], dy = point_A[1] - position_A[3 * j + 1],
                      dz = point_A[2] - position_A[3 * j + 2];
-        const double r_A = sqrt(dx * dx + dy * dy + dz * dz);
-        sum += charge_e[j] / (r_A < r_min_A ? r_min_A : r_A);
+        add_term(&sum, coulomb_constant, ley_dcs_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), r_min_A));
     }
-    return coulomb_constant * sum;
+    return sum;
 }
 
-double reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent)
+reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent)
 {
     const double kappa = ley_screening_per_A(solvent),
                  factor_A = ley_solvent_coulomb_constant(solvent) / solvent->dielectric;
     const size_t n = ley_atoms_count(atoms);
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms),
                  *radius_A = ley_atoms_radii_A(atoms);
-    double sum = 0;
+    reference_value sum = {0};
     for (size_t j = 0; j < n; j++) {
         const double dx = point_A[0] - position_A[3 * j], dy = point_A[1] - position_A[3 * j + 1],
                      dz = point_A[2] - position_A[3 * j + 2];
         const double d_A = sqrt(dx * dx + dy * dy + dz * dz);
-        if (charge_e[j] == 0)
-            continue;
-        if (kappa < 1e-9)
-            sum += charge_e[j] / d_A;
-        else
-            sum += charge_e[j] / d_A * exp(-kappa * (d_A - radius_A[j])) / (1 + kappa * radius_A[j]);
+        add_term(&sum, factor_A, ley_mdh_term(charge_e[j], d_A, radius_A[j], kappa));
     }
-    return factor_A * sum;
+    return sum;
 }
 
 /* The parts of monopole, dipole and quadrupole that do not depend on direction. */
@@ -97,38 +100,22 @@ double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_
 
 /* ---- Short-range sums ------------------------------------------------------------------------------------------ */
 
+/* Public names of pair functions are the kernels' numbers. */
+_Static_assert((int)LEY_PAIR_COULOMB == LEY_PAIR_SPEC_COULOMB && (int)LEY_PAIR_TAYLOR2 == LEY_PAIR_SPEC_TAYLOR2 &&
+                   (int)LEY_PAIR_YUKAWA == LEY_PAIR_SPEC_YUKAWA && (int)LEY_PAIR_BUCKINGHAM == LEY_PAIR_SPEC_BUCKINGHAM &&
+                   (int)LEY_PAIR_EXPRESSION == LEY_PAIR_SPEC_EXPRESSION,
+               "ley_pair is LEY_PAIR of cl/spec.h");
+
 /* What atom j does at distance r. */
-static double pair_value(const ley_atoms *atoms, const ley_short_range *s, const expression *e, size_t j, double r_A)
+static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, const expression *e, size_t j, double r_A)
 {
-    const double q_e = ley_atoms_charges_e(atoms)[j], a_A = s->cutoff_A, z = s->steepness;
-    const double t = pow(r_A / a_A, 2); /* r^2/a^2 */
+    const double q_e = ley_atoms_charges_e(atoms)[j];
+    if (s->pair == LEY_PAIR_EXPRESSION)
+        return ley_single_term(expression_evaluate(e, r_A, q_e));
     const double R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
-    const double eps_j = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
-    const double eps = sqrt(eps_j * s->probe_depth_kcal_mol);
-    switch (s->pair) {
-    case LEY_PAIR_COULOMB:
-        return q_e / r_A;
-    case LEY_PAIR_SHIFTED:
-        return q_e * pow(1 - t, 2) / r_A;
-    case LEY_PAIR_TAYLOR2:
-        return q_e * (1 / r_A - (15.0 / 8 - 5.0 / 4 * t + 3.0 / 8 * pow(t, 2)) / a_A);
-    case LEY_PAIR_TAYLOR3:
-        return q_e * (1 / r_A - (35.0 / 16 - 35.0 / 16 * t + 21.0 / 16 * pow(t, 2) - 5.0 / 16 * pow(t, 3)) / a_A);
-    case LEY_PAIR_TAYLOR4:
-        return q_e * (1 / r_A - (315.0 / 128 - 105.0 / 32 * t + 189.0 / 64 * pow(t, 2) - 45.0 / 32 * pow(t, 3) +
-                                 35.0 / 128 * pow(t, 4)) / a_A);
-    case LEY_PAIR_YUKAWA:
-        return q_e * exp(-s->kappa_per_A * r_A) / r_A;
-    case LEY_PAIR_DISTANCE_DIELECTRIC:
-        return q_e / pow(r_A, 2);
-    case LEY_PAIR_LENNARD_JONES:
-        return eps * (pow(R_A / r_A, 12) - 2 * pow(R_A / r_A, 6));
-    case LEY_PAIR_BUCKINGHAM: /* R = 0: exp(-infinity), which is 0 */
-        return eps * (6 / (z - 6) * exp(z * (1 - r_A / R_A)) - z / (z - 6) * pow(R_A / r_A, 6));
-    case LEY_PAIR_EXPRESSION:
-        return expression_evaluate(e, r_A, q_e);
-    }
-    return NAN;
+    const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
+    return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, sqrt(depth_kcal_mol * s->probe_depth_kcal_mol),
+                         s->pair == LEY_PAIR_YUKAWA ? s->kappa_per_A : s->steepness);
 }
 
 /* Where images are. x has the components dual[i] . x along the vectors, none of them above |dual[i]| |x|. Along a vector that is not periodic,
@@ -218,33 +205,36 @@ static bool image_range(const images *im, const double d_A[3], double low[3], do
 }
 
 typedef struct short_sum {
-    double cutoff_A, value, lower, higher;
+    double cutoff_A, constant;
+    reference_value sum;
     bool vanishes; /* the function, at the cutoff */
 } short_sum;
 
-static void add_value(short_sum *sum, double r_A, double value)
+static void add_pair(short_sum *s, double r_A, ley_term term)
 {
-    const bool counts = r_A < sum->cutoff_A;
+    const bool counts = r_A < s->cutoff_A, may_not = !s->vanishes && fabs(r_A / s->cutoff_A - 1) < 1e-6;
     if (counts)
-        sum->value += value;
-    if (sum->vanishes || fabs(r_A / sum->cutoff_A - 1) >= 1e-6)
+        add_term(&s->sum, s->constant, term);
+    if (!may_not)
         return;
-    const double change = counts ? -value : value;
-    *(change < 0 ? &sum->lower : &sum->higher) += change;
+    const double change = s->constant * (counts ? -term.value : term.value);
+    *(change < 0 ? &s->sum.lower : &s->sum.higher) += change;
+    if (!counts)
+        s->sum.absolute += fabs(s->constant) * term.absolute;
 }
 
-double reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e, const double point_A[3],
-                             double constant, double r_min_A, double slack[2])
+reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
+                                      const double point_A[3], double constant, double r_min_A)
 {
     const double reach_A = s->cutoff_A * (1 + 1e-6);
     const size_t n = ley_atoms_count(atoms);
     const double *position_A = ley_atoms_positions_A(atoms);
     const bool open = !s->periodic[0] && !s->periodic[1] && !s->periodic[2];
-    short_sum sum = {.cutoff_A = s->cutoff_A, .vanishes = s->pair >= LEY_PAIR_SHIFTED && s->pair <= LEY_PAIR_TAYLOR4};
+    short_sum sum = {.cutoff_A = s->cutoff_A, .constant = constant,
+                     .vanishes = s->pair >= LEY_PAIR_SHIFTED && s->pair <= LEY_PAIR_TAYLOR4};
     images im;
-    slack[0] = slack[1] = 0;
     if (!find_images(s, reach_A, &im))
-        return NAN;
+        return (reference_value){.value = NAN, .absolute = NAN};
     double(*v)[3] = im.vector_A;
     for (size_t j = 0; j < n; j++) {
         const double d_A[3] = {point_A[0] - position_A[3 * j], point_A[1] - position_A[3 * j + 1], point_A[2] - position_A[3 * j + 2]};
@@ -259,10 +249,8 @@ double reference_short_range(const ley_atoms *atoms, const ley_short_range *s, c
                         x_A[axis] = d_A[axis] - (i * v[0][axis] + k * v[1][axis] + l * v[2][axis]);
                     const double r_A = sqrt(dot(x_A, x_A));
                     if (r_A < reach_A)
-                        add_value(&sum, r_A, constant * pair_value(atoms, s, e, j, r_A < r_min_A ? r_min_A : r_A));
+                        add_pair(&sum, r_A, pair_term(atoms, s, e, j, r_A < r_min_A ? r_min_A : r_A));
                 }
     }
-    slack[0] = sum.lower;
-    slack[1] = sum.higher;
-    return sum.value;
+    return sum.sum;
 }

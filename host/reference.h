@@ -5,23 +5,31 @@
 #include "expression.h"
 #include "leyden.h"
 
+/* A sum at a point: its value, and the sum of the absolute values of its terms, in the same unit, which is what errors are
+ * judged against: where terms nearly cancel, a float sum has the digits of its terms. Where rounding decides whether a term
+ * counts, the value may be lower by as much as `lower` (<= 0) and higher by as much as `higher` (>= 0). */
+typedef struct reference_value {
+    double value, absolute, lower, higher;
+} reference_value;
+
 /* Direct Coulomb summation at one point: phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C as in ley_coulomb_constant(). */
-double reference_dcs(const ley_atoms *atoms, const double point_A[3], double coulomb_constant, double r_min_A);
+reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], double coulomb_constant, double r_min_A);
 
 /* Multiple Debye-Hueckel at one point, in kT/e: phi(r) = C/eps_s sum_j q_j/d_j exp(-kappa (d_j - R_j)) / (1 + kappa
  * R_j), without the screening where kappa < 1e-9/A. Infinite on an atom with a charge; an atom without one counts for
  * nothing, wherever it is. */
-double reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
+reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
 
 /* Single Debye-Hueckel at one point, in kT/e: charge, dipole and quadrupole about the centre of the atoms' bounding
  * box, of a sphere of radius max |r_j - c| + R_j. Not finite at the centre. Source: the Debye-Hueckel field of a
  * sphere's multipoles, as APBS has it. */
 double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
 
-/* A short-range sum at one point: phi(r) = constant sum q_j f(max(d, r_min)) over all atoms and all their images at distances d < a; `e` is
- * the expression where there is one. *slack: how much lower (<= 0) and higher (>= 0) the sum may be, for pairs within 1e-6 a of the cutoff
- * may count or not; 0 and 0 for functions that vanish there. Not a number when the cell is degenerate. */
-double reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e, const double point_A[3],
-                             double constant, double r_min_A, double slack[2]);
+/* A short-range sum at one point: phi(r) = constant sum q_j f(max(d, r_min)) over all atoms and all their images at distances
+ * d < a; `e` is the expression where there is one. Pairs within 1e-6 a of the cutoff may count or not: that is between lower
+ * and higher, which are 0 for functions that vanish there. A Lennard-Jones or Buckingham pair has two terms, its repulsion and
+ * its attraction; any other pair has one. Not a number when the cell is degenerate. */
+reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
+                                      const double point_A[3], double constant, double r_min_A);
 
 #endif

@@ -81,7 +81,7 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattic
                 const double point_A[3] = {lattice->origin_A[0] + (double)x * lattice->spacing_A[0],
                                            lattice->origin_A[1] + (double)y * lattice->spacing_A[1],
                                            lattice->origin_A[2] + (double)z * lattice->spacing_A[2]};
-                *values++ = (float)reference_dcs(atoms, point_A, constant, r_min_A);
+                *values++ = (float)reference_dcs(atoms, point_A, constant, r_min_A).value;
             }
     return map;
 }
@@ -190,15 +190,14 @@ typedef struct judged {
 static double magnitude_at(const judged *j, const double point_A[3], double right)
 {
     ley_short_range s = j->options->short_range;
-    double slack[2];
     if (s.pair == LEY_PAIR_LENNARD_JONES || s.pair == LEY_PAIR_BUCKINGHAM) {
         s.pair = LEY_PAIR_DISTANCE_DIELECTRIC;
-        return fabs(right) + 10 * reference_short_range(j->magnitudes, &s, NULL, point_A, 1, j->options->r_min_A, slack);
+        return fabs(right) + 10 * reference_short_range(j->magnitudes, &s, NULL, point_A, 1, j->options->r_min_A).value;
     }
     if (s.pair >= LEY_PAIR_SHIFTED && s.pair <= LEY_PAIR_TAYLOR4)
         s.pair = LEY_PAIR_COULOMB;
     s.cutoff_A *= 1.02; /* where rounding may still have the better of a difference */
-    return fabs(reference_short_range(j->magnitudes, &s, j->e, point_A, j->constant, j->options->r_min_A, slack));
+    return fabs(reference_short_range(j->magnitudes, &s, j->e, point_A, j->constant, j->options->r_min_A).value);
 }
 
 static void judge(void *context, size_t first, size_t last)
@@ -207,15 +206,17 @@ static void judge(void *context, size_t first, size_t last)
     const ley_lattice *l = ley_map_lattice(j->map);
     for (size_t i = first; i < last; i++) {
         const int64_t at[3] = {(int64_t)i % l->n[0], (int64_t)i / l->n[0] % l->n[1], (int64_t)i / l->n[0] / l->n[1]};
-        double point_A[3], slack[2];
+        double point_A[3];
         for (int axis = 0; axis < 3; axis++)
             point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
         const double value = (double)ley_map_read_values(j->map)[i];
-        j->right[i] = reference_short_range(j->atoms, &j->options->short_range, j->e, point_A, j->constant, j->options->r_min_A, slack);
+        const reference_value right =
+            reference_short_range(j->atoms, &j->options->short_range, j->e, point_A, j->constant, j->options->r_min_A);
+        j->right[i] = right.value;
         j->magnitude[i] = magnitude_at(j, point_A, j->right[i]);
         const double off = value - j->right[i];
-        j->error[i] = off < slack[0] ? off - slack[0] : off > slack[1] ? off - slack[1] : isnan(off) ? off : 0;
-        if (slack[0] == 0 && slack[1] == 0)
+        j->error[i] = off < right.lower ? off - right.lower : off > right.higher ? off - right.higher : isnan(off) ? off : 0;
+        if (right.lower == 0 && right.higher == 0)
             j->error[i] = off;
     }
 }

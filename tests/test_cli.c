@@ -305,12 +305,12 @@ static void test_a_map_by_padding(void **state)
     (void)state;
     const cli_result *r = cli("map ion.pqr -o out/a.dx --spacing 1.25 --padding 4 --verify 100");
     cli_expect(0, "written: out/a.dx", NULL);
-    assert_non_null(strstr(r->out, "accuracy: relative RMS"));
+    assert_non_null(strstr(r->out, "accuracy: error at most"));
     assert_non_null(strstr(r->out, "40 atoms"));
     assert_string_equal(r->err, "");
     assert_right_map(cli_path("ion.pqr"), "out/a.dx", 1, 0.05);
     char *text = cli_read("out/a.dx", NULL);
-    assert_non_null(strstr(text, "# accuracy: relative RMS"));
+    assert_non_null(strstr(text, "# accuracy: error at most"));
     assert_non_null(strstr(text, "of 100 points"));
     free(text);
     ley_map *map = cli_read_map("out/a.dx");
@@ -440,7 +440,7 @@ static void test_the_json_report(void **state)
                "assert r['evaluations'] == 36000 and r['evaluations_per_s'] > 0\n"
                "for phase in 'reading preparing computing verifying writing total'.split(): assert r['seconds'][phase] >= 0\n"
                "a = r['accuracy']\n"
-               "assert a['points'] == 100 and a['passed'] and 0 <= a['relative_rms'] < a['tolerance'] <= 1e-4\n"
+               "assert a['points'] == 100 and a['passed'] and 0 <= a['max_error'] < a['tolerance'] <= 1e-5\n"
                "assert sum(s['count'] for s in r['slabs']) == 5\n"
                "import os\n"
                "assert r['bytes_written'] == os.path.getsize('out/a.dx')\n");

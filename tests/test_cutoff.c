@@ -606,7 +606,7 @@ static void test_verification_finds_faults(void **state)
         assert_int_equal(bins_of(&o)->overflow, 0);
         assert_int_equal(o.status, fault ? LEY_ERROR_WRONG_RESULT : LEY_OK);
         assert_int_equal(a->points, ley_lattice_points(&uneven));
-        assert_true(a->passed != (fault == 1) && (a->relative_rms > a->tolerance) == (fault == 1));
+        assert_true(a->passed != (fault == 1) && (a->max_error > a->tolerance) == (fault == 1));
         if (fault)
             assert_non_null(strstr(o.error.message, "verification failed"));
         end(&o);

@@ -266,8 +266,9 @@ static void test_reference(void **state)
     ley_atoms *atoms = NULL;
     const double position_A[] = {0, 0, 0, 3, 4, 0}, charge_e[] = {1, -2}, point_A[] = {3, 0, 0}, on_A[] = {0, 0, 0.01};
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
-    assert_true(fabs(reference_dcs(atoms, point_A, 6, 0.05) - 6 * (1.0 / 3 - 2.0 / 4)) < 1e-12);
-    assert_true(fabs(reference_dcs(atoms, on_A, 1, 0.05) - (1 / 0.05 - 2 / sqrt(25.0001))) < 1e-12);
+    assert_true(fabs(reference_dcs(atoms, point_A, 6, 0.05).value - 6 * (1.0 / 3 - 2.0 / 4)) < 1e-12);
+    assert_true(fabs(reference_dcs(atoms, on_A, 1, 0.05).value - (1 / 0.05 - 2 / sqrt(25.0001))) < 1e-12);
+    assert_true(fabs(reference_dcs(atoms, point_A, -6, 0.05).absolute - 6 * (1.0 / 3 + 2.0 / 4)) < 1e-12);
     ley_atoms_destroy(atoms);
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KCAL_MOL_E, 1, 1) - 332.06371) < 1e-4);
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_VOLT, 2, 1) - 14.399645 / 2) < 1e-6);
@@ -275,39 +276,58 @@ static void test_reference(void **state)
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) - 560.459) < 2e-3);
 }
 
-/* The comparator must see a fault of 1 %, one wrong point, a not-a-number; and must not see rounding. */
+/* The comparator must see a fault of 1 %, one wrong point, one wrong point among louder ones, a not-a-number; and must not
+ * see rounding. Errors count against the absolute terms, here three times the value. */
 static void test_comparator(void **state)
 {
     (void)state;
     enum { N = 1000 };
     float values[N];
-    double references[N];
+    reference_value right[N] = {{0}};
+    size_t worst = N;
     for (int i = 0; i < N; i++) {
-        references[i] = sin(i) * (i % 7 + 1);
-        values[i] = (float)references[i];
+        right[i].value = sin(i) * (i % 7 + 1);
+        right[i].absolute = 3 * fabs(right[i].value);
+        values[i] = (float)right[i].value;
     }
-    ley_accuracy a = accuracy_compare(N, values, references, 1e-5);
-    assert_true(a.passed && a.relative_rms < 1e-7 && a.points == N);
+    ley_accuracy a = accuracy_compare_float(N, values, right, 1e-5, NULL);
+    assert_true(a.passed && a.relative_rms < 1e-7 && a.max_error < 6e-8 / 3 && a.points == N && a.compared == N - 1);
     for (int i = 0; i < N; i++)
-        values[i] = (float)(1.01 * references[i]);
-    a = accuracy_compare(N, values, references, 1e-5);
-    assert_true(!a.passed && fabs(a.relative_rms - 0.01) < 1e-4);
+        values[i] = (float)(1.01 * right[i].value);
+    a = accuracy_compare_float(N, values, right, 1e-5, NULL);
+    assert_true(!a.passed && fabs(a.relative_rms - 0.01) < 1e-4 && fabs(a.max_error - 0.01 / 3) < 1e-4);
     for (int i = 0; i < N; i++)
-        values[i] = (float)references[i];
+        values[i] = (float)right[i].value;
     values[77] += 0.1f;
-    a = accuracy_compare(N, values, references, 1e-5);
-    assert_true(!a.passed && a.max_relative > 0.01);
+    a = accuracy_compare_float(N, values, right, 1e-5, &worst);
+    assert_true(!a.passed && fabs(a.max_error * right[77].absolute - 0.1) < 1e-6 && worst == 77);
+    assert_true(fabs(a.absolute_rms * sqrt(N) - 0.1) < 1e-6);
     values[77] = NAN;
-    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
+    assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
     values[77] = INFINITY;
-    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
-    assert_false(accuracy_compare(0, values, references, 1e-5).passed);
+    assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
+    assert_false(accuracy_compare_float(0, values, right, 1e-5, NULL).passed);
+    /* Two thirds of the points are wrong, and a million times quieter than the others. */
+    for (int i = 0; i < N; i++) {
+        right[i].value = right[i].absolute = i % 3 == 0 ? 1e6 : 1;
+        values[i] = i % 3 == 0 ? 1e6f : 0;
+    }
+    a = accuracy_compare_float(N, values, right, 1e-5, &worst);
+    assert_true(!a.passed && a.max_error == 1 && a.relative_rms < 2e-6 && worst % 3 != 0);
     memset(values, 0, sizeof values);
-    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
-    memset(references, 0, sizeof references);
-    assert_true(accuracy_compare(N, values, references, 1e-5).passed);
+    assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
+    memset(right, 0, sizeof right);
+    a = accuracy_compare_float(N, values, right, 1e-5, NULL);
+    assert_true(a.passed && a.compared == 0 && a.points == N);
     values[3] = 1;
-    assert_false(accuracy_compare(N, values, references, 1e-5).passed);
+    assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
+    /* Charges of 1e-38: there is nothing that floats could show, and that is said. Values that are no nothing are wrong. */
+    right[5] = (reference_value){.value = 1e-38, .absolute = 1e-38};
+    values[3] = 0;
+    a = accuracy_compare_float(N, values, right, 1e-5, NULL);
+    assert_true(a.passed && a.compared == 0);
+    values[5] = 1e-29f;
+    assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
 }
 
 /* A sample of a right map passes; of a map with one wrong percent, not. All points when asked for more than there are. */

@@ -41,11 +41,10 @@ static double pair_at(const ley_short_range *s, double charge_e, double radius_A
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     expression *e = NULL;
-    double slack[2];
     assert_ok(ley_atoms_create(1, position_A, &charge_e, &radius_A, &atoms, &error));
     if (s->pair == LEY_PAIR_EXPRESSION)
         assert_ok(short_range_expression(s, 4, &e, &error));
-    const double value = reference_short_range(atoms, s, e, point_A, 1, r_min_A, slack);
+    const double value = reference_short_range(atoms, s, e, point_A, 1, r_min_A).value;
     expression_destroy(e);
     ley_atoms_destroy(atoms);
     return value;
@@ -287,7 +286,7 @@ static void test_images(void **state)
     (void)state;
     static const double cutoffs_A[] = {1.9, 4, 10};
     ley_atoms *atoms = support_atoms(ATOMS, -3, 8, 4);
-    double slack[2], largest = 0;
+    double largest = 0;
     for (int cell = 0; cell < CELLS; cell++)
         for (int periodic = 0; periodic < 8; periodic++)
             for (int i = 0; i < 6; i++) {
@@ -295,7 +294,7 @@ static void test_images(void **state)
                 s.cutoff_A = cutoffs_A[i / 2];
                 for (int k = 0; k < 4; k++) {
                     const double point_A[] = {1.3 + 2.1 * k, 7.7 - 3.3 * k, -4.1 + 2.7 * k};
-                    const double value = reference_short_range(atoms, &s, NULL, point_A, 2, r_min_A, slack);
+                    const double value = reference_short_range(atoms, &s, NULL, point_A, 2, r_min_A).value;
                     assert_near(value, 2 * count_images(atoms, &s, point_A), 1e-11);
                     largest = fmax(largest, fabs(value));
                 }
@@ -311,7 +310,6 @@ static void test_translations(void **state)
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(ATOMS, 0, 6, 8), *moved = NULL;
     const int by[3] = {2, -1, 3};
-    double slack[2];
     for (int cell = 0; cell < CELLS; cell++)
         for (int periodic = 1; periodic < 8; periodic++)
             for (int scale = 1; scale <= 10000; scale *= 100) {
@@ -323,11 +321,11 @@ static void test_translations(void **state)
                 for (size_t i = 0; i < 3 * ATOMS; i++)
                     position_A[i] = ley_atoms_positions_A(atoms)[i] + shift_A[i % 3];
                 assert_ok(ley_atoms_create(ATOMS, position_A, ley_atoms_charges_e(atoms), NULL, &moved, &error));
-                const double value = reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A, slack);
-                assert_near(reference_short_range(moved, &s, NULL, point_A, 1, r_min_A, slack), value, 1e-8);
+                const double value = reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A).value;
+                assert_near(reference_short_range(moved, &s, NULL, point_A, 1, r_min_A).value, value, 1e-8);
                 for (int k = 0; k < 3; k++)
                     point_A[k] -= shift_A[k];
-                assert_near(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A, slack), value, 1e-8);
+                assert_near(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A).value, value, 1e-8);
                 ley_atoms_destroy(moved);
             }
     ley_atoms_destroy(atoms);
@@ -338,12 +336,11 @@ static void test_degenerate_cells(void **state)
     (void)state;
     ley_atoms *atoms = support_atoms(ATOMS, 0, 6, 8);
     const double point_A[3] = {0};
-    double slack[2];
     ley_short_range s = periodic_options(LEY_PAIR_COULOMB, 0, 3);
     memcpy(s.cell_A[1], s.cell_A[0], sizeof s.cell_A[0]);
-    assert_true(isnan(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A, slack)));
+    assert_true(isnan(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A).value));
     memset(s.cell_A[1], 0, sizeof s.cell_A[1]);
-    assert_true(isnan(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A, slack)));
+    assert_true(isnan(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A).value));
     ley_atoms_destroy(atoms);
 }
 
@@ -355,8 +352,10 @@ static void slack_at(const ley_short_range *s, double charge_e, double x_A, doub
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     assert_ok(ley_atoms_create(2, position_A, charges_e, NULL, &atoms, &error));
-    slack[0] = slack[1] = NAN;
-    *value = reference_short_range(atoms, s, NULL, point_A, 5, r_min_A, slack);
+    const reference_value right = reference_short_range(atoms, s, NULL, point_A, 5, r_min_A);
+    *value = right.value;
+    slack[0] = right.lower;
+    slack[1] = right.higher;
     ley_atoms_destroy(atoms);
 }
 
@@ -403,15 +402,13 @@ typedef struct between {
     atomic_bool *cancel;
 } between;
 
-static double value_between(const void *context, const double point_A[3], double slack[2])
+static reference_value value_between(const void *context, const double point_A[3])
 {
     const between *b = context;
-    assert_true(slack[0] == 0 && slack[1] == 0 && point_A[2] == 7);
-    slack[0] = b->low;
-    slack[1] = b->high;
+    assert_true(point_A[2] == 7);
     if (b->cancel != NULL)
         atomic_store(b->cancel, true);
-    return b->value + point_A[0];
+    return (reference_value){b->value + point_A[0], 200, b->low, b->high};
 }
 
 /* Whatever lies in the slack is right; what lies beyond is wrong by the distance to its nearer end. */
@@ -423,28 +420,31 @@ static void test_sampling(void **state)
     ley_error error = {0};
     ley_map *map = NULL;
     ley_accuracy a;
+    double worst_A[3];
     atomic_bool cancelled = false;
     between b = {.value = 40, .low = -0.25, .high = 0.5};
     assert_ok(ley_map_create(&l, &map, &error));
     float *values = ley_map_values(map);
     for (int i = 0; i < N; i++)
         values[i] = 39 + 0.5f * (float)i + (float)(i % 4 - 1) * 0.25f; /* from -0.25 to 0.5 off */
-    assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, &cancelled, &a, &error));
+    assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, &cancelled, &a, worst_A, &error));
     assert_true(a.passed && a.points == N && a.relative_rms == 0);
     values[9] = 39 + 4.5f + 0.75f;
     values[10] = 39 + 5 - 0.375f;
-    assert_ok(accuracy_sample_map(map, value_between, &b, 1000, 1, 1e-6, &cancelled, &a, &error));
+    assert_ok(accuracy_sample_map(map, value_between, &b, 1000, 1, 1e-6, &cancelled, &a, worst_A, &error));
     assert_true(!a.passed);
-    assert_near(a.max_relative / a.relative_rms, 0.25 / sqrt((0.25 * 0.25 + 0.125 * 0.125) / N), 1e-12);
+    assert_near(a.max_error, 0.25 / 200, 1e-12);
+    assert_near(a.absolute_rms, sqrt((0.25 * 0.25 + 0.125 * 0.125) / N), 1e-12);
+    assert_true(worst_A[0] == -1 + 9 * 0.5 && worst_A[1] == 2 && worst_A[2] == 7);
     b.low = b.high = 0;
-    assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, NULL, &a, &error));
+    assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, NULL, &a, worst_A, &error));
     assert_true(!a.passed && a.relative_rms > 1e-3);
     b.low = -INFINITY, b.high = INFINITY; /* no excuse for what is not finite */
     values[3] = NAN;
-    assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, NULL, &a, &error));
+    assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, NULL, &a, worst_A, &error));
     assert_false(a.passed);
     b.cancel = &cancelled;
-    assert_int_equal(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, &cancelled, &a, &error), LEY_CANCELLED);
+    assert_int_equal(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, &cancelled, &a, worst_A, &error), LEY_CANCELLED);
     ley_map_destroy(map);
 }
 

@@ -186,7 +186,7 @@ static bool begin_row(text_table *table, const ley_bench_row *row, size_t rate_c
     if (is_wrong(row)) {
         table_set(table, rate_column, "WRONG");
         if (row->accuracy.points > 0)
-            table_note(table, "WRONG: relative RMS error %.2g, at most %.2g is allowed", row->accuracy.relative_rms,
+            table_note(table, "WRONG: an error of %.2g of the absolute terms, at most %.2g is allowed", row->accuracy.max_error,
                        row->accuracy.tolerance);
         else
             table_note(table, "WRONG: %s", row->failure != NULL ? row->failure : ley_status_text(row->status));

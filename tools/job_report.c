@@ -44,10 +44,12 @@ void put_devices(FILE *to, const ley_report *report)
 
 void put_accuracy(FILE *to, const ley_report *report)
 {
-    const ley_accuracy *accuracy = &report->accuracy;
-    if (accuracy->points > 0)
-        fprintf(to, "accuracy: relative RMS %.3g, max %.3g of %zu points against double precision\n",
-                accuracy->relative_rms, accuracy->max_relative, accuracy->points);
+    const ley_accuracy *a = &report->accuracy;
+    if (a->points > 0 && a->compared == 0)
+        fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
+    else if (a->points > 0)
+        fprintf(to, "accuracy: error at most %.3g of the absolute terms at %zu points, relative RMS %.3g, absolute RMS %.3g\n",
+                a->max_error, a->points, a->relative_rms, a->absolute_rms);
 }
 
 void comment_begin(comment_text *comment)
@@ -154,8 +156,14 @@ void print_accuracy(const ley_report *report)
 {
     if (report == NULL || report->accuracy.points == 0)
         return;
-    printf("accuracy: relative RMS %.2g of %s points against double precision (limit %.2g)\n",
-           report->accuracy.relative_rms, count_text((int64_t)report->accuracy.points).s, report->accuracy.tolerance);
+    const ley_accuracy *a = &report->accuracy;
+    if (a->compared == 0) {
+        printf("accuracy: nothing to compare: at all %s points the terms are too small\n", count_text((int64_t)a->points).s);
+        return;
+    }
+    printf("accuracy: error at most %.2g of the sum of absolute terms at %s points (limit %.2g), relative RMS %.2g, "
+           "absolute RMS %.2g\n",
+           a->max_error, count_text((int64_t)a->points).s, a->tolerance, a->relative_rms, a->absolute_rms);
 }
 
 void print_written(const char *path)

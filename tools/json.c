@@ -215,8 +215,11 @@ json_t *json_of_accuracy(const ley_accuracy *accuracy)
         return json_null();
     json_t *object = there(json_object());
     json_put(object, "points", json_count((int64_t)accuracy->points));
+    json_put(object, "host_points", json_count((int64_t)accuracy->host_points));
+    json_put(object, "compared", json_count((int64_t)accuracy->compared));
+    json_put(object, "max_error", json_number(accuracy->max_error));
     json_put(object, "relative_rms", json_number(accuracy->relative_rms));
-    json_put(object, "max_relative", json_number(accuracy->max_relative));
+    json_put(object, "absolute_rms", json_number(accuracy->absolute_rms));
     json_put(object, "tolerance", json_number(accuracy->tolerance));
     json_put(object, "passed", json_boolean(accuracy->passed));
     return object;

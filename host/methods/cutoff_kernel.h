@@ -9,6 +9,7 @@
 #include "leyden.h"
 #include "overflow.h"
 #include "padding.h"
+#include "reference.h"
 #include "transpose.h"
 #include "tuning_cutoff.h"
 
@@ -59,7 +60,7 @@ void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float nu
 overflow_terms cutoff_problem_terms(const cutoff_problem *problem);
 
 /* The double-precision value of a cutoff_problem at a point: an accuracy_reference. */
-double cutoff_problem_reference(const void *problem, const double point_A[3], double slack[2]);
+reference_value cutoff_problem_reference(const void *problem, const double point_A[3]);
 
 /* Layers of CUTOFF_LAYER planes. */
 static inline int64_t cutoff_layers(const ley_lattice *lattice)

@@ -134,10 +134,10 @@ overflow_terms cutoff_problem_terms(const cutoff_problem *p)
     return t;
 }
 
-double cutoff_problem_reference(const void *problem, const double point_A[3], double slack[2])
+reference_value cutoff_problem_reference(const void *problem, const double point_A[3])
 {
     const cutoff_problem *p = problem;
-    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A, slack);
+    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A);
 }
 
 /* ---- Numbers that are no charges ----------------------------------------------------------------------------------------- */

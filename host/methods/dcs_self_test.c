@@ -65,7 +65,7 @@ static ley_status compare(const dcs_kernel *k, const ley_atoms *atoms, const ley
                           ley_error *error)
 {
     const size_t plane = (size_t)(lattice->n[0] * lattice->n[1]), n = plane * PLANES;
-    double *references = calloc(n, sizeof *references);
+    reference_value *references = calloc(n, sizeof *references);
     if (references == NULL)
         return ley_fail_memory(error, n * sizeof *references, "the self-test");
     for (size_t i = 0; i < n; i++) {
@@ -79,13 +79,13 @@ static ley_status compare(const dcs_kernel *k, const ley_atoms *atoms, const ley
     /* Native maths is taken at its word only where it was measured: there the limit follows the measured error. */
     const double root_error = k->facts.root_error[k->choice.spec.root];
     const double promise = accuracy_promise(LEY_MATH_AUTO, (ley_sum)k->choice.spec.sum);
-    const ley_accuracy a = accuracy_compare(n, map, references, promise + (root_error < 1e-3 ? root_error : 1e-3));
+    const ley_accuracy a = accuracy_compare_float(n, map, references, promise + (root_error < 1e-3 ? root_error : 1e-3), NULL);
     free(references);
     if (a.passed)
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                    "self-test of dcs failed on %s (%s): relative RMS error %.3g, at most %.3g is right",
-                    k->device->info->name, k->choice.variant, a.relative_rms, a.tolerance);
+                    "self-test of dcs failed on %s (%s): an error of %.3g of the absolute terms, at most %.3g is right",
+                    k->device->info->name, k->choice.variant, a.max_error, a.tolerance);
 }
 
 ley_status dcs_self_test(dcs_kernel *k, ley_error *error)

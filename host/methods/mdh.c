@@ -23,9 +23,6 @@ static const int64_t most_slab_points = 4 << 20;
  * points lie. */
 static const double near_A = 0.05;
 
-/* What screening leaves of a potential, in kT/e, below which float sums have no digits. */
-static const double float_nothing = 1e-30;
-
 typedef struct mdh_state {
     ley_job *job;
     mdh_kernel kernel;
@@ -161,7 +158,7 @@ typedef struct recomputation {
     ley_job *job;
     size_t count, capacity;
     int64_t *indices;
-    double *values;
+    reference_value *values;
 } recomputation;
 
 static void recompute(void *context, size_t first, size_t last)
@@ -211,7 +208,7 @@ static ley_status finish(ley_job *job, ley_error *error)
     if (status == LEY_OK && near.count > 0)
         status = run_recomputation(&near, error);
     for (size_t i = 0; status == LEY_OK && i < near.count; i++)
-        values[near.indices[i]] = near.values[i];
+        values[near.indices[i]] = near.values[i].value;
     free(near.indices);
     free(near.values);
     if (status == LEY_OK && !is_list)
@@ -240,12 +237,12 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
         status = run_recomputation(&sample, error);
     }
     if (status == LEY_OK) {
-        for (size_t i = 0; i < sample.count; i++) {
+        const double nothing = o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING;
+        for (size_t i = 0; i < sample.count; i++)
             values[i] = ley_boundary_read_values(job->boundary)[sample.indices[i]];
-            if (o->sum != LEY_SUM_DOUBLE && fabs(values[i]) < float_nothing && fabs(sample.values[i]) < float_nothing)
-                values[i] = sample.values[i] = 0;
-        }
-        *accuracy = accuracy_compare_double(sample.count, values, sample.values, mdh_problem_promise(problem, o->math, o->sum));
+        *accuracy = accuracy_compare(sample.count, values, sample.values,
+                                     (accuracy_limits){mdh_problem_promise(problem, o->math, o->sum), nothing}, NULL);
+        accuracy->host_points = sample.count;
     }
     free(sample.indices);
     free(sample.values);

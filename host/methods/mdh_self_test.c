@@ -75,7 +75,7 @@ static ley_status compare(const mdh_kernel *k, const mdh_problem *problem, const
                           ley_error *error)
 {
     const size_t n = (size_t)ley_boundary_points(boundary);
-    double *references = calloc(n, sizeof *references);
+    reference_value *references = calloc(n, sizeof *references);
     if (references == NULL)
         return ley_fail_memory(error, n * sizeof *references, "the self-test");
     for (size_t i = 0; i < n; i++) {
@@ -87,13 +87,14 @@ static ley_status compare(const mdh_kernel *k, const mdh_problem *problem, const
     const mdh_spec *spec = &k->choice.spec;
     const double recipes = fmin(k->facts.root_error[spec->root], 1e-3) + fmin(k->facts.exp_error[spec->exp], 1e-3);
     const double promise = spec->sum == LEY_SPEC_SUM_DOUBLE ? 1e-12 : problem->promise + recipes;
-    const ley_accuracy a = accuracy_compare_double(n, ley_boundary_read_values(boundary), references, promise);
+    const ley_accuracy a = accuracy_compare(n, ley_boundary_read_values(boundary), references,
+                                            (accuracy_limits){promise, ACCURACY_NOTHING}, NULL);
     free(references);
     if (a.passed)
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                    "self-test of mdh failed on %s (%s): relative RMS error %.3g, at most %.3g is right", k->device->info->name,
-                    k->choice.variant, a.relative_rms, a.tolerance);
+                    "self-test of mdh failed on %s (%s): an error of %.3g of the absolute terms, at most %.3g is right", k->device->info->name,
+                    k->choice.variant, a.max_error, a.tolerance);
 }
 
 ley_status mdh_self_test(mdh_kernel *k, ley_error *error)

@@ -1,0 +1,91 @@
+/* The terms of all sums, in plain double precision, each from its formula and nothing else: the judge's, for the host
+ * (host/reference.c) and for devices (reference.cl). The kernels that are judged have formulas of their own, in pair.h.
+ *
+ * C11, OpenCL C with double precision and CUDA C read the same lines. LEY_TERM_FN is defined beforehand: qualifiers of an
+ * inline function. */
+#ifndef LEY_TERMS_H
+#define LEY_TERMS_H
+
+#include "spec.h"
+
+/* What an atom adds at a point; and the sum of the absolute values of what that is made of. */
+typedef struct {
+    double value, absolute;
+} ley_term;
+
+LEY_TERM_FN ley_term ley_single_term(double value)
+{
+    ley_term term;
+    term.value = value;
+    term.absolute = fabs(value);
+    return term;
+}
+
+/* A repulsion less an attraction, both positive. */
+LEY_TERM_FN ley_term ley_double_term(double repulsion, double attraction)
+{
+    ley_term term;
+    term.value = repulsion - attraction;
+    term.absolute = repulsion + attraction;
+    return term;
+}
+
+/* Direct Coulomb summation: q / max(r, r_min). */
+LEY_TERM_FN ley_term ley_dcs_term(double q_e, double r_A, double r_min_A)
+{
+    return ley_single_term(q_e / (r_A < r_min_A ? r_min_A : r_A));
+}
+
+/* Multiple Debye-Hueckel: q/d exp(-kappa (d - R)) / (1 + kappa R), without screening where kappa < 1e-9/A. An atom without
+ * a charge adds nothing, wherever it is. */
+LEY_TERM_FN ley_term ley_mdh_term(double q_e, double d_A, double radius_A, double kappa_per_A)
+{
+    if (q_e == 0)
+        return ley_single_term(0);
+    if (kappa_per_A < 1e-9)
+        return ley_single_term(q_e / d_A);
+    return ley_single_term(q_e / d_A * exp(-kappa_per_A * (d_A - radius_A)) / (1 + kappa_per_A * radius_A));
+}
+
+/* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of s^(-1/2) about 1 of this degree: (1 - x)^(degree + 1) P(x) / (x a) with
+ * x = r/a, which has the same value and keeps its digits next to the cutoff. */
+LEY_TERM_FN double ley_taylor_value(int degree, double r_A, double a_A)
+{
+    const double x = r_A / a_A, y = 1 - x;
+    if (degree == 2)
+        return y * y * y * (8 + x * (9 + x * 3)) / (8 * r_A);
+    if (degree == 3)
+        return y * y * y * y * (16 + x * (29 + x * (20 + x * 5))) / (16 * r_A);
+    return y * y * y * y * y * (128 + x * (325 + x * (345 + x * (175 + x * 35)))) / (128 * r_A);
+}
+
+/* Pair functions below the cutoff a: LEY_PAIR_SPEC_... of charges q; of radii R with depths eps; k is kappa, or Buckingham's
+ * steepness. Of Lennard-Jones and Buckingham pairs the repulsion is one term and the attraction another. */
+LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e, double R_A, double eps, double k)
+{
+    const double x = r_A / a_A;
+    switch (pair) {
+    case LEY_PAIR_SPEC_COULOMB:
+        return ley_single_term(q_e / r_A);
+    case LEY_PAIR_SPEC_SHIFTED:
+        return ley_single_term(q_e * pow((1 - x) * (1 + x), 2.0) / r_A);
+    case LEY_PAIR_SPEC_TAYLOR2:
+        return ley_single_term(q_e * ley_taylor_value(2, r_A, a_A));
+    case LEY_PAIR_SPEC_TAYLOR3:
+        return ley_single_term(q_e * ley_taylor_value(3, r_A, a_A));
+    case LEY_PAIR_SPEC_TAYLOR4:
+        return ley_single_term(q_e * ley_taylor_value(4, r_A, a_A));
+    case LEY_PAIR_SPEC_YUKAWA:
+        return ley_single_term(q_e * exp(-k * r_A) / r_A);
+    case LEY_PAIR_SPEC_DISTANCE_DIELECTRIC:
+        return ley_single_term(q_e / (r_A * r_A));
+    case LEY_PAIR_SPEC_LENNARD_JONES:
+        return ley_double_term(eps * pow(R_A / r_A, 12.0), eps * 2 * pow(R_A / r_A, 6.0));
+    case LEY_PAIR_SPEC_BUCKINGHAM: /* R = 0: exp(-infinity), which is 0 */
+        return ley_double_term(eps * 6 / (k - 6) * exp(k * (1 - r_A / R_A)), eps * k / (k - 6) * pow(R_A / r_A, 6.0));
+    default:
+        return ley_single_term(NAN);
+    }
+}
+
+#endif
