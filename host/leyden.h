@@ -46,7 +46,8 @@ LEY_API ley_status ley_atoms_create(size_t n, const double *position_A, const do
 
 /* Reads a PQR file (plain or gzip): ATOM and HETATM records, whitespace-separated or in PDB's fixed columns, with or
  * without chain identifiers and insertion codes; a word after the radius is ignored. docs/formats.md says it all.
- * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+ * A PDB file, whose occupancies and B factors would pass for charges and radii, is refused. Errors: LEY_ERROR_FILE, or
+ * LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error);
 
 /* Reads a file in the binary form that ley_atoms_write_binary() makes, straight into place. It must be a regular file.
@@ -56,6 +57,9 @@ LEY_API ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, le
 
 /* Reads either form, known by the file's first bytes, not by its name. Errors: those of the two above. */
 LEY_API ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error);
+
+/* The same, and takes what looks like a PDB file for the PQR file that its caller knows it to be. */
+LEY_API ley_status ley_atoms_read_unchecked(const char *path, ley_atoms **atoms, ley_error *error);
 
 /* Writes the form that the name asks for: PQR for .pqr and .pqr.gz, binary for .atoms. Errors: LEY_ERROR_USAGE for another name, and
  * those of the two below. */

@@ -460,6 +460,9 @@ static void remarks(void **state)
          "", "", "a.pqr:5: APBS also reads the atoms of the other models, from here on\n"},
         {"ATOM      1  N   GLY A1000    -999.999-999.999-999.999 -0.5 1.5\n", "", "",
          "a.pqr:1: APBS cannot read this atom\n"},
+        {"ATOM      1  N   GLY A   1      -9.999  -9.999  -9.999  1.00  5.89           N  \n", "", "",
+         "a.pqr:1: this is a PDB file, not a PQR file: an element's symbol stands in columns 77-78. APBS takes its occupancies "
+         "for charges and its B factors for radii; pdb2pqr makes a PQR file of it\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[1024], all[2048] = "";

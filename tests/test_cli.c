@@ -157,6 +157,29 @@ static void test_bad_molecules(void **state)
     cli_expect(0, "1,000 atoms", NULL);
 }
 
+/* The commonest mistake: the structure itself in place of what pdb2pqr makes of it. */
+static void test_pdb_files(void **state)
+{
+    (void)state;
+    cli_write_text("protein.pdb", "HEADER    HYDROLASE                               08-JUN-93   1LYZ\n"
+                                  "ATOM      1  N   LYS A   1       3.287  10.092  10.329  1.00  5.89           N  \n"
+                                  "ATOM      2  CA  LYS A   1       2.445  10.457   9.182  1.00  8.16           C  \n");
+    static const char complaint[] = "protein.pdb:2: this is a PDB file, not a PQR file: ";
+    static const cli_failing cases[] = {
+        {"map protein.pdb -o out/a.dx " SMALL, 2, complaint},
+        {"map protein.pdb -o out/a.dx " SMALL, 2, "pdb2pqr makes a PQR file of it; --pqr-anyway reads it as it is\n"},
+        {"boundary protein.pdb -o out/a.dx --dime 5,5,5 --glen 60,60,60", 2, complaint},
+        {"convert protein.pdb -o out/a.atoms", 2, complaint},
+    };
+    CLI_CHECK_FAILURES(cases);
+    cli("map protein.pdb --pqr-anyway -o out/a.dx " SMALL);
+    cli_expect(0, "2 atoms, total charge +2.0000 e", NULL);
+    cli("boundary protein.pdb --pqr-anyway -o out/a.dx --dime 5,5,5 --glen 60,60,60");
+    cli_expect(0, "2 atoms", NULL);
+    cli("convert protein.pdb --pqr-anyway -o out/a.atoms");
+    cli_expect(0, "2 atoms", NULL);
+}
+
 static void test_lattices_too_large(void **state)
 {
     (void)state;
@@ -649,6 +672,7 @@ int main(void)
         TEST(test_wrong_commands),
         TEST(test_wrong_options),
         TEST(test_bad_molecules),
+        TEST(test_pdb_files),
         TEST(test_lattices_too_large),
         TEST(test_a_map_that_exists_survives_a_failure),
         TEST(test_no_device),

@@ -2,6 +2,7 @@
 #include "io/text.h"
 #include "leyden.h"
 
+#include <glob.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -347,6 +348,134 @@ static void other_locales(void **state)
     setlocale(LC_ALL, "C");
 }
 
+/* ---- PDB files that pass for PQR files ----------------------------------------------------------------------------- */
+
+#define CRYSTAL(serial, name, letter, factor)                                                                          \
+    "ATOM  " serial "  " name " LYS A   1       3.287  10.092  10.329  1.00" factor "           " letter "  \n"
+#define CHAIN CRYSTAL("    1", "N  ", "N", "  5.89") CRYSTAL("    2", "CA ", "C", " 10.02") CRYSTAL("    3", "O  ", "O", "100.02")
+
+typedef struct molecule_file {
+    const char *name, *text, *complaint; /* behind the path; NULL: a PQR file */
+} molecule_file;
+
+/* Under its own name. */
+static void check_file(const molecule_file *file)
+{
+    char usual[sizeof path], message[512];
+    strcpy(usual, path);
+    snprintf(path, sizeof path, "%s/%s", folder, file->name);
+    write_bytes(file->text, strlen(file->text));
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    ley_status status = ley_atoms_read_pqr(path, &atoms, &error);
+    if (status != (file->complaint != NULL ? LEY_ERROR_INPUT : LEY_OK))
+        fail_msg("%s, %s: status %d, %s", file->name, file->text, (int)status, error.message);
+    if (file->complaint != NULL) {
+        snprintf(message, sizeof message, "%s:%s", path, file->complaint);
+        assert_memory_equal(error.message, message, strlen(message));
+        assert_non_null(strstr(error.message, "pdb2pqr"));
+        assert_null(atoms);
+        assert_int_equal(ley_atoms_read(path, &atoms, NULL), LEY_ERROR_INPUT);
+        assert_int_equal(ley_atoms_read_unchecked(path, &atoms, NULL), LEY_OK);
+    }
+    assert_true(ley_atoms_count(atoms) > 0);
+    ley_atoms_destroy(atoms);
+    unlink(path);
+    strcpy(path, usual);
+}
+
+static void pdb_files_are_refused(void **state)
+{
+    (void)state;
+#define PDB ": this is a PDB file, not a PQR file: "
+    static const molecule_file files[] = {
+        {"a.txt", "REMARK x\n" CHAIN, "2" PDB "an element's symbol stands in columns 77-78."},
+        {"a.pqr", CHAIN, "1" PDB "an element's symbol stands"},
+        {"a.pqr", "HEADER    HYDROLASE                               08-JUN-93   1LYZ\nATOM 1 X LYS 1 1.0 2.0 3.0 0.50 8.00\n",
+         "1" PDB "it has a record HEADER."},
+        {"a.pqr", "TITLE x\nSEQRES   1 A  129  LYS VAL PHE\nATOM      1  N   LYS A   1       3.287  10.092  10.329  1.00  5.89\n",
+         "2" PDB "it has a record SEQRES."},
+        {"a.pqr", "ATOM      1  N   LYS A   1       3.287  10.092  10.329  0.40  5.89\n"
+                  "ANISOU    1  N   LYS A   1      800    700    900      0      0      0\n", "2" PDB "it has a record ANISOU."},
+        {"a.pdb", "ATOM 1 N LYS 1 3.287 10.092 10.329 1.00 5.89\n", "1" PDB "its name says so, and every charge would be 1."},
+        {"a.PDB", "ATOM 1 N LYS 1 3.287 10.092 10.329 1 5\n", "1" PDB "its name says so, and every charge would be 1."},
+        {"a.ent", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.50 5.89\n", "1" PDB "its name says so, and every charge would be 0 to 1 with"},
+        {"a.pdb.gz", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.50 5.89\n", "1" PDB "its name says so"},
+        {"a.pqr", "ATOM 1 N LYS 1 3.2 1.0 1.3 1.00 0.00\nATOM 2 CA LYS 1 3.2 1.0 1.3 1.00 0.00\nATOM 3 O LYS 1 3.2 1.0 1.3 1.00 0.00\n",
+         "1" PDB "carbon, nitrogen and oxygen would all have the charge 1."},
+        /* A file that cannot be read as a PQR file: a B factor below 0. */
+        {"a.pdb", CHAIN CRYSTAL("    4", "CB ", "C", " -1.00"), NULL},
+    };
+    const size_t readable = sizeof files / sizeof *files - 1;
+    for (size_t i = 0; i < readable; i++)
+        check_file(&files[i]);
+    write_bytes(files[readable].text, strlen(files[readable].text));
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, ":1" PDB "an element's symbol"));
+    assert_int_equal(ley_atoms_read_unchecked(path, &atoms, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, ":4: radius '-1.00' is negative"));
+    /* No name, no symbols, no records, no occupancies of 1 throughout: B factors above what a radius is. */
+    char text[4096] = "";
+    for (int i = 0; i < 12; i++)
+        sprintf(text + strlen(text), "ATOM  %5d  CA  LYS A%4d       3.287  10.092  10.329  %.2f %5.2f\n", i, i,
+                i % 3 != 0 ? 1.0 : 0.5, 3.5 + 2 * i);
+    check_file(&(molecule_file){"a.pqr", text, "1" PDB "most radii would be larger than 5 A."});
+}
+
+/* Numbers like occupancies are not enough, nor is a name or a header. */
+static void pqr_files_are_taken(void **state)
+{
+    (void)state;
+    static const molecule_file files[] = {
+        /* Ions, whose charges are 1. */
+        {"a.pqr", "ATOM      1  I   ION     1      -1.000    0.000   0.000  1.00 0.00\n", NULL},
+        {"a.pqr", "ATOM      1  NA  NA  A   1       1.000   2.000   3.000  1.00  1.87\n"
+                  "ATOM      2  K   K   A   2       4.000   2.000   3.000  1.00  2.17\n", NULL},
+        {"a.pqr", "HEADER ions\nTITLE sodium\nCRYST1   10.000   10.000   10.000  90.00  90.00  90.00 P 1           1\nMODEL 1\n"
+                  "ATOM 5 C PRO 1 0.00 0.00 0.00 1.00 2.00\n", NULL},
+        {"a.pqr", "ATOM 1 C BIG 1 0.00 0.00 0.00 1.00 50.00\n", NULL},
+        {"a.pqr", "ATOM 1 N A 1 0.0 0.0 0.0 1.0000 1.5\nATOM 2 C A 1 0.0 2.0 0.0 1.0000 1.5\nATOM 3 O A 1 0.0 0.0 9.0 1.0000 1.5\n", NULL},
+        /* A PDB file's columns and element symbols, with charges and radii in place of occupancies and B factors. */
+        {"a.pqr", "HEADER    HYDROLASE                               08-JUN-93   1LYZ\n"
+                  "ATOM      1  N   LYS A   1       3.287  10.092  10.329 -0.30  1.85           N  \n"
+                  "ATOM      2  CA  LYS A   1       3.287  10.092  12.329  0.21  2.27           C  \n", NULL},
+        /* What pdb2pqr writes, with a header and without, in columns and between blanks, with and without a chain. */
+        {"a.pqr", "REMARK   1 PQR file generated by PDB2PQR\nSEQRES   1 A  129  LYS VAL PHE\n"
+                  "ATOM      1  N   MET     1       9.805  -1.280   1.817  0.1592 1.8240\n", NULL},
+        {"a.pqr", "ATOM       1  N    MET     1       9.805   -1.280    1.817  0.1592 1.8240\n", NULL},
+        {"a.pqr", "ATOM      1  N   MET A   1       9.805  -1.280   1.817  0.1592 1.8240\n", NULL},
+        {"a.pqr", "ATOM       1  N    MET A   1       9.805   -1.280    1.817  0.1592 1.8240\n", NULL},
+        /* A PQR file that somebody named so: APBS's own examples have these. */
+        {"a.pdb", "ATOM      1  C   ALK     1       2.142   1.395  -8.932 0.000 1.908\n", NULL},
+        {"a.pdb", "ATOM 1 N A 1 0.0 0.0 0.0 -0.50 1.50\nATOM 2 C A 1 0.0 2.0 0.0 1.00 1.50\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        check_file(&files[i]);
+}
+
+/* Every PQR file of APBS's examples. */
+static void apbs_examples_are_taken(void **state)
+{
+    (void)state;
+    glob_t files = {0};
+    glob("/usr/share/apbs/examples/*/*.pqr", 0, NULL, &files);
+    glob("/usr/share/apbs/examples/*/*/*.pqr", GLOB_APPEND, NULL, &files);
+    if (files.gl_pathc == 0) {
+        print_message("APBS's examples are not installed\n");
+        skip();
+    }
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        ley_atoms *atoms = NULL;
+        ley_error error = {0};
+        if (ley_atoms_read_pqr(files.gl_pathv[i], &atoms, &error) != LEY_OK)
+            fail_msg("%s", error.message);
+        ley_atoms_destroy(atoms);
+    }
+    globfree(&files);
+}
+
 /* Time must grow with the size: a second would be a hundred times too much. */
 static void many_atoms(void **state)
 {
@@ -391,6 +520,9 @@ int main(void)
         cmocka_unit_test(numbers),
         cmocka_unit_test(floats_round_once),
         cmocka_unit_test(other_locales),
+        cmocka_unit_test(pdb_files_are_refused),
+        cmocka_unit_test(pqr_files_are_taken),
+        cmocka_unit_test(apbs_examples_are_taken),
         cmocka_unit_test(many_atoms),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

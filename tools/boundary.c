@@ -5,6 +5,7 @@
 #include "file.h"
 #include "interrupt.h"
 #include "job_report.h"
+#include "molecule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ typedef struct boundary_values {
     int64_t dime[3], slab_rows;
     double length_A[3], spacing_A[3], centre_A[3], dielectric, solute_dielectric, temperature_K, stride_tolerance;
     option_triples ions;
+    bool pqr_anyway;
 } boundary_values;
 
 static const char *const format_names[] = {[FORMAT_DX] = "dx", [FORMAT_RAW] = "raw", [FORMAT_CSV] = "csv", NULL};
@@ -130,6 +132,7 @@ static const option_row boundary_options[] = {
      .high = INT32_MAX,
      .unset = "as memory and balance suggest",
      .help = "rows of a face, or points, in one piece of work, at most"},
+    OPTION_ROW_PQR_ANYWAY(boundary_values),
     JOB_OPTION_ROWS,
 };
 
@@ -293,7 +296,7 @@ static ley_status prepare(boundary_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
     progress_say(&run->progress, "reading the atoms");
-    ley_status status = ley_atoms_read(run->arguments->operand, &run->atoms, error);
+    ley_status status = molecule_read(run->arguments->operand, run->values->pqr_anyway, &run->atoms, error);
     if (status == LEY_OK)
         status = run->values->points != NULL ? make_points(run, error) : make_lattice(run, error);
     run->phases.reading_s = lap_s(&clock_s);

@@ -4,12 +4,13 @@
 #include "file.h"
 #include "interrupt.h"
 #include "job_report.h"
+#include "molecule.h"
 
 #include <stdio.h>
 
 typedef struct convert_values {
     const char *output;
-    bool quiet;
+    bool pqr_anyway, quiet;
 } convert_values;
 
 static const option_row convert_options[] = {
@@ -20,6 +21,7 @@ static const option_row convert_options[] = {
      .value = "OUT",
      .offset = offsetof(convert_values, output),
      .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms"},
+    OPTION_ROW_PQR_ANYWAY(convert_values),
     OPTION_ROW_QUIET(convert_values),
 };
 
@@ -43,7 +45,7 @@ static int convert_run(const parsed_arguments *arguments)
     ley_atoms *atoms = NULL;
     ley_error error = {0};
     double clock_s = now_s();
-    ley_status status = ley_atoms_read(arguments->operand, &atoms, &error);
+    ley_status status = molecule_read(arguments->operand, values->pqr_anyway, &atoms, &error);
     const double reading_s = lap_s(&clock_s);
     if (status == LEY_OK) {
         interrupt_defer();

@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "job_options.h"
 #include "job_report.h"
+#include "molecule.h"
 #include "short_range_options.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ typedef struct map_values {
     int method, units; /* method: index into methods */
     int64_t dims[3], slab_planes;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
+    bool pqr_anyway;
 } map_values;
 
 static const char *const method_names[] = {"dcs", "cutoff", NULL};
@@ -116,6 +118,7 @@ static const option_row map_options[] = {
      .unset = "as memory and balance suggest",
      .help = "planes of the lattice in one piece of work, at most"},
     SHORT_RANGE_OPTION_ROWS(map_values, range),
+    OPTION_ROW_PQR_ANYWAY(map_values),
     JOB_OPTION_ROWS,
 };
 
@@ -293,7 +296,7 @@ static ley_status prepare(map_run *run, ley_error *error)
     double clock_s = run->phases.start_s;
     ley_lattice lattice;
     progress_say(&run->progress, "reading the atoms");
-    ley_status status = ley_atoms_read(run->arguments->operand, &run->atoms, error);
+    ley_status status = molecule_read(run->arguments->operand, run->values->pqr_anyway, &run->atoms, error);
     if (status == LEY_OK)
         status = short_range_read_depths(&run->values->range, run->atoms, run->arguments->operand, &run->input, error);
     run->phases.reading_s = lap_s(&clock_s);

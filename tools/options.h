@@ -117,6 +117,11 @@ bool read_real(const char *word, double *value);
         .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none",         \
         .help = "write the machine-readable report to FILE; - is standard output, in place of the text"                \
     }
+#define OPTION_ROW_PQR_ANYWAY(type)                                                                                    \
+    {                                                                                                                  \
+        .name = "pqr-anyway", .kind = OPTION_FLAG, .offset = offsetof(type, pqr_anyway),                               \
+        .help = "take ATOMS for a PQR file although it looks like a PDB file, whose occupancies would become charges"  \
+    }
 #define OPTION_ROW_QUIET(type)                                                                                         \
     {                                                                                                                  \
         .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet),                          \

@@ -1,6 +1,7 @@
 /* The molecules of an APBS input file, and what APBS makes of them. */
 #include "error.h"
 #include "input.h"
+#include "io/atoms_file.h"
 #include "io/text.h"
 
 #include <stdio.h>
@@ -166,7 +167,13 @@ ley_status ley_apbs_read_molecules(ley_apbs_input *input, ley_error *error)
             continue;
         if (is_gzip(molecule->path))
             return ley_apbs_fail(input, molecule->line, error, "%s: APBS reads no gzip file", molecule->path);
-        ley_status status = ley_atoms_read_pqr(molecule->path, &molecule->atoms, error);
+        ley_pdb_finding finding;
+        ley_status status = ley_pqr_read(molecule->path, LEY_PDB_TAKEN, &finding, &molecule->atoms, error);
+        if (status == LEY_OK && finding.is_pdb)
+            ley_apbs_warn(input, molecule->path, (int)finding.line,
+                          "this is a PDB file, not a PQR file: %s. APBS takes its occupancies for charges and its B factors for "
+                          "radii; pdb2pqr makes a PQR file of it",
+                          finding.reason);
         if (status == LEY_OK)
             status = compare(input, molecule, error);
         if (status != LEY_OK) {

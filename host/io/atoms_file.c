@@ -321,6 +321,13 @@ static bool is_binary(const char *path)
     return binary;
 }
 
+ley_status ley_atoms_read_unchecked(const char *path, ley_atoms **atoms, ley_error *error)
+{
+    ley_pdb_finding finding;
+    return is_binary(path) ? ley_atoms_read_binary(path, atoms, error)
+                           : ley_pqr_read(path, LEY_PDB_TAKEN, &finding, atoms, error);
+}
+
 ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error)
 {
     return is_binary(path) ? ley_atoms_read_binary(path, atoms, error) : ley_atoms_read_pqr(path, atoms, error);

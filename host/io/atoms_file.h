@@ -4,6 +4,7 @@
 
 #include "leyden.h"
 #include "output.h"
+#include "pdb_signs.h"
 
 /* ---- Atoms to be filled in ------------------------------------------------------------------------------------- */
 
@@ -34,6 +35,20 @@ ley_atoms_form ley_atoms_form_of(const char *path);
 ley_status ley_fail_atoms_form(const char *path, ley_error *error);
 
 /* ---- PQR ------------------------------------------------------------------------------------------------------- */
+
+/* What to do with a PDB file that passes for a PQR file. */
+typedef enum ley_pdb_policy { LEY_PDB_REFUSED, LEY_PDB_TAKEN } ley_pdb_policy;
+
+/* Whether it is one, the line that shows it, and why. */
+typedef struct ley_pdb_finding {
+    bool is_pdb;
+    int64_t line;
+    char reason[LEY_PDB_REASON];
+} ley_pdb_finding;
+
+/* As ley_atoms_read_pqr(), which refuses PDB files. */
+ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding *finding, ley_atoms **atoms,
+                        ley_error *error);
 
 typedef struct ley_pqr_writer {
     ley_output output;

@@ -2,6 +2,7 @@
 #include "atoms_file.h"
 #include "digits.h"
 #include "error.h"
+#include "pdb_signs.h"
 #include "text.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@ typedef struct atom_list {
     size_t n, capacity;
     double *position_A, *charge_e, *radius_A;
     int64_t *line; /* where each was read, for complaints about it */
+    ley_pdb_signs signs;
 } atom_list;
 
 static bool grow(void *array, size_t items, size_t item_bytes)
@@ -227,6 +229,10 @@ static ley_status read_atom(const ley_text *text, const char *line, size_t lengt
             return fail_number(text, i, &numbers[i], ley_number_complaint(kind), error);
         values[i] = numbers[i].value;
     }
+    const ley_pdb_word name = {n > 1 ? fields[1].at : "", n > 1 ? fields[1].length : 0, 0};
+    const ley_pdb_word charge = {numbers[3].at, numbers[3].length, values[3]};
+    const ley_pdb_word radius = {numbers[4].at, numbers[4].length, values[4]};
+    ley_pdb_see_atom(&list->signs, line, length, ley_text_line_number(text), &name, &charge, &radius);
     if (values[4] < 0)
         return fail_number(text, 4, &numbers[4], "is negative", error);
     return append(list, values, ley_text_line_number(text), error);
@@ -266,6 +272,8 @@ static ley_status read_records(ley_text *text, atom_list *list, ley_error *error
         const char *start = behind_atom(word, word_length);
         if (start != NULL)
             status = read_atom(text, line, length, start, list, error);
+        else
+            ley_pdb_see_record(&list->signs, line, length, ley_text_line_number(text));
         if (status != LEY_OK)
             return status;
     }
@@ -287,7 +295,28 @@ static void prefix_line(const char *path, const atom_list *list, ley_error *erro
     ley_error_prefix(error, "%s", path);
 }
 
-ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error)
+/* A PDB file that cannot be read as a PQR file is named for what it is, not for the number that stopped it. */
+static ley_status refuse_pdb(const char *path, const char *reason, int64_t line, ley_error *error)
+{
+    ley_error_clear(error);
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s:%lld: this is a PDB file, not a PQR file: %s. Its occupancies would be taken for charges, its B factors "
+                    "for radii. pdb2pqr makes a PQR file of it",
+                    path, (long long)line, reason);
+}
+
+static ley_status make_atoms(const char *path, const atom_list *list, ley_atoms **atoms, ley_error *error)
+{
+    if (list->n == 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: no ATOM or HETATM record", path);
+    ley_status status = ley_atoms_create(list->n, list->position_A, list->charge_e, list->radius_A, atoms, error);
+    if (status == LEY_ERROR_INPUT)
+        prefix_line(path, list, error);
+    return status;
+}
+
+ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding *finding, ley_atoms **atoms,
+                        ley_error *error)
 {
     ley_text *text;
     ley_status status = ley_text_open(path, &text, error);
@@ -295,16 +324,21 @@ ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *er
         return status;
     atom_list list = {0};
     status = read_records(text, &list, error);
-    if (status == LEY_OK && list.n == 0)
-        status = ley_fail(error, LEY_ERROR_INPUT, "%s: no ATOM or HETATM record", path);
-    else if (status == LEY_OK) {
-        status = ley_atoms_create(list.n, list.position_A, list.charge_e, list.radius_A, atoms, error);
-        if (status == LEY_ERROR_INPUT)
-            prefix_line(path, &list, error);
-    }
+    const bool found = ley_pdb_is_one(&list.signs, path, finding->reason, &finding->line);
+    finding->is_pdb = found;
+    if (found && policy == LEY_PDB_REFUSED && (status == LEY_OK || status == LEY_ERROR_INPUT))
+        status = refuse_pdb(path, finding->reason, finding->line, error);
+    else if (status == LEY_OK)
+        status = make_atoms(path, &list, atoms, error);
     free_list(&list);
     ley_text_close(text);
     return status;
+}
+
+ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error)
+{
+    ley_pdb_finding finding;
+    return ley_pqr_read(path, LEY_PDB_REFUSED, &finding, atoms, error);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------------------------- */

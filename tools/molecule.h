@@ -1,0 +1,11 @@
+/* Reading the molecule of a command. */
+#ifndef LEYDEN_MOLECULE_H
+#define LEYDEN_MOLECULE_H
+
+#include "leyden.h"
+
+/* As ley_atoms_read(), or ley_atoms_read_unchecked() with `pqr_anyway`. A file that is refused only because it looks like a
+ * PDB file is told which option takes it. */
+ley_status molecule_read(const char *path, bool pqr_anyway, ley_atoms **atoms, ley_error *error);
+
+#endif
