@@ -1,5 +1,6 @@
 #include "error.h"
 #include "io/atoms_file.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +33,10 @@ ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error)
         return ley_fail(error, LEY_ERROR_INPUT, "no atoms");
     if (n > INT32_MAX)
         return ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than %d", n, INT32_MAX);
+    const ley_status status =
+        memory_check_one("the atoms", (double)n * LEY_ATOM_NUMBERS * sizeof(double), "fewer atoms", error);
+    if (status != LEY_OK)
+        return status;
     ley_atoms *a = calloc(1, sizeof *a);
     double *numbers = calloc(LEY_ATOM_NUMBERS * n, sizeof(double));
     if (a == NULL || numbers == NULL) {

@@ -2,6 +2,7 @@
 #include "accuracy.h"
 #include "bench.h"
 #include "error.h"
+#include "memory.h"
 #include "methods/dcs_kernel.h"
 #include "yardstick.h"
 
@@ -21,6 +22,10 @@ typedef struct dcs_bench {
  * protein's density, 0.1 atoms in a cubic Angstrom: closer ones would measure rounding and the path for near atoms. */
 static ley_status make_atoms(int64_t n, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
 {
+    const ley_status room =
+        memory_check_one("benchmark atoms", (double)n * (4 + 5) * sizeof(double), "fewer atoms", error);
+    if (room != LEY_OK)
+        return room;
     double *numbers = calloc((size_t)n, 4 * sizeof(double));
     if (numbers == NULL)
         return ley_fail_memory(error, (size_t)n * 4 * sizeof(double), "benchmark atoms");
@@ -152,9 +157,13 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
     const dcs_bench *p = problem;
     const ley_atoms *atoms = p->atoms;
     const ley_lattice lattice = p->lattice;
+    const double bytes =
+        (double)ley_lattice_points(&lattice) * sizeof(float) + (double)ley_atoms_count(atoms) * 4 * sizeof(float);
+    ley_status status = memory_check_one("the host loop's map", bytes, "a smaller lattice", error);
+    if (status != LEY_OK)
+        return status;
     float *phi = calloc((size_t)ley_lattice_points(&lattice), sizeof *phi);
     float(*packed)[4] = calloc(ley_atoms_count(atoms), sizeof *packed);
-    ley_status status = LEY_OK;
     if (phi == NULL || packed == NULL)
         status = ley_fail_memory(error, (size_t)ley_lattice_points(&lattice) * sizeof *phi, "the host loop");
     else {

@@ -2,6 +2,7 @@
 #include "accuracy.h"
 #include "bench.h"
 #include "error.h"
+#include "memory.h"
 #include "methods/mdh_kernel.h"
 #include "reference.h"
 
@@ -79,6 +80,10 @@ static void end(void *problem)
 /* Atoms at a protein's density in a cube around the origin. */
 static ley_status make_atoms(int64_t n, double edge_A, ley_atoms **atoms, ley_error *error)
 {
+    const ley_status room =
+        memory_check_one("benchmark atoms", (double)n * (5 + 5) * sizeof(double), "fewer atoms", error);
+    if (room != LEY_OK)
+        return room;
     double *numbers = calloc((size_t)n, 5 * sizeof(double));
     if (numbers == NULL)
         return ley_fail_memory(error, (size_t)n * 5 * sizeof(double), "benchmark atoms");
@@ -95,6 +100,9 @@ static ley_status make_atoms(int64_t n, double edge_A, ley_atoms **atoms, ley_er
 /* Points of the shell between the atoms' cube and one of twice its size. */
 static ley_status make_list(int64_t n, double edge_A, ley_boundary **boundary, ley_error *error)
 {
+    const ley_status room = memory_check_one("benchmark points", (double)n * 7 * sizeof(double), "fewer points", error);
+    if (room != LEY_OK)
+        return room;
     double *point_A = calloc((size_t)n, 3 * sizeof(double));
     if (point_A == NULL)
         return ley_fail_memory(error, (size_t)n * 3 * sizeof(double), "benchmark points");

@@ -1,6 +1,7 @@
 #include "binning.h"
 
 #include "error.h"
+#include "memory.h"
 #include "parallel.h"
 #include "sizes.h"
 
@@ -10,6 +11,9 @@
 #include <sys/mman.h>
 
 static const double longest_A = 1e8;
+static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
+                  fewer_atoms[] = "fewer atoms, or a smaller lattice",
+                  fuller_bins[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller lattice";
 static const double neighbourhood_bins = 16; /* along an axis, when the side is ours to choose: 4,000 in a ball are a table that fits */
 
 void binning_options_default(binning_options *options)
@@ -24,6 +28,7 @@ typedef struct images {
     bool any, periodic[3];
     double v_A[3][3], dual[3][3], low[3], high[3];
     double each; /* the most an atom can have */
+    double mean; /* what an atom has on average */
 } images;
 
 static void cross(const double a[3], const double b[3], double product[3])
@@ -61,7 +66,7 @@ static ley_status set_images(const binning_plan *plan, size_t atoms, images *im,
 {
     const binning_options *o = &plan->options;
     double lengths = 1, normal[3];
-    *im = (images){.any = o->periodic[0] || o->periodic[1] || o->periodic[2], .each = 1};
+    *im = (images){.any = o->periodic[0] || o->periodic[1] || o->periodic[2], .each = 1, .mean = 1};
     if (!im->any)
         return LEY_OK;
     for (int i = 0; i < 3; i++) {
@@ -78,7 +83,9 @@ static ley_status set_images(const binning_plan *plan, size_t atoms, images *im,
     const double volume = dot(im->v_A[0], normal);
     if (!(fabs(volume) >= 1e-3 * lengths)) /* also two parallel vectors, whose normal is no number */
         return ley_fail(error, LEY_ERROR_INPUT, "cell: its vectors lie in a plane, or two of them on a line");
+    im->mean /= fabs(volume);
     for (int i = 0; i < 3; i++) {
+        im->mean *= (double)(plan->lattice.n[i] - 1) * plan->lattice.spacing_A[i] + 2 * plan->reach_A;
         cross(im->v_A[(i + 1) % 3], im->v_A[(i + 2) % 3], im->dual[i]);
         for (int axis = 0; axis < 3; axis++) {
             im->dual[i][axis] /= volume;
@@ -88,6 +95,7 @@ static ley_status set_images(const binning_plan *plan, size_t atoms, images *im,
             im->high[i] += fmax(at_low, at_high);
         }
         im->each *= im->periodic[i] ? im->high[i] - im->low[i] + 1 : 1;
+        im->mean /= im->periodic[i] ? 1 : im->high[i] - im->low[i];
     }
     if (!(im->each * (double)atoms < 4e9))
         return ley_fail(error, LEY_ERROR_INPUT, "cell: so small that %zu atoms have about %.3g images in reach", atoms,
@@ -200,6 +208,8 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
     const double sampled = sample_density(plan, atoms, im->any, &in_reach);
     plan->density_per_A3 = plan->options.density_per_A3 > 0 ? plan->options.density_per_A3 : sampled;
     entries = im->any ? (double)ley_atoms_count(atoms) * fmax(1, im->each) : in_reach;
+    if (!im->any)
+        plan->entries = in_reach;
     for (int axis = 0; axis < 3; axis++)
         extent_A = fmax(extent_A, region_extent_A(plan, axis));
     const double neighbourhood_A = 2 * plan->reach_A + extent_A;
@@ -221,6 +231,8 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_lattice *lattice, c
         status = check_options(options, error);
     if (status == LEY_OK)
         status = set_images(&p, ley_atoms_count(atoms), &im, error);
+    if (status == LEY_OK)
+        p.entries = (double)ley_atoms_count(atoms) * (im.any ? fmin(im.mean, im.each) : 1);
     if (status == LEY_OK && options->side_A[0] == 0)
         status = choose_side(&p, atoms, &im, error);
     else if (status == LEY_OK && !lay_out(&p, options->side_A))
@@ -242,7 +254,7 @@ void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin
 
 /* Bins are filled in two steps, for writing each atom straight to its bin would touch all of the memory at random. Chunks of atoms are sorted by
  * groups of neighbouring bins, a chunk within a core's own cache; then each group collects its atoms from all chunks, in their order. */
-enum { CHUNK = 8192, GROUP_BITS = 11, LEAST_GROUP_BITS = 6, MOST_GROUPS = 2048, AHEAD = 4, SOON = 96 };
+enum { CHUNK = 8192, GROUP_BITS = 11, LEAST_GROUP_BITS = 6, MOST_GROUPS = 2048, AHEAD = 4, SOON = 96, BLOCK = 1 << 18 };
 
 typedef struct record {
     float slot[4];
@@ -262,6 +274,7 @@ typedef struct fill_job {
     bin_axis axes[3];
     size_t atoms, chunk, chunks, groups;
     int group_bits;
+    const atomic_bool *cancelled;
     record *records;
     size_t *base;      /* [chunks + 1]: a chunk's first record */
     uint32_t *first;   /* [chunks][groups + 1]: where a group's records start, from base */
@@ -271,6 +284,72 @@ typedef struct fill_job {
     int64_t *overflow; /* [groups + 1]: first of a group */
     binned_atoms *result;
 } fill_job;
+
+/* How chunks of atoms are sorted by groups of bins. */
+typedef struct fill_shape {
+    size_t chunk, chunks, groups;
+    int group_bits;
+} fill_shape;
+
+static fill_shape shape_of(const binning_plan *plan, const images *im, size_t atoms)
+{
+    fill_shape s = {.group_bits = GROUP_BITS};
+    while (s.group_bits > LEAST_GROUP_BITS &&
+           plan->bins >> s.group_bits < 8 * parallel_cores()) /* a share for every core */
+        s.group_bits--;
+    while ((plan->bins - 1) >> s.group_bits >= MOST_GROUPS)
+        s.group_bits++;
+    s.groups = (size_t)((plan->bins - 1) >> s.group_bits) + 1;
+    s.chunk = (size_t)fmax(1, floor(CHUNK / im->each));
+    s.chunks = (atoms + s.chunk - 1) / s.chunk;
+    return s;
+}
+
+/* Of so many atoms and images. */
+static binning_bytes bytes_of(const binning_plan *plan, const fill_shape *shape, double entries)
+{
+    const double depth = plan->options.depth, bins = (double)plan->bins, excess = fmax(entries - bins * depth, 0);
+    return (binning_bytes){
+        .entries = entries,
+        .sorting = entries * sizeof(record) +
+                   2 * sizeof(uint32_t) * (double)shape->chunks * (double)(shape->groups + 1) + bins * sizeof(int32_t),
+        .bins = (double)plan->slot_bytes + bins * (1 + (plan->options.with_index ? depth * sizeof(int32_t) : 0)),
+        .overflow = excess * (4 * sizeof(float) + 2 * sizeof(int32_t)),
+        .extra = excess * 4 * sizeof(float) + (excess > 0 ? bins * sizeof(int32_t) : 0),
+    };
+}
+
+binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms)
+{
+    images im;
+    if (set_images(plan, ley_atoms_count(atoms), &im, NULL) != LEY_OK)
+        return (binning_bytes){.entries = 0};
+    const fill_shape shape = shape_of(plan, &im, ley_atoms_count(atoms));
+    return bytes_of(plan, &shape, plan->entries);
+}
+
+static inline bool is_set(const atomic_bool *cancelled)
+{
+    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed);
+}
+
+static inline bool is_cancelled(const fill_job *j)
+{
+    return is_set(j->cancelled);
+}
+
+/* Before anything is allocated, and again when images have been counted. */
+static ley_status check_memory(const fill_job *j, double entries, ley_error *error)
+{
+    const fill_shape shape = {j->chunk, j->chunks, j->groups, j->group_bits};
+    const binning_bytes b = bytes_of(j->plan, &shape, entries);
+    const memory_need needs[] = {
+        {j->images.any ? "atoms and their images" : "atoms", b.sorting, j->images.any ? fewer_images : fewer_atoms},
+        {"bins", j->result->owns_slots ? b.bins : 0, fuller_bins},
+        {"what overflows the bins", b.overflow, j->images.any ? fewer_images : fuller_bins},
+    };
+    return memory_check(needs, sizeof needs / sizeof *needs, error);
+}
 
 /* Much memory comes in large pages where the system has them: it is touched for the first time here, a fault a page. */
 static void *allocate(int64_t bytes)
@@ -406,7 +485,7 @@ static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *
             to[v] = round_down(im->high[v] - at);
         }
     for (int64_t n2 = from[2]; n2 <= to[2]; n2++)
-        for (int64_t n1 = from[1]; n1 <= to[1]; n1++) {
+        for (int64_t n1 = from[1]; n1 <= to[1] && !is_cancelled(j); n1++) {
             double row_A[3];
             int64_t low = from[0], high = to[0];
             for (int k = 0; k < 3; k++) {
@@ -414,7 +493,7 @@ static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *
                 if (high > low) /* else the test is as cheap */
                     clip(&j->axes[k], row_A[k], v_A[0][k], &low, &high);
             }
-            for (int64_t n0 = low; n0 <= high; n0++) {
+            for (int64_t n0 = low; n0 <= high && (n0 % BLOCK != 0 || !is_cancelled(j)); n0++) {
                 const double at_A[3] = {row_A[0] + (double)n0 * v_A[0][0], row_A[1] + (double)n0 * v_A[0][1], row_A[2] + (double)n0 * v_A[0][2]};
                 const int32_t bin = bin_of(j->axes, at_A);
                 if (bin < 0)
@@ -436,7 +515,7 @@ static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *
 static void visit_chunks(void *context, size_t first, size_t last)
 {
     const fill_job *j = context;
-    for (size_t c = first; c < last; c++) {
+    for (size_t c = first; c < last && !is_cancelled(j); c++) {
         uint32_t *cursor = j->first + c * (j->groups + 1) + 1;
         record *records = j->records != NULL ? j->records + j->base[c] : NULL;
         const size_t begin = c * j->chunk, end = j->atoms - begin < j->chunk ? j->atoms : begin + j->chunk;
@@ -455,8 +534,9 @@ static void visit_chunks(void *context, size_t first, size_t last)
 
 static void sort_chunks(void *context, size_t first, size_t last)
 {
-    for (size_t c = first; c < last; c++)
-        sort_chunk(context, c);
+    const fill_job *j = context;
+    for (size_t c = first; c < last && !is_cancelled(j); c++)
+        sort_chunk(j, c);
 }
 
 static void set_far(float (*slot)[4], int64_t slots)
@@ -486,7 +566,7 @@ static void fill_group(const fill_job *j, size_t g)
     if (index != NULL)
         memset(index + low * depth, 0xff, (size_t)((high - low) * depth) * sizeof *index);
     memset(total + low, 0, (size_t)(high - low) * sizeof *total);
-    for (size_t c = 0; c < j->chunks; c++) {
+    for (size_t c = 0; c < j->chunks && (c % 1024 != 0 || !is_cancelled(j)); c++) {
         size_t n;
         record *records = records_of(j, c, g, &n);
         uint32_t kept = 0;
@@ -516,8 +596,9 @@ static void fill_group(const fill_job *j, size_t g)
 
 static void fill_groups(void *context, size_t first, size_t last)
 {
-    for (size_t g = first; g < last; g++)
-        fill_group(context, g);
+    const fill_job *j = context;
+    for (size_t g = first; g < last && !is_cancelled(j); g++)
+        fill_group(j, g);
 }
 
 /* The overflow of a group's bins, one bin after the other. */
@@ -525,7 +606,7 @@ static void list_overflow(void *context, size_t first, size_t last)
 {
     const fill_job *j = context;
     binned_atoms *b = j->result;
-    for (size_t g = first; g < last; g++) {
+    for (size_t g = first; g < last && !is_cancelled(j); g++) {
         const int64_t low = (int64_t)g << j->group_bits, next = (int64_t)(g + 1) << j->group_bits;
         int32_t at = (int32_t)j->overflow[g];
         for (int64_t bin = low; bin < next && bin < b->bins && j->overflow[g + 1] > j->overflow[g]; bin++) {
@@ -533,7 +614,7 @@ static void list_overflow(void *context, size_t first, size_t last)
             j->total[bin] = at;
             at += excess;
         }
-        for (size_t c = 0; c < j->chunks; c++)
+        for (size_t c = 0; c < j->chunks && (c % 1024 != 0 || !is_cancelled(j)); c++)
             for (uint32_t i = 0; i < j->kept[c * j->groups + g]; i++) {
                 size_t n;
                 const record *r = records_of(j, c, g, &n) + i;
@@ -545,10 +626,15 @@ static void list_overflow(void *context, size_t first, size_t last)
     }
 }
 
-static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atoms *atoms, ley_error *error)
+static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atoms *atoms, binned_atoms *result,
+                           ley_error *error)
 {
-    *j = (fill_job){.plan = plan, .position_A = ley_atoms_positions_A(atoms), .charge_e = ley_atoms_charges_e(atoms),
-                    .atoms = ley_atoms_count(atoms), .group_bits = GROUP_BITS};
+    *j = (fill_job){.plan = plan,
+                    .position_A = ley_atoms_positions_A(atoms),
+                    .charge_e = ley_atoms_charges_e(atoms),
+                    .atoms = ley_atoms_count(atoms),
+                    .cancelled = plan->options.cancelled,
+                    .result = result};
     ley_status status = set_images(plan, j->atoms, &j->images, error);
     if (status != LEY_OK)
         return status;
@@ -557,13 +643,14 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
                             .high_A = (double)(plan->lattice.n[k] - 1) * plan->lattice.spacing_A[k] + plan->reach_A,
                             .bins_per_A = 1 / plan->side_A[k], .side_A = plan->side_A[k],
                             .zero = (double)plan->origin_bin[k], .last = (int32_t)plan->n[k] - 1};
-    while (j->group_bits > LEAST_GROUP_BITS && plan->bins >> j->group_bits < 8 * parallel_cores()) /* a share for every core */
-        j->group_bits--;
-    while ((plan->bins - 1) >> j->group_bits >= MOST_GROUPS)
-        j->group_bits++;
-    j->groups = (size_t)((plan->bins - 1) >> j->group_bits) + 1;
-    j->chunk = (size_t)fmax(1, floor(CHUNK / j->images.each));
-    j->chunks = (j->atoms + j->chunk - 1) / j->chunk;
+    const fill_shape shape = shape_of(plan, &j->images, j->atoms);
+    j->chunk = shape.chunk;
+    j->chunks = shape.chunks;
+    j->groups = shape.groups;
+    j->group_bits = shape.group_bits;
+    status = check_memory(j, plan->entries, error);
+    if (status != LEY_OK)
+        return status;
     j->base = calloc(j->chunks + 1, sizeof *j->base);
     j->first = calloc(j->chunks * (j->groups + 1), sizeof *j->first);
     j->kept = malloc(j->chunks * j->groups * sizeof *j->kept);
@@ -586,11 +673,18 @@ static ley_status sort(fill_job *j, ley_error *error)
         j->base[c + 1] = j->images.any ? j->base[c] + j->base[c + 1] : (c + 1) * j->chunk;
     if (j->images.any)
         records = j->base[j->chunks];
+    if (is_cancelled(j))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     if (records > INT32_MAX)
         return ley_fail(error, LEY_ERROR_INPUT, "cell: %zu images are more than %d", records, INT32_MAX);
+    ley_status status = j->images.any ? check_memory(j, (double)records, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
     if ((j->records = allocate((int64_t)(records * sizeof *j->records))) == NULL)
         return ley_fail_memory(error, records * sizeof *j->records, "sorting atoms");
     parallel_ranges(j->chunks, j->images.any ? visit_chunks : sort_chunks, j);
+    if (is_cancelled(j))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     for (size_t c = 0; c < j->chunks; c++) {
         j->result->binned += j->first[c * (j->groups + 1) + j->groups];
         j->result->outside += (int64_t)j->outside[c];
@@ -611,18 +705,24 @@ static ley_status fill(fill_job *j, ley_error *error)
     if (b->used == NULL || b->slot == NULL || (j->plan->options.with_index && b->index == NULL))
         return ley_fail_memory(error, (size_t)(j->plan->slot_bytes + index_bytes), "bins of atoms");
     parallel_ranges(j->groups, fill_groups, j);
+    if (is_cancelled(j))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     for (size_t g = 0; g < j->groups; g++)
         j->overflow[g + 1] += j->overflow[g];
     b->overflow = j->overflow[j->groups];
     if (b->overflow == 0)
         return LEY_OK;
+    ley_status status = memory_check_one("what overflows the bins", (double)b->overflow * sizeof(record),
+                                         j->images.any ? fewer_images : fuller_bins, error);
+    if (status != LEY_OK)
+        return status;
     b->overflow_slot = allocate(b->overflow * (int64_t)sizeof *b->overflow_slot);
     b->overflow_bin = allocate(b->overflow * (int64_t)sizeof *b->overflow_bin);
     b->overflow_index = allocate(b->overflow * (int64_t)sizeof *b->overflow_index);
     if (b->overflow_slot == NULL || b->overflow_bin == NULL || b->overflow_index == NULL)
         return ley_fail_memory(error, (size_t)b->overflow * sizeof(record), "atoms beyond full bins");
     parallel_ranges(j->groups, list_overflow, j);
-    return LEY_OK;
+    return is_cancelled(j) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
 ley_status binning_fill(const binning_plan *plan, const ley_atoms *atoms, void *slots, binned_atoms **binned, ley_error *error)
@@ -632,8 +732,7 @@ ley_status binning_fill(const binning_plan *plan, const ley_atoms *atoms, void *
     if (result == NULL)
         return ley_fail_memory(error, sizeof *result, "bins of atoms");
     *result = (binned_atoms){.bins = plan->bins, .depth = plan->options.depth, .slot = slots, .owns_slots = slots == NULL};
-    ley_status status = set_fill(&j, plan, atoms, error);
-    j.result = result;
+    ley_status status = set_fill(&j, plan, atoms, result, error);
     if (status == LEY_OK)
         status = sort(&j, error);
     if (status == LEY_OK)
@@ -669,13 +768,12 @@ void binning_destroy(binned_atoms *binned)
     free(binned);
 }
 
-ley_status binning_add_extra(binned_atoms *b, ley_error *error)
+/* Where each bin's further bins begin; returns how many there are. */
+static int64_t number_extra(const binned_atoms *b, const atomic_bool *cancelled, int32_t *first)
 {
-    int32_t *first = malloc(((size_t)b->bins + 1) * sizeof *first);
     int64_t extra = 0, at = 0;
-    if (first == NULL)
-        return ley_fail_memory(error, ((size_t)b->bins + 1) * sizeof *first, "bins for overflow");
-    for (int64_t bin = 0; bin < b->bins; bin++) { /* less than the overflow's atoms: they fit */
+    for (int64_t bin = 0; bin < b->bins && (bin % BLOCK != 0 || !is_set(cancelled));
+         bin++) { /* less than the overflow's atoms: they fit */
         const int64_t start = at;
         first[bin] = (int32_t)extra;
         while (at < b->overflow && b->overflow_bin[at] == bin)
@@ -683,17 +781,44 @@ ley_status binning_add_extra(binned_atoms *b, ley_error *error)
         extra += (at - start + b->depth - 1) / b->depth;
     }
     first[b->bins] = (int32_t)extra;
-    const int64_t bytes = extra * b->depth * (int64_t)sizeof *b->extra_slot;
-    float(*slot)[4] = allocate(bytes);
-    if (slot == NULL) {
-        free(first);
-        return ley_fail_memory(error, (size_t)bytes, "bins for overflow");
-    }
-    set_far(slot, extra * b->depth);
-    for (int64_t i = 0, rank = 0; i < b->overflow; i++) {
+    return extra;
+}
+
+static void fill_extra(const binned_atoms *b, const atomic_bool *cancelled, const int32_t *first, int64_t slots,
+                       float (*slot)[4])
+{
+    for (int64_t s = 0; s < slots && !is_set(cancelled); s += BLOCK)
+        set_far(slot + s, slots - s < BLOCK ? slots - s : BLOCK);
+    for (int64_t i = 0, rank = 0; i < b->overflow && (i % BLOCK != 0 || !is_set(cancelled)); i++) {
         const int32_t bin = b->overflow_bin[i];
         rank = i > 0 && b->overflow_bin[i - 1] == bin ? rank + 1 : 0;
         memcpy(slot[(int64_t)first[bin] * b->depth + rank], b->overflow_slot[i], sizeof slot[0]);
+    }
+}
+
+ley_status binning_add_extra(binned_atoms *b, const atomic_bool *cancelled, ley_error *error)
+{
+    const double least_bytes = (double)b->overflow * sizeof *b->extra_slot + (double)b->bins * sizeof *b->extra_first;
+    ley_status status = memory_check_one("bins for what overflows", least_bytes, fuller_bins, error);
+    if (status != LEY_OK)
+        return status;
+    int32_t *first = malloc(((size_t)b->bins + 1) * sizeof *first);
+    if (first == NULL)
+        return ley_fail_memory(error, ((size_t)b->bins + 1) * sizeof *first, "bins for overflow");
+    const int64_t extra = number_extra(b, cancelled, first), slots = is_set(cancelled) ? 0 : extra * b->depth;
+    const int64_t bytes = slots * (int64_t)sizeof *b->extra_slot;
+    status = memory_check_one("bins for what overflows", (double)bytes, fuller_bins, error);
+    float(*slot)[4] = status == LEY_OK ? allocate(bytes) : NULL;
+    if (status == LEY_OK && slot == NULL)
+        status = ley_fail_memory(error, (size_t)bytes, "bins for overflow");
+    if (status == LEY_OK && slots > 0)
+        fill_extra(b, cancelled, first, slots, slot);
+    if (status == LEY_OK && is_set(cancelled))
+        status = ley_fail(error, LEY_CANCELLED, "cancelled");
+    if (status != LEY_OK) {
+        free(first);
+        free(slot);
+        return status;
     }
     free(b->extra_first);
     free(b->extra_slot);

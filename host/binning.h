@@ -10,6 +10,8 @@
 
 #include "leyden.h"
 
+#include <stdatomic.h>
+
 /* Where unused slots lie along each axis, their charge being 0: beyond any cutoff, and near enough for the fourth power of a distance to be
  * a float. */
 #define BINNING_FAR_A (-1e9f)
@@ -28,6 +30,7 @@ typedef struct binning_options {
     bool with_index;         /* keep every slot's atom */
     bool periodic[3];        /* along these vectors of the cell; bins are filled with all images within reach */
     double cell_A[3][3];     /* vectors a, b, c; those that are not periodic are not read */
+    const atomic_bool *cancelled; /* stops the filling when it becomes true; or NULL */
 } binning_options;
 
 /* Depth 8, fill 3/4, regions of 8 x 8 x 8, open. The cutoff is left 0: the caller's to set. */
@@ -44,6 +47,7 @@ typedef struct binning_plan {
     int64_t below[3], above[3];
     int64_t origin_bin[3];         /* the bin with its lowest corner on the lattice's origin */
     int64_t slot_bytes;            /* of all slots */
+    double entries;                /* atoms and images in reach, an estimate */
 } binning_plan;
 
 /* The side of the bins, and their number: at most four for each atom in reach and 4096 more, and no more than about 18 along an axis of a
@@ -52,6 +56,18 @@ typedef struct binning_plan {
  * cell so small that images are more than can be counted. */
 ley_status binning_prepare(const ley_atoms *atoms, const ley_lattice *lattice, const binning_options *options, binning_plan *plan,
                            ley_error *error);
+
+/* What binning_fill() and binning_add_extra() are going to take. How many images there are, and how many atoms
+ * overflow, is an estimate: the former the mean over all places of a cell, the latter what must overflow though atoms
+ * be spread evenly. */
+typedef struct binning_bytes {
+    double entries; /* atoms and images */
+    double sorting; /* while bins are filled */
+    double bins, overflow, extra;
+} binning_bytes;
+
+/* Errors: none, for a plan that binning_prepare() made. */
+binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms);
 
 /* The bin of the lowest point of a region, counted in regions. */
 void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3]);
@@ -78,13 +94,13 @@ typedef struct binned_atoms {
     bool owns_slots;
 } binned_atoms;
 
-/* Bins the atoms, in time linear in atoms, images and bins, on all cores. `slots` has room for plan->slot_bytes (staging memory of a
- * device), or is NULL: memory of its own.
- * Errors: LEY_ERROR_MEMORY, LEY_ERROR_INPUT for more than 2^31 - 1 images. */
+/* Bins the atoms, in time linear in atoms, images and bins, on all cores. `slots` has room for plan->slot_bytes
+ * (staging memory of a device), or is NULL: memory of its own. Errors: LEY_ERROR_MEMORY, before more is taken than
+ * there is; LEY_ERROR_INPUT for more than 2^31 - 1 images; LEY_CANCELLED. */
 ley_status binning_fill(const binning_plan *plan, const ley_atoms *atoms, void *slots, binned_atoms **binned, ley_error *error);
 void binning_destroy(binned_atoms *binned);
 
-/* Puts the overflow into bins of its own as well. Errors: LEY_ERROR_MEMORY. */
-ley_status binning_add_extra(binned_atoms *binned, ley_error *error);
+/* Puts the overflow into bins of its own as well. Errors: LEY_ERROR_MEMORY, LEY_CANCELLED. */
+ley_status binning_add_extra(binned_atoms *binned, const atomic_bool *cancelled, ley_error *error);
 
 #endif

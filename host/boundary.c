@@ -2,6 +2,7 @@
 #include "boundary.h"
 
 #include "error.h"
+#include "memory.h"
 #include "sizes.h"
 
 #include <math.h>
@@ -27,6 +28,11 @@ static double *allocate(int64_t points, int64_t item_numbers, size_t *bytes)
 
 static ley_status create(int64_t n, const double *point_A, ley_boundary **boundary, ley_error *error)
 {
+    const double bytes_wanted = (double)n * sizeof(double) * (point_A != NULL ? 4 : 1);
+    const ley_status status = memory_check_one(
+        "the boundary", bytes_wanted, point_A != NULL ? "fewer points" : "a coarser spacing, or a smaller box", error);
+    if (status != LEY_OK)
+        return status;
     ley_boundary *b = calloc(1, sizeof *b);
     if (b == NULL)
         return ley_fail_memory(error, sizeof *b, "the boundary");
@@ -233,6 +239,9 @@ static ley_status sort_points(search *s, ley_error *error)
     while (buckets < (size_t)boundary->n)
         buckets *= 2;
     const size_t bytes = (buckets + (size_t)boundary->n) * sizeof(int32_t);
+    ley_status status = memory_check_one("sorting the points", (double)bytes, "fewer points", error);
+    if (status != LEY_OK)
+        return status;
     s->cell_A = fmax(least_cell_A, 8 * s->distance_A);
     s->mask = buckets - 1;
     s->first = malloc(bytes);

@@ -460,6 +460,13 @@ typedef struct ley_report {
 
 typedef struct ley_job ley_job;
 
+/* LEY_ERROR_MEMORY when a map of this lattice and a job that fills it would take more of the host's memory than there
+ * is: free memory of the machine, or what control groups and ulimit leave. To be asked before the map is made: what is
+ * refused here has taken nothing yet. Each part is looked at again where it is allocated. Errors: those of
+ * ley_lattice_check(), too; what else is wrong with the options is left to ley_job_create(). */
+LEY_API ley_status ley_job_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
+                                        const ley_job_options *options, ley_error *error);
+
 /* Prepares a job that fills `map`. Engine, atoms and map must outlive it. Options are copied.
  * Errors: LEY_ERROR_USAGE for an option out of range or an unknown variant. */
 LEY_API ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map,

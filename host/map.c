@@ -1,5 +1,6 @@
 #include "error.h"
 #include "leyden.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,12 @@ ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *
     if (status != LEY_OK)
         return status;
     size_t points = (size_t)ley_lattice_points(lattice);
+    char what[96];
+    snprintf(what, sizeof what, "a map of %lld x %lld x %lld points", (long long)lattice->n[0],
+             (long long)lattice->n[1], (long long)lattice->n[2]);
+    status = memory_check_one(what, (double)points * sizeof(float), "a coarser spacing, or a smaller box", error);
+    if (status != LEY_OK)
+        return status;
     ley_map *m = calloc(1, sizeof *m);
     float *values = m != NULL ? malloc(points * sizeof(float)) : NULL;
     if (values == NULL) {

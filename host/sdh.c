@@ -1,6 +1,7 @@
 /* Single Debye-Hueckel: the atoms as one sphere with a charge, a dipole and a quadrupole at its centre. */
 #include "boundary.h"
 #include "error.h"
+#include "memory.h"
 #include "parallel.h"
 #include "solvent.h"
 
@@ -104,6 +105,10 @@ ley_status ley_boundary_compute_sdh(ley_boundary *boundary, const ley_atoms *ato
     if (status != LEY_OK)
         return status;
     const size_t bytes = (size_t)boundary->n * sizeof(double);
+    status =
+        memory_check_one("a second copy of the boundary", (double)bytes, "a coarser spacing, or fewer points", error);
+    if (status != LEY_OK)
+        return status;
     expansion e = {.boundary = boundary, .value = malloc(bytes)}; /* aside: a failure leaves the boundary as it was */
     if (e.value == NULL)
         return ley_fail_memory(error, bytes, "the boundary");

@@ -257,7 +257,7 @@ static void check(ley_atoms *atoms, const ley_lattice *lattice, const binning_op
     problem p = bin_atoms(atoms, lattice, options);
     assert_true(p.plan.reach_A >= options->cutoff_A && p.plan.reach_A < 1.001 * options->cutoff_A);
     assert_int_equal(count_faults(&p.plan, p.binned, atoms, most), 0);
-    assert_ok(binning_add_extra(p.binned, &error));
+    assert_ok(binning_add_extra(p.binned, NULL, &error));
     assert_int_equal(count_extra_faults(p.binned), 0);
     entries e = binned_entries(p.binned, true);
     if (p.plan.lattice.n[0] * p.plan.lattice.n[1] * p.plan.lattice.n[2] <= 64 * 64 * 64)
@@ -341,7 +341,7 @@ static void test_clusters(void **state)
     problem p = bin_atoms(atoms, &l, &all); /* all in one bin */
     assert_int_equal(count_faults(&p.plan, p.binned, atoms, 0), 0);
     assert_true(p.binned->overflow == N - 8);
-    assert_ok(binning_add_extra(p.binned, &error));
+    assert_ok(binning_add_extra(p.binned, NULL, &error));
     assert_true(p.binned->extra_bins == N / 8 - 1 && count_extra_faults(p.binned) == 0);
     release(&p);
 }
@@ -747,7 +747,7 @@ static void time_binning(const char *what, ley_atoms *atoms, bool extra)
         const double filling_s = ley_clock_s();
         assert_ok(binning_fill(&plan, atoms, slots, &b, &error));
         const double end_s = ley_clock_s();
-        assert_ok(binning_add_extra(b, &error));
+        assert_ok(binning_add_extra(b, NULL, &error));
         extra_s = fmin(extra_s, ley_clock_s() - end_s);
         prepare_s = fmin(prepare_s, middle_s - start_s);
         best_s = fmin(best_s, end_s - filling_s);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +182,33 @@ static void test_broken_well_depths(void **state)
         {DEPTHS "none.txt --json none.txt", 1, "--json: 'none.txt' is the file of the well depths"},
     };
     CLI_CHECK_FAILURES(cases);
+}
+
+/* What cannot fit is refused before it is taken, at once, with the numbers. */
+static void test_too_large_for_memory(void **state)
+{
+    (void)state;
+    static const cli_failing map[] = {
+        {MAP "--dims 100000,100000,1000", 4, "would take 37327 GiB (the map 37253 GiB), and "},
+        {CUTOFF "--dims 100000,100000,1000", 4, "what helps: a coarser spacing, or a smaller box"},
+    };
+    CLI_CHECK_FAILURES(map);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    struct rlimit former, limit;
+    assert_int_equal(getrlimit(RLIMIT_AS, &former), 0);
+    limit = former;
+    limit.rlim_cur = (rlim_t)16 << 30;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0); /* the command inherits it */
+    cli_write_text("three.pqr",
+                   "ATOM 1 O HOH 1 0 0 0 1 1\nATOM 2 O HOH 1 0.5 0.2 0 -0.5 1\nATOM 3 O HOH 1 0.3 0.6 0.1 -0.5 1\n");
+    const cli_result *r = cli("map three.pqr -o out/a.dx --method cutoff --cutoff 300 --periodic xyz --cell 1,1,1");
+    setrlimit(RLIMIT_AS, &former);
+    cli_expect(4, NULL,
+               "the job would take 29.0 GiB (atoms and their images 14.5 GiB, what overflows the bins 14.5 GiB), and ");
+    cli_expect(4, NULL, "what helps: a shorter cutoff, a larger cell, or fewer periodic axes");
+    assert_true(r->seconds < 1);
+    cli_assert_nothing_left();
+#endif
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------------------------- */
@@ -387,6 +415,7 @@ int main(void)
         TEST(test_values),
         TEST(test_expressions_refused),
         TEST(test_broken_well_depths),
+        TEST(test_too_large_for_memory),
         TEST(test_every_pair_function),
         TEST(test_an_expression_is_its_function),
         TEST(test_a_long_cutoff),

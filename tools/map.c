@@ -302,6 +302,9 @@ static ley_status prepare(map_run *run, ley_error *error)
     run->phases.reading_s = lap_s(&clock_s);
     if (status == LEY_OK)
         status = choose_lattice(run, &lattice, error);
+    const ley_job_options options = job_options(run);
+    if (status == LEY_OK)
+        status = ley_job_check_memory(run->atoms, &lattice, &options, error);
     if (status == LEY_OK)
         status = ley_map_create(&lattice, &run->map, error);
     if (status == LEY_OK) {
@@ -309,7 +312,6 @@ static ley_status prepare(map_run *run, ley_error *error)
         status = ley_engine_create(run->values->job.device, &run->engine, error);
     }
     if (status == LEY_OK) {
-        const ley_job_options options = job_options(run);
         status = ley_job_create(run->engine, run->atoms, run->map, &options, &run->job, error);
         short_range_explain(&run->input.range, error);
     }

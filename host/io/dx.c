@@ -3,6 +3,7 @@
 
 #include "digits.h"
 #include "error.h"
+#include "memory.h"
 #include "text.h"
 
 #include <math.h>
@@ -181,10 +182,10 @@ static ley_status write_array(ley_output *output, const ley_map *map, ley_error 
     planes = planes < 1 ? 1 : planes > TILE ? TILE : planes;
     planes = planes > n[0] ? n[0] : planes;
     size_t bytes = (size_t)(planes * plane) * sizeof(float);
-    float *block = malloc(bytes);
+    ley_status status = memory_check_one("writing the map", (double)bytes, "fewer points along y and z", error);
+    float *block = status == LEY_OK ? malloc(bytes) : NULL;
     value_writer *writer = malloc(sizeof *writer);
-    ley_status status = LEY_OK;
-    if (block == NULL || writer == NULL)
+    if (status == LEY_OK && (block == NULL || writer == NULL))
         status = ley_fail_memory(error, bytes + sizeof *writer, "writing a map");
     if (status == LEY_OK) {
         ley_digits_prepare(&writer->digits);
@@ -441,6 +442,20 @@ static ley_status read_header(dx_reader *reader, ley_error *error)
     }
 }
 
+/* The values in the file's order and the map itself, where the file is long enough for what its header announces: else
+ * it will end too early. */
+static ley_status check_memory(const dx_reader *reader, ley_error *error)
+{
+    enum { LEAST_BYTES = 2 }; /* a digit and a blank */
+    const double points = (double)ley_lattice_points(&reader->lattice);
+    if (!ley_text_may_hold(reader->text, points * LEAST_BYTES - 1))
+        return LEY_OK;
+    ley_status status = memory_check_one("reading the map", 2 * points * sizeof(float), "a map of fewer points", error);
+    if (status != LEY_OK)
+        ley_error_prefix(error, "%s", reader->path);
+    return status;
+}
+
 /* The array grows with what the file really holds: its header alone is no reason to take memory. */
 static ley_status read_values(dx_reader *reader, float **values, ley_error *error)
 {
@@ -453,8 +468,13 @@ static ley_status read_values(dx_reader *reader, float **values, ley_error *erro
             return ley_text_fail(reader->text, error, "the file ends after %lld of %lld values", (long long)i,
                                  (long long)points);
         if (i == capacity) {
-            capacity = capacity == 0 ? 1 << 16 : 2 * capacity;
+            const int64_t former = capacity;
+            capacity = capacity == 0 ? 1 << 16 : (int64_t)ley_text_room((size_t)capacity);
             capacity = capacity < points ? capacity : points;
+            status = memory_check_growth("reading the map", (double)former * sizeof(float),
+                                         (double)capacity * sizeof(float), "a map of fewer points", error);
+            if (status != LEY_OK)
+                return status;
             float *larger = realloc(*values, (size_t)capacity * sizeof(float));
             if (larger == NULL)
                 return ley_fail_memory(error, (size_t)capacity * sizeof(float), "the map");
@@ -505,6 +525,8 @@ ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error)
         return status;
     float *values = NULL;
     status = read_header(&reader, error);
+    if (status == LEY_OK)
+        status = check_memory(&reader, error);
     if (status == LEY_OK)
         status = read_values(&reader, &values, error);
     if (status == LEY_OK)

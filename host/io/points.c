@@ -1,6 +1,7 @@
 /* Lists of points. docs/formats.md has the rules that are applied here. */
 #include "error.h"
 #include "leyden.h"
+#include "memory.h"
 #include "text.h"
 
 #include <math.h>
@@ -26,8 +27,13 @@ static ley_status append(point_list *list, const double point_A[COORDINATES], co
     if (list->n == INT32_MAX)
         return ley_text_fail(text, error, "more than %d points", INT32_MAX);
     if (list->n == list->capacity) {
-        int64_t more = list->capacity == 0 ? 1024 : 2 * list->capacity;
-        size_t bytes = (size_t)more * COORDINATES * sizeof(double);
+        const int64_t more = (int64_t)ley_text_room((size_t)list->capacity);
+        const size_t bytes = (size_t)more * COORDINATES * sizeof(double),
+                     old_bytes = (size_t)list->capacity * COORDINATES * sizeof(double);
+        ley_status status =
+            memory_check_growth("reading the points", (double)old_bytes, (double)bytes, "fewer points", error);
+        if (status != LEY_OK)
+            return status;
         double *larger = realloc(list->point_A, bytes);
         if (larger == NULL)
             return ley_fail_memory(error, bytes, "points");

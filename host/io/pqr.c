@@ -2,6 +2,7 @@
 #include "atoms_file.h"
 #include "digits.h"
 #include "error.h"
+#include "memory.h"
 #include "pdb_signs.h"
 #include "text.h"
 
@@ -41,10 +42,14 @@ static bool grow(void *array, size_t items, size_t item_bytes)
 static ley_status append(atom_list *list, const double numbers[NUMBERS], int64_t line, ley_error *error)
 {
     if (list->n == list->capacity) {
-        size_t more = list->capacity < 1024 ? 1024 : 2 * list->capacity;
+        const size_t more = ley_text_room(list->capacity), atom_bytes = NUMBERS * sizeof(double) + sizeof(int64_t);
+        ley_status status = memory_check_growth("reading the atoms", (double)(list->capacity * atom_bytes),
+                                                (double)(more * atom_bytes), "fewer atoms", error);
+        if (status != LEY_OK)
+            return status;
         if (!grow(&list->position_A, more, 3 * sizeof(double)) || !grow(&list->charge_e, more, sizeof(double)) ||
             !grow(&list->radius_A, more, sizeof(double)) || !grow(&list->line, more, sizeof(int64_t)))
-            return ley_fail_memory(error, more * (5 * sizeof(double) + sizeof(int64_t)), "atoms");
+            return ley_fail_memory(error, more * atom_bytes, "atoms");
         list->capacity = more;
     }
     memcpy(list->position_A + 3 * list->n, numbers, 3 * sizeof(double));

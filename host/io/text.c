@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+static const double most_packed = 1040; /* bytes that deflate makes of one: 1032, and a little more */
 
 enum { BUFFER_BYTES = 256 * 1024, ZLIB_BYTES = 128 * 1024 };
 
@@ -20,6 +23,7 @@ struct ley_text {
     const char *path;
     gzFile file;
     int64_t line;      /* lines handed out, or 1 + line ends passed by words */
+    double most_bytes; /* of text */
     size_t begin, end; /* what is still unread of the buffer */
     bool drained;      /* the file has no more than what is in the buffer */
     char buffer[BUFFER_BYTES + 1];
@@ -47,6 +51,8 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
     }
     t->path = path;
     t->file = file;
+    t->most_bytes =
+        S_ISREG(status.st_mode) ? (double)status.st_size * (gzdirect(file) != 0 ? 1 : most_packed) : INFINITY;
     t->line = 0;
     t->begin = t->end = 0;
     t->drained = false;
@@ -60,6 +66,17 @@ void ley_text_close(ley_text *text)
         return;
     gzclose(text->file);
     free(text);
+}
+
+bool ley_text_may_hold(const ley_text *text, double bytes)
+{
+    return bytes <= text->most_bytes;
+}
+
+size_t ley_text_room(size_t items)
+{
+    enum { FEW = 1024, MANY = 1 << 20 };
+    return items < FEW ? FEW : items < MANY ? 2 * items : items + items / 4;
 }
 
 int64_t ley_text_line_number(const ley_text *text)

@@ -39,6 +39,12 @@ ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *err
 /* Number, from 1, of the line handed out last or of the word read last. */
 int64_t ley_text_line_number(const ley_text *text);
 
+/* Whether the file, as long as it is, may hold so many bytes of text: what cannot be known, of pipes, may. */
+bool ley_text_may_hold(const ley_text *text, double bytes);
+
+/* Room for a list that has filled this room: twice as much, and from a million items on a quarter more. */
+size_t ley_text_room(size_t items);
+
 /* "file:line: what"; returns LEY_ERROR_INPUT. */
 ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

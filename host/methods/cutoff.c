@@ -77,6 +77,8 @@ static void note_bins(ley_job *job, const device_bins *b, ley_place place, doubl
 static ley_status share_out(ley_job *job, cutoff_data *d, ley_error *error)
 {
     const double pairs = d->bins_on_devices ? cutoff_problem_expected_pairs(&d->problem) : cutoff_problem_pairs(&d->problem);
+    if (job_cancelled(job))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     cutoff_plan(job, &d->problem, pairs);
     job->report.evaluations = pairs;
     ley_place *place = &job->report.short_range.overflow_sum;
@@ -106,6 +108,7 @@ static ley_status prepare(ley_job *job, ley_error *error)
                                             o->dielectric, o->r_min_A, error);
     if (status != LEY_OK)
         return status;
+    d->problem.plan.options.cancelled = &job->cancelled;
     r->bins = d->problem.plan.bins;
     r->bin_depth = d->problem.plan.options.depth;
     memcpy(r->bin_side_A, d->problem.plan.side_A, sizeof r->bin_side_A);

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "cutoff_self_test.h"
 #include "error.h"
+#include "memory.h"
 #include "program.h"
 #include "sizes.h"
 
@@ -126,7 +127,11 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
     if (info->max_allocation_bytes > 0 && (uint64_t)capacity > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: the bins need %lld bytes, more than its largest buffer", info->name,
                         (long long)capacity);
-    ley_status status = k->device->backend->buffer_create(k->device, (size_t)capacity, DEV_READ_ONLY, buffer, error);
+    ley_status status = memory_check_one("a copy of the bins for the processor as a device",
+                                         info->device_class == DEV_CPU ? (double)capacity : 0,
+                                         "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
+    if (status == LEY_OK)
+        status = k->device->backend->buffer_create(k->device, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK && size > 0 ? k->device->backend->write(k->device, *buffer, 0, bytes, (size_t)size, error) : status;
 }
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "device_binning.h"
 #include "error.h"
+#include "memory.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ static void set_atoms(overflow_team *t, const cutoff_problem *p)
 {
     const binning_plan *plan = &p->plan;
     const binned_atoms *b = p->binned;
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; i < t->n && (i % 4096 != 0 || !job_cancelled(t->job)); i++) {
         const int64_t bin = b->overflow_bin[i];
         const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
         for (int axis = 0; axis < 3; axis++)
@@ -172,6 +173,13 @@ ley_status overflow_team_start(ley_job *job, const cutoff_problem *p, overflow_t
         return ley_fail_memory(error, sizeof *t, "the overflow");
     *t = (overflow_team){.job = job, .n = (size_t)p->binned->overflow, .terms = cutoff_problem_terms(p), .started_s = ley_clock_s()};
     const int64_t points = ley_lattice_points(&p->lattice);
+    const ley_status status =
+        memory_check_one("a second map, of the overflow on the host",
+                         (double)points * sizeof *t->map + (double)t->n * sizeof *t->atoms, "--overflow device", error);
+    if (status != LEY_OK) {
+        overflow_team_destroy(t);
+        return status;
+    }
     t->atoms = calloc(t->n + 1, sizeof *t->atoms);
     t->map = calloc((size_t)points, sizeof *t->map);
     if (t->atoms == NULL || t->map == NULL) {

@@ -1,6 +1,7 @@
 /* A short-range problem for the kernels: units, constants of the pair function, atoms in bins with their numbers. */
 #include "cutoff_kernel.h"
 #include "error.h"
+#include "memory.h"
 #include "parallel.h"
 #include "reference.h"
 #include "short_range.h"
@@ -142,6 +143,18 @@ reference_value cutoff_problem_reference(const void *problem, const double point
 
 /* ---- Numbers that are no charges ----------------------------------------------------------------------------------------- */
 
+enum { STOP_EVERY = 1 << 14 }; /* after so many steps a loop asks whether anybody still wants it */
+
+static bool is_cancelled(const cutoff_problem *p)
+{
+    return p->plan.options.cancelled != NULL && atomic_load_explicit(p->plan.options.cancelled, memory_order_relaxed);
+}
+
+static ley_status status_of(const cutoff_problem *p, ley_error *error)
+{
+    return is_cancelled(p) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
 static void set_slot_numbers(const cutoff_problem *p, int32_t atom, float slot[4], float more[2])
 {
     float numbers[3] = {0};
@@ -155,7 +168,7 @@ static void set_slot_numbers(const cutoff_problem *p, int32_t atom, float slot[4
 static void set_numbers(void *context, size_t first, size_t last)
 {
     cutoff_problem *p = context;
-    for (size_t s = first; s < last; s++)
+    for (size_t s = first; s < last && (s % STOP_EVERY != 0 || !is_cancelled(p)); s++)
         set_slot_numbers(p, p->binned->index[s], p->binned->slot[s], p->more != NULL ? p->more[s] : NULL);
 }
 
@@ -163,6 +176,10 @@ static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
 {
     if (short_range_number_count(p->range->pair) < 2)
         return LEY_OK;
+    ley_status status = memory_check_one("the atoms' numbers", (double)slots * sizeof *p->more,
+                                         "a larger --bin-fill, or a smaller lattice", error);
+    if (status != LEY_OK)
+        return status;
     float(*more)[2] = realloc(p->more, (size_t)slots * sizeof *more);
     if (more == NULL)
         return ley_fail_memory(error, (size_t)slots * sizeof *more, "the atoms' numbers");
@@ -179,15 +196,15 @@ ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
     status = make_more(p, slots, error);
     if (status == LEY_OK)
         parallel_ranges((size_t)slots, set_numbers, p);
-    for (int64_t i = 0; i < p->binned->overflow && status == LEY_OK; i++)
+    for (int64_t i = 0; i < p->binned->overflow && status == LEY_OK && (i % STOP_EVERY != 0 || !is_cancelled(p)); i++)
         set_slot_numbers(p, p->binned->overflow_index[i], p->binned->overflow_slot[i], NULL);
-    return status;
+    return status == LEY_OK ? status_of(p, error) : status;
 }
 
 ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
 {
     binned_atoms *b = p->binned;
-    ley_status status = binning_add_extra(b, error);
+    ley_status status = binning_add_extra(b, p->plan.options.cancelled, error);
     p->with_extra = status == LEY_OK && b->extra_bins > 0;
     if (status != LEY_OK || !p->with_extra || p->more == NULL)
         return status;
@@ -196,12 +213,13 @@ ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
     if (status != LEY_OK)
         return status;
     memset(p->more[slots], 0, (size_t)extra * sizeof *p->more);
-    for (int64_t i = 0, rank = 0; i < b->overflow; i++) { /* where binning_add_extra() puts them */
+    for (int64_t i = 0, rank = 0; i < b->overflow && (i % STOP_EVERY != 0 || !is_cancelled(p));
+         i++) { /* where binning_add_extra() puts them */
         float unused[4];
         rank = i > 0 && b->overflow_bin[i - 1] == b->overflow_bin[i] ? rank + 1 : 0;
         set_slot_numbers(p, b->overflow_index[i], unused, p->more[slots + (int64_t)b->extra_first[b->overflow_bin[i]] * b->depth + rank]);
     }
-    return LEY_OK;
+    return status_of(p, error);
 }
 
 /* ---- How much there is to do --------------------------------------------------------------------------------------------- */
@@ -245,7 +263,7 @@ double cutoff_problem_pairs(const cutoff_problem *p)
     const int64_t every = (b->binned - b->overflow) / SAMPLE + 1;
     int64_t passed = 0;
     double sum = 0, sampled = 0;
-    for (int64_t bin = 0; bin < b->bins; bin++) {
+    for (int64_t bin = 0; bin < b->bins && (bin % STOP_EVERY != 0 || !is_cancelled(p)); bin++) {
         passed += b->used[bin];
         if (passed < every)
             continue;

@@ -2,6 +2,7 @@
 
 #include "dcs_self_test.h"
 #include "error.h"
+#include "memory.h"
 #include "program.h"
 #include "sizes.h"
 
@@ -124,10 +125,13 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
     k->problem = *problem;
     k->layout = dcs_kernel_layout(k, &problem->lattice);
     const size_t most = largest_batch(k, n, bytes);
+    const double copies = k->device->info->device_class == DEV_CPU ? 2 : 1;
+    ley_status status = memory_check_one("packed atoms", copies * (double)n * (double)bytes, "fewer atoms", error);
+    if (status != LEY_OK)
+        return status;
     batch = batch < most ? batch : most;
     void *packed = calloc(n, bytes);
     k->batches = calloc((n + batch - 1) / batch, sizeof *k->batches);
-    ley_status status = LEY_OK;
     if (packed == NULL || k->batches == NULL)
         status = ley_fail_memory(error, n * bytes, "packed atoms");
     else {

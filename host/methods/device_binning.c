@@ -383,7 +383,7 @@ static ley_status trial_create(const dev *device, trial *t, ley_error *error)
         status = make_atoms(&t->plan, (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? 300 : 1000, &t->atoms, error);
     if (status == LEY_OK)
         status = binning_fill(&t->plan, t->atoms, NULL, &t->binned, error);
-    return status == LEY_OK ? binning_add_extra(t->binned, error) : status;
+    return status == LEY_OK ? binning_add_extra(t->binned, NULL, error) : status;
 }
 
 static void trial_destroy(trial *t)

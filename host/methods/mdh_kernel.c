@@ -3,6 +3,7 @@
 #include "error.h"
 #include "mdh_pack.h"
 #include "mdh_self_test.h"
+#include "memory.h"
 #include "program.h"
 
 #include <math.h>
@@ -64,12 +65,16 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
     if (info->max_allocation_bytes > 0 && (uint64_t)n * bytes > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %zu atoms need %zu bytes, more than its largest buffer", info->name, n,
                         n * bytes);
+    const double copies = info->device_class == DEV_CPU ? 2 : 1;
+    ley_status status = memory_check_one("packed atoms", copies * (double)n * (double)bytes, "fewer atoms", error);
+    if (status != LEY_OK)
+        return status;
     void *packed = calloc(n, bytes);
     if (packed == NULL)
         return ley_fail_memory(error, n * bytes, "packed atoms");
     k->n_atoms = mdh_pack_atoms(&k->choice.spec, problem, packed);
     const size_t size = (k->n_atoms > 0 ? (size_t)k->n_atoms : 1) * bytes;
-    ley_status status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, &k->atoms, error);
+    status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, &k->atoms, error);
     if (status == LEY_OK)
         status = k->device->backend->write(k->device, k->atoms, 0, packed, size, error);
     free(packed);
