@@ -122,7 +122,7 @@ static void test_the_files_of_a_lattice(void **state)
         cli_expect(0, "written: out/a.", NULL);
         assert_non_null(strstr(r->out, "382 points on the faces of 9 x 8 x 7"));
         assert_non_null(strstr(r->out, "ionic strength 0.15 M, kappa 0.12728"));
-        assert_non_null(strstr(r->out, "accuracy: relative RMS"));
+        assert_non_null(strstr(r->out, "accuracy: error at most"));
         assert_string_equal(r->err, "");
     }
     cli_python(PYTHON_MDH
