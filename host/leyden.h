@@ -33,6 +33,34 @@ extern "C" {
 
 #define LEY_VERSION "0.1.0"
 
+/* ---- Files that appear whole ------------------------------------------------------------------------------------- */
+
+/* Every file that the library writes appears under its name only when it is whole: its bytes go to a hidden file beside it,
+ * `.leyden-*`, that is renamed. A symbolic link is followed, also one that leads to no file yet; a file marked as read-only is
+ * not replaced; what is no regular file, a pipe or /dev/stdout, is written straight. What a killed process left is removed
+ * when the same file is written again. These functions write a caller's own files in the same way. */
+typedef struct ley_file ley_file;
+
+/* Begins a file. `cancel`: stops the writing when it becomes true (LEY_CANCELLED), or NULL; it must outlive the file. */
+LEY_API ley_status ley_file_create(const char *path, const volatile bool *cancel, ley_file **file, ley_error *error);
+LEY_API ley_status ley_file_write(ley_file *file, const void *bytes, size_t size, ley_error *error);
+
+/* Puts the whole file under its name, or leaves nothing; either way `file` is gone. */
+LEY_API ley_status ley_file_commit(ley_file *file, ley_error *error);
+
+/* Gives up a file that was not committed and leaves nothing. */
+LEY_API void ley_file_destroy(ley_file *file);
+
+/* Whether a file can be written there, before a long computation. Creates nothing. Errors: LEY_ERROR_FILE. */
+LEY_API ley_status ley_file_check(const char *path, ley_error *error);
+
+/* Whether two paths name one file, whatever the links and folders they go through, also one that is still to be written. */
+LEY_API bool ley_file_is_same(const char *a, const char *b);
+
+/* Removes the hidden files of all outputs under way, for a signal handler that then ends the process; no output is begun or
+ * finished after it. Async-signal-safe. */
+LEY_API void ley_files_abandon(void);
+
 /* ---- Atoms ---------------------------------------------------------------------------------------------------- */
 
 /* N point charges: positions (A), charges (e) and radii (A). Immutable once made. */

@@ -1,19 +1,20 @@
 #include "output.h"
 
+#include "leyden.h"
+
 #include "error.h"
+#include "target.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { PACKED_BYTES = 256 * 1024 };
+enum { PACKED_BYTES = 256 * 1024, WAIT_MS = 20 };
 
 static ley_status fail(const ley_output *output, int reason, ley_error *error)
 {
@@ -30,68 +31,29 @@ static ley_status fail_cancelled(const ley_output *output, ley_error *error)
     return ley_fail(error, LEY_CANCELLED, "%s: cancelled", output->path);
 }
 
-/* An open descriptor's name: to replace the file behind it would not be what the caller means. */
-static bool names_descriptor(const char *path)
-{
-    static const char *const prefixes[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Opens a hidden file in the folder of the target, with the permissions that the umask leaves. */
-static ley_status open_temporary(ley_output *output, ley_error *error)
-{
-    const char *slash = strrchr(output->target, '/');
-    size_t folder = slash != NULL ? (size_t)(slash - output->target) + 1 : 0, size = folder + 64;
-    output->temporary = malloc(size);
-    if (output->temporary == NULL)
-        return ley_fail_memory(error, size, "a file name");
-    int reason = EEXIST;
-    for (int attempt = 0; attempt < 100 && reason == EEXIST; attempt++) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        uint64_t salt = (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)output;
-        snprintf(output->temporary, size, "%.*s.leyden-%lx-%016llx", (int)folder, output->target, (long)getpid(),
-                 (unsigned long long)salt);
-        output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (output->fd >= 0)
-            return LEY_OK;
-        reason = errno;
-    }
-    return fail(output, reason, error);
-}
-
-/* A pipe waits for its reader here, and a signal that cancels must end that. */
+/* A pipe waits for its reader here, and a cancel must end that. */
 static ley_status open_straight(ley_output *output, ley_error *error)
 {
-    do
-        output->fd = open(output->path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    while (output->fd < 0 && errno == EINTR && !cancelled(output));
-    if (output->fd >= 0)
-        return LEY_OK;
-    return errno == EINTR ? fail_cancelled(output, error) : fail(output, errno, error);
+    while ((output->fd = open(output->path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC)) < 0) {
+        struct stat known;
+        const int reason = errno;
+        if (reason != EINTR && (reason != ENXIO || stat(output->path, &known) != 0 || !S_ISFIFO(known.st_mode)))
+            return fail(output, reason, error);
+        if (cancelled(output))
+            return fail_cancelled(output, error);
+        usleep(WAIT_MS * 1000);
+    }
+    return LEY_OK;
 }
 
 static ley_status open_target(ley_output *output, ley_error *error)
 {
-    struct stat status;
-    bool exists = stat(output->path, &status) == 0;
-    if (!exists && errno != ENOENT)
-        return fail(output, errno, error);
-    if (exists && S_ISDIR(status.st_mode))
-        return fail(output, EISDIR, error);
-    if (names_descriptor(output->path) || (exists && !S_ISREG(status.st_mode)))
+    int reason = ley_target_find(output->path, &output->target);
+    if (reason == 0 && output->target == NULL)
         return open_straight(output, error);
-    /* The folder's permissions alone would let a file be replaced that is marked as read-only. */
-    if (exists && faccessat(AT_FDCWD, output->path, W_OK, AT_EACCESS) != 0)
-        return fail(output, errno, error);
-    /* A symbolic link stays one: the file it points to is replaced. */
-    output->target = exists ? realpath(output->path, NULL) : strdup(output->path);
-    if (output->target == NULL)
-        return fail(output, errno, error);
-    return open_temporary(output, error);
+    if (reason == 0)
+        reason = ley_temporary_create(&output->temporary, output->target, &output->fd);
+    return reason == 0 ? LEY_OK : fail(output, reason, error);
 }
 
 static ley_status open_packer(ley_output *output, ley_error *error)
@@ -125,7 +87,9 @@ static ley_status write_bytes(ley_output *output, const unsigned char *data, siz
         if (cancelled(output))
             return fail_cancelled(output, error);
         ssize_t n = write(output->fd, data, size);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && errno == EAGAIN) /* a full pipe */
+            poll(&(struct pollfd){.fd = output->fd, .events = POLLOUT}, 1, WAIT_MS);
+        else if (n < 0 && errno != EINTR)
             return fail(output, errno, error);
         data += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
@@ -167,24 +131,27 @@ ley_status ley_output_write(ley_output *output, const void *data, size_t size, l
     return LEY_OK;
 }
 
+/* Some file systems tell only on closing that they could not keep what they took. The lock that says that we live must be
+ * held until the file has its name, so it is a copy of the descriptor that is closed. */
+static ley_status close_checked(ley_output *output, ley_error *error)
+{
+    const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0 || (close(copy) != 0 && errno != EINTR))
+        return fail(output, errno, error);
+    return LEY_OK;
+}
+
 ley_status ley_output_commit(ley_output *output, ley_error *error)
 {
     ley_status status = output->packer != NULL ? pack(output, NULL, 0, Z_FINISH, error) : LEY_OK;
-    if (status == LEY_OK) {
-        int fd = output->fd;
-        output->fd = -1;
-        if (close(fd) != 0 && errno != EINTR)
-            status = fail(output, errno, error);
-    }
+    if (status == LEY_OK)
+        status = close_checked(output, error);
     if (status == LEY_OK && cancelled(output))
         status = fail_cancelled(output, error);
-    if (status == LEY_OK && output->temporary != NULL) {
-        if (rename(output->temporary, output->target) != 0) {
-            status = fail(output, errno, error);
-        } else {
-            free(output->temporary);
-            output->temporary = NULL;
-        }
+    if (status == LEY_OK && output->temporary.path != NULL) {
+        const int reason = ley_temporary_rename(&output->temporary, output->target);
+        if (reason != 0)
+            status = fail(output, reason, error);
     }
     ley_output_abandon(output);
     return status;
@@ -192,15 +159,55 @@ ley_status ley_output_commit(ley_output *output, ley_error *error)
 
 void ley_output_abandon(ley_output *output)
 {
+    ley_temporary_remove(&output->temporary);
     if (output->fd >= 0)
         close(output->fd);
-    if (output->temporary != NULL)
-        unlink(output->temporary);
     if (output->packer != NULL)
         deflateEnd(output->packer);
     free(output->packer);
     free(output->packed);
     free(output->target);
-    free(output->temporary);
     *output = (ley_output){.fd = -1};
+}
+
+/* ---- For callers of the library --------------------------------------------------------------------------------- */
+
+struct ley_file {
+    ley_output output;
+    char path[]; /* the caller's may be gone by the time it is needed */
+};
+
+ley_status ley_file_create(const char *path, const volatile bool *cancel, ley_file **file, ley_error *error)
+{
+    const size_t length = strlen(path) + 1;
+    ley_file *made = malloc(sizeof *made + length);
+    if (made == NULL)
+        return ley_fail_memory(error, sizeof *made + length, "writing a file");
+    memcpy(made->path, path, length);
+    ley_status status = ley_output_open(&made->output, made->path, false, cancel, error);
+    if (status == LEY_OK)
+        *file = made;
+    else
+        free(made);
+    return status;
+}
+
+ley_status ley_file_write(ley_file *file, const void *bytes, size_t size, ley_error *error)
+{
+    return ley_output_write(&file->output, bytes, size, error);
+}
+
+ley_status ley_file_commit(ley_file *file, ley_error *error)
+{
+    ley_status status = ley_output_commit(&file->output, error);
+    free(file);
+    return status;
+}
+
+void ley_file_destroy(ley_file *file)
+{
+    if (file == NULL)
+        return;
+    ley_output_abandon(&file->output);
+    free(file);
 }

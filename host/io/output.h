@@ -3,6 +3,7 @@
 #define LEY_IO_OUTPUT_H
 
 #include "leyden_status.h"
+#include "temporary.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
  * no regular file (a pipe, a device, /dev/stdout) gets them at once. */
 typedef struct ley_output {
     const char *path;          /* as the caller named it */
-    char *target, *temporary;  /* temporary is NULL when writing straight to the target */
+    char *target;              /* behind symbolic links; NULL when writing straight to it */
+    ley_temporary temporary;
     struct z_stream_s *packer; /* NULL: plain */
     unsigned char *packed;
     const volatile bool *cancel; /* or NULL */
