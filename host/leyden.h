@@ -555,6 +555,16 @@ LEY_API size_t ley_apbs_molecule_count(const ley_apbs_input *input);
 LEY_API const ley_atoms *ley_apbs_molecule(const ley_apbs_input *input, size_t i);
 LEY_API const char *ley_apbs_molecule_path(const ley_apbs_input *input, size_t i);
 
+/* A file that the input names, as APBS opens it, relative to the working directory. */
+typedef struct ley_apbs_file {
+    const char *path;
+    bool is_written; /* by APBS; else it is read: a molecule, a map, parameters */
+} ley_apbs_file;
+
+/* The files that its READ and multigrid ELEC sections name. */
+LEY_API size_t ley_apbs_file_count(const ley_apbs_input *input);
+LEY_API const ley_apbs_file *ley_apbs_file_get(const ley_apbs_input *input, size_t i);
+
 /* Remarks, as "file:line: ...": what APBS will do that its user may not expect. */
 LEY_API size_t ley_apbs_warning_count(const ley_apbs_input *input);
 LEY_API const char *ley_apbs_warning(const ley_apbs_input *input, size_t i);

@@ -254,24 +254,31 @@ static ley_status take_usemap(place *p)
     return status;
 }
 
-static ley_status pass_path(place *p)
+/* The stem of a file that APBS writes. */
+static ley_status take_stem(place *p, const char *ending)
 {
     char *path;
     ley_status status = ley_apbs_take_path(p->input, p->at, "ELEC", p->facts->line, &path, p->error);
-    if (status == LEY_OK)
-        free(path);
+    if (status != LEY_OK)
+        return status;
+    status = ley_apbs_note_file(p->input, path, ending, true, p->error);
+    free(path);
     return status;
 }
 
-static ley_status expect_one_of(place *p, const char *const *names, const char *what)
+/* `index`: which of the names the next word is, or NULL. */
+static ley_status expect_one_of(place *p, const char *const *names, const char *what, size_t *index)
 {
     const ley_apbs_token *token;
+    size_t i = 0;
     ley_status status = take(p, &token);
     if (status != LEY_OK)
         return status;
-    while (*names != NULL && !ley_apbs_is(p->input, token, *names))
-        names++;
-    return *names != NULL ? LEY_OK : fail_word(p, token, what);
+    while (names[i] != NULL && !ley_apbs_is(p->input, token, names[i]))
+        i++;
+    if (index != NULL)
+        *index = i;
+    return names[i] != NULL ? LEY_OK : fail_word(p, token, what);
 }
 
 /* `write pot dx STEM`, `write 3dmap STEM`. */
@@ -280,24 +287,26 @@ static ley_status take_write(place *p)
     static const char *const types[] = {"POT",  "ATOMPOT", "CHARGE", "SMOL", "DIELX", "DIELY", "DIELZ", "KAPPA",
                                         "SSPL", "VDW",     "IVDW",   "LAP",  "EDENS", "NDENS", "QDENS", NULL};
     static const char *const formats[] = {"DX", "DXBIN", "UHBD", "AVS", "GZ", "FLAT", NULL};
+    static const char *const endings[] = {".dx", ".dxbin", ".grd", ".ucd", ".dx.gz", ".txt"};
     const ley_apbs_token *token;
+    size_t format;
     ley_status status = take(p, &token);
     if (status != LEY_OK)
         return status;
     if (ley_apbs_is(p->input, token, "3DMAP"))
         return take(p, &token);
     (*p->at)--;
-    status = expect_one_of(p, types, "cannot be written");
+    status = expect_one_of(p, types, "cannot be written", NULL);
     if (status == LEY_OK)
-        status = expect_one_of(p, formats, "is no format");
-    return status == LEY_OK ? pass_path(p) : status;
+        status = expect_one_of(p, formats, "is no format", &format);
+    return status == LEY_OK ? take_stem(p, endings[format]) : status;
 }
 
 static ley_status take_writemat(place *p)
 {
     static const char *const types[] = {"POISSON", "FULL", NULL};
-    ley_status status = expect_one_of(p, types, "is no matrix");
-    return status == LEY_OK ? pass_path(p) : status;
+    ley_status status = expect_one_of(p, types, "is no matrix", NULL);
+    return status == LEY_OK ? take_stem(p, ".mat") : status;
 }
 
 /* ---- The section ------------------------------------------------------------------------------------------------- */

@@ -86,6 +86,18 @@ ley_status ley_apbs_take_path(const ley_apbs_input *input, size_t *at, const cha
     return *path != NULL ? LEY_OK : ley_fail_memory(error, length, "a path");
 }
 
+ley_status ley_apbs_note_file(ley_apbs_input *input, const char *path, const char *ending, bool is_written,
+                              ley_error *error)
+{
+    char *whole;
+    if (input->file_count == LEY_APBS_FILES_MAX)
+        return LEY_OK;
+    if (asprintf(&whole, "%s%s", path, ending) < 0)
+        return ley_fail_memory(error, strlen(path), "a path");
+    input->file[input->file_count++] = (ley_apbs_file){whole, is_written};
+    return LEY_OK;
+}
+
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static ley_status fail_file(const char *path, int reason, int fd, char *text, ley_error *error)
@@ -162,6 +174,8 @@ void ley_apbs_input_destroy(ley_apbs_input *input)
     }
     for (size_t i = 0; i < input->warning_count; i++)
         free(input->warning[i]);
+    for (size_t i = 0; i < input->file_count; i++)
+        free((char *)input->file[i].path);
     ley_apbs_tokens_free(&input->tokens);
     free(input->text);
     free(input->path);
@@ -193,6 +207,16 @@ const ley_atoms *ley_apbs_molecule(const ley_apbs_input *input, size_t i)
 const char *ley_apbs_molecule_path(const ley_apbs_input *input, size_t i)
 {
     return input->molecule[i].path;
+}
+
+size_t ley_apbs_file_count(const ley_apbs_input *input)
+{
+    return input->file_count;
+}
+
+const ley_apbs_file *ley_apbs_file_get(const ley_apbs_input *input, size_t i)
+{
+    return &input->file[i];
 }
 
 size_t ley_apbs_warning_count(const ley_apbs_input *input)

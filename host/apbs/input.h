@@ -13,7 +13,8 @@ enum {
     LEY_APBS_IONS_MAX = 9,
     LEY_APBS_PATH_MAX = 1023,  /* bytes */
     LEY_APBS_LEVELS_LEAST = 4, /* of multigrid, that dimensions above 65 are cut for */
-    LEY_APBS_WARNINGS_MAX = 100
+    LEY_APBS_WARNINGS_MAX = 100,
+    LEY_APBS_FILES_MAX = 500 /* that are kept in mind; further ones are not looked at */
 };
 
 /* Keywords of multigrid calculations. ROW(name, what follows, how many of them); SPECIAL has a function of its own. */
@@ -86,6 +87,8 @@ struct ley_apbs_input {
     char *name[LEY_APBS_ELECS_MAX], *type[LEY_APBS_ELECS_MAX];
     ley_apbs_molecule_entry molecule[LEY_APBS_MOLECULES_MAX];
     char *warning[LEY_APBS_WARNINGS_MAX];
+    size_t file_count;
+    ley_apbs_file file[LEY_APBS_FILES_MAX]; /* paths from malloc */
     int map_count[LEY_APBS_MAP_KINDS]; /* of READ */
     int parm_line;                     /* of READ's `parm`, 0: none */
     size_t read_end;                   /* END of the last READ section */
@@ -119,6 +122,10 @@ ley_status ley_apbs_take(const ley_apbs_input *input, size_t *at, const char *se
 
 /* The word in quotation marks or the sequence of words that make up a path; from malloc. */
 ley_status ley_apbs_take_path(const ley_apbs_input *input, size_t *at, const char *section, int line, char **path,
+                              ley_error *error);
+
+/* Keeps in mind that APBS reads, or writes, the file of this path with this ending. Errors: LEY_ERROR_MEMORY. */
+ley_status ley_apbs_note_file(ley_apbs_input *input, const char *path, const char *ending, bool is_written,
                               ley_error *error);
 
 /* Whether the word is `keyword` (capitals), in any case. */

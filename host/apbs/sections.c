@@ -61,21 +61,27 @@ static ley_status read_molecule(place *p)
                              LEY_APBS_MOLECULES_MAX);
     ley_apbs_molecule_entry entry = {.line = token->line, .format = formats[format]};
     status = ley_apbs_take_path(p->input, &p->at, "READ", p->line, &entry.path, p->error);
-    if (status == LEY_OK)
-        p->input->molecule[p->input->molecule_count++] = entry;
-    return status;
+    if (status != LEY_OK)
+        return status;
+    p->input->molecule[p->input->molecule_count++] = entry;
+    return ley_apbs_note_file(p->input, entry.path, "", false, p->error);
 }
 
 static ley_status pass_path(place *p, bool quotes)
 {
-    if (!quotes) {
+    char *path = NULL;
+    ley_status status;
+    if (quotes) {
+        status = ley_apbs_take_path(p->input, &p->at, "READ", p->line, &path, p->error);
+    } else {
         const ley_apbs_token *token;
-        return take(p, "READ", &token);
+        status = take(p, "READ", &token);
+        if (status == LEY_OK && (path = strndup(p->input->text + token->start, token->length)) == NULL)
+            status = ley_fail_memory(p->error, token->length, "a path");
     }
-    char *path;
-    ley_status status = ley_apbs_take_path(p->input, &p->at, "READ", p->line, &path, p->error);
     if (status == LEY_OK)
-        free(path);
+        status = ley_apbs_note_file(p->input, path, "", false, p->error);
+    free(path);
     return status;
 }
 
