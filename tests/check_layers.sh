@@ -15,7 +15,7 @@ BEGIN {
     for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
     most_lines = 1000
     c_library = " ctype errno fcntl float inttypes limits locale math poll pthread sched signal stdarg stdatomic stdbool" \
-                " stddef stdint stdio stdlib string strings termios time unistd wchar sys/ioctl sys/stat sys/types sys/wait "
+                " stddef stdint stdio stdlib string strings termios time unistd wchar dirent sys/file sys/ioctl sys/prctl sys/random sys/stat sys/types sys/wait "
     # Words for people, not for the program: file, and what stands there.
     hint["platform/opencl/probe.c"] = "Debian: apt-get install pocl-opencl-icd"
 }

@@ -159,6 +159,7 @@ static pid_t spawn(const char *program, char **arguments, char **environment, co
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGINT); /* a test in the background would hand on that it is ignored */
     sigaddset(&defaults, SIGTERM);
+    sigaddset(&defaults, SIGHUP);
     sigaddset(&defaults, SIGPIPE);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &defaults);

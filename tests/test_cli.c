@@ -89,7 +89,7 @@ static void test_wrong_options(void **state)
         {MAP "--origin 0,0,0", 1, "--origin needs --dims"},
         {"map ion.pqr -o out/a.map", 1, "--output: 'out/a.map' must end in .dx"},
         {"map ion.pqr -o out/.dx", 1, "--output: 'out/.dx' must end in .dx"},
-        {"map out/../a.dx -o a.dx --json a.dx", 1, "--json: 'a.dx' is the file of the map"},
+        {"map ion.pqr -o a.dx --json out/../a.dx", 1, "--json: 'out/../a.dx' is the file of the map"},
         {MAP "--json ion.pqr", 1, "--json: 'ion.pqr' is the file of the atoms"},
         {MAP "--device nosuch", 1, "no device matches \"nosuch\""},
         {MAP "--device 99", 1, "no device matches \"99\""},

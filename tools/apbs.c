@@ -4,6 +4,7 @@
 #include "file.h"
 #include "interrupt.h"
 #include "job_report.h"
+#include "private_folder.h"
 #include "program.h"
 
 #include <errno.h>
@@ -59,8 +60,9 @@ typedef struct apbs_run {
     ley_apbs_input *input;
     ley_engine *engine;
     apbs_plan plan;
-    char *folder, *rewritten; /* NULL: nothing was written */
-    bool folder_is_ours;
+    private_folder temporary;
+    char *folder, *rewritten; /* where the files go, and the input among them; NULL: nothing is written */
+    bool made_folder;         /* that of --keep */
     bool ran;
     program_result result;
     phase_times phases;
@@ -111,7 +113,7 @@ static int check_keep(const parsed_arguments *arguments)
     if (stat(values->keep, &known) == 0 && !S_ISDIR(known.st_mode))
         return fail_usage(arguments->command, "--keep: '%s' is no folder", values->keep);
     char *path = path_in(values->keep, "leyden.in");
-    bool same = file_is_same(arguments->operand, path);
+    bool same = ley_file_is_same(arguments->operand, path);
     free(path);
     return same ? fail_usage(arguments->command, "--keep: '%s' is the folder of the input file", values->keep) : 0;
 }
@@ -120,7 +122,7 @@ static int check_arguments(apbs_run *run)
 {
     const apbs_values *values = run->values;
     const subcommand *command = run->arguments->command;
-    const input_file input = {run->arguments->operand, "input"};
+    const named_file files[] = {{run->arguments->operand, "input", NULL}, {values->job.json, "report", "--json"}};
     if (values->no_run && values->keep == NULL)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)
@@ -129,7 +131,7 @@ static int check_arguments(apbs_run *run)
     if (code == 0)
         code = check_keep(run->arguments);
     if (code == 0)
-        code = job_check_files(command, NULL, "", values->job.json, &input, 1);
+        code = files_check(command, files, sizeof files / sizeof *files);
     if (code != 0 || values->no_run)
         return code;
     run->program = program_find("apbs");
@@ -163,16 +165,21 @@ static ley_status prepare(apbs_run *run, ley_error *error)
     return status;
 }
 
-/* ---- The boundaries ----------------------------------------------------------------------------------------------- */
+/* ---- Where the files go ------------------------------------------------------------------------------------------- */
 
-static ley_status make_folder(apbs_run *run, ley_error *error)
+static bool writes_maps(const apbs_run *run)
+{
+    for (size_t i = 0; i < run->plan.n; i++)
+        if (run->plan.elec[i].use)
+            return true;
+    return false;
+}
+
+static ley_status make_kept_folder(apbs_run *run, ley_error *error)
 {
     const char *keep = run->values->keep;
-    if (keep == NULL) {
-        run->folder_is_ours = true;
-        return private_folder(&run->folder, error);
-    }
-    if (mkdir(keep, 0777) != 0 && errno != EEXIST) {
+    run->made_folder = mkdir(keep, 0777) == 0;
+    if (!run->made_folder && errno != EEXIST) {
         snprintf(error->message, sizeof error->message, "%s: %s", keep, strerror(errno));
         return LEY_ERROR_FILE;
     }
@@ -180,6 +187,61 @@ static ley_status make_folder(apbs_run *run, ley_error *error)
     strcpy(run->folder, keep);
     return LEY_OK;
 }
+
+/* The folder and the names in it, before anything is computed. */
+static ley_status make_folder(apbs_run *run, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (!writes_maps(run))
+        return LEY_OK; /* APBS gets its own input */
+    if (run->values->keep != NULL) {
+        status = make_kept_folder(run, error);
+    } else {
+        status = private_folder_create(&run->temporary, error);
+        run->folder = run->temporary.path;
+    }
+    if (status != LEY_OK)
+        return status;
+    for (size_t i = 0; i < run->plan.n; i++)
+        if (run->plan.elec[i].use && run->plan.elec[i].first == i)
+            run->plan.elec[i].map = path_in(run->folder, text_of("boundary-%d.dx", run->plan.elec[i].elec->number).s);
+    run->rewritten = path_in(run->folder, "leyden.in");
+    return LEY_OK;
+}
+
+/* The file that `--output-file=FILE` tells APBS to write, or NULL. */
+static const char *apbs_output(const apbs_run *run)
+{
+    static const char option[] = "--output-file=";
+    const char *path = NULL;
+    for (int i = 0; i < run->arguments->rest_count; i++)
+        if (strncmp(run->arguments->rest[i], option, strlen(option)) == 0)
+            path = run->arguments->rest[i] + strlen(option);
+    return path;
+}
+
+/* Is a file that we write one that we or APBS read or write? Asked once the input is known. */
+static int check_files(const apbs_run *run)
+{
+    const size_t named = ley_apbs_file_count(run->input);
+    named_file *files = allocate(named + PLAN_ELECS_MAX + 4, sizeof *files);
+    size_t n = 0;
+    files[n++] = (named_file){run->arguments->operand, "input", NULL};
+    files[n++] = (named_file){apbs_output(run), "output of APBS", NULL};
+    for (size_t i = 0; i < named; i++) {
+        const ley_apbs_file *file = ley_apbs_file_get(run->input, i);
+        files[n++] = (named_file){file->path, file->is_written ? "output of APBS" : "input of APBS", NULL};
+    }
+    for (size_t i = 0; i < run->plan.n; i++)
+        files[n++] = (named_file){run->plan.elec[i].map, "boundary", "--keep"};
+    files[n++] = (named_file){run->rewritten, "rewritten input", "--keep"};
+    files[n++] = (named_file){run->values->job.json, "report", "--json"};
+    const int code = files_check(run->arguments->command, files, n);
+    free(files);
+    return code;
+}
+
+/* ---- The boundaries ----------------------------------------------------------------------------------------------- */
 
 static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
 {
@@ -217,7 +279,8 @@ static ley_status write_map(apbs_run *run, elec_plan *elec, ley_error *error)
                                                        .math = (ley_math)run->values->job.math,
                                                        .sum = elec->sum,
                                                        .report = elec->report});
-    elec->map = path_in(run->folder, text_of("boundary-%d.dx", elec->elec->number).s);
+    if (run->temporary.path != NULL)
+        interrupt_removes(elec->map, false);
     ley_status status =
         ley_boundary_write_dx(elec->boundary, elec->stride, elec->map, comment, interrupt_flag(), error);
     free(comment);
@@ -237,8 +300,6 @@ static ley_status make_maps(apbs_run *run, ley_error *error)
             print_failures(elec->report, &(ley_error){.status = status, .log = error->log});
         }
         double start_s = now_s();
-        if (status == LEY_OK && run->folder == NULL)
-            status = make_folder(run, error);
         if (status == LEY_OK)
             status = write_map(run, elec, error);
         run->phases.computing_s += elec->computing_s;
@@ -253,10 +314,11 @@ static ley_status write_input(apbs_run *run, ley_error *error)
 {
     const char *maps[PLAN_ELECS_MAX] = {NULL};
     if (run->folder == NULL)
-        return LEY_OK; /* APBS gets its own */
+        return LEY_OK;
     for (size_t i = 0; i < run->plan.n; i++)
         maps[i] = run->plan.elec[i].use ? run->plan.elec[run->plan.elec[i].first].map : NULL;
-    run->rewritten = path_in(run->folder, "leyden.in");
+    if (run->temporary.path != NULL)
+        interrupt_removes(run->rewritten, false);
     return ley_apbs_input_write(run->input, maps, run->rewritten, error);
 }
 
@@ -369,19 +431,28 @@ static int conclude(apbs_run *run, ley_error *error)
 
 static void release(apbs_run *run)
 {
-    for (size_t i = 0; i < run->plan.n; i++)
-        if (run->folder_is_ours && run->plan.elec[i].map != NULL)
-            unlink(run->plan.elec[i].map);
-    if (run->folder_is_ours && run->rewritten != NULL)
-        unlink(run->rewritten);
-    if (run->folder_is_ours && run->folder != NULL)
-        rmdir(run->folder);
+    if (run->temporary.path != NULL)
+        private_folder_remove(&run->temporary);
+    else if (run->made_folder)
+        rmdir(run->folder); /* unless something was written to it */
+    if (run->values->keep != NULL)
+        free(run->folder);
     plan_end(&run->plan);
     ley_engine_destroy(run->engine);
     ley_apbs_input_destroy(run->input);
-    free(run->folder);
     free(run->rewritten);
     free(run->program);
+}
+
+static ley_status work(apbs_run *run, ley_error *error)
+{
+    ley_status status = make_maps(run, error);
+    if (status == LEY_OK)
+        status = write_input(run, error);
+    if (status != LEY_OK)
+        return status;
+    note_decisions(run);
+    return run_apbs(run, error);
 }
 
 static int apbs_run_command(const parsed_arguments *arguments)
@@ -391,17 +462,17 @@ static int apbs_run_command(const parsed_arguments *arguments)
     int code = check_arguments(&run);
     if (code == 0) {
         progress_start(&run.progress, run.values->job.quiet);
-        ley_status status = prepare(&run, &error);
-        if (status == LEY_OK)
-            status = make_maps(&run, &error);
-        if (status == LEY_OK)
-            status = write_input(&run, &error);
-        if (status == LEY_OK) {
-            note_decisions(&run);
-            status = run_apbs(&run, &error);
+        error.status = prepare(&run, &error);
+        if (error.status == LEY_OK)
+            error.status = make_folder(&run, &error);
+        if (error.status == LEY_OK) {
+            progress_clear(&run.progress);
+            code = check_files(&run);
         }
-        error.status = status;
-        code = conclude(&run, &error);
+        if (error.status == LEY_OK && code == 0)
+            error.status = work(&run, &error);
+        if (code == 0)
+            code = conclude(&run, &error);
     }
     release(&run);
     return code;

@@ -473,9 +473,10 @@ static int bench_run(const parsed_arguments *arguments)
     ley_bench *bench = NULL;
     ley_error error = {0};
     const bool is_mdh = values->kernel == LEY_METHOD_MDH;
+    const named_file report_file = {values->json, "report", "--json"};
     int code = is_mdh ? 0 : check_variant_of(arguments->command, (ley_method)values->kernel, values->variant);
-    if (code == 0 && values->json != NULL && !json_takes_stdout(values->json))
-        code = file_check_output(values->json);
+    if (code == 0)
+        code = files_check(arguments->command, &report_file, 1);
     if (code != 0)
         return code;
     progress_start(&counter.progress, values->quiet);

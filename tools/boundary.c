@@ -233,7 +233,10 @@ static int check_ions(const parsed_arguments *arguments)
 static int check_arguments(const parsed_arguments *arguments, file_format *format)
 {
     const boundary_values *values = arguments->values;
-    const input_file inputs[] = {{arguments->operand, "atoms"}, {values->points, "points"}};
+    const named_file files[] = {{arguments->operand, "atoms", NULL},
+                                {values->points, "points", NULL},
+                                {values->output, "boundary", "--output"},
+                                {values->job.json, "report", "--json"}};
     int code = choose_format(arguments, format);
     if (code == 0)
         code = check_places(arguments, *format);
@@ -243,7 +246,7 @@ static int check_arguments(const parsed_arguments *arguments, file_format *forma
         code = check_variant_of(arguments->command, LEY_METHOD_MDH, values->job.variant);
     if (code != 0)
         return code;
-    return job_check_files(arguments->command, values->output, "boundary", values->job.json, inputs, 2);
+    return files_check(arguments->command, files, sizeof files / sizeof *files);
 }
 
 static void set_solvent(boundary_run *run)

@@ -1,7 +1,9 @@
 #include "console.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +151,8 @@ int flush_results(int code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     int why = errno;
+    if (interrupt_exit_code() == 128 + SIGPIPE)
+        return code != 0 ? code : interrupt_exit_code(); /* nobody listens */
     int lost = fail(LEY_ERROR_FILE, "standard output: %s", strerror(why));
     return code != 0 ? code : lost;
 }

@@ -31,9 +31,8 @@ static int check_arguments(const parsed_arguments *arguments)
     if (!ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
         !ends_with(values->output, ".atoms"))
         return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
-    if (file_is_same(arguments->operand, values->output))
-        return fail_usage(arguments->command, "--output: '%s' is the file of the atoms", values->output);
-    return file_check_output(values->output);
+    const named_file files[] = {{arguments->operand, "atoms", NULL}, {values->output, "atoms", "--output"}};
+    return files_check(arguments->command, files, sizeof files / sizeof *files);
 }
 
 static int convert_run(const parsed_arguments *arguments)

@@ -1,117 +1,69 @@
 #include "file.h"
 #include "console.h"
+#include "interrupt.h"
+#include "json.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static int fail_file(const char *path, int why)
+ley_status file_begin(const char *path, ley_file **file, ley_error *error)
 {
-    return fail(LEY_ERROR_FILE, "%s: %s", path, strerror(why));
+    interrupt_defer();
+    return ley_file_create(path, interrupt_flag(), file, error);
 }
 
-static void release(file_writer *writer)
+int file_end(ley_file *file, ley_status status, ley_error *error)
 {
-    free(writer->target);
-    free(writer->temporary);
-    memset(writer, 0, sizeof *writer);
+    if (status == LEY_OK)
+        status = ley_file_commit(file, error);
+    else
+        ley_file_destroy(file);
+    if (status == LEY_OK)
+        return 0;
+    error->status = status;
+    const int code = fail_with(error);
+    return status == LEY_CANCELLED ? interrupt_exit_code() : code;
 }
 
-/* The file behind symbolic links, or the path itself while there is no such file. */
-static char *resolve(const char *path)
+/* ---- Before the work --------------------------------------------------------------------------------------------- */
+
+/* What a report's "-" names, which may be a file, too. */
+static bool is_stdout(const named_file *file)
 {
-    char *target = realpath(path, NULL);
-    if (target != NULL)
-        return target;
-    target = allocate(strlen(path) + 1, 1);
-    return strcpy(target, path);
+    return file->option != NULL && strcmp(file->option, "--json") == 0 && json_takes_stdout(file->path);
 }
 
-int file_begin(file_writer *writer, const char *path)
+static const char *path_of(const named_file *file)
 {
-    struct stat known;
-    bool exists = stat(path, &known) == 0;
-    if (exists && S_ISDIR(known.st_mode))
-        return fail_file(path, EISDIR);
-    memset(writer, 0, sizeof *writer);
-    writer->name = path;
-    writer->target = resolve(path);
-    int file;
-    if (exists && !S_ISREG(known.st_mode)) {
-        file = open(writer->target, O_WRONLY | O_CLOEXEC);
-    } else {
-        size_t length = strlen(writer->target) + 32;
-        writer->temporary = allocate(length, 1);
-        snprintf(writer->temporary, length, "%s.%ld.part", writer->target, (long)getpid());
-        file = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return is_stdout(file) ? "/dev/stdout" : file->path;
+}
+
+static int check_output(const subcommand *command, const named_file *files, size_t n, size_t output)
+{
+    const named_file *file = &files[output];
+    for (size_t i = 0; i < n; i++) {
+        if (i == output || files[i].path == NULL || (files[i].option != NULL && i > output))
+            continue;
+        if (ley_file_is_same(path_of(&files[i]), path_of(file)))
+            return fail_usage(command, "%s: '%s' is the file of the %s", file->option, file->path, files[i].what);
     }
-    if (file >= 0)
-        writer->stream = fdopen(file, "wb");
-    if (writer->stream == NULL) {
-        int code = fail_file(path, errno);
-        if (file >= 0)
-            close(file);
-        release(writer);
-        return code;
-    }
-    return 0;
+    ley_error error = {0};
+    if (is_stdout(file) || ley_file_check(file->path, &error) == LEY_OK)
+        return 0;
+    return fail_with(&error);
 }
 
-int file_commit(file_writer *writer)
+int files_check(const subcommand *command, const named_file *files, size_t n)
 {
-    int why = 0;
-    if (fflush(writer->stream) != 0 || ferror(writer->stream))
-        why = errno != 0 ? errno : EIO;
-    if (fclose(writer->stream) != 0 && why == 0)
-        why = errno;
-    if (why == 0 && writer->temporary != NULL && rename(writer->temporary, writer->target) != 0)
-        why = errno;
-    if (why != 0 && writer->temporary != NULL)
-        unlink(writer->temporary);
-    int code = why != 0 ? fail_file(writer->name, why) : 0;
-    release(writer);
+    int code = 0;
+    for (size_t i = 0; i < n && code == 0; i++)
+        if (files[i].option != NULL && files[i].path != NULL)
+            code = check_output(command, files, n, i);
     return code;
 }
 
-void file_abandon(file_writer *writer)
-{
-    fclose(writer->stream);
-    if (writer->temporary != NULL)
-        unlink(writer->temporary);
-    release(writer);
-}
-
-/* Nothing is created on trial: a signal at the wrong moment would leave it behind. */
-int file_check_output(const char *path)
-{
-    struct stat known;
-    if (stat(path, &known) == 0) {
-        if (S_ISDIR(known.st_mode))
-            return fail_file(path, EISDIR);
-        if (!S_ISREG(known.st_mode))
-            return access(path, W_OK) == 0 ? 0 : fail_file(path, errno);
-    }
-    char *target = resolve(path), *slash = strrchr(target, '/');
-    if (slash != NULL)
-        slash[slash == target] = '\0';
-    int why = access(slash != NULL ? target : ".", W_OK | X_OK) == 0 ? 0 : errno;
-    free(target);
-    if (why == 0 && strlen(base_name(path)) + 32 > NAME_MAX)
-        why = ENAMETOOLONG;
-    return why == 0 ? 0 : fail_file(path, why);
-}
-
-bool file_is_same(const char *a, const char *b)
-{
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
+/* ---- Names and sizes --------------------------------------------------------------------------------------------- */
 
 uint64_t file_size(const char *path)
 {

@@ -1,27 +1,30 @@
-/* Files that appear under their name only when they are whole. Every function prints its own errors and returns an
- * exit code, 0 when done. */
+/* Files: those that a command writes, checked before the work; their sizes; endings of names. */
 #ifndef LEYDEN_FILE_H
 #define LEYDEN_FILE_H
 
+#include "leyden.h"
+#include "options.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
-typedef struct file_writer {
-    FILE *stream;
-    const char *name; /* as the user wrote it */
-    char *target;     /* behind symbolic links */
-    char *temporary;  /* NULL when written in place: devices and pipes, which nothing may replace */
-} file_writer;
+/* Begins a file that appears only when it is whole. Signals are deferred from here on, and cancel it. */
+ley_status file_begin(const char *path, ley_file **file, ley_error *error);
 
-int file_begin(file_writer *writer, const char *path);
-int file_commit(file_writer *writer);   /* renames the temporary file to its name */
-void file_abandon(file_writer *writer); /* leaves no trace */
+/* Ends one that file_begin() began, by what became of it: puts it in its place, or leaves nothing. Prints errors; exit code. */
+int file_end(ley_file *file, ley_status status, ley_error *error);
 
-/* Can a file be written there? Asked before a long computation, answered by trying. */
-int file_check_output(const char *path);
+/* A file of a command. */
+typedef struct named_file {
+    const char *path;   /* NULL: there is none */
+    const char *what;   /* "map": what it holds */
+    const char *option; /* "--output": a file that is to be written; NULL: one that is read */
+} named_file;
 
-bool file_is_same(const char *a, const char *b);      /* both exist and are one file */
+/* Can the outputs be written, and is none of them another output or an input? Asked before a long computation. Prints
+ * errors; exit code. */
+int files_check(const subcommand *command, const named_file *files, size_t n);
+
 uint64_t file_size(const char *path);                 /* 0 when there is none */
 bool ends_with(const char *path, const char *suffix); /* case ignored; something must stand before the suffix */
 

@@ -62,7 +62,7 @@ static int check_arguments(const parsed_arguments *arguments)
     if (!ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
         !ends_with(values->output, ".atoms"))
         return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
-    return file_check_output(values->output);
+    return files_check(arguments->command, &(named_file){values->output, "atoms", "--output"}, 1);
 }
 
 static void print_report(const generate_values *values, double elapsed_s)

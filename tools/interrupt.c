@@ -1,41 +1,71 @@
 #include "interrupt.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
 static volatile bool stop;
-static atomic_bool deferred;
-static atomic_int caught, handlers_busy;
+static atomic_bool deferred, held, suspended;
+static atomic_int caught, count, handlers_busy;
 static _Atomic(ley_job *) job_at_work;
+static bool changed[NUMBERS], ignored_file_size; /* by interrupt_install() */
+static sigset_t former_mask;
+
+/* A signal handler reads this list: no pointers that somebody may free. */
+static struct {
+    bool is_folder;
+    char path[PATH_MAX];
+} removed[INTERRUPT_REMOVES];
+static atomic_int removed_count;
+
+static void end_now(void)
+{
+    ley_files_abandon();
+    for (int i = removed_count - 1; i >= 0; i--)
+        if (removed[i].is_folder)
+            rmdir(removed[i].path);
+        else
+            unlink(removed[i].path);
+    _exit(128 + caught);
+}
 
 static void on_signal(int number)
 {
-    if (!deferred)
-        _exit(128 + number);
+    const int reason = errno;
+    int none = 0;
     handlers_busy++;
-    caught = number;
+    atomic_compare_exchange_strong(&caught, &none, number);
+    if (++count > 1 || !deferred)
+        if (!held)
+            end_now();
     stop = true;
     ley_job *job = job_at_work;
     if (job != NULL)
         ley_job_cancel(job);
     handlers_busy--;
+    errno = reason;
 }
 
 void interrupt_install(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction action, former;
-        action.sa_handler = on_signal;
-        sigemptyset(&action.sa_mask);
-        action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-        /* A shell starts background jobs with SIGINT ignored; that choice is not ours to undo. */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, former;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < NUMBERS; i++)
+        sigaddset(&action.sa_mask, numbers[i]);
+    for (size_t i = 0; i < NUMBERS; i++)
+        /* A shell starts background jobs with SIGINT ignored, nohup ignores SIGHUP; that choice is not ours to undo. */
         if (sigaction(numbers[i], NULL, &former) == 0 && former.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
+            changed[i] = sigaction(numbers[i], &action, NULL) == 0;
+    /* A file that grows beyond the shell's limit is an error like a full disk, not an end without a word. */
+    ignored_file_size = signal(SIGXFSZ, SIG_IGN) == SIG_DFL;
 }
 
 void interrupt_defer(void)
@@ -61,4 +91,72 @@ const volatile bool *interrupt_flag(void)
 int interrupt_exit_code(void)
 {
     return caught != 0 ? 128 + caught : 130;
+}
+
+/* ---- What goes when the command ends at once --------------------------------------------------------------------- */
+
+void interrupt_removes(const char *path, bool is_folder)
+{
+    const int i = removed_count;
+    if (i >= INTERRUPT_REMOVES || strlen(path) >= PATH_MAX)
+        return;
+    removed[i].is_folder = is_folder;
+    strcpy(removed[i].path, path);
+    removed_count = i + 1;
+}
+
+void interrupt_keeps_all(void)
+{
+    removed_count = 0;
+}
+
+/* ---- Around another program -------------------------------------------------------------------------------------- */
+
+static void on_suspension(int number)
+{
+    (void)number;
+    suspended = true;
+}
+
+void interrupt_hold(bool hold)
+{
+    struct sigaction action = {.sa_handler = hold ? on_suspension : SIG_DFL, .sa_flags = SA_RESTART}, former;
+    held = hold;
+    if (sigaction(SIGTSTP, NULL, &former) == 0 && former.sa_handler != SIG_IGN)
+        sigaction(SIGTSTP, &action, NULL);
+}
+
+int interrupt_count(void)
+{
+    return count;
+}
+
+bool interrupt_suspends(void)
+{
+    return atomic_exchange(&suspended, false);
+}
+
+void interrupt_block(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &former_mask);
+}
+
+void interrupt_release(void)
+{
+    sigprocmask(SIG_SETMASK, &former_mask, NULL);
+}
+
+void interrupt_restore(void)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (changed[i])
+            signal(numbers[i], SIG_DFL);
+    if (ignored_file_size)
+        signal(SIGXFSZ, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGTTIN, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN);
+    interrupt_release();
 }

@@ -1,4 +1,4 @@
-/* What the commands that run jobs share before the work: options and the checks of file names. A command's struct of values
+/* What the commands that run jobs share before the work: options. A command's struct of values
  * begins with a job_values. */
 #ifndef LEYDEN_JOB_OPTIONS_H
 #define LEYDEN_JOB_OPTIONS_H
@@ -43,13 +43,5 @@ void job_set_defaults(job_values *values);
 
 /* The library's defaults with these values; the progress goes to this line. */
 ley_job_options job_options_of(const job_values *values, progress_line *progress);
-
-/* Can the result and the report be written, to files that are neither each other nor one that is read? `result`: what the output is, for
- * messages ("map"); `inputs`: n files and what they are. Prints errors; exit code. */
-typedef struct input_file {
-    const char *path, *what; /* "x.pqr", "atoms"; no path: nothing to check */
-} input_file;
-int job_check_files(const subcommand *command, const char *output, const char *result, const char *json,
-                    const input_file *inputs, size_t n);
 
 #endif

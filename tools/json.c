@@ -138,6 +138,31 @@ void json_put_outcome(json_t *report, const ley_error *error, int exit_code)
     }
 }
 
+typedef struct json_target {
+    ley_file *file;
+    ley_status status;
+    ley_error *error;
+} json_target;
+
+static int write_part(const char *text, size_t size, void *context)
+{
+    json_target *to = context;
+    to->status = ley_file_write(to->file, text, size, to->error);
+    return to->status == LEY_OK ? 0 : -1;
+}
+
+static int write_to_file(const json_t *report, size_t flags, const char *path)
+{
+    ley_error error = {0};
+    json_target to = {.error = &error};
+    to.status = file_begin(path, &to.file, &error);
+    if (to.status == LEY_OK && json_dump_callback(report, write_part, &to, flags) != 0 && to.status == LEY_OK)
+        to.status = LEY_ERROR_MEMORY;
+    if (to.status == LEY_OK)
+        write_part("\n", 1, &to);
+    return file_end(to.file, to.status, &error);
+}
+
 int json_finish(json_t *report, const char *path)
 {
     /* 15 digits bring every decimal number back as it was typed: 298.15, not 298.14999999999998. */
@@ -149,13 +174,7 @@ int json_finish(json_t *report, const char *path)
         else
             code = fail(LEY_ERROR_FILE, "the report cannot be written to standard output");
     } else {
-        file_writer writer;
-        code = file_begin(&writer, path);
-        if (code == 0) {
-            json_dumpf(report, writer.stream, flags);
-            fputc('\n', writer.stream);
-            code = file_commit(&writer);
-        }
+        code = write_to_file(report, flags, path);
     }
     json_decref(report);
     return code;

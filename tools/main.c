@@ -44,7 +44,7 @@ static void print_overview(void)
     puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
          "      --version   print the version\n\n"
          "Exit codes: 0 done, 1 wrong usage, 2 bad input, 3 no usable device, 4 device or build failure,\n"
-         "5 wrong results, 130 interrupted, 143 terminated.");
+         "5 wrong results, 128 + N ended by signal N: 130 interrupted, 143 terminated.");
 }
 
 static int help(int argc, char **argv)

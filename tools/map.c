@@ -179,8 +179,11 @@ static int check_arguments(map_run *run)
     code = check_variant_of(command, run->method, values->job.variant);
     if (code != 0)
         return code;
-    const input_file inputs[] = {{arguments->operand, "atoms"}, {values->range.well_depths, "well depths"}};
-    return job_check_files(command, values->output, "map", values->job.json, inputs, 2);
+    const named_file files[] = {{arguments->operand, "atoms", NULL},
+                                {values->range.well_depths, "well depths", NULL},
+                                {values->output, "map", "--output"},
+                                {values->job.json, "report", "--json"}};
+    return files_check(command, files, sizeof files / sizeof *files);
 }
 
 static ley_status choose_lattice(const map_run *run, ley_lattice *lattice, ley_error *error)

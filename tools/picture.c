@@ -5,6 +5,7 @@
 
 #include <cairo.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -461,9 +462,17 @@ static void draw(const drawing *canvas)
 
 /* ---- The file --------------------------------------------------------------------------------------------------- */
 
+typedef struct png_target {
+    ley_file *file;
+    ley_status status;
+    ley_error *error;
+} png_target;
+
 static cairo_status_t write_bytes(void *context, const unsigned char *data, unsigned int length)
 {
-    return fwrite(data, 1, length, context) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+    png_target *to = context;
+    to->status = ley_file_write(to->file, data, length, to->error);
+    return to->status == LEY_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
 /* Replaces the canvas' surface; texts are drawn without the hints that would make their widths depend on the display.
@@ -484,15 +493,16 @@ static int save(cairo_surface_t *surface, cairo_status_t status, const char *pat
 {
     if (status != CAIRO_STATUS_SUCCESS)
         return fail(LEY_ERROR_MEMORY, "drawing %s: %s", path, cairo_status_to_string(status));
-    file_writer writer;
-    int code = file_begin(&writer, path);
-    if (code != 0)
-        return code;
-    status = cairo_surface_write_to_png_stream(surface, write_bytes, writer.stream);
-    if (status == CAIRO_STATUS_SUCCESS)
-        return file_commit(&writer);
-    file_abandon(&writer);
-    return fail(LEY_ERROR_FILE, "%s: %s", path, cairo_status_to_string(status));
+    ley_error error = {0};
+    png_target to = {.error = &error};
+    to.status = file_begin(path, &to.file, &error);
+    if (to.status == LEY_OK)
+        status = cairo_surface_write_to_png_stream(surface, write_bytes, &to);
+    if (to.status == LEY_OK && status != CAIRO_STATUS_SUCCESS) {
+        to.status = LEY_ERROR_FILE;
+        snprintf(error.message, sizeof error.message, "%s: %s", path, cairo_status_to_string(status));
+    }
+    return file_end(to.file, to.status, &error);
 }
 
 int picture_write(const plane_picture *picture, const char *path)

@@ -1,4 +1,4 @@
-/* Another program: finding it, giving it a private folder, running it. And what the command itself takes from its environment. */
+/* Another program: finding it, running it. And what the command itself takes from its environment. */
 #ifndef LEYDEN_PROGRAM_H
 #define LEYDEN_PROGRAM_H
 
@@ -18,11 +18,9 @@ typedef struct program_result {
     double elapsed_s;
 } program_result;
 
-/* Runs it here, with our standard streams, to its end. A signal that stops the command is passed on. LEY_ERROR_FILE when it cannot be started. */
+/* Runs it here, with our standard streams, in a process group of its own, to its end. Signals that came to us are passed on to the
+ * group; three seconds later, or at the third signal, what is left of it is killed. LEY_ERROR_FILE when it cannot be started. */
 ley_status program_run(const char *path, char *const *arguments, program_result *result, ley_error *error);
-
-/* A new folder for us alone, in TMPDIR or /tmp; from malloc. */
-ley_status private_folder(char **path, ley_error *error);
 
 /* A word as a shell takes it: in quotation marks if it needs them. */
 void print_word(const char *word);

@@ -111,12 +111,10 @@ static int check_arguments(const parsed_arguments *arguments)
         return fail_usage(command, "--range: %g is not below %g", values->range[0], values->range[1]);
     if (!ends_with(values->output, ".png"))
         return fail_usage(command, "--output: '%s' must end in .png", values->output);
-    if (file_is_same(arguments->operand, values->output))
-        return fail_usage(command, "--output: '%s' is the file of the map", values->output);
-    int code = file_check_output(values->output);
-    if (code == 0 && values->json != NULL && !json_takes_stdout(values->json))
-        code = file_check_output(values->json);
-    return code;
+    const named_file files[] = {{arguments->operand, "map", NULL},
+                                {values->output, "picture", "--output"},
+                                {values->json, "report", "--json"}};
+    return files_check(command, files, sizeof files / sizeof *files);
 }
 
 /* Which plane the options ask for; an exit code when the map has no such plane. */

@@ -168,7 +168,7 @@ static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
 {
     const ley_job_options *o = &job->options;
     return accuracy_sample(job->atoms, job->map, job->coulomb_constant, o->r_min_A, o->verify_points, o->verify_seed,
-                           dcs_problem_promise(job->method_data, job->variant, o->math, o->sum), &job->cancelled, accuracy, error);
+                           accuracy_promise(o->math, o->sum), &job->cancelled, accuracy, error);
 }
 
 const method method_dcs = {
