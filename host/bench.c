@@ -168,7 +168,8 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     b->count = engine->worker_count;
     b->options = *options;
     pthread_mutex_init(&b->mutex, NULL);
-    engine_run(engine, 0, bench_task, &(bench_context){b, engine});
+    static const engine_task task = {.run = bench_task};
+    engine_run(engine, 0, &task, &(bench_context){b, engine});
     *bench = b;
     return LEY_OK;
 }

@@ -1,5 +1,6 @@
 #include "engine.h"
 
+#include "discovery.h"
 #include "error.h"
 #include "selector.h"
 
@@ -32,81 +33,17 @@ void engine_describe(const dev_info *info, ley_device_info *public_info)
     };
 }
 
-static void *worker_main(void *argument)
-{
-    worker *w = argument;
-    pthread_mutex_lock(&w->mutex);
-    for (;;) {
-        while (w->task == NULL && !w->quit)
-            pthread_cond_wait(&w->changed, &w->mutex);
-        if (w->task == NULL)
-            break;
-        pthread_mutex_unlock(&w->mutex);
-        w->task(w, w->context);
-        pthread_mutex_lock(&w->mutex);
-        w->task = NULL;
-        pthread_cond_broadcast(&w->changed);
-    }
-    if (w->device != NULL)
-        w->device->backend->close(w->device);
-    pthread_mutex_unlock(&w->mutex);
-    return NULL;
-}
-
-static void worker_start(worker *w)
-{
-    pthread_mutex_init(&w->mutex, NULL);
-    pthread_cond_init(&w->changed, NULL);
-    w->started = pthread_create(&w->thread, NULL, worker_main, w) == 0;
-    if (!w->started)
-        ley_fail(&w->open_error, LEY_ERROR_DEVICE, "no thread for device %s", w->info->name);
-}
-
-static void worker_stop(worker *w)
-{
-    if (w->started) {
-        pthread_mutex_lock(&w->mutex);
-        w->quit = true;
-        pthread_cond_broadcast(&w->changed);
-        pthread_mutex_unlock(&w->mutex);
-        pthread_join(w->thread, NULL);
-    }
-    pthread_mutex_destroy(&w->mutex);
-    pthread_cond_destroy(&w->changed);
-    ley_error_clear(&w->open_error);
-}
-
-void engine_run(ley_engine *engine, size_t first, void (*task)(worker *worker, void *context), void *context)
-{
-    for (size_t i = first; i < engine->worker_count; i++) {
-        worker *w = &engine->workers[i];
-        if (!w->started)
-            continue;
-        pthread_mutex_lock(&w->mutex);
-        w->context = context;
-        w->task = task;
-        pthread_cond_broadcast(&w->changed);
-        pthread_mutex_unlock(&w->mutex);
-    }
-    for (size_t i = first; i < engine->worker_count; i++) {
-        worker *w = &engine->workers[i];
-        if (!w->started)
-            continue;
-        pthread_mutex_lock(&w->mutex);
-        while (w->task != NULL)
-            pthread_cond_wait(&w->changed, &w->mutex);
-        pthread_mutex_unlock(&w->mutex);
-    }
-}
+/* ---- Workers --------------------------------------------------------------------------------------------------------------- */
 
 static void open_device(worker *w, void *context)
 {
     (void)context;
+    dev *device = NULL;
+    ley_error_clear(&w->open_error);
     if (w->info->unusable[0] != '\0') {
         ley_fail(&w->open_error, LEY_ERROR_NO_DEVICE, "%s: %s", w->info->name, w->info->unusable);
         return;
     }
-    dev *device = NULL;
     if (w->info->backend->open(w->info, &device, &w->open_error) == LEY_OK) {
         w->device = device;
         w->public_info.has_timestamps = device->has_timestamps;
@@ -114,12 +51,92 @@ static void open_device(worker *w, void *context)
         ley_error_prefix(&w->open_error, "%s", w->info->name);
 }
 
+static void close_device(worker *w, void *context)
+{
+    (void)context;
+    dev *device = w->device;
+    w->device = NULL;
+    if (device != NULL)
+        device->backend->close(device);
+}
+
+static void nothing_left(worker *w, void *context)
+{
+    (void)w, (void)context;
+}
+
+static const engine_task open_task = {.run = open_device, .left = nothing_left}, close_task = {.run = close_device, .left = nothing_left};
+
+static void work(void *context)
+{
+    worker *w = context;
+    if (w->may_return) { /* it was left behind, and its driver has come back */
+        w->may_return = false;
+        open_device(w, NULL);
+    }
+    w->task->run(w, w->context);
+}
+
+static void worker_start(worker *w)
+{
+    w->hand = hand_create();
+    if (w->hand == NULL)
+        ley_fail(&w->open_error, LEY_ERROR_DEVICE, "no thread for device %s", w->info->name);
+}
+
+/* A device whose driver came back too late for a former task has another chance. */
+static void worker_revive(worker *w)
+{
+    if (w->hand == NULL && w->may_return && hand_is_back(w->left))
+        worker_start(w);
+}
+
+/* Leaves a worker behind that does not come back from its driver; false when it is not time yet. */
+static bool worker_leave(ley_engine *engine, worker *w, bool is_over)
+{
+    ley_error why = {0};
+    if (w->task->left == NULL || !hand_leave(w->hand, is_over, &why))
+        return false;
+    ley_error_prefix(&why, "%s", w->info->name);
+    ley_error_copy(&w->open_error, &why);
+    ley_error_clear(&why);
+    calibrate_leave(w->device);
+    dev_keep(w->hand);
+    dev_keep(w->device);
+    w->left = w->hand;
+    w->hand = NULL;
+    w->device = NULL;
+    w->may_return = is_over;
+    engine->has_left = true;
+    return true;
+}
+
+void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context)
+{
+    for (size_t i = first; i < engine->worker_count; i++) {
+        worker *w = &engine->workers[i];
+        if (task != &close_task)
+            worker_revive(w);
+        w->task = task;
+        w->context = context;
+        if (w->hand != NULL)
+            hand_give(w->hand, work, w);
+    }
+    for (size_t i = first; i < engine->worker_count; i++)
+        while (engine->workers[i].hand != NULL && !hand_is_idle(engine->workers[i].hand)) {
+            const bool is_over = task->is_over != NULL && task->is_over(context);
+            for (size_t k = i; k < engine->worker_count; k++)
+                if (engine->workers[k].hand != NULL && worker_leave(engine, &engine->workers[k], is_over))
+                    task->left(&engine->workers[k], context);
+        }
+}
+
 bool engine_take_next(ley_engine *engine)
 {
     while (engine->worker_count < engine->candidate_count) {
         worker *w = &engine->workers[engine->worker_count++];
         worker_start(w);
-        engine_run(engine, engine->worker_count - 1, open_device, NULL);
+        engine_run(engine, engine->worker_count - 1, &open_task, NULL);
         if (w->device != NULL)
             return true;
     }
@@ -162,7 +179,7 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
     engine->worker_count = count;
     for (size_t i = 0; i < count; i++)
         worker_start(&engine->workers[i]);
-    engine_run(engine, 0, open_device, NULL);
+    engine_run(engine, 0, &open_task, NULL);
     return any_open(engine, error);
 }
 
@@ -171,7 +188,7 @@ ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_erro
     ley_engine *e = calloc(1, sizeof *e);
     if (e == NULL)
         return ley_fail_memory(error, sizeof *e, "the engine");
-    ley_status status = dev_list_create(&e->list, error);
+    ley_status status = discovery_list(&e->list, error);
     if (status == LEY_OK)
         status = open_selected(e, selector, error);
     if (status != LEY_OK) {
@@ -186,11 +203,24 @@ void ley_engine_destroy(ley_engine *engine)
 {
     if (engine == NULL)
         return;
-    for (size_t i = 0; i < engine->worker_count; i++)
-        worker_stop(&engine->workers[i]);
+    engine_run(engine, 0, &close_task, NULL);
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        if (engine->workers[i].hand != NULL)
+            hand_destroy(engine->workers[i].hand);
+        ley_error_clear(&engine->workers[i].open_error);
+    }
+    if (engine->has_left) { /* drivers that have not returned may still read what describes their devices */
+        dev_keep(engine);
+        return;
+    }
     free(engine->workers);
     dev_list_clear(&engine->list);
     free(engine);
+}
+
+bool ley_driver_is_stuck(void)
+{
+    return watch_stuck() > 0;
 }
 
 size_t ley_engine_device_count(const ley_engine *engine)
@@ -208,22 +238,12 @@ struct ley_device_list {
     ley_device_info *infos;
 };
 
-/* Whether a device stamps its events shows only when it is open. */
-static void ask_timestamps(const dev_info *info, ley_device_info *public_info)
-{
-    dev *device = NULL;
-    if (info->unusable[0] != '\0' || info->backend->open(info, &device, NULL) != LEY_OK)
-        return;
-    public_info->has_timestamps = device->has_timestamps;
-    device->backend->close(device);
-}
-
 ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
 {
     ley_device_list *l = calloc(1, sizeof *l);
     if (l == NULL)
         return ley_fail_memory(error, sizeof *l, "the device list");
-    ley_status status = dev_list_create(&l->list, error);
+    ley_status status = discovery_list(&l->list, error);
     if (status == LEY_OK && (l->infos = calloc(l->list.count + 1, sizeof *l->infos)) == NULL)
         status = ley_fail_memory(error, l->list.count * sizeof *l->infos, "the device list");
     if (status != LEY_OK) {
@@ -232,7 +252,7 @@ ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
     }
     for (size_t i = 0; i < l->list.count; i++) {
         engine_describe(&l->list.infos[i], &l->infos[i]);
-        ask_timestamps(&l->list.infos[i], &l->infos[i]);
+        l->infos[i].has_timestamps = discovery_timestamps(&l->list.infos[i]);
     }
     *list = l;
     return LEY_OK;

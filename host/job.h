@@ -30,6 +30,7 @@ struct ley_job {
     double coulomb_constant;
     const struct method *method;
     void *method_data; /* what the method prepared for all devices */
+    bool has_left;     /* a device was left behind in its driver: what the driver may still read of method_data is to be kept for ever */
 
     slab_queue queue;
     atomic_bool cancelled;

@@ -313,6 +313,11 @@ typedef struct ley_engine ley_engine;
  * device to open, LEY_ERROR_DEVICE when none of them opens. */
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
+
+/* Whether a driver has not returned from a call: its device was given up, and a thread of the library stays in it. A program in which that is so
+ * should end by _exit(), since drivers' own handlers of exit() may wait for what never ends. */
+LEY_API bool ley_driver_is_stuck(void);
+
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
 LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i);
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "methods/method.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct shift {
     void *state;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */
+    bool is_at_work;  /* it has joined the queue, and not left it */
 } shift;
 
 static void note_slab(shift *s, slab piece, const slab_times *times)
@@ -60,13 +62,18 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
 }
 
 /* Everything in flight goes back, also the slab that failed. */
-static void give_all_back(shift *s)
+static void give_flying_back(shift *s)
 {
-    for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS) {
-        s->job->method->drop(s->state, s->first);
+    for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS)
         if (!slab_queue_give_back(&s->job->queue, s->flying[s->first]))
             slab_queue_stop(&s->job->queue);
-    }
+}
+
+static void give_all_back(shift *s)
+{
+    for (int i = 0; i < s->count; i++)
+        s->job->method->drop(s->state, (s->first + i) % METHOD_SLOTS);
+    give_flying_back(s);
 }
 
 static bool take(shift *s, slab *piece)
@@ -97,35 +104,67 @@ static ley_status work(shift *s, ley_error *error)
         if (status != LEY_OK)
             return status;
         slab_queue_done(&s->job->queue, s->flying[s->first]);
+        watch_warm();
         note_slab(s, s->flying[s->first], &times);
         s->first = (s->first + 1) % METHOD_SLOTS;
         s->count--;
     }
 }
 
-/* The whole of a device's part in a job; runs on its worker thread. */
-static void run_shift(worker *w, void *context)
+/* A device's shift ends: what it did not do goes back; why it failed is kept under its name. */
+static void conclude(shift *s, const worker *w, ley_status status)
 {
-    ley_job *job = context;
-    const size_t index = (size_t)(w - job->engine->workers);
-    shift s = {.job = job, .record = &job->records[index], .device_index = index};
-    const double start_s = ley_clock_s();
-    ley_error *failure = &s.record->failure;
-    if (w->device == NULL)
-        return;
-    slab_queue_join(&job->queue);
-    ley_status status = job->method->begin(job, w, s.record, &s.state, failure);
-    s.record->report.build_s = ley_clock_s() - start_s;
-    if (status == LEY_OK)
-        status = work(&s, failure);
-    if (status != LEY_OK)
-        give_all_back(&s);
+    ley_error *failure = &s->record->failure;
     if (status == LEY_CANCELLED) /* the job's end, not the device's fault */
         ley_error_clear(failure);
     else if (status != LEY_OK && strncmp(failure->message, w->info->name, strlen(w->info->name)) != 0)
         ley_error_prefix(failure, "%s", w->info->name);
-    slab_queue_leave(&job->queue);
-    job->method->end(s.state);
+    slab_queue_leave(&s->job->queue);
+}
+
+/* The whole of a device's part in a job; runs on its worker thread. */
+static void run_shift(worker *w, void *context)
+{
+    shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
+    const double start_s = ley_clock_s();
+    if (w->device == NULL)
+        return;
+    s->is_at_work = true;
+    slab_queue_join(&s->job->queue);
+    watch_expect(0);
+    ley_status status = s->job->method->begin(s->job, w, s->record, &s->state, &s->record->failure);
+    s->record->report.build_s = ley_clock_s() - start_s;
+    if (status == LEY_OK)
+        status = work(s, &s->record->failure);
+    if (status != LEY_OK)
+        give_all_back(s);
+    conclude(s, w, status);
+    s->is_at_work = false;
+    s->job->method->end(s->state);
+}
+
+/* The driver of a worker does not return: others get what it had. Its state is nobody's any more but the driver's. */
+static void leave_shift(worker *w, void *context)
+{
+    shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
+    s->job->has_left = true;
+    if (!s->is_at_work)
+        return;
+    ley_error *failure = &s->record->failure;
+    if (failure->status != LEY_OK && strstr(w->open_error.message, failure->message) == NULL) { /* it had failed already, and was ending what it had begun */
+        ley_fail(&w->open_error, failure->status, "%s; %s", failure->message, w->open_error.message);
+        ley_error_take_log(&w->open_error, failure->log);
+        failure->log = NULL;
+    }
+    ley_error_copy(failure, &w->open_error);
+    give_flying_back(s);
+    conclude(s, w, failure->status);
+}
+
+static bool is_over(void *context)
+{
+    ley_job *job = ((shift *)context)->job;
+    return job_cancelled(job) || slab_queue_left(&job->queue) == 0;
 }
 
 /* Why no device could finish the job: one line; the status says wrong results only if that is all that went wrong. */
@@ -159,11 +198,14 @@ static ley_status no_device_left(ley_job *job, ley_error *error)
     return worst;
 }
 
-ley_status schedule_run(ley_job *job, ley_error *error)
+static ley_status run_shifts(ley_job *job, shift *shifts, ley_error *error)
 {
+    static const engine_task task = {.run = run_shift, .is_over = is_over, .left = leave_shift};
     size_t first = 0;
+    for (size_t i = 0; i < job->engine->candidate_count; i++)
+        shifts[i] = (shift){.job = job, .record = &job->records[i], .device_index = i};
     do {
-        engine_run(job->engine, first, run_shift, job);
+        engine_run(job->engine, first, &task, shifts);
         first = job->engine->worker_count;
     } while (!job_cancelled(job) && slab_queue_left(&job->queue) > 0 && engine_take_next(job->engine));
     for (size_t i = 0; i < job->engine->worker_count; i++) /* devices that did not open had no shift to say so in */
@@ -174,4 +216,18 @@ ley_status schedule_run(ley_job *job, ley_error *error)
     if (job_cancelled(job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     return no_device_left(job, error);
+}
+
+ley_status schedule_run(ley_job *job, ley_error *error)
+{
+    const size_t count = job->engine->candidate_count;
+    shift *shifts = calloc(count, sizeof *shifts);
+    if (shifts == NULL)
+        return ley_fail_memory(error, count * sizeof *shifts, "the devices' shifts");
+    ley_status status = run_shifts(job, shifts, error);
+    if (job->has_left)
+        dev_keep(shifts);
+    else
+        free(shifts);
+    return status;
 }

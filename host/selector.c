@@ -1,8 +1,8 @@
 #include "selector.h"
 
+#include "discovery.h"
 #include "error.h"
 #include "leyden.h"
-#include "tuning_dcs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,29 +105,13 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
     return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
 }
 
-/* Roots a second with maths that a job may use by default; 0 when it cannot be measured. */
-static double speed_of(const dev_info *info)
-{
-    calibration c;
-    if (!calibrate_cached(info, &c)) {
-        dev *device = NULL;
-        if (info->backend->open(info, &device, NULL) != LEY_OK)
-            return 0;
-        ley_status status = calibrate_measure(device, &c, NULL);
-        device->backend->close(device);
-        if (status != LEY_OK)
-            return 0;
-    }
-    return c.roots_per_s[tuning_dcs_root(info, &c, calibrate_width(info), LEY_MATH_AUTO)];
-}
-
 static void sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
 {
     double *speed = calloc(list->count, sizeof *speed);
     if (speed == NULL)
         return; /* any order will do then */
     for (size_t k = 0; k < count; k++)
-        speed[chosen[k]] = speed_of(&list->infos[chosen[k]]);
+        speed[chosen[k]] = discovery_speed(&list->infos[chosen[k]]);
     for (size_t k = 1; k < count; k++)
         for (size_t at = k; at > 0 && speed[chosen[at]] > speed[chosen[at - 1]]; at--) {
             size_t swap = chosen[at];

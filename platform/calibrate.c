@@ -336,12 +336,35 @@ bool calibrate_known(const dev *device, const dev_info *info, calibration *resul
 }
 
 /* One device at a time: several may share the same cores, and what is measured here is kept. Who waits may find what it would measure. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    const dev *holder;
+} turn = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL};
+
+static void take_turn(const dev *device)
+{
+    pthread_mutex_lock(&turn.mutex);
+    while (turn.holder != NULL)
+        pthread_cond_wait(&turn.changed, &turn.mutex);
+    turn.holder = device;
+    pthread_mutex_unlock(&turn.mutex);
+}
+
+void calibrate_leave(const dev *device)
+{
+    pthread_mutex_lock(&turn.mutex);
+    if (turn.holder == device)
+        turn.holder = NULL;
+    pthread_cond_broadcast(&turn.changed);
+    pthread_mutex_unlock(&turn.mutex);
+}
+
 static ley_status measure_in_turn(dev *device, bool anew, calibration *result, ley_error *error)
 {
-    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&turn);
+    take_turn(device);
     ley_status status = !anew && calibrate_cached(device->info, result) ? LEY_OK : measure(device, result, error);
-    pthread_mutex_unlock(&turn);
+    calibrate_leave(device);
     if (status == LEY_OK) {
         device->facts = *result;
         device->is_calibrated = true;

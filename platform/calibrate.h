@@ -33,6 +33,9 @@ ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
  * each call: only benchmarks ask. */
 double calibrate_local_bytes(dev *device);
 
+/* The device's thread does not come back: others need not wait for it to be measured. */
+void calibrate_leave(const dev *device);
+
 /* The device's result. The first call takes the cached one, else measures; from then on it stays as it is while the device is open, so that the
  * same job gives the same bytes whatever others measure meanwhile. */
 ley_status calibrate_get(dev *device, calibration *result, ley_error *error);

@@ -4,7 +4,9 @@
 #include "cuda/cuda.h"
 #include "opencl/opencl.h"
 #include "quirks.h"
+#include "watch.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +67,15 @@ ley_status dev_list_create(dev_list *list, ley_error *error)
     *list = (dev_list){0};
     for (size_t b = 0; backends[b] != NULL; b++) {
         size_t first = list->count;
+        watch_enter(NULL, WATCH_OPEN, "probe");
         ley_status status = backends[b]->probe(list, error);
+        watch_come_back(NULL, NULL);
         if (status != LEY_OK) {
             dev_list_clear(list);
             return status;
         }
         for (size_t i = first; i < list->count; i++) {
-            list->infos[i].backend = backends[b];
+            list->infos[i].backend = watched_door(backends[b]);
             quirks_apply(&list->infos[i]);
         }
     }
@@ -84,6 +88,27 @@ void dev_list_clear(dev_list *list)
     free(list->infos);
     free(list->notes);
     *list = (dev_list){0};
+}
+
+/* Where leak checkers find what is kept. */
+typedef struct kept {
+    struct kept *next;
+    void *memory;
+} kept;
+
+void dev_keep(void *memory)
+{
+    static kept *all;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    kept *k = malloc(sizeof *k);
+    if (k == NULL || memory == NULL) {
+        free(k);
+        return;
+    }
+    pthread_mutex_lock(&mutex);
+    *k = (kept){all, memory};
+    all = k;
+    pthread_mutex_unlock(&mutex);
 }
 
 dev_argument dev_argument_buffer(dev_buffer *buffer)

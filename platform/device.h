@@ -55,6 +55,8 @@ typedef struct dev {
     const struct dev_backend *backend;
     const dev_info *info;
     bool has_timestamps; /* measured when opened: the device stamps its events */
+    bool is_lost;        /* what was begun on it could not be finished, so that the driver may go on using all that it was given: nothing of
+                            the device's is freed, and it is not to be used again */
     bool is_calibrated;  /* then facts are what calibrate_get() gives */
     calibration facts;
 } dev;
@@ -114,9 +116,9 @@ typedef struct dev_backend {
     void (*buffer_destroy)(dev *device, dev_buffer *buffer);
 
     ley_status (*staging_create)(dev *device, size_t bytes, dev_staging **staging, ley_error *error);
-    void (*staging_destroy)(dev *device, dev_staging *staging);
+    void (*staging_destroy)(dev *device, dev_staging *staging); /* once nothing is under way to it any more */
 
-    /* Copies to the device, in the launch lane; returns when `bytes` may be reused. */
+    /* Copies to the device, in the launch lane; returns when `bytes` may be reused: also on failure, unless the device is lost by it. */
     ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error);
 
     /* Starts a copy to the host, in the read lane, when `after` has ended. */
@@ -138,7 +140,7 @@ typedef struct dev_backend {
     ley_status (*wait)(dev *device, dev_event *event, dev_times *times, ley_error *error);
 } dev_backend;
 
-/* All devices of all back ends. */
+/* All devices of all back ends, behind doors that are watched (watch.h). */
 ley_status dev_list_create(dev_list *list, ley_error *error);
 void dev_list_clear(dev_list *list);
 
@@ -148,6 +150,9 @@ void dev_list_note(dev_list *list, const char *format, ...) __attribute__((forma
 
 /* For tests: these back ends (NULL-terminated) in place of the table. NULL restores it. */
 void dev_backends_replace(const dev_backend *const *backends);
+
+/* Keeps memory for ever, on purpose: a driver may still use it. */
+void dev_keep(void *memory);
 
 /* Arguments from values. */
 dev_argument dev_argument_buffer(dev_buffer *buffer);

@@ -4,11 +4,13 @@
 #include "error.h"
 #include "tuning_dcs.h"
 #include "tuning_cutoff.h"
+#include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static fake_plan *all_plans;
@@ -41,10 +43,75 @@ static fake_plan *plan_of(dev *device)
     return ((fake_dev *)device)->plan;
 }
 
+/* For what devices tell each other. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int releases;
+
 /* Counts a call and says whether it is to fail. */
-static bool fails(int *count, int fail_at)
+static bool fails(fake_plan *plan, int *count, int fail_at)
 {
-    return ++*count >= fail_at && fail_at > 0;
+    pthread_mutex_lock(&mutex);
+    const bool is_due = ++*count >= fail_at && fail_at > 0;
+    plan->failed += is_due;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+    return is_due;
+}
+
+/* After the n-th call has been counted: does not return before fake_devices_release(). */
+static void hang(fake_plan *plan, int count, int hang_at)
+{
+    if (hang_at == 0 || count < hang_at)
+        return;
+    pthread_mutex_lock(&mutex);
+    const int before = releases;
+    plan->hung++;
+    pthread_cond_broadcast(&changed);
+    while (releases == before)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+void fake_devices_release(void)
+{
+    pthread_mutex_lock(&mutex);
+    releases++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void count_objects(fake_plan *plan, int change)
+{
+    pthread_mutex_lock(&mutex);
+    plan->live_objects += (size_t)change;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Whether a device is in the midst of its work, or has come to an end that it was made for. */
+static bool has_come(const fake_plan *p)
+{
+    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_launch + p->hang_wait + p->hang_read > 0;
+    const bool shall_fail = p->fail_open + p->fail_build + p->fail_buffer + p->fail_launch + p->fail_wait + p->fail_read + p->lose_write > 0;
+    const bool is_wrong = p->silent || p->wrong_by != 0;
+    return shall_hang ? p->hung > 0 : shall_fail ? p->failed > 0 : is_wrong ? p->builds > 0 && p->live_objects == 0 : p->launches > 0;
+}
+
+/* Waits for another device; the watch sees that it is alive. */
+static void wait_for(const fake_plan *other)
+{
+    pthread_mutex_lock(&mutex);
+    while (other != NULL && !has_come(other)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 10000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&changed, &mutex, &until);
+        watch_enter(NULL, WATCH_WORK, "launch");
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 static ley_status fault(ley_error *error, const char *call)
@@ -83,8 +150,9 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
 static ley_status fake_open(const dev_info *info, dev **device, ley_error *error)
 {
     fake_plan *plan = info->handle;
-    if (fails(&plan->opens, plan->fail_open))
+    if (fails(plan, &plan->opens, plan->fail_open))
         return fault(error, "fake_open()");
+    hang(plan, plan->opens, plan->hang_open);
     fake_dev *d = calloc(1, sizeof *d);
     d->base = (dev){.backend = info->backend, .info = info, .has_timestamps = !plan->no_timestamps};
     d->plan = plan;
@@ -94,19 +162,24 @@ static ley_status fake_open(const dev_info *info, dev **device, ley_error *error
 
 static void fake_close(dev *device)
 {
-    free(device);
+    hang(plan_of(device), ++plan_of(device)->closes, plan_of(device)->hang_close);
+    if (device->is_lost)
+        dev_keep(device);
+    else
+        free(device);
 }
 
 static ley_status fake_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
     (void)access;
     fake_plan *plan = plan_of(device);
-    if (fails(&plan->buffers, plan->fail_buffer) || bytes > device->info->max_allocation_bytes)
+    if (fails(plan, &plan->buffers, plan->fail_buffer) || bytes > device->info->max_allocation_bytes)
         return fault(error, "fake_buffer_create()");
+    hang(plan, plan->buffers, plan->hang_buffer);
     dev_buffer *b = malloc(sizeof *b);
     *b = (dev_buffer){malloc(bytes), bytes};
     memset(b->bytes, 0xff, bytes);
-    plan->live_objects++;
+    count_objects(plan, 1);
     *buffer = b;
     return LEY_OK;
 }
@@ -115,7 +188,7 @@ static void fake_buffer_destroy(dev *device, dev_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    plan_of(device)->live_objects--;
+    count_objects(plan_of(device), -1);
     free(buffer->bytes);
     free(buffer);
 }
@@ -125,7 +198,7 @@ static ley_status fake_staging_create(dev *device, size_t bytes, dev_staging **s
     (void)error;
     dev_staging *s = malloc(sizeof *s);
     *s = (dev_staging){malloc(bytes), bytes};
-    plan_of(device)->live_objects++;
+    count_objects(plan_of(device), 1);
     *staging = s;
     return LEY_OK;
 }
@@ -134,7 +207,7 @@ static void fake_staging_destroy(dev *device, dev_staging *staging)
 {
     if (staging == NULL)
         return;
-    plan_of(device)->live_objects--;
+    count_objects(plan_of(device), -1);
     free(staging->bytes);
     free(staging);
 }
@@ -142,7 +215,12 @@ static void fake_staging_destroy(dev *device, dev_staging *staging)
 static ley_status fake_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                              ley_error *error)
 {
-    (void)device;
+    fake_plan *plan = plan_of(device);
+    if (fails(plan, &plan->writes, plan->lose_write)) {
+        device->is_lost = true;
+        return fault(error, "fake_write()");
+    }
+    hang(plan, plan->writes, plan->hang_write);
     if (offset + size > buffer->size)
         return fault(error, "fake_write() out of bounds");
     memcpy(buffer->bytes + offset, bytes, size);
@@ -153,7 +231,7 @@ static dev_event *event_now(dev *device, double start_s, bool is_read)
 {
     dev_event *event = malloc(sizeof *event);
     *event = (dev_event){{start_s, ley_clock_s()}, is_read};
-    plan_of(device)->live_objects++;
+    count_objects(plan_of(device), 1);
     return event;
 }
 
@@ -162,8 +240,9 @@ static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_
 {
     (void)after;
     fake_plan *plan = plan_of(device);
-    if (fails(&plan->reads, plan->fail_read) || offset + size > buffer->size || size > staging->size)
+    if (fails(plan, &plan->reads, plan->fail_read) || offset + size > buffer->size || size > staging->size)
         return fault(error, "fake_read()");
+    hang(plan, plan->reads, plan->hang_read);
     const double start_s = ley_clock_s();
     memcpy(staging->bytes, buffer->bytes + offset, size);
     *done = event_now(device, start_s, true);
@@ -191,18 +270,20 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
 {
     fake_plan *plan = plan_of(device);
     const bool is_sum = strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0; /* calibration shall not count */
-    if (is_sum && fails(&plan->builds, plan->fail_build)) {
+    if (is_sum && fails(plan, &plan->builds, plan->fail_build)) {
         fault(error, "fake_build()");
         ley_error_take_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
         return LEY_ERROR_DEVICE;
     }
+    if (is_sum)
+        hang(plan, plan->builds, plan->hang_build);
     if (binary != NULL && (binary_size != 4 || memcmp(binary, "fake", 4) != 0))
         return fault(error, "fake_build() from a foreign binary");
     dev_program *p = calloc(1, sizeof *p);
     snprintf(p->kernel, sizeof p->kernel, "%s", source->kernel);
     p->is_sum = is_sum;
     parse_options(source->options, p);
-    plan->live_objects++;
+    count_objects(plan, 1);
     *program = p;
     return LEY_OK;
 }
@@ -211,7 +292,7 @@ static ley_status fake_program_binary(dev *device, dev_program *program, void **
 {
     (void)program;
     fake_plan *plan = plan_of(device);
-    if (fails(&plan->binaries, plan->fail_binary))
+    if (fails(plan, &plan->binaries, plan->fail_binary))
         return fault(error, "fake_program_binary()");
     *binary = malloc(4);
     memcpy(*binary, "fake", 4);
@@ -223,7 +304,7 @@ static void fake_program_destroy(dev *device, dev_program *program)
 {
     if (program == NULL)
         return;
-    plan_of(device)->live_objects--;
+    count_objects(plan_of(device), -1);
     free(program);
 }
 
@@ -390,8 +471,13 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     fake_plan *plan = plan_of(device);
     const double start_s = ley_clock_s();
     const bool is_sum = launch->program->is_sum;
-    if (is_sum && fails(&plan->launches, plan->fail_launch))
+    if (is_sum && fails(plan, &plan->launches, plan->fail_launch))
         return fault(error, "fake_launch()");
+    if (is_sum) {
+        hang(plan, plan->launches, plan->hang_launch);
+        wait_for(plan->after);
+    } else
+        hang(plan, ++plan->measurements, plan->hang_measurement);
     if (is_sum && !plan->silent)
         (strcmp(launch->program->kernel, "dcs") == 0 ? run_dcs : run_cutoff)(plan, launch);
     if (strcmp(launch->program->kernel, "roots") == 0)
@@ -409,8 +495,10 @@ static ley_status fake_wait(dev *device, dev_event *event, dev_times *times, ley
     fake_plan *plan = plan_of(device);
     if (times != NULL)
         *times = event->times;
-    const bool failed = event->is_read && fails(&plan->waits, plan->fail_wait);
-    plan->live_objects--;
+    const bool failed = event->is_read && fails(plan, &plan->waits, plan->fail_wait);
+    if (event->is_read)
+        hang(plan, plan->waits, plan->hang_wait);
+    count_objects(plan, -1);
     free(event);
     return failed ? fault(error, "fake_wait()") : LEY_OK;
 }

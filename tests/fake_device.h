@@ -14,14 +14,20 @@ typedef struct fake_plan {
     double wrong_by;   /* relative error planted in every potential */
     int silent;        /* 1: launches succeed and write nothing */
     int fail_open, fail_build, fail_buffer, fail_launch, fail_wait, fail_read, fail_binary;
+    int hang_open, hang_build, hang_buffer, hang_write, hang_launch, hang_wait, hang_read, hang_measurement, hang_close; /* does not return */
+    int lose_write;    /* the device is lost by it */
+    struct fake_plan *after; /* a launch waits until that device has launched, or hangs, or has failed */
     int delay_us;      /* a launch takes so long */
     /* Counted while running: */
-    int opens, builds, buffers, launches, waits, reads, binaries;
+    int opens, builds, buffers, writes, launches, waits, reads, measurements, binaries, closes, failed, hung;
     size_t live_objects; /* buffers, programs, staging and events not destroyed yet */
 } fake_plan;
 
 /* Replaces all back ends by these devices, until fake_devices_end(). The plans must live as long. */
 void fake_devices_begin(fake_plan *plans, size_t count);
 void fake_devices_end(void);
+
+/* Devices that hang return now. */
+void fake_devices_release(void);
 
 #endif

@@ -5,12 +5,14 @@
 #include "calibration.h"
 #include "fake_device.h"
 #include "slab_queue.h"
+#include "watch.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
 
@@ -20,13 +22,20 @@ static void clean(support_job *o)
     fake_devices_end();
 }
 
+/* The cache stays as the job before left it. */
+static void old_cache(ley_job_options *options)
+{
+    (void)options;
+}
+
 /* A whole job on fake devices; `change` may edit the options. */
 static support_job run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(ley_job_options *))
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
     ley_job_options options;
-    support_fresh_cache();
+    if (change != old_cache)
+        support_fresh_cache();
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(40, 0, 8, 7);
     ley_job_options_default(&options);
@@ -34,6 +43,7 @@ static support_job run_job(fake_plan *plans, size_t count, const char *selector,
     options.verify_points = 50;
     if (change != NULL)
         change(&options);
+    o.options = options;
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     o.status = ley_engine_create(selector, &o.engine, &o.error);
     if (o.status != LEY_OK)
@@ -53,8 +63,14 @@ static void assert_right_map(const support_job *o)
 static void test_two_devices_share_the_map(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "A", .delay_us = 60000}, {.name = "B", .delay_us = 60000}}; /* neither ends before the other begins */
-    support_job o = run_job(plans, 2, "all", NULL);
+    fake_plan known[] = {{.name = "A"}, {.name = "B"}}, plans[2] = {{.name = "A"}, {.name = "B"}};
+    for (size_t i = 0; i < 2; i++) { /* each one's kernel is built and tested already: whoever launches has a slab */
+        support_job known_job = run_job(&known[i], 1, "all", i == 0 ? NULL : old_cache);
+        clean(&known_job);
+    }
+    plans[0].after = &plans[1]; /* neither ends before the other begins */
+    plans[1].after = &plans[0];
+    support_job o = run_job(plans, 2, "all", old_cache);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
     const ley_report *r = ley_job_report(o.job);
@@ -83,7 +99,8 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        fake_plan plans[] = {{.name = "A", .delay_us = 60000}, faults[i]}; /* slow enough for B to come to its fault */
+        fake_plan plans[] = {{.name = "A"}, faults[i]};
+        plans[0].after = &plans[1]; /* B comes to its fault */
         support_job o = run_job(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right_map(&o);
@@ -96,6 +113,224 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         assert_int_equal(plans[0].live_objects, 0);
         assert_int_equal(plans[1].live_objects, 0);
     }
+}
+
+/* ---- Devices that hang ---------------------------------------------------------------------------------------------------- */
+
+/* Limits that a test can wait for. What fake devices do takes milliseconds. */
+static const watch_patience short_patience = {.open_s = 0.6, .build_s = 0.6, .close_s = 0.6, .first_s = 0.6, .work_s = 0.6, .over_s = 0.2};
+
+/* Devices that hang are never given back their thread: what it looks at stays, too. */
+static fake_plan *kept_plans(const fake_plan *from, size_t count)
+{
+    fake_plan *kept = malloc(count * sizeof *kept);
+    memcpy(kept, from, count * sizeof *kept);
+    dev_keep(kept);
+    return kept;
+}
+
+static const fake_plan hanging[] = {
+    {.name = "B", .hang_build = 1}, {.name = "B", .hang_buffer = 1}, {.name = "B", .hang_buffer = 3}, {.name = "B", .hang_write = 1},
+    {.name = "B", .hang_launch = 1}, {.name = "B", .hang_launch = 4}, {.name = "B", .hang_wait = 1}, {.name = "B", .hang_wait = 3},
+    {.name = "B", .hang_read = 1}, {.name = "B", .hang_read = 3}, {.name = "B", .hang_open = 1},
+};
+enum { HANGING = sizeof hanging / sizeof hanging[0] };
+
+/* The second device does not return from anywhere; the first one finishes, the report says why it was alone. */
+static void test_a_hanging_device_is_given_up(void **state)
+{
+    (void)state;
+    watch_patience_replace(&short_patience);
+    for (size_t i = 0; i < HANGING; i++) {
+        const fake_plan pair[] = {{.name = "A"}, hanging[i]};
+        fake_plan *plans = kept_plans(pair, 2);
+        plans[0].after = &plans[1];
+        support_job o = run_job(plans, 2, "all", NULL);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        assert_right_map(&o);
+        const ley_device_report *b = &ley_job_report(o.job)->devices[1];
+        assert_int_equal(b->status, LEY_ERROR_DEVICE);
+        assert_int_equal(strncmp(b->failure, "B: ", 3), 0);
+        assert_true(strstr(b->failure, "the driver does not return (") != NULL || strstr(b->failure, ": left out") != NULL);
+        assert_true(ley_job_report(o.job)->devices[0].share == 1 || b->slabs > 0);
+        assert_true(ley_driver_is_stuck());
+        clean(&o);
+        assert_int_equal(plans[0].live_objects, 0);
+    }
+    watch_patience_replace(NULL);
+}
+
+/* The only device, or all of them: an error, and its reason; the program goes on. */
+static void test_all_devices_hang(void **state)
+{
+    (void)state;
+    watch_patience_replace(&short_patience);
+    for (size_t i = 0; i < HANGING; i += support_is_quick() ? 3 : 1) {
+        fake_plan *plans = kept_plans(&hanging[i], 1);
+        support_job o = run_job(plans, 1, "all", NULL);
+        assert_int_equal(o.status, LEY_ERROR_DEVICE);
+        assert_non_null(strstr(o.error.message, "B: no progress for 0."));
+        assert_non_null(strstr(o.error.message, "the driver does not return ("));
+        clean(&o);
+    }
+    const fake_plan pair[] = {{.name = "A", .hang_wait = 3}, {.name = "B", .hang_read = 3}};
+    support_job o = run_job(kept_plans(pair, 2), 2, "all", NULL);
+    assert_int_equal(o.status, LEY_ERROR_DEVICE);
+    assert_non_null(strstr(o.error.message, "A: no progress for 0."));
+    assert_non_null(strstr(o.error.message, "B: no progress for 0."));
+    clean(&o);
+    watch_patience_replace(NULL);
+}
+
+/* Nobody named a device. One hangs while devices are compared, with the turn to measure in its hands; another one in the midst of the job. */
+static void test_the_default_device_hangs(void **state)
+{
+    (void)state;
+    const fake_plan three[] = {{.name = "first", .speed = 4, .hang_measurement = 3}, {.name = "second", .speed = 2, .hang_launch = 4}, {.name = "third"}};
+    watch_patience_replace(&short_patience);
+    support_job o = run_job(kept_plans(three, 3), 3, NULL, NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    const ley_report *r = ley_job_report(o.job);
+    assert_int_equal(r->device_count, 2);
+    assert_string_equal(r->devices[0].device->name, "second");
+    assert_non_null(strstr(r->devices[0].failure, "second: no progress for 0."));
+    assert_string_equal(r->devices[1].device->name, "third");
+    clean(&o);
+    watch_patience_replace(NULL);
+}
+
+/* The driver of the only device hangs when it is closed: ending the engine does not. */
+static void test_a_device_hangs_in_the_end(void **state)
+{
+    (void)state;
+    const fake_plan one[] = {{.name = "A", .hang_close = 1}};
+    watch_patience_replace(&short_patience);
+    support_job o = run_job(kept_plans(one, 1), 1, "all", NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    clean(&o);
+    ley_device_list *list = NULL;
+    fake_plan *plans = kept_plans(one, 1);
+    fake_devices_begin(plans, 1);
+    assert_int_equal(ley_device_list_create(&list, NULL), LEY_OK);
+    assert_int_equal(plans[0].hung, 1);
+    ley_device_list_destroy(list);
+    fake_devices_end();
+    watch_patience_replace(NULL);
+}
+
+static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const fake_plan one[] = {{.name = "A", .hang_wait = 3}};
+    static const watch_patience endless = {.open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
+    watch_patience_replace(&endless);
+    support_fresh_cache();
+    fake_devices_begin(kept_plans(one, 1), 1);
+    support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
+    ley_job_options options;
+    ley_job_options_default(&options);
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_engine_create("all", &o.engine, &error));
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    const pthread_t thread = support_cancel_later(o.job, 100000);
+    assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
+    pthread_join(thread, NULL);
+    ley_error_clear(&error);
+    clean(&o);
+    watch_patience_replace(NULL);
+}
+
+static void all_return(void)
+{
+    fake_devices_release();
+    while (watch_stuck() > 0)
+        usleep(1000);
+}
+
+/* A job that is done does not wait for a device that still builds; once that has come to an end, the next job has the device again. */
+static void test_a_late_device_comes_back(void **state)
+{
+    (void)state;
+    const fake_plan pair[] = {{.name = "A"}, {.name = "B", .hang_build = 1}};
+    static const watch_patience endless = {.open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
+    fake_plan *plans = kept_plans(pair, 2);
+    plans[0].after = &plans[1];
+    watch_patience_replace(&endless);
+    all_return(); /* those of other tests */
+    support_job o = run_job(plans, 2, "all", NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_right_map(&o);
+    assert_non_null(strstr(ley_job_report(o.job)->devices[1].failure, "B: still in the driver (build) when the work was done: left out"));
+    assert_int_equal(watch_stuck(), 1);
+    for (int again = 0; again < 3; again++) { /* it is still building; it builds anew; its kernel is there: whoever launches has a slab */
+        ley_job *job = NULL;
+        plans[0].launches = plans[1].launches = 0;
+        assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &o.options, &job, NULL), LEY_OK);
+        assert_int_equal(ley_job_run(job, NULL), LEY_OK);
+        assert_right_map(&o);
+        const ley_device_report *b = &ley_job_report(job)->devices[1];
+        assert_true((b->failure != NULL) == (again == 0));
+        assert_true(again < 2 || b->slabs > 0);
+        ley_job_destroy(job);
+        plans[1].hang_build = 0;
+        plans[1].after = again == 0 ? NULL : &plans[0];
+        all_return();
+    }
+    clean(&o);
+    watch_patience_replace(NULL);
+}
+
+/* What cannot be finished is never freed, and the reason is told. */
+static void test_a_lost_device_is_left_alone(void **state)
+{
+    (void)state;
+    for (int at = 1; at < 8; at++) {
+        const fake_plan pair[] = {{.name = "A"}, {.name = "B", .lose_write = at}};
+        fake_plan *plans = kept_plans(pair, 2);
+        plans[0].after = &plans[1];
+        support_job o = run_job(plans, 2, "all", NULL);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        assert_right_map(&o);
+        assert_non_null(strstr(ley_job_report(o.job)->devices[1].failure,
+                               "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; what it had begun could not be finished: given up"));
+        clean(&o);
+        assert_true(plans[1].live_objects > 0 && plans[1].closes == 0);
+    }
+}
+
+/* A stopped process loses no device: time in which nobody looked counts little. */
+static void test_silence_counts_while_somebody_looks(void **state)
+{
+    (void)state;
+    static const watch_patience patience = {.work_s = 1.5};
+    watch w;
+    ley_error why = {0};
+    watch_init(&w);
+    w.call = "wait";
+    w.kind = WATCH_WORK;
+    w.is_warm = true;
+    w.calls = 1;
+    watch_patience_replace(&patience);
+    assert_false(watch_give_up(&w, false, &why));
+    w.seen_s -= 3600;
+    assert_false(watch_give_up(&w, false, &why));
+    w.is_endless = true; /* a device that interprets its kernels */
+    w.seen_s -= 1;
+    assert_false(watch_give_up(&w, false, &why));
+    w.is_endless = false;
+    w.expected_s = 1;
+    static const watch_patience predicted = {.work_s = 1.5, .factor = 50};
+    watch_patience_replace(&predicted);
+    assert_false(watch_give_up(&w, false, &why)); /* 50 times what is predicted */
+    watch_patience_replace(&patience);
+    assert_true(watch_give_up(&w, false, &why));
+    assert_non_null(strstr(why.message, "no progress for 2"));
+    ley_error_clear(&why);
+    watch_destroy(&w);
+    watch_patience_replace(NULL);
 }
 
 static void test_no_device_left(void **state)
@@ -460,6 +695,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_devices_share_the_map),
         cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
+        cmocka_unit_test(test_a_hanging_device_is_given_up),
+        cmocka_unit_test(test_all_devices_hang),
+        cmocka_unit_test(test_the_default_device_hangs),
+        cmocka_unit_test(test_a_device_hangs_in_the_end),
+        cmocka_unit_test(test_cancelling_does_not_wait_for_a_device_that_hangs),
+        cmocka_unit_test(test_a_late_device_comes_back),
+        cmocka_unit_test(test_a_lost_device_is_left_alone),
+        cmocka_unit_test(test_silence_counts_while_somebody_looks),
         cmocka_unit_test(test_no_device_left),
         cmocka_unit_test(test_double_only_where_there_is_double),
         cmocka_unit_test(test_the_default_device),

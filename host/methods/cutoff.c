@@ -12,6 +12,7 @@
 #include "error.h"
 #include "method.h"
 #include "short_range.h"
+#include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,10 +130,14 @@ static void release(ley_job *job)
     cutoff_data *d = job->method_data;
     if (d != NULL) {
         overflow_team_destroy(d->team);
-        cutoff_problem_clear(&d->problem);
-        pthread_mutex_destroy(&d->mutex);
+        if (job->has_left) { /* bins may still be on their way to the device that was left behind */
+            dev_keep(d);
+        } else {
+            cutoff_problem_clear(&d->problem);
+            pthread_mutex_destroy(&d->mutex);
+            free(d);
+        }
     }
-    free(d);
     job->method_data = NULL;
 }
 
@@ -205,6 +210,7 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
     if (s->job->options.slab_planes > 0)
         wanted = fmin(wanted, ceil((double)s->job->options.slab_planes / CUTOFF_LAYER));
     s->slab_layers = (int64_t)fmax(wanted, 1);
+    watch_expect((double)s->slab_layers * s->job->report.evaluations / layers / rate);
     return LEY_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "dcs_kernel.h"
 #include "error.h"
 #include "method.h"
+#include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +95,14 @@ static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error
     return LEY_OK;
 }
 
+/* How long the largest launch is predicted to take. */
+static double expected_launch_s(const dcs_state *s)
+{
+    const dcs_kernel *k = &s->kernel;
+    const double points = (double)k->layout.padded_x * (double)k->layout.padded_y * (double)s->slab_planes;
+    return k->batch_count > 0 ? points * (double)k->batches[0].count / dcs_kernel_expected_rate(k) : 0;
+}
+
 static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
 {
     dcs_state *s = calloc(1, sizeof *s);
@@ -116,6 +125,7 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
         status = dcs_kernel_load(&s->kernel, problem, s->slab_planes, launch_s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
         status = dcs_run_create(&s->slots[i], &s->kernel, s->slab_planes, error);
+    watch_expect(expected_launch_s(s));
     return status;
 }
 

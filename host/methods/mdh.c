@@ -10,6 +10,7 @@
 #include "method.h"
 #include "parallel.h"
 #include "reference.h"
+#include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ static void size_slabs(mdh_state *s, const mdh_problem *problem)
     wanted = fmin(wanted, floor(launch_points(s->kernel.device->info) / longest_row));
     if (job->options.slab_planes > 0)
         wanted = fmin(wanted, (double)job->options.slab_planes);
+    watch_expect(fmax(wanted, 1) / (double)problem->rows * points * atoms / mdh_kernel_expected_rate(&s->kernel));
     s->slab_rows = wanted < (double)problem->rows ? (int64_t)fmax(wanted, 1) : problem->rows;
 }
 

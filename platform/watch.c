@@ -1,0 +1,312 @@
+#include "watch.h"
+
+#include "clock.h"
+#include "error.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static const watch_patience usual = {.open_s = 120, .build_s = 600, .close_s = 10, .first_s = 300, .work_s = 30, .factor = 50, .over_s = 2};
+static const watch_patience *patience = &usual;
+static const double longest_look_s = 1;
+
+static _Thread_local watch *mine;
+static atomic_int stuck;
+
+void watch_patience_replace(const watch_patience *replacement)
+{
+    patience = replacement != NULL ? replacement : &usual;
+}
+
+void watch_init(watch *w)
+{
+    *w = (watch){.call = NULL};
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->changed, NULL);
+}
+
+void watch_destroy(watch *w)
+{
+    pthread_mutex_destroy(&w->mutex);
+    pthread_cond_destroy(&w->changed);
+    ley_error_clear(&w->reason);
+}
+
+void watch_this_thread(watch *w)
+{
+    mine = w;
+}
+
+static void note(bool is_warm, double expected_s)
+{
+    if (mine == NULL)
+        return;
+    pthread_mutex_lock(&mine->mutex);
+    mine->is_warm = is_warm;
+    mine->expected_s = expected_s;
+    pthread_mutex_unlock(&mine->mutex);
+}
+
+void watch_expect(double operation_s)
+{
+    note(false, operation_s);
+}
+
+void watch_warm(void)
+{
+    if (mine != NULL && !mine->is_warm) /* nobody else changes it */
+        note(true, mine->expected_s);
+}
+
+void watch_enter(const dev_info *info, watch_kind kind, const char *call)
+{
+    watch *w = mine;
+    if (w == NULL)
+        return;
+    pthread_mutex_lock(&w->mutex);
+    w->call = call;
+    w->kind = kind;
+    w->calls++;
+    w->is_endless = info != NULL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    pthread_mutex_unlock(&w->mutex);
+}
+
+/* Where threads stay that are given up. */
+static void stay(watch *w)
+{
+    pthread_cond_broadcast(&w->changed);
+    for (;;)
+        pthread_cond_wait(&w->changed, &w->mutex);
+}
+
+void watch_come_back(const dev *device, const ley_error *error)
+{
+    watch *w = mine;
+    if (w == NULL)
+        return;
+    pthread_mutex_lock(&w->mutex);
+    if (error != NULL && error->status != LEY_OK)
+        ley_error_copy(&w->reason, error);
+    if (device != NULL && device->is_lost) {
+        w->is_lost = true;
+        stay(w);
+    }
+    if (w->is_left) {
+        w->is_back = true;
+        atomic_fetch_sub(&stuck, 1);
+        stay(w);
+    }
+    w->call = NULL;
+    pthread_mutex_unlock(&w->mutex);
+}
+
+static double limit_s(const watch *w, bool is_over)
+{
+    if (is_over)
+        return patience->over_s;
+    switch (w->kind) {
+    case WATCH_OPEN:
+        return patience->open_s;
+    case WATCH_CLOSE:
+        return patience->close_s;
+    case WATCH_BUILD:
+        return w->is_endless ? INFINITY : patience->build_s;
+    case WATCH_WORK:
+        break;
+    }
+    const double work_s = fmax(patience->work_s, patience->factor * w->expected_s);
+    return w->is_endless ? INFINITY : w->is_warm ? work_s : fmax(patience->first_s, work_s);
+}
+
+static void say_why(const watch *w, bool is_over, ley_error *why)
+{
+    if (w->is_lost)
+        ley_fail(why, LEY_ERROR_DEVICE, "%s%swhat it had begun could not be finished: given up", w->reason.message,
+                 w->reason.message[0] != '\0' ? "; " : "");
+    else if (is_over)
+        ley_fail(why, LEY_ERROR_DEVICE, "still in the driver (%s) when the work was done: left out", w->call);
+    else
+        ley_fail(why, LEY_ERROR_DEVICE, "no progress for %.3g s, the driver does not return (%s): given up", w->silent_s, w->call);
+}
+
+bool watch_give_up(watch *w, bool is_over, ley_error *why)
+{
+    const double now_s = ley_clock_s();
+    pthread_mutex_lock(&w->mutex);
+    const bool is_same = w->call != NULL && w->calls == w->seen_calls;
+    w->silent_s = is_same ? w->silent_s + fmin(now_s - w->seen_s, longest_look_s) : 0;
+    w->seen_calls = w->calls;
+    w->seen_s = now_s;
+    if (w->call != NULL && (w->is_lost || w->silent_s > limit_s(w, is_over))) {
+        w->is_left = true;
+        atomic_fetch_add(&stuck, 1);
+        say_why(w, is_over, why);
+    }
+    const bool is_left = w->is_left;
+    pthread_mutex_unlock(&w->mutex);
+    return is_left;
+}
+
+bool watch_is_back(watch *w)
+{
+    pthread_mutex_lock(&w->mutex);
+    const bool is_back = w->is_back;
+    pthread_mutex_unlock(&w->mutex);
+    return is_back;
+}
+
+int watch_stuck(void)
+{
+    return atomic_load(&stuck);
+}
+
+/* ---- The door -------------------------------------------------------------------------------------------------------------- */
+
+/* A back end's door, and the one before it. */
+typedef struct watched {
+    dev_backend door;
+    const dev_backend *own;
+} watched;
+
+static const dev_backend *own_door(const dev_info *info)
+{
+    return ((const watched *)info->backend)->own;
+}
+
+/* The driver fills in an error on the thread's own stack: the caller's may be gone before it returns. */
+static ley_status come_back(const dev *device, ley_status status, ley_error *own, ley_error *error)
+{
+    watch_come_back(device, own);
+    if (status != LEY_OK)
+        ley_error_copy(error, own);
+    ley_error_clear(own);
+    return status;
+}
+
+/* A call of the driver, with `own` for its error. */
+#define WATCHED(device, info, kind, call) \
+    ley_error own = {.status = LEY_OK}; \
+    watch_enter(info, kind, __func__ + sizeof "watched_" - 1); \
+    const ley_status status = own_door(info)->call; \
+    return come_back(device, status, &own, error)
+
+static ley_status watched_open(const dev_info *info, dev **device, ley_error *error)
+{
+    ley_error own = {.status = LEY_OK};
+    dev *opened = NULL;
+    watch_enter(info, WATCH_OPEN, "open");
+    const ley_status status = own_door(info)->open(info, &opened, &own);
+    if (status == LEY_OK) {
+        opened->backend = info->backend;
+        *device = opened;
+    }
+    return come_back(NULL, status, &own, error);
+}
+
+static void watched_close(dev *device)
+{
+    if (device == NULL)
+        return;
+    watch_enter(device->info, WATCH_CLOSE, "close");
+    own_door(device->info)->close(device);
+    watch_come_back(NULL, NULL);
+}
+
+static ley_status watched_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, buffer_create(device, bytes, access, buffer, &own));
+}
+
+static ley_status watched_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, staging_create(device, bytes, staging, &own));
+}
+
+static ley_status watched_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, write(device, buffer, offset, bytes, size, &own));
+}
+
+static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size, dev_event *after,
+                               dev_event **done, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, read(device, buffer, offset, staging, size, after, done, &own));
+}
+
+static ley_status watched_build(dev *device, const dev_source *source, const void *binary, size_t binary_size, dev_program **program,
+                                ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_BUILD, build(device, source, binary, binary_size, program, &own));
+}
+
+static ley_status watched_program_binary(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_BUILD, program_binary(device, program, binary, size, &own));
+}
+
+static ley_status watched_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, launch(device, launch, done, &own));
+}
+
+static ley_status watched_wait(dev *device, dev_event *event, dev_times *times, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, wait(device, event, times, &own));
+}
+
+/* Calls that cannot fail. */
+#define WATCHED_END(call) \
+    watch_enter(device->info, WATCH_WORK, __func__ + sizeof "watched_" - 1); \
+    own_door(device->info)->call; \
+    watch_come_back(device, NULL)
+
+static void watched_buffer_destroy(dev *device, dev_buffer *buffer)
+{
+    WATCHED_END(buffer_destroy(device, buffer));
+}
+
+static void watched_staging_destroy(dev *device, dev_staging *staging)
+{
+    WATCHED_END(staging_destroy(device, staging));
+}
+
+static void watched_program_destroy(dev *device, dev_program *program)
+{
+    WATCHED_END(program_destroy(device, program));
+}
+
+static void fill_in(watched *w, const dev_backend *own)
+{
+    w->own = own;
+    w->door = *own;
+    w->door.open = watched_open;
+    w->door.close = watched_close;
+    w->door.buffer_create = watched_buffer_create;
+    w->door.buffer_destroy = watched_buffer_destroy;
+    w->door.staging_create = watched_staging_create;
+    w->door.staging_destroy = watched_staging_destroy;
+    w->door.write = watched_write;
+    w->door.read = watched_read;
+    w->door.build = watched_build;
+    w->door.program_binary = watched_program_binary;
+    w->door.program_destroy = watched_program_destroy;
+    w->door.launch = watched_launch;
+    w->door.wait = watched_wait;
+}
+
+const dev_backend *watched_door(const dev_backend *own)
+{
+    enum { MOST_DOORS = 8 };
+    static watched doors[MOST_DOORS];
+    static size_t count;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    size_t i = 0;
+    pthread_mutex_lock(&mutex);
+    while (i < count && doors[i].own != own)
+        i++;
+    if (i == count && i < MOST_DOORS)
+        fill_in(&doors[count++], own);
+    pthread_mutex_unlock(&mutex);
+    return i < MOST_DOORS ? &doors[i].door : own;
+}
