@@ -30,19 +30,35 @@ static ley_status enter(cuda_dev *d, ley_error *error)
     return LEY_OK;
 }
 
+/* Waits until nothing that was given to the device is in use any more, whatever single calls said of it. Where even that fails, the driver may go on
+ * writing to what it was given: the device is lost, and nothing of its is freed. */
+static bool settled(cuda_dev *d)
+{
+    for (int again = 0; again < 2; again++) {
+        bool done = !d->base.is_lost && enter(d, NULL) == LEY_OK;
+        for (int lane = 0; lane < LANE_COUNT; lane++)
+            done = done && (d->streams[lane] == NULL || d->api->stream_synchronize(d->streams[lane]) == CUDA_SUCCESS);
+        if (done)
+            return true;
+    }
+    d->base.is_lost = true;
+    return false;
+}
+
 static void cuda_close(dev *device)
 {
     cuda_dev *d = cuda_of(device);
     if (d == NULL)
         return;
     const cuda_driver *api = d->api;
+    if (d->context != NULL && !settled(d)) {
+        dev_keep(d);
+        return;
+    }
     if (d->context != NULL) {
-        enter(d, NULL); /* fails when the card is lost; what is left on the host goes all the same */
         for (int lane = 0; lane < LANE_COUNT; lane++)
-            if (d->streams[lane] != NULL) {
-                api->stream_synchronize(d->streams[lane]);
+            if (d->streams[lane] != NULL)
                 api->stream_destroy(d->streams[lane]);
-            }
         if (d->origin != NULL)
             api->event_destroy(d->origin);
         api->context_destroy(d->context);
@@ -111,7 +127,10 @@ static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
     cuda_dev *d = cuda_of(device);
     if (buffer == NULL)
         return;
-    enter(d, NULL);
+    if (!settled(d)) {
+        dev_keep(buffer);
+        return;
+    }
     d->api->memory_free(buffer->pointer);
     free(buffer);
 }
@@ -140,9 +159,19 @@ static void cuda_staging_destroy(dev *device, dev_staging *staging)
     cuda_dev *d = cuda_of(device);
     if (staging == NULL)
         return;
-    enter(d, NULL);
+    if (!settled(d)) {
+        dev_keep(staging);
+        return;
+    }
     d->api->host_free(staging->bytes);
     free(staging);
+}
+
+static ley_status copy_there(cuda_dev *d, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
+{
+    CUDA_TRY(d->api, error, d->api->copy_to_device(buffer->pointer + offset, bytes, size, d->streams[LANE_LAUNCH]));
+    CUDA_TRY(d->api, error, d->api->stream_synchronize(d->streams[LANE_LAUNCH]));
+    return LEY_OK;
 }
 
 static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
@@ -151,9 +180,10 @@ static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, con
     ley_status status = enter(d, error);
     if (status != LEY_OK)
         return status;
-    CUDA_TRY(d->api, error, d->api->copy_to_device(buffer->pointer + offset, bytes, size, d->streams[LANE_LAUNCH]));
-    CUDA_TRY(d->api, error, d->api->stream_synchronize(d->streams[LANE_LAUNCH]));
-    return LEY_OK;
+    status = copy_there(d, buffer, offset, bytes, size, error);
+    if (status != LEY_OK)
+        settled(d); /* the driver may have failed without waiting */
+    return status;
 }
 
 static void event_free(cuda_dev *d, dev_event *event)
@@ -303,8 +333,10 @@ static ley_status cuda_program_binary(dev *device, dev_program *program, void **
 
 static void cuda_program_destroy(dev *device, dev_program *program)
 {
-    enter(cuda_of(device), NULL);
-    cuda_program_free(cuda_of(device), program);
+    if (settled(cuda_of(device)))
+        cuda_program_free(cuda_of(device), program);
+    else
+        dev_keep(program);
 }
 
 const dev_backend dev_cuda = {

@@ -20,6 +20,16 @@ static cl_dev *cl_of(dev *device)
     return (cl_dev *)device;
 }
 
+/* Waits until nothing that was given to the device is in use any more, whatever single calls said of it. Where even that fails, the driver may go on
+ * writing to what it was given: the device is lost, and nothing of its is freed. */
+static bool settled(cl_dev *d)
+{
+    for (int lane = 0; lane < LANE_COUNT && !d->base.is_lost; lane++)
+        if (d->queues[lane] != NULL && clFinish(d->queues[lane]) != CL_SUCCESS && clFinish(d->queues[lane]) != CL_SUCCESS)
+            d->base.is_lost = true;
+    return !d->base.is_lost;
+}
+
 static ley_status event_times(cl_event event, double *start_s, double *end_s, ley_error *error)
 {
     cl_ulong start_ns = 0, end_ns = 0;
@@ -33,7 +43,7 @@ static ley_status event_times(cl_event event, double *start_s, double *end_s, le
 /* When a small write ends, by the host's clock and by the device's stamps; a device time of 0 where it gives none. */
 static ley_status stamp(cl_dev *d, cl_mem buffer, double *host_s, double *device_s, ley_error *error)
 {
-    const float zero[16] = {0};
+    static const float zero[16]; /* there for ever: a driver that fails may not have waited */
     cl_event event = NULL;
     double start_s = 0;
     CL_TRY(error, clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], buffer, CL_TRUE, 0, sizeof zero, zero, 0, NULL, &event));
@@ -71,11 +81,13 @@ static void cl_close(dev *device)
     cl_dev *d = cl_of(device);
     if (d == NULL)
         return;
+    if (!settled(d)) {
+        dev_keep(d);
+        return;
+    }
     for (int lane = 0; lane < LANE_COUNT; lane++)
-        if (d->queues[lane] != NULL) {
-            clFinish(d->queues[lane]);
+        if (d->queues[lane] != NULL)
             clReleaseCommandQueue(d->queues[lane]);
-        }
     if (d->context != NULL)
         clReleaseContext(d->context);
     free(d);
@@ -126,25 +138,31 @@ static ley_status cl_buffer_create(dev *device, size_t bytes, dev_access access,
     return LEY_OK;
 }
 
+/* The driver keeps a buffer until the commands that use it have ended. */
 static void cl_buffer_destroy(dev *device, dev_buffer *buffer)
 {
-    (void)device;
-    if (buffer != NULL)
+    if (buffer != NULL && !device->is_lost)
         clReleaseMemObject((cl_mem)buffer);
 }
 
 static void cl_staging_destroy(dev *device, dev_staging *staging)
 {
+    cl_dev *d = cl_of(device);
     cl_staging *s = (cl_staging *)staging;
     if (s == NULL)
         return;
+    if (!settled(d)) {
+        dev_keep(s);
+        return;
+    }
     if (s->pinned == NULL)
         free(s->base.bytes);
     else {
-        cl_command_queue queue = cl_of(device)->queues[LANE_READ];
-        if (s->base.bytes != NULL && clEnqueueUnmapMemObject(queue, s->pinned, s->base.bytes, 0, NULL, NULL) == CL_SUCCESS)
-            clFinish(queue);
-        clReleaseMemObject(s->pinned);
+        if (s->base.bytes != NULL &&
+            clEnqueueUnmapMemObject(d->queues[LANE_READ], s->pinned, s->base.bytes, 0, NULL, NULL) == CL_SUCCESS)
+            settled(d);
+        if (!d->base.is_lost)
+            clReleaseMemObject(s->pinned);
     }
     free(s);
 }
@@ -184,9 +202,13 @@ static ley_status cl_staging_create(dev *device, size_t bytes, dev_staging **sta
 static ley_status cl_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                            ley_error *error)
 {
-    CL_TRY(error, clEnqueueWriteBuffer(cl_of(device)->queues[LANE_LAUNCH], (cl_mem)buffer, CL_TRUE, offset, size, bytes,
-                                       0, NULL, NULL));
-    return LEY_OK;
+    cl_dev *d = cl_of(device);
+    const cl_int code =
+        clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], (cl_mem)buffer, CL_TRUE, offset, size, bytes, 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        return LEY_OK;
+    settled(d); /* the driver may have failed without waiting */
+    return cl_fail(error, code, "clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], ...)", __FILE__, __LINE__);
 }
 
 static dev_event *event_create(int lane)

@@ -93,8 +93,7 @@ ley_status cl_program_binary(dev *device, dev_program *program, void **binary, s
 
 void cl_program_destroy(dev *device, dev_program *program)
 {
-    (void)device;
-    if (program == NULL)
+    if (program == NULL || device->is_lost)
         return;
     if (program->kernel != NULL)
         clReleaseKernel(program->kernel);
