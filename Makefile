@@ -141,7 +141,7 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/io/*.c host/apbs/*.c host/expression*.c) host/atoms.c host/boundary.c host/lattice.c host/map.c platform/error.c platform/parallel.c
+fuzz_sources := $(wildcard host/io/*.c host/apbs/*.c host/expression*.c) host/atoms.c host/boundary.c host/lattice.c host/map.c platform/error.c platform/memory.c platform/parallel.c
 
 $(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
 	@mkdir -p $(@D)

@@ -184,12 +184,12 @@ static int add_node(parser *p, tree_node node, size_t at)
 
 static int add_number(parser *p, double value, size_t at)
 {
-    return add_node(p, (tree_node){TREE_NUMBER, true, NO_NODE, NO_NODE, value}, at);
+    return add_node(p, (tree_node){TREE_NUMBER, true, NO_NODE, NO_NODE, value, false}, at);
 }
 
 static int add_operation(parser *p, tree_op op, int left, int right, size_t at)
 {
-    return add_node(p, (tree_node){op, false, left, right, 0}, at);
+    return add_node(p, (tree_node){op, false, left, right, 0, false}, at);
 }
 
 static int parse_number(parser *p)
@@ -411,8 +411,10 @@ ley_status expression_create(const char *text, size_t length, const expression_c
     parser p = {
         .text = text, .length = length, .constants = constants, .constant_count = count, .made = e, .error = error};
     status = parse(&p) == NO_NODE ? LEY_ERROR_USAGE : LEY_OK;
-    if (status == LEY_OK)
+    if (status == LEY_OK) {
+        tree_mark_squares(e);
         status = tree_write_text(e, error);
+    }
     if (status == LEY_OK)
         status = tree_write_source(e, error);
     if (status == LEY_OK)

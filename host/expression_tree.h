@@ -36,6 +36,7 @@ typedef struct tree_node {
     bool constant;   /* no variable in or below it */
     int left, right; /* operands, which stand before their operation; NO_NODE where there is none */
     double value;    /* of a constant */
+    bool is_square;  /* a product of two operands that are the same */
 } tree_node;
 
 struct expression {
@@ -54,6 +55,9 @@ extern const tree_function tree_functions[TREE_OPS - TREE_EXP];
 
 /* Fills in `text`. */
 ley_status tree_write_text(expression *e, ley_error *error);
+
+/* Marks what is a square. */
+void tree_mark_squares(expression *e);
 
 /* Fills in `source` and `use`. */
 ley_status tree_write_source(expression *e, ley_error *error);

@@ -83,6 +83,8 @@ static ley_status create_into(ley_job *j, const ley_solvent *solvent, ley_error 
         const ley_short_range *wanted = &j->options.short_range;
         ley_status status = short_range_check_atoms(wanted, j->atoms, j->options.r_min_A, error);
         if (status == LEY_OK)
+            status = short_range_check_charges(&j->options, j->atoms, error);
+        if (status == LEY_OK)
             status = short_range_copy(wanted, ley_atoms_count(j->atoms), &j->short_range, error);
         if (status != LEY_OK)
             return status;

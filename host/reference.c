@@ -1,5 +1,7 @@
 #include "reference.h"
 
+#include "expression_check.h"
+
 #include <math.h>
 
 #define LEY_TERM_FN static inline
@@ -106,12 +108,24 @@ _Static_assert((int)LEY_PAIR_COULOMB == LEY_PAIR_SPEC_COULOMB && (int)LEY_PAIR_T
                    (int)LEY_PAIR_EXPRESSION == LEY_PAIR_SPEC_EXPRESSION,
                "ley_pair is LEY_PAIR of cl/spec.h");
 
+/* A caller's function may be steep, or a difference of what is nearly equal: then its term counts for as much as makes
+ * the error that floats cannot but make half of what is promised. */
+static ley_term expression_term(const expression *e, double r_A, double q_e)
+{
+    const double promised_share = 5e-6;
+    ley_term term = ley_single_term(expression_evaluate(e, r_A, q_e));
+    const double off = expression_float_error(e, r_A, q_e);
+    if (isfinite(off))
+        term.absolute = fmax(term.absolute, off / promised_share);
+    return term;
+}
+
 /* What atom j does at distance r. */
 static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, const expression *e, size_t j, double r_A)
 {
     const double q_e = ley_atoms_charges_e(atoms)[j];
     if (s->pair == LEY_PAIR_EXPRESSION)
-        return ley_single_term(expression_evaluate(e, r_A, q_e));
+        return expression_term(e, r_A, q_e);
     const double R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
     const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
     return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, sqrt(depth_kcal_mol * s->probe_depth_kcal_mol),

@@ -2,6 +2,7 @@
 
 #include "accuracy.h"
 #include "error.h"
+#include "expression_check.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 enum { BUILT_IN_NUMBERS = 3, MOST_BIN_DEPTH = 128 };
 
 static const double most_value = 1e35;      /* of one atom: a thousand of them, and more, add up to a float */
+static const double nothing_value = 1e-30;  /* of one atom: no sum shows an error of it */
 static const double least_radius_A = 1e-30; /* below it R is 0: z/R is no float, and at any r from 1e-6 A on f is below 1e-100 eps */
 
 static bool is_of_radii(ley_pair pair)
@@ -46,21 +48,18 @@ static ley_status check_probe(const ley_short_range *s, ley_error *error)
     return status;
 }
 
-/* That an expression has values where it is needed, and that a float sum holds them: at distances from r_min to the cutoff, some close to each
- * end, of unit charges and none. */
-static ley_status check_values(const expression *e, double cutoff_A, double r_min_A, double constant, ley_error *error)
+/* That an expression has values where it is needed, that a float sum holds them, and that floats have enough digits for
+ * it. */
+static ley_status check_values(const expression *e, const ley_short_range *s, const ley_job_options *o, double q_e,
+                               ley_error *error)
 {
-    enum { SAMPLES = 256 };
-    for (int i = 0; i <= SAMPLES; i++) {
-        const double along = 0.5 - 0.5 * cos(3.14159265358979 * i / SAMPLES), r_A = r_min_A + along * (cutoff_A - r_min_A) * (1 - 1e-9);
-        for (double q_e = -1; q_e <= 1; q_e++) {
-            const double value = constant * expression_evaluate(e, r_A, q_e);
-            if (!(fabs(value) <= most_value))
-                return ley_fail(error, LEY_ERROR_USAGE, "pair function: its value at r = %.4g A, q = %g e is %g, which cannot be summed", r_A,
-                                q_e, value);
-        }
-    }
-    return LEY_OK;
+    const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
+    const expression_span span = {.low_A = o->r_min_A,
+                                  .high_A = s->cutoff_A,
+                                  .q_e = q_e,
+                                  .most_value = most_value / constant,
+                                  .nothing_value = nothing_value / constant};
+    return expression_check(e, &span, error);
 }
 
 static ley_status check_expression(const ley_short_range *s, const ley_job_options *o, ley_error *error)
@@ -70,8 +69,50 @@ static ley_status check_expression(const ley_short_range *s, const ley_job_optio
     if (status == LEY_OK && !expression_uses(e).fits_float)
         status = ley_fail(error, LEY_ERROR_USAGE, "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: %.300s",
                           expression_text(e));
-    if (status == LEY_OK)
-        status = check_values(e, s->cutoff_A, o->r_min_A, ley_coulomb_constant(o->units, o->dielectric, o->temperature_K), error);
+    /* Charges but scale most functions; others are looked at with the atoms' own charges, too. */
+    const bool is_plain = status == LEY_OK && expression_uses(e).charge != EXPRESSION_OTHER_IN_CHARGE;
+    for (int q_e = is_plain ? 1 : -1; q_e <= 1 && status == LEY_OK; q_e++)
+        status = check_values(e, s, o, q_e, error);
+    expression_destroy(e);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of all charges that occur, the least, the largest and some between. */
+static ley_status check_charges(const expression *e, const ley_short_range *s, const ley_job_options *o,
+                                const ley_atoms *atoms, ley_error *error)
+{
+    enum { MOST_CHARGES = 48 };
+    const size_t n = ley_atoms_count(atoms);
+    double *charge_e = malloc(n * sizeof *charge_e);
+    if (charge_e == NULL)
+        return ley_fail_memory(error, n * sizeof *charge_e, "the atoms' charges");
+    memcpy(charge_e, ley_atoms_charges_e(atoms), n * sizeof *charge_e);
+    qsort(charge_e, n, sizeof *charge_e, compare);
+    size_t distinct = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || charge_e[i] != charge_e[distinct - 1])
+            charge_e[distinct++] = charge_e[i];
+    const size_t chosen = distinct < MOST_CHARGES ? distinct : MOST_CHARGES;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < chosen && status == LEY_OK; i++)
+        status = check_values(e, s, o, charge_e[chosen > 1 ? i * (distinct - 1) / (chosen - 1) : 0], error);
+    free(charge_e);
+    return status;
+}
+
+ley_status short_range_check_charges(const ley_job_options *o, const ley_atoms *atoms, ley_error *error)
+{
+    const ley_short_range *s = &o->short_range;
+    expression *e = NULL;
+    ley_status status = s->pair == LEY_PAIR_EXPRESSION ? short_range_expression(s, o->dielectric, &e, error) : LEY_OK;
+    if (status == LEY_OK && e != NULL && expression_uses(e).charge == EXPRESSION_OTHER_IN_CHARGE)
+        status = check_charges(e, s, o, atoms, error);
     expression_destroy(e);
     return status;
 }

@@ -16,6 +16,10 @@ ley_status short_range_check(const ley_short_range *s, const ley_job_options *o,
  * LEY_ERROR_INPUT when an atom's value at r_min is so large that no float holds the sum of some. */
 ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *atoms, double r_min_A, ley_error *error);
 
+/* Of checked options: LEY_ERROR_USAGE when an expression that charges do more to than scale it has no value, or too few
+ * digits in floats, for a charge of these atoms. */
+ley_status short_range_check_charges(const ley_job_options *o, const ley_atoms *atoms, ley_error *error);
+
 /* The caller's pair function, of LEY_PAIR_EXPRESSION, with "cutoff" (A), "kappa" (1/A), "dielectric" and the caller's numbers.
  * Errors: those of expression_create(); LEY_ERROR_USAGE when a number takes one of these three names. */
 ley_status short_range_expression(const ley_short_range *s, double dielectric, expression **made, ley_error *error);

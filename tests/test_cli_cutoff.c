@@ -140,6 +140,11 @@ static void test_expressions_refused(void **state)
         {CUTOFF "--pair a*q/r --constants a=1,a=2", 1, "'a'"},
         {CUTOFF "--pair a*q/r --constants a=1,r=2", 1, "'r'"},
         {CUTOFF "--pair a*q/r --constants a=1,cutoff=2", 1, "the constant 'cutoff' is the job's own"},
+        {CUTOFF "--pair q/(r-5)", 1, "pair function: at r = 5 A, q = 1 e, it divides by zero"},
+        {CUTOFF "--pair log(r2)-2*log(r)", 1, "pair function: at r = 0.05 A, q = 1 e, rounding eats its digits"},
+        {CUTOFF "--pair cos(1e6*r)", 1, "rounding eats its digits: floats are off by up to 2 where its values are at most 1"},
+        {CUTOFF "--pair sqrt(1-r/cutoff)", 1, "at r = 12 A, q = 1 e, it takes the square root of a negative number"},
+        {CUTOFF "--pair exp(r2)*exp(-2*r2)", 1, "it comes to a number that no float holds"},
         {CUTOFF "--pair -q/r", 1, "--pair lacks its value (FUNCTION) before -q/r"},
     };
     CLI_CHECK_FAILURES(cases);
@@ -256,6 +261,19 @@ static void test_an_expression_is_its_function(void **state)
     cli("map ion.pqr -o out/b.dx --method cutoff " SMALL "--pair w*q*exp(-r/lambda)/r --constants lambda=8,w=1 --quiet");
     cli_expect(0, NULL, NULL);
     assert_same_maps("out/a.dx", "out/b.dx");
+}
+
+/* Functions that are steep, have zeros, edges and steps: neither refused nor found wrong, whatever one atom's map has of them. */
+static void test_expressions_with_zeros(void **state)
+{
+    (void)state;
+    static const char *const expressions[] = {"1e5/r^12-1e3/r^6", "q*(1/r-1/cutoff)", "(1-r/cutoff)^8", "sqrt(max(0,1-r/cutoff))",
+                                              "cos(50*r)",        "abs(r-5)",         "tanh(1e7*(r-5))", "q*(1-erf(0.3*r))/r"};
+    cli_write_text("one.pqr", "ATOM 1 O HOH 1 0.1 0.2 0.3 1 1\n");
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+        cli("map one.pqr -o out/a.dx --method cutoff --padding 13 --spacing 1.7 --verify 500 --pair %s", expressions[i]);
+        cli_expect(0, "accuracy: error at most", NULL);
+    }
 }
 
 /* With a cutoff beyond everything the Coulomb sum is that of the other method. */
@@ -418,6 +436,7 @@ int main(void)
         TEST(test_too_large_for_memory),
         TEST(test_every_pair_function),
         TEST(test_an_expression_is_its_function),
+        TEST(test_expressions_with_zeros),
         TEST(test_a_long_cutoff),
         TEST(test_well_depths),
         TEST(test_the_json_report),

@@ -1,5 +1,6 @@
 /* Pair functions of the user's: values, texts, complaints. */
 #include "expression.h"
+#include "expression_check.h"
 
 #include <locale.h>
 #include <math.h>
@@ -443,12 +444,144 @@ static void bad_constants(void **state)
     }
 }
 
+/* ---- What floats can evaluate ---------------------------------------------------------------------------------- */
+
+static const expression_span usual = {.low_A = 0.05, .high_A = 12, .q_e = 1, .most_value = 1e33, .nothing_value = 1e-33};
+
+static const char *const sound[] = {
+    "q/r",
+    "q*exp(-r/8)/r",
+    "q*erfc(0.3*r)/r",
+    "q*(1-erf(0.3*r))/r",
+    "q*(1-r2/100)^2/r",
+    "q*(1/r-1/cutoff)",
+    "q*(1/r+r2/(2*cutoff^3)-3/(2*cutoff))",
+    "1e5/r^12-1e3/r^6",
+    "4*((3/r)^12-(3/r)^6)",
+    "1/r^14",
+    "2^-r",
+    "log(r2)",
+    "abs(r-5)",
+    "(r-5)^3",
+    "max(0,1-r/3)",
+    "min(1,max(0,2-r/5))/r",
+    "q/max(r,1)",
+    "q*(1-min(1,max(0,(r-8)/2))^3*(10-15*min(1,max(0,(r-8)/2))+6*min(1,max(0,(r-8)/2))^2))/r",
+    "(1-r/cutoff)^8",
+    "sqrt(max(0,1-r/cutoff))",
+    "sqrt((r-5)*(r-5))",
+    "sqrt((r-5)^2)",
+    "pow(max(0,1-r/cutoff),1.5)",
+    "pow(r,1.3)",
+    "exp(-r2)",
+    "exp(-50*r)/r",
+    "exp(-(r-3)^2/0.02)",
+    "1/((r-5)^2+0.01)",
+    "1/(r2-10*r+27)",
+    "1/(1.1+sin(r))",
+    "sin(r)/r",
+    "cos(50*r)",
+    "tanh(r-5)",
+    "tanh(1e7*(r-5))", /* a step */
+    "q^2/r",
+    "-q",
+};
+
+/* What is refused says where and why. */
+static const struct {
+    const char *text, *where, *why;
+} unsound[] = {
+    {"1/(r-5)", "r = 5 A", "divides by zero"},
+    {"q/(r-7.123456789)", "r = 7.1235 A", "divides by zero"},
+    {"1/(r2-25)", "r = 5 A", "divides by zero"},
+    {"1/(r-5)^2", "r = 5 A", "divides by zero"},
+    {"(r-5)^-3", "r = 5 A", "divides by zero"},
+    {"1/sin(r)", "r = 3.1416 A", "divides by zero"},
+    {"1/tanh(r-2)", "r = 2 A", "divides by zero"},
+    {"1/log(r)", "r = 1 A", "divides by zero"},
+    {"1/(0.5-erf(r-4))", "r = 4.4769 A", "divides by zero"},
+    {"1/min(r-3,1)", "r = 3 A", "divides by zero"},
+    {"q/(1-exp(5-r))", "r = 5 A", "divides by zero"},
+    {"sin(r-5)/(r-5)", "r = 5 A", "divides by zero"},
+    {"1/(cutoff-r)", "r = 12 A", "divides by zero"},
+    {"pow(r-5,-r)", "r = 0.05 A", "fractional power"},
+    {"pow(max(r-5,0),-r)", "r = 0.05 A", "to a power that is not positive"},
+    {"pow(5-r,1.3)", "r = 5 A", "fractional power"},
+    {"sqrt(1-r)", "r = 1 A", "square root of a negative number"},
+    {"sqrt(1-r/cutoff)", "r = 12 A", "max(0, ...) within the root prevents that"},
+    {"(5-r)^0.5", "r = 5 A", "square root of a negative number"},
+    {"log(5-r)", "r = 5 A", "logarithm of a number that is not positive"},
+    {"exp(r2)", "r = 8.7", "too large to be summed"},
+    {"exp(r2)*exp(-2*r2)", "r = 9.4", "no float holds"},
+    {"erfc(r)*exp(r2)", "r = 9.4", "no float holds"},
+    {"log(r2)-2*log(r)", "r = 0.05 A", "rounding eats its digits"},
+    {"cos(1e6*r)", "A, q = 1 e", "rounding eats its digits"},
+    {"cos(1e4*r)", "r = 12 A", "floats are off by up to 0.0"},
+    {"1e30*(1+1e-9*r)-1e30", "r = 0.05 A", "rounding eats its digits"},
+    {"r+1e9-1e9", "r = 0.05 A", "rounding eats its digits"},
+    {"1/(r2-10*r+25.01)", "r = 5.0", "rounding eats its digits"}, /* the distance and its square are rounded apart */
+    {"1/((r-5)^2+1e-12)", "r = ", "rounding eats its digits"},
+};
+
+static void what_floats_can_evaluate(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(sound); i++) {
+        ley_error error = {0};
+        expression *e = create(sound[i]);
+        if (expression_check(e, &usual, &error) != LEY_OK)
+            fail_msg("%s: %s", sound[i], error.message);
+        expression_destroy(e);
+    }
+    for (size_t i = 0; i < COUNT(unsound); i++) {
+        ley_error error = {0};
+        expression *e = create(unsound[i].text);
+        if (expression_check(e, &usual, &error) != LEY_ERROR_USAGE || strstr(error.message, unsound[i].where) == NULL ||
+            strstr(error.message, unsound[i].why) == NULL)
+            fail_msg("%s: '%s', expected '%s' and '%s'", unsound[i].text, error.message, unsound[i].where, unsound[i].why);
+        expression_destroy(e);
+    }
+}
+
+/* Charges that are poles. */
+static void charges_count(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    expression_span span = usual;
+    expression *e = create("q/(q-0.5)/r");
+    assert_int_equal(expression_check(e, &span, &error), LEY_OK);
+    span.q_e = 0.5;
+    assert_int_equal(expression_check(e, &span, &error), LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "q = 0.5 e, it divides by zero"));
+    expression_destroy(e);
+}
+
+/* The bound holds for distances as far off as kernels have them, and is no more than some times that error. */
+static void bounds_of_errors(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(sound); i++) {
+        expression *e = create(sound[i]);
+        for (double r_A = 0.06; r_A < 11.9; r_A *= 1.07) {
+            const double value = expression_evaluate(e, r_A, 1), bound = expression_float_error(e, r_A, 1);
+            const double off_A = 3e-7 * r_A + 3e-7, above = fabs(expression_evaluate(e, r_A + off_A, 1) - value),
+                         below = fabs(expression_evaluate(e, r_A - off_A, 1) - value);
+            if (!(fmax(above, below) <= bound && bound <= 1e-2 * fabs(value) + 40 * fmax(above, below) + 1e-5))
+                fail_msg("%s at %g A: %g, off by %g and %g, bound %g", sound[i], r_A, value, above, below, bound);
+        }
+        expression_destroy(e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),        cmocka_unit_test(every_function), cmocka_unit_test(texts),
         cmocka_unit_test(other_locales), cmocka_unit_test(bad_grammar),    cmocka_unit_test(constants_without_a_value),
         cmocka_unit_test(injections),    cmocka_unit_test(limits),         cmocka_unit_test(bad_constants),
+        cmocka_unit_test(what_floats_can_evaluate),      cmocka_unit_test(charges_count),
+        cmocka_unit_test(bounds_of_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -546,6 +546,12 @@ static void test_refused_expressions(void **state)
     REFUSED(own, expression, "q*1e-42/r", "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: q*1e-42/r");
     REFUSED(own, expression, "q*1e39*r", "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: q*1e+39*r");
     ACCEPTED(own, expression, "q*dielectric/r - q*cutoff*kappa");
+    REFUSED(own, expression, "q/(r-5)", "pair function: at r = 5 A, q = 1 e, it divides by zero, or by what rounding may make zero");
+    REFUSED(own, expression, "r+1e9-1e9",
+            "pair function: at r = 0.05 A, q = 1 e, rounding eats its digits: floats are off by up to 1.8e+02 where its values are at most 0.1. It "
+            "needs to be written without differences of what is nearly equal, or less steep");
+    REFUSED(own, expression, "1/(q-1)", "pair function: at r = 0.05 A, q = 1 e, it divides by zero, or by what rounding may make zero"); /* charges -1, 0 and 1 are looked at */
+    ACCEPTED(own, expression, "1/(q-0.5)");
     const ley_named_number twice[] = {{"A", 1}, {"B", 2}, {"A", 3}}, infinite[] = {{"A", INFINITY}};
     ley_short_range s = options_of(own);
     s.numbers = twice;
@@ -584,6 +590,54 @@ static void test_refused_atoms(void **state)
     s.pair = LEY_PAIR_COULOMB;
     s.depth_kcal_mol = depth;
     assert_ok(short_range_check_atoms(&s, atoms, 1e-6, &error));
+    ley_atoms_destroy(atoms);
+}
+
+/* Charges that do more than scale a function: those of the atoms, all of few, the least and the largest of many. */
+static void test_charges_of_expressions(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    ley_error error = {0};
+    double position_A[3 * N] = {0}, charge_e[N];
+    ley_job_options o;
+    ley_job_options_default(&o);
+    o.short_range = options_of(LEY_PAIR_EXPRESSION);
+    for (int many = 0; many < 2; many++) {
+        ley_atoms *atoms = NULL;
+        for (int i = 0; i < N; i++)
+            charge_e[i] = i == 500 ? 0.5 : i == 501 ? 0.75 : many ? 1e-4 * i : 0.25 * (i % 2);
+        assert_ok(ley_atoms_create(N, position_A, charge_e, NULL, &atoms, &error));
+        o.short_range.expression = "q/(q-0.8)/r";
+        assert_ok(short_range_check_charges(&o, atoms, &error));
+        o.short_range.expression = many ? "q/(q-0.75)/r" : "q/(q-0.5)/r";
+        assert_int_equal(short_range_check_charges(&o, atoms, &error), LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, many ? "q = 0.75 e, it divides by zero" : "q = 0.5 e, it divides by zero"));
+        o.short_range.expression = "q/(r-5)"; /* not here: charges but scale it */
+        assert_ok(short_range_check_charges(&o, atoms, &error));
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* What a difference of two that are nearly equal counts for is what floats go through, not what is left of it. */
+static void test_terms_of_expressions(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const double position_A[] = {0, 0, 0}, charge_e[] = {1}, zero_A = pow(100, 1.0 / 6), point_A[] = {zero_A, 0, 0}, near_A[] = {4, 0, 0};
+    ley_atoms *atoms = NULL;
+    expression *e = NULL;
+    ley_short_range s = options_of(LEY_PAIR_EXPRESSION);
+    assert_ok(ley_atoms_create(1, position_A, charge_e, NULL, &atoms, &error));
+    s.expression = "1e5/r^12-1e3/r^6";
+    assert_ok(short_range_expression(&s, 1, &e, &error));
+    const reference_value zero = reference_short_range(atoms, &s, e, point_A, 1, r_min_A);
+    assert_true(fabs(zero.value) < 1e-12 && zero.absolute > 5 && zero.absolute < 100); /* each part is 10 */
+    expression_destroy(e);
+    s.expression = "q/r";
+    assert_ok(short_range_expression(&s, 1, &e, &error));
+    assert_true(reference_short_range(atoms, &s, e, near_A, 1, r_min_A).absolute == 0.25);
+    expression_destroy(e);
     ley_atoms_destroy(atoms);
 }
 
@@ -630,6 +684,7 @@ int main(void)
         cmocka_unit_test(test_degenerate_cells),    cmocka_unit_test(test_slack),            cmocka_unit_test(test_sampling),
         cmocka_unit_test(test_refused_numbers),     cmocka_unit_test(test_refused_cells),    cmocka_unit_test(test_refused_expressions),
         cmocka_unit_test(test_refused_atoms),       cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_charges_of_expressions), cmocka_unit_test(test_terms_of_expressions),
     };
     return cmocka_run_group_tests_name("short range", tests, NULL, NULL);
 }
