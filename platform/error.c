@@ -99,7 +99,18 @@ void ley_error_copy(ley_error *to, const ley_error *from)
     to->log = from->log != NULL ? strdup(from->log) : NULL;
 }
 
+ley_size_text ley_size(double bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    ley_size_text text;
+    size_t unit = 0;
+    for (; bytes >= 1023.5 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1024;
+    snprintf(text.s, sizeof text.s, unit > 0 && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
 ley_status ley_fail_memory(ley_error *error, size_t bytes, const char *what)
 {
-    return ley_fail(error, LEY_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+    return ley_fail(error, LEY_ERROR_MEMORY, "out of memory: %s for %s", ley_size((double)bytes).s, what);
 }

@@ -19,6 +19,12 @@ void ley_error_take_log(ley_error *error, char *log);
 /* Copies a report, log included; `to` is cleared first. */
 void ley_error_copy(ley_error *to, const ley_error *from);
 
+/* A size as people say it, for messages: "816 bytes", "3.7 GiB". */
+typedef struct ley_size_text {
+    char s[32];
+} ley_size_text;
+ley_size_text ley_size(double bytes);
+
 /* "out of memory" with what was asked for. */
 ley_status ley_fail_memory(ley_error *error, size_t bytes, const char *what);
 

@@ -18,7 +18,7 @@ extern "C" {
     ROW(LEY_OK, 0, "done") \
     ROW(LEY_ERROR_USAGE, 1, "wrong usage") \
     ROW(LEY_ERROR_INPUT, 2, "bad input") \
-    ROW(LEY_ERROR_FILE, 2, "file cannot be read or written") \
+    ROW(LEY_ERROR_FILE, 2, "a file that cannot be read or written") \
     ROW(LEY_ERROR_NO_DEVICE, 3, "no usable device") \
     ROW(LEY_ERROR_DEVICE, 4, "device or build failure") \
     ROW(LEY_ERROR_MEMORY, 4, "out of memory") \
@@ -49,7 +49,8 @@ LEY_API const char *ley_status_text(ley_status status);
 /* "LEY_ERROR_INPUT", ... for any value. */
 LEY_API const char *ley_status_name(ley_status status);
 
-/* Exit code of the command for a status: 0 done, 1 usage, 2 input, 3 no device, 4 device, 5 wrong results. */
+/* Exit code of the command for a status: 0 done, 1 usage, 2 input or files, 3 no device, 4 device or memory, 5 wrong
+ * results, 130 cancelled. */
 LEY_API int ley_status_exit_code(ley_status status);
 
 #ifdef __cplusplus

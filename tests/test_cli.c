@@ -28,10 +28,62 @@ static void test_help_and_version(void **state)
         cli_expect(0, NULL, NULL);
         free(help);
     }
+    char *overview = strdup(cli("help")->out);
+    assert_string_equal(cli("help help")->out, overview);
+    cli_expect(0, NULL, NULL);
+    free(overview);
     assert_string_equal(cli("--version")->out, "leyden " LEY_VERSION "\n");
     cli_expect(0, NULL, NULL);
     cli("--help >/dev/full");
     cli_expect(2, NULL, "standard output");
+}
+
+/* The text with single blanks between its words. */
+static char *in_one_line(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from != '\0'; from++)
+        if (*from != '\n' && *from != ' ')
+            *to++ = *from;
+        else if (to > text && to[-1] != ' ')
+            *to++ = ' ';
+    *to = '\0';
+    return text;
+}
+
+/* Every status stands behind its exit code, and before the next one. */
+static void assert_exit_codes(const char *where, const char *text)
+{
+    static const struct {
+        int exit_code;
+        const char *meaning;
+    } rows[] = {
+#define ROW(name, exit_code, meaning) {exit_code, meaning},
+        LEY_STATUS_TABLE(ROW)
+#undef ROW
+    };
+    const char *list = strstr(text, "Exit codes: ");
+    assert_non_null(list);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char code[16], next[16];
+        snprintf(code, sizeof code, " %d ", rows[i].exit_code);
+        snprintf(next, sizeof next, ", %d ", rows[i].exit_code + 1);
+        const char *at = strstr(list, code), *end = at != NULL ? strstr(at, next) : NULL;
+        const char *meaning = at != NULL && rows[i].exit_code < 100 ? strstr(at, rows[i].meaning) : at;
+        if (meaning == NULL || (end != NULL && meaning > end))
+            fail_msg("%s does not say that exit code %d is '%s'", where, rows[i].exit_code, rows[i].meaning);
+    }
+}
+
+static void test_exit_codes_are_documented(void **state)
+{
+    (void)state;
+    size_t size;
+    char *help = in_one_line(strdup(cli("help")->out)), *readme = in_one_line(support_read_file("README.md", &size));
+    assert_exit_codes("the help", help);
+    assert_exit_codes("README.md", readme);
+    free(help);
+    free(readme);
 }
 
 static void test_wrong_commands(void **state)
@@ -44,6 +96,12 @@ static void test_wrong_commands(void **state)
         {"--verison", 1, "unknown option '--verison' (did you mean '--version'?)"},
         {"help nothing", 1, "unknown command 'nothing'"},
         {"help map map", 1, "too many"},
+        /* Words that only share some letters are no misspellings. */
+        {"bend", 1, "unknown command 'bend'\n"},
+        {"cover", 1, "unknown command 'cover'\n"},
+        {"de", 1, "unknown command 'de'\n"},
+        {"dev", 1, "unknown command 'dev' (did you mean 'devices'?)"},
+        {"mpa", 1, "unknown command 'mpa' (did you mean 'map'?)"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -80,7 +138,7 @@ static void test_wrong_options(void **state)
         {MAP "--temperature 0", 1, "--temperature: 0 is out of range"},
         {MAP "--r-min 0", 1, "--r-min: 0 is out of range"},
         {MAP "--verify -1", 1, "--verify: -1 is out of range"},
-        {MAP "--units ev", 1, "--units"},
+        {MAP "--units ev", 1, "--units: unknown value 'ev', it must be one of kT/e, V, kcal/mol/e\n"},
         {MAP "--sum half", 1, "--sum"},
         {MAP "--math fast", 1, "--math"},
         {MAP "--method pme", 1, "--method"},
@@ -131,6 +189,9 @@ static void write_bad_molecules(void)
     cli_write("cut.pqr.gz", bytes, size / 2);
     bytes[size / 2] ^= 0x40;
     cli_write("bent.pqr.gz", bytes, size);
+    bytes[size / 2] ^= 0x40;
+    bytes[size - 6] ^= 1; /* its checksum */
+    cli_write("sum.pqr.gz", bytes, size);
     free(bytes);
 }
 
@@ -149,6 +210,7 @@ static void test_bad_molecules(void **state)
         {"map noise.pqr -o out/a.dx", 2, "noise.pqr"},
         {"map cut.pqr.gz -o out/a.dx", 2, "cut.pqr.gz:"},
         {"map bent.pqr.gz -o out/a.dx", 2, "bent.pqr.gz:"},
+        {"map sum.pqr.gz -o out/a.dx", 2, "the gzip file is damaged: incorrect data check\n"},
         {"map ion.pqr -o nodir/a.dx", 2, "nodir/a.dx: No such file or directory"},
         {"map ion.pqr -o out/a.dx --json nodir/a.json", 2, "nodir/a.json: No such file or directory"},
     };
@@ -669,6 +731,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, cli_empty)
     const struct CMUnitTest tests[] = {
         TEST(test_help_and_version),
+        TEST(test_exit_codes_are_documented),
         TEST(test_wrong_commands),
         TEST(test_wrong_options),
         TEST(test_bad_molecules),

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "accuracy.h"
+#include "error.h"
 #include "methods/dcs_pack.h"
 #include "padding.h"
 #include "reference.h"
@@ -98,6 +99,20 @@ static void test_sizes(void **state)
     assert_int_equal(ley_round_up(0, 32), 0);
     assert_int_equal(ley_round_up(33, 32), 64);
     assert_int_equal(ley_round_up(((int64_t)1 << 40) + 1, 512), ((int64_t)1 << 40) + 512);
+}
+
+static void test_sizes_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        double bytes;
+        const char *words;
+    } rows[] = {{0, "0 bytes"}, {816, "816 bytes"}, {1024, "1.0 KiB"}, {4e9, "3.7 GiB"}, {0x1p37, "128 GiB"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(ley_size(rows[i].bytes).s, rows[i].words);
+    ley_error error = {0};
+    assert_int_equal(ley_fail_memory(&error, (size_t)3 << 30, "the map"), LEY_ERROR_MEMORY);
+    assert_string_equal(error.message, "out of memory: 3.0 GiB for the map");
 }
 
 static void assert_lattice_refused(int64_t n_x, int64_t n_y, int64_t n_z, double h_A, double origin_A)
@@ -376,7 +391,7 @@ static void test_yardstick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_sizes), cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_sizes), cmocka_unit_test(test_sizes_in_words), cmocka_unit_test(test_lattices),
         cmocka_unit_test(test_lattice_around_atoms),
         cmocka_unit_test(test_lattices_on_multiples_of_the_spacing), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
         cmocka_unit_test(test_packing),       cmocka_unit_test(test_reference), cmocka_unit_test(test_comparator),

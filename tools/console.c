@@ -161,6 +161,6 @@ void *allocate(size_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? count : 1, size);
     if (memory == NULL)
-        exit(fail(LEY_ERROR_MEMORY, "out of memory: %zu x %zu bytes", count, size));
+        exit(fail(LEY_ERROR_MEMORY, "out of memory: %s", bytes_text(count * size).s));
     return memory;
 }

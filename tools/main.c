@@ -35,6 +35,26 @@ static int fail_unknown(const char *name)
                 suggest(name, "", command_name_at, NULL).s);
 }
 
+/* From the library's own table. */
+static void print_exit_codes(void)
+{
+    char text[512] = "Exit codes: ";
+    for (int status = 0, last = -1; status < LEY_STATUS_COUNT; status++) {
+        const int code = ley_status_exit_code((ley_status)status);
+        const size_t used = strlen(text);
+        if (status == LEY_CANCELLED)
+            continue;
+        if (code == last)
+            snprintf(text + used, sizeof text - used, " or %s", ley_status_text((ley_status)status));
+        else
+            snprintf(text + used, sizeof text - used, "%s%d %s", last < 0 ? "" : ", ", code,
+                     ley_status_text((ley_status)status));
+        last = code;
+    }
+    strncat(text, ", 128 + N ended by signal N: 130 interrupted, 143 terminated.", sizeof text - strlen(text) - 1);
+    print_wrapped(text, 0, 0);
+}
+
 static void print_overview(void)
 {
     puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any device with OpenCL or CUDA.\n");
@@ -43,9 +63,8 @@ static void print_overview(void)
         print_wrapped(commands[i]->summary, column, name_column);
     }
     puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
-         "      --version   print the version\n\n"
-         "Exit codes: 0 done, 1 wrong usage, 2 bad input, 3 no usable device, 4 device or build failure,\n"
-         "5 wrong results, 128 + N ended by signal N: 130 interrupted, 143 terminated.");
+         "      --version   print the version\n");
+    print_exit_codes();
 }
 
 static int help(int argc, char **argv)
@@ -55,7 +74,7 @@ static int help(int argc, char **argv)
     const subcommand *command = argc == 1 ? find_command(argv[0]) : NULL;
     if (command != NULL)
         options_print_help(command);
-    else if (argc == 0)
+    else if (argc == 0 || strcmp(argv[0], "help") == 0)
         print_overview();
     else
         return fail_unknown(argv[0]);

@@ -63,9 +63,9 @@ suggestion suggest(const char *word, const char *before, const char *(*name)(con
     suggestion result = {""};
     const char *nearest = NULL, *candidate;
     size_t length = strlen(word);
-    int distance = length < 4 ? 1 : length < 8 ? 2 : 3;
+    int distance = length < 3 ? 0 : length < 6 ? 1 : length < 9 ? 2 : 3; /* what is farther is another word */
     for (size_t i = 0; (candidate = name(context, i)) != NULL; i++) {
-        bool begins = length >= 2 && strncasecmp(candidate, word, length) == 0;
+        bool begins = length >= 3 && strncasecmp(candidate, word, length) == 0;
         int d = begins ? 0 : edit_distance(word, candidate);
         if (d < distance || (d == distance && nearest == NULL)) {
             nearest = candidate;

@@ -117,7 +117,9 @@ static ley_status fill(ley_text *text, int64_t line, ley_error *error)
     text->line = line;
     if (code == Z_BUF_ERROR)
         return ley_text_fail(text, error, "the gzip file is cut short");
-    return ley_text_fail(text, error, "the gzip file is damaged: %s", words);
+    /* zlib puts its own name of the file in front, "<fd:3>: ". */
+    const char *behind_name = strstr(words, ">: ");
+    return ley_text_fail(text, error, "the gzip file is damaged: %s", behind_name != NULL ? behind_name + 3 : words);
 }
 
 ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_error *error)

@@ -201,8 +201,8 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
     if (info->global_bytes > 0)
         room = fmin(room, ((double)info->global_bytes * 0.75 - bins_bytes) / METHOD_SLOTS);
     if ((double)layer_bytes > room)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %d planes of the lattice need %lld bytes, there is room for %.0f", info->name, CUTOFF_LAYER,
-                        (long long)layer_bytes, fmax(room, 0));
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %d planes of the lattice need %s, there is room for %s", info->name,
+                        CUTOFF_LAYER, ley_size((double)layer_bytes).s, ley_size(fmax(room, 0)).s);
     double wanted = fmin(floor(room / (double)layer_bytes), ceil(layers / LEAST_SLABS));
     wanted = fmin(wanted, floor(rate * slab_s / fmax(s->job->report.evaluations / layers, 1)));
     if (info->max_groups[2] > 0)

@@ -125,8 +125,8 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
 {
     const dev_info *info = k->device->info;
     if (info->max_allocation_bytes > 0 && (uint64_t)capacity > info->max_allocation_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: the bins need %lld bytes, more than its largest buffer", info->name,
-                        (long long)capacity);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: the bins need %s, more than its largest buffer", info->name,
+                        ley_size((double)capacity).s);
     ley_status status = memory_check_one("a copy of the bins for the processor as a device",
                                          info->device_class == DEV_CPU ? (double)capacity : 0,
                                          "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);

@@ -74,8 +74,8 @@ static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error
     padding_bytes(&layout, &plane_bytes);
     const int64_t room = slab_bytes(info, plane_bytes, atom_bytes);
     if (plane_bytes > room)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %lld bytes, there is room for %lld",
-                        info->name, (long long)plane_bytes, (long long)(room > 0 ? room : 0));
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %s, there is room for %s",
+                        info->name, ley_size((double)plane_bytes).s, ley_size(room > 0 ? (double)room : 0).s);
     const dcs_spec *spec = &s->kernel.choice.spec;
     if ((uint64_t)(layout.padded_x / tuning_dcs_tile_x(spec)) > info->max_groups[0] ||
         (uint64_t)(layout.padded_y / tuning_dcs_tile_y(spec)) > info->max_groups[1])

@@ -63,8 +63,8 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
     const dev_info *info = k->device->info;
     k->problem = problem;
     if (info->max_allocation_bytes > 0 && (uint64_t)n * bytes > info->max_allocation_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %zu atoms need %zu bytes, more than its largest buffer", info->name, n,
-                        n * bytes);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %zu atoms need %s, more than its largest buffer", info->name, n,
+                        ley_size((double)n * (double)bytes).s);
     const double copies = info->device_class == DEV_CPU ? 2 : 1;
     ley_status status = memory_check_one("packed atoms", copies * (double)n * (double)bytes, "fewer atoms", error);
     if (status != LEY_OK)

@@ -110,7 +110,7 @@ static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access acces
     CUresult code = status == LEY_OK ? d->api->memory_allocate(&b->pointer, bytes) : CUDA_SUCCESS;
     if (code != CUDA_SUCCESS) {
         status = cuda_fail(d->api, error, code, "cuMemAlloc(&b->pointer, bytes)", __FILE__, __LINE__);
-        ley_error_prefix(error, "%zu bytes", bytes);
+        ley_error_prefix(error, "%s", ley_size((double)bytes).s);
     }
     if (status != LEY_OK) {
         free(b);

@@ -127,7 +127,7 @@ static ley_status cl_buffer_create(dev *device, size_t bytes, dev_access access,
     cl_mem_flags flags = access == DEV_READ_ONLY ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
     ley_status status = CL_MADE(error, code, made, clCreateBuffer(cl_of(device)->context, flags, bytes, NULL, &code));
     if (status != LEY_OK) {
-        ley_error_prefix(error, "%zu bytes", bytes);
+        ley_error_prefix(error, "%s", ley_size((double)bytes).s);
         return status;
     }
     /* Filled with not-a-numbers, where the driver can: what no kernel writes shall show. */
