@@ -36,10 +36,10 @@ test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*
 all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 
 help:
+	@echo "make           build the command and the libraries in $(BUILD)/"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
 	@echo "make test      install what is missing (as root), build, run all tests"
-	@echo "make all       build the command and the libraries in $(BUILD)/"
-	@echo "make install   PREFIX=/usr/local DESTDIR="
+	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
@@ -54,9 +54,18 @@ help:
 deps:
 	@sh tests/install_packages.sh packages.txt build device test demo $(EXTRA)
 
+# What the demo needs, and none of the tests' packages.
+demo-deps:
+	@sh tests/install_packages.sh packages.txt build device demo
+
+# Says which packages the build lacks before a compiler stumbles over it; asked until nothing is missing.
+$(BUILD)/complete: packages.txt tests/missing_packages.sh
+	@CC='$(CC)' sh tests/missing_packages.sh packages.txt
+	@mkdir -p $(@D) && touch $@
+
 # ---- Build -------------------------------------------------------------------------------------------------------------
 
-$(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h
+$(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
 
@@ -66,14 +75,14 @@ $(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(CC) $(common) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/tools/%.o: tools/%.c
+$(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # A loop that compilers vectorise only so; it knows no infinities. Sums stay as they are written: cl/pair.h rounds by adding a large number.
 $(BUILD)/host/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
 
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(CC) $(common) $(CFLAGS) $(own_flags) -MMD -MP -c -o $@ $<
 
@@ -90,7 +99,7 @@ $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 
 DEMO_MOLECULE ?= /usr/share/apbs/examples/misc/achbp.pqr
 
-demo: deps
+demo: demo-deps
 	@$(BUILD_ALL) all
 	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5 --verify 1000
 	$(BUILD)/leyden slice $(BUILD)/achbp.dx -o $(BUILD)/achbp.png
@@ -167,19 +176,31 @@ bench: all
 
 # ---- Installation ------------------------------------------------------------------------------------------------------
 
+LDCONFIG ?= /sbin/ldconfig
+doc_dir   = $(PREFIX)/share/doc/leyden
+# The loader knows these folders; programs that link with a library elsewhere must be told.
+rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
+comma    := ,
+
+# Installed in place, the library is made known to the loader, which finds no new one by itself.
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(doc_dir)
 	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 host/leyden.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(BUILD)/libleyden.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
 	ln -sf libleyden.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' host/leyden.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+	install -m 644 LICENSE docs/example.c $(DESTDIR)$(doc_dir)/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(rpath)|' host/leyden.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+	@if [ -n "$(DESTDIR)" ]; then :; elif [ -x "$(LDCONFIG)" ] && [ "$$(id -u)" = 0 ]; then $(LDCONFIG); \
+	elif [ -z "$(rpath)" ]; then echo "As root, run $(LDCONFIG): until then programs do not find libleyden.so."; fi
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
 	    $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+	rm -rf $(DESTDIR)$(doc_dir)
 
 clean:
 	rm -rf $(BUILD)
@@ -188,4 +209,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps fuzz-deps demo test check sanitize asan ubsan tsan oclgrind offline fuzz examples bench install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo test check sanitize asan ubsan tsan oclgrind offline fuzz examples bench install uninstall clean

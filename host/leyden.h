@@ -4,14 +4,8 @@
  *
  *     phi(r_i) = C sum_j q_j S(|r_i - r_j|) / |r_i - r_j|,
  *
- * summed on OpenCL devices. Use: an engine (the devices), atoms, a lattice, a job, its report.
- *
- *     ley_engine *engine; ley_atoms *atoms; ley_lattice lattice; ley_map *map; ley_job *job; ley_error error = {0};
- *     ley_job_options options; ley_job_options_default(&options);
- *     if (ley_engine_create(NULL, &engine, &error) || ley_atoms_read_pqr("ion.pqr", &atoms, &error) ||
- *         ley_lattice_around(atoms, 0.5, 10, &lattice, &error) || ley_map_create(&lattice, &map, &error) ||
- *         ley_job_create(engine, atoms, map, &options, &job, &error) || ley_job_run(job, &error))
- *         fprintf(stderr, "%s\n", error.message);
+ * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a lattice, a map, a job, its report.
+ * docs/example.c, installed as share/doc/leyden/example.c, is a whole program of it.
  *
  * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can fail return a
  * ley_status, fill the ley_error they are given (which may be NULL) and leave their results untouched. What a *_create,

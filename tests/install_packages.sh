@@ -6,7 +6,7 @@ shift
 command -v dpkg-query >/dev/null || exit 0 # not Debian: the build will say what it lacks
 
 missing=
-while read -r package purpose; do
+while read -r package purpose _; do
     case $package in '' | '#'*) continue ;; esac
     case " $* " in *" $purpose "*) ;; *) continue ;; esac
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"

@@ -20,52 +20,37 @@ done
 "$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
     fail "the installed command does not say its version"
 
-# The example in the header, completed.
-cat > "$top/use.c" <<'C'
-#include <leyden.h>
-
-#include <math.h>
-#include <stdio.h>
-
-int main(int argc, char **argv)
-{
-    ley_engine *engine = NULL; ley_atoms *atoms = NULL; ley_lattice lattice; ley_map *map = NULL; ley_job *job = NULL;
-    ley_error error = {0};
-    ley_job_options options;
-    ley_job_options_default(&options);
-    if (argc < 2 || ley_engine_create(NULL, &engine, &error) || ley_atoms_read_pqr(argv[1], &atoms, &error) ||
-        ley_lattice_around(atoms, 0.5, 3, &lattice, &error) || ley_map_create(&lattice, &map, &error) ||
-        ley_job_create(engine, atoms, map, &options, &job, &error) || ley_job_run(job, &error)) {
-        fprintf(stderr, "%s\n", error.message);
-        return 1;
-    }
-    const double corner = ley_map_read_values(map)[0], expected = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) / sqrt(27);
-    printf("%s %lld points, corner %.6g, expected %.6g\n", LEY_VERSION, (long long)ley_lattice_points(&lattice), corner, expected);
-    ley_job_destroy(job);
-    ley_map_destroy(map);
-    ley_atoms_destroy(atoms);
-    ley_engine_destroy(engine);
-    return fabs(corner / expected - 1) < 1e-5 ? 0 : 2;
-}
-C
+# The example of the documentation, as it is installed.
+example=$root/usr/share/doc/leyden/example.c
 echo 'ATOM 1 NA ION A 1 1.0 2.0 3.0 1.0 1.8' > "$top/ion.pqr"
+# run_example PROGRAM: one atom, 41 points along each axis; the first one lies sqrt(300) A off.
+run_example() {
+    rm -f "$top/ion.dx"
+    "$1" "$top/ion.pqr" "$top/ion.dx" > "$top/said" || return 1
+    grep -q '^1 atoms, 68921 points on ' "$top/said" || { cat "$top/said"; return 1; }
+    # 560.45923 kT/e A over the dielectric 78.54 and the distance
+    awk '$1 == "first" {off = $3 / (560.45923 / 78.54 / sqrt(300)) - 1; found = off * off < 1e-10} END {exit !found}' "$top/said" ||
+        { cat "$top/said"; return 1; }
+    grep -q '^object 1 class gridpositions counts 41 41 41$' "$top/ion.dx"
+}
+grep -q 'docs/example.c' host/leyden.h README.md || fail "nothing refers to docs/example.c"
 
 export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$top/cache}
 warnings="-Wall -Wextra -Wpedantic -Werror"
 # Words of pkg-config's answers are options.
 # shellcheck disable=SC2046
-$CC -std=c11 $warnings $(pkg-config --cflags leyden) "$top/use.c" -o "$top/use_shared" $(pkg-config --libs leyden) -lm ||
+$CC -std=c11 $warnings $(pkg-config --cflags leyden) "$example" -o "$top/use_shared" $(pkg-config --libs leyden) ||
     fail "the example does not build with the shared library"
-LD_LIBRARY_PATH=$root/usr/lib "$top/use_shared" "$top/ion.pqr" || fail "the example fails with the shared library"
+LD_LIBRARY_PATH=$root/usr/lib run_example "$top/use_shared" || fail "the example fails with the shared library"
 LD_LIBRARY_PATH=$root/usr/lib ldd "$top/use_shared" | grep -q "$root/usr/lib/libleyden.so" ||
     fail "the example does not use the shared library"
 
 # Only our library statically: the ICD loader opens drivers at run time.
 # shellcheck disable=SC2046
-$CC -std=c11 $warnings $(pkg-config --cflags leyden) "$top/use.c" -o "$top/use_static" \
-    $(pkg-config --static --libs leyden | sed 's/-lleyden/-l:libleyden.a/') -lm ||
+$CC -std=c11 $warnings $(pkg-config --cflags leyden) "$example" -o "$top/use_static" \
+    $(pkg-config --static --libs leyden | sed 's/-lleyden/-l:libleyden.a/') ||
     fail "the example does not build with the static library"
-"$top/use_static" "$top/ion.pqr" || fail "the example fails with the static library"
+run_example "$top/use_static" || fail "the example fails with the static library"
 if ldd "$top/use_static" | grep -q libleyden; then fail "the static example uses the shared library"; fi
 
 foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && $3 !~ /^ley_/ {print $3}')
@@ -90,4 +75,35 @@ fi
 make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr uninstall
 left=$(find "$root" ! -type d)
 [ -z "$left" ] || fail "left by uninstall: $left"
+
+# In place, in a folder that the loader does not know: the command, and what pkg-config says, work at once.
+unset PKG_CONFIG_SYSROOT_DIR
+own=$top/own
+printf '#!/bin/sh\necho called >> "%s/ldconfig"\n' "$top" > "$top/ldconfig.sh"
+chmod +x "$top/ldconfig.sh"
+make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr LDCONFIG="$top/ldconfig.sh" install
+[ ! -e "$top/ldconfig" ] || fail "ldconfig is run for an installation elsewhere (DESTDIR)"
+make -s --no-print-directory BUILD="$BUILD" PREFIX="$own" LDCONFIG="$top/ldconfig.sh" install
+[ "$(id -u)" != 0 ] || [ -e "$top/ldconfig" ] || fail "make install does not make the library known to the loader"
+"$own/bin/leyden" --version >/dev/null || fail "the command does not run where it is installed"
+export PKG_CONFIG_PATH=$own/lib/pkgconfig
+# shellcheck disable=SC2046
+$CC $(pkg-config --cflags leyden) "$own/share/doc/leyden/example.c" -o "$top/use_own" $(pkg-config --libs leyden) ||
+    fail "the example does not build in $own"
+env -u LD_LIBRARY_PATH "$top/use_own" "$top/ion.pqr" "$top/own.dx" >/dev/null || fail "the example does not run in $own"
+cmp -s LICENSE "$own/share/doc/leyden/LICENSE" || fail "LICENSE is not installed"
+if grep -q rpath "$root/usr/lib/pkgconfig/leyden.pc"; then fail "an rpath to a folder that the loader knows"; fi
+
+# Without its packages the build says which ones are missing, and which command installs them.
+if CC=no-such-compiler sh tests/missing_packages.sh packages.txt > "$top/said" 2>&1; then fail "no compiler is missed"; fi
+grep -q '^    gcc (program cc)$' "$top/said" || fail "missing packages: $(cat "$top/said")"
+grep -q 'apt-get install --no-install-recommends.* gcc' "$top/said" || fail "no command to install them: $(cat "$top/said")"
+printf 'no-such-dev build header:no/such.h\nno-such-lib build library:no_such\nno-such-pc build module:no-such\nzlib1g-dev build header:zlib.h\nx test\n' > "$top/list"
+if sh tests/missing_packages.sh "$top/list" > "$top/said" 2>&1; then fail "nothing is missed"; fi
+grep -q 'recommends no-such-dev no-such-lib no-such-pc$' "$top/said" || fail "missing packages: $(cat "$top/said")"
+sh tests/missing_packages.sh packages.txt || fail "packages are missed that are there"
+if make -s --no-print-directory BUILD="$top/build" CC=no-such-compiler "$top/build/platform/error.o" > "$top/said" 2>&1; then
+    fail "a build without a compiler succeeds"
+fi
+grep -q 'gcc (program cc)' "$top/said" || fail "make does not say what is missing: $(cat "$top/said")"
 echo "installed, used and uninstalled"
