@@ -1,5 +1,6 @@
 #include "engine.h"
 
+#include "build_cache.h"
 #include "discovery.h"
 #include "error.h"
 #include "selector.h"
@@ -285,4 +286,9 @@ size_t ley_device_list_note_count(const ley_device_list *list)
 const char *ley_device_list_note(const ley_device_list *list, size_t i)
 {
     return list->list.notes[i];
+}
+
+const char *ley_cache_complaint(void)
+{
+    return cache_complaint();
 }

@@ -315,6 +315,10 @@ LEY_API bool ley_driver_is_stuck(void);
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
 LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i);
 
+/* Why compiled kernels and measurements could not be kept for the next run, "PATH: why": the first reason in this process, or
+ * NULL. Jobs are right without, and begin later. */
+LEY_API const char *ley_cache_complaint(void);
+
 /* ---- Jobs ------------------------------------------------------------------------------------------------------ */
 
 typedef enum ley_method {

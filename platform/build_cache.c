@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,29 @@ cache_key cache_key_make(const dev_info *info, const char *kind, const char *tex
     return key;
 }
 
+/* ---- Complaints -------------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t complaint_lock = PTHREAD_MUTEX_INITIALIZER;
+static char complaint[MAX_PATH + 128];
+
+static void complain(const char *path, const char *why)
+{
+    pthread_mutex_lock(&complaint_lock);
+    if (complaint[0] == '\0')
+        snprintf(complaint, sizeof complaint, "%s: %s", path, why);
+    pthread_mutex_unlock(&complaint_lock);
+}
+
+const char *cache_complaint(void)
+{
+    pthread_mutex_lock(&complaint_lock);
+    const char *text = complaint[0] != '\0' ? complaint : NULL;
+    pthread_mutex_unlock(&complaint_lock);
+    return text;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
 /* Makes the directory and its parents; false unless it is then ours and closed to others. One that was there before stays as it
  * is: its modes are its owner's business. */
 static bool private_directory(char *path)
@@ -60,7 +84,25 @@ static bool private_directory(char *path)
         }
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return false;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;
+    if (stat(path, &status) != 0)
+        return false;
+    errno = !S_ISDIR(status.st_mode) ? ENOTDIR : 0;
+    return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;
+}
+
+/* Whether entries can be stored at all; if not, says why. */
+static bool check_directory(void)
+{
+    char directory[MAX_PATH - 128];
+    if (environment_cache_dir(directory, sizeof directory) == NULL) {
+        complain("the build cache", "neither LEYDEN_CACHE_DIR nor HOME names its directory");
+        return false;
+    }
+    if (private_directory(directory))
+        return true;
+    const int why = errno;
+    complain(directory, why != 0 ? strerror(why) : "it is not this user's alone (mode 0700)");
+    return false;
 }
 
 static bool entry_path(const cache_key *key, const char *suffix, char path[MAX_PATH])
@@ -141,15 +183,16 @@ void cache_put(const cache_key *key, const void *bytes, size_t size)
     char path[MAX_PATH], temporary[MAX_PATH];
     cache_header header = {.size = size};
     memcpy(header.magic, magic, sizeof magic);
-    if (size > MAX_ENTRY || !digest_of(bytes, size, header.digest) || !entry_path(key, "", path) ||
+    if (size > MAX_ENTRY || !digest_of(bytes, size, header.digest) || !check_directory() || !entry_path(key, "", path) ||
         !entry_path(key, ".XXXXXX", temporary))
         return;
     int file = mkostemp(temporary, O_CLOEXEC);
-    if (file < 0)
+    bool ok = file >= 0 && write_whole(file, &header, sizeof header) && write_whole(file, bytes, size);
+    ok = (file < 0 || close(file) == 0) && ok && rename(temporary, path) == 0;
+    if (ok)
         return;
-    bool ok = write_whole(file, &header, sizeof header) && write_whole(file, bytes, size);
-    ok = close(file) == 0 && ok;
-    if (!ok || rename(temporary, path) != 0)
+    complain(path, strerror(errno));
+    if (file >= 0)
         unlink(temporary);
 }
 

@@ -392,6 +392,7 @@ static void test_a_map_by_padding(void **state)
     cli_expect(0, "written: out/a.dx", NULL);
     assert_non_null(strstr(r->out, "accuracy: error at most"));
     assert_non_null(strstr(r->out, "40 atoms"));
+    assert_non_null(strstr(r->out, "\nmodel: point charges in a uniform dielectric of 1 (--dielectric), not Poisson-Boltzmann\n"));
     assert_string_equal(r->err, "");
     assert_right_map(cli_path("ion.pqr"), "out/a.dx", 1, 0.05);
     char *text = cli_read("out/a.dx", NULL);
@@ -651,6 +652,31 @@ static void test_a_cache_that_cannot_be(void **state)
     assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=/proc/none"), "miss");
 }
 
+/* It is said once, whatever could not be kept, and by every command. */
+static void test_a_cache_that_cannot_be_is_said(void **state)
+{
+    (void)state;
+    static const char warning[] = "leyden: warning: the build cache cannot be written";
+    cli_write_text("file", "not a directory");
+    const cli_result *r = cli("LEYDEN_CACHE_DIR=file map ion.pqr -o out/a.dx " SMALL " --device 0");
+    cli_expect(0, "written:", "file/leyden: Not a directory\n");
+    assert_memory_equal(r->err, warning, strlen(warning));
+    assert_true(strchr(r->err, '\n') == r->err + strlen(r->err) - 1); /* one line */
+    r = cli("LEYDEN_CACHE_DIR=/proc/none boundary ion.pqr -o out/a.dx --dime 5,5,5 --glen 90,90,90 --device 0");
+    cli_expect(0, "written:", warning);
+    r = cli("LEYDEN_CACHE_DIR=file map ion.pqr -o out/a.dx " SMALL " --device 0 --quiet");
+    cli_expect(0, NULL, NULL);
+    assert_string_equal(r->err, "");
+    assert_int_equal(mkdir(cli_path("open"), 0755), 0);
+    assert_int_equal(mkdir(cli_path("open/leyden"), 0755), 0);
+    assert_int_equal(chmod(cli_path("open/leyden"), 0755), 0);
+    cli("LEYDEN_CACHE_DIR=open map ion.pqr -o out/a.dx " SMALL " --device 0");
+    cli_expect(0, "written:", "open/leyden: it is not this user's alone (mode 0700)\n");
+    r = cli("map ion.pqr -o out/a.dx " SMALL " --device 0");
+    cli_expect(0, "written:", NULL);
+    assert_string_equal(r->err, "");
+}
+
 /* ---- The other commands ----------------------------------------------------------------------------------------- */
 
 static void write_test_map(void)
@@ -756,6 +782,7 @@ int main(void)
         TEST(test_interrupted_while_writing),
         TEST(test_a_damaged_cache_is_a_miss),
         TEST(test_a_cache_that_cannot_be),
+        TEST(test_a_cache_that_cannot_be_is_said),
         TEST(test_slice),
         TEST(test_slice_refuses),
         TEST(test_bench),

@@ -239,6 +239,26 @@ static void test_an_atom_on_a_face(void **state)
     cli_assert_nothing_left();
 }
 
+/* Boundary conditions hold outside of the molecule. */
+static void test_faces_through_the_molecule(void **state)
+{
+    (void)state;
+    static const char warning[] = "warning: the lattice cuts through the molecule: ";
+    cli_write_text("pair.pqr", "ATOM 1 N MOL A 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL A 1 5.0 1.0 2.0 1.0 1.5\n");
+#define CENTRED "boundary pair.pqr -o out/a.dx --gcent 0,0,0 --dime 9,9,9 "
+    const cli_result *r = cli(CENTRED "--glen 13.5,13.5,13.5"); /* from -6.75 to 6.75: 0.25 A beyond the second sphere */
+    cli_expect(0, "written:", NULL);
+    assert_string_equal(r->err, "");
+    r = cli(CENTRED "--glen 12.5,13.5,13.5"); /* through its sphere */
+    cli_expect(0, "written:", "1 of 2 atoms reach a face or lie beyond it (high x); boundary values hold outside of it only\n");
+    assert_non_null(strstr(r->err, warning));
+    cli(CENTRED "--glen 2.3,2.3,2.3 --bcfl sdh");
+    cli_expect(0, "written:", "2 of 2 atoms reach a face or lie beyond it (low x, high x, low y, high y, low z, high z)");
+    r = cli(CENTRED "--glen 12.5,13.5,13.5 --quiet");
+    cli_expect(0, NULL, NULL);
+    assert_string_equal(r->err, "");
+}
+
 static void test_strides(void **state)
 {
     (void)state;
@@ -377,6 +397,23 @@ static void test_handing_over(void **state)
     cli_expect(0, NULL, NULL);
 }
 
+static void test_apbs_grids_through_the_molecule(void **state)
+{
+    (void)state;
+    cli_write_text("pair.pqr", "ATOM 1 N MOL 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL 1 5.0 1.0 2.0 1.0 1.5\n");
+    cli_write_text("cut.in", "read\nmol pqr pair.pqr\nend\nelec\nmg-manual\ndime 33 33 33\nglen 12.5 13.5 13.5\ngcent 0 0 0\n"
+                             "mol 1\nlpbe\nbcfl mdh\npdie 2\nsdie 78.54\nsrfm smol\nchgm spl2\nsdens 10\nsrad 1.4\nswin 0.3\n"
+                             "temp 298.15\ncalcenergy no\ncalcforce no\nend\nquit\n");
+    static const char warning[] = "the lattice cuts through the molecule: 1 of 2 atoms reach a face or lie beyond it (high x); ";
+    cli(FAKE "cut.in --force");
+    cli_expect(7, NULL, warning);
+    const cli_result *r = cli(FAKE "cut.in --force --quiet");
+    assert_null(strstr(r->err, "cuts through"));
+    write_inputs();
+    r = cli(FAKE "run.in --force");
+    assert_null(strstr(r->err, "cuts through"));
+}
+
 static void test_keeping_the_files(void **state)
 {
     (void)state;
@@ -505,6 +542,7 @@ int main(void)
         TEST(test_sdh_and_zero_need_no_device),
         TEST(test_ions_that_are_not_neutral),
         TEST(test_an_atom_on_a_face),
+        TEST(test_faces_through_the_molecule),
         TEST(test_strides),
         TEST(test_the_json_report),
         TEST(test_interrupted),
@@ -512,6 +550,7 @@ int main(void)
         TEST(test_bad_inputs),
         TEST(test_native_is_faster),
         TEST(test_handing_over),
+        TEST(test_apbs_grids_through_the_molecule),
         TEST(test_keeping_the_files),
         TEST(test_interrupting_apbs),
         TEST(test_energies),

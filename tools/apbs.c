@@ -287,6 +287,17 @@ static ley_status write_map(apbs_run *run, elec_plan *elec, ley_error *error)
     return status;
 }
 
+static void warn_of_cuts(apbs_run *run, size_t i)
+{
+    const elec_plan *elec = &run->plan.elec[i];
+    short_text what;
+    if (run->values->job.quiet || !boundary_cuts_molecule(&elec->elec->lattice, elec->atoms, &what))
+        return;
+    progress_clear(&run->progress);
+    warn("%s: the lattice cuts through the molecule: %s; boundary values hold outside of it only",
+         plan_name(&run->plan, i, run->arguments->operand).s, what.s);
+}
+
 /* Computes and writes the boundaries one after the other, each one once. */
 static ley_status make_maps(apbs_run *run, ley_error *error)
 {
@@ -294,6 +305,7 @@ static ley_status make_maps(apbs_run *run, ley_error *error)
         elec_plan *elec = &run->plan.elec[i];
         if (!elec->use || elec->first != i)
             continue;
+        warn_of_cuts(run, i);
         ley_status status = *interrupt_flag() ? LEY_CANCELLED : compute(run, elec, error);
         if (elec->report != NULL && status != LEY_CANCELLED && (status != LEY_OK || !run->values->job.quiet)) {
             progress_clear(&run->progress);

@@ -295,6 +295,16 @@ static ley_status make_lattice(boundary_run *run, ley_error *error)
     return ley_boundary_create(&lattice, &run->boundary, error);
 }
 
+static void warn_of_cuts(boundary_run *run)
+{
+    const ley_lattice *lattice = ley_boundary_lattice(run->boundary);
+    short_text what;
+    if (lattice == NULL || run->values->job.quiet || !boundary_cuts_molecule(lattice, run->atoms, &what))
+        return;
+    progress_clear(&run->progress);
+    warn("the lattice cuts through the molecule: %s; boundary values hold outside of it only", what.s);
+}
+
 static ley_status prepare(boundary_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
@@ -303,6 +313,8 @@ static ley_status prepare(boundary_run *run, ley_error *error)
     if (status == LEY_OK)
         status = run->values->points != NULL ? make_points(run, error) : make_lattice(run, error);
     run->phases.reading_s = lap_s(&clock_s);
+    if (status == LEY_OK)
+        warn_of_cuts(run);
     if (status == LEY_OK && run->kind == LEY_BOUNDARY_MDH)
         status = ley_boundary_check_atoms(run->boundary, run->atoms, error);
     if (status == LEY_OK && run->kind == LEY_BOUNDARY_MDH) {

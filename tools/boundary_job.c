@@ -69,6 +69,34 @@ ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], cons
     return lattice;
 }
 
+bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, short_text *what)
+{
+    const double *position_A = ley_atoms_positions_A(atoms), *radius_A = ley_atoms_radii_A(atoms);
+    size_t reaching = 0, at_face[LEY_FACE_COUNT] = {0};
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+        bool reaches = false;
+        for (int axis = 0; axis < 3; axis++) {
+            const double low_A = lattice->origin_A[axis];
+            const double high_A = low_A + (double)(lattice->n[axis] - 1) * lattice->spacing_A[axis];
+            const bool below = position_A[3 * i + (size_t)axis] - radius_A[i] < low_A;
+            const bool above = position_A[3 * i + (size_t)axis] + radius_A[i] > high_A;
+            at_face[2 * axis] += below;
+            at_face[2 * axis + 1] += above;
+            reaches = reaches || below || above;
+        }
+        reaching += reaches;
+    }
+    short_text faces = {""};
+    for (int face = 0; face < LEY_FACE_COUNT; face++)
+        if (at_face[face] > 0)
+            faces = text_of("%s%s%s %c", faces.s, faces.s[0] != '\0' ? ", " : "", face % 2 == 0 ? "low" : "high",
+                            'x' + face / 2);
+    if (reaching > 0)
+        *what = text_of("%s of %s atoms reach a face or lie beyond it (%s)", count_text((int64_t)reaching).s,
+                        count_text((int64_t)ley_atoms_count(atoms)).s, faces.s);
+    return reaching > 0;
+}
+
 /* ---- Description -------------------------------------------------------------------------------------------------- */
 
 const char *boundary_kind_name(ley_boundary_kind kind)

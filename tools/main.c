@@ -89,6 +89,9 @@ static int run(const subcommand *command, int argc, char **argv)
     switch (options_parse(command, argc, argv, values, &arguments)) {
     case PARSE_RUN:
         code = command->run(&arguments);
+        if (ley_cache_complaint() != NULL && !option_named_given(&arguments, "quiet"))
+            warn("the build cache cannot be written, so that every run compiles and measures anew: %s",
+                 ley_cache_complaint());
         break;
     case PARSE_HELP:
         options_print_help(command);

@@ -253,6 +253,16 @@ static char *header_comment(const map_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------------------------- */
 
+/* What the map is, and is not. Energies of probes and a permittivity that grows with the distance say it themselves. */
+static void print_model(const map_run *run)
+{
+    const ley_pair pair = run->input.range.pair;
+    const bool short_range = run->method == LEY_METHOD_CUTOFF;
+    if (!short_range || (!short_range_is_of_radii(&run->input.range) && pair != LEY_PAIR_DISTANCE_DIELECTRIC))
+        printf("model: point charges in a uniform dielectric of %.6g (--dielectric), not Poisson-Boltzmann\n",
+               run->values->dielectric);
+}
+
 static void print_report(const map_run *run)
 {
     const ley_lattice *lattice = ley_map_lattice(run->map);
@@ -261,6 +271,7 @@ static void print_report(const map_run *run)
     short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
     printf("lattice: %s = %s points, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
            count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);
+    print_model(run);
     if (run->method == LEY_METHOD_CUTOFF)
         print_short_range(&run->input.range, run->report);
     print_work(run->report);

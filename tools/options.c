@@ -372,6 +372,12 @@ bool option_given(const parsed_arguments *arguments, size_t option)
     return arguments->given >> option & 1;
 }
 
+bool option_named_given(const parsed_arguments *arguments, const char *name)
+{
+    const size_t i = find_long(arguments->command, name, strlen(name));
+    return i < arguments->command->option_count && option_given(arguments, i);
+}
+
 /* ---- Help ------------------------------------------------------------------------------------------------------ */
 
 enum { help_column = 27, help_width = 100 };

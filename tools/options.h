@@ -73,6 +73,9 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, voi
 
 bool option_given(const parsed_arguments *arguments, size_t option);
 
+/* The same by its name; false where the command has none of this name. */
+bool option_named_given(const parsed_arguments *arguments, const char *name);
+
 /* Prints the help of a command to stdout, defaults included. */
 void options_print_help(const subcommand *command);
 
