@@ -1,6 +1,7 @@
 #include "accuracy.h"
 
 #include "error.h"
+#include "memory.h"
 #include "parallel.h"
 #include "reference.h"
 
@@ -118,10 +119,18 @@ ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference
     const uint64_t total = (uint64_t)ley_lattice_points(lattice);
     if (points > total)
         points = (size_t)total;
-    sample s = {.lattice = lattice, .reference = reference, .context = context, .cancelled = cancelled,
-                .indices = calloc(points, sizeof *s.indices), .values = calloc(points, sizeof *s.values),
+    const size_t point_bytes = sizeof(int64_t) + sizeof(float) + sizeof(reference_value);
+    ley_status status =
+        memory_check_one("the verification", (double)points * (double)point_bytes, "fewer points to verify", error);
+    if (status != LEY_OK)
+        return status;
+    sample s = {.lattice = lattice,
+                .reference = reference,
+                .context = context,
+                .cancelled = cancelled,
+                .indices = calloc(points, sizeof *s.indices),
+                .values = calloc(points, sizeof *s.values),
                 .references = calloc(points, sizeof *s.references)};
-    ley_status status = LEY_OK;
     if (s.indices == NULL || s.references == NULL || s.values == NULL)
         status = ley_fail_memory(error, points * sizeof *s.references, "the verification");
     else {

@@ -123,7 +123,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     const ley_lattice *lattice = &p->lattice;
     ley_error *error = &r->failure;
     ley_map *map = NULL;
-    const dcs_problem summed = {p->atoms, *lattice, 1, r_min_A};
+    const dcs_problem summed = {p->atoms, *lattice, 1, r_min_A, NULL};
     dcs_kernel kernel = {.device = w->device};
     const dcs_wish wish = {.variant = variant, .math = o->math, .sum = o->sum, .n_x = lattice->n[0], .n_y = lattice->n[1]};
     ley_status status = ley_map_create(lattice, &map, error);

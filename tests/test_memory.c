@@ -4,8 +4,11 @@
 
 #include "binning.h"
 #include "clock.h"
+#include "engine.h"
 #include "memory.h"
 #include "methods/cutoff_kernel.h"
+#include "methods/dcs_kernel.h"
+#include "methods/mdh_kernel.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -437,6 +440,49 @@ static void test_cancelled_preparations(void **state)
     ley_engine_destroy(engine);
 }
 
+/* Atoms are packed and bins brought to a device in parts, between which a flag is looked at. */
+static void test_cancelled_loads(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    if (ley_engine_create("cpu", &engine, &error) != LEY_OK)
+        skip();
+    const atomic_bool cancelled = true;
+    dev *device = engine->workers[0].device;
+    ley_atoms *atoms = three_atoms();
+    const ley_lattice lattice = {.spacing_A = {0.5, 0.5, 0.5}, .n = {40, 30, 20}};
+    dcs_kernel dcs = {.device = device};
+    const dcs_problem dcs_sum = {atoms, lattice, 1, 0.05, &cancelled};
+    assert_ok(dcs_kernel_create(device, &(dcs_wish){.n_x = 40, .n_y = 30}, &dcs, &error));
+    assert_int_equal(dcs_kernel_load(&dcs, &dcs_sum, 1, 1, &error), LEY_CANCELLED);
+    dcs_kernel_destroy(&dcs);
+
+    ley_boundary *boundary = NULL;
+    assert_ok(ley_boundary_create(&lattice, &boundary, &error));
+    mdh_problem mdh_sum;
+    mdh_problem_init(&mdh_sum, atoms, boundary, 1, 0.1);
+    mdh_sum.cancelled = &cancelled;
+    mdh_kernel mdh = {.device = device};
+    assert_int_equal(mdh_kernel_load(&mdh, &mdh_sum, &error), LEY_CANCELLED);
+    ley_boundary_destroy(boundary);
+
+    const ley_job_options o = support_short_range(LEY_PAIR_SHIFTED, 4);
+    cutoff_problem sum;
+    assert_ok(cutoff_problem_init(&sum, atoms, &lattice, &o.short_range, 1, 1, 0.05, &error));
+    assert_ok(cutoff_problem_bin(&sum, &error));
+    cutoff_kernel cutoff = {.device = device};
+    const cutoff_wish wish = {.pair = LEY_PAIR_SHIFTED, .depth = 8};
+    assert_ok(cutoff_kernel_create(device, &wish, &sum, &cutoff, &error));
+    sum.plan.options.cancelled = &cancelled;
+    assert_int_equal(cutoff_kernel_load(&cutoff, &sum, &error), LEY_CANCELLED);
+    cutoff_kernel_destroy(&cutoff);
+    cutoff_problem_clear(&sum);
+    ley_error_clear(&error);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(engine);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, reset)
@@ -446,6 +492,7 @@ int main(void)
         TEST(test_jobs_are_refused),    TEST(test_allocations_are_refused),
         TEST(test_headers_of_maps),     TEST(test_long_files),
         TEST(test_predictions),         TEST(test_cancelled_preparations),
+        TEST(test_cancelled_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

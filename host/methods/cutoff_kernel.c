@@ -121,6 +121,24 @@ static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, in
 
 /* ---- On the device ----------------------------------------------------------------------------------------------------------- */
 
+/* In parts, between which a job can be cancelled. */
+static ley_status write_bytes(cutoff_kernel *k, dev_buffer *buffer, int64_t offset, const void *bytes, int64_t size,
+                              ley_error *error)
+{
+    const int64_t most = (int64_t)256 << 20;
+    const atomic_bool *cancelled = k->problem->plan.options.cancelled;
+    for (int64_t done = 0, part; done < size; done += part) {
+        part = size - done < most ? size - done : most;
+        if (cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        const ley_status status = k->device->backend->write(k->device, buffer, (size_t)(offset + done),
+                                                            (const char *)bytes + done, (size_t)part, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}
+
 static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int64_t capacity, dev_buffer **buffer, ley_error *error)
 {
     const dev_info *info = k->device->info;
@@ -132,7 +150,7 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
                                          "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
     if (status == LEY_OK)
         status = k->device->backend->buffer_create(k->device, (size_t)capacity, DEV_READ_ONLY, buffer, error);
-    return status == LEY_OK && size > 0 ? k->device->backend->write(k->device, *buffer, 0, bytes, (size_t)size, error) : status;
+    return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;
 }
 
 static ley_status upload_table(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
@@ -163,7 +181,6 @@ static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_er
 /* Bins, and behind them those of the overflow, whose numbers are those of the bins counted on. */
 static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
-    const dev_backend *b = k->device->backend;
     const binned_atoms *binned = p->binned;
     const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
     const int64_t slot_bytes = sizeof *binned->slot, more_bytes = sizeof *p->more;
@@ -181,8 +198,9 @@ static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_err
     const int64_t bytes = (binned->bins + 1) * (int64_t)sizeof *first;
     status = upload(k, first, bytes, bytes, &k->extra, error);
     free(first);
-    return status == LEY_OK ? b->write(k->device, k->slots, (size_t)(slots * slot_bytes), binned->extra_slot, (size_t)(extra * slot_bytes), error)
-                            : status;
+    return status == LEY_OK
+               ? write_bytes(k, k->slots, slots * slot_bytes, binned->extra_slot, extra * slot_bytes, error)
+               : status;
 }
 
 static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, ley_error *error)

@@ -28,7 +28,8 @@ static ley_status prepare(ley_job *job, ley_error *error)
     dcs_problem *problem = malloc(sizeof *problem);
     if (problem == NULL)
         return ley_fail_memory(error, sizeof *problem, "the job");
-    *problem = (dcs_problem){job->atoms, *ley_map_lattice(job->map), job->coulomb_constant, job->options.r_min_A};
+    *problem = (dcs_problem){job->atoms, *ley_map_lattice(job->map), job->coulomb_constant, job->options.r_min_A,
+                             &job->cancelled};
     job->method_data = problem;
     return LEY_OK;
 }

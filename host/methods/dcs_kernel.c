@@ -118,6 +118,19 @@ static size_t largest_batch(const dcs_kernel *k, size_t n, size_t bytes)
     return fits < CONSTANT_BATCH ? fits : CONSTANT_BATCH;
 }
 
+static ley_status pack_atoms(dcs_packing packing, const dcs_problem *problem, void *packed, ley_error *error)
+{
+    enum { PART = 1 << 20 };
+    const size_t n = ley_atoms_count(problem->atoms);
+    for (size_t first = 0; first < n; first += PART) {
+        if (problem->cancelled != NULL && atomic_load_explicit(problem->cancelled, memory_order_relaxed))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        dcs_pack_some(packing, problem->atoms, first, n - first < PART ? n - first : PART, &problem->lattice,
+                      problem->coulomb_constant, packed);
+    }
+    return LEY_OK;
+}
+
 ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, size_t batch, ley_error *error)
 {
     const dcs_packing packing = dcs_packing_of(&k->choice.spec);
@@ -135,8 +148,9 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
     if (packed == NULL || k->batches == NULL)
         status = ley_fail_memory(error, n * bytes, "packed atoms");
     else {
-        dcs_pack(packing, problem->atoms, &problem->lattice, problem->coulomb_constant, packed);
-        status = load_packed(k, packed, bytes, n, batch, error);
+        status = pack_atoms(packing, problem, packed, error);
+        if (status == LEY_OK)
+            status = load_packed(k, packed, bytes, n, batch, error);
     }
     free(packed);
     return status;

@@ -14,6 +14,7 @@ typedef struct dcs_problem {
     const ley_atoms *atoms;
     ley_lattice lattice;
     double coulomb_constant, r_min_A;
+    const atomic_bool *cancelled; /* stops the packing of atoms when it becomes true; or NULL */
 } dcs_problem;
 
 typedef struct dcs_batch {

@@ -36,8 +36,14 @@ static placed_atom place(const double position_A[3], double charge, const ley_la
 
 void dcs_pack(dcs_packing packing, const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant, void *packed)
 {
+    dcs_pack_some(packing, atoms, 0, ley_atoms_count(atoms), lattice, coulomb_constant, packed);
+}
+
+void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, size_t count, const ley_lattice *lattice,
+                   double coulomb_constant, void *packed)
+{
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
-    for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+    for (size_t i = first; i < first + count; i++) {
         double atom[4];
         for (int axis = 0; axis < 3; axis++)
             atom[axis] = position_A[3 * i + axis] - lattice->origin_A[axis];

@@ -17,7 +17,11 @@ dcs_packing dcs_packing_of(const dcs_spec *spec);
 /* Bytes an atom. */
 size_t dcs_packed_bytes(dcs_packing packing);
 
-/* Packs all atoms; charges are multiplied by the Coulomb constant. */
+/* Packs `count` atoms from `first` on to where all are packed; charges are multiplied by the Coulomb constant. */
+void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, size_t count, const ley_lattice *lattice,
+                   double coulomb_constant, void *packed);
+
+/* Packs all atoms. */
 void dcs_pack(dcs_packing packing, const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant, void *packed);
 
 #endif

@@ -105,7 +105,7 @@ ley_status dcs_self_test(dcs_kernel *k, ley_error *error)
     if (status == LEY_OK)
         status = make_atoms(n, &lattice, &atoms, error);
     if (status == LEY_OK)
-        status = dcs_kernel_load_batches(k, &(dcs_problem){atoms, lattice, 1, r_min_A}, n - n / 10, error);
+        status = dcs_kernel_load_batches(k, &(dcs_problem){atoms, lattice, 1, r_min_A, NULL}, n - n / 10, error);
     if (status == LEY_OK)
         status = compute(k, map, error);
     if (status == LEY_OK)

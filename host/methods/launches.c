@@ -1,11 +1,16 @@
 #include "launches.h"
 
 #include "error.h"
+#include "memory.h"
 
 ley_status launch_results_create(dev *device, int64_t bytes, launch_results *r, ley_error *error)
 {
     *r = (launch_results){.device = device};
-    ley_status status = device->backend->buffer_create(device, (size_t)bytes, DEV_READ_WRITE, &r->buffer, error);
+    const double copies = device->info->device_class == DEV_CPU ? 2 : 1;
+    ley_status status =
+        memory_check_one("a slab's way back", copies * (double)bytes, "fewer points along x and y", error);
+    if (status == LEY_OK)
+        status = device->backend->buffer_create(device, (size_t)bytes, DEV_READ_WRITE, &r->buffer, error);
     if (status == LEY_OK)
         status = device->backend->staging_create(device, (size_t)bytes, &r->staging, error);
     if (status != LEY_OK)

@@ -38,6 +38,7 @@ static ley_status prepare(ley_job *job, ley_error *error)
         return ley_fail_memory(error, sizeof *problem, "the job");
     mdh_problem_init(problem, job->atoms, job->boundary, ley_solvent_coulomb_constant(&job->solvent) / job->solvent.dielectric,
                      ley_screening_per_A(&job->solvent));
+    problem->cancelled = &job->cancelled;
     job->method_data = problem;
     return LEY_OK;
 }

@@ -73,6 +73,10 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
     if (packed == NULL)
         return ley_fail_memory(error, n * bytes, "packed atoms");
     k->n_atoms = mdh_pack_atoms(&k->choice.spec, problem, packed);
+    if (problem->cancelled != NULL && atomic_load_explicit(problem->cancelled, memory_order_relaxed)) {
+        free(packed);
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
+    }
     const size_t size = (k->n_atoms > 0 ? (size_t)k->n_atoms : 1) * bytes;
     status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, &k->atoms, error);
     if (status == LEY_OK)

@@ -11,6 +11,7 @@
 /* What is to be summed where: phi(r) = C sum_j q_j/d exp(-kappa (d - R_j)) / (1 + kappa R_j) at the points of a boundary. */
 typedef struct mdh_problem {
     const ley_atoms *atoms;
+    const atomic_bool *cancelled; /* stops the packing of atoms when it becomes true; or NULL */
     const ley_boundary *boundary; /* its points; values go where the caller says */
     double coulomb_constant;      /* C, with the dielectric in it */
     double kappa_per_A;

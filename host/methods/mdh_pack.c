@@ -46,6 +46,8 @@ static void put(const mdh_spec *spec, const placed_double *p, size_t at, void *p
     }
 }
 
+enum { STOP_EVERY = 1 << 18 };
+
 int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packed)
 {
     const double *position_A = ley_atoms_positions_A(problem->atoms), *charge_e = ley_atoms_charges_e(problem->atoms);
@@ -53,6 +55,9 @@ int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packe
     const double kappa = problem->screening == LEY_SCREENING_NONE ? 0 : problem->kappa_per_A;
     size_t count = 0;
     for (size_t i = 0; i < ley_atoms_count(problem->atoms); i++) {
+        if (i % STOP_EVERY == 0 && problem->cancelled != NULL &&
+            atomic_load_explicit(problem->cancelled, memory_order_relaxed))
+            break;
         if (charge_e[i] == 0)
             continue;
         /* exp(kappa R) = 2^exponent: all of it into the weight, or its fraction, the rest into the pair's own power. Where that may come to be
