@@ -1,5 +1,6 @@
 #include "build_cache.h"
 
+#include "cache_limit.h"
 #include "environment.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ typedef struct cache_header {
     unsigned char digest[32];
 } cache_header;
 
-static const char magic[16] = "leyden cache 2\n";
+static const char magic[16] = CACHE_FAMILY "2\n";
 enum { MAX_PATH = 4096, MAX_ENTRY = 1 << 28 };
 
 static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
@@ -166,34 +167,56 @@ static void *read_entry(int file, size_t *size)
 void *cache_get(const cache_key *key, size_t *size)
 {
     char path[MAX_PATH];
-    if (!entry_path(key, "", path))
+    if (environment_cache_bytes() == 0 || !entry_path(key, "", path))
         return NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    /* Whatever may stand there, a pipe for one, does not hold us up. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return NULL;
     void *bytes = read_entry(file, size);
+    if (bytes != NULL)
+        cache_touch(file);
     close(file);
     if (bytes == NULL)
         unlink(path);
     return bytes;
 }
 
+/* Writes the entry to a new file and renames it; `limit_bytes` for all entries holds from then on. */
+static void put_file(const cache_key *key, const cache_header *header, const void *bytes, char path[MAX_PATH],
+                     char temporary[MAX_PATH], uint64_t limit_bytes)
+{
+    const int file = mkostemp(temporary, O_CLOEXEC);
+    if (file < 0) {
+        complain(path, strerror(errno));
+        return;
+    }
+    if (!cache_hold(file, temporary)) { /* gone already */
+        close(file);
+        return;
+    }
+    if (!write_whole(file, header, sizeof *header) || !write_whole(file, bytes, (size_t)header->size) ||
+        rename(temporary, path) != 0) {
+        complain(path, strerror(errno));
+        unlink(temporary);
+        close(file);
+        return;
+    }
+    close(file);
+    *strrchr(path, '/') = '\0';
+    cache_limit_apply(path, key->hex, limit_bytes);
+}
+
 void cache_put(const cache_key *key, const void *bytes, size_t size)
 {
     char path[MAX_PATH], temporary[MAX_PATH];
     cache_header header = {.size = size};
+    const uint64_t limit_bytes = environment_cache_bytes();
     memcpy(header.magic, magic, sizeof magic);
-    if (size > MAX_ENTRY || !digest_of(bytes, size, header.digest) || !check_directory() || !entry_path(key, "", path) ||
-        !entry_path(key, ".XXXXXX", temporary))
+    if (size > MAX_ENTRY || size + sizeof header > limit_bytes || !digest_of(bytes, size, header.digest) ||
+        !check_directory() || !entry_path(key, "", path) || !entry_path(key, ".XXXXXX", temporary))
         return;
-    int file = mkostemp(temporary, O_CLOEXEC);
-    bool ok = file >= 0 && write_whole(file, &header, sizeof header) && write_whole(file, bytes, size);
-    ok = (file < 0 || close(file) == 0) && ok && rename(temporary, path) == 0;
-    if (ok)
-        return;
-    complain(path, strerror(errno));
-    if (file >= 0)
-        unlink(temporary);
+    put_file(key, &header, bytes, path, temporary, limit_bytes);
 }
 
 void cache_remove(const cache_key *key)

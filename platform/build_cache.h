@@ -1,6 +1,6 @@
 /* What is kept between runs: compiled kernels and measurements of devices, each in a file named by the SHA-256 of all that
  * it depends on. The directory is private (0700); files appear whole, by renaming; whatever is wrong with one, it is a
- * miss, and goes. */
+ * miss, and goes. What was used last stays within environment_cache_bytes(). */
 #ifndef LEY_BUILD_CACHE_H
 #define LEY_BUILD_CACHE_H
 

@@ -1,7 +1,11 @@
 #include "environment.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_CACHE_MB = 256 };
 
 static const char *value_of(const char *name)
 {
@@ -30,4 +34,11 @@ const char *environment_cache_dir(char *path, unsigned size)
     else if (home != NULL)
         length = snprintf(path, size, "%s/.cache/leyden", home);
     return length >= 0 && (unsigned)length < size ? path : NULL;
+}
+
+uint64_t environment_cache_bytes(void)
+{
+    const char *wanted = value_of("LEYDEN_CACHE_MB");
+    const bool is_number = wanted != NULL && strlen(wanted) <= 9 && strspn(wanted, "0123456789") == strlen(wanted);
+    return (is_number ? strtoull(wanted, NULL, 10) : DEFAULT_CACHE_MB) << 20;
 }

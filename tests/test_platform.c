@@ -12,12 +12,16 @@
 #include "source.h"
 #include "tuning_dcs.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void use_cache(const char *name)
@@ -25,6 +29,16 @@ static void use_cache(const char *name)
     char path[256];
     snprintf(path, sizeof path, "%s/%s", support_directory(), name);
     setenv("LEYDEN_CACHE_DIR", path, 1);
+}
+
+static void write_file(const char *directory, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
 }
 
 static void entry_file(const cache_key *key, char path[512])
@@ -211,6 +225,204 @@ static void test_a_cache_that_cannot_be_is_no_error(void **state)
     fake_devices_end();
 }
 
+/* ---- The cache's limit -------------------------------------------------------------------------------------------- */
+
+enum { MIB = 1 << 20 };
+
+static cache_key numbered(const dev_info *info, int number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    return cache_key_make(info, "kernel", text, "");
+}
+
+/* An entry of a little less than a MiB. */
+static void put_numbered(const dev_info *info, int number)
+{
+    const cache_key key = numbered(info, number);
+    char *bytes = calloc(1, MIB - 100);
+    assert_non_null(bytes);
+    cache_put(&key, bytes, MIB - 100);
+    free(bytes);
+}
+
+static bool has_numbered(const dev_info *info, int number)
+{
+    char path[512];
+    const cache_key key = numbered(info, number);
+    entry_file(&key, path);
+    return access(path, F_OK) == 0;
+}
+
+/* As if it had been used so many seconds ago. */
+static void age_numbered(const dev_info *info, int number, int seconds)
+{
+    char path[512];
+    const cache_key key = numbered(info, number);
+    struct timespec times[2];
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= seconds;
+    times[1] = times[0];
+    entry_file(&key, path);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void test_the_cache_has_a_limit(void **state)
+{
+    (void)state;
+    use_cache("limited");
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    size_t size;
+    setenv("LEYDEN_CACHE_MB", "4", 1);
+    for (int i = 0; i < 4; i++) {
+        put_numbered(info, i);
+        age_numbered(info, i, 1000 - i);
+    }
+    age_numbered(info, 3, -1000000); /* a clock that was wrong */
+    const cache_key first = numbered(info, 0);
+    free(cache_get(&first, &size)); /* used: the last to go */
+    put_numbered(info, 4);
+    assert_true(has_numbered(info, 0) && has_numbered(info, 1) && has_numbered(info, 2) && !has_numbered(info, 3));
+    put_numbered(info, 5);
+    assert_true(has_numbered(info, 0) && !has_numbered(info, 1) && has_numbered(info, 4) && has_numbered(info, 5));
+    setenv("LEYDEN_CACHE_MB", "1", 1);
+    put_numbered(info, 6);
+    for (int i = 0; i < 6; i++)
+        assert_false(has_numbered(info, i));
+    assert_true(has_numbered(info, 6));
+    char *large = calloc(1, MIB); /* with its header more than all there may be */
+    const cache_key key = numbered(info, 7);
+    cache_put(&key, large, MIB);
+    free(large);
+    assert_true(has_numbered(info, 6) && !has_numbered(info, 7));
+    setenv("LEYDEN_CACHE_MB", "0", 1); /* not used at all */
+    const cache_key last = numbered(info, 6);
+    assert_null(cache_get(&last, &size));
+    assert_true(has_numbered(info, 6));
+    setenv("LEYDEN_CACHE_MB", "many", 1);
+    void *bytes = cache_get(&last, &size);
+    assert_non_null(bytes);
+    free(bytes);
+    unsetenv("LEYDEN_CACHE_MB");
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+/* What is not ours stays, whatever its name and kind, and does not count. */
+static void test_the_cache_leaves_others_alone(void **state)
+{
+    (void)state;
+    use_cache("shared");
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    char directory[300], path[512], foreign[5][512];
+    setenv("LEYDEN_CACHE_MB", "2", 1);
+    put_numbered(info, 0);
+    age_numbered(info, 0, 100);
+    snprintf(directory, sizeof directory, "%s/leyden", getenv("LEYDEN_CACHE_DIR"));
+    snprintf(foreign[0], 512, "%s/notes", directory);
+    for (int i = 1; i < 5; i++)
+        snprintf(foreign[i], 512, "%s/%064d", directory, i);
+    for (int i = 0; i < 2; i++) {
+        const int file = open(foreign[i], O_WRONLY | O_CREAT, 0600);
+        assert_true(file >= 0 && ftruncate(file, 10 * MIB) == 0 && close(file) == 0);
+    }
+    assert_int_equal(mkdir(foreign[2], 0700), 0);
+    assert_int_equal(mkfifo(foreign[3], 0600), 0);
+    assert_int_equal(symlink(foreign[0], foreign[4]), 0);
+    snprintf(path, sizeof path, "%s/%064d.abcdef", directory, 9); /* what a killed writer left, and what a living one writes */
+    write_file(directory, path + strlen(directory) + 1, "half");
+    char living[512];
+    snprintf(living, sizeof living, "%s/%064d.ghijkl", directory, 9);
+    const int held = open(living, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    put_numbered(info, 1);
+    put_numbered(info, 2);
+    assert_true(has_numbered(info, 2));
+    assert_false(has_numbered(info, 0));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(faccessat(AT_FDCWD, foreign[i], F_OK, AT_SYMLINK_NOFOLLOW), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(access(living, F_OK), 0);
+    close(held);
+    unsetenv("LEYDEN_CACHE_MB");
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+/* Where an entry should be there is a pipe, a folder, a socket of somebody: a miss, at once. */
+static void test_a_strange_entry_is_a_miss(void **state)
+{
+    (void)state;
+    use_cache("strange");
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    const cache_key key = cache_key_make(info, "kernel", "text", "");
+    char path[512];
+    size_t size;
+    cache_put(&key, "x", 1);
+    cache_remove(&key);
+    entry_file(&key, path);
+    alarm(30);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_null(cache_get(&key, &size));
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    cache_put(&key, "x", 1); /* takes its place */
+    void *bytes = cache_get(&key, &size);
+    assert_non_null(bytes);
+    free(bytes);
+    cache_remove(&key);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_null(cache_get(&key, &size));
+    cache_put(&key, "x", 1);
+    assert_null(cache_get(&key, &size));
+    alarm(0);
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+/* Processes that fill a small cache at once: what they find is whole, and the limit holds. */
+static void test_processes_share_a_small_cache(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4, ROUNDS = 200, KEYS = 12 };
+    use_cache("crowded");
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    pid_t child[PROCESSES];
+    setenv("LEYDEN_CACHE_MB", "4", 1);
+    for (int p = 0; p < PROCESSES; p++)
+        if ((child[p] = fork()) == 0) {
+            unsigned random = (unsigned)p + 1;
+            for (int i = 0; i < ROUNDS; i++) {
+                size_t size = 0;
+                const cache_key key = numbered(info, rand_r(&random) % KEYS);
+                char *bytes = cache_get(&key, &size);
+                if (bytes != NULL && size != MIB - 100)
+                    _exit(1);
+                free(bytes);
+                if (bytes == NULL)
+                    put_numbered(info, rand_r(&random) % KEYS);
+            }
+            _exit(0);
+        }
+    for (int p = 0; p < PROCESSES; p++) {
+        int status = 1;
+        assert_int_equal(waitpid(child[p], &status, 0), child[p]);
+        assert_int_equal(status, 0);
+    }
+    put_numbered(info, KEYS);
+    int left = 0;
+    for (int i = 0; i <= KEYS; i++)
+        left += has_numbered(info, i);
+    assert_in_range(left, 1, 4);
+    unsetenv("LEYDEN_CACHE_MB");
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
 static int tests_run;
 
 static ley_status count_test(dev *device, dev_program *program, void *context, ley_error *error)
@@ -257,16 +469,6 @@ static void test_programs_are_tested_before_they_are_kept(void **state)
     device->backend->close(device);
     dev_list_clear(&list);
     fake_devices_end();
-}
-
-static void write_file(const char *directory, const char *name, const char *text)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 static void test_flattening(void **state)
@@ -438,6 +640,10 @@ int main(void)
         cmocka_unit_test(test_cache_keeps_and_tells_apart),
         cmocka_unit_test(test_a_damaged_entry_is_a_miss),
         cmocka_unit_test(test_a_cache_that_cannot_be_is_no_error),
+        cmocka_unit_test(test_the_cache_has_a_limit),
+        cmocka_unit_test(test_the_cache_leaves_others_alone),
+        cmocka_unit_test(test_a_strange_entry_is_a_miss),
+        cmocka_unit_test(test_processes_share_a_small_cache),
         cmocka_unit_test(test_programs_are_tested_before_they_are_kept),
         cmocka_unit_test(test_flattening),
         cmocka_unit_test(test_quirks),
