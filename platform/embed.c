@@ -23,10 +23,10 @@ int main(int argc, char **argv)
         directories[count++] = word;
     printf("#include \"embedded.h\"\n");
     for (int i = 2; i < argc; i++) {
-        char missing[4096] = "";
-        char *text = flatten_file(directories, argv[i], missing, sizeof missing);
+        char fault[4096] = "";
+        char *text = flatten_file(directories, argv[i], fault, sizeof fault);
         if (text == NULL) {
-            fprintf(stderr, "embed: cannot read %s\n", missing);
+            fprintf(stderr, "embed: cannot read %s\n", fault);
             return 1;
         }
         printf("static const char text_%d[] = {\n", i);

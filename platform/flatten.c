@@ -1,79 +1,136 @@
 #include "flatten.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { MAX_FILES = 32, MAX_NAME = 128, MAX_LINE = 4096 };
+enum { MAX_FILES = 256, MAX_DEPTH = 64, MAX_NAME = 1024, MAX_PATH = 8192, MAX_BYTES = 16 << 20 };
+
+/* A file, whatever its name. */
+typedef struct identity {
+    dev_t device;
+    ino_t number;
+} identity;
 
 typedef struct flattening {
     const char *const *directories;
     FILE *out;
-    char done[MAX_FILES][MAX_NAME];
-    unsigned done_count;
+    identity done[MAX_FILES];
+    unsigned done_count, depth, size;
+    char *fault;
 } flattening;
 
-static int seen(flattening *f, const char *file)
+static bool fail(flattening *f, const char *file, const char *why)
 {
-    for (unsigned i = 0; i < f->done_count; i++)
-        if (strcmp(f->done[i], file) == 0)
-            return 1;
-    if (f->done_count < MAX_FILES)
-        snprintf(f->done[f->done_count++], MAX_NAME, "%s", file);
-    return 0;
+    snprintf(f->fault, f->size, "%s: %s", file, why);
+    return false;
 }
 
-static FILE *open_in(const char *const *directories, const char *file)
+static bool seen(const flattening *f, const struct stat *status)
 {
-    char path[8192];
-    FILE *in = NULL;
-    for (; *directories != NULL && in == NULL; directories++) {
-        snprintf(path, sizeof path, "%s/%s", *directories, file);
-        in = fopen(path, "r");
+    for (unsigned i = 0; i < f->done_count; i++)
+        if (f->done[i].device == status->st_dev && f->done[i].number == status->st_ino)
+            return true;
+    return false;
+}
+
+/* A pipe that nobody writes, or a device that never ends, does not hold us up. Returns a descriptor, or -1 and errno. */
+static int open_in(const char *const *directories, const char *file)
+{
+    char path[MAX_PATH];
+    int in = -1;
+    errno = ENOENT;
+    for (; *directories != NULL && in < 0; directories++) {
+        if (snprintf(path, sizeof path, "%s/%s", *directories, file) >= (int)sizeof path)
+            errno = ENAMETOOLONG;
+        else
+            in = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     }
     return in;
 }
 
-static int append(flattening *f, const char *file, char *missing, unsigned size)
+/* `#include "NAME"`, and nothing else. */
+static bool is_include(const char *line, char included[MAX_NAME])
 {
-    char line[MAX_LINE], included[MAX_NAME];
-    if (seen(f, file))
-        return 1;
-    FILE *in = open_in(f->directories, file);
-    if (in == NULL) {
-        snprintf(missing, size, "%s", file);
-        return 0;
-    }
-    int ok = 1;
-    for (unsigned number = 1; ok && fgets(line, sizeof line, in) != NULL; number++) {
-        if (sscanf(line, " # include \"%127[^\"]\"", included) != 1) {
+    int end = 0;
+    return sscanf(line, " # include \"%1023[^\"]\"%n", included, &end) == 1 && end > 0;
+}
+
+static bool append(flattening *f, const char *file);
+
+static bool append_lines(flattening *f, FILE *in)
+{
+    char *line = NULL, included[MAX_NAME];
+    size_t room = 0;
+    bool ok = true;
+    for (unsigned number = 1; ok && getline(&line, &room, in) >= 0; number++) {
+        if (!is_include(line, included)) {
             fputs(line, f->out);
             continue;
         }
-        ok = append(f, included, missing, size);
+        ok = append(f, included);
         fprintf(f->out, "#line %u\n", number + 1); /* compilers then speak of this file's own lines again */
     }
-    fclose(in);
+    free(line);
     return ok;
 }
 
-char *flatten_file(const char *const *directories, const char *file, char *missing, unsigned size)
+static bool append_open(flattening *f, const char *file, int in)
+{
+    struct stat status;
+    if (fstat(in, &status) != 0)
+        return fail(f, file, strerror(errno));
+    if (seen(f, &status))
+        return true;
+    if (!S_ISREG(status.st_mode))
+        return fail(f, file, S_ISDIR(status.st_mode) ? strerror(EISDIR) : "no regular file");
+    if (status.st_size > MAX_BYTES)
+        return fail(f, file, "longer than 16 MiB: this is no kernel");
+    if (f->done_count == MAX_FILES || f->depth == MAX_DEPTH)
+        return fail(f, file, "more than 256 files included, or 64 one in the other");
+    f->done[f->done_count++] = (identity){status.st_dev, status.st_ino};
+    FILE *stream = fdopen(dup(in), "r");
+    if (stream == NULL)
+        return fail(f, file, strerror(errno));
+    f->depth++;
+    bool ok = append_lines(f, stream);
+    f->depth--;
+    if (ok && ferror(stream))
+        ok = fail(f, file, strerror(errno));
+    fclose(stream);
+    return ok;
+}
+
+static bool append(flattening *f, const char *file)
+{
+    const int in = open_in(f->directories, file);
+    if (in < 0)
+        return fail(f, file, strerror(errno));
+    const bool ok = append_open(f, file, in);
+    close(in);
+    return ok;
+}
+
+char *flatten_file(const char *const *directories, const char *file, char *fault, unsigned size)
 {
     char *text = NULL;
     size_t length = 0;
-    flattening *f = calloc(1, sizeof *f);
-    FILE *out = f != NULL ? open_memstream(&text, &length) : NULL;
-    int ok = 0;
-    if (out != NULL) {
-        f->directories = directories;
-        f->out = out;
-        ok = append(f, file, missing, size);
-        ok = fclose(out) == 0 && ok;
-    }
-    free(f);
-    if (!ok) {
-        free(text);
+    flattening f = {.directories = directories, .fault = fault, .size = size};
+    f.out = open_memstream(&text, &length);
+    if (f.out == NULL) {
+        fail(&f, file, strerror(errno));
         return NULL;
     }
-    return text;
+    bool ok = append(&f, file);
+    if (fclose(f.out) != 0 && ok)
+        ok = fail(&f, file, strerror(errno));
+    if (ok)
+        return text;
+    free(text);
+    return NULL;
 }

@@ -11,14 +11,14 @@
 /* While developing: the named directory, or its sibling that holds the other tree. */
 static ley_status load_from(const char *directory, const char *file, char **text, ley_error *error)
 {
-    char missing[1024] = "", siblings[2][4096];
+    char fault[2048] = "", siblings[2][4096];
     snprintf(siblings[0], sizeof siblings[0], "%s/../kernels_cuda", directory);
     snprintf(siblings[1], sizeof siblings[1], "%s/../cl", directory);
     const char *const directories[] = {directory, siblings[0], siblings[1], NULL};
-    *text = flatten_file(directories, file, missing, sizeof missing);
+    *text = flatten_file(directories, file, fault, sizeof fault);
     return *text != NULL ? LEY_OK
-                         : ley_fail(error, LEY_ERROR_DEVICE, "kernel source %s/%s cannot be read (LEYDEN_KERNEL_DIR)",
-                                    directory, missing);
+                         : ley_fail(error, LEY_ERROR_DEVICE, "kernel source %s/%s cannot be read (LEYDEN_KERNEL_DIR): %s",
+                                    directory, file, fault);
 }
 
 ley_status source_load(const char *kernel, const char *suffix, char **text, ley_error *error)

@@ -488,7 +488,7 @@ static void test_flattening(void **state)
     free(text);
     write_file(directory, "a.cl", "#include \"nowhere.h\"\n");
     assert_null(flatten_file(directories, "a.cl", missing, sizeof missing));
-    assert_non_null(strstr(missing, "nowhere.h"));
+    assert_string_equal(missing, "nowhere.h: No such file or directory");
 
     ley_error error = {0};
     char *embedded = NULL;
@@ -501,6 +501,59 @@ static void test_flattening(void **state)
     assert_non_null(strstr(error.message, "dcs.cl"));
     unsetenv("LEYDEN_KERNEL_DIR");
     ley_error_clear(&error);
+}
+
+/* Circles of more files than one would remember by name, by names that grow, through links; and what is no file. */
+static void test_includes_that_loop(void **state)
+{
+    (void)state;
+    enum { CIRCLE = 60, CHAIN = 400 };
+    char directory[300], name[400], text[400], fault[1024] = "", *flat;
+    snprintf(directory, sizeof directory, "%s/loops", support_directory());
+    assert_int_equal(mkdir(directory, 0700), 0);
+    const char *const directories[] = {directory, NULL};
+    for (int i = 0; i < CIRCLE; i++) {
+        snprintf(name, sizeof name, "circle%d.h", i);
+        snprintf(text, sizeof text, "line%d;\n#include \"circle%d.h\"\n#include \"./circle0.h\"\n", i, (i + 1) % CIRCLE);
+        write_file(directory, name, text);
+    }
+    flat = flatten_file(directories, "circle0.h", fault, sizeof fault);
+    assert_non_null(flat);
+    for (int i = 0; i < CIRCLE; i++) {
+        snprintf(text, sizeof text, "line%d;\n", i);
+        char *at = strstr(flat, text);
+        assert_non_null(at);
+        assert_null(strstr(at + 1, text));
+    }
+    free(flat);
+
+    memset(name, 'n', 200); /* a long name that includes itself */
+    strcpy(name + 200, ".h");
+    snprintf(text, sizeof text, "once;\n#include \"%s\"\n", name);
+    write_file(directory, name, text);
+    flat = flatten_file(directories, name, fault, sizeof fault);
+    assert_non_null(flat);
+    assert_string_equal(flat, "once;\n#line 3\n");
+    free(flat);
+
+    for (int i = 0; i < CHAIN; i++) { /* no circle, but no end */
+        snprintf(name, sizeof name, "chain%d.h", i);
+        snprintf(text, sizeof text, "#include \"chain%d.h\"\n", i + 1);
+        write_file(directory, name, text);
+    }
+    assert_null(flatten_file(directories, "chain0.h", fault, sizeof fault));
+    assert_string_equal(fault, "chain64.h: more than 256 files included, or 64 one in the other");
+
+    snprintf(name, sizeof name, "%s/pipe.h", directory);
+    assert_int_equal(mkfifo(name, 0600), 0);
+    alarm(30);
+    assert_null(flatten_file(directories, "pipe.h", fault, sizeof fault));
+    assert_string_equal(fault, "pipe.h: no regular file");
+    assert_null(flatten_file(directories, ".", fault, sizeof fault));
+    assert_string_equal(fault, ".: Is a directory");
+    assert_null(flatten_file(directories, "../../../../../../../../dev/zero", fault, sizeof fault));
+    assert_non_null(strstr(fault, "dev/zero: no regular file"));
+    alarm(0);
 }
 
 static void test_quirks(void **state)
@@ -646,6 +699,7 @@ int main(void)
         cmocka_unit_test(test_processes_share_a_small_cache),
         cmocka_unit_test(test_programs_are_tested_before_they_are_kept),
         cmocka_unit_test(test_flattening),
+        cmocka_unit_test(test_includes_that_loop),
         cmocka_unit_test(test_quirks),
         cmocka_unit_test(test_tuning_by_measurement),
         cmocka_unit_test(test_tuning_respects_the_device),
