@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static const double mib = 1 << 20, gib = 1 << 30;
 
@@ -339,6 +340,51 @@ static void test_long_files(void **state)
     unlink(path);
 }
 
+/* Small compressed files that hold more than there is memory for: a clear word, and no memory taken. */
+static void test_decompression_bombs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *head, *line, *what;
+    } bombs[] = {
+        {"bomb.pqr.gz", "", "ATOM 1 O W 1 0 0 0 1 1\n", "MiB so far: not enough memory: reading the atoms would take"},
+        {"bomb.csv.gz", "", "0 0 0\n", "MiB so far: not enough memory: reading the points would take"},
+        {"bomb.dx.gz",
+         "object 1 class gridpositions counts 1000 1000 1000\norigin 0 0 0\ndelta 1 0 0\ndelta 0 1 0\ndelta 0 0 1\n"
+         "object 3 class array type double rank 0 items 1000000000 data follows\n",
+         "0 0 0 0 0 0 0 0\n", "not enough memory: reading the map would take"},
+    };
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    double *point_A = NULL;
+    int64_t n = 0;
+    char path[600];
+    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+        struct rusage before, after;
+        struct stat known;
+        snprintf(path, sizeof path, "%s/%s", support_directory(), bombs[i].name);
+        gzFile file = gzopen(path, "wb1");
+        gzputs(file, bombs[i].head);
+        for (int k = 0; k < 5000000; k++)
+            gzputs(file, bombs[i].line);
+        assert_int_equal(gzclose(file), Z_OK);
+        assert_int_equal(stat(path, &known), 0);
+        assert_true(known.st_size < 2 * mib);
+        memory_pretend(8 * mib);
+        getrusage(RUSAGE_SELF, &before);
+        ley_status status = i == 0   ? ley_atoms_read_pqr(path, &atoms, &error)
+                            : i == 1 ? ley_points_read(path, &n, &point_A, &error)
+                                     : ley_map_read_dx(path, &map, &error);
+        getrusage(RUSAGE_SELF, &after);
+        memory_pretend(-1);
+        assert_non_null(strstr(error.message, path));
+        expect_refused(status, &error, bombs[i].what, "fewer");
+        assert_true(after.ru_maxrss - before.ru_maxrss < 128 * 1024);
+        unlink(path);
+    }
+}
+
 /* ---- Predicted and real -------------------------------------------------------------------------------------------
  */
 
@@ -491,6 +537,7 @@ int main(void)
         TEST(test_groups_of_version_1), TEST(test_ulimit),
         TEST(test_jobs_are_refused),    TEST(test_allocations_are_refused),
         TEST(test_headers_of_maps),     TEST(test_long_files),
+        TEST(test_decompression_bombs),
         TEST(test_predictions),         TEST(test_cancelled_preparations),
         TEST(test_cancelled_loads),
     };

@@ -508,7 +508,7 @@ static void test_includes_that_loop(void **state)
 {
     (void)state;
     enum { CIRCLE = 60, CHAIN = 400 };
-    char directory[300], name[400], text[400], fault[1024] = "", *flat;
+    char directory[300], name[400], text[800], fault[1024] = "", *flat;
     snprintf(directory, sizeof directory, "%s/loops", support_directory());
     assert_int_equal(mkdir(directory, 0700), 0);
     const char *const directories[] = {directory, NULL};

@@ -471,7 +471,7 @@ static ley_status read_values(dx_reader *reader, float **values, ley_error *erro
             const int64_t former = capacity;
             capacity = capacity == 0 ? 1 << 16 : (int64_t)ley_text_room((size_t)capacity);
             capacity = capacity < points ? capacity : points;
-            status = memory_check_growth("reading the map", (double)former * sizeof(float),
+            status = ley_text_check_growth(reader->text, "reading the map", (double)former * sizeof(float),
                                          (double)capacity * sizeof(float), "a map of fewer points", error);
             if (status != LEY_OK)
                 return status;

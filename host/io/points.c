@@ -1,7 +1,6 @@
 /* Lists of points. docs/formats.md has the rules that are applied here. */
 #include "error.h"
 #include "leyden.h"
-#include "memory.h"
 #include "text.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ static ley_status append(point_list *list, const double point_A[COORDINATES], co
         const size_t bytes = (size_t)more * COORDINATES * sizeof(double),
                      old_bytes = (size_t)list->capacity * COORDINATES * sizeof(double);
         ley_status status =
-            memory_check_growth("reading the points", (double)old_bytes, (double)bytes, "fewer points", error);
+            ley_text_check_growth(text, "reading the points", (double)old_bytes, (double)bytes, "fewer points", error);
         if (status != LEY_OK)
             return status;
         double *larger = realloc(list->point_A, bytes);

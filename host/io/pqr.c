@@ -2,7 +2,6 @@
 #include "atoms_file.h"
 #include "digits.h"
 #include "error.h"
-#include "memory.h"
 #include "pdb_signs.h"
 #include "text.h"
 
@@ -39,12 +38,12 @@ static bool grow(void *array, size_t items, size_t item_bytes)
     return larger != NULL;
 }
 
-static ley_status append(atom_list *list, const double numbers[NUMBERS], int64_t line, ley_error *error)
+static ley_status append(atom_list *list, const double numbers[NUMBERS], const ley_text *text, ley_error *error)
 {
     if (list->n == list->capacity) {
         const size_t more = ley_text_room(list->capacity), atom_bytes = NUMBERS * sizeof(double) + sizeof(int64_t);
-        ley_status status = memory_check_growth("reading the atoms", (double)(list->capacity * atom_bytes),
-                                                (double)(more * atom_bytes), "fewer atoms", error);
+        ley_status status = ley_text_check_growth(text, "reading the atoms", (double)(list->capacity * atom_bytes),
+                                                  (double)(more * atom_bytes), "fewer atoms", error);
         if (status != LEY_OK)
             return status;
         if (!grow(&list->position_A, more, 3 * sizeof(double)) || !grow(&list->charge_e, more, sizeof(double)) ||
@@ -55,7 +54,7 @@ static ley_status append(atom_list *list, const double numbers[NUMBERS], int64_t
     memcpy(list->position_A + 3 * list->n, numbers, 3 * sizeof(double));
     list->charge_e[list->n] = numbers[3];
     list->radius_A[list->n] = numbers[4];
-    list->line[list->n++] = line;
+    list->line[list->n++] = ley_text_line_number(text);
     return LEY_OK;
 }
 
@@ -240,7 +239,7 @@ static ley_status read_atom(const ley_text *text, const char *line, size_t lengt
     ley_pdb_see_atom(&list->signs, line, length, ley_text_line_number(text), &name, &charge, &radius);
     if (values[4] < 0)
         return fail_number(text, 4, &numbers[4], "is negative", error);
-    return append(list, values, ley_text_line_number(text), error);
+    return append(list, values, text, error);
 }
 
 /* Where the record's name ends when it is ATOM or HETATM, a serial number grown to it or not; else NULL. */

@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include "error.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +93,22 @@ ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *for
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return ley_fail(error, LEY_ERROR_INPUT, "%s:%lld: %s", text->path, (long long)text->line, message);
+}
+
+ley_status ley_text_check_growth(const ley_text *text, const char *what, double from_bytes, double to_bytes,
+                                 const char *advice, ley_error *error)
+{
+    const double mib = 1 << 20;
+    ley_status status = memory_check_growth(what, from_bytes, to_bytes, advice, error);
+    if (status == LEY_OK)
+        return LEY_OK;
+    const double packed = (double)gzoffset(text->file); /* below 0 of a pipe */
+    if (gzdirect(text->file) == 0 && packed >= 0)
+        ley_error_prefix(error, "%s:%lld: %.3g MiB of the gzip file unpack to %.3g MiB so far", text->path,
+                         (long long)text->line, packed / mib, (double)gztell(text->file) / mib);
+    else
+        ley_error_prefix(error, "%s:%lld", text->path, (long long)text->line);
+    return status;
 }
 
 /* Moves what is unread to the front and reads on behind it. `line`: where a fault lies. */

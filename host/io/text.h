@@ -49,6 +49,11 @@ size_t ley_text_room(size_t items);
 ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* LEY_ERROR_MEMORY when a list of what was read may not grow from so many bytes to more; the message says where, and how much a
+ * compressed file has unpacked to by then. `what`, `advice`: as memory_check_growth() takes them. */
+ley_status ley_text_check_growth(const ley_text *text, const char *what, double from_bytes, double to_bytes,
+                                 const char *advice, ley_error *error);
+
 /* ---- Words ----------------------------------------------------------------------------------------------------- */
 
 /* Blank, tab, CR, LF, vertical tab, form feed; never the locale's. */
