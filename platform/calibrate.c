@@ -4,15 +4,18 @@
 #include "clock.h"
 #include "error.h"
 #include "source.h"
+#include "watch.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ROOT_CHAINS = 8, FMA_CHAINS = 16, LOCAL_CHAINS = 8, LOCAL_BYTES = 16 };
 
+static const double wrong_root = 1e-4; /* relative error that no device's standard root has */
 static const double nothing_per_s = 1e6; /* the rates of a device that interprets its kernels */
 
 static const char *const root_names[LEY_ROOT_COUNT] = {
@@ -302,6 +305,8 @@ static ley_status measure(dev *device, calibration *result, ley_error *error)
         return LEY_OK;
     }
     ley_status status = measure_root(device, LEY_ROOT_STANDARD, &c, error);
+    if (status == LEY_OK && !(c.root_error[LEY_ROOT_STANDARD] <= wrong_root)) /* not to be kept for when the device is well again */
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "calibration failed: its square roots are off by %.3g", c.root_error[LEY_ROOT_STANDARD]);
     if (status == LEY_OK)
         status = measure_exp(device, LEY_EXP_STANDARD, &c, error);
     if (status == LEY_OK)
@@ -342,12 +347,21 @@ static struct {
     const dev *holder;
 } turn = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL};
 
+/* A device that is very slow, or hangs, does not keep the others. */
 static void take_turn(const dev *device)
 {
+    const double until_s = ley_clock_s() + watch_turn_s();
     pthread_mutex_lock(&turn.mutex);
-    while (turn.holder != NULL)
-        pthread_cond_wait(&turn.changed, &turn.mutex);
-    turn.holder = device;
+    while (turn.holder != NULL && ley_clock_s() < until_s) {
+        struct timespec soon;
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_nsec += 100000000;
+        soon.tv_sec += soon.tv_nsec / 1000000000;
+        soon.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&turn.changed, &turn.mutex, &soon);
+    }
+    if (turn.holder == NULL)
+        turn.holder = device;
     pthread_mutex_unlock(&turn.mutex);
 }
 

@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static const watch_patience usual = {.open_s = 120, .build_s = 600, .close_s = 10, .first_s = 300, .work_s = 30, .factor = 50, .over_s = 2};
+static const watch_patience usual = {.open_s = 120, .build_s = 600, .close_s = 10, .first_s = 300, .work_s = 30, .factor = 50, .over_s = 2,
+                                     .turn_s = 30};
 static const watch_patience *patience = &usual;
 static const double longest_look_s = 1;
 
@@ -17,6 +18,11 @@ static atomic_int stuck;
 void watch_patience_replace(const watch_patience *replacement)
 {
     patience = replacement != NULL ? replacement : &usual;
+}
+
+double watch_turn_s(void)
+{
+    return patience->turn_s;
 }
 
 void watch_init(watch *w)

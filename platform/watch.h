@@ -17,10 +17,13 @@ typedef struct watch_patience {
     double first_s;                  /* all others while a device has finished nothing: drivers compile late */
     double work_s, factor;           /* then: so long, or so many times what is predicted, whichever is more */
     double over_s;                   /* when nobody needs the call any more */
+    double turn_s;                   /* how long devices wait for each other's calibration */
 } watch_patience;
 
 /* For tests: other limits. NULL restores them. */
 void watch_patience_replace(const watch_patience *replacement);
+
+double watch_turn_s(void);
 
 /* A thread, watched. */
 typedef struct watch {

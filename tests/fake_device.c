@@ -92,7 +92,9 @@ static void count_objects(fake_plan *plan, int change)
 /* Whether a device is in the midst of its work, or has come to an end that it was made for. */
 static bool has_come(const fake_plan *p)
 {
-    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_launch + p->hang_wait + p->hang_read > 0;
+    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_launch + p->hang_wait + p->hang_read +
+                                p->hang_measurement >
+                            0;
     const bool shall_fail = p->fail_open + p->fail_build + p->fail_buffer + p->fail_launch + p->fail_wait + p->fail_read + p->lose_write > 0;
     const bool is_wrong = p->silent || p->wrong_by != 0;
     return shall_hang ? p->hung > 0 : shall_fail ? p->failed > 0 : is_wrong ? p->builds > 0 && p->live_objects == 0 : p->launches > 0;
@@ -369,6 +371,8 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
                  n_y = launch->groups[1] * (size_t)tuning_dcs_tile_y(spec), n_z = launch->groups[2];
     const void *step = launch->arguments[4].value;
     for (size_t at = 0; at < n_x * n_y * n_z; at++) {
+        if (at % 256 == 0) /* instruments make this slow; it is alive */
+            watch_enter(NULL, WATCH_WORK, "launch");
         const size_t x = at % n_x, y = at / n_x % n_y, z = at / n_x / n_y;
         const double point_A[3] = {(double)x * real_at(step, is_double, 0), (double)y * real_at(step, is_double, 1),
                                    (double)((size_t)int_argument(launch, 3) + z) * real_at(step, is_double, 2)};
@@ -458,12 +462,12 @@ static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
 /* ---- Calibration and the door ------------------------------------------------------------------------------------ */
 
 /* f(f(...)) of the calibration: only its last step matters to the fake. */
-static void run_roots(const dev_launch *launch)
+static void run_roots(const fake_plan *plan, const dev_launch *launch)
 {
     const dev_buffer *in = launch->arguments[0].buffer;
     float *out = (float *)launch->arguments[2].buffer->bytes;
     for (size_t i = 0; i < in->size / sizeof(float); i++)
-        out[i] = 1 / sqrtf(((const float *)in->bytes)[i]);
+        out[i] = (float)(1 + plan->wrong_root) / sqrtf(((const float *)in->bytes)[i]);
 }
 
 static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
@@ -481,7 +485,7 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     if (is_sum && !plan->silent)
         (strcmp(launch->program->kernel, "dcs") == 0 ? run_dcs : run_cutoff)(plan, launch);
     if (strcmp(launch->program->kernel, "roots") == 0)
-        run_roots(launch);
+        run_roots(plan, launch);
     if (is_sum && plan->delay_us > 0)
         usleep((useconds_t)plan->delay_us);
     *done = event_now(device, start_s, false);

@@ -115,10 +115,28 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     }
 }
 
+/* A device whose calibration cannot be right is not used, and nobody finds its calibration later. */
+static void test_wrong_roots_are_not_kept(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "A", .wrong_root = 0.001}};
+    for (int healed = 0; healed < 2; healed++) {
+        support_job o = run_job(plans, 1, "all", healed ? old_cache : NULL);
+        assert_int_equal(o.status, healed ? LEY_OK : LEY_ERROR_WRONG_RESULT);
+        if (healed)
+            assert_string_equal(ley_job_report(o.job)->devices[0].root, "rsqrt");
+        else
+            assert_non_null(strstr(o.error.message, "A: calibration failed: its square roots are off by 0.001"));
+        clean(&o);
+        plans[0].wrong_root = 0;
+    }
+}
+
 /* ---- Devices that hang ---------------------------------------------------------------------------------------------------- */
 
 /* Limits that a test can wait for. What fake devices do takes milliseconds. */
-static const watch_patience short_patience = {.open_s = 0.6, .build_s = 0.6, .close_s = 0.6, .first_s = 0.6, .work_s = 0.6, .over_s = 0.2};
+static const watch_patience short_patience = {.open_s = 0.6, .build_s = 0.6, .close_s = 0.6, .first_s = 0.6, .work_s = 0.6, .over_s = 0.2,
+                                              .turn_s = 0.2};
 
 /* Devices that hang are never given back their thread: what it looks at stays, too. */
 static fake_plan *kept_plans(const fake_plan *from, size_t count)
@@ -132,7 +150,7 @@ static fake_plan *kept_plans(const fake_plan *from, size_t count)
 static const fake_plan hanging[] = {
     {.name = "B", .hang_build = 1}, {.name = "B", .hang_buffer = 1}, {.name = "B", .hang_buffer = 3}, {.name = "B", .hang_write = 1},
     {.name = "B", .hang_launch = 1}, {.name = "B", .hang_launch = 4}, {.name = "B", .hang_wait = 1}, {.name = "B", .hang_wait = 3},
-    {.name = "B", .hang_read = 1}, {.name = "B", .hang_read = 3}, {.name = "B", .hang_open = 1},
+    {.name = "B", .hang_read = 1}, {.name = "B", .hang_read = 3}, {.name = "B", .hang_open = 1}, {.name = "B", .hang_measurement = 1},
 };
 enum { HANGING = sizeof hanging / sizeof hanging[0] };
 
@@ -695,6 +713,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_devices_share_the_map),
         cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
+        cmocka_unit_test(test_wrong_roots_are_not_kept),
         cmocka_unit_test(test_a_hanging_device_is_given_up),
         cmocka_unit_test(test_all_devices_hang),
         cmocka_unit_test(test_the_default_device_hangs),
