@@ -4,8 +4,10 @@
 #include "support.h"
 
 #include "cuda/driver_api.h"
+#include "watch.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,9 +356,56 @@ static void the_card_disappears(void)
     }
 }
 
+/* Calls fail while copies are under way: nothing is freed that the driver still uses. What malloc() maps apart is gone once it is freed. */
+static void nothing_is_freed_under_a_copy(void)
+{
+    static const char *const symbols[] = {"cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
+                                          "cuEventRecord", "cuLaunchKernel"};
+    mallopt(M_MMAP_THRESHOLD, 4096);
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+        for (int at = 1; at < 200; at += support_is_quick() ? 3 * at : (at + 3) / 2)
+            for (int lost = 0; lost < 2; lost++) {
+                char settings[128];
+                snprintf(settings, sizeof settings, "devices=1,drag_ms=10,fail=%s,at=%d,code=719,lost=%d", symbols[i], at, lost);
+                fresh_cache();
+                reset_faults(settings);
+                support_job o = run_job("all", 40, NULL, NULL);
+                CHECK(o.status == LEY_OK || o.status == LEY_ERROR_DEVICE);
+                if (o.status == LEY_OK)
+                    check_map(&o);
+                clean_after_loss(&o);
+                usleep(20000); /* what comes late shows */
+            }
+}
+
+/* The second card does not return: the first one finishes. */
+static void a_card_hangs(void)
+{
+    static const char *const symbols[] = {"cuCtxCreate_v2", "cuModuleLoadDataEx", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel",
+                                          "cuEventSynchronize", "cuStreamSynchronize", "cuMemFree_v2", "cuCtxDestroy_v2"};
+    static const watch_patience patience = {.open_s = 1, .build_s = 1, .close_s = 1, .first_s = 1, .work_s = 1, .over_s = 0.2};
+    watch_patience_replace(&patience);
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+        for (int at = 1; at < 30; at += support_is_quick() ? 28 : 9) {
+            char settings[128];
+            snprintf(settings, sizeof settings, "devices=2,fail=%s,at=%d,code=719,device=1,hang=1", symbols[i], at);
+            fresh_cache();
+            reset_faults(settings);
+            support_job o = run_job("cuda", 40, NULL, NULL);
+            check_map(&o);
+            const char *failure = ley_job_report(o.job)->devices[1].failure;
+            if (failure != NULL)
+                CHECK(strstr(failure, "the driver does not return (") != NULL || strstr(failure, ": left out") != NULL);
+            clean_after_loss(&o);
+        }
+    fflush(NULL);
+    _exit(0); /* as programs should then end */
+}
+
 #define SCENARIOS(ROW) \
     ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) ROW(unusable) \
-    ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) ROW(the_card_disappears)
+    ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) ROW(the_card_disappears) \
+    ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs)
 
 static int run_scenario(const char *name)
 {
@@ -469,6 +518,8 @@ ALONE(more_atoms_than_constant_memory)
 ALONE(every_call_fails_once)
 ALONE(a_card_disappears)
 ALONE(the_card_disappears)
+ALONE(nothing_is_freed_under_a_copy)
+ALONE(a_card_hangs)
 
 typedef struct symbol_row {
     const char *name;
@@ -551,6 +602,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_call_fails_once),
         cmocka_unit_test(test_a_card_disappears),
         cmocka_unit_test(test_the_card_disappears),
+        cmocka_unit_test(test_nothing_is_freed_under_a_copy),
+        cmocka_unit_test(test_a_card_hangs),
     };
     return argc == 2 ? run_scenario(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }

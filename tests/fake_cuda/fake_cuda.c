@@ -4,6 +4,8 @@
  *     devices=2,capability=90,init=0,delay_us=0    what there is; delay_us slows each direct sum
  *     fail=cuMemAlloc_v2,at=3,code=2,device=1      the third such call on the second device fails (device=-1: on any)
  *     lost=1                                       and from then on everything on that device
+ *     hang=1                                       instead of failing, that call never returns
+ *     drag_ms=30                                   copies go on so much longer behind the calls that begin them; one that fails goes on, too
  *
  * A "machine code" image is what fake_nvrtc.c makes: a line of magic, the architecture, the kernel's name, the -D options. */
 #include "../../platform/cuda/driver_api.h"
@@ -89,6 +91,8 @@ static CUresult locked_fault(const char *symbol, int device)
     pthread_mutex_lock(&mutex);
     CUresult code = fault(symbol, device);
     pthread_mutex_unlock(&mutex);
+    while (code != CUDA_SUCCESS && number("hang", 0))
+        pause();
     return code;
 }
 
@@ -348,29 +352,86 @@ CUresult cuMemFreeHost(void *pointer)
     return destroy(HOST, pointer, __func__);
 }
 
+/* A copy under way. */
+typedef struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+} copy;
+
+static int under_way;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+
+static void *copy_later(void *context)
+{
+    copy *c = context;
+    usleep((useconds_t)number("drag_ms", 0) * 1000);
+    memcpy(c->to, c->from, c->bytes);
+    free(c);
+    pthread_mutex_lock(&mutex);
+    under_way--;
+    pthread_cond_broadcast(&arrived);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void start_copy(void *to, const void *from, size_t bytes)
+{
+    pthread_t thread;
+    copy *c = number("drag_ms", 0) > 0 ? malloc(sizeof *c) : NULL;
+    if (c == NULL) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    *c = (copy){to, from, bytes};
+    pthread_mutex_lock(&mutex);
+    under_way++;
+    pthread_mutex_unlock(&mutex);
+    if (pthread_create(&thread, NULL, copy_later, c) == 0)
+        pthread_detach(thread);
+}
+
+static void wait_for_copies(void)
+{
+    pthread_mutex_lock(&mutex);
+    while (under_way > 0)
+        pthread_cond_wait(&arrived, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Whether a copy that is to fail is begun all the same. */
+static CUresult copy_fault(const char *symbol)
+{
+    return current == NULL ? INVALID_CONTEXT : locked_fault(symbol, current->device);
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-    TRY_CURRENT;
+    const CUresult code = copy_fault(__func__);
+    if (code != CUDA_SUCCESS && (current == NULL || number("drag_ms", 0) == 0))
+        return code;
     unsigned char *there = range(to, bytes);
     if (find(STREAM, stream) == NULL)
         return INVALID_HANDLE;
     if (there == NULL)
         return INVALID_VALUE;
-    memcpy(there, from, bytes);
-    return CUDA_SUCCESS;
+    start_copy(there, from, bytes);
+    return code;
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    TRY_CURRENT;
+    const CUresult code = copy_fault(__func__);
+    if (code != CUDA_SUCCESS && (current == NULL || number("drag_ms", 0) == 0))
+        return code;
     const unsigned char *there = range(from, bytes);
     const object *host = find(HOST, to);
     if (find(STREAM, stream) == NULL)
         return INVALID_HANDLE;
     if (there == NULL || host == NULL || bytes > host->size)
         return INVALID_VALUE;
-    memcpy(to, there, bytes);
-    return CUDA_SUCCESS;
+    start_copy(to, there, bytes);
+    return code;
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -470,6 +531,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 CUresult cuStreamSynchronize(CUstream stream)
 {
     TRY_CURRENT;
+    wait_for_copies();
     return find(STREAM, stream) != NULL ? CUDA_SUCCESS : INVALID_HANDLE;
 }
 
@@ -506,6 +568,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 CUresult cuEventSynchronize(CUevent event)
 {
     TRY_CURRENT;
+    wait_for_copies();
     return find(EVENT, event) != NULL ? CUDA_SUCCESS : INVALID_HANDLE;
 }
 
