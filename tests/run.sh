@@ -23,6 +23,7 @@ asan)
     preload=$($CC -print-file-name=libstdc++.so.6)
     options=detect_leaks=1:protect_shadow_gap=0:allocator_may_return_null=1:verify_asan_link_order=0
     options+=:handle_segv=2 # cmocka would catch it and say nothing
+    options+=:use_sigaltstack=0 # compilers in drivers put a stack of their own in its place, in whatever thread calls them
     export ASAN_OPTIONS=${ASAN_OPTIONS:-$options}
     export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
     ;;
