@@ -29,7 +29,8 @@ static void test_help_and_version(void **state)
         free(help);
     }
     char *overview = strdup(cli("help")->out);
-    assert_string_equal(cli("help help")->out, overview);
+    for (const char *const *plea = (const char *const[]){"help help", "help --help", "help -h", "-h", NULL}; *plea != NULL; plea++)
+        assert_string_equal(cli("%s", *plea)->out, overview);
     cli_expect(0, NULL, NULL);
     free(overview);
     assert_string_equal(cli("--version")->out, "leyden " LEY_VERSION "\n");
@@ -125,6 +126,7 @@ static void test_wrong_options(void **state)
         {MAP "--spacing 1e999", 1, "--spacing: 1e999 is out of range"},
         {MAP "--spacing 0.5x", 1, "--spacing takes a number (A), not '0.5x'"},
         {MAP "--spacing 0x1", 1, "--spacing takes a number (A), not '0x1'"},
+        {MAP "--spacing 0,5", 1, "--spacing takes a number (A), not '0,5'"},
         {MAP "--spacing=", 1, "--spacing takes a number (A), not ''"},
         {MAP "--spacing 0", 1, "--spacing: 0 is out of range"},
         {MAP "--spacing -1", 1, "--spacing: -1 is out of range"},

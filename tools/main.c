@@ -67,6 +67,11 @@ static void print_overview(void)
     print_exit_codes();
 }
 
+static bool is_plea(const char *word)
+{
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int help(int argc, char **argv)
 {
     if (argc > 1)
@@ -74,7 +79,7 @@ static int help(int argc, char **argv)
     const subcommand *command = argc == 1 ? find_command(argv[0]) : NULL;
     if (command != NULL)
         options_print_help(command);
-    else if (argc == 0 || strcmp(argv[0], "help") == 0)
+    else if (argc == 0 || is_plea(argv[0]))
         print_overview();
     else
         return fail_unknown(argv[0]);
@@ -116,10 +121,8 @@ int main(int argc, char **argv)
         puts("leyden " LEY_VERSION);
         return flush_results(0);
     }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return flush_results(help(0, NULL));
-    if (strcmp(word, "help") == 0)
-        return flush_results(help(argc - 2, argv + 2));
+    if (is_plea(word))
+        return flush_results(word[0] == '-' ? help(0, NULL) : help(argc - 2, argv + 2));
     const subcommand *command = find_command(word);
     const int code = flush_results(command != NULL ? run(command, argc - 2, argv + 2) : fail_unknown(word));
     if (ley_driver_is_stuck()) { /* what drivers do at the end of a process may wait for it */

@@ -168,7 +168,8 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
         double real = 0;
         int64_t whole = 0;
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), rest);
-        if (found == wanted || length >= sizeof word || !read_number(word, integer, &real, &whole))
+        const bool one_too_many = found + 1 >= wanted && rest[length] == ','; /* or a comma for a decimal point */
+        if (found == wanted || one_too_many || length >= sizeof word || !read_number(word, integer, &real, &whole))
             break;
         /* strtod and strtoll report overflow by their extreme values, which are out of every range. */
         if (!(real >= option->low && real <= option->high) || (option->above_low && !(real > option->low)) ||
