@@ -45,7 +45,8 @@ ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double p
     double low_A[3], high_A[3];
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
-        /* What the quotients may be off by: with 10 A beside 0 and spacings of 0.1 A the origin shall be -10, not -10.1. */
+        /* What the quotients may be off by: with 10 A beside 0 and spacings of 0.1 A the origin shall
+         * be -10, not -10.1. */
         const double reach_A = fmax(fabs(low_A[axis]), fabs(high_A[axis])) + padding_A;
         const double rounding = 4 * DBL_EPSILON * reach_A / spacing_A;
         const double first = floor((low_A[axis] - padding_A) / spacing_A + rounding);

@@ -4,8 +4,8 @@
  *
  *     phi(r_i) = C sum_j q_j S(|r_i - r_j|) / |r_i - r_j|,
  *
- * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a lattice, a map, a job, its report.
- * docs/example.c, installed as share/doc/leyden/example.c, is a whole program of it.
+ * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a lattice, a map, a job,
+ * its report. docs/example.c, installed as share/doc/leyden/example.c, is a whole program of it.
  *
  * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can fail return a
  * ley_status, fill the ley_error they are given (which may be NULL) and leave their results untouched. What a *_create,
@@ -315,8 +315,8 @@ LEY_API bool ley_driver_is_stuck(void);
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
 LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i);
 
-/* Why compiled kernels and measurements could not be kept for the next run, "PATH: why": the first reason in this process, or
- * NULL. Jobs are right without, and begin later. */
+/* Why compiled kernels and measurements could not be kept for the next run, "PATH: why": the first
+ * reason in this process, or NULL. Jobs are right without, and begin later. */
 LEY_API const char *ley_cache_complaint(void);
 
 /* ---- Jobs ------------------------------------------------------------------------------------------------------ */

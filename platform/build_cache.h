@@ -20,7 +20,8 @@ void *cache_get(const cache_key *key, size_t *size);
 /* Stores bytes; that it cannot is no error. */
 void cache_put(const cache_key *key, const void *bytes, size_t size);
 
-/* Why something could not be stored, "PATH: why": the first reason in this process, which never changes; NULL: none so far. */
+/* Why something could not be stored, "PATH: why": the first reason in this process, which never
+ * changes; NULL: none so far. */
 const char *cache_complaint(void);
 
 /* Forgets an entry that proved useless. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Says what the build lacks, and which Debian packages have it. Use: CC=cc missing_packages.sh LIST. Exit code 1 when anything is
-# missing.
+# Says what the build lacks, and which Debian packages have it. Use: CC=cc missing_packages.sh LIST.
+# Exit code 1 when anything is missing.
 list=$1
 CC=${CC:-cc}
 missing= words=

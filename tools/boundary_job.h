@@ -46,8 +46,8 @@ int boundary_choose_stride(const ley_boundary *boundary, int choice, double tole
 /* Lattice of n points around a centre, spacing h: x_i = centre - (n - 1) h / 2 + i h. */
 ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], const double centre_A[3]);
 
-/* Whether atoms, with their radii, reach a face of the lattice or lie beyond it; then a text that says how many, and where. The
- * boundary conditions hold outside of the molecule only. */
+/* Whether atoms, with their radii, reach a face of the lattice or lie beyond it; then a text that says
+ * how many, and where. The boundary conditions hold outside of the molecule only. */
 bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, short_text *what);
 
 /* Comment for the file: what made it, without dates and paths, so that the same command makes the same bytes. `report`: of MDH, else NULL. The

@@ -253,7 +253,8 @@ static char *header_comment(const map_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------------------------- */
 
-/* What the map is, and is not. Energies of probes and a permittivity that grows with the distance say it themselves. */
+/* What the map is, and is not. Energies of probes and a permittivity that grows with the distance
+ * say it themselves. */
 static void print_model(const map_run *run)
 {
     const ley_pair pair = run->input.range.pair;

@@ -1,5 +1,6 @@
-/* What tells a PDB file from a PQR file. A PQR file must never be taken for one, so that no single sign counts that a PQR file
- * can have by chance: its numbers must look like occupancies and B factors throughout, and another sign must say so. */
+/* What tells a PDB file from a PQR file. A PQR file must never be taken for one, so that no single sign
+ * counts that a PQR file can have by chance: its numbers must look like occupancies and B factors
+ * throughout, and another sign must say so. */
 #include "pdb_signs.h"
 
 #include "text.h"
@@ -27,8 +28,8 @@ static const double widest_radius_A = 5;
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Records of crystals, sequences and structures. HEADER, TITLE, REMARK, CRYST1 and MODEL are not among them: programs that write
- * PQR files write these, too. */
+/* Records of crystals, sequences and structures. HEADER, TITLE, REMARK, CRYST1 and MODEL are not among
+ * them: programs that write PQR files write these, too. */
 static const char *const pdb_records[] = {
     "ANISOU", "SIGATM", "SIGUIJ", "SEQRES", "SEQADV", "DBREF",  "DBREF1", "DBREF2", "MODRES", "HETNAM", "HETSYN", "FORMUL",
     "HELIX",  "SHEET",  "TURN",   "SSBOND", "CISPEP", "ORIGX1", "SCALE1", "MTRIX1", "EXPDTA", "REVDAT", "NUMMDL", "MASTER",

@@ -1,5 +1,6 @@
-/* Signs that a file of atoms is a PDB file, not a PQR file: there an occupancy and a B factor stand where a PQR file has
- * charge and radius. docs/formats.md has the signs, and what they must not mistake. */
+/* Signs that a file of atoms is a PDB file, not a PQR file: there an occupancy and a B factor stand
+ * where a PQR file has charge and radius. docs/formats.md has the signs, and what they must not
+ * mistake. */
 #ifndef LEY_IO_PDB_SIGNS_H
 #define LEY_IO_PDB_SIGNS_H
 
