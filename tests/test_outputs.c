@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,6 +225,7 @@ static pid_t start_writer(const char *path, bool handles)
     const pid_t writer = fork();
     if (writer == 0) {
         ley_file *files[2];
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (handles)
             signal(SIGTERM, give_up);
         for (int i = 0; i < 2; i++)
@@ -289,6 +291,7 @@ static void test_writers_of_one_file(void **state)
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < WRITERS; i++)
             if ((writers[i] = fork()) == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing goes on when the test fails */
                 memset(text, 'a' + i, LENGTH);
                 text[LENGTH] = '\0';
                 for (;;)
