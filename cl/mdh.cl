@@ -5,20 +5,24 @@
  * gm_atoms    one `placed` each: where it is, its weight w in offset.w (with exp(kappa R) in it where LEY_SCREENING says so), and the
  *             whole part of kappa R log2(e) in cell.w (its fraction is in the weight)
  * first_atom, n_atoms, part_atoms  the atoms to sum; work-groups of index p along y sum the p-th part_atoms of them
- * gm_places   of faces: segments, the ints of LEY_SEGMENT_FIELDS each, padded to three int4; of a list: its points, like atoms
- * n_places    how many
+ * gm_places   of faces: segments, the ints of LEY_SEGMENT_FIELDS each, padded to three int4; of a list: its points, like atoms, and behind
+ *             them a frame for each work-group: the cell in the middle of its points, and in offset how far from there along each axis
+ *             atoms are near, a little farther than the points
+ * n_places    how many segments or points
  * step, step_low  {h_x, h_y, h_z, ...}: the lattice's spacing, and what it lacks because it is rounded; step.w: atoms nearer than this to
  *             a face are near
  * accumulate  0: store the sums; 1: add to what gm_parts holds (a further batch of atoms)
  * gm_parts    [parts][part_values]; with the compensated sum as much again behind it for the compensations
  *
  * All lengths come times kappa log2(e), or as they are without screening, so that a pair costs one root and one 2^x. Positions come as a
- * lattice cell and an offset within it: subtracting cells is exact. The main loop has them relative to the middle of the face, rounded by
- * its size; atoms near the face, few, are staged without their weight and take a path where each distance is rounded by its own size.
+ * lattice cell and an offset within it: subtracting cells is exact. The main loop has them relative to the middle of the face, or of a
+ * list's group, rounded by its size; atoms near to it, few, are staged without their weight and take a path where each distance is rounded
+ * by its own size.
  *
  * Global size {work-groups LEY_WG, parts}. A group lies on one face, so the distance from the face is the same for all its points;
  * columns and rows of a work-item are strided by the number of work-items along a row and a column, which pads a face by less than a
- * work-item whatever its size. Points of a list that are close to an atom are inexact here: the host replaces them. */
+ * work-item whatever its size. Points of a list come in such an order that a group's are close together; those within 0.05 A of an atom the
+ * host replaces. */
 #if !defined(LEY_WG) || !defined(LEY_POLYNOMIAL_EXPS) || !defined(LEY_SCREENING) || !defined(LEY_POINTS) || !defined(LEY_TILE)
 #error "the specification is incomplete: see LEY_MDH_KEYS in spec.h"
 #endif
@@ -50,13 +54,25 @@ typedef struct {
     int axis; /* that the face is perpendicular to; of a list 2 */
     int a, stride_a, b, stride_b;
     atom step, step_low;
+#if LIST
+    __global const placed *gm_points; /* all of them, n_points */
+    int first, n_points;              /* this work-item's first one */
+    atom reach;                       /* x, y, z: how far from the base atoms are near, along each axis */
+#endif
 } frame;
+
+/* One work-item, for CPU devices, keeps its points of a list as they come, too. */
+#define KEEPS_PLACES (LIST && LEY_ATOMS == LEY_ATOMS_ROWS)
+typedef LEY_PASTE(int, LEY_BITS_SUFFIX) cells;
+#define LEY_CONVERT LEY_PASTE(convert_, real)
 
 typedef struct {
     real x[LEY_UX];   /* the points' coordinates from the base: along a row, */
     across y[ROWS], z[LIST ? ROWS : 1]; /* a column, and across the face, where all have 0 */
     real sum[POINTS];
     real carry[CARRIES ? POINTS : 1];
+    cells cell[KEEPS_PLACES ? 3 * LEY_UX : 1];
+    real offset[KEEPS_PLACES ? 3 * LEY_UX : 1];
 } points;
 
 /* An axis's coordinate from the base. LEY_ROOT_SCALE in all lengths makes up for the factor of the recipe: see pair(). */
@@ -79,18 +95,41 @@ LEY_FN atom relative(const frame *f, placed p)
     return (atom)(ALONG(f, from), DOWN(f, from), ACROSS(f, from), from.w);
 }
 
+#if LIST
+LEY_FN bool is_near(const frame *f, atom a)
+{
+    return fabs(a.x) <= f->reach.x && fabs(a.y) <= f->reach.y && fabs(a.z) <= f->reach.z;
+}
+
+/* The lane-th of a work-item's u-th vector of points; the last point stands in for those that are not there. */
+LEY_FN placed point(const frame *f, int u, int lane)
+{
+    return f->gm_points[min(f->first + u * LEY_WG * LEY_WIDTH + lane, f->n_points - 1)];
+}
+
+/* An atom as add() wants it: a near one at the base, where no pair is beyond a float. */
+LEY_FN atom staged(const frame *f, placed p, bool *near)
+{
+    atom a = relative(f, p);
+    a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
+    *near = is_near(f, a);
+    if (*near)
+        a = (atom)(0, 0, 0, 0);
+    return a;
+}
+#else
 /* An atom as add() wants it. */
 LEY_FN atom staged(const frame *f, placed p, bool *is_near)
 {
     atom a = relative(f, p);
     a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
-    *is_near = !LIST && fabs(a.z) < f->step.w * LEY_ROOT_SCALE;
+    *is_near = fabs(a.z) < f->step.w * LEY_ROOT_SCALE;
     if (*is_near)
         a.w = 0;
-    if (!LIST)
-        a.z = a.z * a.z + LEAST_R2;
+    a.z = a.z * a.z + LEAST_R2;
     return a;
 }
+#endif
 
 /* 1/d exp(-kappa (d - R)) but for constant factors, of a work-item's k-th point. The units make r2 ley_unscaled_root(r2) = kappa d log2(e). */
 LEY_FN real pair(real r2, int radius, int k)
@@ -137,7 +176,39 @@ LEY_FN void add(points *p, atom a, int radius)
 #endif
 }
 
-#if !LIST
+#if LIST
+/* As from_base(), of a vector of points from an atom. */
+LEY_FN real from_atom(cells n, real offset, scalar step, scalar step_low)
+{
+    const real along = LEY_CONVERT(n);
+    return (along * step + (along * step_low + offset)) * LEY_ROOT_SCALE;
+}
+
+/* Adds an atom near the points: coordinates from the atom, cells first. */
+LEY_FN void add_near(points *p, const frame *f, placed near)
+{
+    const scalar weight = near.offset.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE);
+#if KEEPS_PLACES
+    FOR_COLUMNS(u) {
+        const real dx = from_atom(p->cell[3 * u] - near.cell.x, p->offset[3 * u] - near.offset.x, f->step.x, f->step_low.x);
+        const real dy = from_atom(p->cell[3 * u + 1] - near.cell.y, p->offset[3 * u + 1] - near.offset.y, f->step.y, f->step_low.y);
+        const real dz = from_atom(p->cell[3 * u + 2] - near.cell.z, p->offset[3 * u + 2] - near.offset.z, f->step.z, f->step_low.z);
+        ADD(p->sum[u], p->carry[u * CARRIES], weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, u));
+    }
+#else
+    _Pragma("unroll 1") for (int u = 0; u < LEY_UX; u++) { /* one after the other: all at once would take the main loop's registers */
+        const placed at = point(f, u, 0);
+        const real dx = from_atom(at.cell.x - near.cell.x, at.offset.x - near.offset.x, f->step.x, f->step_low.x);
+        const real dy = from_atom(at.cell.y - near.cell.y, at.offset.y - near.offset.y, f->step.y, f->step_low.y);
+        const real dz = from_atom(at.cell.z - near.cell.z, at.offset.z - near.offset.z, f->step.z, f->step_low.z);
+        const real term = weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, POINTS);
+        FOR_COLUMNS(k)
+            if (k == u)
+                ADD(p->sum[k], p->carry[k * CARRIES], term);
+    }
+#endif
+}
+#else
 /* Adds an atom near the face: coordinates from the atom, cells first. */
 LEY_FN void add_near(points *p, const frame *f, placed near)
 {
@@ -173,24 +244,42 @@ LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms
             if (is_near)
                 atomic_or(&sm_near[j / 32], 1u << (j % 32));
             if (LEY_SCREENING == LEY_SCREENING_WIDE)
-                sm_radius[j] = gm_atoms[base + j].cell.w;
+                sm_radius[j] = LIST && is_near ? 0 : gm_atoms[base + j].cell.w;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = 0; j < count; j++)
             add(p, sm_tile[j], LEY_SCREENING == LEY_SCREENING_WIDE ? sm_radius[j] : 0);
-#if !LIST
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (uint left = sm_near[w]; left != 0; left &= left - 1)
                 add_near(p, f, gm_atoms[base + 32 * w + 31 - clz(left & -left)]);
-#endif
     }
 }
 #elif LIST
+/* One work-item, for CPU devices. */
 LEY_FN void sum_atoms(points *p, const frame *f, __global const placed *gm_atoms, int n_atoms)
 {
-    bool is_near;
-    for (int j = 0; j < n_atoms; j++)
-        add(p, staged(f, gm_atoms[j], &is_near), gm_atoms[j].cell.w);
+    scalar x[LEY_TILE], y[LEY_TILE], z[LEY_TILE], w[LEY_TILE];
+    int near[LEY_TILE];
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        int n_near = 0;
+        for (int j = 0; j < count; j++) {
+            const atom a = relative(f, gm_atoms[base + j]);
+            x[j] = a.x;
+            y[j] = a.y;
+            z[j] = a.z;
+            w[j] = a.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE);
+        }
+        for (int j = 0; j < count; j++)
+            if (is_near(f, (atom)(x[j], y[j], z[j], 0))) {
+                near[n_near++] = base + j;
+                x[j] = y[j] = z[j] = w[j] = 0;
+            }
+        for (int j = 0; j < count; j++)
+            add(p, (atom)(x[j], y[j], z[j], w[j]), LEY_SCREENING == LEY_SCREENING_WIDE && w[j] != 0 ? gm_atoms[base + j].cell.w : 0);
+        for (int n = 0; n < n_near; n++)
+            add_near(p, f, gm_atoms[near[n]]);
+    }
 }
 #else
 /* One work-item, for CPU devices: it lays a tile of atoms out as what its rows need of each, once for all its columns; the inner loop then
@@ -265,14 +354,16 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
     f.step = step;
     f.step_low = step_low;
 #if LIST
-    __global const placed *gm_points = (__global const placed *)gm_places;
-    const int first = group * LEY_WG * LEY_UX * LEY_WIDTH + get_local_id(0) * LEY_WIDTH;
-    f.base = gm_points[group * LEY_WG * LEY_UX * LEY_WIDTH].cell;
+    f.gm_points = (__global const placed *)gm_places;
+    f.first = group * LEY_WG * LEY_UX * LEY_WIDTH + get_local_id(0) * LEY_WIDTH;
+    f.n_points = n_places;
+    f.base = f.gm_points[n_places + group].cell;
+    f.reach = f.gm_points[n_places + group].offset * LEY_ROOT_SCALE;
     f.axis = 2;
     FOR_COLUMNS(u) {
         scalar x[LEY_WIDTH], y[LEY_WIDTH], z[LEY_WIDTH];
-        UNROLL for (int lane = 0; lane < LEY_WIDTH; lane++) { /* the last points stand in for those that are not there */
-            const atom at = relative(&f, gm_points[min(first + u * LEY_WG * LEY_WIDTH + lane, n_places - 1)]);
+        UNROLL for (int lane = 0; lane < LEY_WIDTH; lane++) {
+            const atom at = relative(&f, point(&f, u, lane));
             x[lane] = at.x;
             y[lane] = at.y;
             z[lane] = at.z;
@@ -280,6 +371,23 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
         p.x[u] = LEY_LOAD(x);
         p.y[u] = LEY_LOAD(y);
         p.z[u] = LEY_LOAD(z);
+#if KEEPS_PLACES
+        scalar offset[3 * LEY_WIDTH];
+        int cell[3 * LEY_WIDTH];
+        UNROLL for (int lane = 0; lane < LEY_WIDTH; lane++) {
+            const placed at = point(&f, u, lane);
+            offset[lane] = at.offset.x;
+            offset[LEY_WIDTH + lane] = at.offset.y;
+            offset[2 * LEY_WIDTH + lane] = at.offset.z;
+            cell[lane] = at.cell.x;
+            cell[LEY_WIDTH + lane] = at.cell.y;
+            cell[2 * LEY_WIDTH + lane] = at.cell.z;
+        }
+        UNROLL for (int axis = 0; axis < 3; axis++) {
+            p.offset[3 * u + axis] = LEY_LOAD(offset + axis * LEY_WIDTH);
+            p.cell[3 * u + axis] = LEY_LOAD(cell + axis * LEY_WIDTH);
+        }
+#endif
     }
 #else
     __global const segment *gm_segments = (__global const segment *)gm_places;
@@ -324,7 +432,7 @@ void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, 
     const size_t carries = (size_t)get_num_groups(1) * (part_values / LEY_WIDTH);
 #if LIST
     FOR_COLUMNS(u) {
-        const int at = first + u * LEY_WG * LEY_WIDTH;
+        const int at = f.first + u * LEY_WG * LEY_WIDTH;
         if (at < n_places)
             store(&p, u, gm_sum + at / LEY_WIDTH, gm_sum + carries + at / LEY_WIDTH, accumulate);
     }

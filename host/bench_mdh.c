@@ -72,6 +72,7 @@ static void end(void *problem)
     mdh_bench *p = problem;
     if (p == NULL)
         return;
+    mdh_problem_end(&p->problem);
     ley_boundary_destroy(p->boundary);
     ley_atoms_destroy(p->atoms);
     free(p);
@@ -137,9 +138,8 @@ static ley_status make_parts(mdh_bench *p, const ley_bench_options *o, const ley
     p->ions[1] = (ley_ion){-1, o->salt_M, 2};
     p->solvent = (ley_solvent){.dielectric = 78.54, .solute_dielectric = 2, .temperature_K = 298.15,
                                .ion_count = screened(o) ? 2 : 0, .ions = p->ions};
-    mdh_problem_init(&p->problem, p->atoms, p->boundary, ley_solvent_coulomb_constant(&p->solvent) / p->solvent.dielectric,
-                     ley_screening_per_A(&p->solvent));
-    return LEY_OK;
+    return mdh_problem_init(&p->problem, p->atoms, p->boundary, ley_solvent_coulomb_constant(&p->solvent) / p->solvent.dielectric,
+                            ley_screening_per_A(&p->solvent), error);
 }
 
 static ley_status make(const ley_bench_options *o, const ley_bench_device *d, void **problem, ley_error *error)

@@ -28,6 +28,11 @@ struct frame {
     int axis; /* that the face is perpendicular to; of a list 2 */
     int a, stride_a, b, stride_b;
     atom step, step_low;
+#if LIST
+    const placed *gm_points; /* all of them, n_points */
+    int first, n_points;     /* this thread's first one */
+    atom reach;              /* x, y, z: how far from the base atoms are near, along each axis */
+#endif
 };
 
 struct points {
@@ -58,18 +63,35 @@ LEY_FN atom relative(const frame &f, const placed &p)
     return a;
 }
 
+#if LIST
+LEY_FN bool is_within(scalar x, scalar reach)
+{
+    return LEY_MAX(x, -x) <= reach * LEY_ROOT_SCALE;
+}
+
+/* An atom as add() wants it: a near one at the base, where no pair is beyond a float. */
+LEY_FN atom staged(const frame &f, const placed &p, bool &is_near)
+{
+    atom a = relative(f, p);
+    is_near = is_within(a.x, f.reach.x) && is_within(a.y, f.reach.y) && is_within(a.z, f.reach.z);
+    a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
+    if (is_near)
+        a.x = a.y = a.z = a.w = 0;
+    return a;
+}
+#else
 /* An atom as add() wants it. */
 LEY_FN atom staged(const frame &f, const placed &p, bool &is_near)
 {
     atom a = relative(f, p);
     a.w *= LEY_ROOT_SCALE * LEY_ROOT_SCALE;
-    is_near = !LIST && LEY_MAX(a.z, -a.z) < f.step.w * LEY_ROOT_SCALE;
+    is_near = LEY_MAX(a.z, -a.z) < f.step.w * LEY_ROOT_SCALE;
     if (is_near)
         a.w = 0;
-    if (!LIST)
-        a.z = a.z * a.z + LEAST_R2;
+    a.z = a.z * a.z + LEAST_R2;
     return a;
 }
+#endif
 
 /* 1/d exp(-kappa (d - R)) but for constant factors, of a work-item's k-th point. The units make r2 ley_unscaled_root(r2) = kappa d log2(e). */
 LEY_FN real pair(real r2, int radius, int k)
@@ -116,7 +138,29 @@ LEY_FN void add(points &p, const atom &a, int radius)
 #endif
 }
 
-#if !LIST
+#if LIST
+/* The u-th of a thread's points; the last one stands in for those that are not there. */
+LEY_FN const placed &point(const frame &f, int u)
+{
+    return f.gm_points[min(f.first + u * LEY_WG, f.n_points - 1)];
+}
+
+/* Adds an atom near the points: coordinates from the atom, cells first. */
+LEY_FN void add_near(points &p, const frame &f, const placed &near)
+{
+    const scalar weight = near.offset.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE);
+    _Pragma("unroll 1") for (int u = 0; u < LEY_UX; u++) { /* one after the other: all at once would take the main loop's registers */
+        const placed &at = point(f, u);
+        const real dx = from_base(at.cell.x - near.cell.x, at.offset.x - near.offset.x, f.step.x, f.step_low.x);
+        const real dy = from_base(at.cell.y - near.cell.y, at.offset.y - near.offset.y, f.step.y, f.step_low.y);
+        const real dz = from_base(at.cell.z - near.cell.z, at.offset.z - near.offset.z, f.step.z, f.step_low.z);
+        const real term = weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, POINTS);
+        FOR_COLUMNS(k)
+            if (k == u)
+                ADD(p.sum[k], p.carry[k * CARRIES], term);
+    }
+}
+#else
 /* Adds an atom near the face: coordinates from the atom, cells first. */
 LEY_FN void add_near(points &p, const frame &f, const placed &near)
 {
@@ -153,16 +197,14 @@ LEY_FN void sum_atoms(points &p, const frame &f, const placed *gm_atoms, int n_a
             if (is_near)
                 atomicOr(&sm_near[j / 32], 1u << (j % 32));
             if (LEY_SCREENING == LEY_SCREENING_WIDE)
-                sm_radius[j] = gm_atoms[base + j].cell.w;
+                sm_radius[j] = LIST && is_near ? 0 : gm_atoms[base + j].cell.w;
         }
         __syncthreads();
         for (int j = 0; j < count; j++)
             add(p, sm_tile[j], LEY_SCREENING == LEY_SCREENING_WIDE ? sm_radius[j] : 0);
-#if !LIST
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (unsigned left = sm_near[w]; left != 0; left &= left - 1)
                 add_near(p, f, gm_atoms[base + 32 * w + __ffs((int)left) - 1]);
-#endif
     }
 }
 #endif
@@ -196,12 +238,14 @@ mdh(const placed *__restrict__ gm_atoms, int first_atom, int n_atoms, int part_a
     f.step = step;
     f.step_low = step_low;
 #if LIST
-    const placed *gm_points = (const placed *)gm_places;
-    const int first = group * LEY_WG * LEY_UX + (int)threadIdx.x;
-    f.base = gm_points[group * LEY_WG * LEY_UX].cell;
+    f.gm_points = (const placed *)gm_places;
+    f.first = group * LEY_WG * LEY_UX + (int)threadIdx.x;
+    f.n_points = n_places;
+    f.base = f.gm_points[n_places + group].cell;
+    f.reach = f.gm_points[n_places + group].offset;
     f.axis = 2;
-    FOR_COLUMNS(u) { /* the last point stands in for those that are not there */
-        const atom at = relative(f, gm_points[min(first + u * LEY_WG, n_places - 1)]);
+    FOR_COLUMNS(u) {
+        const atom at = relative(f, point(f, u));
         p.x[u] = at.x;
         p.y[u] = at.y;
         p.z[u] = at.z;
@@ -240,7 +284,7 @@ mdh(const placed *__restrict__ gm_atoms, int first_atom, int n_atoms, int part_a
     const size_t carries = (size_t)gridDim.y * part_values;
 #if LIST
     FOR_COLUMNS(u) {
-        const int at = first + u * LEY_WG;
+        const int at = f.first + u * LEY_WG;
         if (at < n_places)
             store(p, u, gm_sum + at, gm_sum + carries + at, accumulate);
     }

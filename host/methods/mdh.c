@@ -20,8 +20,7 @@
 static const double slab_s = 0.1; /* aim: progress, balance and cancelling */
 static const int64_t most_slab_points = 4 << 20;
 
-/* Points of a list this near to an atom are recomputed in double precision: a kernel's positions are rounded by how far apart a work-group's
- * points lie. */
+/* Points of a list this near to an atom are recomputed in double precision: a kernel has positions to 2e-8 A at best. */
 static const double near_A = 0.05;
 
 typedef struct mdh_state {
@@ -33,18 +32,21 @@ typedef struct mdh_state {
 
 static ley_status prepare(ley_job *job, ley_error *error)
 {
-    mdh_problem *problem = malloc(sizeof *problem);
+    mdh_problem *problem = calloc(1, sizeof *problem);
     if (problem == NULL)
         return ley_fail_memory(error, sizeof *problem, "the job");
-    mdh_problem_init(problem, job->atoms, job->boundary, ley_solvent_coulomb_constant(&job->solvent) / job->solvent.dielectric,
-                     ley_screening_per_A(&job->solvent));
-    problem->cancelled = &job->cancelled;
     job->method_data = problem;
-    return LEY_OK;
+    ley_status status = mdh_problem_init(problem, job->atoms, job->boundary,
+                                         ley_solvent_coulomb_constant(&job->solvent) / job->solvent.dielectric,
+                                         ley_screening_per_A(&job->solvent), error);
+    problem->cancelled = &job->cancelled;
+    return status;
 }
 
 static void release(ley_job *job)
 {
+    if (job->method_data != NULL)
+        mdh_problem_end(job->method_data);
     free(job->method_data);
     job->method_data = NULL;
 }

@@ -21,14 +21,18 @@ typedef struct mdh_problem {
     patch patches[PATCH_COUNT];   /* of a lattice */
     int patch_count;              /* 0: a list */
     int64_t rows;                 /* of all patches; of a list its points: what slabs count */
-    double promise;               /* of the relative RMS error in float: see mdh_problem_promise() */
+    int32_t *order;               /* of a list: its points' indices, such that neighbours are neighbours in space */
+    double promise;               /* of the error in float: see mdh_problem_promise() */
 } mdh_problem;
 
-/* Of a solvent with this C (the dielectric in it) and this kappa. */
-void mdh_problem_init(mdh_problem *problem, const ley_atoms *atoms, const ley_boundary *boundary, double coulomb_constant,
-                      double kappa_per_A);
+/* Of a solvent with this C (the dielectric in it) and this kappa. On failure there is nothing to end. */
+ley_status mdh_problem_init(mdh_problem *problem, const ley_atoms *atoms, const ley_boundary *boundary, double coulomb_constant,
+                            double kappa_per_A, ley_error *error);
 
-/* What is promised of the relative RMS error by this arithmetic. */
+/* A zeroed problem may be ended, too. */
+void mdh_problem_end(mdh_problem *problem);
+
+/* What is promised of the error at each point by this arithmetic, relative to the sum of the absolute terms there. */
 double mdh_problem_promise(const mdh_problem *problem, ley_math math, ley_sum sum);
 
 /* Points in rows [first, first + count). */

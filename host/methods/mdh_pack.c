@@ -1,6 +1,7 @@
 #include "mdh_pack.h"
 
 #include "cells.h"
+#include "parallel.h"
 #include "spec.h"
 
 #include <math.h>
@@ -76,14 +77,74 @@ int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packe
     return (int)count;
 }
 
+int64_t mdh_group_points(const mdh_spec *spec)
+{
+    return (int64_t)spec->wg * spec->width * spec->ux;
+}
+
+int64_t mdh_packed_points(const mdh_spec *spec, int64_t count)
+{
+    const int64_t each = mdh_group_points(spec);
+    return count + (count + each - 1) / each;
+}
+
+/* Where positions are rounded by how far the points reach, by 6e-8 of it, twice: from this share of it on that is 2e-6 of a distance or less. */
+static const double near_share = 0.05;
+
+/* The frame of points [first, end). */
+static placed_double make_frame(const mdh_problem *problem, int64_t first, int64_t end)
+{
+    double low_A[3] = {INFINITY, INFINITY, INFINITY}, high_A[3] = {-INFINITY, -INFINITY, -INFINITY}, middle_A[3], reach = 0;
+    for (int64_t i = first; i < end; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            const double x_A = problem->boundary->point_A[3 * (int64_t)problem->order[i] + axis];
+            low_A[axis] = x_A < low_A[axis] ? x_A : low_A[axis];
+            high_A[axis] = x_A > high_A[axis] ? x_A : high_A[axis];
+        }
+    for (int axis = 0; axis < 3; axis++)
+        middle_A[axis] = 0.5 * (low_A[axis] + high_A[axis]);
+    placed_double frame = place(problem, middle_A, 0, 0);
+    for (int axis = 0; axis < 3; axis++) {
+        frame.offset[axis] = fabs(frame.offset[axis]) + 0.5 * (high_A[axis] - low_A[axis]) * problem->unit_per_A;
+        reach = fmax(reach, frame.offset[axis]);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        frame.offset[axis] += near_share * reach;
+    return frame;
+}
+
+typedef struct packing {
+    const mdh_spec *spec;
+    const mdh_problem *problem;
+    int64_t first, count;
+    void *packed;
+} packing;
+
+static void pack_groups(void *context, size_t first_group, size_t last_group)
+{
+    const packing *k = context;
+    const int64_t each = mdh_group_points(k->spec);
+    for (int64_t group = (int64_t)first_group; group < (int64_t)last_group; group++) {
+        const int64_t begin = group * each, end = begin + each < k->count ? begin + each : k->count;
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t at = k->problem->order[k->first + i];
+            const placed_double p = place(k->problem, k->problem->boundary->point_A + 3 * at, 0, 0);
+            put(k->spec, &p, (size_t)i, k->packed);
+        }
+        const placed_double frame = make_frame(k->problem, k->first + begin, k->first + end);
+        put(k->spec, &frame, (size_t)(k->count + group), k->packed);
+    }
+}
+
 void mdh_pack_points(const mdh_spec *spec, const mdh_problem *problem, int64_t first, int64_t count, void *packed)
 {
-    for (int64_t i = 0; i < count; i++) {
-        double point_A[3];
-        ley_boundary_point_A(problem->boundary, first + i, point_A);
-        const placed_double p = place(problem, point_A, 0, 0);
-        put(spec, &p, (size_t)i, packed);
-    }
+    const int64_t worth_threads = 1 << 16;
+    packing k = {spec, problem, first, count, packed};
+    const size_t groups = (size_t)(mdh_packed_points(spec, count) - count);
+    if (count >= worth_threads)
+        parallel_ranges(groups, pack_groups, &k);
+    else
+        pack_groups(&k, 0, groups);
 }
 
 /* Positions from the middle of a face are rounded by 6e-8 of its half edge: beyond this distance that is 4e-6 or less of the distance. */

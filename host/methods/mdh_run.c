@@ -57,7 +57,7 @@ static void cut_list(mdh_run *run)
 {
     const mdh_spec *spec = &run->kernel->choice.spec;
     run->part_values = (int)(ceil_div(run->count, spec->width) * spec->width);
-    run->groups = (size_t)ceil_div(run->count, (int64_t)spec->wg * spec->width * spec->ux);
+    run->groups = (size_t)ceil_div(run->count, mdh_group_points(spec));
 }
 
 /* Into how many parts the atoms go, and how many of these a launch sums. */
@@ -100,13 +100,19 @@ static size_t value_bytes(const mdh_run *run)
     return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
+static size_t list_bytes(const mdh_run *run)
+{
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    return (size_t)mdh_packed_points(spec, run->count) * mdh_placed_bytes(spec);
+}
+
 static ley_status make_buffers(mdh_run *run, ley_error *error)
 {
     dev *device = run->kernel->device;
     const mdh_spec *spec = &run->kernel->choice.spec;
     const size_t sums = (size_t)run->part_values * value_bytes(run);
     const size_t parts = sums * run->parts * (spec->sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
-    const size_t places = run->segment_count > 0 ? sizeof run->segments : (size_t)run->count * mdh_placed_bytes(spec);
+    const size_t places = run->segment_count > 0 ? sizeof run->segments : list_bytes(run);
     ley_status status = grow(device, &run->places, &run->place_bytes, places, DEV_READ_ONLY, error);
     if (status == LEY_OK)
         status = grow(device, &run->part_sums, &run->part_bytes, parts, DEV_READ_WRITE, error);
@@ -121,12 +127,11 @@ static ley_status write_places(mdh_run *run, ley_error *error)
     dev *device = run->kernel->device;
     if (run->segment_count > 0)
         return device->backend->write(device, run->places, 0, run->segments, sizeof run->segments, error);
-    const mdh_spec *spec = &run->kernel->choice.spec;
-    const size_t bytes = (size_t)run->count * mdh_placed_bytes(spec);
+    const size_t bytes = list_bytes(run);
     void *packed = calloc(1, bytes);
     if (packed == NULL)
         return ley_fail_memory(error, bytes, "packed points");
-    mdh_pack_points(spec, run->kernel->problem, run->first, run->count, packed);
+    mdh_pack_points(&run->kernel->choice.spec, run->kernel->problem, run->first, run->count, packed);
     ley_status status = device->backend->write(device, run->places, 0, packed, bytes, error);
     free(packed);
     return status;
@@ -207,7 +212,7 @@ static void store(const mdh_run *run, double *values)
 {
     const mdh_problem *problem = run->kernel->problem;
     for (int64_t i = 0; run->segment_count == 0 && i < run->count; i++)
-        values[run->first + i] = staged_value(run, (size_t)i);
+        values[problem->order[run->first + i]] = staged_value(run, (size_t)i);
     int which = -1;
     int64_t begin = 0;
     for (int i = 0; i < problem->patch_count; begin += problem->patches[i++].n_b) {

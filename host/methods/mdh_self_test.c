@@ -106,13 +106,14 @@ ley_status mdh_self_test(mdh_kernel *k, ley_error *error)
     const ley_solvent solvent = test_solvent(spec->screening, ions, &largest_radius_A);
     ley_atoms *atoms = NULL;
     ley_boundary *boundary = NULL;
-    mdh_problem problem;
+    mdh_problem problem = {.order = NULL};
     ley_status status = make_atoms(slow ? 90 : 1500, largest_radius_A, spec->points == LEY_POINTS_FACES, &atoms, error);
     if (status == LEY_OK)
         status = make_boundary(spec->points, &boundary, error);
+    if (status == LEY_OK)
+        status = mdh_problem_init(&problem, atoms, boundary, ley_solvent_coulomb_constant(&solvent) / solvent.dielectric,
+                                  ley_screening_per_A(&solvent), error);
     if (status == LEY_OK) {
-        mdh_problem_init(&problem, atoms, boundary, ley_solvent_coulomb_constant(&solvent) / solvent.dielectric,
-                         ley_screening_per_A(&solvent));
         problem.screening = spec->screening;
         k->most_part_atoms = slow ? 40 : 600; /* two parts in a launch, and two launches */
         status = mdh_kernel_load(k, &problem, error);
@@ -121,6 +122,7 @@ ley_status mdh_self_test(mdh_kernel *k, ley_error *error)
         status = compute(k, &problem, boundary, error);
     if (status == LEY_OK)
         status = compare(k, &problem, &solvent, boundary, error);
+    mdh_problem_end(&problem);
     ley_boundary_destroy(boundary);
     ley_atoms_destroy(atoms);
     return status;
