@@ -12,6 +12,7 @@ struct ley_atoms {
     size_t n;
     double *position_A, *charge_e, *radius_A; /* one block, in this order */
     double low_A[3], high_A[3], total_charge_e;
+    bool is_kept; /* a driver may still read the numbers */
 };
 
 static ley_status check_atom(size_t i, const double *position_A, double charge_e, double radius_A, ley_error *error)
@@ -103,8 +104,15 @@ void ley_atoms_destroy(ley_atoms *atoms)
 {
     if (atoms == NULL)
         return;
-    free(atoms->position_A);
+    if (!atoms->is_kept)
+        free(atoms->position_A);
     free(atoms);
+}
+
+void *ley_atoms_keep(ley_atoms *atoms)
+{
+    atoms->is_kept = true;
+    return atoms->position_A;
 }
 
 size_t ley_atoms_count(const ley_atoms *atoms)

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "io/atoms_file.h"
 #include "methods/method.h"
 #include "watch.h"
 
@@ -147,6 +148,8 @@ static void run_shift(worker *w, void *context)
 static void leave_shift(worker *w, void *context)
 {
     shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
+    if (!s->job->has_left) /* the atoms may be on their way to it, straight from the caller's */
+        dev_keep(ley_atoms_keep((ley_atoms *)(uintptr_t)s->job->atoms));
     s->job->has_left = true;
     if (!s->is_at_work)
         return;

@@ -17,6 +17,9 @@ ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error);
 /* [5 n]: all positions, then all charges, then all radii. */
 double *ley_atoms_numbers(ley_atoms *atoms);
 
+/* From now on the numbers, which it returns, are not freed with the atoms: a driver that does not return may still read them. */
+void *ley_atoms_keep(ley_atoms *atoms);
+
 /* Checks the numbers as ley_atoms_create() does and takes bounds and total charge. */
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
 
