@@ -120,6 +120,12 @@ $(BUILD)/tests/fake_cuda/libnvrtc.so: $(BUILD)/tests/fake_cuda/fake_nvrtc.o
 
 $(BUILD)/tests/test_cuda: | $(fake_cuda)
 
+# Faults before the real OpenCL, for test_faults.
+$(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
+	$(CC) $(common) $(CFLAGS) -shared -o $@ $< -ldl -pthread
+
+$(BUILD)/tests/test_faults: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+
 test: deps
 	@$(BUILD_ALL) check
 

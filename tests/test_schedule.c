@@ -174,7 +174,8 @@ static void test_a_hanging_device_is_given_up(void **state)
         assert_true(ley_driver_is_stuck());
         const double *position_A = ley_atoms_positions_A(o.atoms), x_A = position_A[0];
         clean(&o);
-        assert_true(position_A[0] == x_A); /* the atoms are gone; what a driver may still read is not */
+        if (hanging[i].hang_open == 0) /* else there was no job yet */
+            assert_true(position_A[0] == x_A); /* the atoms are gone; what a driver may still read is not */
         assert_int_equal(plans[0].live_objects, 0);
     }
     watch_patience_replace(NULL);
