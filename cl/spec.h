@@ -123,6 +123,16 @@
 #define LEY_PAIR_MORE(pair) \
     ((pair) == LEY_PAIR_SPEC_LENNARD_JONES ? 1 : (pair) == LEY_PAIR_SPEC_BUCKINGHAM ? 2 : 0)
 
+/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, or else of the pair function LEY_PAIR_SPEC_... */
+#define LEY_TERM_DCS 100
+#define LEY_TERM_MDH 101
+
+/* reference.cl. A work-group of LEY_WG work-items computes one point; LEY_SUM is double. */
+#define LEY_REFERENCE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_TERM, term)
+
 /* LEY_STORE: how a kernel that computes regions of points stores them. */
 #define LEY_STORE_REGIONS 0 /* one region after the other */
 #define LEY_STORE_ROWS 1    /* in rows, padded to whole regions */

@@ -83,9 +83,22 @@ LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e,
         return ley_double_term(eps * pow(R_A / r_A, 12.0), eps * 2 * pow(R_A / r_A, 6.0));
     case LEY_PAIR_SPEC_BUCKINGHAM: /* R = 0: exp(-infinity), which is 0 */
         return ley_double_term(eps * 6 / (k - 6) * exp(k * (1 - r_A / R_A)), eps * k / (k - 6) * pow(R_A / r_A, 6.0));
-    default:
-        return ley_single_term(NAN);
+    default: /* not a number */
+        return ley_single_term(sqrt(-1.0));
     }
+}
+
+/* Functions that vanish at the cutoff: shifted and Taylor's. There it does not matter which pairs are within it; but a distance
+ * r is right to LEY_PLACE r in floats, and next to the cutoff such a function changes by much of its value on that way. What is
+ * right then lies between the values at r (1 + LEY_PLACE) and r (1 - LEY_PLACE). */
+#define LEY_VANISHES(pair) ((pair) >= LEY_PAIR_SPEC_SHIFTED && (pair) <= LEY_PAIR_SPEC_TAYLOR4)
+#define LEY_PLACE 2e-7
+#define LEY_NEXT_TO_CUTOFF 0.9 /* in cutoffs: before it, that is less than rounding */
+
+/* The value of a unit charge at r, 0 beyond the cutoff. */
+LEY_TERM_FN double ley_vanishing_value(int pair, double r_A, double a_A)
+{
+    return r_A < a_A ? ley_pair_term(pair, r_A, a_A, 1, 0, 0, 0).value : 0;
 }
 
 #endif

@@ -63,7 +63,7 @@ double accuracy_promise(ley_math math, ley_sum sum)
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): small, seedable, the same everywhere. */
-static uint64_t next_random(uint64_t *state)
+uint64_t accuracy_random(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -75,7 +75,7 @@ size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *in
 {
     const size_t n = wanted < total ? wanted : (size_t)total;
     for (size_t i = 0; i < n; i++)
-        indices[i] = (int64_t)(n == total ? i : next_random(&seed) % total);
+        indices[i] = (int64_t)(n == total ? i : accuracy_random(&seed) % total);
     return n;
 }
 

@@ -29,6 +29,9 @@ ley_accuracy accuracy_compare_float(size_t n, const float *values, const referen
 /* What a job promises of the error at each point, by its arithmetic. */
 double accuracy_promise(ley_math math, ley_sum sum);
 
+/* The next of a row of random numbers, the same everywhere, from a seed. */
+uint64_t accuracy_random(uint64_t *state);
+
 /* `wanted` numbers below `total`: random ones, or all in order when there are no more. Returns how many. */
 size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *indices);
 

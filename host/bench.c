@@ -148,6 +148,8 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
 {
     if ((unsigned)options->method >= sizeof subjects / sizeof subjects[0])
         return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)options->method);
+    if ((unsigned)options->math > LEY_MATH_AUTO || (unsigned)options->sum > LEY_SUM_DOUBLE)
+        return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic, or one that follows from a job's error");
     const bench_subject *subject = subjects[options->method];
     if (options->linear && subject->scale == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");

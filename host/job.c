@@ -6,11 +6,16 @@
 #include "schedule.h"
 #include "short_range.h"
 #include "solvent.h"
+#include "verification.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const method *const methods[] = {[LEY_METHOD_DCS] = &method_dcs, [LEY_METHOD_MDH] = &method_mdh, [LEY_METHOD_CUTOFF] = &method_cutoff};
+
+/* With the sum "auto": what floats may be off by, relative to the values. */
+static const double most_float_rms = 1e-5;
+
 enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
 
 void ley_job_options_default(ley_job_options *options)
@@ -30,6 +35,7 @@ void ley_job_options_default(ley_job_options *options)
                                                  .depth_for_all_kcal_mol = 0.1,
                                                  .bin_depth = 8,
                                                  .bin_fill = 0.75},
+                                 .verify_points = 1000,
                                  .verify_seed = 1};
 }
 
@@ -53,7 +59,7 @@ static ley_status check_options(const ley_job_options *o, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)o->method);
     if ((unsigned)o->units > LEY_UNITS_KCAL_MOL_E)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown units %d", (int)o->units);
-    if ((unsigned)o->math > LEY_MATH_AUTO || (unsigned)o->sum > LEY_SUM_DOUBLE)
+    if ((unsigned)o->math > LEY_MATH_AUTO || (unsigned)o->sum > LEY_SUM_AUTO)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic");
     /* With these bounds no potential of any atoms overflows a float. */
     if (!(o->dielectric >= 1e-3 && o->dielectric <= 1e6))
@@ -62,6 +68,8 @@ static ley_status check_options(const ley_job_options *o, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "temperature %g K, must be 1e-3 to 1e6", o->temperature_K);
     if (!(o->r_min_A >= 1e-6 && o->r_min_A <= 1e3))
         return ley_fail(error, LEY_ERROR_USAGE, "r_min %g A, must be 1e-6 to 1e3", o->r_min_A);
+    if (o->sum == LEY_SUM_AUTO && o->verify_points == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "the sum's type is to follow from the error, and verification, which measures it, is off");
     if (o->slab_planes < 0)
         return ley_fail(error, LEY_ERROR_USAGE, "slab planes %lld, must not be negative", (long long)o->slab_planes);
     if (o->variant != NULL && !known_variant(o->method, o->variant))
@@ -202,17 +210,92 @@ static void complete_report(ley_job *job)
         r->evaluations_per_s = (double)job->points_done / (double)r->points * r->evaluations / r->compute_s;
 }
 
-static ley_status verify(ley_job *job, ley_error *error)
+void job_reopen_slabs(ley_job *job, size_t device)
+{
+    ley_report *r = &job->report;
+    size_t kept = 0;
+    for (size_t i = 0; i < r->slab_count; i++) {
+        const ley_slab_report *s = &job->slabs[i];
+        const slab piece = {s->first, s->count};
+        if (s->device != device) {
+            job->slabs[kept++] = *s;
+            continue;
+        }
+        job->points_done -= job->method->points(job, piece);
+        if (!slab_queue_reopen(&job->queue, piece))
+            slab_queue_stop(&job->queue);
+    }
+    r->slab_count = kept;
+    job->records[device].report.slabs = job->records[device].report.points = 0;
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+/* Computes what is open, and measures it; until no device is wrong, or none is left. */
+static ley_status compute(ley_job *job, ley_error *error)
+{
+    ley_status status;
+    size_t wrong = 0;
+    do {
+        const double start_s = ley_clock_s();
+        status = schedule_run(job, error);
+        if (status == LEY_OK)
+            status = job->method->finish(job, error);
+        const double computed_s = ley_clock_s();
+        job->report.compute_s += computed_s - start_s;
+        if (status == LEY_OK && job->options.verify_points > 0) {
+            status = verification_run(job, &wrong, error);
+            job->report.verify_s += ley_clock_s() - computed_s;
+        }
+    } while (status == LEY_OK && wrong > 0);
+    return status;
+}
+
+static ley_status prepare_and_compute(ley_job *job, ley_error *error)
 {
     const double start_s = ley_clock_s();
-    ley_accuracy *a = &job->report.accuracy;
-    ley_status status = job->method->verify(job, a, error);
-    job->report.verify_s = ley_clock_s() - start_s;
-    if (status == LEY_OK && !a->passed)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "verification failed: an error of %.3g of the sum of absolute terms, at most %.3g is right",
-                          a->max_error, a->tolerance);
+    ley_status status = job->method->prepare(job, error);
+    job->report.prepare_s += ley_clock_s() - start_s;
+    if (status == LEY_OK)
+        status = compute(job, error);
+    job->method->release(job);
     return status;
+}
+
+/* Whether the results deserve a double sum: each is right by its terms, but these nearly cancel; and a device has one. */
+static bool asks_for_double(const ley_job *job)
+{
+    const ley_accuracy *a = &job->report.accuracy;
+    bool has_double = false;
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        has_double = has_double || (job->engine->workers[i].info->has_double && job->records[i].failure.status == LEY_OK);
+    return has_double && job->method->double_has_more_digits && a->compared > 0 && a->relative_rms > most_float_rms;
+}
+
+/* Nothing is done yet, but for devices that have failed. */
+static void start_again(ley_job *job)
+{
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        if (job->records[i].failure.status == LEY_OK)
+            job->records[i].report = (ley_device_report){.device = NULL};
+    slab_queue_destroy(&job->queue);
+    slab_queue_init(&job->queue, job->method->count(job));
+    job->report.slab_count = 0;
+    job->points_done = 0;
+}
+
+/* Floats first; where the sample shows that too few digits are left of them, in doubles. */
+static ley_status run_auto(ley_job *job, ley_error *error)
+{
+    ley_report *r = &job->report;
+    job->options.sum = LEY_SUM_FLOAT;
+    ley_status status = prepare_and_compute(job, error);
+    if (status != LEY_OK || !asks_for_double(job))
+        return status;
+    r->float_relative_rms = r->accuracy.relative_rms;
+    job->options.sum = LEY_SUM_DOUBLE;
+    start_again(job);
+    return prepare_and_compute(job, error);
 }
 
 ley_status ley_job_run(ley_job *job, ley_error *error)
@@ -220,17 +303,9 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
     if (job->report.devices != NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->start_s = ley_clock_s();
-    ley_status status = job->method->prepare(job, error);
-    const double computing_s = ley_clock_s();
-    job->report.prepare_s = computing_s - job->start_s;
-    if (status == LEY_OK)
-        status = schedule_run(job, error);
-    if (status == LEY_OK)
-        status = job->method->finish(job, error);
-    job->report.compute_s = ley_clock_s() - computing_s;
-    if (status == LEY_OK && job->options.verify_points > 0)
-        status = verify(job, error);
-    job->method->release(job);
+    ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : prepare_and_compute(job, error);
+    job->report.sum = job->options.sum;
+    job->report.double_has_more_digits = job->method->double_has_more_digits;
     complete_report(job);
     return status;
 }

@@ -45,6 +45,9 @@ struct ley_job {
     size_t slab_capacity;
 };
 
+/* Gives back what a device has computed: its slabs are open again, and out of the report. */
+void job_reopen_slabs(ley_job *job, size_t device);
+
 static inline bool job_cancelled(ley_job *job)
 {
     return atomic_load_explicit(&job->cancelled, memory_order_relaxed);

@@ -381,7 +381,13 @@ typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_
 
 /* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double throughout. Short-range terms are always float, and
  * the totals over some hundred of them at a time what is said here. */
-typedef enum ley_sum { LEY_SUM_FLOAT, LEY_SUM_COMPENSATED, LEY_SUM_DOUBLE } ley_sum;
+typedef enum ley_sum {
+    LEY_SUM_FLOAT,
+    LEY_SUM_COMPENSATED,
+    LEY_SUM_DOUBLE,
+    LEY_SUM_AUTO /* float; all over again in double where verification finds a relative RMS error above 1e-5, as where charges nearly
+                  * cancel, and a device is able to. Of jobs only, with verification. */
+} ley_sum;
 
 typedef enum ley_units { LEY_UNITS_KT_E, LEY_UNITS_VOLT, LEY_UNITS_KCAL_MOL_E } ley_units;
 
@@ -409,13 +415,15 @@ typedef struct ley_job_options {
     const char *variant;   /* a kernel variant by name (ley_variant_name()), NULL: by device class */
     ley_short_range short_range; /* of LEY_METHOD_CUTOFF */
     int64_t slab_planes;   /* planes of a map, or rows of a boundary, a slab at most, 0: as memory and balance suggest */
-    size_t verify_points;  /* lattice points recomputed in double precision after the job, 0: none */
+    size_t verify_points;  /* points recomputed in double precision, at most; 0: none. As many as 2 % of the job's time allow, or 0.05 s
+                            * if that is more, and at least 50: at least 16 of each device on the host from the formula, the others
+                            * there or on the device by a kernel of its own. Devices whose values are off leave the job */
     uint64_t verify_seed;
     void (*progress)(void *context, const ley_progress *progress); /* called from one worker thread at a time; or NULL */
     void *progress_context;
 } ley_job_options;
 
-/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, no verification; of the short-range method Taylor's C2 function,
+/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, verification of up to 1,000 points; of the short-range method Taylor's C2 function,
  * cutoff 12 A, open, bins of depth 8 filled to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
 LEY_API void ley_job_options_default(ley_job_options *options);
 
@@ -479,8 +487,11 @@ typedef struct ley_short_range_report {
 typedef struct ley_report {
     int64_t atoms, points;
     double evaluations;       /* atoms x points; of a short-range job an estimate of the pairs within the cutoff */
-    double prepare_s, compute_s, verify_s;
+    double prepare_s, compute_s, verify_s; /* of LEY_SUM_AUTO: both times where there were two */
     double evaluations_per_s; /* over compute_s */
+    ley_sum sum;              /* in force */
+    bool double_has_more_digits; /* than a float sum, where charges nearly cancel: not where terms are floats all the same */
+    double float_relative_rms; /* of LEY_SUM_AUTO: the error that asked for doubles; 0: floats did */
     size_t device_count;
     const ley_device_report *devices;
     size_t slab_count;

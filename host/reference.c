@@ -26,10 +26,8 @@ reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], d
     return sum;
 }
 
-reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent)
+static reference_value mdh_sum(const ley_atoms *atoms, const double point_A[3], double factor_A, double kappa)
 {
-    const double kappa = ley_screening_per_A(solvent),
-                 factor_A = ley_solvent_coulomb_constant(solvent) / solvent->dielectric;
     const size_t n = ley_atoms_count(atoms);
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms),
                  *radius_A = ley_atoms_radii_A(atoms);
@@ -41,6 +39,11 @@ reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], c
         add_term(&sum, factor_A, ley_mdh_term(charge_e[j], d_A, radius_A[j], kappa));
     }
     return sum;
+}
+
+reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent)
+{
+    return mdh_sum(atoms, point_A, ley_solvent_coulomb_constant(solvent) / solvent->dielectric, ley_screening_per_A(solvent));
 }
 
 /* The parts of monopole, dipole and quadrupole that do not depend on direction. */
@@ -120,6 +123,11 @@ static ley_term expression_term(const expression *e, double r_A, double q_e)
     return term;
 }
 
+double reference_eps(const ley_short_range *s, size_t j)
+{
+    return sqrt((s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol) * s->probe_depth_kcal_mol);
+}
+
 /* What atom j does at distance r. */
 static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, const expression *e, size_t j, double r_A)
 {
@@ -127,8 +135,7 @@ static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, cons
     if (s->pair == LEY_PAIR_EXPRESSION)
         return expression_term(e, r_A, q_e);
     const double R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
-    const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
-    return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, sqrt(depth_kcal_mol * s->probe_depth_kcal_mol),
+    return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, reference_eps(s, j),
                          s->pair == LEY_PAIR_YUKAWA ? s->kappa_per_A : s->steepness);
 }
 
@@ -198,6 +205,27 @@ static bool find_images(const ley_short_range *s, double reach_A, images *im)
     return true;
 }
 
+static double reach_of(const ley_short_range *s)
+{
+    return s->cutoff_A * (1 + 1e-6);
+}
+
+bool reference_cell(const ley_short_range *s, double cell[6][4])
+{
+    images im;
+    if (!find_images(s, reach_of(s), &im))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            cell[2 * i][k] = im.vector_A[i][k];
+            cell[2 * i + 1][k] = im.dual_per_A[i][k];
+        }
+        cell[2 * i][3] = 0;
+        cell[2 * i + 1][3] = im.periodic[i] ? im.width[i] : -im.width[i];
+    }
+    return true;
+}
+
 /* Which multiples of the vectors may bring an atom at d from the point into reach; false: none, as for most atoms, which is seen without
  * ceil() and floor(): many processors have no instruction for them. */
 static bool image_range(const images *im, const double d_A[3], double low[3], double high[3])
@@ -218,34 +246,38 @@ static bool image_range(const images *im, const double d_A[3], double low[3], do
     return true;
 }
 
-typedef struct short_sum {
-    double cutoff_A, constant;
-    reference_value sum;
-    bool vanishes; /* the function, at the cutoff */
-} short_sum;
-
-static void add_pair(short_sum *s, double r_A, ley_term term)
+static void add_change(reference_value *sum, double change)
 {
-    const bool counts = r_A < s->cutoff_A, may_not = !s->vanishes && fabs(r_A / s->cutoff_A - 1) < 1e-6;
+    *(change < 0 ? &sum->lower : &sum->higher) += change;
+}
+
+static void add_pair(reference_value *sum, const ley_short_range *s, double constant, double q_e, double r_A, ley_term term)
+{
+    const double a_A = s->cutoff_A;
+    const int pair = (int)s->pair;
+    const bool counts = r_A < a_A, may_not = !LEY_VANISHES(pair) && fabs(r_A / a_A - 1) < 1e-6;
     if (counts)
-        add_term(&s->sum, s->constant, term);
+        add_term(sum, constant, term);
+    if (LEY_VANISHES(pair) && r_A > LEY_NEXT_TO_CUTOFF * a_A) {
+        const double value = ley_vanishing_value(pair, r_A, a_A);
+        add_change(sum, constant * q_e * (ley_vanishing_value(pair, r_A * (1 + LEY_PLACE), a_A) - value));
+        add_change(sum, constant * q_e * (ley_vanishing_value(pair, r_A * (1 - LEY_PLACE), a_A) - value));
+    }
     if (!may_not)
         return;
-    const double change = s->constant * (counts ? -term.value : term.value);
-    *(change < 0 ? &s->sum.lower : &s->sum.higher) += change;
+    add_change(sum, constant * (counts ? -term.value : term.value));
     if (!counts)
-        s->sum.absolute += fabs(s->constant) * term.absolute;
+        sum->absolute += fabs(constant) * term.absolute;
 }
 
 reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
                                       const double point_A[3], double constant, double r_min_A)
 {
-    const double reach_A = s->cutoff_A * (1 + 1e-6);
+    const double reach_A = reach_of(s);
     const size_t n = ley_atoms_count(atoms);
     const double *position_A = ley_atoms_positions_A(atoms);
     const bool open = !s->periodic[0] && !s->periodic[1] && !s->periodic[2];
-    short_sum sum = {.cutoff_A = s->cutoff_A, .constant = constant,
-                     .vanishes = s->pair >= LEY_PAIR_SHIFTED && s->pair <= LEY_PAIR_TAYLOR4};
+    reference_value sum = {0};
     images im;
     if (!find_images(s, reach_A, &im))
         return (reference_value){.value = NAN, .absolute = NAN};
@@ -263,8 +295,28 @@ reference_value reference_short_range(const ley_atoms *atoms, const ley_short_ra
                         x_A[axis] = d_A[axis] - (i * v[0][axis] + k * v[1][axis] + l * v[2][axis]);
                     const double r_A = sqrt(dot(x_A, x_A));
                     if (r_A < reach_A)
-                        add_pair(&sum, r_A, pair_term(atoms, s, e, j, r_A < r_min_A ? r_min_A : r_A));
+                        add_pair(&sum, s, constant, ley_atoms_charges_e(atoms)[j], r_A,
+                                 pair_term(atoms, s, e, j, r_A < r_min_A ? r_min_A : r_A));
                 }
     }
-    return sum.sum;
+    return sum;
+}
+
+/* ---- Any of them ----------------------------------------------------------------------------------------------- */
+
+reference_value reference_sum(const reference_terms *t, const double point_A[3])
+{
+    if (t->term == LEY_TERM_DCS)
+        return reference_dcs(t->atoms, point_A, t->constant, t->r_min_A);
+    if (t->term == LEY_TERM_MDH)
+        return mdh_sum(t->atoms, point_A, t->constant, t->kappa_per_A);
+    return reference_short_range(t->atoms, t->range, t->formula, point_A, t->constant, t->r_min_A);
+}
+
+/* Rounding is 1e-16 of the terms; functions of a user's may be steep. */
+bool reference_agrees(const reference_value *a, const reference_value *b)
+{
+    const double rounding = 1e-8 * fmin(a->absolute, b->absolute) + 1e-290, off = a->value - b->value;
+    return off >= b->lower - rounding && off <= b->higher + rounding &&
+           fabs(a->absolute - b->absolute) <= rounding + 2 * (b->higher - b->lower);
 }

@@ -128,7 +128,7 @@ static void run_shift(worker *w, void *context)
 {
     shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
     const double start_s = ley_clock_s();
-    if (w->device == NULL)
+    if (w->device == NULL || s->record->failure.status != LEY_OK) /* it has left the job */
         return;
     s->is_at_work = true;
     slab_queue_join(&s->job->queue);

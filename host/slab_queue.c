@@ -81,24 +81,36 @@ void slab_queue_done(slab_queue *queue, slab s)
     pthread_mutex_unlock(&queue->mutex);
 }
 
-bool slab_queue_give_back(slab_queue *queue, slab s)
+/* The caller holds the mutex. */
+static bool keep_returned(slab_queue *queue, slab s)
 {
-    bool kept = true;
-    pthread_mutex_lock(&queue->mutex);
     if (queue->returned_count == queue->returned_capacity) {
         size_t capacity = 2 * queue->returned_capacity + 8;
         slab *grown = realloc(queue->returned, capacity * sizeof *grown);
-        kept = grown != NULL;
-        if (kept) {
-            queue->returned = grown;
-            queue->returned_capacity = capacity;
-        }
+        if (grown == NULL)
+            return false;
+        queue->returned = grown;
+        queue->returned_capacity = capacity;
     }
-    if (kept) {
-        queue->returned[queue->returned_count++] = s;
+    queue->returned[queue->returned_count++] = s;
+    return true;
+}
+
+bool slab_queue_give_back(slab_queue *queue, slab s)
+{
+    pthread_mutex_lock(&queue->mutex);
+    const bool kept = keep_returned(queue, s);
+    if (kept)
         queue->handed_out -= s.count;
-    }
     pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->mutex);
+    return kept;
+}
+
+bool slab_queue_reopen(slab_queue *queue, slab s)
+{
+    pthread_mutex_lock(&queue->mutex);
+    const bool kept = keep_returned(queue, s);
     pthread_mutex_unlock(&queue->mutex);
     return kept;
 }

@@ -38,6 +38,9 @@ bool slab_queue_take(slab_queue *queue, int64_t most, bool wait, slab *taken);
 void slab_queue_done(slab_queue *queue, slab s);
 bool slab_queue_give_back(slab_queue *queue, slab s);
 
+/* Pieces that were done are open again, for others to take. false: out of memory. */
+bool slab_queue_reopen(slab_queue *queue, slab s);
+
 /* Nothing more is handed out. */
 void slab_queue_stop(slab_queue *queue);
 

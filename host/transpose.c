@@ -3,6 +3,7 @@
 #include "parallel.h"
 #include "sizes.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 bool tiled_points(const tiled_slab *slab, int64_t *points)
@@ -30,6 +31,7 @@ typedef struct transposition {
     float *map;
     float padding;
     size_t n[3], region[3], regions[3], points, compensations;
+    atomic_uint marks; /* of padding_copy(), of what was gathered */
 } transposition;
 
 static transposition transposition_of(const tiled_slab *slab, const void *tiled, const float *map)
@@ -45,27 +47,24 @@ static transposition transposition_of(const tiled_slab *slab, const void *tiled,
     return t;
 }
 
-/* A constant size becomes two moves rather than a call. */
-static inline void copy_piece(float *to, const float *from, size_t n)
+/* A constant size becomes moves of vectors. Returns what padding_copy() does. */
+static inline uint32_t copy_piece(float *to, const float *from, size_t n)
 {
-    if (n == 8)
-        memcpy(to, from, 8 * sizeof(float));
-    else
-        for (size_t x = 0; x < n; x++)
-            to[x] = from[x];
+    return n == 8 ? padding_copy(to, from, 8) : padding_copy(to, from, n);
 }
 
-/* A row of the map, whose first point stands at `at`. */
-static void gather_row(const transposition *t, size_t at, float *row)
+/* A row of the map, whose first point stands at `at`. Returns what padding_copy() does. */
+static uint32_t gather_row(const transposition *t, size_t at, float *row)
 {
     const float *single = t->tiled;
     const double *twice = t->tiled;
     const size_t step = t->region[0];
+    uint32_t marks = 0;
     for (size_t x = 0; x < t->n[0]; x += step, at += t->points) {
         const size_t n = step < t->n[0] - x ? step : t->n[0] - x;
         switch (t->slab->store) {
         case PADDED_FLOAT:
-            copy_piece(row + x, single + at, n);
+            marks |= copy_piece(row + x, single + at, n);
             break;
         case PADDED_COMPENSATED:
             for (size_t i = 0; i < n; i++)
@@ -76,26 +75,32 @@ static void gather_row(const transposition *t, size_t at, float *row)
                 row[x + i] = (float)twice[at + i];
             break;
         }
+        if (t->slab->store != PADDED_FLOAT)
+            marks |= copy_piece(row + x, row + x, n);
     }
+    return marks;
 }
 
 /* Item i is the i-th row of regions along x: they fit into a core's own cache, and the map is written from one end to the other. */
 static void gather_rows(void *context, size_t first, size_t last)
 {
-    const transposition *t = context;
+    transposition *t = context;
+    uint32_t marks = 0;
     for (size_t i = first; i < last; i++) {
         const size_t low_y = i % t->regions[1] * t->region[1], low_z = i / t->regions[1] * t->region[2];
         const size_t start = i * t->regions[0] * t->points;
         for (size_t z = low_z; z < low_z + t->region[2] && z < t->n[2]; z++)
             for (size_t y = low_y; y < low_y + t->region[1] && y < t->n[1]; y++)
-                gather_row(t, start + ((z - low_z) * t->region[1] + y - low_y) * t->region[0], t->map + (z * t->n[1] + y) * t->n[0]);
+                marks |= gather_row(t, start + ((z - low_z) * t->region[1] + y - low_y) * t->region[0], t->map + (z * t->n[1] + y) * t->n[0]);
     }
+    atomic_fetch_or_explicit(&t->marks, marks, memory_order_relaxed);
 }
 
-void transpose_to_rows(const tiled_slab *slab, const void *tiled, float *map)
+bool transpose_to_rows(const tiled_slab *slab, const void *tiled, float *map)
 {
     transposition t = transposition_of(slab, tiled, map);
     parallel_ranges(t.regions[1] * t.regions[2], gather_rows, &t);
+    return padding_is_finite(atomic_load(&t.marks));
 }
 
 static void put(const transposition *t, size_t at, float value)

@@ -17,8 +17,9 @@ typedef struct tiled_slab {
 bool tiled_points(const tiled_slab *slab, int64_t *points);
 bool tiled_bytes(const tiled_slab *slab, int64_t *bytes);
 
-/* Copies the lattice's own points to `map`, float[planes][n_y][n_x], on all cores. The slab's sizes must be right by tiled_bytes(). */
-void transpose_to_rows(const tiled_slab *slab, const void *tiled, float *map);
+/* Copies the lattice's own points to `map`, float[planes][n_y][n_x], on all cores. Whether all are finite. The slab's sizes must be right
+ * by tiled_bytes(). */
+bool transpose_to_rows(const tiled_slab *slab, const void *tiled, float *map);
 
 /* The way there; padding becomes `padding`. Compensations become 0. */
 void transpose_to_regions(const tiled_slab *slab, const float *map, float padding, void *tiled);

@@ -121,6 +121,10 @@ typedef struct dev_backend {
     /* Copies to the device, in the launch lane; returns when `bytes` may be reused: also on failure, unless the device is lost by it. */
     ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error);
 
+    /* Fills the first bytes of a buffer with 0xff, in the launch lane: as floats and doubles these are not-a-numbers, so that
+     * what no kernel writes shows. Does not wait. */
+    ley_status (*poison)(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error);
+
     /* Starts a copy to the host, in the read lane, when `after` has ended. */
     ley_status (*read)(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
                        dev_event *after, dev_event **done, ley_error *error);

@@ -34,6 +34,8 @@ const kernel_row kernel_table[] = {
         BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next), BUFFER(float4, gm_records)),
     ROW(fill_bins, LEY_DIALECT_KEYS, BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next), BUFFER(atom, gm_records),
         BUFFER(int, gm_extra), INT(bins), INT(depth), VALUE(atom, far), BUFFER(atom, gm_slots)),
+    ROW(reference, LEY_REFERENCE_KEYS, BUFFER(atom, gm_atoms), BUFFER(double, gm_more), INT(first_atom), INT(n_atoms),
+        BUFFER(atom, gm_points), BUFFER(atom, gm_cell), VALUE(atom, limits), INT(accumulate), BUFFER(atom, gm_sums)),
     {.name = NULL},
 };
 

@@ -39,6 +39,8 @@ static ley_status build_and_test(dev *device, const dev_source *source, program_
     ley_status status = device->backend->build(device, source, NULL, 0, &built, error);
     if (status == LEY_OK)
         status = test(device, built, context, error);
+    if (status == LEY_ERROR_WRONG_RESULT && error != NULL && strstr(error->message, "self-test") == NULL)
+        ley_error_prefix(error, "self-test of %s failed", source->kernel);
     if (status != LEY_OK) {
         device->backend->program_destroy(device, built);
         return status;

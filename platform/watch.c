@@ -234,6 +234,11 @@ static ley_status watched_write(dev *device, dev_buffer *buffer, size_t offset, 
     WATCHED(device, device->info, WATCH_WORK, write(device, buffer, offset, bytes, size, &own));
 }
 
+static ley_status watched_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, poison(device, buffer, bytes, &own));
+}
+
 static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size, dev_event *after,
                                dev_event **done, ley_error *error)
 {
@@ -293,6 +298,7 @@ static void fill_in(watched *w, const dev_backend *own)
     w->door.staging_create = watched_staging_create;
     w->door.staging_destroy = watched_staging_destroy;
     w->door.write = watched_write;
+    w->door.poison = watched_poison;
     w->door.read = watched_read;
     w->door.build = watched_build;
     w->door.program_binary = watched_program_binary;

@@ -229,12 +229,30 @@ static ley_status fake_write(dev *device, dev_buffer *buffer, size_t offset, con
     return LEY_OK;
 }
 
+static ley_status fake_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    (void)device;
+    if (bytes > buffer->size)
+        return fault(error, "fake_poison() out of bounds");
+    memset(buffer->bytes, 0xff, bytes);
+    return LEY_OK;
+}
+
 static dev_event *event_now(dev *device, double start_s, bool is_read)
 {
     dev_event *event = malloc(sizeof *event);
     *event = (dev_event){{start_s, ley_clock_s()}, is_read};
     count_objects(plan_of(device), 1);
     return event;
+}
+
+static void lie(const fake_plan *plan, void *bytes, size_t size)
+{
+    float *values = bytes;
+    for (size_t i = 0; plan->lie == FAKE_SCALES && i < size / sizeof *values; i++)
+        values[i] *= (float)plan->lie_factor;
+    if (plan->lie == FAKE_NO_NUMBERS)
+        memset(bytes, 0xff, size);
 }
 
 static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
@@ -246,7 +264,10 @@ static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_
         return fault(error, "fake_read()");
     hang(plan, plan->reads, plan->hang_read);
     const double start_s = ley_clock_s();
-    memcpy(staging->bytes, buffer->bytes + offset, size);
+    if (plan->lie != FAKE_SKIPS_READ || plan->reads < plan->lie_at)
+        memcpy(staging->bytes, buffer->bytes + offset, size);
+    if (plan->reads >= plan->lie_at)
+        lie(plan, staging->bytes, size);
     *done = event_now(device, start_s, true);
     return LEY_OK;
 }
@@ -470,6 +491,24 @@ static void run_roots(const fake_plan *plan, const dev_launch *launch)
         out[i] = (float)(1 + plan->wrong_root) / sqrtf(((const float *)in->bytes)[i]);
 }
 
+/* The judge's sums, of direct Coulomb summation. */
+static void run_reference(const dev_launch *launch)
+{
+    double(*atoms)[4] = (void *)launch->arguments[0].buffer->bytes, (*points)[4] = (void *)launch->arguments[4].buffer->bytes;
+    double(*sums)[4] = (void *)launch->arguments[8].buffer->bytes, r_min_A;
+    memcpy(&r_min_A, launch->arguments[6].value, sizeof r_min_A);
+    for (size_t i = 0; i < launch->groups[0]; i++) {
+        if (int_argument(launch, 7) == 0)
+            memset(sums[i], 0, sizeof sums[i]);
+        for (size_t j = (size_t)int_argument(launch, 2); j < (size_t)(int_argument(launch, 2) + int_argument(launch, 3)); j++) {
+            const double x = points[i][0] - atoms[j][0], y = points[i][1] - atoms[j][1], z = points[i][2] - atoms[j][2];
+            const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A);
+            sums[i][0] += term;
+            sums[i][1] += fabs(term);
+        }
+    }
+}
+
 static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
@@ -482,14 +521,18 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
         wait_for(plan->after);
     } else
         hang(plan, ++plan->measurements, plan->hang_measurement);
-    if (is_sum && !plan->silent)
+    const bool skips = plan->lie == FAKE_SKIPS_LAUNCH && plan->launches == plan->lie_at;
+    if (is_sum && !plan->silent && !skips)
         (strcmp(launch->program->kernel, "dcs") == 0 ? run_dcs : run_cutoff)(plan, launch);
+    const bool is_judge = strcmp(launch->program->kernel, "reference") == 0;
     if (strcmp(launch->program->kernel, "roots") == 0)
         run_roots(plan, launch);
+    if (is_judge)
+        run_reference(launch);
     if (is_sum && plan->delay_us > 0)
         usleep((useconds_t)plan->delay_us);
     *done = event_now(device, start_s, false);
-    if (!is_sum) /* calibration: time made up from the number of steps */
+    if (!is_sum && !is_judge) /* calibration: time made up from the number of steps */
         (*done)->times.end_s = start_s + int_argument(launch, 1) * 1e-6 / (plan->speed > 0 ? plan->speed : 1);
     return LEY_OK;
 }
@@ -519,6 +562,7 @@ static const dev_backend fake_backend = {
     .staging_create = fake_staging_create,
     .staging_destroy = fake_staging_destroy,
     .write = fake_write,
+    .poison = fake_poison,
     .read = fake_read,
     .build = fake_build,
     .program_binary = fake_program_binary,

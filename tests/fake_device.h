@@ -4,6 +4,10 @@
 
 #include "device.h"
 
+/* How a fake device lies: what comes back is so many times what it was (0: zeros), not-a-numbers, or what was there before; or a
+ * launch does nothing. */
+typedef enum fake_lie { FAKE_HONEST, FAKE_SCALES, FAKE_NO_NUMBERS, FAKE_SKIPS_READ, FAKE_SKIPS_LAUNCH } fake_lie;
+
 /* What a fake device does wrong. Counts: 0 never, n at the n-th call and ever after. */
 typedef struct fake_plan {
     const char *name, *card;
@@ -19,6 +23,9 @@ typedef struct fake_plan {
     int lose_write;    /* the device is lost by it */
     struct fake_plan *after; /* a launch waits until that device has launched, or hangs, or has failed */
     int delay_us;      /* a launch takes so long */
+    fake_lie lie;      /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
+    double lie_factor;
+    int lie_at;
     /* Counted while running: */
     int opens, builds, buffers, writes, launches, waits, reads, measurements, binaries, closes, failed, hung;
     size_t live_objects; /* buffers, programs, staging and events not destroyed yet */

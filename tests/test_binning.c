@@ -652,7 +652,7 @@ static void test_transposition(void **state)
             assert_true(tiled_points(&slab, &points) && tiled_bytes(&slab, &bytes));
             assert_true(bytes == points * (store == PADDED_FLOAT ? 4 : 8));
             const size_t n = (size_t)(slab.n[0] * slab.n[1] * slab.n[2]);
-            float *single = malloc((size_t)bytes), *map = malloc((n + 1) * sizeof *map), *again = malloc(n * sizeof *again);
+            float *single = malloc((size_t)bytes), *map = malloc((n + 1) * sizeof *map), *again = malloc(n * sizeof *again), *ruined = malloc(n * sizeof *ruined);
             double *twice = (double *)(void *)single;
             transpose_to_regions(&slab, memset(again, 0, n * sizeof *again), NAN, single); /* poison */
             size_t i = 0;
@@ -680,11 +680,17 @@ static void test_transposition(void **state)
                 twice[last] += 1;
             else
                 single[last] += 1;
-            transpose_to_rows(&slab, single, again);
+            assert_true(transpose_to_rows(&slab, single, again));
+            if (store == PADDED_DOUBLE)
+                twice[last] = 1e300; /* no float */
+            else
+                single[last] = NAN;
+            assert_false(transpose_to_rows(&slab, single, ruined));
             assert_true(again[n - 1] == map[n - 1] + 1 && memcmp(map, again, (n - 1) * sizeof *map) == 0);
             free(single);
             free(map);
             free(again);
+            free(ruined);
         }
 }
 

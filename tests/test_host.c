@@ -226,11 +226,21 @@ static void test_padding(void **state)
     for (int store = PADDED_FLOAT; store <= PADDED_DOUBLE; store++) {
         slab.store = (padded_store)store;
         memset(map, 0xff, sizeof map);
-        padding_crop(&slab, stores[store], map);
+        assert_true(padding_crop(&slab, stores[store], map));
         for (int z = 0, i = 0; z < 2; z++)
             for (int y = 0; y < 2; y++)
                 for (int x = 0; x < 3; x++)
                     assert_true(map[i++] == (float)((z * 5 + y) * 4 + x) - (store == PADDED_COMPENSATED ? 0.25f : 0));
+    }
+    /* What is not finite is seen where the lattice has a point, and nowhere else. */
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    slab.store = PADDED_FLOAT;
+    for (int at = 0; at < PADDED; at++) {
+        const bool is_point = at % 4 < 3 && at / 4 % 5 < 2;
+        const float before = single[at];
+        single[at] = bad[at % 3];
+        assert_int_equal(padding_crop(&slab, single, map), !is_point);
+        single[at] = before;
     }
     int64_t bytes;
     slab = (padded_slab){.padded_x = 1 << 20, .padded_y = 1 << 20, .planes = 1 << 10, .store = PADDED_DOUBLE};

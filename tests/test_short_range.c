@@ -386,7 +386,16 @@ static void test_slack(void **state)
     assert_true(value == 2.5 && slack[0] == 0 && slack[1] == 0);
     for (int pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
         const ley_short_range vanishing = options_of((ley_pair)pair);
-        slack_at(&vanishing, 3, 10 * (1 - 1e-7), &value, slack);
+        slack_at(&vanishing, 3, 10 * (1 - 1.1e-7), &value, slack); /* nothing there, but for what a distance may be off by */
+        assert_true(slack[0] <= 0 && slack[1] > 0 && slack[0] > -1e-6 && slack[1] < 1e-6);
+        slack_at(&vanishing, 3, 10 * (1 + 1.1e-7), &value, slack);
+        assert_true(slack[0] == 0 && slack[1] > 0 && slack[1] < 1e-6);
+        slack_at(&vanishing, 3, 9.5, &value, slack); /* a tenth of a per mille of the value: its relative slope is at most 100 per cutoff */
+        double others, unused[2];
+        slack_at(&vanishing, 0, 9.5, &others, unused);
+        const double own = value - others;
+        assert_true(slack[1] > 1e-6 * own && slack[1] < 1e-4 * own && slack[0] < -1e-6 * own && slack[0] > -1e-4 * own);
+        slack_at(&vanishing, 3, 8.9, &value, slack);
         assert_true(slack[0] == 0 && slack[1] == 0);
     }
     /* Images every 6 A: at 4, 10, -2, -8; the other atom's at 2, 8, -4, -10. */

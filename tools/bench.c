@@ -21,6 +21,8 @@ typedef struct bench_values {
 
 static const char *const kernel_names[] = {[LEY_METHOD_DCS] = "dcs", [LEY_METHOD_MDH] = "mdh", [LEY_METHOD_CUTOFF] = "cutoff", NULL};
 
+static const char *const bench_sum_names[] = {"float", "compensated", "double", NULL}; /* of ley_sum */
+
 static const option_row bench_options[] = {
     {.name = "kernel",
      .kind = OPTION_CHOICE,
@@ -31,7 +33,12 @@ static const option_row bench_options[] = {
              "multilevel summation (taylor2) of a box of water, at 0.5 A"},
     OPTION_ROW_DEVICE(bench_values),
     OPTION_ROW_MATH(bench_values),
-    OPTION_ROW_SUM(bench_values),
+    {.name = "sum",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(bench_values, sum),
+     .value = "TYPE",
+     .choices = bench_sum_names,
+     .help = "type of the terms and the sum, compensated being float terms in Kahan's sum"},
     {.name = "variant",
      .kind = OPTION_TEXT,
      .offset = offsetof(bench_values, variant),

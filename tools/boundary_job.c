@@ -122,7 +122,7 @@ char *boundary_comment(const boundary_facts *facts)
     if (facts->stride > 1)
         fprintf(comment.stream, "stride: %d, relative error %.3g\n", facts->stride, facts->stride_error);
     if (facts->report != NULL) {
-        fprintf(comment.stream, "math: %s, sum: %s\n", math_names[facts->math], sum_names[facts->sum]);
+        fprintf(comment.stream, "math: %s, sum: %s\n", math_names[facts->math], sum_names[facts->report->sum]);
         put_devices(comment.stream, facts->report);
         put_accuracy(comment.stream, facts->report);
     }

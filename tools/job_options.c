@@ -6,6 +6,7 @@ void job_set_defaults(job_values *values)
     ley_job_options_default(&options);
     values->math = (int)options.math;
     values->sum = (int)options.sum;
+    values->verify = (int64_t)options.verify_points;
 }
 
 ley_job_options job_options_of(const job_values *values, progress_line *progress)

@@ -29,7 +29,8 @@ typedef struct job_values {
          .value = "N",                                                                                                 \
          .low = 0,                                                                                                     \
          .high = INT32_MAX,                                                                                            \
-         .help = "recompute N random points in double precision; results that are off are not written"},               \
+         .help = "recompute at most N random points in double precision, as many as 2 % of the time allow, 0: none; devices "    \
+                 "whose values are off leave the job, and what is off is not written"},               \
         {.name = "seed",                                                                                               \
          .kind = OPTION_INTEGER,                                                                                       \
          .offset = offsetof(job_values, seed),                                                                         \

@@ -48,8 +48,10 @@ void put_accuracy(FILE *to, const ley_report *report)
     if (a->points > 0 && a->compared == 0)
         fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
     else if (a->points > 0)
-        fprintf(to, "accuracy: error at most %.3g of the absolute terms at %zu points, relative RMS %.3g, absolute RMS %.3g\n",
-                a->max_error, a->points, a->relative_rms, a->absolute_rms);
+        fprintf(to,
+                "accuracy: error at most %.3g of the absolute terms at %zu points (%zu on the host), relative RMS %.3g, "
+                "absolute RMS %.3g\n",
+                a->max_error, a->points, a->host_points, a->relative_rms, a->absolute_rms);
 }
 
 void comment_begin(comment_text *comment)
@@ -152,18 +154,26 @@ void print_times(const phase_times *phases)
            seconds_text(now_s() - phases->start_s).s);
 }
 
+/* Where the terms nearly cancel, and doubles would say more. */
+static const double few_digits = 1e-5;
+
 void print_accuracy(const ley_report *report)
 {
     if (report == NULL || report->accuracy.points == 0)
         return;
     const ley_accuracy *a = &report->accuracy;
+    const short_text points = count_text((int64_t)a->points), on_host = count_text((int64_t)a->host_points);
     if (a->compared == 0) {
-        printf("accuracy: nothing to compare: at all %s points the terms are too small\n", count_text((int64_t)a->points).s);
+        printf("accuracy: nothing to compare: at all %s points the terms are too small\n", points.s);
         return;
     }
-    printf("accuracy: error at most %.2g of the sum of absolute terms at %s points (limit %.2g), relative RMS %.2g, "
-           "absolute RMS %.2g\n",
-           a->max_error, count_text((int64_t)a->points).s, a->tolerance, a->relative_rms, a->absolute_rms);
+    printf("accuracy: error at most %.2g of the sum of absolute terms at %s points, %s of them on the host (limit %.2g); "
+           "relative RMS %.2g, absolute RMS %.2g\n",
+           a->max_error, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance, a->relative_rms, a->absolute_rms);
+    if (report->float_relative_rms > 0)
+        printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n", report->float_relative_rms);
+    else if (a->relative_rms > few_digits && report->sum != LEY_SUM_DOUBLE && report->double_has_more_digits)
+        printf("note: terms nearly cancel at many points; a double sum (--sum auto) has more digits there\n");
 }
 
 void print_written(const char *path)
@@ -223,6 +233,9 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "devices", report != NULL ? json_of_device_reports(report) : json_array());
     json_put(object, "evaluations", report != NULL ? json_number(report->evaluations) : json_null());
     json_put(object, "evaluations_per_s", report != NULL ? json_number(report->evaluations_per_s) : json_null());
+    json_put(object, "sum", json_text(report != NULL ? sum_names[report->sum] : NULL));
+    json_put(object, "float_relative_rms",
+             report != NULL && report->float_relative_rms > 0 ? json_number(report->float_relative_rms) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
 }

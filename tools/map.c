@@ -245,7 +245,7 @@ static char *header_comment(const map_run *run)
     if (!short_range_is_of_radii(&run->input.range))
         fprintf(comment.stream, "dielectric %.15g, temperature %.15g K, ", values->dielectric, values->temperature_K);
     fprintf(comment.stream, "r_min %.15g A\n", values->r_min_A);
-    fprintf(comment.stream, "math: %s, sum: %s\n", math_names[values->job.math], sum_names[values->job.sum]);
+    fprintf(comment.stream, "math: %s, sum: %s\n", math_names[values->job.math], sum_names[run->report->sum]);
     put_devices(comment.stream, run->report);
     put_accuracy(comment.stream, run->report);
     return comment_end(&comment);

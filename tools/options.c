@@ -13,7 +13,7 @@
 const char *const math_names[] = {
     [LEY_MATH_STANDARD] = "standard", [LEY_MATH_NATIVE] = "native", [LEY_MATH_AUTO] = "auto", NULL};
 const char *const sum_names[] = {
-    [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", NULL};
+    [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", [LEY_SUM_AUTO] = "auto", NULL};
 
 int fail_usage(const subcommand *command, const char *format, ...)
 {

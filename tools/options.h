@@ -113,7 +113,8 @@ bool read_real(const char *word, double *value);
 #define OPTION_ROW_SUM(type)                                                                                           \
     {                                                                                                                  \
         .name = "sum", .kind = OPTION_CHOICE, .offset = offsetof(type, sum), .value = "TYPE", .choices = sum_names,    \
-        .help = "type of the terms and the sum, compensated being float terms in Kahan's sum"                          \
+        .help = "type of the terms and the sum: compensated is float terms in Kahan's sum; auto is float, and all "    \
+                "over again in double where verification finds a relative RMS error above 1e-5"                        \
     }
 #define OPTION_ROW_JSON(type)                                                                                          \
     {                                                                                                                  \
@@ -132,7 +133,7 @@ bool read_real(const char *word, double *value);
     }
 
 extern const char *const math_names[]; /* in the order of ley_math */
-extern const char *const sum_names[];  /* of ley_sum */
+extern const char *const sum_names[];  /* of ley_sum, "auto" the last */
 
 /* Is there such a kernel variant, of this method or of DCS? NULL is one. Otherwise prints what there is; exit code. */
 int check_variant_of(const subcommand *command, ley_method method, const char *variant);

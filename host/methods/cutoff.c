@@ -27,6 +27,7 @@ enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
 typedef struct cutoff_data {
     cutoff_problem problem;
     overflow_team *team;   /* NULL: devices sum the overflow */
+    bool *has_overflow;    /* of a layer of the map: the team's part has been added */
     bool bins_on_devices;
     pthread_mutex_t mutex; /* then for the problem's bins, which the first device that cannot bin makes on the host */
 } cutoff_data;
@@ -104,6 +105,9 @@ static ley_status prepare(ley_job *job, ley_error *error)
         return ley_fail_memory(error, sizeof *d, "the job");
     pthread_mutex_init(&d->mutex, NULL);
     job->method_data = d;
+    d->has_overflow = calloc((size_t)layers_of(job), sizeof *d->has_overflow);
+    if (d->has_overflow == NULL)
+        return ley_fail_memory(error, (size_t)layers_of(job), "the layers");
     const double start_s = ley_clock_s();
     ley_status status = cutoff_problem_init(&d->problem, job->atoms, ley_map_lattice(job->map), &o->short_range, job->coulomb_constant,
                                             o->dielectric, o->r_min_A, error);
@@ -133,6 +137,7 @@ static void release(ley_job *job)
         if (job->has_left) { /* bins may still be on their way to the device that was left behind */
             dev_keep(d);
         } else {
+            free(d->has_overflow);
             cutoff_problem_clear(&d->problem);
             pthread_mutex_destroy(&d->mutex);
             free(d);
@@ -268,10 +273,11 @@ static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
-    (void)piece;
     cutoff_state *s = state;
     cutoff_run *run = &s->slots[slot];
     double store_s = 0;
+    const cutoff_data *d = s->job->method_data;
+    memset(d->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *d->has_overflow);
     ley_status status = cutoff_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map), &store_s, error);
     *times = method_slab_times(&run->launches);
     pthread_mutex_lock(&s->job->mutex);
@@ -288,6 +294,17 @@ static void drop(void *state, int slot)
 
 /* ---- The rest -------------------------------------------------------------------------------------------------------------- */
 
+/* To the layers that devices have computed since the last time. */
+static void add_overflow(const ley_job *job, cutoff_data *d)
+{
+    for (int64_t first = 0, end = 0; first < layers_of(job); first = end + 1) {
+        for (end = first; end < layers_of(job) && !d->has_overflow[end]; end++)
+            d->has_overflow[end] = true;
+        if (end > first)
+            overflow_team_add(d->team, first * CUTOFF_LAYER, end * CUTOFF_LAYER, ley_map_values(job->map));
+    }
+}
+
 static ley_status finish(ley_job *job, ley_error *error)
 {
     cutoff_data *d = job->method_data;
@@ -300,22 +317,33 @@ static ley_status finish(ley_job *job, ley_error *error)
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         r->devices_waited_s = fmax(host_done_s - devices_done_s, 0);
         r->host_waited_s = fmax(devices_done_s - host_done_s, 0);
-        overflow_team_add(d->team, ley_map_values(job->map));
+        add_overflow(job, d);
     }
     ley_map_set_units(job->map, short_range_units(&job->options.short_range, job->options.units));
     return LEY_OK;
 }
 
-static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
+static void terms(const ley_job *job, reference_terms *t)
 {
-    const ley_job_options *o = &job->options;
     const cutoff_data *d = job->method_data;
-    const double promise = short_range_promise(&o->short_range, o->math, cutoff_problem_largest_A(&d->problem));
-    ley_status status = accuracy_sample_map(job->map, cutoff_problem_reference, &d->problem, o->verify_points, o->verify_seed, promise,
-                                            &job->cancelled, accuracy, NULL, error);
+    *t = cutoff_problem_sum(&d->problem);
+}
+
+static accuracy_limits limits(const ley_job *job)
+{
+    const cutoff_data *d = job->method_data;
+    const ley_job_options *o = &job->options;
+    const ley_pair pair = o->short_range.pair;
     /* Taylor's functions do not keep their digits next to the cutoff yet. */
-    accuracy->passed = accuracy->passed || accuracy->relative_rms <= promise;
-    return status;
+    const bool is_taylor = pair >= LEY_PAIR_TAYLOR2 && pair <= LEY_PAIR_TAYLOR4;
+    return (accuracy_limits){short_range_promise(&o->short_range, o->math, cutoff_problem_largest_A(&d->problem)),
+                             is_taylor ? 2 * fabs(job->coulomb_constant) : ACCURACY_NOTHING};
+}
+
+static int64_t point(const ley_job *job, slab s, int64_t i)
+{
+    const int64_t *n = ley_map_lattice(job->map)->n;
+    return s.first * CUTOFF_LAYER * n[0] * n[1] + i;
 }
 
 const method method_cutoff = {
@@ -331,6 +359,8 @@ const method method_cutoff = {
     .collect = collect,
     .drop = drop,
     .finish = finish,
-    .verify = verify,
+    .terms = terms,
+    .limits = limits,
+    .point = point,
     .variant_name = tuning_cutoff_variant,
 };

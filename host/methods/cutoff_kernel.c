@@ -341,11 +341,9 @@ ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, floa
     float *planes = map + run->first * n[0] * n[1];
     const padded_slab rows = rows_of(k, run->planes);
     const tiled_slab regions = regions_of(k, run->planes);
-    if (k->choice.spec.store == LEY_STORE_ROWS)
-        padding_crop(&rows, run->phi.staging->bytes, planes);
-    else
-        transpose_to_rows(&regions, run->phi.staging->bytes, planes);
+    const bool is_finite = k->choice.spec.store == LEY_STORE_ROWS ? padding_crop(&rows, run->phi.staging->bytes, planes)
+                                                                  : transpose_to_rows(&regions, run->phi.staging->bytes, planes);
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
-    return LEY_OK;
+    return is_finite ? LEY_OK : launches_not_finite(&run->launches, error);
 }

@@ -59,6 +59,9 @@ void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float nu
 /* What host threads take of the problem. */
 overflow_terms cutoff_problem_terms(const cutoff_problem *problem);
 
+/* What is summed, for the judge. */
+reference_terms cutoff_problem_sum(const cutoff_problem *problem);
+
 /* The double-precision value of a cutoff_problem at a point: an accuracy_reference. */
 reference_value cutoff_problem_reference(const void *problem, const double point_A[3]);
 

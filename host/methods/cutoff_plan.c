@@ -216,10 +216,11 @@ static void add_rows(void *context, size_t first, size_t last)
         a->to[i] += a->from[i];
 }
 
-void overflow_team_add(const overflow_team *t, float *map)
+void overflow_team_add(const overflow_team *t, int64_t first, int64_t end, float *map)
 {
-    addition a = {t->map, map, (size_t)t->terms.n[0]};
-    parallel_ranges((size_t)(t->terms.n[1] * t->terms.n[2]), add_rows, &a);
+    const int64_t *n = t->terms.n, last = end < n[2] ? end : n[2];
+    addition a = {t->map + first * n[0] * n[1], map + first * n[0] * n[1], (size_t)n[0]};
+    parallel_ranges((size_t)(n[1] * (last - first)), add_rows, &a);
 }
 
 void overflow_team_destroy(overflow_team *t)

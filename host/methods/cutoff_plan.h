@@ -24,8 +24,8 @@ ley_status overflow_team_start(ley_job *job, const cutoff_problem *problem, over
 /* Waits for them, and says when they were done (ley_clock_s()). */
 void overflow_team_wait(overflow_team *team, double *done_s);
 
-/* Adds their map to the job's. */
-void overflow_team_add(const overflow_team *team, float *map);
+/* Adds planes [first, end) of their map, as far as there are any, to the job's. */
+void overflow_team_add(const overflow_team *team, int64_t first, int64_t end, float *map);
 
 /* Waits, too, where that was not done. Accepts NULL. */
 void overflow_team_destroy(overflow_team *team);

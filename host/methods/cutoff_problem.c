@@ -135,10 +135,16 @@ overflow_terms cutoff_problem_terms(const cutoff_problem *p)
     return t;
 }
 
+reference_terms cutoff_problem_sum(const cutoff_problem *p)
+{
+    return (reference_terms){.term = (int)p->range->pair, .constant = p->constant, .atoms = p->atoms, .r_min_A = p->r_min_A,
+                             .range = p->range, .formula = p->formula};
+}
+
 reference_value cutoff_problem_reference(const void *problem, const double point_A[3])
 {
-    const cutoff_problem *p = problem;
-    return reference_short_range(p->atoms, p->range, p->formula, point_A, p->constant, p->r_min_A);
+    const reference_terms sum = cutoff_problem_sum(problem);
+    return reference_sum(&sum, point_A);
 }
 
 /* ---- Numbers that are no charges ----------------------------------------------------------------------------------------- */

@@ -175,11 +175,20 @@ static ley_status finish(ley_job *job, ley_error *error)
     return LEY_OK;
 }
 
-static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
+static void terms(const ley_job *job, reference_terms *t)
 {
-    const ley_job_options *o = &job->options;
-    return accuracy_sample(job->atoms, job->map, job->coulomb_constant, o->r_min_A, o->verify_points, o->verify_seed,
-                           accuracy_promise(o->math, o->sum), &job->cancelled, accuracy, error);
+    *t = (reference_terms){.term = LEY_TERM_DCS, .constant = job->coulomb_constant, .atoms = job->atoms, .r_min_A = job->options.r_min_A};
+}
+
+static accuracy_limits limits(const ley_job *job)
+{
+    return (accuracy_limits){accuracy_promise(job->options.math, job->options.sum), ACCURACY_NOTHING};
+}
+
+static int64_t point(const ley_job *job, slab s, int64_t i)
+{
+    const int64_t *n = ley_map_lattice(job->map)->n;
+    return s.first * n[0] * n[1] + i;
 }
 
 const method method_dcs = {
@@ -195,6 +204,9 @@ const method method_dcs = {
     .collect = collect,
     .drop = drop,
     .finish = finish,
-    .verify = verify,
+    .terms = terms,
+    .limits = limits,
+    .point = point,
+    .double_has_more_digits = true,
     .variant_name = tuning_dcs_variant,
 };

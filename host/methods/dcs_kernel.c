@@ -235,8 +235,8 @@ ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *pla
 {
     const padded_slab layout = layout_of(run->kernel, run->planes);
     ley_status status = launches_finish(&run->launches, cancelled, error);
-    if (status == LEY_OK)
-        padding_crop(&layout, run->phi.staging->bytes, planes);
+    if (status == LEY_OK && !padding_crop(&layout, run->phi.staging->bytes, planes))
+        status = launches_not_finite(&run->launches, error);
     return status;
 }
 

@@ -3,6 +3,11 @@
 #include "error.h"
 #include "memory.h"
 
+#include <string.h>
+
+/* Bytes of staging that are filled with not-a-numbers before anything is read into it: a read comes as a whole, or not at all. */
+enum { POISONED_STAGING = 64 };
+
 ley_status launch_results_create(dev *device, int64_t bytes, launch_results *r, ley_error *error)
 {
     *r = (launch_results){.device = device};
@@ -71,9 +76,22 @@ void launches_abandon(launches *run)
         wait_read(run, NULL);
 }
 
+/* What came back last time must not pass for this time's: where a launch or the way back is skipped, not-a-numbers come back. */
+static ley_status poison(const launches *run, ley_error *error)
+{
+    const launch_results *r = run->results;
+    memset(r->staging->bytes, 0xff, run->bytes < POISONED_STAGING ? (size_t)run->bytes : POISONED_STAGING);
+    return run->device->backend->poison(run->device, r->buffer, (size_t)run->bytes, error);
+}
+
+ley_status launches_not_finite(const launches *run, ley_error *error)
+{
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s: values came back that are no numbers", run->device->info->name);
+}
+
 ley_status launches_begin(launches *run, ley_error *error)
 {
-    ley_status status = LEY_OK;
+    ley_status status = poison(run, error);
     while (status == LEY_OK && run->launched < run->total && run->launched < LAUNCHES_IN_FLIGHT)
         status = launch_next(run, error);
     if (status == LEY_OK && run->launched == run->total)

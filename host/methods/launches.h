@@ -35,7 +35,10 @@ typedef struct launches {
     dev_times transfer; /* of the way back */
 } launches;
 
-/* Starts the first ones, and the way back behind them where these are all. Set before: device, total, launch, context, results, bytes. On failure
+/* LEY_ERROR_WRONG_RESULT: what came back is no number, so that the device left something out or computed it wrongly. */
+ley_status launches_not_finite(const launches *run, ley_error *error);
+
+/* Fills the results with not-a-numbers, starts the first launches, and the way back behind them where these are all. Set before: device, total, launch, context, results, bytes. On failure
  * nothing is left in flight. */
 ley_status launches_begin(launches *run, ley_error *error);
 

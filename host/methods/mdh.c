@@ -228,31 +228,23 @@ static ley_status finish(ley_job *job, ley_error *error)
     return status;
 }
 
-static ley_status verify(ley_job *job, ley_accuracy *accuracy, ley_error *error)
+static void terms(const ley_job *job, reference_terms *t)
 {
     const mdh_problem *problem = job->method_data;
+    *t = (reference_terms){.term = LEY_TERM_MDH, .constant = problem->coulomb_constant, .atoms = job->atoms,
+                           .kappa_per_A = problem->kappa_per_A};
+}
+
+static accuracy_limits limits(const ley_job *job)
+{
     const ley_job_options *o = &job->options;
-    const uint64_t total = (uint64_t)ley_boundary_points(job->boundary);
-    const size_t wanted = o->verify_points < total ? o->verify_points : (size_t)total;
-    recomputation sample = {.job = job, .indices = calloc(wanted, sizeof *sample.indices)};
-    double *values = calloc(wanted, sizeof *values);
-    ley_status status = sample.indices == NULL || values == NULL ? ley_fail_memory(error, wanted * 16, "the verification") : LEY_OK;
-    if (status == LEY_OK) {
-        sample.count = accuracy_choose(total, wanted, o->verify_seed, sample.indices);
-        status = run_recomputation(&sample, error);
-    }
-    if (status == LEY_OK) {
-        const double nothing = o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING;
-        for (size_t i = 0; i < sample.count; i++)
-            values[i] = ley_boundary_read_values(job->boundary)[sample.indices[i]];
-        *accuracy = accuracy_compare(sample.count, values, sample.values,
-                                     (accuracy_limits){mdh_problem_promise(problem, o->math, o->sum), nothing}, NULL);
-        accuracy->host_points = sample.count;
-    }
-    free(sample.indices);
-    free(sample.values);
-    free(values);
-    return status;
+    return (accuracy_limits){mdh_problem_promise(job->method_data, o->math, o->sum),
+                             o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING};
+}
+
+static int64_t point(const ley_job *job, slab s, int64_t i)
+{
+    return mdh_problem_value(job->method_data, s.first, s.count, i);
 }
 
 const method method_mdh = {
@@ -268,6 +260,9 @@ const method method_mdh = {
     .collect = collect,
     .drop = drop,
     .finish = finish,
-    .verify = verify,
+    .terms = terms,
+    .limits = limits,
+    .point = point,
+    .double_has_more_digits = true,
     .variant_name = tuning_mdh_variant,
 };

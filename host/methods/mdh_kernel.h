@@ -38,6 +38,9 @@ double mdh_problem_promise(const mdh_problem *problem, ley_math math, ley_sum su
 /* Points in rows [first, first + count). */
 int64_t mdh_problem_points(const mdh_problem *problem, int64_t first, int64_t count);
 
+/* Where the i-th point of rows [first, first + count) stands among the boundary's values. */
+int64_t mdh_problem_value(const mdh_problem *problem, int64_t first, int64_t count, int64_t i);
+
 typedef struct mdh_kernel {
     dev *device;
     calibration facts;

@@ -125,3 +125,19 @@ int64_t mdh_problem_points(const mdh_problem *problem, int64_t first, int64_t co
     }
     return points;
 }
+
+int64_t mdh_problem_value(const mdh_problem *problem, int64_t first, int64_t count, int64_t i)
+{
+    int64_t begin = 0;
+    for (int k = 0; k < problem->patch_count; begin += problem->patches[k++].n_b) {
+        const patch *p = &problem->patches[k];
+        const int64_t from = first > begin ? first : begin, end = begin + p->n_b, to = first + count < end ? first + count : end;
+        const int64_t points = to > from ? (to - from) * p->n_a : 0;
+        int a, b;
+        boundary_face_axes(p->face, &a, &b);
+        if (i < points)
+            return problem->boundary->face[p->face] + (p->first_b + from - begin + i / p->n_a) * problem->frame.n[a] + p->first_a + i % p->n_a;
+        i -= points;
+    }
+    return problem->order[first + i]; /* of a list */
+}

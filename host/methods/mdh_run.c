@@ -2,7 +2,9 @@
 #include "error.h"
 #include "mdh_kernel.h"
 #include "mdh_pack.h"
+#include "reference.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +197,8 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
     ley_status status = make_buffers(run, error);
     if (status == LEY_OK)
         status = write_places(run, error);
+    if (status == LEY_OK) /* as launches_begin() does with the sums: a launch that is skipped shall show */
+        status = kernel->device->backend->poison(kernel->device, run->part_sums, run->part_bytes, error);
     if (status != LEY_OK)
         return status;
     run->launches.bytes = run->part_values * (int64_t)value_bytes(run);
@@ -207,12 +211,40 @@ static double staged_value(const mdh_run *run, size_t at)
     return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? ((const double *)bytes)[at] : (double)((const float *)bytes)[at];
 }
 
-/* Segments end padded to whole vectors, and lie in faces that are larger than they. */
-static void store(const mdh_run *run, double *values)
+/* Whether a value may be infinite there: deep within an atom's radius screened potentials leave a float's range, or a double's. */
+static bool may_be_infinite(const mdh_run *run, int64_t value)
 {
     const mdh_problem *problem = run->kernel->problem;
+    const reference_terms terms = {.term = LEY_TERM_MDH, .constant = problem->coulomb_constant, .atoms = problem->atoms,
+                                   .kappa_per_A = problem->kappa_per_A};
+    double point_A[3];
+    ley_boundary_point_A(problem->boundary, value, point_A);
+    return !(reference_sum(&terms, point_A).absolute < (run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 1e300 : 1e36));
+}
+
+/* Where a run's values go. */
+typedef struct mdh_store {
+    const mdh_run *run;
+    double *values;
+    bool found_infinite, is_right;
+} mdh_store;
+
+static void store_value(mdh_store *s, size_t at, int64_t to)
+{
+    s->values[to] = staged_value(s->run, at);
+    if (isfinite(s->values[to]) || s->found_infinite)
+        return;
+    s->found_infinite = true; /* one tells whether the device or the problem is to blame */
+    s->is_right = may_be_infinite(s->run, to);
+}
+
+/* Segments end padded to whole vectors, and lie in faces that are larger than they. False: a value is not finite and should be. */
+static bool store(const mdh_run *run, double *values)
+{
+    const mdh_problem *problem = run->kernel->problem;
+    mdh_store s = {run, values, false, true};
     for (int64_t i = 0; run->segment_count == 0 && i < run->count; i++)
-        values[problem->order[run->first + i]] = staged_value(run, (size_t)i);
+        store_value(&s, (size_t)i, problem->order[run->first + i]);
     int which = -1;
     int64_t begin = 0;
     for (int i = 0; i < problem->patch_count; begin += problem->patches[i++].n_b) {
@@ -221,19 +253,20 @@ static void store(const mdh_run *run, double *values)
         if (run->first >= begin + p->n_b || run->first + run->count <= begin)
             continue;
         boundary_face_axes(p->face, &a, &b);
-        const mdh_segment *s = &run->segments[++which];
-        for (int64_t row = 0; row < s->n_b; row++)
-            for (int64_t column = 0; column < s->n_a; column++)
-                values[problem->boundary->face[p->face] + (s->first_b + row) * problem->frame.n[a] + s->first_a + column] =
-                    staged_value(run, (size_t)(s->first_value + row * s->pitch + column));
+        const mdh_segment *g = &run->segments[++which];
+        for (int64_t row = 0; row < g->n_b; row++)
+            for (int64_t column = 0; column < g->n_a; column++)
+                store_value(&s, (size_t)(g->first_value + row * g->pitch + column),
+                            problem->boundary->face[p->face] + (g->first_b + row) * problem->frame.n[a] + g->first_a + column);
     }
+    return s.is_right;
 }
 
 ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error)
 {
     ley_status status = launches_finish(&run->launches, cancelled, error);
-    if (status == LEY_OK)
-        store(run, values);
+    if (status == LEY_OK && !store(run, values))
+        status = launches_not_finite(&run->launches, error);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LEY_METHOD_H
 #define LEY_METHOD_H
 
+#include "accuracy.h"
 #include "device.h"
 #include "job.h"
 #include "launches.h"
@@ -46,8 +47,14 @@ typedef struct method {
     /* What is left to do on the host when all slabs are there. */
     ley_status (*finish)(ley_job *job, ley_error *error);
 
-    /* Recomputes points in double precision and compares: as many as the options say. */
-    ley_status (*verify)(ley_job *job, ley_accuracy *accuracy, ley_error *error);
+    /* For verification, between prepare and release: what the job sums, by what errors are judged, and which of the job's values
+     * is the i-th point of a slab. */
+    void (*terms)(const ley_job *job, reference_terms *terms);
+    accuracy_limits (*limits)(const ley_job *job);
+    int64_t (*point)(const ley_job *job, slab s, int64_t i);
+
+    /* Whether a double sum has more digits where charges nearly cancel: not where its terms are floats all the same. */
+    bool double_has_more_digits;
 
     /* Names of its kernel variants; NULL behind the last. */
     const char *(*variant_name)(size_t i);

@@ -116,8 +116,7 @@ static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access acces
         free(b);
         return status;
     }
-    if (access == DEV_READ_WRITE && d->api->fill != NULL) /* not-a-numbers: what no kernel writes shall show */
-        d->api->fill(b->pointer, 0xff, bytes, d->streams[LANE_LAUNCH]);
+    (void)access;
     *buffer = b;
     return LEY_OK;
 }
@@ -184,6 +183,33 @@ static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, con
     if (status != LEY_OK)
         settled(d); /* the driver may have failed without waiting */
     return status;
+}
+
+/* Drivers before CUDA 3.2 have no fill in a stream: the host writes. */
+static ley_status write_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    enum { BLOCK = 1 << 20 };
+    unsigned char *block = malloc(BLOCK);
+    if (block == NULL)
+        return ley_fail_memory(error, BLOCK, "not-a-numbers");
+    memset(block, 0xff, BLOCK);
+    ley_status status = LEY_OK;
+    for (size_t at = 0; at < bytes && status == LEY_OK; at += BLOCK)
+        status = cuda_write(device, buffer, at, block, bytes - at < BLOCK ? bytes - at : BLOCK, error);
+    free(block);
+    return status;
+}
+
+static ley_status cuda_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    ley_status status = enter(d, error);
+    if (status != LEY_OK)
+        return status;
+    if (d->api->fill == NULL)
+        return write_poison(device, buffer, bytes, error);
+    CUDA_TRY(d->api, error, d->api->fill(buffer->pointer, 0xff, bytes, d->streams[LANE_LAUNCH]));
+    return LEY_OK;
 }
 
 static void event_free(cuda_dev *d, dev_event *event)
@@ -351,6 +377,7 @@ const dev_backend dev_cuda = {
     .staging_create = cuda_staging_create,
     .staging_destroy = cuda_staging_destroy,
     .write = cuda_write,
+    .poison = cuda_poison,
     .read = cuda_read,
     .build = cuda_program_build,
     .program_binary = cuda_program_binary,

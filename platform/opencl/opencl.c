@@ -130,10 +130,6 @@ static ley_status cl_buffer_create(dev *device, size_t bytes, dev_access access,
         ley_error_prefix(error, "%s", ley_size((double)bytes).s);
         return status;
     }
-    /* Filled with not-a-numbers, where the driver can: what no kernel writes shall show. */
-    const unsigned char poison = 0xff;
-    if (access == DEV_READ_WRITE)
-        clEnqueueFillBuffer(cl_of(device)->queues[LANE_LAUNCH], made, &poison, 1, 0, bytes, 0, NULL, NULL);
     *buffer = (dev_buffer *)made;
     return LEY_OK;
 }
@@ -209,6 +205,13 @@ static ley_status cl_write(dev *device, dev_buffer *buffer, size_t offset, const
         return LEY_OK;
     settled(d); /* the driver may have failed without waiting */
     return cl_fail(error, code, "clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], ...)", __FILE__, __LINE__);
+}
+
+static ley_status cl_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    const cl_uchar byte = 0xff;
+    CL_TRY(error, clEnqueueFillBuffer(cl_of(device)->queues[LANE_LAUNCH], (cl_mem)buffer, &byte, 1, 0, bytes, 0, NULL, NULL));
+    return LEY_OK;
 }
 
 static dev_event *event_create(int lane)
@@ -326,6 +329,7 @@ const dev_backend dev_opencl = {
     .staging_create = cl_staging_create,
     .staging_destroy = cl_staging_destroy,
     .write = cl_write,
+    .poison = cl_poison,
     .read = cl_read,
     .build = cl_build,
     .program_binary = cl_program_binary,

@@ -1,0 +1,101 @@
+/* What a work-item of reference.cl sums, for OpenCL C and CUDA C; a dialect header and terms.h come first.
+ *
+ * LEY_GLOBAL qualifies a pointer to global memory. */
+#ifndef LEY_REFERENCE_SUM_H
+#define LEY_REFERENCE_SUM_H
+
+/* The judge's sum at a point; see reference_value of host/reference.h. */
+typedef struct {
+    double value, absolute, lower, higher;
+} reference_sum;
+
+/* limits: {r_min, cutoff, kappa or steepness, -}. */
+LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
+{
+    const double safe = r < limits.x ? limits.x : r;
+#if LEY_TERM == LEY_TERM_DCS
+    return ley_dcs_term(a.w, r, limits.x);
+#elif LEY_TERM == LEY_TERM_MDH
+    return ley_mdh_term(a.w, r, R, limits.z);
+#else
+    return ley_pair_term(LEY_TERM, safe, limits.y, a.w, R, eps, limits.z);
+#endif
+}
+
+#if LEY_TERM == LEY_TERM_DCS || LEY_TERM == LEY_TERM_MDH
+LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
+{
+    const double x = point.x - a.x, y = point.y - a.y, z = point.z - a.z;
+    const ley_term term = term_of(a, R, eps, sqrt(x * x + y * y + z * z), limits);
+    sum->value += term.value;
+    sum->absolute += term.absolute;
+}
+#else
+LEY_FN void add_change(reference_sum *sum, double change)
+{
+    if (change < 0)
+        sum->lower += change;
+    else
+        sum->higher += change;
+}
+
+LEY_FN void add_pair(reference_sum *sum, atom a, double R, double eps, double r, atom limits)
+{
+    const bool counts = r < limits.y, may_not = !LEY_VANISHES(LEY_TERM) && fabs(r / limits.y - 1) < 1e-6;
+    if (LEY_VANISHES(LEY_TERM) && r > LEY_NEXT_TO_CUTOFF * limits.y && r > limits.x) {
+        const double value = ley_vanishing_value(LEY_TERM, r, limits.y);
+        add_change(sum, a.w * (ley_vanishing_value(LEY_TERM, r * (1 + LEY_PLACE), limits.y) - value));
+        add_change(sum, a.w * (ley_vanishing_value(LEY_TERM, r * (1 - LEY_PLACE), limits.y) - value));
+    }
+    if (!counts && !may_not)
+        return;
+    const ley_term term = term_of(a, R, eps, r, limits);
+    sum->absolute += term.absolute;
+    if (counts)
+        sum->value += term.value;
+    if (may_not)
+        add_change(sum, counts ? -term.value : term.value);
+}
+
+/* The atom and its images in reach. gm_cell, for each axis i: {vector i, -}, {dual vector i, how many times the vector reaches;
+ * negative: not periodic along it}. */
+LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
+{
+    const double dx = point.x - a.x, dy = point.y - a.y, dz = point.z - a.z;
+    double low[3], high[3];
+    for (int i = 0; i < 3; i++) {
+        const atom dual = gm_cell[2 * i + 1];
+        const double at = dual.x * dx + dual.y * dy + dual.z * dz, width = fabs(dual.w) + 1e-9 * fabs(at);
+        low[i] = dual.w > 0 ? ceil(at - width) : 0;
+        high[i] = dual.w > 0 ? floor(at + width) : fabs(at) > width ? -1 : 0;
+        if (low[i] > high[i])
+            return;
+    }
+    const atom u = gm_cell[0], v = gm_cell[2], w = gm_cell[4];
+    for (double i = low[0]; i <= high[0]; i++)
+        for (double k = low[1]; k <= high[1]; k++)
+            for (double l = low[2]; l <= high[2]; l++) {
+                const double x = dx - (i * u.x + k * v.x + l * w.x), y = dy - (i * u.y + k * v.y + l * w.y),
+                             z = dz - (i * u.z + k * v.z + l * w.z);
+                add_pair(sum, a, R, eps, sqrt(x * x + y * y + z * z), limits);
+            }
+}
+#endif
+
+/* Every step-th of n atoms, from `first` on. gm_more: {R, eps} of each; read only where terms have them. */
+LEY_FN reference_sum sum_atoms(LEY_GLOBAL const atom *gm_atoms, LEY_GLOBAL const double *gm_more, int first, int n, int step,
+                               atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
+{
+    reference_sum sum = {0, 0, 0, 0};
+    for (int j = first; j < n; j += step) {
+#if LEY_TERM == LEY_TERM_MDH || LEY_TERM == LEY_PAIR_SPEC_LENNARD_JONES || LEY_TERM == LEY_PAIR_SPEC_BUCKINGHAM
+        const double R = gm_more[2 * j], eps = gm_more[2 * j + 1];
+#else
+        const double R = 0, eps = 0;
+#endif
+        add_atom(&sum, gm_atoms[j], R, eps, point, gm_cell, limits);
+    }
+    return sum;
+}
+
+#endif

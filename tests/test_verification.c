@@ -1,0 +1,387 @@
+/* Every run is measured: devices that lie are found, leave the job, and others do their work; the judge's kernel says what the
+ * host says; sums of doubles where floats have too few digits. */
+#include "support.h"
+
+#include "fake_device.h"
+#include "engine.h"
+#include "reference_kernel.h"
+#include "spec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
+
+/* ---- Devices that lie ------------------------------------------------------------------------------------------------- */
+
+typedef struct wishes {
+    size_t atoms, verify_points;
+    int64_t slab_planes;
+    ley_sum sum;
+    const char *variant;
+} wishes;
+
+/* A job on fake devices, whose kernels come from the cache: their self-tests are behind them. */
+static support_job run_job(fake_plan *plans, size_t count, const char *selector, wishes w)
+{
+    support_job o = {.status = LEY_OK};
+    ley_error error = {0};
+    fake_devices_begin(plans, count);
+    o.atoms = support_atoms(w.atoms, 0, 8, 7);
+    ley_job_options_default(&o.options);
+    o.options.slab_planes = w.slab_planes;
+    o.options.verify_points = w.verify_points;
+    o.options.sum = w.sum;
+    o.options.variant = w.variant;
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_engine_create(selector, &o.engine, &error));
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+static void end(support_job *o)
+{
+    support_job_end(o);
+    fake_devices_end();
+}
+
+static void fill_cache(const char *name)
+{
+    fake_plan honest = {.name = name, .has_double = true};
+    support_fresh_cache();
+    support_job o = run_job(&honest, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    end(&o);
+}
+
+static const struct {
+    const char *what;
+    fake_lie lie;
+    double factor;
+    const char *message;
+} lies[] = {
+    {"zeros", FAKE_SCALES, 0, "verification failed"},
+    {"twice", FAKE_SCALES, 2, "verification failed"},
+    {"a ten-thousandth more", FAKE_SCALES, 1.0001, "verification failed"},
+    {"not-a-numbers", FAKE_NO_NUMBERS, 0, "no numbers"},
+    {"what was there before", FAKE_SKIPS_READ, 0, "no numbers"},
+    {"nothing, once", FAKE_SKIPS_LAUNCH, 0, "no numbers"},
+};
+enum { LIES = sizeof lies / sizeof lies[0] };
+
+/* Alone, a liar ends the job, whether it lies from the first slab or from a later one. */
+static void test_a_liar_alone(void **state)
+{
+    (void)state;
+    fill_cache("A");
+    for (size_t i = 0; i < LIES; i++)
+        for (int at = 1; at <= 5; at += 4) {
+            fake_plan plan = {.name = "A", .has_double = true, .lie = lies[i].lie, .lie_factor = lies[i].factor, .lie_at = at};
+            support_job o = run_job(&plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
+            if (o.status != LEY_ERROR_WRONG_RESULT || strstr(o.error.message, lies[i].message) == NULL)
+                fail_msg("%s from call %d: %d, %s", lies[i].what, at, (int)o.status, o.error.message);
+            assert_true(o.error.message[0] == 'A');
+            const ley_report *r = ley_job_report(o.job);
+            assert_int_equal(r->devices[0].status, LEY_ERROR_WRONG_RESULT);
+            end(&o);
+            assert_int_equal(plan.live_objects, 0);
+        }
+}
+
+/* Beside an honest device it leaves the job; the map is right, every point of it, and the report says who left and why. */
+static void test_a_liar_beside_another(void **state)
+{
+    (void)state;
+    fill_cache("A");
+    for (size_t i = 0; i < LIES; i++) {
+        fake_plan plans[] = {
+            {.name = "A", .has_double = true, .lie = lies[i].lie, .lie_factor = lies[i].factor, .lie_at = 2, .delay_us = 300},
+            {.name = "B", .has_double = true, .delay_us = 1000}};
+        support_job o = run_job(plans, 2, "all", (wishes){40, 200, 1, LEY_SUM_FLOAT, NULL});
+        assert_ok_at(o.status, &o.error, lies[i].what, __FILE__, __LINE__);
+        ley_map *right = support_reference_map(o.atoms, &lattice, 0.05);
+        assert_true(support_difference(o.map, right) < 1e-6);
+        ley_map_destroy(right);
+        const ley_report *r = ley_job_report(o.job);
+        if (plans[0].reads >= 2) { /* it got so far before the other one had done all */
+            assert_int_equal(r->devices[0].status, LEY_ERROR_WRONG_RESULT);
+            assert_non_null(strstr(r->devices[0].failure, lies[i].message));
+        }
+        assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
+        assert_true(r->accuracy.passed && r->accuracy.points == 200);
+        end(&o);
+    }
+}
+
+/* The next best device is opened when the default one lies. */
+static void test_a_lying_default_device(void **state)
+{
+    (void)state;
+    fill_cache("A");
+    fake_plan plans[] = {{.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = 3, .lie_at = 1, .speed = 2},
+                         {.name = "B", .has_double = true}};
+    support_job o = run_job(plans, 2, NULL, (wishes){40, 100, 0, LEY_SUM_FLOAT, NULL});
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    ley_map *right = support_reference_map(o.atoms, &lattice, 0.05);
+    assert_true(support_difference(o.map, right) < 1e-6);
+    ley_map_destroy(right);
+    end(&o);
+}
+
+/* Skipping one launch of several leaves part of the atoms out: only a sample shows it. */
+static void test_a_batch_left_out(void **state)
+{
+    (void)state;
+    fake_plan plan = {.name = "A", .constant_bytes = 512 * 16};
+    support_fresh_cache();
+    support_job o = run_job(&plan, 1, "0", (wishes){900, 100, 24, LEY_SUM_FLOAT, "simple"});
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    end(&o);
+    for (int at = 1; at <= 2; at++) {
+        plan = (fake_plan){.name = "A", .constant_bytes = 512 * 16, .lie = FAKE_SKIPS_LAUNCH, .lie_at = at};
+        o = run_job(&plan, 1, "0", (wishes){900, 100, 24, LEY_SUM_FLOAT, "simple"});
+        assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
+        assert_non_null(strstr(o.error.message, at == 1 ? "no numbers" : "verification failed"));
+        assert_int_equal(plan.launches, 2);
+        end(&o);
+    }
+}
+
+/* ---- How many points --------------------------------------------------------------------------------------------------- */
+
+/* Few atoms: the host does all. So many that the host would take too long: it does 16, the device, if it can, the others. */
+static void test_who_recomputes(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    static const ley_lattice small = {.spacing_A = {1, 1, 1}, .n = {8, 8, 8}};
+    ley_error error = {0};
+    support_fresh_cache();
+    for (int has_double = 0; has_double <= 1; has_double++) {
+        fake_plan plan = {.name = has_double ? "double" : "single", .has_double = has_double};
+        fake_devices_begin(&plan, 1);
+        support_job o = {.atoms = support_atoms(MANY, 0, 8, 3)};
+        ley_job_options_default(&o.options);
+        o.options.verify_points = 512;
+        assert_ok(ley_map_create(&small, &o.map, &error));
+        assert_ok(ley_engine_create("0", &o.engine, &error));
+        assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+        assert_ok(ley_job_run(o.job, &error));
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        assert_true(a->passed && a->points >= 50 && a->points <= 512 && a->compared == a->points);
+        assert_true(has_double ? a->host_points >= 16 : a->host_points == a->points);
+        end(&o);
+    }
+}
+
+static void test_no_verification(void **state)
+{
+    (void)state;
+    fake_plan plan = {.name = "A", .lie = FAKE_SCALES, .lie_factor = 2, .lie_at = 1};
+    fill_cache("A");
+    support_job o = run_job(&plan, 1, "0", (wishes){40, 0, 0, LEY_SUM_FLOAT, NULL});
+    assert_int_equal(o.status, LEY_OK); /* nobody looked */
+    assert_true(ley_job_report(o.job)->accuracy.points == 0 && ley_job_report(o.job)->verify_s == 0);
+    end(&o);
+}
+
+/* Terms too small to show in floats: nothing is compared, and that is said. */
+static void test_nothing_to_compare(void **state)
+{
+    (void)state;
+    const double position_A[] = {1, 2, 3}, charge_e = 1e-38;
+    ley_error error = {0};
+    fake_plan plan = {.name = "A"};
+    support_fresh_cache();
+    fake_devices_begin(&plan, 1);
+    support_job o = {.status = LEY_OK};
+    ley_job_options_default(&o.options);
+    assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_engine_create("0", &o.engine, &error));
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(ley_job_run(o.job, &error));
+    const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+    assert_true(a->passed && a->points == 1000 && a->compared == 0);
+    end(&o);
+}
+
+/* ---- Sums of doubles where they are needed ------------------------------------------------------------------------------ */
+
+static ley_accuracy run_dipole(ley_engine *engine, ley_sum sum, ley_sum *taken, double *float_rms)
+{
+    const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
+    static const ley_lattice far = {.origin_A = {20, 20, 20}, .spacing_A = {1, 1, 1}, .n = {12, 11, 10}};
+    ley_error error = {0};
+    support_job o = {.engine = engine};
+    ley_job_options_default(&o.options);
+    o.options.sum = sum;
+    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &o.atoms, &error));
+    assert_ok(ley_map_create(&far, &o.map, &error));
+    assert_ok(ley_job_create(engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(ley_job_run(o.job, &error));
+    const ley_report *r = ley_job_report(o.job);
+    const ley_accuracy a = r->accuracy;
+    assert_true(r->points == 12 * 11 * 10 && r->devices[0].points == r->points);
+    *taken = r->sum;
+    *float_rms = r->float_relative_rms;
+    o.engine = NULL;
+    support_job_end(&o);
+    return a;
+}
+
+static int sum_on(const char *selector, const ley_device_info *info)
+{
+    ley_engine *engine = NULL;
+    ley_sum taken;
+    double float_rms;
+    if (!info->has_double || !support_open(selector, "sum auto", &engine))
+        return 1;
+    ley_accuracy a = run_dipole(engine, LEY_SUM_FLOAT, &taken, &float_rms);
+    assert_true(a.passed && a.relative_rms > 1e-4 && taken == LEY_SUM_FLOAT && float_rms == 0);
+    a = run_dipole(engine, LEY_SUM_AUTO, &taken, &float_rms);
+    assert_true(a.passed && a.relative_rms < 1e-6 && taken == LEY_SUM_DOUBLE && float_rms > 1e-4);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_sum_auto(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    if (support_on_each_device(sum_on) > 0)
+        print_message("some devices have no double precision\n");
+    fake_plan plan = {.name = "A", .has_double = true}; /* terms that do not cancel: floats are enough */
+    const double position_A[] = {1, 2, 3}, charge_e = 1;
+    ley_error error = {0};
+    fake_devices_begin(&plan, 1);
+    support_job o = {.options = {.sum = LEY_SUM_AUTO}};
+    ley_job_options_default(&o.options);
+    o.options.sum = LEY_SUM_AUTO;
+    assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
+    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_engine_create("0", &o.engine, &error));
+    o.options.verify_points = 0; /* nothing would tell */
+    assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error), LEY_ERROR_USAGE);
+    o.options.verify_points = 100;
+    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(ley_job_run(o.job, &error));
+    assert_true(ley_job_report(o.job)->sum == LEY_SUM_FLOAT && ley_job_report(o.job)->float_relative_rms == 0);
+    end(&o);
+}
+
+/* ---- The judge's kernel --------------------------------------------------------------------------------------------------- */
+
+/* Every term, open and in triclinic cells, with more atoms than a launch takes and with few. */
+static reference_terms terms_of(int term, int periodic, size_t many, ley_short_range *range)
+{
+    static const double cell_A[3][3] = {{14, 0, 0}, {3, 13, 0}, {-2, 1, 15}};
+    ley_job_options o;
+    ley_job_options_default(&o);
+    *range = o.short_range;
+    range->cutoff_A = 7;
+    range->kappa_per_A = 0.3;
+    range->steepness = 13;
+    for (int i = 0; i < 3; i++) {
+        range->periodic[i] = periodic >> i & 1;
+        memcpy(range->cell_A[i], cell_A[i], sizeof cell_A[i]);
+    }
+    reference_terms t = {.term = term, .constant = -3, .r_min_A = 0.4, .kappa_per_A = 0.2, .range = range};
+    if (term < LEY_TERM_DCS)
+        range->pair = (ley_pair)term;
+    t.atoms = support_crowd(many, &lattice, 6, 11);
+    return t;
+}
+
+static void compare_kernel(worker *w, const reference_terms *t)
+{
+    enum { POINTS = 40 };
+    double point_A[POINTS][3];
+    reference_value sums[POINTS];
+    reference_kernel k;
+    ley_error error = {0};
+    for (int i = 0; i < POINTS; i++)
+        for (int axis = 0; axis < 3; axis++)
+            point_A[i][axis] = 0.31 * ((i * (axis + 3)) % 37) - 1;
+    assert_ok(reference_kernel_create(w->device, t, &k, &error));
+    assert_ok(reference_kernel_run(&k, POINTS, (const double(*)[3])point_A, NULL, sums, &error));
+    for (int i = 0; i < POINTS; i++) {
+        const reference_value right = reference_sum(t, point_A[i]);
+        if (!reference_agrees(&sums[i], &right) || fabs(sums[i].lower - right.lower) > 1e-9 * right.absolute)
+            fail_msg("term %d at point %d: %.17g of %.17g, not %.17g of %.17g", t->term, i, sums[i].value, sums[i].absolute, right.value,
+                     right.absolute);
+        assert_true(right.absolute > 0 && isfinite(sums[i].value));
+    }
+    reference_kernel_destroy(&k);
+}
+
+static void check_terms(worker *w, void *context)
+{
+    (void)context;
+    const int terms[] = {LEY_TERM_DCS, LEY_TERM_MDH, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+        for (int periodic = 0; periodic <= (terms[i] < LEY_TERM_DCS ? 7 : 0); periodic += support_is_quick() ? 7 : 3 + periodic % 2) {
+            ley_short_range range;
+            reference_terms t = terms_of(terms[i], periodic, i % 3 == 0 ? 3000 : 150, &range);
+            compare_kernel(w, &t);
+            ley_atoms_destroy((ley_atoms *)t.atoms);
+        }
+}
+
+static int judge_on(const char *selector, const ley_device_info *info)
+{
+    ley_engine *engine = NULL;
+    if (!info->has_double || !support_open(selector, "the judge's kernel", &engine))
+        return 1;
+    engine_run(engine, 0, &(engine_task){.run = check_terms}, NULL);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_the_judges_kernel(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    if (support_on_each_device(judge_on) > 0)
+        print_message("some devices have no double precision\n");
+}
+
+/* A judge whose formula is wrong does not pass its own test. */
+static int wrong_judge_on(const char *selector, const ley_device_info *info)
+{
+    ley_engine *engine = NULL;
+    if (!info->has_double || !support_open(selector, "a wrong judge", &engine))
+        return 1;
+    ley_error error = {0};
+    ley_atoms *atoms = support_crowd(50, &lattice, 6, 11);
+    const reference_terms t = {.term = LEY_TERM_DCS, .constant = 1, .atoms = atoms, .r_min_A = 0.4};
+    reference_kernel k;
+    assert_int_equal(reference_kernel_create(engine->workers[0].device, &t, &k, &error), LEY_ERROR_WRONG_RESULT);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_a_wrong_judge(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    support_plant_fault("reference", "sum_atoms(gm_atoms + first_atom,", "sum_atoms(gm_atoms + first_atom + 1,");
+    support_on_each_device(wrong_judge_on);
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_liar_alone),      cmocka_unit_test(test_a_liar_beside_another),
+        cmocka_unit_test(test_a_lying_default_device), cmocka_unit_test(test_a_batch_left_out),
+        cmocka_unit_test(test_who_recomputes),    cmocka_unit_test(test_no_verification),
+        cmocka_unit_test(test_nothing_to_compare), cmocka_unit_test(test_sum_auto),
+        cmocka_unit_test(test_the_judges_kernel), cmocka_unit_test(test_a_wrong_judge),
+    };
+    return cmocka_run_group_tests_name("verification", tests, NULL, NULL);
+}
