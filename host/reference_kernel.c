@@ -197,18 +197,24 @@ static ley_status test_program(dev *device, dev_program *program, void *context,
     return status;
 }
 
+int reference_kernel_options(const dev_info *info, int term, char *options, size_t size)
+{
+    const int group = info->device_class == DEV_CPU || info->max_work_group < GPU_GROUP ? 1 : GPU_GROUP;
+    const int values[] = {LEY_SPEC_SUM_DOUBLE, 1, LEY_ROOT_STANDARD, group, term};
+    kernel_table_options("reference", values, options, size);
+    return group;
+}
+
 ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *k, ley_error *error)
 {
     const dev_info *info = device->info;
-    const bool is_cpu = info->device_class == DEV_CPU;
-    *k = (reference_kernel){.device = device, .terms = terms, .group = is_cpu || info->max_work_group < GPU_GROUP ? 1 : GPU_GROUP};
+    char options[256];
+    *k = (reference_kernel){.device = device, .terms = terms,
+                            .group = reference_kernel_options(info, terms->term, options, sizeof options)};
     if (terms->term == LEY_PAIR_SPEC_EXPRESSION)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge", info->name);
     if (!info->has_double)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: no double precision", info->name);
-    const int values[] = {LEY_SPEC_SUM_DOUBLE, 1, LEY_ROOT_STANDARD, k->group, terms->term};
-    char options[256];
-    kernel_table_options("reference", values, options, sizeof options);
     ley_status status = program_get(device, "reference", options, NULL, test_program, k, &k->program, NULL, error);
     if (status == LEY_OK)
         status = load(k, error);

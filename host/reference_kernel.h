@@ -20,6 +20,9 @@ typedef struct reference_kernel {
  * host's interpreter knows. On failure there is nothing to destroy. */
 ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *kernel, ley_error *error);
 
+/* How it is built for a device, and this term: its options, and the work-items that share a point. */
+int reference_kernel_options(const dev_info *info, int term, char *options, size_t size);
+
 /* Sums at n points, {x, y, z} in A. LEY_CANCELLED soon after *cancelled (may be NULL) turns true. */
 ley_status reference_kernel_run(const reference_kernel *kernel, size_t n, const double (*point_A)[3], const atomic_bool *cancelled,
                                 reference_value *sums, ley_error *error);

@@ -8,6 +8,7 @@
 #include "cuda/architectures.h"
 #include "embedded.h"
 #include "quirks.h"
+#include "reference_kernel.h"
 #include "source.h"
 #include "tuning_dcs.h"
 #include "tuning_cutoff.h"
@@ -300,6 +301,21 @@ static void print_fill_bins(const dev_info *info, depth deep)
     printf("fill_bins fill_bins -DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=0\n", LEY_SPEC_SUM_FLOAT);
 }
 
+/* The judge: every sum. */
+static void print_reference(const dev_info *info, depth deep)
+{
+    char options[MAX_OPTIONS];
+    (void)deep;
+    for (int term = LEY_PAIR_SPEC_COULOMB; info->has_double && term < LEY_PAIR_SPEC_EXPRESSION; term++) {
+        reference_kernel_options(info, term, options, sizeof options);
+        printf("reference reference-%s %s\n", pairs[term], options);
+    }
+    for (int term = LEY_TERM_DCS; info->has_double && term <= LEY_TERM_MDH; term++) {
+        reference_kernel_options(info, term, options, sizeof options);
+        printf("reference reference-%s %s\n", term == LEY_TERM_DCS ? "dcs" : "mdh", options);
+    }
+}
+
 static void print_local_reads(const dev_info *info, depth deep)
 {
     (void)deep;
@@ -321,6 +337,7 @@ static const struct {
     {"cutoff", print_cutoff},
     {"link_atoms", print_link_atoms},
     {"fill_bins", print_fill_bins},
+    {"reference", print_reference},
 };
 
 /* ---- The commands -------------------------------------------------------------------------------------------------------- */
