@@ -17,6 +17,8 @@
  * side          {s_x, s_y, s_z, slack}: of a bin, units; by how much an atom may lie outside its bin
  * limits        {a^2, r_min^2, k, near^2}: units^2; k of the pair function; how near atoms are summed apart, at least r_min
  * series        constants of the pair function, see pair.h
+ * n_close       of the table, which they begin: bins so close that they may cover a region, see is_fringe()
+ * fringe        {1/a, LEY_COVERED / the charge that covers a region, 1/a^2, -}: of functions that LEY_PAIR_CANCELS
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions: LEY_STORE
  *
  * A work-group computes a region: it looks for bins within reach of the region, stages those of their atoms that are within reach, and
@@ -76,7 +78,7 @@ typedef real total;
 #endif
 
 typedef struct {
-    atom step, side, limits, series;
+    atom step, side, limits, series, fringe;
     atom extent;                    /* of the region */
     real x[LEY_UX], y[LEY_UY];      /* the points' coordinates from the region's lowest corner */
     scalar z[LEY_UZ];
@@ -184,7 +186,18 @@ LEY_FN void add_term(real *sum, const points *p, real r2, real inverse_r, scalar
 #endif
 }
 
-/* An atom near the region. */
+/* The value in full precision, the distance being clamped. */
+LEY_FN real careful_value(const points *p, real r2, staged s)
+{
+    const real inverse_r = rsqrt(r2);
+#if LEY_PAIR_CANCELS
+    return ley_factored_value(r2, inverse_r, p->fringe.x, p->fringe.z) * (real)(1.0f / TERM_SCALE);
+#else
+    return ley_pair_value(r2, inverse_r * (real)(1.0f / TERM_SCALE), p->series, p->limits.z, s.a.w, SECOND(s), THIRD(s));
+#endif
+}
+
+/* An atom near the region, or any atom of a fringe. */
 LEY_FN void add_near(points *p, staged s)
 {
     const atom a = s.a;
@@ -192,8 +205,7 @@ LEY_FN void add_near(points *p, staged s)
         const real dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
         FOR_Z(w) {
             const scalar dz = p->z[w] - a.z;
-            const real r2 = dxy2 + dz * dz, safe = ley_clamped_r2(r2, (real)p->limits.y);
-            const real value = ley_pair_value(safe, rsqrt(safe) * (real)(1.0f / TERM_SCALE), p->series, p->limits.z, a.w, SECOND(s), THIRD(s));
+            const real r2 = dxy2 + dz * dz, value = careful_value(p, ley_clamped_r2(r2, (real)p->limits.y), s);
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
         }
@@ -219,6 +231,41 @@ LEY_FN bool find(const points *p, found home, int4 entry, found *f)
     return !LEY_PRUNE || distance2(p, f->x - slack, f->y - slack, f->z - slack, p->side.x + 2 * slack, p->side.y + 2 * slack,
                                    p->side.z + 2 * slack) < p->limits.x;
 }
+
+/* Of a fringe all atoms are near. */
+LEY_FN void set_fringe(points *p)
+{
+    p->limits.w = p->limits.x;
+}
+
+#if LEY_PAIR_CANCELS
+/* The larger square of what is between x and the ends of a half. */
+LEY_FN scalar farther2(scalar x, scalar low, scalar high)
+{
+    const scalar d = LARGER(x - low, high - x);
+    return d * d;
+}
+
+/* What a charge is sure to be worth in an octant of the region, from the squared distance of its farthest corner, in fringe.y: at least
+ * a quarter of (1 - r^2/a^2)^(degree + 1) / a. */
+LEY_FN int worth(const points *p, scalar charge, scalar farthest2)
+{
+    const scalar t = LARGER(1 - farthest2 * p->fringe.z, 0.0f), t3 = t * t * t;
+    const scalar least = LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 ? t3 : LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3 ? t3 * t : t3 * t * t;
+    return (int)fmin(fabs(charge) * p->fringe.y * least, (scalar)LEY_COVERED);
+}
+
+/* By octant, along x first. */
+LEY_FN void find_worths(const points *p, atom a, int *worths)
+{
+    const scalar middle_x = REGION_X / 2 * p->step.x, middle_y = REGION_Y / 2 * p->step.y, middle_z = REGION_Z / 2 * p->step.z;
+    const scalar x[2] = {farther2(a.x, 0, middle_x - p->step.x), farther2(a.x, middle_x, p->extent.x)};
+    const scalar y[2] = {farther2(a.y, 0, middle_y - p->step.y), farther2(a.y, middle_y, p->extent.y)};
+    const scalar z[2] = {farther2(a.z, 0, middle_z - p->step.z), farther2(a.z, middle_z, p->extent.z)};
+    UNROLL for (int o = 0; o < OCTANTS; o++)
+        worths[o] = worth(p, a.w, x[o & 1] + y[o >> 1 & 1] + z[o >> 2]);
+}
+#endif
 
 #if LEY_WIDTH == 1
 /* ---- A work-group's part ------------------------------------------------------------------------------------------------- */
@@ -280,7 +327,41 @@ typedef struct {
 #endif
     found bins[2 * ITEMS];
     uint marks[ITEMS / 4];
+#if LEY_PAIR_CANCELS
+    int worths[OCTANTS];
+#endif
 } shared;
+
+#if LEY_PAIR_CANCELS
+/* Whether the bins close to the region leave an octant of it uncovered. */
+LEY_FN bool is_fringe(const points *p, const bins *b, found home, int n_close, int item, __local shared *sm)
+{
+    bool uncovered = true;
+    if (item < OCTANTS)
+        sm->worths[item] = 0;
+    for (int first = 0; first < n_close * LEY_DEPTH && uncovered; first += ITEMS) {
+        const int i = first + item;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i < n_close * LEY_DEPTH) {
+            found f;
+            staged s;
+            int worths[OCTANTS];
+            find(p, home, b->table[i / LEY_DEPTH], &f);
+            fetch(p, b, f, i % LEY_DEPTH, &s);
+            find_worths(p, s.a, worths);
+            UNROLL for (int o = 0; o < OCTANTS; o++)
+                if (worths[o] > 0)
+                    atomic_add(&sm->worths[o], worths[o]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uncovered = false;
+        UNROLL for (int o = 0; o < OCTANTS; o++)
+            uncovered = uncovered || sm->worths[o] < LEY_COVERED;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return uncovered;
+}
+#endif
 
 /* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom, to the points of these halves. */
 LEY_FN void add(points *p, staged s, int half_x, int half_z)
@@ -378,7 +459,8 @@ LEY_FN void sum_tile(points *p, __local shared *sm, int count, int item)
     sort(p, sm, count, item, end);
     __local const staged *sm_list = sm->sorted;
 #else
-    end[0] = count;
+    end[0] = p->limits.w < p->limits.x ? count : 0;
+    end[NEAR] = count;
     __local const staged *sm_list = sm->tile;
 #endif
     UNROLL for (int c = 0; c < CLASSES; c++) {
@@ -567,6 +649,32 @@ LEY_FN int stage(points *p, const bins *b, found f, int slot, tile *t, int n)
     return n;
 }
 
+#if LEY_PAIR_CANCELS
+/* Whether the bins close to the region leave an octant of it uncovered. */
+LEY_FN bool is_fringe(const points *p, const bins *b, found home, int n_close)
+{
+    int sums[OCTANTS] = {0};
+    bool uncovered = true;
+    for (int e = 0; e < n_close && uncovered; e++) {
+        found f;
+        find(p, home, b->table[e], &f);
+        for (int slot = 0; slot < LEY_DEPTH; slot++) {
+            const atom a = b->slots[(size_t)f.bin * LEY_DEPTH + slot];
+            if (a.w == 0)
+                continue;
+            int worths[OCTANTS];
+            find_worths(p, (atom)(a.x * p->step.w + f.x, a.y * p->step.w + f.y, a.z * p->step.w + f.z, a.w), worths);
+            for (int o = 0; o < OCTANTS; o++)
+                sums[o] += worths[o];
+        }
+        uncovered = false;
+        for (int o = 0; o < OCTANTS; o++)
+            uncovered |= sums[o] < LEY_COVERED;
+    }
+    return uncovered;
+}
+#endif
+
 LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)
 {
     tile t;
@@ -635,7 +743,7 @@ LEY_FN void store(const points *p, __global float *gm_phi)
 __kernel __attribute__((reqd_work_group_size(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_LZ)))
 void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global const int2 *restrict gm_homes, int first_region,
             __global const atom *restrict gm_slots, __global const float2 *restrict gm_more, __global const int *restrict gm_extra,
-            int has_extra, atom step, atom side, atom limits, atom series, __global float *restrict gm_phi)
+            int has_extra, atom step, atom side, atom limits, atom series, int n_close, atom fringe, __global float *restrict gm_phi)
 {
     const int regions_x = get_num_groups(0), regions_y = get_num_groups(1);
     const int2 home_x = gm_homes[get_group_id(0)], home_y = gm_homes[regions_x + get_group_id(1)],
@@ -647,6 +755,7 @@ void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global con
     p.side = side;
     p.limits = limits;
     p.series = series * (1.0f / TERM_SCALE);
+    p.fringe = fringe;
     p.limits.z *= 1.0f / TERM_SCALE;
     p.extent = (atom)((REGION_X - 1) * step.x, (REGION_Y - 1) * step.y, (REGION_Z - 1) * step.z, 0);
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
@@ -664,9 +773,17 @@ void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global con
     p.carry = sm_carry + item;
 #endif
     clear(&p);
+#if LEY_PAIR_CANCELS
+    if (is_fringe(&p, &b, home, n_close, item, &sm))
+        set_fringe(&p);
+#endif
     sum_neighbourhood(&p, &b, home, item, &sm);
 #else
     clear(&p);
+#if LEY_PAIR_CANCELS
+    if (is_fringe(&p, &b, home, n_close))
+        set_fringe(&p);
+#endif
     sum_neighbourhood(&p, &b, home);
 #endif
     store(&p, gm_phi);

@@ -46,6 +46,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define UNROLL _Pragma("unroll")
 #define LEY_MAX(a, b) fmax(a, b)
 #define LEY_MIN(a, b) fmin(a, b)
+#define LEY_DIVIDE(a, b) ((a) / (b))
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)
 #define LEY_AS_REAL(i) LEY_PASTE(as_float, LEY_BITS_SUFFIX)(i)

@@ -4,6 +4,7 @@
  *   real           float, double or, for CPU devices, a vector of them
  *   LEY_FN         qualifiers of an inline function
  *   LEY_MAX(a, b), LEY_MIN(a, b)  the larger and the smaller of two reals
+ *   LEY_DIVIDE(a, b)  a/b, right to three ulp, of reals that are neither large nor small; where the kernels of cutoff.cl are
  *   LEY_AS_BITS(x), LEY_AS_REAL(i)  reinterpretation as a signed integer of the same shape, and back (float only)
  *   LEY_ADD_EXPONENT(bits, n)  bits + (n << 23), whatever leaves at the top
  * Scalar formulas only: no loops, no memory spaces. */
@@ -37,18 +38,26 @@ LEY_FN real ley_exp2_fraction(real f)
            f * (0.05550713273f + f * (0.009675541331f + f * 0.001327647217f))));
 }
 
-/* 2^(-a b) for 0 <= a b <= 125. Added to 1.5 2^23 a number loses its fraction, and its integer part stands in the lowest bits, from where a
- * shift brings it into the exponent. The product is never rounded where multiply-adds are fused. */
-LEY_FN real ley_exp2_minus(real a, real b)
+/* 2^(n - a b) for -127 <= n - a b <= 125; between -126 and -127 it is too small, never too large, and at -127 it is 0 or a
+ * float's least number. Added to 1.5 2^23 a number loses its fraction, and its integer part stands in the lowest bits, from
+ * where a shift brings it into the exponent; `shift` is LEY_EXP2_SHIFT + n, n a whole number. The product is never rounded where
+ * multiply-adds are fused. */
+LEY_FN real ley_exp2_shifted(real shift, real a, real b)
 {
-    const real shifted = 12582912.0f - a * b, whole = 12582912.0f - shifted;
+    const real shifted = shift - a * b, whole = shift - shifted;
     return LEY_AS_REAL(LEY_ADD_EXPONENT(LEY_AS_BITS(ley_exp2_fraction(whole - a * b)), LEY_AS_BITS(shifted)));
 }
 
-/* 2^x, x limited to -125 .. 125. */
+/* 2^(-a b) for 0 <= a b <= 127. */
+LEY_FN real ley_exp2_minus(real a, real b)
+{
+    return ley_exp2_shifted((real)LEY_EXP2_SHIFT, a, b);
+}
+
+/* 2^x for x up to 125, above which it stays; below -126, where floats end, it vanishes. */
 LEY_FN real ley_polynomial_exp2(real x)
 {
-    return ley_exp2_minus((real)-1.0f, LEY_MAX(LEY_MIN(x, 125.0f), -125.0f));
+    return ley_exp2_minus((real)-1.0f, LEY_MAX(LEY_MIN(x, 125.0f), -127.0f));
 }
 #endif
 
@@ -57,6 +66,7 @@ LEY_FN real ley_polynomial_exp2(real x)
  * What an atom does at distance r below the cutoff a: r2 = r^2, inverse_r = 1/r, in a unit of the caller's choice. `series` and `k` are
  * constants of the function, below; first, second and third the atom's own numbers. LEY_PAIR_OF_CHARGE: the value is to be multiplied by
  * the first one, the charge. LEY_PAIR_ENDS: it is positive before the cutoff and negative behind it, so that no distance need be tested.
+ * LEY_PAIR_CANCELS: next to the cutoff it is a small difference of large numbers, which ley_factored_value() is not.
  * host/reference.c has the
  * same formulas, written otherwise. */
 #ifdef LEY_PAIR
@@ -64,6 +74,7 @@ LEY_FN real ley_polynomial_exp2(real x)
 /* Whether a factor that 1/r, the series and k have in common is one of the value. */
 #define LEY_PAIR_SCALES (LEY_PAIR <= LEY_PAIR_SPEC_TAYLOR4 && LEY_PAIR != LEY_PAIR_SPEC_SHIFTED)
 #define LEY_PAIR_ENDS (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 || LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4)
+#define LEY_PAIR_CANCELS (LEY_PAIR >= LEY_PAIR_SPEC_TAYLOR2 && LEY_PAIR <= LEY_PAIR_SPEC_TAYLOR4)
 
 #ifdef LEY_USER_PAIR
 LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q), made from the user's expression */
@@ -86,8 +97,8 @@ LEY_FN real ley_pair_value(LEY_PAIR_WHICH real r2, real inverse_r, atom series, 
         return r2 * (series.y + r2 * (series.z + series.w * r2)) + (inverse_r + series.x);
     if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4) /* k: that of r^8 */
         return r2 * (series.y + r2 * (series.z + r2 * (series.w + k * r2))) + (inverse_r + series.x);
-    if (LEY_PAIR == LEY_PAIR_SPEC_YUKAWA) /* k = kappa log2(e); up to the cutoff k r is at most 120 */
-        return inverse_r * ley_exp2_minus(r2 * inverse_r, (real)k);
+    if (LEY_PAIR == LEY_PAIR_SPEC_YUKAWA) /* k = kappa log2(e); series {LEY_EXP2_SHIFT + n}: 2^n times the value, n - k r at least -126 */
+        return inverse_r * ley_exp2_shifted((real)series.x, r2 * inverse_r, (real)k);
     if (LEY_PAIR == LEY_PAIR_SPEC_DISTANCE_DIELECTRIC)
         return inverse_r2;
     if (LEY_PAIR == LEY_PAIR_SPEC_LENNARD_JONES) /* first A, second B */
@@ -100,6 +111,20 @@ LEY_FN real ley_pair_value(LEY_PAIR_WHICH real r2, real inverse_r, atom series, 
 #endif
     return (real)1; /* counts */
 }
+
+#ifdef LEY_DIVIDE
+/* The value of a function that LEY_PAIR_CANCELS, before the cutoff, with 1 - r/a as a factor, so that it keeps its digits next to
+ * the cutoff: it is as right as the distance is. */
+LEY_FN real ley_factored_value(real r2, real inverse_r, scalar inverse_a, scalar inverse_a2)
+{
+    const real x = r2 * inverse_r * inverse_a, d = LEY_DIVIDE(1 - r2 * inverse_a2, 1 + x), d3 = d * d * d;
+    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2)
+        return inverse_r * d3 * (1 + x * (1.125f + x * 0.375f));
+    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3)
+        return inverse_r * d3 * (d * (1 + x * (1.8125f + x * (1.25f + x * 0.3125f))));
+    return inverse_r * d3 * (d * d * (1 + x * (2.5390625f + x * (2.6953125f + x * (1.3671875f + x * 0.2734375f)))));
+}
+#endif
 #endif
 
 #endif

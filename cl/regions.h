@@ -14,12 +14,17 @@
 #define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
 
 /* Atoms are sorted by which halves of the region along x and z they are in reach of, so that the others do not compute them (LEY_SPLIT):
- * class 3 (half along x) + half along z. The last class are those near the region. */
+ * class 3 (half along x) + half along z. The last class are those that are summed apart, with care. */
 #define BOTH 0
 #define LOWER 1
 #define UPPER 2
 #define IS_IN(half, i, n) ((half) == BOTH || ((half) == LOWER) == ((i) < (n) / 2))
-#define CLASSES (LEY_SPLIT ? 10 : LEY_PRUNE ? 2 : 1)
-#define NEAR (LEY_PRUNE ? CLASSES - 1 : -1)
+#define CLASSES (LEY_SPLIT ? 10 : 2)
+#define NEAR (CLASSES - 1)
+
+/* Functions that LEY_PAIR_CANCELS have digits left where other atoms are well within the cutoff. A region of which that is not known is
+ * summed with care altogether. It is known of each of its OCTANTS apart: charges times what they are sure to be worth there
+ * are added up as whole numbers, so that their order is nothing to the sum, until LEY_COVERED is reached. */
+#define OCTANTS 8
 
 #endif

@@ -105,6 +105,12 @@
     FIELD(columns)     /* work-items along a row */ \
     FIELD(first_group) /* of its work-groups */
 
+/* 1.5 2^23: added to it, a number loses its fraction. */
+#define LEY_EXP2_SHIFT 12582912.0f
+
+/* What the charges that cover a part of a region are counted in: see regions.h. */
+#define LEY_COVERED 65536
+
 /* LEY_PAIR: what a unit charge does at a distance r below the cutoff a; see pair.h. */
 #define LEY_PAIR_SPEC_COULOMB 0             /* 1/r */
 #define LEY_PAIR_SPEC_SHIFTED 1             /* (1 - r^2/a^2)^2 / r */

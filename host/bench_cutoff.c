@@ -229,7 +229,7 @@ static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, doub
 
 static ley_status sample(const cutoff_bench *p, const ley_bench_options *o, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
 {
-    const double promise = short_range_promise(&p->range, o->math, cutoff_problem_largest_A(&p->problem));
+    const double promise = short_range_promise(&p->range, o->math, p->problem.r_min_A, cutoff_problem_largest_A(&p->problem));
     return accuracy_sample_map(map, cutoff_problem_reference, &p->problem, BENCH_SAMPLE_POINTS, 1, promise, NULL, accuracy, NULL, error);
 }
 

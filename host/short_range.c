@@ -319,12 +319,31 @@ const char *short_range_units(const ley_short_range *s, ley_units units)
     return is_of_radii(s->pair) ? "kcal/mol" : ley_units_name(units);
 }
 
-double short_range_promise(const ley_short_range *s, ley_math math, double largest_A)
+/* By how much of itself a value may change in an Angstrom, at distances from r_min on. A user's function may be as steep as 1/r^4. */
+static double steepness_per_A(const ley_short_range *s, double r_min_A)
 {
-    const double usual_A = 16; /* bins' edges are mostly a quarter of it */
-    const double place_A = 3e-7; /* positions are right to about this: a steep function shows it */
-    const double steepness = s->pair == LEY_PAIR_YUKAWA ? place_A * s->kappa_per_A : 0;
-    return (accuracy_promise(math, LEY_SUM_FLOAT) + steepness) * fmax(largest_A / usual_A, 1);
+    switch (s->pair) {
+    case LEY_PAIR_DISTANCE_DIELECTRIC:
+        return 2 / r_min_A;
+    case LEY_PAIR_YUKAWA:
+        return 1 / r_min_A + s->kappa_per_A;
+    case LEY_PAIR_LENNARD_JONES:
+        return 12 / r_min_A;
+    case LEY_PAIR_BUCKINGHAM:
+        return fmax(6, s->steepness) / r_min_A;
+    case LEY_PAIR_EXPRESSION:
+        return 4 / r_min_A + s->kappa_per_A;
+    default:
+        return 1 / r_min_A;
+    }
+}
+
+double short_range_promise(const ley_short_range *s, ley_math math, double r_min_A, double largest_A)
+{
+    const double place_A = 1.2e-7 * largest_A; /* two roundings of a float of that size: of an atom's place, and of a point's */
+    /* Far atoms' distances are rounded by their own size, and show in exponents; floats hold none above 100. */
+    const double exponent = s->pair == LEY_PAIR_YUKAWA ? fmin(s->kappa_per_A * s->cutoff_A, 100) : 0;
+    return accuracy_promise(math, LEY_SUM_FLOAT) + place_A * steepness_per_A(s, r_min_A) + 2e-7 * exponent;
 }
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)

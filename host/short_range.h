@@ -43,9 +43,10 @@ bool short_range_is_continuous(ley_pair pair);
 /* Units of the map: "kcal/mol" for Lennard-Jones and Buckingham, else ley_units_name(). */
 const char *short_range_units(const ley_short_range *s, ley_units units);
 
-/* What is promised of the relative RMS error: accuracy_promise() of float sums, for terms are floats whatever the sum; steep functions show how
- * positions are rounded; and so do bins and regions of points beyond 16 A, whose largest edge is given, for floats hold the positions in them. */
-double short_range_promise(const ley_short_range *s, ley_math math, double largest_A);
+/* What is promised of the error at each point, against the sum of the absolute terms there: accuracy_promise() of float sums,
+ * for terms are floats whatever the sum; and what places cost, which are rounded as floats of the longest edge of a bin or a region,
+ * largest_A, where a function is steepest, at r_min. */
+double short_range_promise(const ley_short_range *s, ley_math math, double r_min_A, double largest_A);
 
 /* What the sum is multiplied by: 1 for Lennard-Jones and Buckingham, else C. */
 double short_range_constant(const ley_short_range *s, double coulomb_constant);

@@ -21,7 +21,7 @@ typedef real total;
 #endif
 
 struct points {
-    atom step, side, limits, series;
+    atom step, side, limits, series, fringe;
     atom extent;               /* of the region */
     real x[LEY_UX], y[LEY_UY]; /* the points' coordinates from the region's lowest corner */
     scalar z[LEY_UZ];
@@ -131,7 +131,18 @@ LEY_FN void add_term(real &sum, const points &p, real r2, real inverse_r, scalar
 #endif
 }
 
-/* An atom near the region. */
+/* The value in full precision, the distance being clamped. */
+LEY_FN real careful_value(const points &p, real r2, const staged &s)
+{
+    const real inverse_r = ley_rsqrt(r2);
+#if LEY_PAIR_CANCELS
+    return ley_factored_value(r2, inverse_r, p.fringe.x, p.fringe.z);
+#else
+    return ley_pair_value(r2, inverse_r, p.series, p.limits.z, s.a.w, SECOND(s), THIRD(s));
+#endif
+}
+
+/* An atom near the region, or any atom of a fringe. */
 LEY_FN void add_near(points &p, const staged &s)
 {
     const atom a = s.a;
@@ -139,8 +150,7 @@ LEY_FN void add_near(points &p, const staged &s)
         const real dx = p.x[u] - a.x, dy = p.y[v] - a.y, dxy2 = dx * dx + dy * dy;
         FOR_Z(w) {
             const scalar dz = p.z[w] - a.z;
-            const real r2 = dxy2 + dz * dz, safe = ley_clamped_r2(r2, p.limits.y);
-            const real value = ley_pair_value(safe, ley_rsqrt(safe), p.series, p.limits.z, a.w, SECOND(s), THIRD(s));
+            const real r2 = dxy2 + dz * dz, value = careful_value(p, ley_clamped_r2(r2, p.limits.y), s);
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p.sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p.limits.x ? factor * value : (real)0;
         }
@@ -180,6 +190,41 @@ LEY_FN scalar fetch(const points &p, const bins &b, const found &f, int slot, st
 #endif
     return distance2(p, s->a.x, s->a.y, s->a.z, 0, 0, 0);
 }
+
+/* Of a fringe all atoms are near. */
+LEY_FN void set_fringe(points &p)
+{
+    p.limits.w = p.limits.x;
+}
+
+#if LEY_PAIR_CANCELS
+/* The larger square of what is between x and the ends of a half. */
+LEY_FN scalar farther2(scalar x, scalar low, scalar high)
+{
+    const scalar d = fmaxf(x - low, high - x);
+    return d * d;
+}
+
+/* What a charge is sure to be worth in an octant of the region, from the squared distance of its farthest corner, in fringe.y: at least
+ * a quarter of (1 - r^2/a^2)^(degree + 1) / a. */
+LEY_FN int worth(const points &p, scalar charge, scalar farthest2)
+{
+    const scalar t = fmaxf(1 - farthest2 * p.fringe.z, 0.0f), t3 = t * t * t;
+    const scalar least = LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 ? t3 : LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3 ? t3 * t : t3 * t * t;
+    return (int)fminf(fabsf(charge) * p.fringe.y * least, (scalar)LEY_COVERED);
+}
+
+/* By octant, along x first. */
+LEY_FN void find_worths(const points &p, atom a, int *worths)
+{
+    const scalar middle_x = REGION_X / 2 * p.step.x, middle_y = REGION_Y / 2 * p.step.y, middle_z = REGION_Z / 2 * p.step.z;
+    const scalar x[2] = {farther2(a.x, 0, middle_x - p.step.x), farther2(a.x, middle_x, p.extent.x)};
+    const scalar y[2] = {farther2(a.y, 0, middle_y - p.step.y), farther2(a.y, middle_y, p.extent.y)};
+    const scalar z[2] = {farther2(a.z, 0, middle_z - p.step.z), farther2(a.z, middle_z, p.extent.z)};
+    UNROLL for (int o = 0; o < OCTANTS; o++)
+        worths[o] = worth(p, a.w, x[o & 1] + y[o >> 1 & 1] + z[o >> 2]);
+}
+#endif
 
 /* How many threads before this one want something, and how many of all. */
 #if ITEMS == 32 && __CUDA_ARCH__ >= 200
@@ -227,7 +272,41 @@ struct shared {
 #endif
     found bins[2 * ITEMS];
     unsigned marks[ITEMS / 4];
+#if LEY_PAIR_CANCELS
+    int worths[OCTANTS];
+#endif
 };
+
+#if LEY_PAIR_CANCELS
+/* Whether the bins close to the region leave an octant of it uncovered. */
+LEY_FN bool is_fringe(const points &p, const bins &b, const found &home, int n_close, int item, shared *sm)
+{
+    bool uncovered = true;
+    if (item < OCTANTS)
+        sm->worths[item] = 0;
+    for (int first = 0; first < n_close * LEY_DEPTH && uncovered; first += ITEMS) {
+        const int i = first + item;
+        SYNCHRONIZE();
+        if (i < n_close * LEY_DEPTH) {
+            found f;
+            staged s;
+            int worths[OCTANTS];
+            find(p, home, TABLE(b, i / LEY_DEPTH), &f);
+            fetch(p, b, f, i % LEY_DEPTH, &s);
+            find_worths(p, s.a, worths);
+            UNROLL for (int o = 0; o < OCTANTS; o++)
+                if (worths[o] > 0)
+                    atomicAdd(&sm->worths[o], worths[o]);
+        }
+        SYNCHRONIZE();
+        uncovered = false;
+        UNROLL for (int o = 0; o < OCTANTS; o++)
+            uncovered = uncovered || sm->worths[o] < LEY_COVERED;
+    }
+    SYNCHRONIZE();
+    return uncovered;
+}
+#endif
 
 /* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom, to the points of these halves. */
 LEY_FN void add(points &p, const staged &s, int half_x, int half_z)
@@ -325,7 +404,8 @@ LEY_FN void sum_tile(points &p, shared *sm, int count, int item)
     sort(p, sm, count, item, end);
     const staged *sm_list = sm->sorted;
 #else
-    end[0] = count;
+    end[0] = p.limits.w < p.limits.x ? count : 0;
+    end[NEAR] = count;
     const staged *sm_list = sm->tile;
 #endif
     UNROLL for (int c = 0; c < CLASSES; c++) {
@@ -420,7 +500,7 @@ LEY_FN void store(const points &p, float *gm_phi)
 extern "C" __global__ void __launch_bounds__(ITEMS)
 cutoff(const int4 *__restrict__ gm_table, int n_table, const int2 *__restrict__ gm_homes, int first_region,
        const atom *__restrict__ gm_slots, const float2 *__restrict__ gm_more, const int *__restrict__ gm_extra, int has_extra, atom step,
-       atom side, atom limits, atom series, float *__restrict__ gm_phi)
+       atom side, atom limits, atom series, int n_close, atom fringe, float *__restrict__ gm_phi)
 {
     __shared__ shared sm;
     const int2 home_x = gm_homes[blockIdx.x], home_y = gm_homes[gridDim.x + blockIdx.y],
@@ -432,6 +512,7 @@ cutoff(const int4 *__restrict__ gm_table, int n_table, const int2 *__restrict__ 
     p.side = side;
     p.limits = limits;
     p.series = series;
+    p.fringe = fringe;
     p.extent.x = (REGION_X - 1) * step.x;
     p.extent.y = (REGION_Y - 1) * step.y;
     p.extent.z = (REGION_Z - 1) * step.z;
@@ -448,6 +529,10 @@ cutoff(const int4 *__restrict__ gm_table, int n_table, const int2 *__restrict__ 
     p.carry = sm_carry + item;
 #endif
     clear(p);
+#if LEY_PAIR_CANCELS
+    if (is_fringe(p, b, home, n_close, item, &sm))
+        set_fringe(p);
+#endif
     sum_neighbourhood(p, b, home, item, &sm);
     store(p, gm_phi);
 }

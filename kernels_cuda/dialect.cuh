@@ -32,6 +32,7 @@ typedef scalar real;
 #else
 #define LEY_MAX(a, b) fmaxf(a, b)
 #define LEY_MIN(a, b) fminf(a, b)
+#define LEY_DIVIDE(a, b) __fdividef(a, b)
 #define LEY_AS_BITS(x) __float_as_int(x)
 #define LEY_AS_REAL(i) __int_as_float(i)
 #define LEY_ADD_EXPONENT(bits, n) ((int)((unsigned)(bits) + ((unsigned)(n) << 23)))

@@ -28,7 +28,7 @@ const kernel_row kernel_table[] = {
     ROW(exps, LEY_EXPS_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
     ROW(cutoff, LEY_CUTOFF_KEYS, BUFFER(int4, gm_table), INT(n_table), BUFFER(int2, gm_homes), INT(first_region),
         BUFFER(atom, gm_slots), BUFFER(float2, gm_more), BUFFER(int, gm_extra), INT(has_extra), VALUE(atom, step), VALUE(atom, side),
-        VALUE(atom, limits), VALUE(atom, series), BUFFER(float, gm_phi)),
+        VALUE(atom, limits), VALUE(atom, series), INT(n_close), VALUE(atom, fringe), BUFFER(float, gm_phi)),
     ROW(link_atoms, LEY_DIALECT_KEYS, BUFFER(double, gm_position), BUFFER(double, gm_charge), INT(n_atoms), VALUE(atom, origin),
         VALUE(atom, low), VALUE(atom, high), VALUE(atom, side), VALUE(atom, bins_per_A), VALUE(atom, zero), VALUE(int4, n),
         BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next), BUFFER(float4, gm_records)),

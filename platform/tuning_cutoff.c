@@ -80,7 +80,7 @@ static uint64_t local_bytes(const cutoff_spec *spec)
 {
     const uint64_t atom_bytes = LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16, tile = (uint64_t)spec->tile;
     const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
-    return spec->width > 1 ? 0 : tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) + (uint64_t)items(spec) * (2 * 16 + 1 + totals) + 64;
+    return spec->width > 1 ? 0 : tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) + (uint64_t)items(spec) * (2 * 16 + 1 + totals) + 96;
 }
 
 static ley_status check_fit(const dev_info *info, const variant *v, const cutoff_spec *spec, ley_error *error)

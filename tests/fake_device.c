@@ -461,7 +461,7 @@ static void sum_region(const dev_launch *launch, const size_t group[3], const in
 static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
 {
     const cutoff_spec *spec = &launch->program->cutoff;
-    float *phi = (float *)launch->arguments[12].buffer->bytes;
+    float *phi = (float *)launch->arguments[14].buffer->bytes;
     int64_t region[3];
     tuning_cutoff_region(spec, region);
     const size_t n[3] = {(size_t)region[0], (size_t)region[1], (size_t)region[2]}, points = n[0] * n[1] * n[2];

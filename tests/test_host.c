@@ -81,10 +81,23 @@ static void test_exponentials(void **state)
                 assert_true(off_by(ley_exp2_minus(half, 1), -(double)half) <= bound);
         }
     const float beyond[] = {126, 127.5f, 1000, 1e30f, INFINITY};
-    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
         assert_true(off_by(ley_polynomial_exp2(beyond[i]), 125) <= bound);
-        assert_true(off_by(ley_polynomial_exp2(-beyond[i]), -125) <= bound);
+}
+
+/* Where floats end, exponentials vanish: none is larger than it should be, and beyond 2^-127 there is nothing. Charges that are 2^n
+ * times smaller leave room for n more. */
+static void test_exponentials_vanish(void **state)
+{
+    (void)state;
+    for (float x = 124; x < 140; x += 0.01f) {
+        const double value = (double)ley_polynomial_exp2(-x);
+        assert_true(value >= 0 && value <= exp2(-(double)fminf(x, 149)) * (1 + 2.4e-7));
+        assert_true(x >= 126 || off_by((float)value, -(double)x) <= 2.4e-7);
+        assert_true(x < 127 || value <= exp2(-149));
+        assert_true(off_by(ley_exp2_shifted(LEY_EXP2_SHIFT + 20, x, 1), 20 - (double)x) <= 2.4e-7);
     }
+    assert_true((double)ley_polynomial_exp2(-INFINITY) <= exp2(-149) && (double)ley_polynomial_exp2(-1e30f) <= exp2(-149));
 }
 
 static void test_sizes(void **state)
@@ -401,7 +414,8 @@ static void test_yardstick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_sizes), cmocka_unit_test(test_sizes_in_words), cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_exponentials_vanish),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_sizes_in_words), cmocka_unit_test(test_lattices),
         cmocka_unit_test(test_lattice_around_atoms),
         cmocka_unit_test(test_lattices_on_multiples_of_the_spacing), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
         cmocka_unit_test(test_packing),       cmocka_unit_test(test_reference), cmocka_unit_test(test_comparator),

@@ -333,11 +333,7 @@ static accuracy_limits limits(const ley_job *job)
 {
     const cutoff_data *d = job->method_data;
     const ley_job_options *o = &job->options;
-    const ley_pair pair = o->short_range.pair;
-    /* Taylor's functions do not keep their digits next to the cutoff yet. */
-    const bool is_taylor = pair >= LEY_PAIR_TAYLOR2 && pair <= LEY_PAIR_TAYLOR4;
-    return (accuracy_limits){short_range_promise(&o->short_range, o->math, cutoff_problem_largest_A(&d->problem)),
-                             is_taylor ? 2 * fabs(job->coulomb_constant) : ACCURACY_NOTHING};
+    return (accuracy_limits){short_range_promise(&o->short_range, o->math, o->r_min_A, cutoff_problem_largest_A(&d->problem)), ACCURACY_NOTHING};
 }
 
 static int64_t point(const ley_job *job, slab s, int64_t i)

@@ -73,6 +73,37 @@ static bool in_reach(const cutoff_kernel *k, const cutoff_problem *p, const int6
     return r2_A2 <= p->plan.reach_A * p->plan.reach_A;
 }
 
+/* How far a bin's middle is from a region's, squared and in cutoffs, where the region's lowest point is in the middle of home. */
+static double distance2(const cutoff_kernel *k, const cutoff_problem *p, const int32_t entry[4])
+{
+    double r2 = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double d = ((double)entry[axis] * p->plan.side_A[axis] - extent_A(k, p, axis) / 2) / p->cutoff_A;
+        r2 += d * d;
+    }
+    return r2;
+}
+
+/* Puts the bins that may cover a region before the others, which keep their order: the closest first, but no more of them than matter. */
+static void sort_close(cutoff_kernel *k, const cutoff_problem *p, int32_t (*table)[4])
+{
+    enum { MOST_CLOSE = 128 };
+    k->n_close = 0;
+    for (int i = 0; i < k->n_table; i++) {
+        int32_t entry[4];
+        const double r2 = distance2(k, p, table[i]);
+        int at = k->n_close;
+        if (r2 > 0.5 || (at == MOST_CLOSE && r2 >= distance2(k, p, table[at - 1])))
+            continue;
+        while (at > 0 && distance2(k, p, table[at - 1]) > r2)
+            at--;
+        memcpy(entry, table[i], sizeof entry);
+        memmove(table + at + 1, table + at, (size_t)(i - at) * sizeof *table);
+        memcpy(table[at], entry, sizeof entry);
+        k->n_close += k->n_close < MOST_CLOSE;
+    }
+}
+
 /* The "spherical" neighbourhood of a region: {dx, dy, dz, offset}, in the order of the bins. */
 static ley_status make_table(cutoff_kernel *k, const cutoff_problem *p, int32_t (**table)[4], ley_error *error)
 {
@@ -95,6 +126,9 @@ static ley_status make_table(cutoff_kernel *k, const cutoff_problem *p, int32_t 
                         entry[axis] = (int32_t)step[axis];
                     entry[3] = (int32_t)((step[2] * plan->n[1] + step[1]) * plan->n[0] + step[0]);
                 }
+    k->n_close = 0;
+    if (p->fringe[1] > 0)
+        sort_close(k, p, made);
     *table = made;
     return LEY_OK;
 }
@@ -306,6 +340,8 @@ static ley_status launch(void *context, size_t i, dev_event **done, ley_error *e
         vector((double[4]){s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit}),
         dev_argument_bytes(p->limits, sizeof p->limits),
         dev_argument_bytes(p->series, sizeof p->series),
+        dev_argument_int(k->n_close),
+        dev_argument_bytes(p->fringe, sizeof p->fringe),
         dev_argument_buffer(run->phi.buffer),
     };
     const bool alone = spec->width > 1;

@@ -22,7 +22,8 @@ typedef struct cutoff_problem {
     double constant, r_min_A;
     double cutoff_A;        /* the range's, or shorter where screening leaves nothing beyond */
     double unit_per_A;
-    float limits[4], series[4]; /* the kernel's arguments */
+    double charge_scale;    /* from charges to first numbers */
+    float limits[4], series[4], fringe[4]; /* the kernel's arguments */
     expression *formula;    /* of LEY_PAIR_EXPRESSION */
     char *prelude;          /* its source, for the kernel */
     binning_plan plan;
@@ -87,7 +88,7 @@ typedef struct cutoff_kernel {
     bool from_cache;
     const cutoff_problem *problem;
     int64_t region[3], regions[3]; /* points of one; how many */
-    int n_table;
+    int n_table, n_close; /* entries; of these the first ones, which may cover a region */
     dev_buffer *table, *homes, *slots, *more, *extra;
 } cutoff_kernel;
 

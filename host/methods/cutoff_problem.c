@@ -5,18 +5,21 @@
 #include "parallel.h"
 #include "reference.h"
 #include "short_range.h"
+#include "spec.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that end by saturation have values of at most 1 beyond `near`, which is the unit then; and that must not be too small for a float's
- * range. */
-static const double smallest_near = 1.0 / 512;
+/* Functions that end by saturation have values of at most 1 beyond `near`, which is at least the unit then; and that must not be too small
+ * for a float's range. */
+static const double most_nears = 512; /* in a cutoff */
 
-/* exp2(-k r) of screened charges is a polynomial up to this exponent; beyond lies nothing that a float sum would notice. */
-static const double most_exponent = 120;
+/* 2^(n - k r) of screened charges is right while the exponent is at least this; the charges are 2^n times smaller, so that what lies
+ * beyond is less than a float can show, and a millionth of that. */
+static const double least_exponent = -125;
+static const int spare_exponents = 20, most_exponents = 80;
 
 static const double log2_e = 1.4426950408889634;
 
@@ -40,16 +43,56 @@ double cutoff_problem_largest_A(const cutoff_problem *p)
     return largest_A;
 }
 
+static bool is_taylor(const cutoff_problem *p)
+{
+    const ley_pair pair = p->range->pair;
+    return pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
+}
+
+static double largest_charge(const ley_atoms *atoms)
+{
+    const double *charge_e = ley_atoms_charges_e(atoms);
+    double largest = 0;
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+        largest = fmax(largest, fabs(charge_e[i]));
+    return largest;
+}
+
+/* Of screened charges how far the exponents reach, and with them the cutoff. */
+static void set_screening(cutoff_problem *p)
+{
+    const double k_per_A = p->range->kappa_per_A * log2_e, largest = largest_charge(p->atoms) * fabs(p->constant);
+    const int exponents = largest > 0 ? ilogb(largest) + 1 + spare_exponents : 0;
+    const int n = exponents < 0 ? 0 : exponents > most_exponents ? most_exponents : exponents;
+    p->series[0] = LEY_EXP2_SHIFT + (float)n;
+    p->charge_scale = ldexp(p->charge_scale, -n);
+    if (k_per_A * p->cutoff_A > n - least_exponent)
+        p->cutoff_A = (n - least_exponent) / k_per_A;
+}
+
+/* What covers a region: twice the largest charge, or more where so many are in reach that their errors add up. */
+static void set_fringe(cutoff_problem *p)
+{
+    const double a_A = p->cutoff_A, atoms = p->plan.density_per_A3 * 4.19 * a_A * a_A * a_A;
+    const double charge = 2 * largest_charge(p->atoms) * fabs(p->charge_scale) * fmax(1, atoms / 256);
+    p->fringe[0] = (float)(1 / (a_A * p->unit_per_A));
+    p->fringe[2] = (float)(1 / pow(a_A * p->unit_per_A, 2));
+    p->fringe[1] = (float)(charge > 1e-30 ? LEY_COVERED / charge : 0);
+}
+
 static void set_constants(cutoff_problem *p)
 {
     const ley_pair pair = p->range->pair;
-    const bool is_taylor = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
     const bool ends = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR4; /* LEY_PAIR_ENDS of cl/pair.h */
-    const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A * smallest_near) : cutoff_problem_r_min_A(p);
-    p->unit_per_A = ends ? 1 / near_A : 1;
-    const double a = p->cutoff_A * p->unit_per_A, r_min = cutoff_problem_r_min_A(p) * p->unit_per_A, near = near_A * p->unit_per_A;
+    const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A / most_nears) : cutoff_problem_r_min_A(p);
+    p->unit_per_A = ends ? exp2(ceil(-log2(near_A))) : 1; /* a power of two: nothing is rounded by it */
+    p->charge_scale = p->constant * p->unit_per_A;
+    if (pair == LEY_PAIR_YUKAWA)
+        set_screening(p);
+    const double a = p->cutoff_A * p->unit_per_A, r_min = cutoff_problem_r_min_A(p) * p->unit_per_A;
+    const double near = fmax(near_A * p->unit_per_A, r_min);
     double k = pair == LEY_PAIR_YUKAWA ? p->range->kappa_per_A * log2_e : pair == LEY_PAIR_EXPRESSION ? p->constant : 0;
-    for (int i = 0; i < 5 && is_taylor; i++) {
+    for (int i = 0; i < 5 && is_taylor(p); i++) {
         const double c = taylor[pair][i] / pow(a, 2 * i + 1);
         if (i < 4)
             p->series[i] = (float)c;
@@ -82,8 +125,6 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
 {
     *p = (cutoff_problem){.atoms = atoms, .lattice = *lattice, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
     p->constant = short_range_constant(range, coulomb_constant);
-    if (range->pair == LEY_PAIR_YUKAWA && range->kappa_per_A * log2_e * p->cutoff_A > most_exponent)
-        p->cutoff_A = most_exponent / (range->kappa_per_A * log2_e);
     set_constants(p);
     ley_status status = LEY_OK;
     if (range->pair == LEY_PAIR_EXPRESSION) {
@@ -97,7 +138,7 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         o.cutoff_A = p->cutoff_A;
         o.depth = range->bin_depth;
         o.fill = range->bin_fill;
-        o.charge_scale = p->constant * p->unit_per_A;
+        o.charge_scale = p->charge_scale;
         for (int axis = 0; axis < 3; axis++)
             o.region[axis] = CUTOFF_LAYER;
         o.keep_neutral = range->pair >= LEY_PAIR_LENNARD_JONES; /* whose numbers are no charges */
@@ -106,6 +147,8 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
         status = binning_prepare(atoms, lattice, &o, &p->plan, error);
     }
+    if (status == LEY_OK && is_taylor(p))
+        set_fringe(p);
     if (status != LEY_OK)
         cutoff_problem_clear(p);
     return status;
@@ -116,7 +159,7 @@ void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[
     double exact[3] = {0};
     short_range_numbers(p->range, p->atoms, atom, exact);
     if (p->range->pair < LEY_PAIR_LENNARD_JONES)
-        exact[0] *= p->constant * p->unit_per_A;
+        exact[0] *= p->charge_scale;
     if (p->range->pair == LEY_PAIR_BUCKINGHAM)
         exact[1] *= log2_e;
     for (int i = 0; i < 3; i++)
