@@ -155,9 +155,8 @@ LEY_FN void add_near(points &p, const frame &f, const placed &near)
         const real dy = from_base(at.cell.y - near.cell.y, at.offset.y - near.offset.y, f.step.y, f.step_low.y);
         const real dz = from_base(at.cell.z - near.cell.z, at.offset.z - near.offset.z, f.step.z, f.step_low.z);
         const real term = weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, POINTS);
-        FOR_COLUMNS(k)
-            if (k == u)
-                ADD(p.sum[k], p.carry[k * CARRIES], term);
+        FOR_COLUMNS(k) /* no index that is computed: sums stay in registers */
+            ADD(p.sum[k], p.carry[k * CARRIES], k == u ? term : 0);
     }
 }
 #else
