@@ -11,9 +11,9 @@
  *               again behind it for the compensations
  *
  * Global size {padded nx / (LEY_WIDTH LEY_UX), padded ny / LEY_UY, planes}, work-group {LEY_WG_X, LEY_WG_Y, 1}: a group
- * lies in one plane, so (z - z_j)^2 is the same for all its points. Atoms nearer than r_min to the plane are the only
- * ones that can come within r_min of a point; where atoms are staged these few take a path of their own, so that the main loop
- * has no test and no maximum in it. Cost of a pair there: an addition, a root, a multiply-add. */
+ * lies in one plane, so (z - z_j)^2 is the same for all its points. Where atoms are staged, the few that are near a point of the group's
+ * tile take a path of their own, so that the main loop has no test and no maximum in it. Cost of a pair there: an addition, a root, a
+ * multiply-add. */
 #if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || !defined(LEY_TILE)
 #error "the specification is incomplete: see LEY_DCS_KEYS in spec.h"
 #endif
@@ -23,7 +23,8 @@
 /* Where kernels stage their atoms, these come as a lattice cell and an offset within it: subtracting cells is exact, so that
  * an atom's distance from a tile of points is rounded by the distance, not by how far both are from the origin. Elsewhere
  * {x, y, z, q} relative to the lattice origin. */
-#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+#define PLACED LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+#if PLACED
 typedef struct {
     atom offset;
     int4 cell;
@@ -38,6 +39,16 @@ typedef atom stored_atom;
 /* Atoms summed before their sum goes to memory: keeps float sums short. */
 #define BLOCK 4096
 
+/* A group's tile of points. */
+#define TILE_X (LEY_WG_X * LEY_UX * LEY_WIDTH)
+#define TILE_Y (LEY_WG_Y * LEY_UY)
+
+/* The main loop has positions relative to the middle of its points, columns of a vector or a whole tile, and so rounded by how far these
+ * reach. From this share of that reach on, rounding is 2e-6 of a distance or less; atoms within it of a point are near. */
+#define NEAR_SHARE 0.05f
+#define REACH_X (LEY_ATOMS == LEY_ATOMS_ROWS ? LEY_WIDTH / 2 : TILE_X / 2)
+#define REACH_Y (TILE_Y / 2)
+
 typedef struct {
     int4 base;        /* lattice indices of the point that positions are relative to */
     atom step;
@@ -47,10 +58,21 @@ typedef struct {
     real carry[CARRIES ? POINTS : 1];
 } points;
 
+/* The lattice's indices of a work-item's first point. */
+LEY_FN int first_column(void)
+{
+    return ((int)get_group_id(0) * LEY_UX * LEY_WG_X + (int)get_local_id(0)) * LEY_WIDTH;
+}
+
+LEY_FN int first_row(void)
+{
+    return (int)get_group_id(1) * TILE_Y + (int)get_local_id(1);
+}
+
 /* The atom relative to p->base. */
 LEY_FN atom relative(const points *p, stored_atom s)
 {
-#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+#if PLACED
     atom a = s.offset;
     a.x += (s.cell.x - p->base.x) * p->step.x;
     a.y += (s.cell.y - p->base.y) * p->step.y;
@@ -61,21 +83,52 @@ LEY_FN atom relative(const points *p, stored_atom s)
 #endif
 }
 
-/* Adds an atom that may be within r_min of a point: the slow, safe path. */
-LEY_FN void add_near(points *p, atom a)
+/* Squared distance within which atoms are near. */
+LEY_FN scalar near_A2(const points *p)
+{
+    const scalar rounded_A = PLACED ? NEAR_SHARE * LEY_MAX(REACH_X * p->step.x, REACH_Y * p->step.y) : 0;
+    return LEY_MAX(rounded_A * rounded_A, p->step.w);
+}
+
+/* Of an atom, placed a from p->base, to the nearest point of the tile; without cells, to the tile's plane. */
+LEY_FN scalar nearest_A2(const points *p, stored_atom s, atom a)
 {
     const scalar dz = p->z - a.z;
+#if PLACED
+    const int x = s.cell.x - p->base.x, y = s.cell.y - p->base.y;
+    const scalar dx = (x - clamp(x, -(TILE_X / 2), (TILE_X - 1) / 2)) * p->step.x + s.offset.x;
+    const scalar dy = (y - clamp(y, -(TILE_Y / 2), (TILE_Y - 1) / 2)) * p->step.y + s.offset.y;
+    return dx * dx + (dy * dy + dz * dz);
+#else
+    return dz * dz;
+#endif
+}
+
+/* Adds a near atom, each distance rounded by its own size: cells first. */
+LEY_FN void add_near(points *p, stored_atom s)
+{
+    const atom a = relative(p, s);
+    const scalar dz = p->z - a.z, q_root = a.w * LEY_ROOT_SCALE;
     FOR_ROWS(v) {
+#if PLACED
+        const scalar dy = (first_row() + v * LEY_WG_Y - s.cell.y) * p->step.y - s.offset.y;
+#else
         const scalar dy = p->y[v] - a.y;
+#endif
         FOR_COLUMNS(u) {
+#if PLACED
+            const real cells = (real)(first_column() + u * LEY_WG_X * LEY_WIDTH - s.cell.x) + LEY_LANES;
+            const real dx = cells * p->step.x - s.offset.x;
+#else
             const real dx = p->x[u] - a.x;
+#endif
             const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), (real)p->step.w);
-            ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], a.w * rsqrt(r2_A2));
+            ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], q_root * ley_unscaled_root(r2_A2));
         }
     }
 }
 
-/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from the plane. */
+/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from all points. */
 LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 {
     real dx2[LEY_UX];
@@ -136,8 +189,9 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
         for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y) {
             atom a = relative(p, gm_atoms[base + j]);
             const scalar dz = p->z - a.z;
+            const bool is_near = nearest_A2(p, gm_atoms[base + j], a) < near_A2(p);
             a.z = dz * dz;
-            if (a.z < p->step.w) {
+            if (is_near) {
                 atomic_or(&sm_near[j / 32], 1u << (j % 32));
                 a.z = 1;
                 a.w = 0;
@@ -151,7 +205,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
         }
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (uint left = sm_near[w]; left != 0; left &= left - 1)
-                add_near(p, relative(p, gm_atoms[base + 32 * w + 31 - clz(left & -left)]));
+                add_near(p, gm_atoms[base + 32 * w + 31 - clz(left & -left)]);
     }
 }
 #endif
@@ -163,6 +217,9 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
 LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_atoms)
 {
     scalar x[LEY_TILE], q[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
+#if PLACED
+    scalar cell_x[LEY_TILE], offset_x[LEY_TILE];
+#endif
     int near[LEY_TILE];
     for (int base = 0; base < n_atoms; base += LEY_TILE) {
         const int count = min(LEY_TILE, n_atoms - base);
@@ -170,8 +227,13 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
         for (int j = 0; j < count; j++) {
             const atom a = relative(p, gm_atoms[base + j]);
             const scalar dz = p->z - a.z;
-            const int is_near = dz * dz < p->step.w;
+            const int is_near = nearest_A2(p, gm_atoms[base + j], a) < near_A2(p);
+#if PLACED
+            cell_x[j] = gm_atoms[base + j].cell.x - p->base.x;
+            offset_x[j] = gm_atoms[base + j].offset.x;
+#else
             x[j] = a.x;
+#endif
             q[j] = is_near ? 0 : a.w * LEY_ROOT_SCALE;
             FOR_ROWS(v) {
                 const scalar dy = p->y[v] - a.y;
@@ -183,8 +245,13 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
         for (int u = 0; u < LEY_UX; u++) {
             real sum[LEY_UY], carry[CARRIES ? LEY_UY : 1];
             FOR_ROWS(v) sum[v] = carry[v * CARRIES] = 0;
+#if PLACED
+            const scalar middle = u * LEY_WIDTH + LEY_WIDTH / 2 - TILE_X / 2;
+            for (int j = 0; j < count; j++)
+                x[j] = (cell_x[j] - middle) * p->step.x + offset_x[j];
+#endif
             for (int j = 0; j < count; j++) {
-                const real dx = p->x[u] - x[j], dx2 = dx * dx;
+                const real dx = p->x[PLACED ? 0 : u] - x[j], dx2 = dx * dx;
                 FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES], q[j] * ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]));
             }
             FOR_ROWS(v) {
@@ -195,7 +262,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
             }
         }
         for (int n = 0; n < n_near; n++)
-            add_near(p, relative(p, gm_atoms[near[n]]));
+            add_near(p, gm_atoms[near[n]]);
     }
 }
 #endif
@@ -221,18 +288,18 @@ __kernel __attribute__((reqd_work_group_size(LEY_WG_X, LEY_WG_Y, 1)))
 void dcs(ATOM_SPACE const stored_atom *restrict gm_atoms, int first_atom, int n_atoms, int first_plane, atom step,
          int accumulate, __global real *restrict gm_phi)
 {
-    const int vector_x = get_group_id(0) * LEY_UX * LEY_WG_X, row = get_group_id(1) * LEY_UY * LEY_WG_Y;
-    const int4 base = (int4)(vector_x * LEY_WIDTH, row, first_plane + (int)get_group_id(2), 0);
-    const int4 origin = LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM) ? base : (int4)(0, 0, 0, 0);
-    const int item_x = get_local_id(0), item_y = get_local_id(1);
+    const int vector_x = get_group_id(0) * LEY_UX * LEY_WG_X, row = get_group_id(1) * TILE_Y;
+    const int plane = first_plane + (int)get_group_id(2), item_x = get_local_id(0), item_y = get_local_id(1);
     points p;
-    p.base = origin;
+    p.base = PLACED ? (int4)(vector_x * LEY_WIDTH + TILE_X / 2, row + TILE_Y / 2, plane, 0) : (int4)(0, 0, 0, 0);
     p.step = step;
-    FOR_COLUMNS(u)
-        p.x[u] = ((real)(base.x - origin.x + (item_x + u * LEY_WG_X) * LEY_WIDTH) + LEY_LANES) * step.x;
+    FOR_COLUMNS(u) {
+        const int column = first_column() + u * LEY_WG_X * LEY_WIDTH - p.base.x;
+        p.x[u] = ((real)(PLACED && LEY_ATOMS == LEY_ATOMS_ROWS ? -(LEY_WIDTH / 2) : column) + LEY_LANES) * step.x;
+    }
     FOR_ROWS(v)
-        p.y[v] = (base.y - origin.y + item_y + v * LEY_WG_Y) * step.y;
-    p.z = (base.z - origin.z) * step.z;
+        p.y[v] = (first_row() + v * LEY_WG_Y - p.base.y) * step.y;
+    p.z = (plane - p.base.z) * step.z;
 
     const size_t row_vectors = get_global_size(0) * LEY_UX, rows = get_global_size(1) * LEY_UY;
     __global real *gm_sum = gm_phi + (get_group_id(2) * rows + row + item_y) * row_vectors + vector_x + item_x;

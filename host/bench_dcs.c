@@ -134,8 +134,8 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     if (status == LEY_OK)
         status = time_kernel(&kernel, o, map, &r->row, error);
     if (status == LEY_OK)
-        status = accuracy_sample(p->atoms, map, 1, r_min_A, BENCH_SAMPLE_POINTS, 1, accuracy_promise(o->math, o->sum), NULL,
-                                 &r->row.accuracy, error);
+        status = accuracy_sample(p->atoms, map, 1, r_min_A, BENCH_SAMPLE_POINTS, 1,
+                                 dcs_problem_promise(&summed, variant, o->math, o->sum), NULL, &r->row.accuracy, error);
     if (status == LEY_OK) {
         r->row.root = calibrate_root_name(kernel.choice.spec.root);
         r->row.root_share = r->row.evaluations_per_s / limits->roots_per_s;

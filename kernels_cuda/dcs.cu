@@ -6,7 +6,8 @@
 #include "dialect.cuh"
 #include "sum.h"
 
-#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+#define PLACED LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+#if PLACED
 struct __align__(16) stored_atom {
     atom offset;
     int4 cell;
@@ -21,6 +22,13 @@ typedef atom stored_atom;
 /* Atoms summed before their sum goes to memory: keeps float sums short. */
 #define BLOCK 4096
 
+/* A block's tile of points. */
+#define TILE_X (LEY_WG_X * LEY_UX)
+#define TILE_Y (LEY_WG_Y * LEY_UY)
+
+/* From this share of how far the tile reaches on, rounding is 2e-6 of a distance or less; atoms within it of a point are near. */
+#define NEAR_SHARE 0.05f
+
 struct points {
     int4 base; /* lattice indices of the point that positions are relative to */
     atom step;
@@ -30,10 +38,21 @@ struct points {
     real carry[CARRIES ? POINTS : 1];
 };
 
+/* The lattice's indices of a thread's first point. */
+LEY_FN int first_column(void)
+{
+    return (int)blockIdx.x * TILE_X + (int)threadIdx.x;
+}
+
+LEY_FN int first_row(void)
+{
+    return (int)blockIdx.y * TILE_Y + (int)threadIdx.y;
+}
+
 /* The atom relative to p.base. */
 LEY_FN atom relative(const points &p, const stored_atom &s)
 {
-#if LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+#if PLACED
     atom a = s.offset;
     a.x += (s.cell.x - p.base.x) * p.step.x;
     a.y += (s.cell.y - p.base.y) * p.step.y;
@@ -44,21 +63,51 @@ LEY_FN atom relative(const points &p, const stored_atom &s)
 #endif
 }
 
-/* Adds an atom that may be within r_min of a point: the slow, safe path. */
-LEY_FN void add_near(points &p, atom a)
+/* Squared distance within which atoms are near. */
+LEY_FN scalar near_A2(const points &p)
+{
+    const scalar rounded_A = PLACED ? NEAR_SHARE * LEY_MAX((TILE_X / 2) * p.step.x, (TILE_Y / 2) * p.step.y) : 0;
+    return LEY_MAX(rounded_A * rounded_A, p.step.w);
+}
+
+/* Of an atom, placed a from p.base, to the nearest point of the tile; without cells, to the tile's plane. */
+LEY_FN scalar nearest_A2(const points &p, const stored_atom &s, const atom &a)
 {
     const scalar dz = p.z - a.z;
+#if PLACED
+    const int x = s.cell.x - p.base.x, y = s.cell.y - p.base.y;
+    const scalar dx = (x - min(max(x, -(TILE_X / 2)), (TILE_X - 1) / 2)) * p.step.x + s.offset.x;
+    const scalar dy = (y - min(max(y, -(TILE_Y / 2)), (TILE_Y - 1) / 2)) * p.step.y + s.offset.y;
+    return dx * dx + (dy * dy + dz * dz);
+#else
+    return dz * dz;
+#endif
+}
+
+/* Adds a near atom, each distance rounded by its own size: cells first. */
+LEY_FN void add_near(points &p, const stored_atom &s)
+{
+    const atom a = relative(p, s);
+    const scalar dz = p.z - a.z, q_root = a.w * LEY_ROOT_SCALE;
     FOR_ROWS(v) {
+#if PLACED
+        const scalar dy = (first_row() + v * LEY_WG_Y - s.cell.y) * p.step.y - s.offset.y;
+#else
         const scalar dy = p.y[v] - a.y;
+#endif
         FOR_COLUMNS(u) {
+#if PLACED
+            const real dx = (first_column() + u * LEY_WG_X - s.cell.x) * p.step.x - s.offset.x;
+#else
             const real dx = p.x[u] - a.x;
+#endif
             const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), p.step.w);
-            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], a.w * ley_rsqrt(r2_A2));
+            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], q_root * ley_unscaled_root(r2_A2));
         }
     }
 }
 
-/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from the plane. */
+/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from all points. */
 LEY_FN void add(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
 {
     real dx2[LEY_UX];
@@ -151,10 +200,12 @@ LEY_FN void sum_atoms(points &p, const stored_atom *gm_atoms, int first, int n_a
             sm_near[w] = 0;
         __syncthreads();
         for (int j = item; j < count; j += LEY_WG_X * LEY_WG_Y) {
-            atom a = relative(p, STORED(gm_atoms, first + base, sm_ahead, j));
+            const stored_atom s = STORED(gm_atoms, first + base, sm_ahead, j);
+            atom a = relative(p, s);
             const scalar dz = p.z - a.z;
+            const bool is_near = nearest_A2(p, s, a) < near_A2(p);
             a.z = dz * dz;
-            if (a.z < p.step.w) {
+            if (is_near) {
                 atomicOr(&sm_near[j / 32], 1u << (j % 32));
                 a.z = 1;
                 a.w = 0;
@@ -169,7 +220,7 @@ LEY_FN void sum_atoms(points &p, const stored_atom *gm_atoms, int first, int n_a
         }
         for (int w = 0; w < LEY_TILE / 32; w++)
             for (unsigned left = sm_near[w]; left != 0; left &= left - 1)
-                add_near(p, relative(p, gm_atoms[first + base + 32 * w + __ffs((int)left) - 1]));
+                add_near(p, gm_atoms[first + base + 32 * w + __ffs((int)left) - 1]);
     }
 }
 #endif
@@ -195,14 +246,13 @@ extern "C" __global__ void __launch_bounds__(LEY_WG_X * LEY_WG_Y)
 dcs(const stored_atom *__restrict__ gm_atoms, int first_atom, int n_atoms, int first_plane, atom step, int accumulate,
     real *__restrict__ gm_phi)
 {
-    const int column = blockIdx.x * LEY_UX * LEY_WG_X, row = blockIdx.y * LEY_UY * LEY_WG_Y;
+    const int column = (int)blockIdx.x * TILE_X, row = (int)blockIdx.y * TILE_Y;
     const int plane = first_plane + (int)blockIdx.z;
-    const bool placed = LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM);
     points p;
-    p.base = make_int4(placed ? column : 0, placed ? row : 0, placed ? plane : 0, 0);
+    p.base = make_int4(PLACED ? column + TILE_X / 2 : 0, PLACED ? row + TILE_Y / 2 : 0, PLACED ? plane : 0, 0);
     p.step = step;
-    FOR_COLUMNS(u) p.x[u] = (real)(column - p.base.x + (int)threadIdx.x + u * LEY_WG_X) * step.x;
-    FOR_ROWS(v) p.y[v] = (row - p.base.y + (int)threadIdx.y + v * LEY_WG_Y) * step.y;
+    FOR_COLUMNS(u) p.x[u] = (real)(first_column() + u * LEY_WG_X - p.base.x) * step.x;
+    FOR_ROWS(v) p.y[v] = (first_row() + v * LEY_WG_Y - p.base.y) * step.y;
     p.z = (plane - p.base.z) * step.z;
 
     const size_t row_length = (size_t)gridDim.x * LEY_UX * LEY_WG_X, rows = (size_t)gridDim.y * LEY_UY * LEY_WG_Y;

@@ -72,6 +72,14 @@ const char *tuning_dcs_default(const dev_info *info, int sum)
     return sum == LEY_SPEC_SUM_FLOAT ? "tiled16" : "tiled8";
 }
 
+bool tuning_dcs_streams(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return variants[i].atoms == LEY_ATOMS_CONSTANT || variants[i].atoms == LEY_ATOMS_GLOBAL;
+    return false;
+}
+
 int tuning_dcs_tile_x(const dcs_spec *spec)
 {
     return spec->wg_x * spec->ux * spec->width;

@@ -30,6 +30,10 @@ const char *tuning_dcs_variant(size_t i);
 /* The name of the variant that this device gets by default for this kind of sum (LEY_SPEC_SUM_...). */
 const char *tuning_dcs_default(const dev_info *info, int sum);
 
+/* Whether this variant reads each atom where it lies, as the papers' kernels do, with a position that is rounded by how far it is from the
+ * lattice's origin. NULL: the default, which does not. */
+bool tuning_dcs_streams(const char *variant);
+
 /* The recipe for 1/sqrt that direct summation takes on this device, for vectors of this width and this wish for maths. */
 int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math);
 

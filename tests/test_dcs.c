@@ -2,6 +2,7 @@
  * of any right sum. */
 #include "support.h"
 
+#include "reference.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,23 +92,6 @@ static void test_sums_are_worth_their_price(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* More atoms than constant memory or a block of sums holds: several launches, several blocks, none lost. */
-static void test_many_atoms(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {9, 8, 3}};
-    ley_map *reference = support_reference_map(atoms, &small, r_min_A);
-    const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
-        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-            const ley_job_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
-            check_combination(atoms, &small, reference, &options);
-        }
-    ley_map_destroy(reference);
-    ley_atoms_destroy(atoms);
-}
-
 /* Copies atoms, charges times `factor`, positions moved by `shift_A` along all axes. */
 static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
 {
@@ -123,6 +107,173 @@ static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
     free(position_A);
     free(charge_e);
     return result;
+}
+
+/* ---- Digits ---------------------------------------------------------------------------------------------------- */
+
+/* Atoms from least_A to most_A from random points of the lattice, in any direction. */
+static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, double most_A, unsigned seed)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
+    assert_non_null(position_A);
+    for (size_t i = 0; i < n; i++) {
+        double towards[3], length2 = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            towards[axis] = rand_r(&seed) / (RAND_MAX + 1.0) - 0.5;
+            length2 += towards[axis] * towards[axis];
+        }
+        const double distance_A = least_A + (most_A - least_A) * rand_r(&seed) / (RAND_MAX + 1.0);
+        for (int axis = 0; axis < 3; axis++) {
+            const double index = (double)(rand_r(&seed) % l->n[axis]);
+            position_A[3 * i + (size_t)axis] = l->origin_A[axis] + index * l->spacing_A[axis] + distance_A * towards[axis] / sqrt(length2);
+        }
+        charge_e[i] = rand_r(&seed) % 2 == 0 ? 1 : -1;
+    }
+    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
+    free(position_A);
+    return atoms;
+}
+
+/* The largest error of a point, relative to the sum of the absolute terms there; infinite when a value is not finite. */
+static double worst_error(const ley_map *map, const ley_atoms *atoms, double clamp_A)
+{
+    const ley_lattice *l = ley_map_lattice(map);
+    const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
+    double worst = 0;
+    for (int64_t i = 0; i < ley_lattice_points(l); i++) {
+        const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
+        double point_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+        const reference_value right = reference_dcs(atoms, point_A, constant, clamp_A);
+        const double off = fabs((double)ley_map_read_values(map)[i] - right.value) / right.absolute;
+        worst = !isfinite(off) ? INFINITY : fmax(worst, off);
+    }
+    return worst;
+}
+
+/* By every variant: no point is off by more than the promise, and where atoms are staged by no more than 2e-6. */
+static void check_digits(const char *what, const ley_atoms *atoms, const ley_lattice *points, double clamp_A)
+{
+    const char *variant;
+    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
+        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
+            ley_error error = {0};
+            ley_map *map = NULL;
+            ley_job *job = NULL;
+            ley_job_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
+            options.r_min_A = clamp_A;
+            options.verify_points = 50;
+            assert_ok(ley_map_create(points, &map, &error));
+            assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+            const ley_status status = ley_job_run(job, &error);
+            if (status != LEY_ERROR_NO_DEVICE) {
+                assert_ok(status);
+                const bool streams = i < 3 && sum != LEY_SUM_DOUBLE; /* simple, unroll4, unroll8 */
+                const double limit = streams ? ley_job_report(job)->accuracy.tolerance : 2e-6, off = worst_error(map, atoms, clamp_A);
+                if (!(off <= limit))
+                    fail_msg("%s, %s, sum %d: off by %g, not %g", what, variant, sum, off, limit);
+                assert_true(limit >= 1 || !streams || ley_job_report(job)->accuracy.max_error <= limit);
+            }
+            ley_error_clear(&error);
+            ley_job_destroy(job);
+            ley_map_destroy(map);
+        }
+}
+
+/* Points that an atom lies just beyond r_min of, where rounding of positions shows most: at all spacings, far from the world's origin, with
+ * the smallest r_min; longer than a tile each way. */
+static void test_points_just_beyond_r_min(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        ley_lattice points;
+        double clamp_A;
+    } cases[] = {
+        {"0.6 A", {{0.1, 0.2, 0.3}, {0.6, 0.61, 0.62}, {131, 33, 2}}, 0.05},
+        {"5.1 A", {{0, 0, 0}, {5.1, 5.1, 5.1}, {131, 33, 2}}, 0.05},
+        {"101 A", {{0, 0, 0}, {101, 101, 101}, {131, 33, 2}}, 0.05},
+        {"0.1 x 2 A", {{0, 0, 0}, {0.1, 2, 0.5}, {131, 33, 2}}, 0.05},
+        {"2.1 x 0.1 A", {{0, 0, 0}, {2.1, 0.1, 0.5}, {131, 33, 2}}, 0.05},
+        {"1e4 A away", {{1e4, -1e4, 1e4}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 0.05},
+        {"1e6 A away", {{1e6, -1e6, 1e6}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 0.05},
+        {"many planes", {{0, 0, 0}, {0.5, 0.5, 0.6}, {9, 5, 400}}, 0.05},
+        {"r_min 1e-3 A", {{0, 0, 0}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 1e-3},
+        {"r_min 1e-6 A", {{0, 0, 0}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 1e-6},
+        {"r_min 3 A", {{0, 0, 0}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 3},
+    };
+    const size_t step = support_is_quick() ? 3 : 1;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
+        ley_atoms *atoms = close_atoms(60, &cases[i].points, 1.001 * cases[i].clamp_A, 2 * cases[i].clamp_A, 20 + (unsigned)i);
+        check_digits(cases[i].name, atoms, &cases[i].points, cases[i].clamp_A);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Atoms as far from points as rounding in the main loop shows most, few of them, so that each shows; and charges that cancel. */
+static void test_few_atoms(void **state)
+{
+    (void)state;
+    const ley_lattice points = {{0.1, 0.2, 0.3}, {0.53, 0.57, 0.6}, {139, 35, 2}};
+    for (int most = 1; most <= 3; most++) {
+        ley_atoms *atoms = close_atoms(5, &points, 0.3 * most, 0.4 * most, 40 + (unsigned)most);
+        check_digits("few atoms", atoms, &points, r_min_A);
+        ley_atoms_destroy(atoms);
+    }
+    ley_error error = {0};
+    ley_atoms *dipole = NULL, *one = NULL;
+    const double position_A[] = {33.3, 9.1, 0.5, 33.3001, 9.1, 0.5}, charge_e[] = {1, -1};
+    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &dipole, &error));
+    check_digits("a dipole", dipole, &points, r_min_A);
+    assert_ok(ley_atoms_create(1, position_A, charge_e, NULL, &one, &error));
+    check_digits("one atom", one, &points, r_min_A);
+    ley_atoms_destroy(one);
+    ley_atoms_destroy(dipole);
+}
+
+/* A neutral box seen from 60 and 150 A: what is left is small, but no worse than its terms. */
+static void test_far_from_a_neutral_box(void **state)
+{
+    (void)state;
+    for (int far_A = 60; far_A <= 150; far_A += 90) {
+        const ley_lattice points = {{30.0 + far_A, 1, -7}, {0.5, 0.6, 0.5}, {17, 9, 2}};
+        ley_atoms *random = support_atoms(1000, 0, 30, 22), *opposite = changed(random, -1, 1.5);
+        const size_t n = ley_atoms_count(random);
+        double *numbers = calloc(8 * n, sizeof(double));
+        for (int half = 0; half < 2; half++) {
+            const ley_atoms *from = half ? opposite : random;
+            memcpy(numbers + 3 * n * (size_t)half, ley_atoms_positions_A(from), 3 * n * sizeof(double));
+            memcpy(numbers + 6 * n + n * (size_t)half, ley_atoms_charges_e(from), n * sizeof(double));
+        }
+        ley_error error = {0};
+        ley_atoms *neutral = NULL;
+        assert_ok(ley_atoms_create(2 * n, numbers, numbers + 6 * n, NULL, &neutral, &error));
+        check_digits("a neutral box", neutral, &points, r_min_A);
+        free(numbers);
+        ley_atoms_destroy(neutral);
+        ley_atoms_destroy(opposite);
+        ley_atoms_destroy(random);
+    }
+}
+
+/* More atoms than constant memory or a block of sums holds: several launches, several blocks, none lost. */
+static void test_many_atoms(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
+    const ley_lattice small = {.origin_A = {-3, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {9, 8, 3}};
+    ley_map *reference = support_reference_map(atoms, &small, r_min_A);
+    const char *variant;
+    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
+        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
+            const ley_job_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
+            check_combination(atoms, &small, reference, &options);
+        }
+    ley_map_destroy(reference);
+    ley_atoms_destroy(atoms);
 }
 
 static void test_linear_in_the_charges(void **state)
@@ -263,6 +414,7 @@ static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_many_atoms),        cmocka_unit_test(test_sums_are_worth_their_price),
+        cmocka_unit_test(test_points_just_beyond_r_min), cmocka_unit_test(test_few_atoms), cmocka_unit_test(test_far_from_a_neutral_box),
         cmocka_unit_test(test_linear_in_the_charges), cmocka_unit_test(test_translation),
         cmocka_unit_test(test_slabs_make_the_same_map), cmocka_unit_test(test_odd_lattices),
         cmocka_unit_test(test_times_are_plausible), cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),

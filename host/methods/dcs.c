@@ -182,7 +182,8 @@ static void terms(const ley_job *job, reference_terms *t)
 
 static accuracy_limits limits(const ley_job *job)
 {
-    return (accuracy_limits){accuracy_promise(job->options.math, job->options.sum), ACCURACY_NOTHING};
+    const ley_job_options *o = &job->options;
+    return (accuracy_limits){dcs_problem_promise(job->method_data, job->variant, o->math, o->sum), ACCURACY_NOTHING};
 }
 
 static int64_t point(const ley_job *job, slab s, int64_t i)

@@ -1,5 +1,6 @@
 #include "dcs_kernel.h"
 
+#include "accuracy.h"
 #include "dcs_self_test.h"
 #include "error.h"
 #include "memory.h"
@@ -11,6 +12,17 @@
 
 /* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for themselves. */
 enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
+
+double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum)
+{
+    const double promise = accuracy_promise(math, sum), float_rounding = 1.2e-7; /* of a point and an atom */
+    if (sum == LEY_SUM_DOUBLE || !tuning_dcs_streams(variant))
+        return promise;
+    double side2_A2 = 0;
+    for (int axis = 0; axis < 3; axis++)
+        side2_A2 += pow((double)problem->lattice.n[axis] * problem->lattice.spacing_A[axis], 2);
+    return fmin(promise + float_rounding * sqrt(side2_A2) / problem->r_min_A, 1);
+}
 
 static padded_store store_of(const dcs_spec *spec)
 {

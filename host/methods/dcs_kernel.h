@@ -37,6 +37,9 @@ typedef struct dcs_kernel {
     dev_buffer **buffers;
 } dcs_kernel;
 
+/* What is promised of the error at each point, relative to the sum of the absolute terms there; `variant` as in dcs_wish. */
+double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum);
+
 /* How a plane of this lattice lies in the device's memory. */
 padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
 
