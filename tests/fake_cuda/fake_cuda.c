@@ -357,6 +357,7 @@ typedef struct copy {
     void *to;
     const void *from;
     size_t bytes;
+    int drag_ms; /* settings may change meanwhile */
 } copy;
 
 static int under_way;
@@ -365,7 +366,7 @@ static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static void *copy_later(void *context)
 {
     copy *c = context;
-    usleep((useconds_t)number("drag_ms", 0) * 1000);
+    usleep((useconds_t)c->drag_ms * 1000);
     memcpy(c->to, c->from, c->bytes);
     free(c);
     pthread_mutex_lock(&mutex);
@@ -383,7 +384,7 @@ static void start_copy(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
         return;
     }
-    *c = (copy){to, from, bytes};
+    *c = (copy){to, from, bytes, number("drag_ms", 0)};
     pthread_mutex_lock(&mutex);
     under_way++;
     pthread_mutex_unlock(&mutex);
