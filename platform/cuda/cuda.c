@@ -196,7 +196,10 @@ static ley_status write_poison(dev *device, dev_buffer *buffer, size_t bytes, le
     ley_status status = LEY_OK;
     for (size_t at = 0; at < bytes && status == LEY_OK; at += BLOCK)
         status = cuda_write(device, buffer, at, block, bytes - at < BLOCK ? bytes - at : BLOCK, error);
-    free(block);
+    if (device->is_lost)
+        dev_keep(block);
+    else
+        free(block);
     return status;
 }
 
