@@ -73,6 +73,14 @@ static void hang(fake_plan *plan, int count, int hang_at)
     pthread_mutex_unlock(&mutex);
 }
 
+int fake_devices_hung(const fake_plan *plan)
+{
+    pthread_mutex_lock(&mutex);
+    const int hung = plan->hung;
+    pthread_mutex_unlock(&mutex);
+    return hung;
+}
+
 void fake_devices_release(void)
 {
     pthread_mutex_lock(&mutex);

@@ -35,6 +35,9 @@ typedef struct fake_plan {
 void fake_devices_begin(fake_plan *plans, size_t count);
 void fake_devices_end(void);
 
+/* How often a device hangs, for threads that are not its own. */
+int fake_devices_hung(const fake_plan *plan);
+
 /* Devices that hang return now. */
 void fake_devices_release(void);
 

@@ -235,7 +235,7 @@ static void test_a_device_hangs_in_the_end(void **state)
     fake_plan *plans = kept_plans(one, 1);
     fake_devices_begin(plans, 1);
     assert_int_equal(ley_device_list_create(&list, NULL), LEY_OK);
-    assert_int_equal(plans[0].hung, 1);
+    assert_int_equal(fake_devices_hung(&plans[0]), 1);
     ley_device_list_destroy(list);
     fake_devices_end();
     watch_patience_replace(NULL);
