@@ -589,7 +589,7 @@ static void test_wrong_repulsion(void **state)
     check_fault("limits.z, first,", "limits.z, 1.01f * first,", LEY_PAIR_BUCKINGHAM);
 }
 
-/* What no self-test sees, a fault where nothing overflows, the verification finds, if it is asked for. */
+/* What no self-test sees, a fault where bins are smaller than its own, the verification finds, if it is asked for. */
 static void test_verification_finds_faults(void **state)
 {
     (void)state;
@@ -599,7 +599,7 @@ static void test_verification_finds_faults(void **state)
     ley_atoms *atoms = support_atoms(40, -3, 4, 1);
     for (int fault = 0; fault <= 1; fault++) {
         if (fault)
-            support_plant_fault("cutoff", "p, gm_phi);", "p, (p.sum[0] += has_extra ? 0.0f : 10.0f, gm_phi));");
+            support_plant_fault("cutoff", "p, gm_phi);", "p, (p.sum[0] += side.x * side.x < 0.1f * limits.x ? 10.0f : 0.0f, gm_phi));");
         outcome o = attempt(engine, atoms, &uneven, &options);
         unsetenv("LEYDEN_KERNEL_DIR");
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;

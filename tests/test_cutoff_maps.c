@@ -455,9 +455,9 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     (void)state;
     const fake_plan faults[] = {
         {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},
-        {.name = "B", .fail_buffer = 4}, {.name = "B", .fail_buffer = 7}, {.name = "B", .fail_buffer = 10}, {.name = "B", .fail_buffer = 12},
-        {.name = "B", .fail_launch = 1}, {.name = "B", .fail_launch = 3}, {.name = "B", .fail_launch = 5}, {.name = "B", .fail_launch = 6},
-        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_wait = 7},   {.name = "B", .fail_read = 2},   {.name = "B", .fail_read = 8},
+        {.name = "B", .fail_buffer = 4}, {.name = "B", .fail_buffer = 7}, {.name = "B", .fail_buffer = 14}, {.name = "B", .fail_buffer = 17},
+        {.name = "B", .fail_launch = 1}, {.name = "B", .fail_launch = 5}, {.name = "B", .fail_launch = 7}, {.name = "B", .fail_launch = 8},
+        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_wait = 11},  {.name = "B", .fail_read = 2},   {.name = "B", .fail_read = 10},
     };
     int after_some = 0;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -480,7 +480,7 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
 static void test_no_device_left(void **state)
 {
     (void)state;
-    fake_plan broken[] = {{.name = "A", .fail_launch = 5}};
+    fake_plan broken[] = {{.name = "A", .fail_launch = 7}};
     support_job o = run_on_fakes(broken, 1, NULL, LEY_PLACE_HOST, 4);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "fake_launch()"));

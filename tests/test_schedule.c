@@ -94,8 +94,8 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     (void)state;
     const fake_plan faults[] = {
         {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .fail_buffer = 3},
-        {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},      {.name = "B", .fail_launch = 4},
-        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_read = 4},   {.name = "B", .fail_launch = 3},
+        {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},      {.name = "B", .fail_launch = 6},
+        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_read = 4},   {.name = "B", .fail_launch = 5},
         {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -357,7 +357,7 @@ static void test_silence_counts_while_somebody_looks(void **state)
 static void test_no_device_left(void **state)
 {
     (void)state;
-    fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 5}};
+    fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 7}};
     support_job o = run_job(broken, 2, "all", NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_int_equal(ley_status_exit_code(o.status), 4);
@@ -418,7 +418,7 @@ static void test_the_default_device(void **state)
     assert_string_equal(ley_job_report(o.job)->devices[0].device->name, "fast");
     clean(&o);
     fake_plan fickle[] = {{.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4, .wrong_by = 0.01},
-                          {.name = "middling", .speed = 2, .fail_launch = 6}};
+                          {.name = "middling", .speed = 2, .fail_launch = 8}};
     o = run_job(fickle, 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
@@ -512,7 +512,7 @@ static void test_cancel_within_a_slab(void **state)
     const pthread_t thread = support_cancel_later(o.job, 30000);
     assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
     pthread_join(thread, NULL);
-    assert_true(plans[0].launches < 79 + 40); /* 79 of the self-test, and a few of 100 */
+    assert_true(plans[0].launches < 159 + 40); /* 159 of the self-test, and a few of 100 */
     assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_OK); /* no fault of the device */
     assert_true(ley_job_report(o.job)->evaluations_per_s == 0);
     ley_error_clear(&error);
@@ -524,7 +524,7 @@ static void test_cancel_within_a_slab(void **state)
 static void test_reasons_of_a_failover(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 5}, {.name = "second", .speed = 2, .fail_open = 2}};
+    fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 7}, {.name = "second", .speed = 2, .fail_open = 2}};
     support_job o = run_job(plans, 2, NULL, NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "first: fake_launch()"));

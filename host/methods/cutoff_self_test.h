@@ -4,10 +4,12 @@
 
 #include "cutoff_kernel.h"
 
-/* Runs the kernel (program and choice set, nothing loaded; `problem` that of the job, whose expression it may hold) on a small problem that
- * takes every path: lattices that are no multiple of regions, atoms on points and within r_min, bins that overflow, more than one
- * staged tile, runs that do not begin at plane 0, outputs full of not-a-numbers. Compares with the reference. LEY_ERROR_WRONG_RESULT
- * when it is off. Kernels that only count are not tested. */
-ley_status cutoff_self_test(cutoff_kernel *kernel, ley_error *error);
+/* Runs the kernel (program and choice set, nothing loaded; `problem` that of the job, whose
+ * expression it may hold) on small problems that take every path: several regions along each axis
+ * and a part of one, an atom in each of the bins around a region, atoms on points and within r_min,
+ * bins that overflow, several staged tiles, runs that do not begin at plane 0, outputs full of
+ * not-a-numbers. Judges point by point. LEY_ERROR_WRONG_RESULT when one is off. Kernels that only
+ * count are not tested. */
+ley_status cutoff_self_test(const cutoff_kernel *kernel, ley_error *error);
 
 #endif

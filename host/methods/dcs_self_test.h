@@ -4,9 +4,11 @@
 
 #include "dcs_kernel.h"
 
-/* Runs the kernel (program and choice set, nothing loaded) on a small problem that takes every path: atoms on lattice
- * points and within r_min, several staged tiles, more than one launch, padding, a slab that does not begin at plane 0, an
- * output full of not-a-numbers. Compares every point with the reference. LEY_ERROR_WRONG_RESULT when it is off. */
-ley_status dcs_self_test(dcs_kernel *kernel, ley_error *error);
+/* Runs the kernel (program and choice set, nothing loaded) on small problems that take every path:
+ * atoms on lattice points and within r_min, several tiles along x and y and a part of one, late
+ * planes, several staged tiles, more atoms in a launch than a kernel sums before it flushes, more
+ * than one launch, outputs full of not-a-numbers. Judges point by point. LEY_ERROR_WRONG_RESULT
+ * when one is off. */
+ley_status dcs_self_test(const dcs_kernel *kernel, ley_error *error);
 
 #endif

@@ -328,6 +328,8 @@ static ley_status run(binner *b, ley_error *error)
 
 /* ---- Self-test ----------------------------------------------------------------------------------------------------------- */
 
+enum { TRIAL_ATOMS = 9000, CLUSTERED = 1000 };
+
 /* A small problem, and what the host makes of it. */
 typedef struct trial {
     ley_atoms *atoms;
@@ -335,8 +337,8 @@ typedef struct trial {
     binned_atoms *binned;
 } trial;
 
-/* Atoms anywhere, some out of reach, without charge, on corners of bins, where a product that is not rounded shows, and in clusters: bins that
- * go on in one more, and in many. */
+/* Atoms anywhere, some out of reach, without charge, on corners of bins, where a product that is not rounded shows, and the first ones in
+ * clusters: bins that go on in one more, and in many. */
 static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **atoms, ley_error *error)
 {
     const ley_lattice *l = &plan->lattice;
@@ -349,7 +351,7 @@ static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **ato
             const double u = self_test_fraction(&state), side_A = plan->side_A[axis], length_A = (double)(l->n[axis] - 1) * l->spacing_A[axis];
             const double anywhere_A = u * (length_A + 2.5 * plan->reach_A) - 1.25 * plan->reach_A;
             const double corner_A = floor(8 * u - 1) * side_A, cluster_A = ((axis == 0 ? (double)(i % 20) / 2 : 2) - 1 + 0.9 * u) * side_A;
-            const bool is_in_cluster = i % 10 == 6 || i % 100 == 8;
+            const bool is_in_cluster = i < CLUSTERED && (i % 10 == 6 || i % 100 == 8);
             position_A[3 * i + (size_t)axis] = l->origin_A[axis] + (i % 10 == 3 ? corner_A : is_in_cluster ? cluster_A : anywhere_A);
         }
         charge_e[i] = i % 13 == 5 ? 0 : 2 * self_test_fraction(&state) - 1;
@@ -380,7 +382,7 @@ static ley_status trial_create(const dev *device, trial *t, ley_error *error)
         status = binning_prepare(any, &lattice, &o, &t->plan, error);
     ley_atoms_destroy(any);
     if (status == LEY_OK)
-        status = make_atoms(&t->plan, (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? 300 : 1000, &t->atoms, error);
+        status = make_atoms(&t->plan, (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? 300 : TRIAL_ATOMS, &t->atoms, error);
     if (status == LEY_OK)
         status = binning_fill(&t->plan, t->atoms, NULL, &t->binned, error);
     return status == LEY_OK ? binning_add_extra(t->binned, NULL, error) : status;

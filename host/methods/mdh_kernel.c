@@ -23,11 +23,12 @@ static ley_status test_program(dev *device, dev_program *program, void *context,
     return status;
 }
 
-/* sum_parts is tested with mdh. */
-static ley_status test_nothing(dev *device, dev_program *program, void *context, ley_error *error)
+/* Alone: it may come to be built while mdh is in the cache. */
+static ley_status test_sums(dev *device, dev_program *program, void *context, ley_error *error)
 {
-    (void)device, (void)program, (void)context, (void)error;
-    return LEY_OK;
+    const mdh_kernel *kernel = context;
+    const mdh_kernel trial = {.device = device, .choice = kernel->choice, .sum_program = program};
+    return mdh_sums_self_test(&trial, error);
 }
 
 ley_status mdh_kernel_create(dev *device, const mdh_wish *wish, mdh_kernel *kernel, ley_error *error)
@@ -41,7 +42,7 @@ ley_status mdh_kernel_create(dev *device, const mdh_wish *wish, mdh_kernel *kern
         return status;
     tuning_mdh_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
     tuning_mdh_sum_options(&kernel->choice.spec, sum_options, sizeof sum_options);
-    status = program_get(device, "sum_parts", sum_options, NULL, test_nothing, NULL, &kernel->sum_program, NULL, error);
+    status = program_get(device, "sum_parts", sum_options, NULL, test_sums, kernel, &kernel->sum_program, NULL, error);
     if (status == LEY_OK)
         status = program_get(device, "mdh", kernel->options, NULL, test_program, kernel, &kernel->program, &kernel->from_cache, error);
     return status;

@@ -95,6 +95,10 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
 /* Waits for all, and stores the values at their places among the boundary's. Returns as launches_finish(). */
 ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error);
 
+/* Starts sum_parts: of so many parts of so many values. */
+ley_status mdh_launch_sums(const mdh_kernel *kernel, dev_buffer *part_sums, int parts, int part_values, dev_buffer *sums, dev_event **done,
+                           ley_error *error);
+
 /* Ends the buffers. */
 void mdh_run_end(mdh_run *run, dev *device);
 

@@ -71,7 +71,7 @@ static void cut_atoms(mdh_run *run)
     const int most = k->most_part_atoms > 0 ? k->most_part_atoms : MOST_PART_ATOMS;
     const int64_t wanted = (int64_t)info->compute_units * (info->device_class == DEV_CPU ? CPU_GROUPS_A_UNIT : GROUPS_A_UNIT);
     int64_t parts = ceil_div(wanted, (int64_t)run->groups);
-    const int64_t useful = k->most_part_atoms > 0 ? 2 : ceil_div(n, LEAST_PART_ATOMS);
+    const int64_t useful = k->most_part_atoms > 0 ? 3 : ceil_div(n, LEAST_PART_ATOMS);
     parts = parts < useful ? parts : useful;
     parts = parts < MOST_PARTS ? parts : MOST_PARTS;
     if (info->max_groups[1] > 0 && (uint64_t)parts > info->max_groups[1])
@@ -139,13 +139,13 @@ static ley_status write_places(mdh_run *run, ley_error *error)
     return status;
 }
 
-static ley_status launch_sums(mdh_run *run, dev_event **done, ley_error *error)
+ley_status mdh_launch_sums(const mdh_kernel *k, dev_buffer *part_sums, int parts, int part_values, dev_buffer *sums, dev_event **done,
+                           ley_error *error)
 {
-    const mdh_kernel *k = run->kernel;
-    const dev_argument arguments[] = {dev_argument_buffer(run->part_sums), dev_argument_int((int32_t)run->parts),
-                                      dev_argument_int(run->part_values), dev_argument_buffer(run->sums.buffer)};
+    const dev_argument arguments[] = {dev_argument_buffer(part_sums), dev_argument_int(parts), dev_argument_int(part_values),
+                                      dev_argument_buffer(sums)};
     const dev_launch launch = {.program = k->sum_program,
-                               .groups = {(size_t)ceil_div(run->part_values, SUM_GROUP), 1, 1},
+                               .groups = {(size_t)ceil_div(part_values, SUM_GROUP), 1, 1},
                                .group_size = {SUM_GROUP, 1, 1},
                                .argument_count = sizeof arguments / sizeof arguments[0],
                                .arguments = arguments};
@@ -157,7 +157,7 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     mdh_run *run = context;
     const mdh_kernel *k = run->kernel;
     if (i + 1 == run->launches.total)
-        return launch_sums(run, done, error);
+        return mdh_launch_sums(k, run->part_sums, (int)run->parts, run->part_values, run->sums.buffer, done, error);
     const int first = (int)i * run->batch_atoms, left = k->n_atoms - first;
     double step[4], step_low[4];
     size_t step_bytes;
