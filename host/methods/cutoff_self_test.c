@@ -22,6 +22,7 @@ static const double charges_r_min = 0.05, radii_r_min = 0.12;
 typedef struct shape {
     const char *name;
     int64_t n[3];
+    double finer;     /* by this the spacings are shorter: points that are all within reach of many atoms */
     int atoms;        /* anywhere; */
     bool in_each_bin; /* and one in each bin that a region may look at */
     size_t judged;    /* points; 0: all */
@@ -30,12 +31,12 @@ typedef struct shape {
 /* Regions have 8 x 8 x 8 points. In the crowd each of them has more than two staged tiles of atoms
  * in reach, and bins overflow. */
 static const shape problems[] = {
-    {"several regions", {37, 19, 35}, 12, true, 0},
-    {"many atoms", {19, 9, 11}, 1000, false, 150},
+    {"several regions", {37, 19, 35}, 1, 12, true, 0},
+    {"many atoms", {19, 9, 11}, 3, 1000, false, 150},
 };
 static const shape short_problems[] = {
-    {"several regions", {17, 9, 10}, 12, true, 400},
-    {"many atoms", {9, 9, 9}, 120, false, 100},
+    {"several regions", {17, 9, 10}, 1, 12, true, 400},
+    {"many atoms", {9, 9, 9}, 3, 120, false, 100},
 };
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
@@ -58,8 +59,9 @@ static void append_anywhere(atom_list *list, const shape *p, uint32_t *state)
     for (int i = 0; i < p->atoms; i++) {
         double at[3];
         for (int axis = 0; axis < 3; axis++) {
-            const double u = self_test_fraction(state), length = (double)(p->n[axis] - 1) * spacing[axis], beyond = 0.6;
-            at[axis] = i % 4 == 1 ? (floor(u * (double)p->n[axis]) + (i % 8 == 1 ? 0 : 0.02)) * spacing[axis]
+            const double u = self_test_fraction(state), h = spacing[axis] / p->finer;
+            const double length = (double)(p->n[axis] - 1) * h, beyond = 0.6;
+            at[axis] = i % 4 == 1 ? (floor(u * (double)p->n[axis]) + (i % 8 == 1 ? 0 : 0.02)) * h
                                   : u * (length + 2 * beyond) - beyond;
         }
         append(list, at);
@@ -206,14 +208,13 @@ static double tolerance_of(const cutoff_kernel *k)
     return own + (pair >= LEY_PAIR_SPEC_LENNARD_JONES ? 12 : 4) * fmin(k->facts.root_error[k->choice.spec.root], 1e-3);
 }
 
-/* Where functions vanish at the cutoff, digits are lost next to it, if that is all there is: of
- * Taylor's, differences, many. */
+/* Where functions vanish at the cutoff, digits are lost next to it, if that is all there is. */
 static double least_share_of(int pair, const shape *p)
 {
-    const bool is_taylor = pair >= LEY_PAIR_SPEC_TAYLOR2 && pair <= LEY_PAIR_SPEC_TAYLOR4;
+    const bool vanishes = pair >= LEY_PAIR_SPEC_SHIFTED && pair <= LEY_PAIR_SPEC_TAYLOR4;
     if (pair == LEY_PAIR_SPEC_EXPRESSION)
         return 1;
-    return !p->in_each_bin ? 0.01 : is_taylor ? 40 : pair == LEY_PAIR_SPEC_SHIFTED ? 0.1 : 0.01;
+    return p->in_each_bin && vanishes ? 1 : 0.01;
 }
 
 static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *map, ley_error *error)
@@ -252,7 +253,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     const ley_short_range range = test_range(kernel);
     ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
     for (int axis = 0; axis < 3; axis++) {
-        lattice.spacing_A[axis] = spacing[axis] * range.cutoff_A;
+        lattice.spacing_A[axis] = spacing[axis] / p->finer * range.cutoff_A;
         lattice.origin_A[axis] = origin[axis] * range.cutoff_A;
     }
     ley_atoms *atoms = NULL;
