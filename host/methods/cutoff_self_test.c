@@ -172,15 +172,6 @@ static ley_status make_problem(const ley_atoms *atoms, const ley_lattice *lattic
     return binning_prepare(atoms, lattice, &o, &problem->plan, error);
 }
 
-/* NaN where results shall be. */
-static ley_status poison(const cutoff_run *run, ley_error *error)
-{
-    const size_t bytes = run->phi.staging->size;
-    memset(run->phi.staging->bytes, 0xff, bytes);
-    return run->kernel->device->backend->write(run->kernel->device, run->phi.buffer, 0, run->phi.staging->bytes, bytes,
-                                               error);
-}
-
 /* In two runs, the second of the last layer. */
 static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
 {
@@ -188,9 +179,7 @@ static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
     cutoff_run run = {.kernel = NULL};
     ley_status status = cutoff_run_create(&run, k, layers - 1, error);
     for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
-        status = poison(&run, error);
-        if (status == LEY_OK)
-            status = cutoff_run_begin(&run, first, first == 0 ? layers - 1 : 1, error);
+        status = cutoff_run_begin(&run, first, first == 0 ? layers - 1 : 1, error);
         if (status == LEY_OK)
             status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, error);
     }

@@ -88,27 +88,11 @@ static ley_status make_atoms(const problem *p, const ley_lattice *lattice, ley_a
     return status;
 }
 
-/* NaN as float and as double where results shall be. */
-static ley_status poison(const dcs_run *run, ley_error *error)
-{
-    const size_t bytes = run->phi.staging->size;
-    void *nothing = malloc(bytes);
-    if (nothing == NULL)
-        return ley_fail_memory(error, bytes, "the self-test");
-    memset(nothing, 0xff, bytes);
-    ley_status status =
-        run->kernel->device->backend->write(run->kernel->device, run->phi.buffer, 0, nothing, bytes, error);
-    free(nothing);
-    return status;
-}
-
 /* Runs the loaded kernel and brings its slab back to `map`, float[planes][n_y][n_x]. */
 static ley_status compute(dcs_kernel *k, const problem *p, float *map, ley_error *error)
 {
     dcs_run run;
     ley_status status = dcs_run_create(&run, k, p->planes, error);
-    if (status == LEY_OK)
-        status = poison(&run, error);
     if (status == LEY_OK)
         status = dcs_run_begin(&run, p->first_plane, p->planes, error);
     if (status == LEY_OK)

@@ -30,6 +30,7 @@ typedef struct binner {
     int32_t *first;      /* [bins + 1]: fill_bins' gm_extra */
     dev_buffer *slots, *extra;
     device_bins result;
+    bool is_trial; /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
 
 const char *device_binning_obstacle(const cutoff_problem *p)
@@ -299,7 +300,10 @@ static ley_status make_slots(binner *b, ley_error *error)
     else if (all > INT32_MAX || !fits(b, b->result.extra_bins) || !make(b, slots * 16, DEV_READ_WRITE, &b->slots) ||
              (b->result.extra_bins > 0 && !make(b, 4 * (bins + 1), DEV_READ_ONLY, &b->extra)))
         b->result.declined = "its memory is too small";
-    return b->result.declined == NULL ? fill(b, error) : LEY_OK;
+    if (b->result.declined != NULL)
+        return LEY_OK;
+    const ley_status status = b->is_trial ? b->device->backend->poison(b->device, b->slots, slots * 16, error) : LEY_OK;
+    return status == LEY_OK ? fill(b, error) : status;
 }
 
 /* Programs, plan and atoms are set. */
@@ -473,7 +477,7 @@ static ley_status test_fill(dev *device, dev_program *program, void *context, le
     (void)context;
     trial t;
     ley_status status = trial_create(device, &t, error);
-    binner b = {.device = device, .plan = &t.plan, .atoms = t.atoms, .fill = program};
+    binner b = {.device = device, .plan = &t.plan, .atoms = t.atoms, .fill = program, .is_trial = true};
     if (status == LEY_OK && !make_buffers(&b))
         status = ley_fail_memory(error, (size_t)t.plan.slot_bytes, "the self-test");
     if (status == LEY_OK)
@@ -496,7 +500,7 @@ static ley_status test_link(dev *device, dev_program *program, void *context, le
 {
     trial t;
     ley_status status = trial_create(device, &t, error);
-    binner b = {.device = device, .plan = &t.plan, .atoms = t.atoms, .link = program, .fill = context};
+    binner b = {.device = device, .plan = &t.plan, .atoms = t.atoms, .link = program, .fill = context, .is_trial = true};
     if (status == LEY_OK)
         status = run(&b, error);
     if (status == LEY_OK)
