@@ -58,16 +58,9 @@ typedef struct {
     real carry[CARRIES ? POINTS : 1];
 } points;
 
-/* The lattice's indices of a work-item's first point. */
-LEY_FN int first_column(void)
-{
-    return ((int)get_group_id(0) * LEY_UX * LEY_WG_X + (int)get_local_id(0)) * LEY_WIDTH;
-}
-
-LEY_FN int first_row(void)
-{
-    return (int)get_group_id(1) * TILE_Y + (int)get_local_id(1);
-}
+/* The lattice's indices of a work-item's first point. No functions: PoCL 5 breaks off at calls without arguments. */
+#define FIRST_COLUMN (((int)get_group_id(0) * LEY_UX * LEY_WG_X + (int)get_local_id(0)) * LEY_WIDTH)
+#define FIRST_ROW ((int)get_group_id(1) * TILE_Y + (int)get_local_id(1))
 
 /* The atom relative to p->base. */
 LEY_FN atom relative(const points *p, stored_atom s)
@@ -111,13 +104,13 @@ LEY_FN void add_near(points *p, stored_atom s)
     const scalar dz = p->z - a.z, q_root = a.w * LEY_ROOT_SCALE;
     FOR_ROWS(v) {
 #if PLACED
-        const scalar dy = (first_row() + v * LEY_WG_Y - s.cell.y) * p->step.y - s.offset.y;
+        const scalar dy = (FIRST_ROW + v * LEY_WG_Y - s.cell.y) * p->step.y - s.offset.y;
 #else
         const scalar dy = p->y[v] - a.y;
 #endif
         FOR_COLUMNS(u) {
 #if PLACED
-            const real cells = (real)(first_column() + u * LEY_WG_X * LEY_WIDTH - s.cell.x) + LEY_LANES;
+            const real cells = (real)(FIRST_COLUMN + u * LEY_WG_X * LEY_WIDTH - s.cell.x) + LEY_LANES;
             const real dx = cells * p->step.x - s.offset.x;
 #else
             const real dx = p->x[u] - a.x;
@@ -294,11 +287,11 @@ void dcs(ATOM_SPACE const stored_atom *restrict gm_atoms, int first_atom, int n_
     p.base = PLACED ? (int4)(vector_x * LEY_WIDTH + TILE_X / 2, row + TILE_Y / 2, plane, 0) : (int4)(0, 0, 0, 0);
     p.step = step;
     FOR_COLUMNS(u) {
-        const int column = first_column() + u * LEY_WG_X * LEY_WIDTH - p.base.x;
+        const int column = FIRST_COLUMN + u * LEY_WG_X * LEY_WIDTH - p.base.x;
         p.x[u] = ((real)(PLACED && LEY_ATOMS == LEY_ATOMS_ROWS ? -(LEY_WIDTH / 2) : column) + LEY_LANES) * step.x;
     }
     FOR_ROWS(v)
-        p.y[v] = (first_row() + v * LEY_WG_Y - p.base.y) * step.y;
+        p.y[v] = (FIRST_ROW + v * LEY_WG_Y - p.base.y) * step.y;
     p.z = (plane - p.base.z) * step.z;
 
     const size_t row_vectors = get_global_size(0) * LEY_UX, rows = get_global_size(1) * LEY_UY;
