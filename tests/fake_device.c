@@ -420,11 +420,11 @@ static float float_at(const dev_launch *launch, size_t argument, size_t i)
     return value;
 }
 
-/* Of 1/r and Taylor's C2 function: others are not for this device. */
+/* Of 1/r and Taylor's C2 function, written so that it keeps its digits next to the cutoff: others are not for this device. */
 static double cutoff_value(const dev_launch *launch, double r2)
 {
-    const double s0 = (double)float_at(launch, 11, 0), s1 = (double)float_at(launch, 11, 1), s2 = (double)float_at(launch, 11, 2);
-    return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? 1 / sqrt(r2) + s0 + r2 * (s1 + r2 * s2) : 1 / sqrt(r2);
+    const double r = sqrt(r2), x = r / sqrt((double)float_at(launch, 10, 0));
+    return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r : 1 / r;
 }
 
 /* Adds what a bin's atoms do to a region; `corner`: of the bin, from the region's lowest point. */

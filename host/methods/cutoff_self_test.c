@@ -197,13 +197,10 @@ static double tolerance_of(const cutoff_kernel *k)
     return own + (pair >= LEY_PAIR_SPEC_LENNARD_JONES ? 12 : 4) * fmin(k->facts.root_error[k->choice.spec.root], 1e-3);
 }
 
-/* Where functions vanish at the cutoff, digits are lost next to it, if that is all there is. */
-static double least_share_of(int pair, const shape *p)
+/* A user's function may vanish anywhere, and be left with no digits there. */
+static double least_share_of(int pair)
 {
-    const bool vanishes = pair >= LEY_PAIR_SPEC_SHIFTED && pair <= LEY_PAIR_SPEC_TAYLOR4;
-    if (pair == LEY_PAIR_SPEC_EXPRESSION)
-        return 1;
-    return p->in_each_bin && vanishes ? 1 : 0.01;
+    return pair == LEY_PAIR_SPEC_EXPRESSION ? 1 : 0.01;
 }
 
 static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *map, ley_error *error)
@@ -218,7 +215,7 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *m
                    .reference = cutoff_problem_reference,
                    .context = k->problem,
                    .tolerance = tolerance_of(k),
-                   .least_share = least_share_of(k->choice.spec.pair, p)};
+                   .least_share = least_share_of(k->choice.spec.pair)};
     ley_status status = self_test_create(&t, count, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const size_t at =
