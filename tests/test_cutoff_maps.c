@@ -404,13 +404,11 @@ static void clean(support_job *o)
     fake_devices_end();
 }
 
-/* A whole job on fake devices, with a build cache of its own: a cached kernel is not tested again. */
-static support_job run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
+/* A whole job on fake devices, with the build cache that there is: a cached kernel is not tested again. */
+static support_job run_with_cache(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
 {
     support_job o = {.options = support_short_range(LEY_PAIR_TAYLOR2, cutoff_A)};
     ley_error error = {0};
-    char *before = getenv("LEYDEN_CACHE_DIR") != NULL ? strdup(getenv("LEYDEN_CACHE_DIR")) : NULL;
-    support_fresh_cache();
     fake_devices_begin(plans, count);
     o.atoms = support_crowd(200, &tall, 4, 7);
     o.options.variant = variant;
@@ -423,11 +421,49 @@ static support_job run_on_fakes(fake_plan *plans, size_t count, const char *vari
     assert_ok(ley_engine_create("all", &o.engine, &error));
     assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+/* What LEYDEN_CACHE_DIR is, and back to it. */
+static char *begin_cache(void)
+{
+    char *before = getenv("LEYDEN_CACHE_DIR") != NULL ? strdup(getenv("LEYDEN_CACHE_DIR")) : NULL;
+    support_fresh_cache();
+    return before;
+}
+
+static void end_cache(char *before)
+{
     if (before != NULL)
         setenv("LEYDEN_CACHE_DIR", before, 1);
     else
         unsetenv("LEYDEN_CACHE_DIR");
     free(before);
+}
+
+/* With a build cache of its own. */
+static support_job run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
+{
+    char *before = begin_cache();
+    support_job o = run_with_cache(plans, count, variant, overflow, cutoff_A);
+    end_cache(before);
+    return o;
+}
+
+/* A job of two devices that know their kernels already, so that whoever launches has a slab; neither ends it before the other begins. */
+static support_job run_on_two_at_once(fake_plan plans[2], ley_place overflow)
+{
+    char *before = begin_cache();
+    for (int i = 0; i < 2; i++) {
+        fake_plan known = {.name = plans[i].name};
+        support_job o = run_with_cache(&known, 1, NULL, overflow, 4);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        clean(&o);
+    }
+    plans[0].after = &plans[1];
+    plans[1].after = &plans[0];
+    support_job o = run_with_cache(plans, 2, NULL, overflow, 4);
+    end_cache(before);
     return o;
 }
 
@@ -435,8 +471,8 @@ static void test_two_devices_share_the_map(void **state)
 {
     (void)state;
     for (int host = 0; host <= 1; host++) {
-        fake_plan plans[] = {{.name = "A", .delay_us = 20000}, {.name = "B", .delay_us = 20000}};
-        support_job o = run_on_fakes(plans, 2, NULL, host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, 4);
+        fake_plan plans[2] = {{.name = "A"}, {.name = "B"}};
+        support_job o = run_on_two_at_once(plans, host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right(o.map, o.atoms, &o.options, "two devices");
         const ley_report *r = ley_job_report(o.job);
