@@ -8,6 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* When values are another multiple of what is right: so many points, a root mean square error of this share of the tolerance, a
+ * correlation of errors and right values above this, and errors that are this share of the right values. */
+enum { LEAST_COMPARED = 16 };
+static const double above_rounding = 0.05, alike = 0.99, least_share = 0.1;
+
 /* How far a value is from the nearest right one: right are those between `lower` and `higher` about the reference. */
 static double difference_of(double value, const reference_value *right)
 {
@@ -40,6 +45,26 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
     a.relative_rms = reference2 > 0 ? sqrt(error2 / reference2) : a.absolute_rms > 0 ? INFINITY : 0;
     a.passed = n > 0 && finite && a.max_error <= a.tolerance;
     return a;
+}
+
+bool accuracy_is_multiple(size_t n, const double *values, const reference_value *references, accuracy_limits limits,
+                          double *multiple)
+{
+    double error2 = 0, right2 = 0, product = 0;
+    size_t compared = 0;
+    for (size_t i = 0; i < n; i++) {
+        const reference_value *right = &references[i];
+        if (!(right->absolute > limits.nothing) || !isfinite(values[i]) || !isfinite(right->value))
+            continue;
+        const double error = difference_of(values[i], right) / right->absolute, share = right->value / right->absolute;
+        error2 += error * error;
+        right2 += share * share;
+        product += error * share;
+        compared++;
+    }
+    *multiple = right2 > 0 ? 1 + product / right2 : 1;
+    return compared >= LEAST_COMPARED && sqrt(error2 / (double)compared) > above_rounding * limits.tolerance &&
+           fabs(product) > alike * sqrt(error2 * right2) && fabs(*multiple - 1) > least_share;
 }
 
 ley_accuracy accuracy_compare_float(size_t n, const float *values, const reference_value *references, double tolerance,

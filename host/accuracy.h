@@ -22,7 +22,13 @@ typedef struct accuracy_limits {
 ley_accuracy accuracy_compare(size_t n, const double *values, const reference_value *references, accuracy_limits limits,
                               size_t *worst);
 
-/* The same of floats, with what counts as nothing there. */
+/* Whether the values are another multiple of what is right, `*multiple` of it: 0 of a device that returns zeros. Where terms nearly
+ * cancel, such values can be within the tolerance at every point; but then they are off by the same share everywhere, which
+ * rounding is not. Only differences count that are well above rounding, at 16 points at least. */
+bool accuracy_is_multiple(size_t n, const double *values, const reference_value *references, accuracy_limits limits,
+                          double *multiple);
+
+/* As accuracy_compare() of floats, with what counts as nothing there. */
 ley_accuracy accuracy_compare_float(size_t n, const float *values, const reference_value *references, double tolerance,
                                     size_t *worst);
 

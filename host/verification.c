@@ -225,9 +225,9 @@ static void recompute_all(sample *s)
 
 /* ---- Judged --------------------------------------------------------------------------------------------------------------------- */
 
-/* The points of one device, or of all: `device` SIZE_MAX. */
+/* The points of one device, or of all: `device` SIZE_MAX. `multiple`: of what is right, where that is what is wrong; else 1. */
 static ley_accuracy judge_points(const sample *s, size_t device, double *values, reference_value *right, size_t *indices,
-                                 size_t *worst)
+                                 size_t *worst, double *multiple)
 {
     size_t n = 0, on_host = 0, at = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -240,17 +240,27 @@ static ley_accuracy judge_points(const sample *s, size_t device, double *values,
     ley_accuracy a = accuracy_compare(n, values, right, s->limits, &at);
     a.host_points = on_host;
     *worst = n > 0 ? indices[at] : 0;
+    if (!a.passed || !accuracy_is_multiple(n, values, right, s->limits, multiple))
+        *multiple = 1;
+    a.passed = a.passed && *multiple == 1;
     return a;
 }
 
-static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled_point *worst)
+static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled_point *worst, double multiple)
 {
     ley_job *job = s->job;
-    ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
-             "%s: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says %.9g: an error of %.3g of the "
-             "sum of absolute terms, at most %.3g is right",
-             job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2], worst->value,
-             worst->right.value, a->max_error, a->tolerance);
+    if (multiple != 1)
+        ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
+                 "%s: verification failed: at %zu points the values are %.3g times what double precision says, such as %.9g for %.9g at "
+                 "(%.9g, %.9g, %.9g) A",
+                 job->engine->workers[device].info->name, (size_t)a->points, multiple, worst->value, worst->right.value, worst->place_A[0],
+                 worst->place_A[1], worst->place_A[2]);
+    else
+        ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
+                 "%s: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says %.9g: an error of %.3g of the "
+                 "sum of absolute terms, at most %.3g is right",
+                 job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2], worst->value,
+                 worst->right.value, a->max_error, a->tolerance);
     job_reopen_slabs(job, device);
 }
 
@@ -259,16 +269,17 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     double *values = malloc((s->count + 1) * sizeof *values);
     reference_value *right = malloc((s->count + 1) * sizeof *right);
     size_t *indices = malloc((s->count + 1) * sizeof *indices), worst;
+    double multiple;
     ley_status status = values == NULL || right == NULL || indices == NULL
                             ? ley_fail_memory(error, s->count * sizeof *right, "the verification")
                             : LEY_OK;
     if (status == LEY_OK)
-        s->job->report.accuracy = judge_points(s, SIZE_MAX, values, right, indices, &worst);
+        s->job->report.accuracy = judge_points(s, SIZE_MAX, values, right, indices, &worst, &multiple);
     for (size_t device = 0; status == LEY_OK && device < s->job->engine->worker_count; device++) {
-        const ley_accuracy a = judge_points(s, device, values, right, indices, &worst);
+        const ley_accuracy a = judge_points(s, device, values, right, indices, &worst, &multiple);
         if (a.points == 0 || a.passed)
             continue;
-        blame(s, device, &a, &s->points[worst]);
+        blame(s, device, &a, &s->points[worst], multiple);
         ++*wrong;
     }
     free(values);

@@ -91,6 +91,33 @@ static void test_a_liar_alone(void **state)
         }
 }
 
+/* Terms that cancel to a millionth: zeros and twice the values are within the tolerance at every point, and are found all the
+ * same; what an honest device says passes, although its floats have few right digits there. */
+static void test_a_liar_where_terms_cancel(void **state)
+{
+    static const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
+    static const ley_lattice far = {.origin_A = {20, 20, 20}, .spacing_A = {1, 1, 1}, .n = {12, 11, 10}};
+    static const double factors[] = {1, 0, 2, -1};
+    (void)state;
+    fill_cache("A");
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        ley_error error = {0};
+        fake_plan plan = {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = factors[i], .lie_at = 1};
+        fake_devices_begin(&plan, 1);
+        support_job o = {.status = LEY_OK};
+        ley_job_options_default(&o.options);
+        assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &o.atoms, &error));
+        assert_ok(ley_map_create(&far, &o.map, &error));
+        assert_ok(ley_engine_create("0", &o.engine, &error));
+        assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+        o.status = ley_job_run(o.job, &o.error);
+        if (o.status != (factors[i] == 1 ? LEY_OK : LEY_ERROR_WRONG_RESULT))
+            fail_msg("values times %g: %d, %s", factors[i], (int)o.status, o.error.message);
+        assert_true(factors[i] == 1 || strstr(o.error.message, "times what double precision says") != NULL);
+        end(&o);
+    }
+}
+
 /* Beside an honest device it leaves the job; the map is right, every point of it, and the report says who left and why. */
 static void test_a_liar_beside_another(void **state)
 {
@@ -378,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_liar_alone),      cmocka_unit_test(test_a_liar_beside_another),
+        cmocka_unit_test(test_a_liar_where_terms_cancel),
         cmocka_unit_test(test_a_lying_default_device), cmocka_unit_test(test_a_batch_left_out),
         cmocka_unit_test(test_who_recomputes),    cmocka_unit_test(test_no_verification),
         cmocka_unit_test(test_nothing_to_compare), cmocka_unit_test(test_sum_auto),
