@@ -49,16 +49,27 @@ typedef atom stored_atom;
 #define REACH_X (LEY_ATOMS == LEY_ATOMS_ROWS ? LEY_WIDTH / 2 : TILE_X / 2)
 #define REACH_Y (TILE_Y / 2)
 
+/* Where a work-group shares atoms, a work-item has its points' coordinates in cells: near atoms need them so, and for the others the step is
+ * part of a multiply-add. Both at once would not fit into the registers. */
+#define IN_CELLS (PLACED && LEY_ATOMS == LEY_ATOMS_LOCAL)
+#if IN_CELLS
+#define X_A(p, u) ((p)->x[u] * (p)->step.x)
+#define Y_A(p, v) ((p)->y[v] * (p)->step.y)
+#else
+#define X_A(p, u) (p)->x[u]
+#define Y_A(p, v) (p)->y[v]
+#endif
+
 typedef struct {
     int4 base;        /* lattice indices of the point that positions are relative to */
     atom step;
-    real x[LEY_UX];   /* the points' coordinates, A */
+    real x[LEY_UX];   /* the points' coordinates, A; or cells: X_A, Y_A */
     scalar y[LEY_UY], z;
     real sum[POINTS];
     real carry[CARRIES ? POINTS : 1];
 } points;
 
-/* The lattice's indices of a work-item's first point. No functions: PoCL 5 breaks off at calls without arguments. */
+/* The lattice's indices of a work-item's first point. */
 #define FIRST_COLUMN (((int)get_group_id(0) * LEY_UX * LEY_WG_X + (int)get_local_id(0)) * LEY_WIDTH)
 #define FIRST_ROW ((int)get_group_id(1) * TILE_Y + (int)get_local_id(1))
 
@@ -101,22 +112,26 @@ LEY_FN scalar nearest_A2(const points *p, stored_atom s, atom a)
 LEY_FN void add_near(points *p, stored_atom s)
 {
     const atom a = relative(p, s);
-    const scalar dz = p->z - a.z, q_root = a.w * LEY_ROOT_SCALE;
+    const scalar dz = p->z - a.z;
     FOR_ROWS(v) {
-#if PLACED
+#if IN_CELLS
+        const scalar dy = (p->y[v] - (s.cell.y - p->base.y)) * p->step.y - s.offset.y;
+#elif PLACED
         const scalar dy = (FIRST_ROW + v * LEY_WG_Y - s.cell.y) * p->step.y - s.offset.y;
 #else
         const scalar dy = p->y[v] - a.y;
 #endif
         FOR_COLUMNS(u) {
-#if PLACED
+#if IN_CELLS
+            const real dx = (p->x[u] - (s.cell.x - p->base.x)) * p->step.x - s.offset.x;
+#elif PLACED
             const real cells = (real)(FIRST_COLUMN + u * LEY_WG_X * LEY_WIDTH - s.cell.x) + LEY_LANES;
             const real dx = cells * p->step.x - s.offset.x;
 #else
             const real dx = p->x[u] - a.x;
 #endif
             const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), (real)p->step.w);
-            ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], q_root * ley_unscaled_root(r2_A2));
+            ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], a.w * rsqrt(r2_A2));
         }
     }
 }
@@ -126,7 +141,7 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 {
     real dx2[LEY_UX];
     FOR_COLUMNS(u) {
-        const real dx = p->x[u] - x;
+        const real dx = X_A(p, u) - x;
         dx2[u] = dx * dx;
     }
     const scalar q_root = q * LEY_ROOT_SCALE;
@@ -134,7 +149,7 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
     const scalar q_newton = q * LEY_NEWTON_SCALE;
 #endif
     FOR_ROWS(v) {
-        const scalar dy = p->y[v] - y, dyz2 = dy * dy + dz2_A2;
+        const scalar dy = Y_A(p, v) - y, dyz2 = dy * dy + dz2_A2;
         FOR_COLUMNS(u) {
             const int k = v * LEY_UX + u;
             const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p->step.w);
@@ -288,10 +303,10 @@ void dcs(ATOM_SPACE const stored_atom *restrict gm_atoms, int first_atom, int n_
     p.step = step;
     FOR_COLUMNS(u) {
         const int column = FIRST_COLUMN + u * LEY_WG_X * LEY_WIDTH - p.base.x;
-        p.x[u] = ((real)(PLACED && LEY_ATOMS == LEY_ATOMS_ROWS ? -(LEY_WIDTH / 2) : column) + LEY_LANES) * step.x;
+        p.x[u] = ((real)(PLACED && LEY_ATOMS == LEY_ATOMS_ROWS ? -(LEY_WIDTH / 2) : column) + LEY_LANES) * (IN_CELLS ? 1 : step.x);
     }
     FOR_ROWS(v)
-        p.y[v] = (FIRST_ROW + v * LEY_WG_Y - p.base.y) * step.y;
+        p.y[v] = (FIRST_ROW + v * LEY_WG_Y - p.base.y) * (IN_CELLS ? 1 : step.y);
     p.z = (plane - p.base.z) * step.z;
 
     const size_t row_vectors = get_global_size(0) * LEY_UX, rows = get_global_size(1) * LEY_UY;

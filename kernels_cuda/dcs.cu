@@ -29,25 +29,24 @@ typedef atom stored_atom;
 /* From this share of how far the tile reaches on, rounding is 2e-6 of a distance or less; atoms within it of a point are near. */
 #define NEAR_SHARE 0.05f
 
+/* In cells where atoms are placed: near atoms need them so, and for the others the step is part of a multiply-add. Both at once would not fit
+ * into the registers. */
+#if PLACED
+#define X_A(p, u) ((p).x[u] * (p).step.x)
+#define Y_A(p, v) ((p).y[v] * (p).step.y)
+#else
+#define X_A(p, u) (p).x[u]
+#define Y_A(p, v) (p).y[v]
+#endif
+
 struct points {
     int4 base; /* lattice indices of the point that positions are relative to */
     atom step;
-    real x[LEY_UX]; /* the points' coordinates, A */
+    real x[LEY_UX]; /* the points' coordinates, A or cells: X_A, Y_A */
     scalar y[LEY_UY], z;
     real sum[POINTS];
     real carry[CARRIES ? POINTS : 1];
 };
-
-/* The lattice's indices of a thread's first point. */
-LEY_FN int first_column(void)
-{
-    return (int)blockIdx.x * TILE_X + (int)threadIdx.x;
-}
-
-LEY_FN int first_row(void)
-{
-    return (int)blockIdx.y * TILE_Y + (int)threadIdx.y;
-}
 
 /* The atom relative to p.base. */
 LEY_FN atom relative(const points &p, const stored_atom &s)
@@ -88,21 +87,21 @@ LEY_FN scalar nearest_A2(const points &p, const stored_atom &s, const atom &a)
 LEY_FN void add_near(points &p, const stored_atom &s)
 {
     const atom a = relative(p, s);
-    const scalar dz = p.z - a.z, q_root = a.w * LEY_ROOT_SCALE;
+    const scalar dz = p.z - a.z;
     FOR_ROWS(v) {
 #if PLACED
-        const scalar dy = (first_row() + v * LEY_WG_Y - s.cell.y) * p.step.y - s.offset.y;
+        const scalar dy = (p.y[v] - (s.cell.y - p.base.y)) * p.step.y - s.offset.y;
 #else
         const scalar dy = p.y[v] - a.y;
 #endif
         FOR_COLUMNS(u) {
 #if PLACED
-            const real dx = (first_column() + u * LEY_WG_X - s.cell.x) * p.step.x - s.offset.x;
+            const real dx = (p.x[u] - (s.cell.x - p.base.x)) * p.step.x - s.offset.x;
 #else
             const real dx = p.x[u] - a.x;
 #endif
             const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), p.step.w);
-            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], q_root * ley_unscaled_root(r2_A2));
+            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], a.w * ley_rsqrt(r2_A2));
         }
     }
 }
@@ -112,7 +111,7 @@ LEY_FN void add(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
 {
     real dx2[LEY_UX];
     FOR_COLUMNS(u) {
-        const real dx = p.x[u] - x;
+        const real dx = X_A(p, u) - x;
         dx2[u] = dx * dx;
     }
     const scalar q_root = q * LEY_ROOT_SCALE;
@@ -120,7 +119,7 @@ LEY_FN void add(points &p, scalar x, scalar y, scalar dz2_A2, scalar q)
     const scalar q_newton = q * LEY_NEWTON_SCALE;
 #endif
     FOR_ROWS(v) {
-        const scalar dy = p.y[v] - y, dyz2 = dy * dy + dz2_A2;
+        const scalar dy = Y_A(p, v) - y, dyz2 = dy * dy + dz2_A2;
         FOR_COLUMNS(u) {
             const int k = v * LEY_UX + u;
             const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p.step.w);
@@ -251,8 +250,8 @@ dcs(const stored_atom *__restrict__ gm_atoms, int first_atom, int n_atoms, int f
     points p;
     p.base = make_int4(PLACED ? column + TILE_X / 2 : 0, PLACED ? row + TILE_Y / 2 : 0, PLACED ? plane : 0, 0);
     p.step = step;
-    FOR_COLUMNS(u) p.x[u] = (real)(first_column() + u * LEY_WG_X - p.base.x) * step.x;
-    FOR_ROWS(v) p.y[v] = (first_row() + v * LEY_WG_Y - p.base.y) * step.y;
+    FOR_COLUMNS(u) p.x[u] = (real)(column + (int)threadIdx.x + u * LEY_WG_X - p.base.x) * (PLACED ? 1 : step.x);
+    FOR_ROWS(v) p.y[v] = (row + (int)threadIdx.y + v * LEY_WG_Y - p.base.y) * (PLACED ? 1 : step.y);
     p.z = (plane - p.base.z) * step.z;
 
     const size_t row_length = (size_t)gridDim.x * LEY_UX * LEY_WG_X, rows = (size_t)gridDim.y * LEY_UY * LEY_WG_Y;
