@@ -105,7 +105,7 @@ DEMO_MOLECULE ?= /usr/share/apbs/examples/misc/achbp.pqr
 
 demo: demo-deps
 	@$(BUILD_ALL) all
-	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5 --verify 1000
+	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5
 	$(BUILD)/leyden slice $(BUILD)/achbp.dx -o $(BUILD)/achbp.png
 
 # ---- Tests -------------------------------------------------------------------------------------------------------------
