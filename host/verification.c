@@ -151,7 +151,7 @@ static bool recompute_some(sample *s, const reference_kernel *k, const size_t *i
     return done;
 }
 
-/* First those that the host has and some more, which tells how long a point takes; then as many as there is time for. */
+/* First some that the host has and some more, which tells how long a point takes; then as many as there is time for. */
 static void recompute_list(sample *s, const reference_kernel *k, const size_t *indices, size_t n)
 {
     const double start_s = ley_clock_s();
@@ -172,8 +172,9 @@ static void recompute_on_device(worker *w, void *context)
     size_t *indices = malloc((s->count + 1) * sizeof *indices), n = 0;
     reference_kernel kernel;
     watch_expect(0);
+    size_t on_host = 0; /* the host's come first */
     for (size_t i = 0; indices != NULL && i < s->count; i++)
-        if (s->points[i].device == index)
+        if (s->points[i].device == index && (s->points[i].judge == NOBODY || on_host++ < LEAST_HOST_POINTS))
             indices[n++] = i;
     const bool is_host = w->info->device_class == DEV_CPU; /* whose kernel would be no faster than the host's loop */
     if (w->device != NULL && !is_host && n > LEAST_HOST_POINTS && reference_kernel_create(w->device, &s->terms, &kernel, NULL) == LEY_OK) {
@@ -204,18 +205,33 @@ static size_t known_first(sample *s)
     return known;
 }
 
-/* Those that must be recomputed, then the rest by whoever is able to in time. */
+/* Those that must be recomputed, and then ever more as long as these are predicted to be done in time: how long a point takes is
+ * measured each time, for threads take a while to start. How many are done; and how long the last ones took. */
+static size_t recompute_growing(sample *s, double *each_s)
+{
+    size_t done = s->host_count, more = done;
+    *each_s = recompute_on_host(s, 0, done) / (double)done;
+    while (done < s->count && !job_cancelled(s->job)) {
+        more = 4 * more < s->count - done ? 4 * more : s->count - done;
+        if ((double)more * *each_s > left_s(s))
+            break;
+        *each_s = recompute_on_host(s, done, done + more) / (double)more;
+        done += more;
+    }
+    return done;
+}
+
+/* The host, then devices, then the host again where devices were not able to. */
 static void recompute_all(sample *s)
 {
-    const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
-    const double each_s = recompute_on_host(s, 0, s->host_count) / (double)s->host_count;
-    if ((double)(s->count - s->host_count) * each_s <= left_s(s)) {
-        recompute_on_host(s, s->host_count, s->count);
-        return;
-    }
     static const engine_task task = {.run = recompute_on_device, .left = leave};
+    const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
+    double each_s;
+    size_t known = recompute_growing(s, &each_s);
+    if (known == s->count)
+        return;
     engine_run(s->job->engine, 0, &task, s);
-    size_t known = known_first(s);
+    known = known_first(s);
     while (known < s->count && (known < wanted || left_s(s) > each_s * (double)cores) && !job_cancelled(s->job)) {
         const size_t end = known + cores < s->count ? known + cores : s->count;
         recompute_on_host(s, known, end);
