@@ -13,4 +13,7 @@
  * *wrong: how many such devices there are. LEY_CANCELLED, LEY_ERROR_MEMORY. */
 ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error);
 
+/* For tests: so long, in seconds, in place of 0.05; 0 restores that. */
+void verification_time_replace(double least_s);
+
 #endif
