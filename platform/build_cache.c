@@ -96,7 +96,7 @@ static bool check_directory(void)
 {
     char directory[MAX_PATH - 128];
     if (environment_cache_dir(directory, sizeof directory) == NULL) {
-        complain("the build cache", "neither LEYDEN_CACHE_DIR nor HOME names its directory");
+        complain("its folder", "none of LEYDEN_CACHE_DIR, XDG_CACHE_HOME and HOME names it");
         return false;
     }
     if (private_directory(directory))

@@ -116,7 +116,7 @@ ley_status cl_probe(dev_list *list, ley_error *error)
     cl_uint count = 0;
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && count == 0)) {
-        dev_list_note(list, "OpenCL: no platform is installed (Debian: apt-get install pocl-opencl-icd)");
+        dev_list_note(list, "OpenCL: no platform is installed that can be loaded (Debian: apt-get install pocl-opencl-icd)");
         return LEY_OK;
     }
     if (code != CL_SUCCESS) {
@@ -128,5 +128,8 @@ ley_status cl_probe(dev_list *list, ley_error *error)
         if (status != LEY_OK)
             return status;
     }
+    if (list->count == 0)
+        dev_list_note(list, "OpenCL: some drivers show no device where they cannot write a cache of their own: HOME or "
+                            "XDG_CACHE_HOME must name a folder that can be written");
     return LEY_OK;
 }
