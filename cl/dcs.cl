@@ -24,6 +24,8 @@
  * an atom's distance from a tile of points is rounded by the distance, not by how far both are from the origin. Elsewhere
  * {x, y, z, q} relative to the lattice origin. */
 #define PLACED LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
+/* Where compilers warn of constant operands, they do not in macros. */
+#define CELLS_ARE_CENTRED (PLACED && LEY_ATOMS == LEY_ATOMS_ROWS)
 #if PLACED
 typedef struct {
     atom offset;
@@ -303,7 +305,7 @@ void dcs(ATOM_SPACE const stored_atom *restrict gm_atoms, int first_atom, int n_
     p.step = step;
     FOR_COLUMNS(u) {
         const int column = FIRST_COLUMN + u * LEY_WG_X * LEY_WIDTH - p.base.x;
-        p.x[u] = ((real)(PLACED && LEY_ATOMS == LEY_ATOMS_ROWS ? -(LEY_WIDTH / 2) : column) + LEY_LANES) * (IN_CELLS ? 1 : step.x);
+        p.x[u] = ((real)(CELLS_ARE_CENTRED ? -(LEY_WIDTH / 2) : column) + LEY_LANES) * (IN_CELLS ? 1 : step.x);
     }
     FOR_ROWS(v)
         p.y[v] = (FIRST_ROW + v * LEY_WG_Y - p.base.y) * (IN_CELLS ? 1 : step.y);

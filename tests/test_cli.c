@@ -290,6 +290,25 @@ static void test_no_device(void **state)
         cli_expect(3, "HOME or XDG_CACHE_HOME must name a folder", "no device found");
 }
 
+/* Compilers print their warnings past us, so there must be none, even where nothing is in any cache. */
+static void test_quiet_first_runs_say_nothing(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "map ion.pqr -o out/a.dx -q --spacing 2",
+        "map ion.pqr -o out/b.dx -q --spacing 2 --sum double",
+        "map ion.pqr -o out/c.dx -q --spacing 2 --method cutoff",
+        "boundary ion.pqr -o out/d.dx -q --dime 9,9,9 --glen 50,50,50 --ion 0.1,1,2 --ion 0.1,-1,2",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *cold = cli_path("cold");
+        const cli_result *result = cli("LEYDEN_CACHE_DIR=%s POCL_CACHE_DIR=%s %s", cold, cold, lines[i]);
+        cli_expect(0, NULL, NULL);
+        assert_string_equal(result->err, "");
+        assert_string_equal(result->out, "");
+    }
+}
+
 /* Is this platform's device here? Else the test is skipped. */
 static void need_device(const char *settings, const char *name)
 {
@@ -770,6 +789,7 @@ int main(void)
         TEST(test_lattices_too_large),
         TEST(test_a_map_that_exists_survives_a_failure),
         TEST(test_no_device),
+        TEST(test_quiet_first_runs_say_nothing),
         TEST(test_a_device_without_double),
         TEST(test_devices),
         TEST(test_a_kernel_that_does_not_compile),
