@@ -595,6 +595,16 @@ static void test_interrupted_while_computing(void **state)
     interrupt_while_computing(SIGTERM, 143);
 }
 
+static void test_an_interrupted_bench_says_so(void **state)
+{
+    (void)state;
+    pid_t child = cli_start("bench --device 0 --dims 64,64,64 --atoms 2000 --repeats 100");
+    usleep(1000 * 1000);
+    kill(child, SIGINT);
+    cli_wait(child);
+    cli_expect(130, "", "cancelled");
+}
+
 static void test_interrupted_while_writing(void **state)
 {
     (void)state;
@@ -804,6 +814,7 @@ int main(void)
         TEST(test_the_json_report),
         TEST(test_the_json_report_of_a_failure),
         TEST(test_interrupted_while_computing),
+        TEST(test_an_interrupted_bench_says_so),
         TEST(test_interrupted_while_writing),
         TEST(test_a_damaged_cache_is_a_miss),
         TEST(test_a_cache_that_cannot_be),

@@ -490,7 +490,7 @@ static int bench_run(const parsed_arguments *arguments)
     ley_status status = measure(values, &counter, &engine, &bench, &error);
     progress_clear(&counter.progress);
     if (status == LEY_OK && *interrupt_flag())
-        code = interrupt_exit_code();
+        fail(status = LEY_CANCELLED, "cancelled");
     else if (status == LEY_OK)
         code = report(arguments, bench);
     else
