@@ -39,7 +39,7 @@ help:
 	@echo "make           build the command and the libraries in $(BUILD)/"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
 	@echo "make test      install what is missing (as root), build, run all tests"
-	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"

@@ -29,8 +29,9 @@ typedef struct job_values {
          .value = "N",                                                                                                 \
          .low = 0,                                                                                                     \
          .high = INT32_MAX,                                                                                            \
-         .help = "recompute at most N random points in double precision, as many as 2 % of the time allow, 0: none; devices "    \
-                 "whose values are off leave the job, and what is off is not written"},               \
+         .help = "recompute at most N random points in double precision, as many as 2 % of the time or 0.05 s allow "  \
+                 "and at least 50; 0: none; devices whose values are off leave the job, and what is off is not "       \
+                 "written"},                                                                                           \
         {.name = "seed",                                                                                               \
          .kind = OPTION_INTEGER,                                                                                       \
          .offset = offsetof(job_values, seed),                                                                         \
