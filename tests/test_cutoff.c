@@ -723,16 +723,16 @@ static void test_tables_in_constant_memory(void **state)
 }
 
 /* What the progress callback saw; asserts belong into the test's own thread. */
-typedef struct watch {
+typedef struct progress_watch {
     ley_job *job;
     int calls, faults, cancel_at_call;
     bool cancel_at_end;
     int64_t done, total;
-} watch;
+} progress_watch;
 
 static void note_progress(void *context, const ley_progress *p)
 {
-    watch *w = context;
+    progress_watch *w = context;
     const bool grows = p->points_done > w->done && p->points_done <= p->points_total;
     w->faults += !grows || !(p->left_s >= 0) || !(p->evaluations_per_s > 0) || (w->calls > 0 && p->points_total != w->total);
     w->done = p->points_done;
@@ -741,7 +741,7 @@ static void note_progress(void *context, const ley_progress *p)
         ley_job_cancel(w->job);
 }
 
-static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const ley_atoms *atoms, ley_map *map, size_t verify_points, watch *w)
+static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const ley_atoms *atoms, ley_map *map, size_t verify_points, progress_watch *w)
 {
     ley_error error = {0};
     ley_job_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
@@ -772,18 +772,18 @@ static void test_progress_and_cancel(void **state)
     ley_map *map = NULL;
     ley_atoms *atoms = support_crowd(300, &tower, cutoff_A, 1);
     assert_ok(ley_map_create(&tower, &map, &error));
-    watch w = {.calls = 0};
+    progress_watch w = {.calls = 0};
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_OK);
     assert_true(w.done == w.total && w.total == ley_lattice_points(&tower));
     assert_int_equal(w.calls, 13);
 
-    w = (watch){.cancel_at_call = -1}; /* before it runs */
+    w = (progress_watch){.cancel_at_call = -1}; /* before it runs */
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_CANCELLED);
     assert_int_equal(w.calls, 0);
-    w = (watch){.cancel_at_call = 3};
+    w = (progress_watch){.cancel_at_call = 3};
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_CANCELLED);
     assert_int_equal(w.calls, 3); /* what was in flight is not waited for to its end */
-    w = (watch){.cancel_at_end = true}; /* while it is verified */
+    w = (progress_watch){.cancel_at_end = true}; /* while it is verified */
     assert_int_equal(run_watched(engine, &tower, atoms, map, 100, &w), LEY_CANCELLED);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
@@ -819,7 +819,7 @@ static void test_all_devices_at_once(void **state)
         end(&o);
     }
     assert_ok(ley_map_create(&tower, &map, &error));
-    watch w = {.calls = 0};
+    progress_watch w = {.calls = 0};
     assert_int_equal(run_watched(all, &tower, atoms, map, 100, &w), LEY_OK);
     assert_int_equal(w.done, ley_lattice_points(&tower));
     ley_map_destroy(map);
