@@ -268,6 +268,23 @@ static ley_accuracy judge_points(const sample *s, size_t device, double *values,
     return a;
 }
 
+/* Nobody is blamed by a device's judge alone, whose first points only are the host's, too: the host recomputes the worst point. If it
+ * says otherwise, that judge's sums are nobody's any more, and the host's own, of enough points, take their place. */
+static bool is_confirmed(sample *s, size_t device, size_t worst)
+{
+    const sampled_point p = s->points[worst];
+    const reference_value own = reference_sum(&s->terms, p.place_A);
+    if (p.judge == HOST || reference_agrees(&p.right, &own))
+        return true;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].device == device && s->points[i].judge == DEVICE)
+            s->points[i].judge = NOBODY;
+    const size_t known = known_first(s), wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS;
+    if (known < wanted)
+        recompute_on_host(s, known, wanted);
+    return false;
+}
+
 static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled_point *worst, double multiple)
 {
     ley_job *job = s->job;
@@ -295,15 +312,17 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     ley_status status = values == NULL || right == NULL || indices == NULL
                             ? ley_fail_memory(error, s->count * sizeof *right, "the verification")
                             : LEY_OK;
-    if (status == LEY_OK)
-        s->job->report.accuracy = judge_points(s, SIZE_MAX, values, right, indices, &worst, &multiple);
     for (size_t device = 0; status == LEY_OK && device < s->job->engine->worker_count; device++) {
-        const ley_accuracy a = judge_points(s, device, values, right, indices, &worst, &multiple);
+        ley_accuracy a = judge_points(s, device, values, right, indices, &worst, &multiple);
+        if (a.points > 0 && !a.passed && !is_confirmed(s, device, worst))
+            a = judge_points(s, device, values, right, indices, &worst, &multiple);
         if (a.points == 0 || a.passed)
             continue;
         blame(s, device, &a, &s->points[worst], multiple);
         ++*wrong;
     }
+    if (status == LEY_OK)
+        s->job->report.accuracy = judge_points(s, SIZE_MAX, values, right, indices, &worst, &multiple);
     free(values);
     free(right);
     free(indices);

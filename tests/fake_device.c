@@ -500,7 +500,7 @@ static void run_roots(const fake_plan *plan, const dev_launch *launch)
 }
 
 /* The judge's sums, of direct Coulomb summation. */
-static void run_reference(const dev_launch *launch)
+static void run_reference(const fake_plan *plan, const dev_launch *launch)
 {
     double(*atoms)[4] = (void *)launch->arguments[0].buffer->bytes, (*points)[4] = (void *)launch->arguments[4].buffer->bytes;
     double(*sums)[4] = (void *)launch->arguments[8].buffer->bytes, r_min_A;
@@ -510,7 +510,8 @@ static void run_reference(const dev_launch *launch)
             memset(sums[i], 0, sizeof sums[i]);
         for (size_t j = (size_t)int_argument(launch, 2); j < (size_t)(int_argument(launch, 2) + int_argument(launch, 3)); j++) {
             const double x = points[i][0] - atoms[j][0], y = points[i][1] - atoms[j][1], z = points[i][2] - atoms[j][2];
-            const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A);
+            const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A) *
+                                (plan->wrong_judge > 0 && i >= (size_t)plan->wrong_judge ? 2 : 1);
             sums[i][0] += term;
             sums[i][1] += fabs(term);
         }
@@ -536,7 +537,7 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     if (strcmp(launch->program->kernel, "roots") == 0)
         run_roots(plan, launch);
     if (is_judge)
-        run_reference(launch);
+        run_reference(plan, launch);
     if (is_sum && plan->delay_us > 0)
         usleep((useconds_t)plan->delay_us);
     *done = event_now(device, start_s, false);

@@ -17,6 +17,7 @@ typedef struct fake_plan {
     double speed;      /* roots a second that its calibration will find, relative; 0: 1 */
     double wrong_by;   /* relative error planted in every potential */
     double wrong_root; /* in every root that its calibration asks for */
+    int wrong_judge;   /* from this point of a launch on its judge's sums are twice as much; 0: never */
     int silent;        /* 1: launches succeed and write nothing */
     int fail_open, fail_build, fail_buffer, fail_launch, fail_wait, fail_read, fail_binary;
     int hang_open, hang_build, hang_buffer, hang_write, hang_launch, hang_wait, hang_read, hang_measurement, hang_close; /* does not return */

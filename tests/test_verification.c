@@ -207,6 +207,35 @@ static void test_who_recomputes(void **state)
     }
 }
 
+/* A judge that is right where the host looks, and wrong in its second launch, blames nobody; who is wrong is found without it. */
+static void test_a_judge_that_turns_wrong(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    static const ley_lattice small = {.spacing_A = {1, 1, 1}, .n = {8, 8, 8}};
+    ley_error error = {0};
+    support_fresh_cache();
+    for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
+        fake_plan plan = {.name = "A", .has_double = true, .wrong_judge = 70};
+        fake_devices_begin(&plan, 1);
+        support_job o = {.atoms = support_atoms(MANY, 0, 8, 3)};
+        ley_job_options_default(&o.options);
+        o.options.verify_points = 512;
+        assert_ok(ley_map_create(&small, &o.map, &error));
+        assert_ok(ley_engine_create("0", &o.engine, &error));
+        assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+        if (is_wrong)
+            plan.wrong_by = 1;
+        o.status = ley_job_run(o.job, &o.error);
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        if (o.status != (is_wrong ? LEY_ERROR_WRONG_RESULT : LEY_OK))
+            fail_msg("%d, %s", (int)o.status, o.error.message);
+        if (!is_wrong)
+            assert_true(a->passed && a->points >= 50);
+        end(&o);
+    }
+}
+
 static void test_no_verification(void **state)
 {
     (void)state;
@@ -415,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_who_recomputes),    cmocka_unit_test(test_no_verification),
         cmocka_unit_test(test_nothing_to_compare), cmocka_unit_test(test_sum_auto),
         cmocka_unit_test(test_the_judges_kernel), cmocka_unit_test(test_a_wrong_judge),
+        cmocka_unit_test(test_a_judge_that_turns_wrong),
     };
     return cmocka_run_group_tests_name("verification", tests, NULL, NULL);
 }
