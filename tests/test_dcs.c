@@ -398,6 +398,36 @@ static void test_times_are_plausible(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Far from the world's origin the points' own coordinates are rounded: of the smallest distances that is more than floats
+ * lose. Right maps are not refused for it, and what is promised says so. */
+static void test_rounded_coordinates(void **state)
+{
+    (void)state;
+    const ley_lattice points = {{-21739614.473466747, -11206303.486095337, 67882842.921813369}, {0.016232, 0.016232, 0.016232}, {5, 3, 2}};
+    double position_A[30][3], charge_e[30];
+    for (int i = 0; i < 30; i++) {
+        const int at[3] = {i % 5, i / 5 % 3, i / 15};
+        for (int axis = 0; axis < 3; axis++)
+            position_A[i][axis] = points.origin_A[axis] + at[axis] * points.spacing_A[axis] + (axis == 0 ? 2e-5 : 0);
+        charge_e[i] = i % 2 == 0 ? 1 : -0.5;
+    }
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    options.r_min_A = 1e-6;
+    assert_ok(ley_atoms_create(30, &position_A[0][0], charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&points, &map, &error));
+    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_ok_at(ley_job_run(job, &error), &error, "a right map", __FILE__, __LINE__);
+    const ley_accuracy *a = &ley_job_report(job)->accuracy;
+    assert_true(a->max_error > 1e-5 && a->max_error <= a->tolerance);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
 /* A device that writes nothing leaves not-a-numbers, never an old result: the map starts poisoned. */
 static void test_maps_start_poisoned(void **state)
 {
@@ -418,6 +448,7 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_linear_in_the_charges), cmocka_unit_test(test_translation),
         cmocka_unit_test(test_slabs_make_the_same_map), cmocka_unit_test(test_odd_lattices),
         cmocka_unit_test(test_times_are_plausible), cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),
+        cmocka_unit_test(test_rounded_coordinates),
     };
     char group[512];
     snprintf(group, sizeof group, "dcs on %s (%s)", info->name, selector);

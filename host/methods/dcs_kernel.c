@@ -7,15 +7,32 @@
 #include "program.h"
 #include "sizes.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 /* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for themselves. */
 enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
 
+/* Coordinates are doubles, those of points as well, which are rounded once they are far from the world's origin: of the
+ * shortest distance that may be this much. */
+static double double_rounding(const dcs_problem *problem)
+{
+    double farthest_A = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double first_A = problem->lattice.origin_A[axis];
+        const double last_A = first_A + (double)(problem->lattice.n[axis] - 1) * problem->lattice.spacing_A[axis];
+        farthest_A = fmax(farthest_A, fmax(fabs(first_A), fabs(last_A)));
+    }
+    return DBL_EPSILON * farthest_A / problem->r_min_A;
+}
+
 double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum)
 {
-    const double promise = accuracy_promise(math, sum), float_rounding = 1.2e-7; /* of a point and an atom */
+    const double float_rounding = 1.2e-7; /* of a point and an atom */
+    const double rounding = double_rounding(problem);
+    /* Most jobs have no rounding to speak of. */
+    const double promise = fmin(accuracy_promise(math, sum) + (rounding > 1e-7 ? rounding : 0), 1);
     if (sum == LEY_SUM_DOUBLE || !tuning_dcs_streams(variant))
         return promise;
     double side2_A2 = 0;
