@@ -851,9 +851,41 @@ static void test_all_devices_at_once(void **state)
         skip();
 }
 
+/* Nodes far from the world's origin have rounded coordinates: right sums of doubles are not refused for it. */
+static void test_doubles_far_away(void **state)
+{
+    (void)state;
+    const ley_lattice far = {{-520321.4008834, 752729.3566787, -862398.7027900}, {14.9, 10.7, 13.1}, {3, 5, 3}};
+    const ley_solvent solvent = {.dielectric = 1, .solute_dielectric = 1, .temperature_K = 298.15};
+    double position_A[20][3], charge_e[20];
+    for (int i = 0; i < 20; i++) {
+        position_A[i][0] = far.origin_A[0] - 0.01;
+        position_A[i][1] = far.origin_A[1] + 2.1 * i + 0.03;
+        position_A[i][2] = far.origin_A[2] + 1.3 * i + 0.02;
+        charge_e[i] = 1;
+    }
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    ley_boundary *boundary = NULL;
+    ley_job_options options;
+    ley_job_options_default(&options);
+    options.sum = LEY_SUM_DOUBLE;
+    assert_ok(ley_atoms_create(20, &position_A[0][0], charge_e, NULL, &atoms, &error));
+    assert_ok(ley_boundary_create(&far, &boundary, &error));
+    outcome o = attempt(engine, atoms, boundary, &solvent, &options);
+    if (!cannot(&o, &options)) {
+        assert_ok_at(o.status, &o.error, "a right boundary", __FILE__, __LINE__);
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        assert_true(a->max_error > 1e-12 && a->max_error <= a->tolerance && a->tolerance < 1e-6);
+    }
+    end(&o);
+    ley_atoms_destroy(atoms);
+}
+
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_doubles_far_away),
         cmocka_unit_test(test_every_variant),
         cmocka_unit_test(test_every_sum_and_maths),
         cmocka_unit_test(test_odd_faces),

@@ -5,6 +5,7 @@
 #include "space_order.h"
 #include "spec.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -107,9 +108,23 @@ void mdh_problem_end(mdh_problem *problem)
     problem->order = NULL;
 }
 
+/* Nodes of faces have coordinates that are doubles, rounded once they are far from the world's origin: of a distance, no
+ * shorter than atoms of any use are from a face, and of an exponent that may be this much. */
+static double node_rounding(const mdh_problem *problem)
+{
+    const double shortest_A = 1e-3;
+    const ley_lattice *l = ley_boundary_lattice(problem->boundary);
+    double farthest_A = 0;
+    for (int axis = 0; l != NULL && axis < 3; axis++) {
+        const double last_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->spacing_A[axis];
+        farthest_A = fmax(farthest_A, fmax(fabs(l->origin_A[axis]), fabs(last_A)));
+    }
+    return DBL_EPSILON * farthest_A * (1 / shortest_A + problem->kappa_per_A);
+}
+
 double mdh_problem_promise(const mdh_problem *problem, ley_math math, ley_sum sum)
 {
-    return sum == LEY_SUM_DOUBLE ? 1e-12 : math == LEY_MATH_NATIVE ? 1e-3 : problem->promise;
+    return sum == LEY_SUM_DOUBLE ? 1e-12 + node_rounding(problem) : math == LEY_MATH_NATIVE ? 1e-3 : problem->promise;
 }
 
 int64_t mdh_problem_points(const mdh_problem *problem, int64_t first, int64_t count)
