@@ -744,17 +744,17 @@ static void test_jobs_that_cannot_be(void **state)
 }
 
 /* What the progress callback saw; asserts belong into the test's own thread. */
-typedef struct watch {
+typedef struct progress_watch {
     ley_job *job;
     int calls, faults, cancel_at_call;
     bool cancel_at_end;
     int64_t done, total;
     double elapsed_s;
-} watch;
+} progress_watch;
 
 static void note_progress(void *context, const ley_progress *p)
 {
-    watch *w = context;
+    progress_watch *w = context;
     const bool grows = p->points_done > w->done && p->points_done <= p->points_total && p->elapsed_s >= w->elapsed_s;
     w->faults += !grows || !(p->left_s >= 0) || !(p->evaluations_per_s > 0) || (w->calls > 0 && p->points_total != w->total);
     w->done = p->points_done;
@@ -764,7 +764,7 @@ static void note_progress(void *context, const ley_progress *p)
         ley_job_cancel(w->job);
 }
 
-static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, size_t verify_points, watch *w,
+static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, size_t verify_points, progress_watch *w,
                               int64_t *points)
 {
     ley_error error = {0};
@@ -793,19 +793,19 @@ static void test_progress_and_cancel(void **state)
     int64_t points;
     ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
     ley_boundary *boundary = faces_of(&uneven);
-    watch w = {.calls = 0};
+    progress_watch w = {.calls = 0};
     assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_OK);
     assert_int_equal(w.total, points);
     assert_int_equal(w.done, points);
     assert_int_equal(w.calls, 4 * (uneven.n[2] - 1) + 2 * (uneven.n[1] - 1) + 2);
 
-    w = (watch){.cancel_at_call = -1}; /* before it runs */
+    w = (progress_watch){.cancel_at_call = -1}; /* before it runs */
     assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
     assert_int_equal(w.calls, 0);
-    w = (watch){.cancel_at_call = 3};
+    w = (progress_watch){.cancel_at_call = 3};
     assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
     assert_int_equal(w.calls, 3); /* what was in flight is not waited for to its end */
-    w = (watch){.cancel_at_end = true}; /* while it is verified */
+    w = (progress_watch){.cancel_at_end = true}; /* while it is verified */
     assert_int_equal(run_watched(engine, atoms, boundary, 100, &w, &points), LEY_CANCELLED);
     ley_boundary_destroy(boundary);
     ley_atoms_destroy(atoms);
@@ -838,7 +838,7 @@ static void test_all_devices_at_once(void **state)
         if (!list)
             assert_edges_agree(o.boundary);
         end(&o);
-        watch w = {.calls = 0};
+        progress_watch w = {.calls = 0};
         ley_boundary *boundary = around(list, 2);
         assert_int_equal(run_watched(all, atoms, boundary, 10, &w, &points), LEY_OK);
         assert_int_equal(w.done, points);
