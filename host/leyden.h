@@ -497,6 +497,7 @@ typedef struct ley_report {
     size_t slab_count;
     const ley_slab_report *slabs;
     ley_accuracy accuracy;    /* points = 0 when nothing was verified */
+    ley_accuracy seeded_accuracy; /* of the first 50 of these points, which the seed alone decides, not how long anything took */
     ley_short_range_report short_range; /* bins = 0 with other methods */
 } ley_report;
 

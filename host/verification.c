@@ -27,6 +27,9 @@ typedef struct sampled_point {
     int64_t number;  /* among the job's values */
     size_t device;   /* that computed it: its worker's index */
     double place_A[3], value;
+    uint64_t rank;   /* its place in the random order */
+    bool is_fixed;   /* one of those that the seed alone decides */
+    bool is_for_host;
     judge judge;     /* who has recomputed it */
     reference_value right;
 } sampled_point;
@@ -68,13 +71,37 @@ static sampled_point point_of(const sample *s, size_t slab_index, int64_t i)
     return p;
 }
 
-/* One of each slab where there are enough, and for the others one of each stretch of equally many points; or all. */
+/* Where the t-th of all points stands, counted through the job's pieces of work in order, whichever slabs these were computed in. */
+static sampled_point point_number(const sample *s, int64_t t)
+{
+    const ley_job *job = s->job;
+    for (size_t i = 0; i < job->report.slab_count; i++) {
+        const ley_slab_report *r = &job->slabs[i];
+        const int64_t first = t - job->method->points(job, (slab){0, r->first});
+        if (first >= 0 && first < job->method->points(job, (slab){r->first, r->count}))
+            return point_of(s, i, first);
+    }
+    return point_of(s, 0, 0); /* not reached: every point is in a slab */
+}
+
+/* Those that depend on the seed alone; then one of each slab where there are enough, and for the others one of each stretch of equally
+ * many points. Or all. */
 static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *random)
 {
     const ley_job *job = s->job;
-    const size_t slabs = job->report.slab_count, each = slabs <= wanted && (int64_t)wanted < total ? 1 : 0;
-    const double stretch = (double)total / (double)(wanted - each * slabs > 0 ? wanted - each * slabs : 1);
-    double next = stretch == 1 ? 0 : stretch * ((double)random_below(random, 1 << 20) / (1 << 20)), passed = 0;
+    const bool all = (int64_t)wanted == total;
+    const size_t fixed = wanted < LEAST_POINTS ? wanted : LEAST_POINTS, left = wanted - fixed, slabs = job->report.slab_count;
+    for (; s->count < (all ? wanted : fixed); s->count++) {
+        const uint64_t drawn = accuracy_random(random);
+        s->points[s->count] = point_number(s, all ? (int64_t)s->count : (int64_t)(drawn % (uint64_t)total));
+        s->points[s->count].rank = all ? drawn : s->count;
+        s->points[s->count].is_fixed = !all;
+    }
+    if (all || left == 0)
+        return;
+    const size_t each = slabs <= left ? 1 : 0;
+    const double stretch = (double)total / (double)(left - each * slabs > 0 ? left - each * slabs : 1);
+    double next = stretch * ((double)random_below(random, 1 << 20) / (1 << 20)), passed = 0;
     for (size_t i = 0; i < slabs; i++) {
         const int64_t points = job->method->points(job, (slab){job->slabs[i].first, job->slabs[i].count});
         if (each > 0)
@@ -83,28 +110,39 @@ static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *ran
             s->points[s->count++] = point_of(s, i, (int64_t)(next - passed));
         passed += (double)points;
     }
+    for (size_t i = fixed; i < s->count; i++)
+        s->points[i].rank = LEAST_POINTS + (accuracy_random(random) >> 1);
 }
 
-/* In random order; of each device some, which the host must recompute, before all others. */
-static ley_status order_points(sample *s, uint64_t *random, ley_error *error)
+static int by_rank(const void *a, const void *b)
 {
-    size_t front = 0, *taken = calloc(s->job->engine->worker_count, sizeof *taken);
+    const sampled_point *p = a, *q = b;
+    return (p->rank > q->rank) - (p->rank < q->rank);
+}
+
+/* First what the host must recompute, then what somebody must; the others in random order. */
+static int by_urgency(const void *a, const void *b)
+{
+    const sampled_point *p = a, *q = b;
+    const int difference = (int)q->is_for_host - (int)p->is_for_host, known = (int)(q->judge != NOBODY) - (int)(p->judge != NOBODY),
+              fixed = (int)q->is_fixed - (int)p->is_fixed;
+    return known != 0 ? known : difference != 0 ? difference : fixed != 0 ? fixed : by_rank(a, b);
+}
+
+static ley_status order_points(sample *s, ley_error *error)
+{
+    size_t *taken = calloc(s->job->engine->worker_count, sizeof *taken);
     if (taken == NULL)
         return ley_fail_memory(error, s->job->engine->worker_count * sizeof *taken, "the verification");
-    for (size_t i = s->count; i > 1; i--) {
-        const size_t k = (size_t)random_below(random, i);
-        const sampled_point other = s->points[k];
-        s->points[k] = s->points[i - 1];
-        s->points[i - 1] = other;
+    qsort(s->points, s->count, sizeof *s->points, by_rank);
+    for (size_t i = 0; i < s->count; i++) {
+        if (i < LEAST_POINTS) /* of all points, too */
+            s->points[i].is_fixed = true;
+        s->points[i].is_for_host = taken[s->points[i].device]++ < LEAST_HOST_POINTS;
+        s->host_count += s->points[i].is_for_host;
     }
-    for (size_t i = 0; i < s->count; i++)
-        if (taken[s->points[i].device]++ < LEAST_HOST_POINTS) {
-            const sampled_point other = s->points[front];
-            s->points[front++] = s->points[i];
-            s->points[i] = other;
-        }
     free(taken);
-    s->host_count = front;
+    qsort(s->points, s->count, sizeof *s->points, by_urgency);
     return LEY_OK;
 }
 
@@ -198,16 +236,16 @@ static void leave(worker *w, void *context)
     ley_error_copy(&s->job->records[w - s->job->engine->workers].failure, &w->open_error);
 }
 
-/* Brings the points that somebody has recomputed before the others; how many they are. */
-static size_t known_first(sample *s)
+/* Brings the points that somebody has recomputed before the others; how many they are, and those that must be. */
+static size_t known_first(sample *s, size_t *must)
 {
-    size_t known = 0;
-    for (size_t i = 0; i < s->count; i++)
-        if (s->points[i].judge != NOBODY) {
-            const sampled_point other = s->points[known];
-            s->points[known++] = s->points[i];
-            s->points[i] = other;
-        }
+    size_t known = 0, missing = 0;
+    qsort(s->points, s->count, sizeof *s->points, by_urgency);
+    for (size_t i = 0; i < s->count; i++) {
+        known += s->points[i].judge != NOBODY;
+        missing += s->points[i].judge == NOBODY && s->points[i].is_fixed;
+    }
+    *must = known + missing;
     return known;
 }
 
@@ -233,12 +271,12 @@ static void recompute_all(sample *s)
     static const engine_task task = {.run = recompute_on_device, .left = leave};
     const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
     double each_s;
-    size_t known = recompute_growing(s, &each_s);
+    size_t must = 0, known = recompute_growing(s, &each_s);
     if (known == s->count)
         return;
     engine_run(s->job->engine, 0, &task, s);
-    known = known_first(s);
-    while (known < s->count && (known < wanted || left_s(s) > each_s * (double)cores) && !job_cancelled(s->job)) {
+    known = known_first(s, &must);
+    while (known < s->count && (known < wanted || known < must || left_s(s) > each_s * (double)cores) && !job_cancelled(s->job)) {
         const size_t end = known + cores < s->count ? known + cores : s->count;
         recompute_on_host(s, known, end);
         known = end;
@@ -247,13 +285,21 @@ static void recompute_all(sample *s)
 
 /* ---- Judged --------------------------------------------------------------------------------------------------------------------- */
 
-/* The points of one device, or of all: `device` SIZE_MAX. `multiple`: of what is right, where that is what is wrong; else 1. */
-static ley_accuracy judge_points(const sample *s, size_t device, double *values, reference_value *right, size_t *indices,
+/* In place of a device. */
+enum { ALL_POINTS = -1, FIXED_POINTS = -2 };
+
+static bool is_among(const sampled_point *p, int64_t device)
+{
+    return p->judge != NOBODY && (device == ALL_POINTS || (device == FIXED_POINTS && p->is_fixed) || device == (int64_t)p->device);
+}
+
+/* The points of one device, or of all, or those that the seed decides. `multiple`: of what is right, where that is what is wrong; else 1. */
+static ley_accuracy judge_points(const sample *s, int64_t device, double *values, reference_value *right, size_t *indices,
                                  size_t *worst, double *multiple)
 {
     size_t n = 0, on_host = 0, at = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (s->points[i].judge != NOBODY && (device == SIZE_MAX || s->points[i].device == device)) {
+        if (is_among(&s->points[i], device)) {
             values[n] = s->points[i].value;
             right[n] = s->points[i].right;
             indices[n++] = i;
@@ -279,9 +325,11 @@ static bool is_confirmed(sample *s, size_t device, size_t worst)
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].device == device && s->points[i].judge == DEVICE)
             s->points[i].judge = NOBODY;
-    const size_t known = known_first(s), wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS;
-    if (known < wanted)
-        recompute_on_host(s, known, wanted);
+    size_t must;
+    const size_t known = known_first(s, &must), wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS;
+    const size_t end = must > wanted ? must : wanted;
+    if (known < end)
+        recompute_on_host(s, known, end);
     return false;
 }
 
@@ -313,16 +361,18 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
                             ? ley_fail_memory(error, s->count * sizeof *right, "the verification")
                             : LEY_OK;
     for (size_t device = 0; status == LEY_OK && device < s->job->engine->worker_count; device++) {
-        ley_accuracy a = judge_points(s, device, values, right, indices, &worst, &multiple);
+        ley_accuracy a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
         if (a.points > 0 && !a.passed && !is_confirmed(s, device, worst))
-            a = judge_points(s, device, values, right, indices, &worst, &multiple);
+            a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
         if (a.points == 0 || a.passed)
             continue;
         blame(s, device, &a, &s->points[worst], multiple);
         ++*wrong;
     }
-    if (status == LEY_OK)
-        s->job->report.accuracy = judge_points(s, SIZE_MAX, values, right, indices, &worst, &multiple);
+    if (status == LEY_OK) {
+        s->job->report.seeded_accuracy = judge_points(s, FIXED_POINTS, values, right, indices, &worst, &multiple);
+        s->job->report.accuracy = judge_points(s, ALL_POINTS, values, right, indices, &worst, &multiple);
+    }
     free(values);
     free(right);
     free(indices);
@@ -342,7 +392,7 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
     if (s.points == NULL)
         return ley_fail_memory(error, wanted * sizeof *s.points, "the verification");
     choose_points(&s, wanted, total, &random);
-    ley_status status = order_points(&s, &random, error);
+    ley_status status = order_points(&s, error);
     if (status == LEY_OK) {
         recompute_all(&s);
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);

@@ -354,6 +354,17 @@ static void test_comparator(void **state)
     assert_true(!a.passed && a.max_error == 1 && a.relative_rms < 2e-6 && worst % 3 != 0);
     memset(values, 0, sizeof values);
     assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
+    /* Terms that cancel to 4e-6 of them: within the limit a 0 would be right, were it not exactly 0. */
+    for (int i = 0; i < N; i++) {
+        right[i].value = 4;
+        right[i].absolute = 1e6;
+        values[i] = i == 300 ? 0 : 4.000001f;
+    }
+    a = accuracy_compare_float(N, values, right, 1e-5, &worst);
+    assert_true(!a.passed && a.max_error == 1 && worst == 300);
+    values[300] = 1e-3f;
+    assert_true(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
+    memset(values, 0, sizeof values);
     memset(right, 0, sizeof right);
     a = accuracy_compare_float(N, values, right, 1e-5, NULL);
     assert_true(a.passed && a.compared == 0 && a.points == N);

@@ -510,10 +510,11 @@ static void test_cancelled_loads(void **state)
     ley_boundary *boundary = NULL;
     assert_ok(ley_boundary_create(&lattice, &boundary, &error));
     mdh_problem mdh_sum;
-    mdh_problem_init(&mdh_sum, atoms, boundary, 1, 0.1);
+    assert_ok(mdh_problem_init(&mdh_sum, atoms, boundary, 1, 0.1, &error));
     mdh_sum.cancelled = &cancelled;
     mdh_kernel mdh = {.device = device};
     assert_int_equal(mdh_kernel_load(&mdh, &mdh_sum, &error), LEY_CANCELLED);
+    mdh_problem_end(&mdh_sum);
     ley_boundary_destroy(boundary);
 
     const ley_job_options o = support_short_range(LEY_PAIR_SHIFTED, 4);

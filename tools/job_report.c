@@ -42,16 +42,16 @@ void put_devices(FILE *to, const ley_report *report)
     }
 }
 
+/* Of the points that the seed decides: the same command makes the same bytes. */
 void put_accuracy(FILE *to, const ley_report *report)
 {
-    const ley_accuracy *a = &report->accuracy;
+    const ley_accuracy *a = &report->seeded_accuracy;
     if (a->points > 0 && a->compared == 0)
         fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
     else if (a->points > 0)
         fprintf(to,
-                "accuracy: error at most %.3g of the absolute terms at %zu points (%zu on the host), relative RMS %.3g, "
-                "absolute RMS %.3g\n",
-                a->max_error, a->points, a->host_points, a->relative_rms, a->absolute_rms);
+                "accuracy: error at most %.2g of the absolute terms at %zu points, relative RMS %.2g, absolute RMS %.2g\n",
+                a->max_error, a->points, a->relative_rms, a->absolute_rms);
 }
 
 void comment_begin(comment_text *comment)
