@@ -19,7 +19,7 @@ typedef enum dev_quirk {
     DEV_QUIRK_AVX512 = 1 << 1,      /* takes inline x86 assembly with AVX-512 */
     DEV_QUIRK_INTERPRETER = 1 << 2, /* interprets kernels: never time anything on it */
     DEV_QUIRK_NO_BINARY = 1 << 3,   /* its program binaries cannot be trusted: no build cache */
-    DEV_QUIRK_FRAIL_ASM = 1 << 4,   /* its compiler breaks off on inline assembly in some loops: see tuning_mdh.c */
+    DEV_QUIRK_FRAIL_ASM = 1 << 4,   /* its compiler breaks off on inline assembly in some loops: see tuning_dcs.c, tuning_mdh.c */
 } dev_quirk;
 
 #define DEV_TEXT 256

@@ -253,9 +253,9 @@ static void test_what_never_ends(void **state)
     (void)state;
     wrong = cases = unstruck = 0;
     for (size_t c = 0; c < sizeof endless / sizeof endless[0]; c++) {
-        try_case(endless[c], "never", strcmp(endless[c], "clEnqueueFillBuffer") == 0 ? 1 : 2, "", false);
+        try_case(endless[c], "never", 2, "", true); /* with another device it may not get so far */
         if (!support_is_quick())
-            try_case(endless[c], "never", 2, "", true);
+            try_case(endless[c], "never", strcmp(endless[c], "clEnqueueFillBuffer") == 0 ? 1 : 2, "", false);
     }
     expect_none_wrong();
 }
