@@ -525,7 +525,7 @@ LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *
                                            ley_error *error);
 
 /* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the others go on.
- * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all failed their self-test,
+ * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all that are able are wrong,
  * LEY_ERROR_NO_DEVICE when none is able to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
 LEY_API ley_status ley_job_run(ley_job *job, ley_error *error);
 

@@ -182,9 +182,9 @@ static ley_status no_device_left(ley_job *job, ley_error *error)
             continue;
         if (log == NULL)
             log = f->log;
-        if (worst == LEY_OK || worst == f->status)
+        if (worst == LEY_OK || worst == LEY_ERROR_NO_DEVICE) /* one that is not able says nothing of those that are */
             worst = f->status;
-        else
+        else if (f->status != worst && f->status != LEY_ERROR_NO_DEVICE)
             worst = LEY_ERROR_DEVICE;
         ley_fail(&reasons, f->status, "%s%s%s", reasons.message, reasons.message[0] != '\0' ? "; " : "", f->message);
     }
