@@ -41,7 +41,10 @@ LEY_FN void add_change(reference_sum *sum, double change)
 
 LEY_FN void add_pair(reference_sum *sum, atom a, double R, double eps, double r, atom limits)
 {
-    const bool counts = r < limits.y, may_not = !LEY_VANISHES(LEY_TERM) && fabs(r / limits.y - 1) < 1e-6;
+    const bool counts = r < limits.y;
+    bool may_not = false; /* not const: clang takes it for a mistake where it is known beforehand */
+    if (!LEY_VANISHES(LEY_TERM))
+        may_not = fabs(r / limits.y - 1) < 1e-6;
     if (LEY_VANISHES(LEY_TERM) && r > LEY_NEXT_TO_CUTOFF * limits.y && r > limits.x) {
         const double value = ley_vanishing_value(LEY_TERM, r, limits.y);
         add_change(sum, a.w * (ley_vanishing_value(LEY_TERM, r * (1 + LEY_PLACE), limits.y) - value));

@@ -193,6 +193,11 @@ F int min(int a, int b) { return a < b ? a : b; }
 F int max(int a, int b) { return a > b ? a : b; }
 F float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
 F float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
+F float fabsf(float a) { return __builtin_fabsf(a); }
+F float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
+F double fabs(double a) { return __builtin_fabs(a); }
+F double floor(double a) { return __nvvm_floor_d(a); }
+F double ceil(double a) { return __nvvm_ceil_d(a); }
 F double fmax(double a, double b) { return __nvvm_fmax_d(a, b); }
 F double fmin(double a, double b) { return __nvvm_fmin_d(a, b); }
 F float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
@@ -200,6 +205,8 @@ F double rsqrt(double x) { return __nvvm_rsqrt_approx_d(x); }
 F float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
 F float exp2f(float x) { return __nvvm_ex2_approx_f(x); }
 F double exp2(double x) { return __nvvm_ex2_approx_f((float)x); } /* a library's function: no instruction does it in double */
+F double exp(double x) { return exp2(x * 1.44269504088896); }
+F double pow(double x, double y) { return exp2(y * __nvvm_lg2_approx_f((float)x)); } /* the same */
 F int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 F float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
 F int __ffs(int x) { return __builtin_ffs(x); }
