@@ -27,7 +27,7 @@ tool_libs   = $(shell pkg-config --libs cairo jansson)
 kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
 kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c platform/cuda/*.c)) \
-               $(wildcard host/*.c host/methods/*.c host/io/*.c host/apbs/*.c)
+               $(wildcard host/*/*.c host/methods/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -80,11 +80,11 @@ $(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 	$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Copies that look at every value on the way: as fast as plain ones where they are vectors.
-$(BUILD)/host/padding.o $(BUILD)/host/transpose.o: own_flags := -O3
+$(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
 # The judge's square roots set no errno.
-$(BUILD)/host/reference.o: own_flags := -fno-math-errno -fno-trapping-math
+$(BUILD)/host/judge/reference.o: own_flags := -fno-math-errno -fno-trapping-math
 # A loop that compilers vectorise only so; it knows no infinities. Sums stay as they are written: cl/pair.h rounds by adding a large number.
-$(BUILD)/host/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
+$(BUILD)/host/methods/cutoff/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)
@@ -160,7 +160,7 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/io/*.c host/apbs/*.c host/expression*.c) host/atoms.c host/boundary.c host/lattice.c host/map.c platform/error.c platform/memory.c platform/parallel.c
+fuzz_sources := $(wildcard host/core/*.c host/io/*.c host/apbs/*.c) platform/error.c platform/memory.c platform/parallel.c
 
 $(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
 	@mkdir -p $(@D)

@@ -3,8 +3,8 @@
  *     cc example.c $(pkg-config --cflags --libs leyden) -o example
  *     ./example molecule.pqr molecule.dx
  *
- * Every function that can fail returns a ley_status and fills the ley_error. What is created is destroyed, whatever
- * happened in between; the *_destroy functions accept NULL. */
+ * Every function that can fail returns a ley_status and fills the ley_error. What is created is
+ * destroyed, whatever happened in between; the *_destroy functions accept NULL. */
 #include <leyden.h>
 
 #include <stdio.h>

@@ -1,17 +1,20 @@
 /* leyden: what point charges do in space, on any vendor's device.
  *
- * The job of this library is one equation, the electrostatic potential of N point charges on a regular lattice,
+ * The job of this library is one equation, the electrostatic potential of N point charges on a
+ * regular lattice,
  *
  *     phi(r_i) = C sum_j q_j S(|r_i - r_j|) / |r_i - r_j|,
  *
  * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a lattice, a map, a job,
  * its report. docs/example.c, installed as share/doc/leyden/example.c, is a whole program of it.
  *
- * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can fail return a
- * ley_status, fill the ley_error they are given (which may be NULL) and leave their results untouched. What a *_create,
- * *_read or *_open function hands out belongs to the caller, who ends it with the matching *_destroy; these accept
- * NULL. Texts inside a struct live as long as the object they came from. The library never prints and never exits.
- * Objects may be used from several threads, one at a time each; ley_job_cancel() at any time from any thread or signal handler. */
+ * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can
+ * fail return a ley_status, fill the ley_error they are given (which may be NULL) and leave their
+ * results untouched. What a *_create, *_read or *_open function hands out belongs to the caller,
+ * who ends it with the matching *_destroy; these accept NULL. Texts inside a struct live as long as
+ * the object they came from. The library never prints and never exits. Objects may be used from
+ * several threads, one at a time each; ley_job_cancel() at any time from any thread or signal
+ * handler. */
 #ifndef LEYDEN_H
 #define LEYDEN_H
 
@@ -27,15 +30,17 @@ extern "C" {
 
 #define LEY_VERSION "0.1.0"
 
-/* ---- Files that appear whole ------------------------------------------------------------------------------------- */
+/* ---- Files that appear whole ----------------------------------------------------------------- */
 
-/* Every file that the library writes appears under its name only when it is whole: its bytes go to a hidden file beside it,
- * `.leyden-*`, that is renamed. A symbolic link is followed, also one that leads to no file yet; a file marked as read-only is
- * not replaced; what is no regular file, a pipe or /dev/stdout, is written straight. What a killed process left is removed
- * when the same file is written again. These functions write a caller's own files in the same way. */
+/* Every file that the library writes appears under its name only when it is whole: its bytes go to
+ * a hidden file beside it, `.leyden-*`, that is renamed. A symbolic link is followed, also one that
+ * leads to no file yet; a file marked as read-only is not replaced; what is no regular file, a pipe
+ * or /dev/stdout, is written straight. What a killed process left is removed when the same file is
+ * written again. These functions write a caller's own files in the same way. */
 typedef struct ley_file ley_file;
 
-/* Begins a file. `cancel`: stops the writing when it becomes true (LEY_CANCELLED), or NULL; it must outlive the file. */
+/* Begins a file. `cancel`: stops the writing when it becomes true (LEY_CANCELLED), or NULL; it must
+ * outlive the file. */
 LEY_API ley_status ley_file_create(const char *path, const volatile bool *cancel, ley_file **file, ley_error *error);
 LEY_API ley_status ley_file_write(ley_file *file, const void *bytes, size_t size, ley_error *error);
 
@@ -45,71 +50,82 @@ LEY_API ley_status ley_file_commit(ley_file *file, ley_error *error);
 /* Gives up a file that was not committed and leaves nothing. */
 LEY_API void ley_file_destroy(ley_file *file);
 
-/* Whether a file can be written there, before a long computation. Creates nothing. Errors: LEY_ERROR_FILE. */
+/* Whether a file can be written there, before a long computation. Creates nothing. Errors:
+ * LEY_ERROR_FILE. */
 LEY_API ley_status ley_file_check(const char *path, ley_error *error);
 
-/* Whether two paths name one file, whatever the links and folders they go through, also one that is still to be written. */
+/* Whether two paths name one file, whatever the links and folders they go through, also one that is
+ * still to be written. */
 LEY_API bool ley_file_is_same(const char *a, const char *b);
 
-/* Removes the hidden files of all outputs under way, for a signal handler that then ends the process; no output is begun or
- * finished after it. Async-signal-safe. */
+/* Removes the hidden files of all outputs under way, for a signal handler that then ends the
+ * process; no output is begun or finished after it. Async-signal-safe. */
 LEY_API void ley_files_abandon(void);
 
-/* ---- Atoms ---------------------------------------------------------------------------------------------------- */
+/* ---- Atoms ----------------------------------------------------------------------------------- */
 
 /* N point charges: positions (A), charges (e) and radii (A). Immutable once made. */
 typedef struct ley_atoms ley_atoms;
 
-/* Copies n atoms: position_A[3 i + 0..2], charge_e[i], radius_A[i] (NULL: all zero).
- * Errors: LEY_ERROR_INPUT when n is 0 or above 2^31 - 1, a number is not finite, a position is beyond 1e8 A, a charge beyond 1e6 e,
- * or a radius negative or above 1e8 A. */
+/* Copies n atoms: position_A[3 i + 0..2], charge_e[i], radius_A[i] (NULL: all zero). Errors:
+ * LEY_ERROR_INPUT when n is 0 or above 2^31 - 1, a number is not finite, a position is beyond 1e8
+ * A, a charge beyond 1e6 e, or a radius negative or above 1e8 A. */
 LEY_API ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
                                     ley_atoms **atoms, ley_error *error);
 
-/* Reads a PQR file (plain or gzip): ATOM and HETATM records, whitespace-separated or in PDB's fixed columns, with or
- * without chain identifiers and insertion codes; a word after the radius is ignored. docs/formats.md says it all.
- * A PDB file, whose occupancies and B factors would pass for charges and radii, is refused. Errors: LEY_ERROR_FILE, or
- * LEY_ERROR_INPUT with "file:line: what". */
+/* Reads a PQR file (plain or gzip): ATOM and HETATM records, whitespace-separated or in PDB's fixed
+ * columns, with or without chain identifiers and insertion codes; a word after the radius is
+ * ignored. docs/formats.md says it all. A PDB file, whose occupancies and B factors would pass for
+ * charges and radii, is refused. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error);
 
-/* Reads a file in the binary form that ley_atoms_write_binary() makes, straight into place. It must be a regular file.
- * Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT with "file: what" when it is of another kind or version, cut short, too long or altered, and
- * those of ley_atoms_create(). */
+/* Reads a file in the binary form that ley_atoms_write_binary() makes, straight into place. It must
+ * be a regular file. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT with "file: what" when it is of
+ * another kind or version, cut short, too long or altered, and those of ley_atoms_create(). */
 LEY_API ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error *error);
 
-/* Reads either form, known by the file's first bytes, not by its name. Errors: those of the two above. */
+/* Reads either form, known by the file's first bytes, not by its name. Errors: those of the two
+ * above. */
 LEY_API ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error);
 
 /* The same, and takes what looks like a PDB file for the PQR file that its caller knows it to be. */
 LEY_API ley_status ley_atoms_read_unchecked(const char *path, ley_atoms **atoms, ley_error *error);
 
-/* Writes the form that the name asks for: PQR for .pqr and .pqr.gz, binary for .atoms. Errors: LEY_ERROR_USAGE for another name, and
- * those of the two below. */
-LEY_API ley_status ley_atoms_write(const ley_atoms *atoms, const char *path, const volatile bool *cancel, ley_error *error);
+/* Writes the form that the name asks for: PQR for .pqr and .pqr.gz, binary for .atoms. Errors:
+ * LEY_ERROR_USAGE for another name, and those of the two below. */
+LEY_API ley_status ley_atoms_write(const ley_atoms *atoms, const char *path, const volatile bool *cancel,
+                                   ley_error *error);
 
-/* Writes a PQR file, gzip when the path ends in ".gz": all atoms are named X, in residue UNK 1. Numbers have four decimals, or as many
- * digits as it takes to read the same numbers back. The file appears under its name only when it is whole. `cancel`: stops
- * the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE. */
+/* Writes a PQR file, gzip when the path ends in ".gz": all atoms are named X, in residue UNK 1.
+ * Numbers have four decimals, or as many digits as it takes to read the same numbers back. The file
+ * appears under its name only when it is whole. `cancel`: stops the writing when it becomes true
+ * (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE. */
 LEY_API ley_status ley_atoms_write_pqr(const ley_atoms *atoms, const char *path, const volatile bool *cancel,
                                        ley_error *error);
 
-/* Writes the binary form: every number as it is, in float64, with a checksum; docs/formats.md has the layout. The rest is as for PQR. */
+/* Writes the binary form: every number as it is, in float64, with a checksum; docs/formats.md has
+ * the layout. The rest is as for PQR. */
 LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *path, const volatile bool *cancel,
                                           ley_error *error);
 
-/* A cubic box of water to measure with: molecules of three sites as in TIP3P (O -0.834 e, H +0.417 e, r(OH) 0.9572 A, angle 104.52
- * degrees, radii 1.7683 and 0.2245 A), 1,534,539 atoms in 1.5e7 A^3, in [0, side]^3, at random orientations. Each has a cell of a regular
- * grid to itself, some cells are vacant, and no atom comes closer than 0.5 A to its cell's faces, nor than 0.57 A to the box's: atoms of
- * different molecules are at least 1 A apart. Coordinates are multiples of 1e-4 A. A molecule depends on its number, their number and
- * the seed only. It looks like water to whoever sums charges; it is no equilibrated liquid. */
+/* A cubic box of water to measure with: molecules of three sites as in TIP3P (O -0.834 e, H +0.417
+ * e, r(OH) 0.9572 A, angle 104.52 degrees, radii 1.7683 and 0.2245 A), 1,534,539 atoms in 1.5e7
+ * A^3, in [0, side]^3, at random orientations. Each has a cell of a regular grid to itself, some
+ * cells are vacant, and no atom comes closer than 0.5 A to its cell's faces, nor than 0.57 A to the
+ * box's: atoms of different molecules are at least 1 A apart. Coordinates are multiples of 1e-4 A.
+ * A molecule depends on its number, their number and the seed only. It looks like water to whoever
+ * sums charges; it is no equilibrated liquid. */
 
-/* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule do not count, here and below. */
+/* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule
+ * do not count, here and below. */
 LEY_API double ley_waterbox_side_A(int64_t atoms);
 
-/* The box as atoms, the caller's. Errors: LEY_ERROR_USAGE for less than 3 or more than 2^31 - 1 atoms, LEY_ERROR_MEMORY. */
+/* The box as atoms, the caller's. Errors: LEY_ERROR_USAGE for less than 3 or more than 2^31 - 1
+ * atoms, LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_waterbox_create(int64_t count, uint64_t seed, ley_atoms **atoms, ley_error *error);
 
-/* Writes such a box in the form that the name asks for, as ley_atoms_write() does, in bounded memory whatever its size. */
+/* Writes such a box in the form that the name asks for, as ley_atoms_write() does, in bounded
+ * memory whatever its size. */
 LEY_API ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, const char *path, const volatile bool *cancel,
                                       ley_error *error);
 
@@ -124,7 +140,7 @@ LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 
-/* ---- Lattice and map ------------------------------------------------------------------------------------------- */
+/* ---- Lattice and map ------------------------------------------------------------------------- */
 
 /* A regular lattice: point (i, j, k) lies at origin + (i h_x, j h_y, k h_z). */
 typedef struct ley_lattice {
@@ -133,18 +149,19 @@ typedef struct ley_lattice {
     int64_t n[3]; /* points along x, y, z */
 } ley_lattice;
 
-/* The lattice of equal spacing around all atoms with at least `padding_A`, and less than a spacing more, on every side. Its
- * origin is a multiple of the spacing along each axis, so that lattices of one spacing share their points.
- * Errors: LEY_ERROR_INPUT when the spacing is not positive, the padding negative, or the lattice overflows. */
+/* The lattice of equal spacing around all atoms with at least `padding_A`, and less than a spacing
+ * more, on every side. Its origin is a multiple of the spacing along each axis, so that lattices of
+ * one spacing share their points. Errors: LEY_ERROR_INPUT when the spacing is not positive, the
+ * padding negative, or the lattice overflows. */
 LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double padding_A, ley_lattice *lattice,
                                       ley_error *error);
 
 /* Most points along one axis. */
 #define LEY_MAX_EXTENT (1 << 30)
 
-/* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points times 4 bytes overflows
- * 63 bits, a spacing is not within 1e-6 and 1e8 A, the origin not within 1e9 A, a side longer than 1e9 A, or a number not
- * finite. */
+/* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points
+ * times 4 bytes overflows 63 bits, a spacing is not within 1e-6 and 1e8 A, the origin not within
+ * 1e9 A, a side longer than 1e9 A, or a number not finite. */
 LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
 
 /* Number of points, n_x n_y n_z. The lattice must have passed the check. */
@@ -167,18 +184,19 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
-/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it; z fastest in the file.
- * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it; z fastest in the
+ * file. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
-/* Writes an OpenDX map as APBS lays it out, with as many digits of origin and spacing as it takes to read the same
- * doubles back; gzip when the path ends in ".gz". `comment`: lines for the header, separated by newlines, or NULL. The
- * file appears under its name only when it is whole. `cancel`: stops the writing when it becomes true (LEY_CANCELLED),
- * or NULL. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT for a value that is not a number, which is never written. */
+/* Writes an OpenDX map as APBS lays it out, with as many digits of origin and spacing as it takes
+ * to read the same doubles back; gzip when the path ends in ".gz". `comment`: lines for the header,
+ * separated by newlines, or NULL. The file appears under its name only when it is whole. `cancel`:
+ * stops the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE;
+ * LEY_ERROR_INPUT for a value that is not a number, which is never written. */
 LEY_API ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment,
                                     const volatile bool *cancel, ley_error *error);
 
-/* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------------------------ */
+/* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------ */
 
 /* A species of mobile ions. */
 typedef struct ley_ion {
@@ -191,30 +209,34 @@ typedef struct ley_solvent {
     double solute_dielectric; /* eps_p, of the molecule: [1, 1e6]; matters to SDH only */
     double temperature_K;     /* [1e-3, 1e6] */
     size_t ion_count;
-    const ley_ion *ions;      /* the caller's */
+    const ley_ion *ions; /* the caller's */
 } ley_solvent;
 
 /* I = 1/2 sum c_i z_i^2, in mol/l. */
 LEY_API double ley_ionic_strength_M(const ley_solvent *solvent);
 
-/* kappa = sqrt(8 pi N_A e^2 I 1e-16 / (1000 eps_s k_B T)), in 1/A, with APBS's CGS constants; 0 without ions. */
+/* kappa = sqrt(8 pi N_A e^2 I 1e-16 / (1000 eps_s k_B T)), in 1/A, with APBS's CGS constants; 0
+ * without ions. */
 LEY_API double ley_screening_per_A(const ley_solvent *solvent);
 
-/* e^2 1e10 / (4 pi eps0 k_B T), in A, with APBS's constants: the potential, in kT/e, of one charge at 1 A in vacuum. */
+/* e^2 1e10 / (4 pi eps0 k_B T), in A, with APBS's constants: the potential, in kT/e, of one charge
+ * at 1 A in vacuum. */
 LEY_API double ley_solvent_coulomb_constant(const ley_solvent *solvent);
 
-/* The values at the Dirichlet points of a problem: the nodes of a lattice's six faces, or any list of points. */
+/* The values at the Dirichlet points of a problem: the nodes of a lattice's six faces, or any list
+ * of points. */
 typedef struct ley_boundary ley_boundary;
 
 enum { LEY_FACE_COUNT = 6 };
 
-/* Of not-a-numbers, on the faces of this lattice. Errors: those of ley_lattice_check(), LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an
- * extent is below 2. */
+/* Of not-a-numbers, on the faces of this lattice. Errors: those of ley_lattice_check(),
+ * LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an extent is below 2. */
 LEY_API ley_status ley_boundary_create(const ley_lattice *lattice, ley_boundary **boundary, ley_error *error);
 
-/* On these n points, which are copied: point_A[3 i + 0..2]. Errors: LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not
- * finite or beyond 1e8 A. */
-LEY_API ley_status ley_boundary_create_points(int64_t n, const double *point_A, ley_boundary **boundary, ley_error *error);
+/* On these n points, which are copied: point_A[3 i + 0..2]. Errors: LEY_ERROR_INPUT when n is 0 or
+ * above 2^31 - 1 or a coordinate is not finite or beyond 1e8 A. */
+LEY_API ley_status ley_boundary_create_points(int64_t n, const double *point_A, ley_boundary **boundary,
+                                              ley_error *error);
 LEY_API void ley_boundary_destroy(ley_boundary *boundary);
 
 /* NULL for a list of points. */
@@ -223,38 +245,42 @@ LEY_API const ley_lattice *ley_boundary_lattice(const ley_boundary *boundary);
 /* Number of values. Nodes on an edge belong to two faces, corners to three, and are counted there. */
 LEY_API int64_t ley_boundary_points(const ley_boundary *boundary);
 
-/* All values, kT/e: of a list in its order; of a lattice face after face, in the order of ley_boundary_face(). */
+/* All values, kT/e: of a list in its order; of a lattice face after face, in the order of
+ * ley_boundary_face(). */
 LEY_API double *ley_boundary_values(ley_boundary *boundary);
 LEY_API const double *ley_boundary_read_values(const ley_boundary *boundary);
 
-/* Where face `face` lies among the values: 0 x low, 1 x high, 2 y low, 3 y high, 4 z low, 5 z high. Its nodes are value[b n_a + a], a and b
- * the indices along the lattice's two other axes, the lower-numbered axis as a. */
+/* Where face `face` lies among the values: 0 x low, 1 x high, 2 y low, 3 y high, 4 z low, 5 z high.
+ * Its nodes are value[b n_a + a], a and b the indices along the lattice's two other axes, the
+ * lower-numbered axis as a. */
 LEY_API int64_t ley_boundary_face(const ley_boundary *boundary, int face);
 
 /* Coordinates of value i, A. */
 LEY_API void ley_boundary_point_A(const ley_boundary *boundary, int64_t i, double point_A[3]);
 
-/* Single Debye-Hueckel values: one multipole expansion (charge, dipole, quadrupole) about the centre of the atoms' bounding box, of a
- * sphere of radius max |x - c| + R, on all host threads in double precision. Errors: LEY_ERROR_USAGE for a solvent out of range;
- * LEY_ERROR_INPUT when a point lies at the centre. Source: APBS's definition of `bcfl sdh`. */
+/* Single Debye-Hueckel values: one multipole expansion (charge, dipole, quadrupole) about the
+ * centre of the atoms' bounding box, of a sphere of radius max |x - c| + R, on all host threads in
+ * double precision. Errors: LEY_ERROR_USAGE for a solvent out of range; LEY_ERROR_INPUT when a
+ * point lies at the centre. Source: APBS's definition of `bcfl sdh`. */
 LEY_API ley_status ley_boundary_compute_sdh(ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent,
                                             ley_error *error);
 
 /* All zero. */
 LEY_API void ley_boundary_compute_zero(ley_boundary *boundary);
 
-/* LEY_ERROR_INPUT when an atom with a charge lies within 1e-6 A of a node of the faces (of a point of the list), where its potential is
- * infinite: the message names the atom, from 1, and the point. */
+/* LEY_ERROR_INPUT when an atom with a charge lies within 1e-6 A of a node of the faces (of a point
+ * of the list), where its potential is infinite: the message names the atom, from 1, and the point. */
 LEY_API ley_status ley_boundary_check_atoms(const ley_boundary *boundary, const ley_atoms *atoms, ley_error *error);
 
-/* Largest error, relative to the largest value, that handing over only every stride-th node of the faces makes when the rest is
- * interpolated bilinearly; INFINITY when stride does not divide all n - 1. */
+/* Largest error, relative to the largest value, that handing over only every stride-th node of the
+ * faces makes when the rest is interpolated bilinearly; INFINITY when stride does not divide all n
+ * - 1. */
 LEY_API double ley_boundary_stride_error(const ley_boundary *boundary, int stride);
 
-/* Writes an OpenDX map of every stride-th node: values on its faces, 0 inside. Plain text: APBS reads no gzip here.
- * Otherwise as ley_map_write_dx(). */
-LEY_API ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const char *path, const char *comment,
-                                         const volatile bool *cancel, ley_error *error);
+/* Writes an OpenDX map of every stride-th node: values on its faces, 0 inside. Plain text: APBS
+ * reads no gzip here. Otherwise as ley_map_write_dx(). */
+LEY_API ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const char *path,
+                                         const char *comment, const volatile bool *cancel, ley_error *error);
 
 /* Writes the values as ley_boundary_read_values() has them: float64, little-endian, nothing else. */
 LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const char *path, ley_error *error);
@@ -263,26 +289,27 @@ LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const ch
 LEY_API ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
                                           ley_error *error);
 
-/* Reads points for ley_boundary_create_points(): a line each, three numbers, separated by spaces or commas; '#' begins a comment; a first
- * line of words is a header. `*point_A` is from malloc. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+/* Reads points for ley_boundary_create_points(): a line each, three numbers, separated by spaces or
+ * commas; '#' begins a comment; a first line of words is a header. `*point_A` is from malloc.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error);
 
-/* ---- Devices and engine ---------------------------------------------------------------------------------------- */
+/* ---- Devices and engine ---------------------------------------------------------------------- */
 
 typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER } ley_device_class;
 
 /* What is known of a device. */
 typedef struct ley_device_info {
-    int index;           /* number of the card, as --device takes it: two paths to one card share it */
-    const char *path;    /* back end: "opencl", "cuda" */
+    int index;        /* number of the card, as --device takes it: two paths to one card share it */
+    const char *path; /* back end: "opencl", "cuda" */
     const char *platform, *vendor, *name, *driver, *version;
     ley_device_class device_class;
     int compute_units, clock_MHz;
     size_t max_work_group;
     uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
     bool has_double;
-    bool has_timestamps; /* false: times are taken from the host's clock */
-    const char *quirks;  /* what the quirks table says of it, "; "-separated; empty when nothing */
+    bool has_timestamps;  /* false: times are taken from the host's clock */
+    const char *quirks;   /* what the quirks table says of it, "; "-separated; empty when nothing */
     const char *unusable; /* why it cannot be used, or NULL */
 } ley_device_info;
 
@@ -301,15 +328,17 @@ LEY_API const char *ley_device_list_note(const ley_device_list *list, size_t i);
 /* Opened devices, each with a persistent worker thread. */
 typedef struct ley_engine ley_engine;
 
-/* Opens devices. `selector`: a comma-separated list of an index, any part of a device's, platform's, vendor's or driver's name
- * (case ignored), "opencl", "cuda", "cpu", "gpu" or "all"; "cuda:1" is card 1 by that path; a card is used by one path. NULL: the fastest
- * device, by measurement, that can be opened. Errors: LEY_ERROR_USAGE when a word matches nothing, LEY_ERROR_NO_DEVICE when there is no
- * device to open, LEY_ERROR_DEVICE when none of them opens. */
+/* Opens devices. `selector`: a comma-separated list of an index, any part of a device's,
+ * platform's, vendor's or driver's name (case ignored), "opencl", "cuda", "cpu", "gpu" or "all";
+ * "cuda:1" is card 1 by that path; a card is used by one path. NULL: the fastest device, by
+ * measurement, that can be opened. Errors: LEY_ERROR_USAGE when a word matches nothing,
+ * LEY_ERROR_NO_DEVICE when there is no device to open, LEY_ERROR_DEVICE when none of them opens. */
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
 
-/* Whether a driver has not returned from a call: its device was given up, and a thread of the library stays in it. A program in which that is so
- * should end by _exit(), since drivers' own handlers of exit() may wait for what never ends. */
+/* Whether a driver has not returned from a call: its device was given up, and a thread of the
+ * library stays in it. A program in which that is so should end by _exit(), since drivers' own
+ * handlers of exit() may wait for what never ends. */
 LEY_API bool ley_driver_is_stuck(void);
 
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
@@ -319,7 +348,7 @@ LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_
  * reason in this process, or NULL. Jobs are right without, and begin later. */
 LEY_API const char *ley_cache_complaint(void);
 
-/* ---- Jobs ------------------------------------------------------------------------------------------------------ */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 typedef enum ley_method {
     LEY_METHOD_DCS,   /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
@@ -329,17 +358,18 @@ typedef enum ley_method {
 
 /* Pair functions f(r) of LEY_METHOD_CUTOFF; a is the cutoff, s = r^2/a^2. */
 typedef enum ley_pair {
-    LEY_PAIR_COULOMB,             /* 1/r */
-    LEY_PAIR_SHIFTED,             /* (1 - s)^2 / r */
-    LEY_PAIR_TAYLOR2,             /* 1/r - g(s)/a, g the Taylor polynomial of degree 2 of s^(-1/2) about 1: 15/8 - 5/4 s + 3/8 s^2;
-                                     f and two derivatives vanish at a: the short-range part of multilevel summation */
-    LEY_PAIR_TAYLOR3,             /* of degree 3: 35/16 - 35/16 s + 21/16 s^2 - 5/16 s^3 */
-    LEY_PAIR_TAYLOR4,             /* of degree 4: 315/128 - 105/32 s + 189/64 s^2 - 45/32 s^3 + 35/128 s^4 */
-    LEY_PAIR_YUKAWA,              /* exp(-kappa r)/r */
+    LEY_PAIR_COULOMB, /* 1/r */
+    LEY_PAIR_SHIFTED, /* (1 - s)^2 / r */
+    LEY_PAIR_TAYLOR2, /* 1/r - g(s)/a, g the Taylor polynomial of degree 2 of s^(-1/2) about 1: 15/8 - 5/4 s + 3/8 s^2;
+                         f and two derivatives vanish at a: the short-range part of multilevel summation */
+    LEY_PAIR_TAYLOR3, /* of degree 3: 35/16 - 35/16 s + 21/16 s^2 - 5/16 s^3 */
+    LEY_PAIR_TAYLOR4, /* of degree 4: 315/128 - 105/32 s + 189/64 s^2 - 45/32 s^3 + 35/128 s^4 */
+    LEY_PAIR_YUKAWA,  /* exp(-kappa r)/r */
     LEY_PAIR_DISTANCE_DIELECTRIC, /* 1/r^2: the relative permittivity is `dielectric` times r in A */
-    LEY_PAIR_LENNARD_JONES,       /* eps ((R/r)^12 - 2 (R/r)^6) for a probe, in kcal/mol, R = R_j + R_probe, eps = sqrt(eps_j eps_probe) */
-    LEY_PAIR_BUCKINGHAM,          /* eps (6/(z-6) exp(z (1 - r/R)) - z/(z-6) (R/r)^6), z the steepness: "exp-6", in kcal/mol */
-    LEY_PAIR_EXPRESSION           /* the caller's own f(r, r2, q), without a further factor of q */
+    LEY_PAIR_LENNARD_JONES, /* eps ((R/r)^12 - 2 (R/r)^6) for a probe, in kcal/mol, R = R_j + R_probe, eps = sqrt(eps_j
+                               eps_probe) */
+    LEY_PAIR_BUCKINGHAM, /* eps (6/(z-6) exp(z (1 - r/R)) - z/(z-6) (R/r)^6), z the steepness: "exp-6", in kcal/mol */
+    LEY_PAIR_EXPRESSION  /* the caller's own f(r, r2, q), without a further factor of q */
 } ley_pair;
 
 /* Where a step of a short-range job is done. */
@@ -351,15 +381,16 @@ typedef struct ley_named_number {
     double value;
 } ley_named_number;
 
-/* What LEY_METHOD_CUTOFF sums. Texts and arrays are the caller's; ley_job_create() copies them. Lennard-Jones and Buckingham take atoms'
- * radii as R_j, and neither charges nor C. Whether a pair that lies within rounding, 1e-6 a, of the cutoff counts is not specified; it
- * matters only to functions that do not vanish there. */
+/* What LEY_METHOD_CUTOFF sums. Texts and arrays are the caller's; ley_job_create() copies them.
+ * Lennard-Jones and Buckingham take atoms' radii as R_j, and neither charges nor C. Whether a pair
+ * that lies within rounding, 1e-6 a, of the cutoff counts is not specified; it matters only to
+ * functions that do not vanish there. */
 typedef struct ley_short_range {
     ley_pair pair;
-    double cutoff_A;              /* a: above r_min, at most 1e4 */
-    double kappa_per_A;           /* of Yukawa, and a constant of expressions: [0, 100] */
-    const char *expression;       /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below; docs/short-range.md has
-                                     its grammar */
+    double cutoff_A;        /* a: above r_min, at most 1e4 */
+    double kappa_per_A;     /* of Yukawa, and a constant of expressions: [0, 100] */
+    const char *expression; /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below;
+                               docs/short-range.md has its grammar */
     size_t number_count;
     const ley_named_number *numbers;
     double probe_radius_A;        /* [0, 100] */
@@ -367,31 +398,34 @@ typedef struct ley_short_range {
     double steepness;             /* z of Buckingham: [6.5, 40] */
     const double *depth_kcal_mol; /* [atoms] eps_j, or NULL: each is depth_for_all_kcal_mol */
     double depth_for_all_kcal_mol;
-    bool periodic[3];             /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
-    double cell_A[3][3];          /* vectors a, b, c */
-    int bin_depth;                /* atoms a bin has room for: 1 to 128 */
-    double bin_fill;              /* wished share of that room: [1e-3, 1e3] */
-    ley_place binning, overflow, transposition; /* AUTO: where it is predicted to be done sooner. The host sums an overflow in floats, and that of an
-                                                   expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
+    bool periodic[3]; /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
+    double cell_A[3][3]; /* vectors a, b, c */
+    int bin_depth;       /* atoms a bin has room for: 1 to 128 */
+    double bin_fill;     /* wished share of that room: [1e-3, 1e3] */
+    ley_place binning, overflow,
+        transposition; /* AUTO: where it is predicted to be done sooner. The host sums an overflow in floats, and that
+                          of an expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
 } ley_short_range;
 
-/* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest whose error, measured on the
- * device, is below what the method needs. */
+/* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest
+ * whose error, measured on the device, is below what the method needs. */
 typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_math;
 
-/* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double throughout. Short-range terms are always float, and
- * the totals over some hundred of them at a time what is said here. */
+/* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double
+ * throughout. Short-range terms are always float, and the totals over some hundred of them at a
+ * time what is said here. */
 typedef enum ley_sum {
     LEY_SUM_FLOAT,
     LEY_SUM_COMPENSATED,
     LEY_SUM_DOUBLE,
-    LEY_SUM_AUTO /* float; all over again in double where verification finds a relative RMS error above 1e-5, as where charges nearly
-                  * cancel, and a device is able to. Of jobs only, with verification. */
+    LEY_SUM_AUTO /* float; all over again in double where verification finds a relative RMS error above 1e-5, as where
+                  * charges nearly cancel, and a device is able to. Of jobs only, with verification. */
 } ley_sum;
 
 typedef enum ley_units { LEY_UNITS_KT_E, LEY_UNITS_VOLT, LEY_UNITS_KCAL_MOL_E } ley_units;
 
-/* C / e: the potential of one elementary charge at 1 A, in these units: e / (4 pi eps0 eps 1 A) [/ (k_B T / e)]. CODATA 2018. */
+/* C / e: the potential of one elementary charge at 1 A, in these units: e / (4 pi eps0 eps 1 A) [/
+ * (k_B T / e)]. CODATA 2018. */
 LEY_API double ley_coulomb_constant(ley_units units, double dielectric, double temperature_K);
 
 /* "kT/e", "V", "kcal/mol/e". */
@@ -407,36 +441,40 @@ typedef struct ley_progress {
 typedef struct ley_job_options {
     ley_method method;
     ley_units units;
-    double dielectric;     /* relative permittivity: [1e-3, 1e6] */
-    double temperature_K;  /* [1e-3, 1e6]; matters for kT/e only */
-    double r_min_A;        /* distances below count as this: [1e-6, 1e3] */
+    double dielectric;    /* relative permittivity: [1e-3, 1e6] */
+    double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
+    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
     ley_math math;
     ley_sum sum;
-    const char *variant;   /* a kernel variant by name (ley_variant_name()), NULL: by device class */
+    const char *variant;         /* a kernel variant by name (ley_variant_name()), NULL: by device class */
     ley_short_range short_range; /* of LEY_METHOD_CUTOFF */
-    int64_t slab_planes;   /* planes of a map, or rows of a boundary, a slab at most, 0: as memory and balance suggest */
-    size_t verify_points;  /* points recomputed in double precision, at most; 0: none. As many as 2 % of the job's time allow, or 0.05 s
-                            * if that is more, and at least 50: at least 16 of each device on the host from the formula, the others
-                            * there or on the device by a kernel of its own. Devices whose values are off leave the job */
+    int64_t slab_planes;  /* planes of a map, or rows of a boundary, a slab at most, 0: as memory and balance suggest */
+    size_t verify_points; /* points recomputed in double precision, at most; 0: none. As many as 2 % of the job's time
+                           * allow, or 0.05 s if that is more, and at least 50: at least 16 of each device on the host
+                           * from the formula, the others there or on the device by a kernel of its own. Devices whose
+                           * values are off leave the job */
     uint64_t verify_seed;
-    void (*progress)(void *context, const ley_progress *progress); /* called from one worker thread at a time; or NULL */
+    void (*progress)(void *context,
+                     const ley_progress *progress); /* called from one worker thread at a time; or NULL */
     void *progress_context;
 } ley_job_options;
 
-/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, verification of up to 1,000 points; of the short-range method Taylor's C2 function,
- * cutoff 12 A, open, bins of depth 8 filled to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
+/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, verification of up to 1,000
+ * points; of the short-range method Taylor's C2 function, cutoff 12 A, open, bins of depth 8 filled
+ * to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
 LEY_API void ley_job_options_default(ley_job_options *options);
 
 /* Names of the kernel variants of a method, i from 0; NULL behind the last. */
 LEY_API const char *ley_variant_name(ley_method method, size_t i);
 
-/* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum |terms|, the terms those of
- * the sum at that point: where they nearly cancel, the error relative to the value is larger by as much, which relative_rms
- * shows. */
+/* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum
+ * |terms|, the terms those of the sum at that point: where they nearly cancel, the error relative
+ * to the value is larger by as much, which relative_rms shows. */
 typedef struct ley_accuracy {
-    size_t points;       /* in the sample; 0: nothing was verified */
-    size_t host_points;  /* of these, recomputed on the host from the formula; the others by a device in double precision */
-    size_t compared;     /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
+    size_t points; /* in the sample; 0: nothing was verified */
+    size_t
+        host_points; /* of these, recomputed on the host from the formula; the others by a device in double precision */
+    size_t compared; /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
     double max_error;    /* the largest error at a point */
     double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2) */
     double absolute_rms; /* sqrt(sum (v - ref)^2 / points), in the results' unit */
@@ -451,21 +489,22 @@ typedef struct ley_device_report {
     const char *exp;            /* 2^x recipe; NULL where none is needed */
     const char *specification;  /* the kernel's -D values */
     int64_t slabs, points;
-    double share;               /* of the map's points */
-    double build_s;             /* build, self-test and calibration */
+    double share;   /* of the map's points */
+    double build_s; /* build, self-test and calibration */
     double kernel_s;
     double transfer_s;
-    double evaluations_per_s;   /* in the kernels */
-    bool from_cache;            /* the kernel came from the build cache */
+    double evaluations_per_s; /* in the kernels */
+    bool from_cache;          /* the kernel came from the build cache */
     ley_status status;
-    const char *failure;        /* why it left the job, or NULL */
-    const char *failure_log;    /* build log, or NULL */
+    const char *failure;     /* why it left the job, or NULL */
+    const char *failure_log; /* build log, or NULL */
 } ley_device_report;
 
 /* One slab's way through a device; times from the start of the job, in s. */
 typedef struct ley_slab_report {
     size_t device; /* index into devices */
-    int64_t first, count; /* z-planes of a map, of a short-range one 8 at a time; rows of a boundary, or points of a list */
+    int64_t first,
+        count; /* z-planes of a map, of a short-range one 8 at a time; rows of a boundary, or points of a list */
     double kernel_start_s, kernel_end_s, transfer_start_s, transfer_end_s;
 } ley_slab_report;
 
@@ -473,12 +512,13 @@ typedef struct ley_slab_report {
 typedef struct ley_short_range_report {
     int64_t bins, bin_depth, binned; /* bins; atoms and images in them, or beyond them: */
     double bin_side_A[3];
-    int64_t overflow;         /* atoms and images that found their bin full */
-    int64_t outside, neutral; /* atoms that reach no point of the lattice; that have no charge */
+    int64_t overflow;                               /* atoms and images that found their bin full */
+    int64_t outside, neutral;                       /* atoms that reach no point of the lattice; that have no charge */
     ley_place binning, overflow_sum, transposition; /* where each was done */
-    double binning_s;         /* in which no device could begin */
-    double overflow_s;        /* host threads summed the overflow, beside the devices */
-    double predicted_device_s, predicted_overflow_s; /* what the choice was made by: all devices' sums; the host's of the overflow */
+    double binning_s;                               /* in which no device could begin */
+    double overflow_s;                              /* host threads summed the overflow, beside the devices */
+    double predicted_device_s,
+        predicted_overflow_s; /* what the choice was made by: all devices' sums; the host's of the overflow */
     double devices_waited_s;  /* devices were done, host threads were not */
     double host_waited_s;     /* the other way round */
     double transposition_s;   /* in host threads, beside the devices */
@@ -486,27 +526,30 @@ typedef struct ley_short_range_report {
 
 typedef struct ley_report {
     int64_t atoms, points;
-    double evaluations;       /* atoms x points; of a short-range job an estimate of the pairs within the cutoff */
+    double evaluations; /* atoms x points; of a short-range job an estimate of the pairs within the cutoff */
     double prepare_s, compute_s, verify_s; /* of LEY_SUM_AUTO: both times where there were two */
-    double evaluations_per_s; /* over compute_s */
-    ley_sum sum;              /* in force */
-    bool double_has_more_digits; /* than a float sum, where charges nearly cancel: not where terms are floats all the same */
-    double float_relative_rms; /* of LEY_SUM_AUTO: the error that asked for doubles; 0: floats did */
+    double evaluations_per_s;              /* over compute_s */
+    ley_sum sum;                           /* in force */
+    bool double_has_more_digits; /* than a float sum, where charges nearly cancel: not where terms are floats all the
+                                    same */
+    double float_relative_rms;   /* of LEY_SUM_AUTO: the error that asked for doubles; 0: floats did */
     size_t device_count;
     const ley_device_report *devices;
     size_t slab_count;
     const ley_slab_report *slabs;
-    ley_accuracy accuracy;    /* points = 0 when nothing was verified */
-    ley_accuracy seeded_accuracy; /* of the first 50 of these points, which the seed alone decides, not how long anything took */
+    ley_accuracy accuracy; /* points = 0 when nothing was verified */
+    ley_accuracy
+        seeded_accuracy; /* of the first 50 of these points, which the seed alone decides, not how long anything took */
     ley_short_range_report short_range; /* bins = 0 with other methods */
 } ley_report;
 
 typedef struct ley_job ley_job;
 
-/* LEY_ERROR_MEMORY when a map of this lattice and a job that fills it would take more of the host's memory than there
- * is: free memory of the machine, or what control groups and ulimit leave. To be asked before the map is made: what is
- * refused here has taken nothing yet. Each part is looked at again where it is allocated. Errors: those of
- * ley_lattice_check(), too; what else is wrong with the options is left to ley_job_create(). */
+/* LEY_ERROR_MEMORY when a map of this lattice and a job that fills it would take more of the host's
+ * memory than there is: free memory of the machine, or what control groups and ulimit leave. To be
+ * asked before the map is made: what is refused here has taken nothing yet. Each part is looked at
+ * again where it is allocated. Errors: those of ley_lattice_check(), too; what else is wrong with
+ * the options is left to ley_job_create(). */
 LEY_API ley_status ley_job_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
                                         const ley_job_options *options, ley_error *error);
 
@@ -517,16 +560,18 @@ LEY_API ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, le
 
 /* Prepares a job that fills a boundary with Multiple Debye-Hueckel values, in kT/e:
  *     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j),   d_j = |r - r_j|,
- * without the screening factor when kappa < 1e-9 / A. Of the options, math, sum, variant, slab, verification and progress count. Source: APBS's
- * definition of `bcfl mdh`; Stone et al., GPU Gems (2010). Errors: LEY_ERROR_USAGE for an option or the solvent out of range;
- * those of ley_boundary_check_atoms(). */
+ * without the screening factor when kappa < 1e-9 / A. Of the options, math, sum, variant, slab,
+ * verification and progress count. Source: APBS's definition of `bcfl mdh`; Stone et al., GPU Gems
+ * (2010). Errors: LEY_ERROR_USAGE for an option or the solvent out of range; those of
+ * ley_boundary_check_atoms(). */
 LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
                                            const ley_solvent *solvent, const ley_job_options *options, ley_job **job,
                                            ley_error *error);
 
-/* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the others go on.
- * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all that are able are wrong,
- * LEY_ERROR_NO_DEVICE when none is able to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
+/* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the
+ * others go on. Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left
+ * (LEY_ERROR_WRONG_RESULT when all that are able are wrong, LEY_ERROR_NO_DEVICE when none is able
+ * to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
 LEY_API ley_status ley_job_run(ley_job *job, ley_error *error);
 
 /* Asks a running job to stop soon. Async-signal-safe. */
@@ -537,28 +582,35 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
 
-/* ---- APBS ------------------------------------------------------------------------------------------------------ */
+/* ---- APBS ------------------------------------------------------------------------------------ */
 
-/* An APBS input file (version 3.4): its READ, ELEC and PRINT sections, and the molecules that it reads. */
+/* An APBS input file (version 3.4): its READ, ELEC and PRINT sections, and the molecules that it
+ * reads. */
 typedef struct ley_apbs_input ley_apbs_input;
 
-typedef enum ley_boundary_kind { LEY_BOUNDARY_OTHER, LEY_BOUNDARY_ZERO, LEY_BOUNDARY_SDH, LEY_BOUNDARY_MDH } ley_boundary_kind;
+typedef enum ley_boundary_kind {
+    LEY_BOUNDARY_OTHER,
+    LEY_BOUNDARY_ZERO,
+    LEY_BOUNDARY_SDH,
+    LEY_BOUNDARY_MDH
+} ley_boundary_kind;
 
 /* One ELEC section as APBS will calculate it. */
 typedef struct ley_apbs_elec {
-    int number, line;         /* ELEC number, from 1; where it begins */
-    const char *name;         /* of `elec name`, or "" */
-    const char *type;         /* "mg-auto", "mg-manual", ... */
+    int number, line; /* ELEC number, from 1; where it begins */
+    const char *name; /* of `elec name`, or "" */
+    const char *type; /* "mg-auto", "mg-manual", ... */
     ley_boundary_kind boundary;
-    size_t molecule;          /* index of the molecule whose atoms make the boundary */
-    ley_lattice lattice;      /* of its only or coarsest level, with dime as APBS corrects it */
+    size_t molecule;     /* index of the molecule whose atoms make the boundary */
+    ley_lattice lattice; /* of its only or coarsest level, with dime as APBS corrects it */
     ley_solvent solvent;
-    int levels;               /* grids that it solves on: 1, or those of focusing */
+    int levels; /* grids that it solves on: 1, or those of focusing */
 } ley_apbs_elec;
 
-/* Reads an input file and its molecules, whose paths are relative to the working directory, as APBS takes them. Everything that
- * APBS's multigrid calculations know is understood; of other calculations (fe-manual, bem, ...) only that they are there.
- * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+/* Reads an input file and its molecules, whose paths are relative to the working directory, as APBS
+ * takes them. Everything that APBS's multigrid calculations know is understood; of other
+ * calculations (fe-manual, bem, ...) only that they are there. Errors: LEY_ERROR_FILE, or
+ * LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_apbs_input_read(const char *path, ley_apbs_input **input, ley_error *error);
 LEY_API void ley_apbs_input_destroy(ley_apbs_input *input);
 
@@ -584,34 +636,39 @@ LEY_API const ley_apbs_file *ley_apbs_file_get(const ley_apbs_input *input, size
 LEY_API size_t ley_apbs_warning_count(const ley_apbs_input *input);
 LEY_API const char *ley_apbs_warning(const ley_apbs_input *input, size_t i);
 
-/* LEY_ERROR_INPUT, with "file:line: reason", when APBS cannot be given the boundary of the ELEC sections chosen (use[i]) through maps: forces are
- * asked for in some ELEC section, and any potential map disables them. */
+/* LEY_ERROR_INPUT, with "file:line: reason", when APBS cannot be given the boundary of the ELEC
+ * sections chosen (use[i]) through maps: forces are asked for in some ELEC section, and any
+ * potential map disables them. */
 LEY_API ley_status ley_apbs_input_check_maps(const ley_apbs_input *input, const bool *use, ley_error *error);
 
-/* Writes the input file again, with the boundary of ELEC section i read from maps[i] (NULL: as it was). Everything else stays as it is, to
- * the letter. The file appears under its name only when it is whole. */
+/* Writes the input file again, with the boundary of ELEC section i read from maps[i] (NULL: as it
+ * was). Everything else stays as it is, to the letter. The file appears under its name only when it
+ * is whole. */
 LEY_API ley_status ley_apbs_input_write(const ley_apbs_input *input, const char *const *maps, const char *path,
                                         ley_error *error);
 
-/* Seconds that APBS itself takes for the Multiple Debye-Hueckel values of this ELEC section with this many threads, and for reading a map of
- * this many numbers. Measured constants: 9.2 ns an atom and node with salt, 3.5 ns without, on one thread. */
+/* Seconds that APBS itself takes for the Multiple Debye-Hueckel values of this ELEC section with
+ * this many threads, and for reading a map of this many numbers. Measured constants: 9.2 ns an atom
+ * and node with salt, 3.5 ns without, on one thread. */
 LEY_API double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads);
 LEY_API double ley_apbs_read_s(int64_t numbers);
 
-/* ---- Benchmarks ------------------------------------------------------------------------------------------------ */
+/* ---- Benchmarks ------------------------------------------------------------------------------ */
 
 typedef struct ley_bench_options {
-    ley_method method;  /* whose kernels: of MDH, screening and faces or a list of points; of CUTOFF, Taylor's C2 function in a box of water */
-    int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
-    int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
-    double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
-    double cutoff_A;    /* CUTOFF: 0: 12 A, less where kernels are interpreted */
-    bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all variants on one */
-    int64_t atoms;      /* 0: by device speed */
-    int repeats;        /* timed launches a variant, the median counts */
+    ley_method method; /* whose kernels: of MDH, screening and faces or a list of points; of CUTOFF, Taylor's C2
+                          function in a box of water */
+    int64_t n[3];      /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
+    int64_t points;    /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
+    double salt_M;     /* MDH: concentration of a 1:1 salt; 0: no screening */
+    double cutoff_A;   /* CUTOFF: 0: 12 A, less where kernels are interpreted */
+    bool linear;       /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
+                          variants on one */
+    int64_t atoms;     /* 0: by device speed */
+    int repeats;       /* timed launches a variant, the median counts */
     ley_math math;
     ley_sum sum;
-    const char *variant; /* one variant only, or NULL */
+    const char *variant;             /* one variant only, or NULL */
     void (*row_done)(void *context); /* called after each row, or NULL */
     void *context;
     const volatile bool *cancel; /* or NULL */
@@ -621,18 +678,21 @@ LEY_API void ley_bench_options_default(ley_bench_options *options);
 
 typedef struct ley_bench_row {
     const char *variant, *root;
-    const char *exp;          /* 2^x recipe; NULL where none is needed */
+    const char *exp; /* 2^x recipe; NULL where none is needed */
     const char *specification;
     double evaluations_per_s; /* atom-point pairs a second, in the kernel; median; CUTOFF: pairs within the cutoff */
     double spread;            /* (slowest - fastest) / median of the timed launches */
-    double root_share;        /* of the rate at which the device computes the special functions of a pair: a root, or a root and 2^x */
-    double fma_share;         /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without screening as two,
-                                 a distance that CUTOFF computes as six */
-    double kernel_s;          /* CUTOFF: of the whole map, median; and what follows; 0 with other methods */
-    double hit_rate;          /* pairs within the cutoff, as part of all that are computed, those of padding too; counted, not estimated */
-    double local_share;       /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that stages none there */
+    double root_share;  /* of the rate at which the device computes the special functions of a pair: a root, or a root
+                           and 2^x */
+    double fma_share;   /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without
+                           screening as two,   a distance that CUTOFF computes as six */
+    double kernel_s;    /* CUTOFF: of the whole map, median; and what follows; 0 with other methods */
+    double hit_rate;    /* pairs within the cutoff, as part of all that are computed, those of padding too; counted, not
+                           estimated */
+    double local_share; /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that
+                           stages none there */
     ley_accuracy accuracy;
-    bool is_default;          /* what a job would take */
+    bool is_default; /* what a job would take */
     ley_status status;
     const char *failure;
 } ley_bench_row;
@@ -656,16 +716,16 @@ typedef struct ley_bench_device {
     double local_bytes_per_s;      /* read from local memory, measured in this run; 0: could not be */
     double pairs;                  /* within the cutoff, counted by the device */
     const char *whole_variant;     /* the default one, or NULL: nothing was measured */
-    double whole_s;                /* from atoms to a map in the host's memory, median: bins, transfers, the map's rows; kernels are built and the
-                                      slabs' buffers made before */
+    double whole_s; /* from atoms to a map in the host's memory, median: bins, transfers, the map's rows; kernels are
+                       built and the slabs' buffers made before */
     size_t size_count;
-    const ley_bench_size *sizes;   /* of ley_bench_options.linear */
-    double exponent;               /* p of kernel_s = c atoms^p, by least squares of the logarithms; of pairs: */
+    const ley_bench_size *sizes; /* of ley_bench_options.linear */
+    double exponent;             /* p of kernel_s = c atoms^p, by least squares of the logarithms; of pairs: */
     double pairs_exponent;
     size_t row_count;
     ley_bench_row *rows;
-    double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores, with CUTOFF the papers' sequential one on one; 0 for
-                                           devices that are no CPU */
+    double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores, with CUTOFF the papers'
+                                           sequential one on one; 0 for devices that are no CPU */
     const char *host_loop;              /* what it was vectorised for */
     int host_threads;
     ley_status status;
@@ -674,10 +734,12 @@ typedef struct ley_bench_device {
 
 typedef struct ley_bench ley_bench;
 
-/* Measures the limits of every device of the engine and the rate of every variant of the method's kernel on it, kernels only;
- * of CUTOFF also the default variant's whole way from atoms to map. Rows and texts live as long as the benchmark.
- * Errors: those of the engine; a variant that fails or is wrong says so in its row. */
-LEY_API ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error);
+/* Measures the limits of every device of the engine and the rate of every variant of the method's
+ * kernel on it, kernels only; of CUTOFF also the default variant's whole way from atoms to map.
+ * Rows and texts live as long as the benchmark. Errors: those of the engine; a variant that fails
+ * or is wrong says so in its row. */
+LEY_API ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench,
+                                 ley_error *error);
 LEY_API void ley_bench_destroy(ley_bench *bench);
 LEY_API size_t ley_bench_device_count(const ley_bench *bench);
 LEY_API const ley_bench_device *ley_bench_get(const ley_bench *bench, size_t i);

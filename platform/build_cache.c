@@ -31,9 +31,17 @@ static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
 
 cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options)
 {
-    const char *parts[] = {magic,      kind,         info->backend->name, info->backend->common_options,
-                           info->platform, info->vendor, info->name,          info->driver,
-                           info->version,  options,      text};
+    const char *parts[] = {magic,
+                           kind,
+                           info->backend->name,
+                           info->backend->common_options,
+                           info->platform,
+                           info->vendor,
+                           info->name,
+                           info->driver,
+                           info->version,
+                           options,
+                           text};
     unsigned char digest[32] = {0};
     unsigned length = 0;
     cache_key key;
@@ -49,7 +57,7 @@ cache_key cache_key_make(const dev_info *info, const char *kind, const char *tex
     return key;
 }
 
-/* ---- Complaints -------------------------------------------------------------------------------------------------- */
+/* ---- Complaints ------------------------------------------------------------------------------ */
 
 static pthread_mutex_t complaint_lock = PTHREAD_MUTEX_INITIALIZER;
 static char complaint[MAX_PATH + 128];
@@ -70,10 +78,10 @@ const char *cache_complaint(void)
     return text;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Makes the directory and its parents; false unless it is then ours and closed to others. One that was there before stays as it
- * is: its modes are its owner's business. */
+/* Makes the directory and its parents; false unless it is then ours and closed to others. One that
+ * was there before stays as it is: its modes are its owner's business. */
 static bool private_directory(char *path)
 {
     struct stat status;

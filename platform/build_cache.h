@@ -1,12 +1,14 @@
-/* What is kept between runs: compiled kernels and measurements of devices, each in a file named by the SHA-256 of all that
- * it depends on. The directory is private (0700); files appear whole, by renaming; whatever is wrong with one, it is a
- * miss, and goes. What was used last stays within environment_cache_bytes(). */
+/* What is kept between runs: compiled kernels and measurements of devices, each in a file named by
+ * the SHA-256 of all that it depends on. The directory is private (0700); files appear whole, by
+ * renaming; whatever is wrong with one, it is a miss, and goes. What was used last stays within
+ * environment_cache_bytes(). */
 #ifndef LEY_BUILD_CACHE_H
 #define LEY_BUILD_CACHE_H
 
 #include "device.h"
 
-/* Name of an entry: digest over the device, its driver and platform versions, the format of these files, and texts. */
+/* Name of an entry: digest over the device, its driver and platform versions, the format of these
+ * files, and texts. */
 typedef struct cache_key {
     char hex[65];
 } cache_key;

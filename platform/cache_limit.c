@@ -29,7 +29,8 @@ bool cache_hold(int file, const char *path)
     struct stat ours, there;
     if (flock(file, LOCK_EX | LOCK_NB) != 0)
         return errno != EWOULDBLOCK;
-    return fstat(file, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    return fstat(file, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
 }
 
 void cache_touch(int file)
@@ -95,8 +96,8 @@ static bool begins_as_ours(int directory, const char *name)
 {
     char first[sizeof CACHE_FAMILY - 1];
     const int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const bool ours = file >= 0 && read(file, first, sizeof first) == sizeof first &&
-                      memcmp(first, CACHE_FAMILY, sizeof first) == 0;
+    const bool ours =
+        file >= 0 && read(file, first, sizeof first) == sizeof first && memcmp(first, CACHE_FAMILY, sizeof first) == 0;
     if (file >= 0)
         close(file);
     return ours;

@@ -15,13 +15,12 @@
 
 enum { ROOT_CHAINS = 8, FMA_CHAINS = 16, LOCAL_CHAINS = 8, LOCAL_BYTES = 16 };
 
-static const double wrong_root = 1e-4; /* relative error that no device's standard root has */
+static const double wrong_root = 1e-4;   /* relative error that no device's standard root has */
 static const double nothing_per_s = 1e6; /* the rates of a device that interprets its kernels */
 
 static const char *const root_names[LEY_ROOT_COUNT] = {
-    [LEY_ROOT_STANDARD] = "rsqrt",  [LEY_ROOT_RECIPROCAL] = "1/sqrt", [LEY_ROOT_NATIVE] = "native_rsqrt",
-    [LEY_ROOT_NEWTON] = "Newton",   [LEY_ROOT_PTX] = "PTX rsqrt.approx.ftz",
-    [LEY_ROOT_AVX512] = "vrsqrt14ps + Newton",
+    [LEY_ROOT_STANDARD] = "rsqrt", [LEY_ROOT_RECIPROCAL] = "1/sqrt",        [LEY_ROOT_NATIVE] = "native_rsqrt",
+    [LEY_ROOT_NEWTON] = "Newton",  [LEY_ROOT_PTX] = "PTX rsqrt.approx.ftz", [LEY_ROOT_AVX512] = "vrsqrt14ps + Newton",
 };
 
 static const char *const exp_names[LEY_EXP_COUNT] = {
@@ -88,19 +87,32 @@ static void probe_end(probe *p)
     free(p->input);
 }
 
-/* Inputs of the kernels, for t in [0, 1): roots of numbers spread evenly on a logarithmic scale, exponentials within a float's range. */
-static double root_input(double t) { return pow(10, -5 + 14 * t); }
-static double exp_input(double t) { return 120 * t; }
+/* Inputs of the kernels, for t in [0, 1): roots of numbers spread evenly on a logarithmic scale,
+ * exponentials within a float's range. */
+static double root_input(double t)
+{
+    return pow(10, -5 + 14 * t);
+}
+static double exp_input(double t)
+{
+    return 120 * t;
+}
 
 /* What a recipe's result should be, for its relative error. */
-static double root_result(double x) { return 1 / sqrt(x); }
-static double exp_result(double x) { return exp2(-x); }
+static double root_result(double x)
+{
+    return 1 / sqrt(x);
+}
+static double exp_result(double x)
+{
+    return exp2(-x);
+}
 
 typedef double (*probe_function)(double);
 
 /* Builds `kernel` with the recipe that `recipe` names ("LEY_ROOT=2"), and fills its input. */
-static ley_status probe_begin(probe *p, dev *device, const char *kernel, const char *recipe, probe_function input, size_t chains,
-                              ley_error *error)
+static ley_status probe_begin(probe *p, dev *device, const char *kernel, const char *recipe, probe_function input,
+                              size_t chains, ley_error *error)
 {
     const dev_info *info = device->info;
     const dev_backend *b = device->backend;
@@ -154,8 +166,8 @@ static ley_status probe_run(probe *p, int times, double *seconds, ley_error *err
     return status;
 }
 
-/* Operations a second: ever longer runs until one takes long enough to time, then the best of nine: a card may
- * take a while to wake up. */
+/* Operations a second: ever longer runs until one takes long enough to time, then the best of nine:
+ * a card may take a while to wake up. */
 static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
 {
     const double enough_s = 4e-3;
@@ -257,9 +269,11 @@ static cache_key key_of(const dev_info *info)
     char *roots = NULL, *exps = NULL, *texts = NULL, facts[256];
     cache_key key = {""};
     snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d %d, bytes %zu", info->quirks,
-             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, LEY_EXP_COUNT, sizeof(calibration));
+             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, LEY_EXP_COUNT,
+             sizeof(calibration));
     if (source_load("roots", info->backend->source_suffix, &roots, NULL) == LEY_OK &&
-        source_load("exps", info->backend->source_suffix, &exps, NULL) == LEY_OK && asprintf(&texts, "%s%s", roots, exps) >= 0)
+        source_load("exps", info->backend->source_suffix, &exps, NULL) == LEY_OK &&
+        asprintf(&texts, "%s%s", roots, exps) >= 0)
         key = cache_key_make(info, "calibration", texts, facts);
     free(texts);
     free(exps);
@@ -267,7 +281,8 @@ static cache_key key_of(const dev_info *info)
     return key;
 }
 
-/* On a device that interprets its kernels only the standard's root counts, and no rate means anything. */
+/* On a device that interprets its kernels only the standard's root counts, and no rate means
+ * anything. */
 static void assume(calibration *c)
 {
     c->root_error[LEY_ROOT_STANDARD] = 2.4e-7; /* 2 ulp */
@@ -305,8 +320,10 @@ static ley_status measure(dev *device, calibration *result, ley_error *error)
         return LEY_OK;
     }
     ley_status status = measure_root(device, LEY_ROOT_STANDARD, &c, error);
-    if (status == LEY_OK && !(c.root_error[LEY_ROOT_STANDARD] <= wrong_root)) /* not to be kept for when the device is well again */
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "calibration failed: its square roots are off by %.3g", c.root_error[LEY_ROOT_STANDARD]);
+    if (status == LEY_OK &&
+        !(c.root_error[LEY_ROOT_STANDARD] <= wrong_root)) /* not to be kept for when the device is well again */
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "calibration failed: its square roots are off by %.3g",
+                          c.root_error[LEY_ROOT_STANDARD]);
     if (status == LEY_OK)
         status = measure_exp(device, LEY_EXP_STANDARD, &c, error);
     if (status == LEY_OK)
@@ -340,7 +357,8 @@ bool calibrate_known(const dev *device, const dev_info *info, calibration *resul
     return true;
 }
 
-/* One device at a time: several may share the same cores, and what is measured here is kept. Who waits may find what it would measure. */
+/* One device at a time: several may share the same cores, and what is measured here is kept. Who
+ * waits may find what it would measure. */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -399,7 +417,8 @@ ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
     return LEY_OK;
 }
 
-/* The fastest of those whose error is at most `need`; the nearest when there is none. A recipe that is impossible has an infinite error. */
+/* The fastest of those whose error is at most `need`; the nearest when there is none. A recipe that
+ * is impossible has an infinite error. */
 static int fastest(int count, const double *errors, const double *rates, double need)
 {
     int best = -1, nearest = 0;

@@ -1,5 +1,6 @@
-/* What a device's arithmetic is worth, measured on it: the error and the rate of each recipe for reciprocal square roots and for
- * exponentials, and the rate of multiply-adds. Measured once a device and driver, and kept in the build cache. */
+/* What a device's arithmetic is worth, measured on it: the error and the rate of each recipe for
+ * reciprocal square roots and for exponentials, and the rate of multiply-adds. Measured once a
+ * device and driver, and kept in the build cache. */
 #ifndef LEY_CALIBRATE_H
 #define LEY_CALIBRATE_H
 
@@ -22,25 +23,28 @@ int calibrate_width(const dev_info *info);
 /* What the build cache knows, without touching the device. */
 bool calibrate_cached(const dev_info *info, calibration *result);
 
-/* What a job on this device will see, as far as it is known without touching the device; `device` is NULL when it is not open. */
+/* What a job on this device will see, as far as it is known without touching the device; `device`
+ * is NULL when it is not open. */
 bool calibrate_known(const dev *device, const dev_info *info, calibration *result);
 
-/* Measures, and keeps the result, for this device as it is open and in the cache. A recipe that fails to build is not to be had;
- * LEY_ERROR_DEVICE when not even the standard's root runs. */
+/* Measures, and keeps the result, for this device as it is open and in the cache. A recipe that
+ * fails to build is not to be had; LEY_ERROR_DEVICE when not even the standard's root runs. */
 ley_status calibrate_measure(dev *device, calibration *result, ley_error *error);
 
-/* Bytes a second that come from local memory, 16 at a time and all work-items of a group reading the same ones; 0: not to be had. Measured at
- * each call: only benchmarks ask. */
+/* Bytes a second that come from local memory, 16 at a time and all work-items of a group reading
+ * the same ones; 0: not to be had. Measured at each call: only benchmarks ask. */
 double calibrate_local_bytes(dev *device);
 
 /* The device's thread does not come back: others need not wait for it to be measured. */
 void calibrate_leave(const dev *device);
 
-/* The device's result. The first call takes the cached one, else measures; from then on it stays as it is while the device is open, so that the
- * same job gives the same bytes whatever others measure meanwhile. */
+/* The device's result. The first call takes the cached one, else measures; from then on it stays as
+ * it is while the device is open, so that the same job gives the same bytes whatever others measure
+ * meanwhile. */
 ley_status calibrate_get(dev *device, calibration *result, ley_error *error);
 
-/* The fastest recipe of this width whose error is at most `need`, or the most accurate when there is none. */
+/* The fastest recipe of this width whose error is at most `need`, or the most accurate when there
+ * is none. */
 int calibrate_fastest_root(const dev_info *info, const calibration *c, int width, double need);
 
 #endif

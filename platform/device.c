@@ -1,7 +1,7 @@
 #include "device.h"
 
-#include "error.h"
 #include "cuda/cuda.h"
+#include "error.h"
 #include "opencl/opencl.h"
 #include "quirks.h"
 #include "watch.h"

@@ -1,6 +1,7 @@
-/* The door to a device: the only one. Everything above this line of the house sees devices, buffers, programs and events
- * through these function pointers; no OpenCL or CUDA type crosses it. platform/opencl/ and platform/cuda/ are implementations; a
- * test's fault-injecting device is another. A device is used by one thread at a time. */
+/* The door to a device: the only one. Everything above this line of the house sees devices,
+ * buffers, programs and events through these function pointers; no OpenCL or CUDA type crosses it.
+ * platform/opencl/ and platform/cuda/ are implementations; a test's fault-injecting device is
+ * another. A device is used by one thread at a time. */
 #ifndef LEY_DEVICE_H
 #define LEY_DEVICE_H
 
@@ -19,7 +20,8 @@ typedef enum dev_quirk {
     DEV_QUIRK_AVX512 = 1 << 1,      /* takes inline x86 assembly with AVX-512 */
     DEV_QUIRK_INTERPRETER = 1 << 2, /* interprets kernels: never time anything on it */
     DEV_QUIRK_NO_BINARY = 1 << 3,   /* its program binaries cannot be trusted: no build cache */
-    DEV_QUIRK_FRAIL_ASM = 1 << 4,   /* its compiler breaks off on inline assembly in some loops: see tuning_dcs.c, tuning_mdh.c */
+    DEV_QUIRK_FRAIL_ASM =
+        1 << 4, /* its compiler breaks off on inline assembly in some loops: see tuning_dcs.c, tuning_mdh.c */
 } dev_quirk;
 
 #define DEV_TEXT 256
@@ -31,17 +33,17 @@ typedef struct dev_info {
     dev_class device_class;
     char platform[DEV_TEXT], vendor[DEV_TEXT], name[DEV_TEXT], driver[DEV_TEXT], version[DEV_TEXT];
     int compute_units, clock_MHz;
-    int vector_width;               /* floats in a native vector */
-    int capability;                 /* 10 major + minor of a CUDA device; 0 else */
+    int vector_width; /* floats in a native vector */
+    int capability;   /* 10 major + minor of a CUDA device; 0 else */
     size_t max_work_group, max_work_items[3];
-    size_t max_groups[3];           /* work-groups of a launch along x, y, z */
+    size_t max_groups[3]; /* work-groups of a launch along x, y, z */
     uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
     bool has_double;
-    unsigned quirks;                /* of dev_quirk */
+    unsigned quirks; /* of dev_quirk */
     char quirks_text[DEV_TEXT];
-    char card[DEV_TEXT];            /* the physical card, "pci 0000:3b:00"; two paths to one card say the same; empty: unknown */
-    int index;                      /* place in the list of cards: the same for both paths to one */
-    char unusable[DEV_TEXT];        /* why it cannot be used; empty when it can */
+    char card[DEV_TEXT]; /* the physical card, "pci 0000:3b:00"; two paths to one card say the same; empty: unknown */
+    int index;           /* place in the list of cards: the same for both paths to one */
+    char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_info;
 
 /* All devices found, and remarks about platforms that have none. */
@@ -55,9 +57,9 @@ typedef struct dev {
     const struct dev_backend *backend;
     const dev_info *info;
     bool has_timestamps; /* measured when opened: the device stamps its events */
-    bool is_lost;        /* what was begun on it could not be finished, so that the driver may go on using all that it was given: nothing of
-                            the device's is freed, and it is not to be used again */
-    bool is_calibrated;  /* then facts are what calibrate_get() gives */
+    bool is_lost; /* what was begun on it could not be finished, so that the driver may go on using all that it was
+                     given: nothing of the device's is freed, and it is not to be used again */
+    bool is_calibrated; /* then facts are what calibrate_get() gives */
     calibration facts;
 } dev;
 
@@ -99,8 +101,9 @@ typedef struct dev_times {
 
 typedef enum dev_access { DEV_READ_ONLY, DEV_READ_WRITE } dev_access;
 
-/* One implementation of the door. Every function that can fail fills `error` with the driver call's text, its symbolic
- * error, file and line. Operations on one device run in two lanes, launches and reads; each in order, both at once. */
+/* One implementation of the door. Every function that can fail fills `error` with the driver call's
+ * text, its symbolic error, file and line. Operations on one device run in two lanes, launches and
+ * reads; each in order, both at once. */
 typedef struct dev_backend {
     const char *name;
     const char *source_suffix;  /* of its kernels' files: "cl", "cu" */
@@ -118,11 +121,13 @@ typedef struct dev_backend {
     ley_status (*staging_create)(dev *device, size_t bytes, dev_staging **staging, ley_error *error);
     void (*staging_destroy)(dev *device, dev_staging *staging); /* once nothing is under way to it any more */
 
-    /* Copies to the device, in the launch lane; returns when `bytes` may be reused: also on failure, unless the device is lost by it. */
-    ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error);
+    /* Copies to the device, in the launch lane; returns when `bytes` may be reused: also on
+     * failure, unless the device is lost by it. */
+    ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                        ley_error *error);
 
-    /* Fills the first bytes of a buffer with 0xff, in the launch lane: as floats and doubles these are not-a-numbers, so that
-     * what no kernel writes shows. Does not wait. */
+    /* Fills the first bytes of a buffer with 0xff, in the launch lane: as floats and doubles these
+     * are not-a-numbers, so that what no kernel writes shows. Does not wait. */
     ley_status (*poison)(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error);
 
     /* Starts a copy to the host, in the read lane, when `after` has ended. */

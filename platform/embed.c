@@ -1,5 +1,5 @@
-/* Build-time program: writes C source that holds the flattened text of every kernel file named on its command line.
- * Use: embed DIRECTORY,DIRECTORY FILE... > embedded.c */
+/* Build-time program: writes C source that holds the flattened text of every kernel file named on
+ * its command line. Use: embed DIRECTORY,DIRECTORY FILE... > embedded.c */
 #include "flatten.h"
 
 #include <stdio.h>

@@ -4,17 +4,19 @@
 
 #include <stdint.h>
 
-/* Directory whose kernel sources replace the embedded ones while developing (LEYDEN_KERNEL_DIR), or NULL. */
+/* Directory whose kernel sources replace the embedded ones while developing (LEYDEN_KERNEL_DIR), or
+ * NULL. */
 const char *environment_kernel_dir(void);
 
 /* The NVRTC library to open in place of the first one found (LEYDEN_NVRTC), or NULL. */
 const char *environment_nvrtc(void);
 
-/* Directory for what is kept between runs: leyden/ in LEYDEN_CACHE_DIR, else in XDG_CACHE_HOME, else in ~/.cache. Written to
- * `path`; returns NULL when none is known or the path is too long. */
+/* Directory for what is kept between runs: leyden/ in LEYDEN_CACHE_DIR, else in XDG_CACHE_HOME,
+ * else in ~/.cache. Written to `path`; returns NULL when none is known or the path is too long. */
 const char *environment_cache_dir(char *path, unsigned size);
 
-/* How much that may become: LEYDEN_CACHE_MB times 2^20, or 256 times where it is not set or no whole number. 0: nothing is kept. */
+/* How much that may become: LEYDEN_CACHE_MB times 2^20, or 256 times where it is not set or no
+ * whole number. 0: nothing is kept. */
 uint64_t environment_cache_bytes(void);
 
 #endif

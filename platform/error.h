@@ -7,7 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Writes a report (printf format) and returns `status`, so that `return ley_fail(...)` is the idiom. A longer message is cut. */
+/* Writes a report (printf format) and returns `status`, so that `return ley_fail(...)` is the
+ * idiom. A longer message is cut. */
 ley_status ley_fail(ley_error *error, ley_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "prefix: " before the message that `error` already holds. */

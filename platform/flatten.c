@@ -39,7 +39,8 @@ static bool seen(const flattening *f, const struct stat *status)
     return false;
 }
 
-/* A pipe that nobody writes, or a device that never ends, does not hold us up. Returns a descriptor, or -1 and errno. */
+/* A pipe that nobody writes, or a device that never ends, does not hold us up. Returns a
+ * descriptor, or -1 and errno. */
 static int open_in(const char *const *directories, const char *file)
 {
     char path[MAX_PATH];

@@ -1,5 +1,5 @@
-/* Status codes and error reports of leyden: the one table, for every floor. Part of the public interface (leyden.h
- * includes it); it stands here because the lowest floor needs it. */
+/* Status codes and error reports of leyden: the one table, for every floor. Part of the public
+ * interface (leyden.h includes it); it stands here because the lowest floor needs it. */
 #ifndef LEYDEN_STATUS_H
 #define LEYDEN_STATUS_H
 
@@ -29,11 +29,11 @@ typedef enum ley_status {
 #define LEY_STATUS_ROW(name, exit_code, meaning) name,
     LEY_STATUS_TABLE(LEY_STATUS_ROW)
 #undef LEY_STATUS_ROW
-    LEY_STATUS_COUNT
+        LEY_STATUS_COUNT
 } ley_status;
 
-/* What went wrong. Start with {0}; every function that takes one accepts NULL. A function that fails fills it; one that
- * succeeds leaves it alone. The caller ends it with ley_error_clear(). */
+/* What went wrong. Start with {0}; every function that takes one accepts NULL. A function that
+ * fails fills it; one that succeeds leaves it alone. The caller ends it with ley_error_clear(). */
 typedef struct ley_error {
     ley_status status;
     char message[1024]; /* one line, without a newline */
@@ -49,8 +49,8 @@ LEY_API const char *ley_status_text(ley_status status);
 /* "LEY_ERROR_INPUT", ... for any value. */
 LEY_API const char *ley_status_name(ley_status status);
 
-/* Exit code of the command for a status: 0 done, 1 usage, 2 input or files, 3 no device, 4 device or memory, 5 wrong
- * results, 130 cancelled. */
+/* Exit code of the command for a status: 0 done, 1 usage, 2 input or files, 3 no device, 4 device
+ * or memory, 5 wrong results, 130 cancelled. */
 LEY_API int ley_status_exit_code(ley_status status);
 
 #ifdef __cplusplus

@@ -22,8 +22,7 @@ void memory_pretend(double bytes)
     pretended = bytes;
 }
 
-/* ---- Files of the system ------------------------------------------------------------------------------------------
- */
+/* ---- Files of the system --------------------------------------------------------------------- */
 
 /* A small file's text; NULL when it cannot be read. From malloc. */
 static char *read_file(const char *root, const char *path)
@@ -58,8 +57,7 @@ static double number_in(const char *root, const char *path, const char *word)
     return number;
 }
 
-/* ---- Limits -------------------------------------------------------------------------------------------------------
- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 static void lower(memory_room *room, double bytes, const char *limit)
 {
@@ -137,8 +135,8 @@ static bool find_path(const char *groups, bool is_version_2, char path[PATH_BYTE
     return false;
 }
 
-/* A line of "/proc/self/mountinfo": "number number device ROOT MOUNT options ... - TYPE source OPTIONS". A container
- * sees a part of a hierarchy: what lies below ROOT, at MOUNT. */
+/* A line of "/proc/self/mountinfo": "number number device ROOT MOUNT options ... - TYPE source
+ * OPTIONS". A container sees a part of a hierarchy: what lies below ROOT, at MOUNT. */
 static void ask_mount(const char *root, const char *line, const char *groups, memory_room *room)
 {
     char top[PATH_BYTES], mount[PATH_BYTES], type[32], options[512], path[PATH_BYTES], folder[2 * PATH_BYTES];
@@ -194,8 +192,7 @@ memory_room memory_available(void)
     return room;
 }
 
-/* ---- Refusals -----------------------------------------------------------------------------------------------------
- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 typedef struct gib_text {
     char s[32];

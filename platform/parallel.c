@@ -33,8 +33,8 @@ void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t 
     if (threads > n)
         threads = n;
     for (; started + 1 < threads; started++) {
-        ranges[started] = (range){.first = n / threads * started, .last = n / threads * (started + 1), .body = body,
-                                  .context = context};
+        ranges[started] = (range){
+            .first = n / threads * started, .last = n / threads * (started + 1), .body = body, .context = context};
         if (pthread_create(&ranges[started].thread, NULL, run_range, &ranges[started]) != 0)
             break;
     }

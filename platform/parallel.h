@@ -7,8 +7,8 @@
 /* Cores this process may use. */
 int parallel_cores(void);
 
-/* Calls body(context, first, last) for disjoint ranges that cover [0, n), on up to parallel_cores() threads; returns when
- * all are done. */
+/* Calls body(context, first, last) for disjoint ranges that cover [0, n), on up to parallel_cores()
+ * threads; returns when all are done. */
 void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t last), void *context);
 
 #endif

@@ -65,8 +65,8 @@ static ley_status load_source(dev *device, const char *kernel, const char *prelu
     return LEY_OK;
 }
 
-ley_status program_get(dev *device, const char *kernel, const char *options, const char *prelude, program_test *test, void *context,
-                       dev_program **program, bool *from_cache, ley_error *error)
+ley_status program_get(dev *device, const char *kernel, const char *options, const char *prelude, program_test *test,
+                       void *context, dev_program **program, bool *from_cache, ley_error *error)
 {
     char *text = NULL;
     ley_status status = load_source(device, kernel, prelude, &text, error);

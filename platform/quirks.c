@@ -1,4 +1,5 @@
-/* The ONE table of what is known of single vendors, devices and drivers. No vendor's name stands anywhere else. */
+/* The ONE table of what is known of single vendors, devices and drivers. No vendor's name stands
+ * anywhere else. */
 #include "quirks.h"
 
 #include <stdio.h>

@@ -16,9 +16,10 @@ static ley_status load_from(const char *directory, const char *file, char **text
     snprintf(siblings[1], sizeof siblings[1], "%s/../cl", directory);
     const char *const directories[] = {directory, siblings[0], siblings[1], NULL};
     *text = flatten_file(directories, file, fault, sizeof fault);
-    return *text != NULL ? LEY_OK
-                         : ley_fail(error, LEY_ERROR_DEVICE, "kernel source %s/%s cannot be read (LEYDEN_KERNEL_DIR): %s",
-                                    directory, file, fault);
+    return *text != NULL
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_DEVICE, "kernel source %s/%s cannot be read (LEYDEN_KERNEL_DIR): %s",
+                          directory, file, fault);
 }
 
 ley_status source_load(const char *kernel, const char *suffix, char **text, ley_error *error)

@@ -7,7 +7,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static const watch_patience usual = {.open_s = 120, .build_s = 600, .close_s = 10, .first_s = 300, .work_s = 30, .factor = 50, .over_s = 2,
+static const watch_patience usual = {.open_s = 120,
+                                     .build_s = 600,
+                                     .close_s = 10,
+                                     .first_s = 300,
+                                     .work_s = 30,
+                                     .factor = 50,
+                                     .over_s = 2,
                                      .turn_s = 30};
 static const watch_patience *patience = &usual;
 static const double longest_look_s = 1;
@@ -133,7 +139,8 @@ static void say_why(const watch *w, bool is_over, ley_error *why)
     else if (is_over)
         ley_fail(why, LEY_ERROR_DEVICE, "still in the driver (%s) when the work was done: left out", w->call);
     else
-        ley_fail(why, LEY_ERROR_DEVICE, "no progress for %.3g s, the driver does not return (%s): given up", w->silent_s, w->call);
+        ley_fail(why, LEY_ERROR_DEVICE, "no progress for %.3g s, the driver does not return (%s): given up",
+                 w->silent_s, w->call);
 }
 
 bool watch_give_up(watch *w, bool is_over, ley_error *why)
@@ -167,7 +174,7 @@ int watch_stuck(void)
     return atomic_load(&stuck);
 }
 
-/* ---- The door -------------------------------------------------------------------------------------------------------------- */
+/* ---- The door -------------------------------------------------------------------------------- */
 
 /* A back end's door, and the one before it. */
 typedef struct watched {
@@ -180,7 +187,8 @@ static const dev_backend *own_door(const dev_info *info)
     return ((const watched *)info->backend)->own;
 }
 
-/* The driver fills in an error on the thread's own stack: the caller's may be gone before it returns. */
+/* The driver fills in an error on the thread's own stack: the caller's may be gone before it
+ * returns. */
 static ley_status come_back(const dev *device, ley_status status, ley_error *own, ley_error *error)
 {
     watch_come_back(device, own);
@@ -219,7 +227,8 @@ static void watched_close(dev *device)
     watch_come_back(NULL, NULL);
 }
 
-static ley_status watched_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+static ley_status watched_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer,
+                                        ley_error *error)
 {
     WATCHED(device, device->info, WATCH_WORK, buffer_create(device, bytes, access, buffer, &own));
 }
@@ -229,7 +238,8 @@ static ley_status watched_staging_create(dev *device, size_t bytes, dev_staging 
     WATCHED(device, device->info, WATCH_WORK, staging_create(device, bytes, staging, &own));
 }
 
-static ley_status watched_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
+static ley_status watched_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                                ley_error *error)
 {
     WATCHED(device, device->info, WATCH_WORK, write(device, buffer, offset, bytes, size, &own));
 }
@@ -239,19 +249,20 @@ static ley_status watched_poison(dev *device, dev_buffer *buffer, size_t bytes, 
     WATCHED(device, device->info, WATCH_WORK, poison(device, buffer, bytes, &own));
 }
 
-static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size, dev_event *after,
-                               dev_event **done, ley_error *error)
+static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
+                               dev_event *after, dev_event **done, ley_error *error)
 {
     WATCHED(device, device->info, WATCH_WORK, read(device, buffer, offset, staging, size, after, done, &own));
 }
 
-static ley_status watched_build(dev *device, const dev_source *source, const void *binary, size_t binary_size, dev_program **program,
-                                ley_error *error)
+static ley_status watched_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
+                                dev_program **program, ley_error *error)
 {
     WATCHED(device, device->info, WATCH_BUILD, build(device, source, binary, binary_size, program, &own));
 }
 
-static ley_status watched_program_binary(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error)
+static ley_status watched_program_binary(dev *device, dev_program *program, void **binary, size_t *size,
+                                         ley_error *error)
 {
     WATCHED(device, device->info, WATCH_BUILD, program_binary(device, program, binary, size, &own));
 }

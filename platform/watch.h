@@ -1,7 +1,9 @@
-/* Watches who is inside a driver. dev_list_create() puts a watched door before each back end's own: it notes which call its thread is in. Whoever
- * waits for that thread may find that the call lasts too long, and give the thread up. Such a call never comes back: its thread stays in the door
- * for ever, even when the driver returns at last, and so does a thread whose device is lost (see device.h). What the thread holds is therefore
- * neither freed nor changed nor used again by anybody but the driver. */
+/* Watches who is inside a driver. dev_list_create() puts a watched door before each back end's own:
+ * it notes which call its thread is in. Whoever waits for that thread may find that the call lasts
+ * too long, and give the thread up. Such a call never comes back: its thread stays in the door for
+ * ever, even when the driver returns at last, and so does a thread whose device is lost (see
+ * device.h). What the thread holds is therefore neither freed nor changed nor used again by anybody
+ * but the driver. */
 #ifndef LEY_WATCH_H
 #define LEY_WATCH_H
 
@@ -29,14 +31,15 @@ double watch_turn_s(void);
 typedef struct watch {
     pthread_mutex_t mutex; /* for everything here, and whatever else its owner likes */
     pthread_cond_t changed;
-    const char *call;      /* of the door, which the thread is in; NULL: none */
+    const char *call; /* of the door, which the thread is in; NULL: none */
     watch_kind kind;
-    unsigned long calls;   /* counted */
-    bool is_endless;       /* the device interprets its kernels: nothing can be said of it */
-    bool is_warm;          /* the device has finished something */
-    double expected_s;     /* how long an operation of it lasts, as predicted */
-    bool is_lost, is_left, is_back; /* the device is lost; the thread is given up; after that, the driver has returned */
-    ley_error reason;      /* the last call that failed */
+    unsigned long calls; /* counted */
+    bool is_endless;     /* the device interprets its kernels: nothing can be said of it */
+    bool is_warm;        /* the device has finished something */
+    double expected_s;   /* how long an operation of it lasts, as predicted */
+    bool is_lost, is_left,
+        is_back;      /* the device is lost; the thread is given up; after that, the driver has returned */
+    ley_error reason; /* the last call that failed */
     unsigned long seen_calls;
     double seen_s, silent_s;
 } watch;
@@ -47,7 +50,8 @@ void watch_destroy(watch *w);
 /* What the calling thread does from now on is noted there. */
 void watch_this_thread(watch *w);
 
-/* A device's work begins anew: an operation of it is predicted to last so long. Noted for the calling thread's device, if it is watched. */
+/* A device's work begins anew: an operation of it is predicted to last so long. Noted for the
+ * calling thread's device, if it is watched. */
 void watch_expect(double operation_s);
 
 /* The calling thread's device has finished something. */
@@ -57,8 +61,9 @@ void watch_warm(void);
 void watch_enter(const dev_info *info, watch_kind kind, const char *call);
 void watch_come_back(const dev *device, const ley_error *error);
 
-/* Gives the thread up when its device is lost, or when its call has lasted too long; with `is_over`, when nobody needs the call any more, sooner.
- * To be asked again and again: time between two questions counts for a second at most, so that a process that was stopped loses no device. */
+/* Gives the thread up when its device is lost, or when its call has lasted too long; with
+ * `is_over`, when nobody needs the call any more, sooner. To be asked again and again: time between
+ * two questions counts for a second at most, so that a process that was stopped loses no device. */
 bool watch_give_up(watch *w, bool is_over, ley_error *why);
 
 /* Whether the driver has come back from a call after the thread was given up. */

@@ -29,7 +29,7 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------ */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 const char *cli_path(const char *name)
 {
@@ -108,7 +108,7 @@ void cli_write_molecule(const char *name, size_t n, double high_A, unsigned seed
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Processes -------------------------------------------------------------------------------------------------- */
+/* ---- Processes ------------------------------------------------------------------------------- */
 
 /* The command of the same build: this program is BUILD/tests/test_x, the command BUILD/leyden. */
 static const char *command_path(void)
@@ -270,7 +270,7 @@ void cli_expect(int code, const char *out, const char *err)
     fail();
 }
 
-/* ---- Runs that fail --------------------------------------------------------------------------------------------- */
+/* ---- Runs that fail -------------------------------------------------------------------------- */
 
 static void remove_file(const char *path)
 {

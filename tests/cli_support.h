@@ -13,18 +13,20 @@ typedef struct cli_result {
     double seconds;
 } cli_result;
 
-/* Runs the command built beside this test, in the scratch directory. The line is words between blanks: first NAME=value for its
- * environment, then its arguments; a last word ">FILE" takes its standard output. The build cache is "cache" in the
- * scratch directory unless the line says otherwise; only the default drivers are loaded unless it says so. */
+/* Runs the command built beside this test, in the scratch directory. The line is words between
+ * blanks: first NAME=value for its environment, then its arguments; a last word ">FILE" takes its
+ * standard output. The build cache is "cache" in the scratch directory unless the line says
+ * otherwise; only the default drivers are loaded unless it says so. */
 const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same in two steps, for runs that a signal shall meet. */
 pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const cli_result *cli_wait(pid_t child);
 
-/* ---- Runs that fail, and what is left of them ---------------------------------------------------------------------------- */
+/* ---- Runs that fail, and what is left of them ------------------------------------------------ */
 
-/* Everything that is made goes to the first of these, temporary files to the second, so that what is left behind shows. */
+/* Everything that is made goes to the first of these, temporary files to the second, so that what
+ * is left behind shows. */
 #define CLI_OUT "out"
 #define CLI_TEMPORARY "tmp"
 
@@ -42,16 +44,18 @@ typedef struct cli_failing {
     const char *says; /* on standard error */
 } cli_failing;
 
-/* Each line fails as it should, says so on standard error alone, after "leyden: ", and leaves no file. */
+/* Each line fails as it should, says so on standard error alone, after "leyden: ", and leaves no
+ * file. */
 void cli_check_failures(const cli_failing *cases, size_t count);
 #define CLI_CHECK_FAILURES(cases) cli_check_failures(cases, sizeof(cases) / sizeof(cases)[0])
 
-/* ---- Other programs, and files -------------------------------------------------------------------------------------------- */
+/* ---- Other programs, and files --------------------------------------------------------------- */
 
 /* Runs Python on this script in the scratch directory; skips the test where there is no Python. */
 const cli_result *cli_python(const char *script);
 
-/* Fail the test, and show the texts, unless the last run ended with this code, said this (NULL: nothing is asked). */
+/* Fail the test, and show the texts, unless the last run ended with this code, said this (NULL:
+ * nothing is asked). */
 void cli_expect(int code, const char *out, const char *err);
 
 /* Files by their names in the scratch directory. */
@@ -62,7 +66,8 @@ char *cli_read(const char *name, size_t *size); /* with a NUL behind it; the cal
 void cli_assert_same_files(const char *a, const char *b);
 ley_map *cli_read_map(const char *name);
 
-/* Calls `visit` with the path of each file in a directory of the scratch directory; returns their number. */
+/* Calls `visit` with the path of each file in a directory of the scratch directory; returns their
+ * number. */
 int cli_each_file(const char *name, void (*visit)(const char *path));
 
 /* n random atoms in a PQR file. */

@@ -2,8 +2,8 @@
 
 #include "clock.h"
 #include "error.h"
-#include "tuning_dcs.h"
-#include "tuning_cutoff.h"
+#include "methods/cutoff/tuning.h"
+#include "methods/dcs/tuning.h"
 #include "watch.h"
 
 #include <math.h>
@@ -100,12 +100,17 @@ static void count_objects(fake_plan *plan, int change)
 /* Whether a device is in the midst of its work, or has come to an end that it was made for. */
 static bool has_come(const fake_plan *p)
 {
-    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_launch + p->hang_wait + p->hang_read +
-                                p->hang_measurement >
+    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_launch +
+                                p->hang_wait + p->hang_read + p->hang_measurement >
                             0;
-    const bool shall_fail = p->fail_open + p->fail_build + p->fail_buffer + p->fail_launch + p->fail_wait + p->fail_read + p->lose_write > 0;
+    const bool shall_fail =
+        p->fail_open + p->fail_build + p->fail_buffer + p->fail_launch + p->fail_wait + p->fail_read + p->lose_write >
+        0;
     const bool is_wrong = p->silent || p->wrong_by != 0;
-    return shall_hang ? p->hung > 0 : shall_fail ? p->failed > 0 : is_wrong ? p->builds > 0 && p->live_objects == 0 : p->launches > 0;
+    return shall_hang   ? p->hung > 0
+           : shall_fail ? p->failed > 0
+           : is_wrong   ? p->builds > 0 && p->live_objects == 0
+                        : p->launches > 0;
 }
 
 /* Waits for another device; the watch sees that it is alive. */
@@ -179,7 +184,8 @@ static void fake_close(dev *device)
         free(device);
 }
 
-static ley_status fake_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+static ley_status fake_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer,
+                                     ley_error *error)
 {
     (void)access;
     fake_plan *plan = plan_of(device);
@@ -300,7 +306,8 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
                              dev_program **program, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
-    const bool is_sum = strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0; /* calibration shall not count */
+    const bool is_sum =
+        strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0; /* calibration shall not count */
     if (is_sum && fails(plan, &plan->builds, plan->fail_build)) {
         fault(error, "fake_build()");
         ley_error_take_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
@@ -411,7 +418,7 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
     }
 }
 
-/* ---- cutoff ------------------------------------------------------------------------------------------------------ */
+/* ---- cutoff ---------------------------------------------------------------------------------- */
 
 static float float_at(const dev_launch *launch, size_t argument, size_t i)
 {
@@ -420,11 +427,13 @@ static float float_at(const dev_launch *launch, size_t argument, size_t i)
     return value;
 }
 
-/* Of 1/r and Taylor's C2 function, written so that it keeps its digits next to the cutoff: others are not for this device. */
+/* Of 1/r and Taylor's C2 function, written so that it keeps its digits next to the cutoff: others
+ * are not for this device. */
 static double cutoff_value(const dev_launch *launch, double r2)
 {
     const double r = sqrt(r2), x = r / sqrt((double)float_at(launch, 10, 0));
-    return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r : 1 / r;
+    return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r
+                                                                 : 1 / r;
 }
 
 /* Adds what a bin's atoms do to a region; `corner`: of the bin, from the region's lowest point. */
@@ -432,13 +441,16 @@ static void add_bin(const dev_launch *launch, size_t bin, const double corner[3]
 {
     const int depth = launch->program->cutoff.depth;
     const float *slot = (const float *)launch->arguments[4].buffer->bytes + 4 * bin * (size_t)depth;
-    const double unit = (double)float_at(launch, 8, 3), cutoff2 = (double)float_at(launch, 10, 0), r_min2 = (double)float_at(launch, 10, 1);
+    const double unit = (double)float_at(launch, 8, 3), cutoff2 = (double)float_at(launch, 10, 0),
+                 r_min2 = (double)float_at(launch, 10, 1);
     for (int k = 0; k < depth; k++, slot += 4)
         for (int64_t at = 0; slot[3] != 0 && at < region[0] * region[1] * region[2]; at++) {
             const int64_t point[3] = {at % region[0], at / region[0] % region[1], at / region[0] / region[1]};
             double r2 = 0;
             for (size_t axis = 0; axis < 3; axis++)
-                r2 += pow((double)point[axis] * (double)float_at(launch, 8, axis) - corner[axis] - (double)slot[axis] * unit, 2);
+                r2 += pow((double)point[axis] * (double)float_at(launch, 8, axis) - corner[axis] -
+                              (double)slot[axis] * unit,
+                          2);
             if (r2 < cutoff2)
                 sum[at] += (double)slot[3] * cutoff_value(launch, fmax(r2, r_min2));
         }
@@ -447,7 +459,8 @@ static void add_bin(const dev_launch *launch, size_t bin, const double corner[3]
 /* All bins of the table, with those in which they go on. */
 static void sum_region(const dev_launch *launch, const size_t group[3], const int64_t region[3], double *sum)
 {
-    int32_t(*table)[4] = (void *)launch->arguments[0].buffer->bytes, (*homes)[2] = (void *)launch->arguments[2].buffer->bytes;
+    int32_t(*table)[4] = (void *)launch->arguments[0].buffer->bytes,
+    (*homes)[2] = (void *)launch->arguments[2].buffer->bytes;
     const int32_t *extra = int_argument(launch, 7) != 0 ? (const void *)launch->arguments[6].buffer->bytes : NULL;
     const size_t home[3] = {group[0], launch->groups[0] + group[1],
                             launch->groups[0] + launch->groups[1] + (size_t)int_argument(launch, 3) + group[2]};
@@ -475,7 +488,8 @@ static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
     const size_t n[3] = {(size_t)region[0], (size_t)region[1], (size_t)region[2]}, points = n[0] * n[1] * n[2];
     double *sum = calloc(points, sizeof *sum);
     for (size_t g = 0; g < launch->groups[0] * launch->groups[1] * launch->groups[2]; g++) {
-        const size_t group[3] = {g % launch->groups[0], g / launch->groups[0] % launch->groups[1], g / launch->groups[0] / launch->groups[1]};
+        const size_t group[3] = {g % launch->groups[0], g / launch->groups[0] % launch->groups[1],
+                                 g / launch->groups[0] / launch->groups[1]};
         memset(sum, 0, points * sizeof *sum);
         sum_region(launch, group, region, sum);
         for (size_t at = 0; at < points; at++) {
@@ -488,7 +502,7 @@ static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
     free(sum);
 }
 
-/* ---- Calibration and the door ------------------------------------------------------------------------------------ */
+/* ---- Calibration and the door ---------------------------------------------------------------- */
 
 /* f(f(...)) of the calibration: only its last step matters to the fake. */
 static void run_roots(const fake_plan *plan, const dev_launch *launch)
@@ -502,13 +516,15 @@ static void run_roots(const fake_plan *plan, const dev_launch *launch)
 /* The judge's sums, of direct Coulomb summation. */
 static void run_reference(const fake_plan *plan, const dev_launch *launch)
 {
-    double(*atoms)[4] = (void *)launch->arguments[0].buffer->bytes, (*points)[4] = (void *)launch->arguments[4].buffer->bytes;
+    double(*atoms)[4] = (void *)launch->arguments[0].buffer->bytes,
+    (*points)[4] = (void *)launch->arguments[4].buffer->bytes;
     double(*sums)[4] = (void *)launch->arguments[8].buffer->bytes, r_min_A;
     memcpy(&r_min_A, launch->arguments[6].value, sizeof r_min_A);
     for (size_t i = 0; i < launch->groups[0]; i++) {
         if (int_argument(launch, 7) == 0)
             memset(sums[i], 0, sizeof sums[i]);
-        for (size_t j = (size_t)int_argument(launch, 2); j < (size_t)(int_argument(launch, 2) + int_argument(launch, 3)); j++) {
+        for (size_t j = (size_t)int_argument(launch, 2);
+             j < (size_t)(int_argument(launch, 2) + int_argument(launch, 3)); j++) {
             const double x = points[i][0] - atoms[j][0], y = points[i][1] - atoms[j][1], z = points[i][2] - atoms[j][2];
             const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A) *
                                 (plan->wrong_judge > 0 && i >= (size_t)plan->wrong_judge ? 2 : 1);

@@ -1,11 +1,12 @@
-/* Devices that exist only in the tests, behind the same door as real ones: they sum in plain C and fail when told to. */
+/* Devices that exist only in the tests, behind the same door as real ones: they sum in plain C and
+ * fail when told to. */
 #ifndef LEY_FAKE_DEVICE_H
 #define LEY_FAKE_DEVICE_H
 
 #include "device.h"
 
-/* How a fake device lies: what comes back is so many times what it was (0: zeros), not-a-numbers, or what was there before; or a
- * launch does nothing. */
+/* How a fake device lies: what comes back is so many times what it was (0: zeros), not-a-numbers,
+ * or what was there before; or a launch does nothing. */
 typedef enum fake_lie { FAKE_HONEST, FAKE_SCALES, FAKE_NO_NUMBERS, FAKE_SKIPS_READ, FAKE_SKIPS_LAUNCH } fake_lie;
 
 /* What a fake device does wrong. Counts: 0 never, n at the n-th call and ever after. */
@@ -20,11 +21,12 @@ typedef struct fake_plan {
     int wrong_judge;   /* from this point of a launch on its judge's sums are twice as much; 0: never */
     int silent;        /* 1: launches succeed and write nothing */
     int fail_open, fail_build, fail_buffer, fail_launch, fail_wait, fail_read, fail_binary;
-    int hang_open, hang_build, hang_buffer, hang_write, hang_launch, hang_wait, hang_read, hang_measurement, hang_close; /* does not return */
-    int lose_write;    /* the device is lost by it */
+    int hang_open, hang_build, hang_buffer, hang_write, hang_launch, hang_wait, hang_read, hang_measurement,
+        hang_close;          /* does not return */
+    int lose_write;          /* the device is lost by it */
     struct fake_plan *after; /* a launch waits until that device has launched, or hangs, or has failed */
-    int delay_us;      /* a launch takes so long */
-    fake_lie lie;      /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
+    int delay_us;            /* a launch takes so long */
+    fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
     int lie_at;
     /* Counted while running: */

@@ -1,5 +1,5 @@
-/* libFuzzer: any bytes as an APBS input file, read and rewritten; its molecules are three atoms, whatever their paths.
- */
+/* libFuzzer: any bytes as an APBS input file, read and rewritten; its molecules are three atoms,
+ * whatever their paths. */
 #include "apbs/input.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* libFuzzer: any bytes as a binary file of atoms, also under a checksum that fits; what is read is written again, byte
- * by byte the same. Build: clang -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer: any bytes as a binary file of atoms, also under a checksum that fits; what is read is
+ * written again, byte by byte the same. Build: clang -fsanitize=fuzzer,address,undefined. */
 #include "io/atoms_file.h"
 
 #include <math.h>

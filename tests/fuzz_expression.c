@@ -1,6 +1,6 @@
 /* libFuzzer: any bytes as a pair function. Build: clang -fsanitize=fuzzer,address,undefined. */
-#include "expression.h"
-#include "expression_check.h"
+#include "core/expression.h"
+#include "core/expression_check.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -58,14 +58,16 @@ static void check_text(const expression *e)
     ley_error_clear(&error);
 }
 
-/* What the check lets pass has a value that can be summed at every distance; what it refuses is named. */
+/* What the check lets pass has a value that can be summed at every distance; what it refuses is
+ * named. */
 static void check_span(const expression *e)
 {
     const expression_span span = {.low_A = 0.05, .high_A = 12, .q_e = 1, .most_value = 1e33, .nothing_value = 1e-33};
     ley_error error = {0};
     if (expression_check(e, &span, &error) == LEY_OK) {
         for (int i = 0; i <= 1000; i++)
-            require(fabs(expression_evaluate(e, span.low_A + (span.high_A - span.low_A) * i / 1000, 1)) <= span.most_value);
+            require(fabs(expression_evaluate(e, span.low_A + (span.high_A - span.low_A) * i / 1000, 1)) <=
+                    span.most_value);
     } else {
         require(error.status == LEY_ERROR_USAGE && strstr(error.message, "pair function: at r = ") == error.message);
     }

@@ -1,5 +1,5 @@
-/* libFuzzer: any bytes as a list of points; what is read makes a boundary, whose table is read again. Build: clang
- * -fsanitize=fuzzer,address,undefined. */
+/* libFuzzer: any bytes as a list of points; what is read makes a boundary, whose table is read
+ * again. Build: clang -fsanitize=fuzzer,address,undefined. */
 #include "leyden.h"
 
 #include <stdio.h>

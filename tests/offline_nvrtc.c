@@ -1,7 +1,8 @@
-/* Compiles kernels with a given NVRTC, without a card: offline_nvrtc LIBRARY LIST DIRECTORY. A line of LIST is
- * "CAPABILITY KERNEL NAME OPTIONS..."; each becomes DIRECTORY/CAPABILITY-NAME.cubin and a line "CAPABILITY NAME REGISTERS SPILLED_BYTES
- * STACK_BYTES". offline_nvrtc LIBRARY prints its version and, where it tells them, its architectures. Exit code 1 and the compiler's
- * log when one does not compile. */
+/* Compiles kernels with a given NVRTC, without a card: offline_nvrtc LIBRARY LIST DIRECTORY. A line
+ * of LIST is "CAPABILITY KERNEL NAME OPTIONS..."; each becomes DIRECTORY/CAPABILITY-NAME.cubin and
+ * a line "CAPABILITY NAME REGISTERS SPILLED_BYTES STACK_BYTES". offline_nvrtc LIBRARY prints its
+ * version and, where it tells them, its architectures. Exit code 1 and the compiler's log when one
+ * does not compile. */
 #include "cuda/driver_api.h"
 #include "source.h"
 
@@ -35,7 +36,8 @@ static long number_before(const char *text, const char *word)
     return strtol(at, NULL, 10);
 }
 
-static int keep(const cuda_nvrtc *nvrtc, nvrtcProgram program, const char *directory, const char *capability, const char *name)
+static int keep(const cuda_nvrtc *nvrtc, nvrtcProgram program, const char *directory, const char *capability,
+                const char *name)
 {
     char path[2048];
     size_t size = 0;
@@ -51,7 +53,8 @@ static int keep(const cuda_nvrtc *nvrtc, nvrtcProgram program, const char *direc
     return ok;
 }
 
-/* Whether a warning is about anything but a function of the shared headers that this kernel has no use for. */
+/* Whether a warning is about anything but a function of the shared headers that this kernel has no
+ * use for. */
 static int warns(const char *log)
 {
     for (const char *at = strstr(log, "warning "); at != NULL; at = strstr(at + 1, "warning "))

@@ -1,18 +1,18 @@
-/* The kernels to compile without a card, with the options that planning chooses for a kind of device:
+/* The kernels to compile without a card, with the options that planning chooses for a kind of
+ * device:
  *     offline_specs kernels                            names the binary's kernels
- *     offline_specs cuda CAPABILITY | gpu | cpu [few | all]  prints lines "KERNEL NAME OPTIONS..."; few: what such a device runs by
- *                                                      default; all: every combination of mdh's, too
- *     offline_specs source KERNEL SUFFIX               prints a kernel's flattened text
- * Exit code 1 when the binary has a kernel that printers[] below does not know. */
+ *     offline_specs cuda CAPABILITY | gpu | cpu [few | all]  prints lines "KERNEL NAME OPTIONS..."; few: what such a
+ * device runs by default; all: every combination of mdh's, too offline_specs source KERNEL SUFFIX               prints
+ * a kernel's flattened text Exit code 1 when the binary has a kernel that printers[] below does not know. */
 #include "calibrate.h"
 #include "cuda/architectures.h"
 #include "embedded.h"
+#include "methods/cutoff/tuning.h"
+#include "methods/dcs/tuning.h"
+#include "methods/mdh/tuning.h"
 #include "quirks.h"
-#include "reference_kernel.h"
+#include "run/reference_kernel.h"
 #include "source.h"
-#include "tuning_dcs.h"
-#include "tuning_cutoff.h"
-#include "tuning_mdh.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,21 +27,26 @@ static const char *const exps[LEY_EXP_COUNT] = {"standard", "native", "polynomia
 static const char *const screenings[] = {"none", "folded", "wide"};
 static const char *const places[] = {"faces", "list"};
 
-static const char *const pairs[] = {"coulomb", "shifted", "taylor2", "taylor3", "taylor4", "yukawa", "distance-dielectric", "lennard-jones",
-                                    "buckingham", "expression", "inside", "tested"};
+static const char *const pairs[] = {
+    "coulomb",       "shifted",    "taylor2",    "taylor3", "taylor4", "yukawa", "distance-dielectric",
+    "lennard-jones", "buckingham", "expression", "inside",  "tested"};
 
 static int fastest_root(const dev_info *info)
 {
-    return info->quirks & DEV_QUIRK_PTX ? LEY_ROOT_PTX : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512 : LEY_ROOT_NATIVE;
+    return info->quirks & DEV_QUIRK_PTX      ? LEY_ROOT_PTX
+           : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512
+                                             : LEY_ROOT_NATIVE;
 }
 
 static int fastest_exp(const dev_info *info)
 {
-    return info->quirks & DEV_QUIRK_PTX ? LEY_EXP_PTX : info->device_class == DEV_CPU ? LEY_EXP_POLYNOMIAL : LEY_EXP_NATIVE;
+    return info->quirks & DEV_QUIRK_PTX    ? LEY_EXP_PTX
+           : info->device_class == DEV_CPU ? LEY_EXP_POLYNOMIAL
+                                           : LEY_EXP_NATIVE;
 }
 
-/* Made up: every recipe is good enough, and one of each kind is fastest. `fast_fma`: the multipliers are fast enough to take a share of
- * the roots, or of the exponentials. */
+/* Made up: every recipe is good enough, and one of each kind is fastest. `fast_fma`: the
+ * multipliers are fast enough to take a share of the roots, or of the exponentials. */
 static calibration made_up(int best_root, int best_exp, bool fast_fma)
 {
     calibration c = {.fma_per_s = fast_fma ? 1e13 : 1e12};
@@ -77,9 +82,10 @@ static bool is_new(const char *options)
     return true;
 }
 
-/* ---- A function a kernel ------------------------------------------------------------------------------------------------- */
+/* ---- A function a kernel --------------------------------------------------------------------- */
 
-/* What one wish leads to, unless the device refuses it. A tile shape other than that of large lattices is told in the name. */
+/* What one wish leads to, unless the device refuses it. A tile shape other than that of large
+ * lattices is told in the name. */
 static void print_dcs_choice(const dev_info *info, const calibration *c, const dcs_wish *wish)
 {
     dcs_choice choice;
@@ -105,8 +111,8 @@ static void print_dcs_shapes(const dev_info *info, const calibration *c, dcs_wis
             print_dcs_choice(info, c, &wish);
 }
 
-/* By default: each sum in all shapes, standard maths, every root, with and without a share for the multipliers. Else every variant
- * with every sum beside. */
+/* By default: each sum in all shapes, standard maths, every root, with and without a share for the
+ * multipliers. Else every variant with every sum beside. */
 static void print_dcs(const dev_info *info, depth deep)
 {
     const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
@@ -150,8 +156,8 @@ static void print_mdh_choice(const dev_info *info, const calibration *c, const m
         snprintf(share, sizeof share, "+polynomial%d", s->polynomial_exps);
     if (wish->n_a != LARGE || wish->n_b != LARGE)
         snprintf(shape, sizeof shape, "-%dx%d", s->ux, s->uy);
-    printf("mdh mdh-%s-%s-%s-%s-%s%s%s%s %s\n", choice.variant, places[s->points], screenings[s->screening], sums[s->sum],
-           roots[s->root], exp, share, shape, options);
+    printf("mdh mdh-%s-%s-%s-%s-%s%s%s%s %s\n", choice.variant, places[s->points], screenings[s->screening],
+           sums[s->sum], roots[s->root], exp, share, shape, options);
 }
 
 /* Every sum and screening, for faces and for a list. */
@@ -180,8 +186,9 @@ static void print_mdh_recipes(const dev_info *info, mdh_wish wish)
     }
 }
 
-/* By default: the default variant, its shapes, standard maths, and no share for the multipliers. Else with every recipe. All: every variant
- * too, and every recipe in every kind of screening that has it. */
+/* By default: the default variant, its shapes, standard maths, and no share for the multipliers.
+ * Else with every recipe. All: every variant too, and every recipe in every kind of screening that
+ * has it. */
 static void print_mdh(const dev_info *info, depth deep)
 {
     const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
@@ -216,12 +223,13 @@ static void print_cutoff_choice(const dev_info *info, const calibration *c, cons
     const cutoff_spec *s = &choice.spec;
     tuning_cutoff_options(s, options, sizeof options);
     if (is_new(options))
-        printf("cutoff cutoff-%s-%s-%s-%s-%s %s\n", choice.variant, pairs[s->pair], s->store == LEY_STORE_ROWS ? "rows" : "regions",
-               sums[s->total], roots[s->root], options);
+        printf("cutoff cutoff-%s-%s-%s-%s-%s %s\n", choice.variant, pairs[s->pair],
+               s->store == LEY_STORE_ROWS ? "rows" : "regions", sums[s->total], roots[s->root], options);
 }
 
-/* By default: the default variant in every sum and both orders, with standard maths too. Else with every pair function but an expression, whose
- * source is the user's; and every variant. All: every variant in every sum, and every root. */
+/* By default: the default variant in every sum and both orders, with standard maths too. Else with
+ * every pair function but an expression, whose source is the user's; and every variant. All: every
+ * variant in every sum, and every root. */
 static void print_cutoff(const dev_info *info, depth deep)
 {
     const calibration fast = usual(info, true);
@@ -235,8 +243,10 @@ static void print_cutoff(const dev_info *info, depth deep)
     wish.store = LEY_STORE_ROWS;
     for (size_t i = 0; deep > FEW && (i == 0 || variant != NULL); i++) {
         for (wish.pair = 0; wish.pair <= LEY_PAIR_SPEC_TESTED; wish.pair++)
-            for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= (deep == ALL ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_FLOAT); wish.sum++)
-                if (wish.pair == LEY_PAIR_SPEC_TAYLOR2 || (wish.pair != LEY_PAIR_SPEC_EXPRESSION && i == 0 && wish.sum == LEY_SPEC_SUM_FLOAT))
+            for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= (deep == ALL ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_FLOAT);
+                 wish.sum++)
+                if (wish.pair == LEY_PAIR_SPEC_TAYLOR2 ||
+                    (wish.pair != LEY_PAIR_SPEC_EXPRESSION && i == 0 && wish.sum == LEY_SPEC_SUM_FLOAT))
                     print_cutoff_choice(info, &fast, &wish);
         wish.variant = variant = tuning_cutoff_variant(i); /* first the default */
     }
@@ -322,7 +332,8 @@ static void print_local_reads(const dev_info *info, depth deep)
     printf("local_reads local_reads -DLEY_SUM=0 -DLEY_WIDTH=%d -DLEY_ROOT=0\n", calibrate_width(info));
 }
 
-/* A new kernel needs a row here, and a function that prints its specifications; offline.sh learns of it from the binary. */
+/* A new kernel needs a row here, and a function that prints its specifications; offline.sh learns
+ * of it from the binary. */
 static const struct {
     const char *kernel;
     void (*print)(const dev_info *info, depth deep);
@@ -340,7 +351,7 @@ static const struct {
     {"reference", print_reference},
 };
 
-/* ---- The commands -------------------------------------------------------------------------------------------------------- */
+/* ---- The commands ---------------------------------------------------------------------------- */
 
 /* The binary's kernels, by their files in cl/; false behind the last. */
 static bool next_kernel(size_t *at, char name[64])
@@ -395,8 +406,13 @@ static int print_cuda(int capability, depth deep)
 /* A GPU, or a CPU with vectors of 16 floats, as its OpenCL platform would describe it. */
 static int print_opencl(bool is_cpu, depth deep)
 {
-    dev_info info = {.device_class = is_cpu ? DEV_CPU : DEV_GPU, .vector_width = is_cpu ? 16 : 1, .max_work_group = 256,
-                     .max_work_items = {256, 256, 256}, .local_bytes = 32768, .constant_bytes = 65536, .has_double = true,
+    dev_info info = {.device_class = is_cpu ? DEV_CPU : DEV_GPU,
+                     .vector_width = is_cpu ? 16 : 1,
+                     .max_work_group = 256,
+                     .max_work_items = {256, 256, 256},
+                     .local_bytes = 32768,
+                     .constant_bytes = 65536,
+                     .has_double = true,
                      .name = "offline"};
     snprintf(info.platform, sizeof info.platform, "%s", is_cpu ? "Portable Computing Language" : "offline");
     quirks_apply(&info);
@@ -430,6 +446,7 @@ int main(int argc, char **argv)
         return print_opencl(strcmp(command, "cpu") == 0, deep);
     if (argc == 4 && strcmp(command, "source") == 0)
         return print_source(argv[2], argv[3]);
-    fprintf(stderr, "usage: offline_specs kernels | {cuda CAPABILITY | gpu | cpu} [few | all] | source KERNEL SUFFIX\n");
+    fprintf(stderr,
+            "usage: offline_specs kernels | {cuda CAPABILITY | gpu | cpu} [few | all] | source KERNEL SUFFIX\n");
     return 2;
 }

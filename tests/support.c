@@ -1,8 +1,8 @@
 #include "support.h"
 
+#include "judge/reference.h"
+#include "methods/cutoff/short_range.h"
 #include "parallel.h"
-#include "reference.h"
-#include "short_range.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,8 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
 {
     if (status == LEY_OK)
         return;
-    print_error("%s: %s: %s\n%s\n", call, ley_status_name(status), error->message, error->log != NULL ? error->log : "");
+    print_error("%s: %s: %s\n%s\n", call, ley_status_name(status), error->message,
+                error->log != NULL ? error->log : "");
     _fail(file, line);
 }
 
@@ -133,7 +134,7 @@ pthread_t support_cancel_later(ley_job *job, unsigned after_us)
     return thread;
 }
 
-/* ---- Short-range jobs -------------------------------------------------------------------------------------------- */
+/* ---- Short-range jobs ------------------------------------------------------------------------ */
 
 ley_atoms *support_crowd(size_t n, const ley_lattice *l, double beyond_A, unsigned seed)
 {
@@ -185,8 +186,9 @@ typedef struct judged {
     double *error, *right, *magnitude; /* [points] */
 } judged;
 
-/* Functions that vanish at the cutoff are differences of 1/r and something as large: that counts. Terms of radii have either sign, whatever the
- * charges: there the value counts, and for each atom what is more than its terms where they cancel. */
+/* Functions that vanish at the cutoff are differences of 1/r and something as large: that counts.
+ * Terms of radii have either sign, whatever the charges: there the value counts, and for each atom
+ * what is more than its terms where they cancel. */
 static double magnitude_at(const judged *j, const double point_A[3], double right)
 {
     ley_short_range s = j->options->short_range;
@@ -215,7 +217,10 @@ static void judge(void *context, size_t first, size_t last)
         j->right[i] = right.value;
         j->magnitude[i] = magnitude_at(j, point_A, j->right[i]);
         const double off = value - j->right[i];
-        j->error[i] = off < right.lower ? off - right.lower : off > right.higher ? off - right.higher : isnan(off) ? off : 0;
+        j->error[i] = off < right.lower    ? off - right.lower
+                      : off > right.higher ? off - right.higher
+                      : isnan(off)         ? off
+                                           : 0;
         if (right.lower == 0 && right.higher == 0)
             j->error[i] = off;
     }
@@ -242,8 +247,12 @@ support_error support_short_range_error(const ley_map *map, const ley_atoms *ato
     const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
     const double c = ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
     ley_atoms *magnitudes = with_magnitudes(atoms, options->short_range.pair);
-    judged j = {.map = map, .atoms = atoms, .magnitudes = magnitudes, .options = options,
-                .constant = short_range_constant(&options->short_range, c), .error = calloc(3 * n, sizeof(double))};
+    judged j = {.map = map,
+                .atoms = atoms,
+                .magnitudes = magnitudes,
+                .options = options,
+                .constant = short_range_constant(&options->short_range, c),
+                .error = calloc(3 * n, sizeof(double))};
     assert_non_null(j.error);
     j.right = j.error + n;
     j.magnitude = j.right + n;
@@ -265,7 +274,7 @@ support_error support_short_range_error(const ley_map *map, const ley_atoms *ato
     return e;
 }
 
-/* ---- Faults in kernels ------------------------------------------------------------------------------------------- */
+/* ---- Faults in kernels ----------------------------------------------------------------------- */
 
 static void write_changed(const char *path, const char *text, const char *from, const char *to, int *changes)
 {
@@ -315,7 +324,7 @@ void support_plant_fault(const char *kernel, const char *from, const char *to)
     setenv("LEYDEN_KERNEL_DIR", tree, 1);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static char directory[] = "/tmp/leyden_test_XXXXXX";
 
@@ -366,7 +375,7 @@ char *support_read_file(const char *path, size_t *size)
     return bytes;
 }
 
-/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 int support_on_each_device(int (*run)(const char *selector, const ley_device_info *info))
 {
@@ -396,4 +405,36 @@ bool support_open(const char *selector, const char *name, ley_engine **engine)
         print_error("%s: %s\n", name, error.message);
     ley_error_clear(&error);
     return status == LEY_OK;
+}
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+void support_note_progress(void *watch, const ley_progress *p)
+{
+    support_watch *w = watch;
+    const bool grows = p->points_done > w->done && p->points_done <= p->points_total && p->elapsed_s >= w->elapsed_s;
+    w->faults +=
+        !grows || !(p->left_s >= 0) || !(p->evaluations_per_s > 0) || (w->calls > 0 && p->points_total != w->total);
+    w->done = p->points_done;
+    w->total = p->points_total;
+    w->elapsed_s = p->elapsed_s;
+    if (++w->calls == w->cancel_at_call || (w->cancel_at_end && w->done == w->total))
+        ley_job_cancel(w->job);
+}
+
+ley_status support_run_watched(support_watch *w, int64_t *points)
+{
+    ley_error error = {0};
+    if (w->cancel_at_call < 0)
+        ley_job_cancel(w->job);
+    const ley_status status = ley_job_run(w->job, &error);
+    const ley_report *r = ley_job_report(w->job);
+    for (size_t i = 0; i < r->device_count; i++)
+        assert_int_equal(r->devices[i].status, LEY_OK); /* cancelling is no fault of a device */
+    assert_int_equal(w->faults, 0);
+    if (points != NULL)
+        *points = r->points;
+    ley_job_destroy(w->job);
+    ley_error_clear(&error);
+    return status;
 }

@@ -17,7 +17,8 @@
 #define assert_ok(call) assert_ok_at((call), &error, #call, __FILE__, __LINE__)
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line);
 
-/* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points of a 0.5 A lattice. */
+/* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points
+ * of a 0.5 A lattice. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
 
 /* Whether fewer cases will do, where instruments make everything slow: run.sh sets TEST_QUICK. */
@@ -52,17 +53,19 @@ pthread_t support_cancel_later(ley_job *job, unsigned after_us);
 /* An empty build cache from now on: a cached kernel is not tested again. */
 void support_fresh_cache(void);
 
-/* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its file replaced by `to`, in both trees. */
+/* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its file
+ * replaced by `to`, in both trees. */
 void support_plant_fault(const char *kernel, const char *from, const char *to);
 
-/* Copies a tree of kernels to the folder `target`, which it makes; in the file `changed` all of `from`, which must be there, becomes `to`. Tests run
- * at the root of the sources. */
+/* Copies a tree of kernels to the folder `target`, which it makes; in the file `changed` all of
+ * `from`, which must be there, becomes `to`. Tests run at the root of the sources. */
 void support_copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to);
 
-/* ---- Short-range jobs -------------------------------------------------------------------------------------------- */
+/* ---- Short-range jobs ------------------------------------------------------------------------ */
 
-/* n atoms of charges in [-1, 1] and radii of 1 to 2 A in the lattice and up to `beyond_A` around it: some on points, some within 0.02 A of
- * one, a crowd in one place, and one in 17 without charge. */
+/* n atoms of charges in [-1, 1] and radii of 1 to 2 A in the lattice and up to `beyond_A` around
+ * it: some on points, some within 0.02 A of one, a crowd in one place, and one in 17 without
+ * charge. */
 ley_atoms *support_crowd(size_t n, const ley_lattice *lattice, double beyond_A, unsigned seed);
 
 /* Options with all that the pair function takes; Lennard-Jones and Buckingham with an r_min of 1 A. */
@@ -82,12 +85,31 @@ const char *support_directory(void);
 /* A whole file, with a NUL behind it; the caller frees it. `size` may be NULL. */
 char *support_read_file(const char *path, size_t *size);
 
-/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
-/* Calls `run` for each device that can be used, with the words that select it alone, and adds up what it returns; 1 when there is none. */
+/* Calls `run` for each device that can be used, with the words that select it alone, and adds up
+ * what it returns; 1 when there is none. */
 int support_on_each_device(int (*run)(const char *selector, const ley_device_info *info));
 
 /* An engine of this device; false, and a line about `name`, when there is none. */
 bool support_open(const char *selector, const char *name, ley_engine **engine);
+
+/* Follows a job's progress: counts the calls and those that say nonsense, and cancels the job at a
+ * call (from 1; -1: before it runs), or when everything is computed. Set before the job is
+ * created: these wishes; `job` once it is. */
+typedef struct support_watch {
+    ley_job *job;
+    int calls, faults, cancel_at_call;
+    bool cancel_at_end;
+    int64_t done, total;
+    double elapsed_s;
+} support_watch;
+
+/* ley_job_options.progress; its context is a support_watch. */
+void support_note_progress(void *watch, const ley_progress *progress);
+
+/* Runs the watch's job, cancelled before where it wants that. No device may be blamed, nothing said
+ * be nonsense. Destroys the job. `points` (may be NULL): those of its report. */
+ley_status support_run_watched(support_watch *watch, int64_t *points);
 
 #endif

@@ -1,5 +1,5 @@
-/* APBS input files: words, sections, grids, what is refused and remarked upon, rewriting. Where APBS itself is
- * installed, its own output is what the grids and the refusals are held against. */
+/* APBS input files: words, sections, grids, what is refused and remarked upon, rewriting. Where
+ * APBS itself is installed, its own output is what the grids and the refusals are held against. */
 #include "apbs/input.h"
 #include "support.h"
 
@@ -23,7 +23,7 @@ static const char one_pqr[] = "ATOM      1  N   ASY     1       0.331   0.935  -
                               "ATOM      2  HN  ASY     1       1.159   0.151  -2.326  0.310 1.000\n"
                               "ATOM      3  CA  ASY     1       0.149   0.619  -1.067  0.570 2.275\n";
 
-/* ---- Means ------------------------------------------------------------------------------------------------------- */
+/* ---- Means ----------------------------------------------------------------------------------- */
 
 static void write_file(const char *name, const char *text, size_t size)
 {
@@ -90,7 +90,7 @@ static char *run_apbs(const char *name)
     return text;
 }
 
-/* ---- Words ------------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static void words(void **state)
 {
@@ -170,7 +170,7 @@ static void buffer(void **state)
         skip();
 }
 
-/* ---- Sections ---------------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------- */
 
 static void sections(void **state)
 {
@@ -228,7 +228,7 @@ static void sections(void **state)
     ley_apbs_input_destroy(input);
 }
 
-/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 typedef struct refusal {
     const char *text;
@@ -419,7 +419,7 @@ static void refused_files(void **state)
     ley_error_clear(&error);
 }
 
-/* ---- Remarks ----------------------------------------------------------------------------------------------------- */
+/* ---- Remarks --------------------------------------------------------------------------------- */
 
 /* The files are fine, and each makes exactly this remark. */
 static void remarks(void **state)
@@ -442,7 +442,8 @@ static void remarks(void **state)
          "in.in:5: 'bcfl' again: the last one counts\n"
          "in.in:5: the boundary is a map already\n"},
         {NULL, "parm flat p.dat", "",
-         "in.in:1: with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section of line 2 is "
+         "in.in:1: with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section "
+         "of line 2 is "
          "left to APBS\n"},
         {NULL, "kappa dx k.dx", "\n\ncalcforce comps", "in.in:6: APBS calculates no forces in a run that reads maps\n"},
         {"ATOM 1 N ASY A 5 0.5 0.9 -1.8 -0.4 1.8\nATOM 2 N ASY A5 0.5 0.9 -1.8 -0.4 1.8 N\n"
@@ -461,7 +462,8 @@ static void remarks(void **state)
         {"ATOM      1  N   GLY A1000    -999.999-999.999-999.999 -0.5 1.5\n", "", "",
          "a.pqr:1: APBS cannot read this atom\n"},
         {"ATOM      1  N   GLY A   1      -9.999  -9.999  -9.999  1.00  5.89           N  \n", "", "",
-         "a.pqr:1: this is a PDB file, not a PQR file: an element's symbol stands in columns 77-78. APBS takes its occupancies "
+         "a.pqr:1: this is a PDB file, not a PQR file: an element's symbol stands in columns 77-78. APBS takes its "
+         "occupancies "
          "for charges and its B factors for radii; pdb2pqr makes a PQR file of it\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -486,9 +488,10 @@ static void remarks_on_runs(void **state)
     (void)state;
     ley_apbs_input *pdb = read_text("read mol pdb one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n");
     assert_int_equal(ley_apbs_warning_count(pdb), 1);
-    assert_string_equal(ley_apbs_warning(pdb, 0),
-                        "in.in:4: mol 1 is a pdb file (one.pqr): the boundary is left to APBS, as leyden computes those of PQR "
-                        "files only");
+    assert_string_equal(
+        ley_apbs_warning(pdb, 0),
+        "in.in:4: mol 1 is a pdb file (one.pqr): the boundary is left to APBS, as leyden computes those of PQR "
+        "files only");
     assert_int_equal(ley_apbs_elec_get(pdb, 0)->boundary, LEY_BOUNDARY_OTHER);
     ley_apbs_input_destroy(pdb);
     static const char para[] =
@@ -512,7 +515,7 @@ static void remarks_on_runs(void **state)
     ley_apbs_input_destroy(input);
 }
 
-/* ---- Rewriting --------------------------------------------------------------------------------------------------- */
+/* ---- Rewriting ------------------------------------------------------------------------------- */
 
 static void rewritten(void **state)
 {
@@ -631,7 +634,7 @@ static void not_rewritten(void **state)
     ley_apbs_input_destroy(input);
 }
 
-/* ---- Grids, against APBS ----------------------------------------------------------------------------------------- */
+/* ---- Grids, against APBS --------------------------------------------------------------------- */
 
 /* A calculation as APBS announces it. */
 typedef struct announced {
@@ -867,7 +870,7 @@ static void grids_of_examples(void **state)
         skip();
 }
 
-/* ---- APBS takes what is written ---------------------------------------------------------------------------------- */
+/* ---- APBS takes what is written -------------------------------------------------------------- */
 
 /* A map of the lattice with one value everywhere. */
 static void write_map(const char *path, const ley_lattice *lattice, const char *value)
@@ -903,8 +906,8 @@ static double energy(const char *output)
     return sum;
 }
 
-/* A map of zeros in place of `bcfl zero` changes nothing: the rewritten file is understood, and the lattice is APBS's
- * own. */
+/* A map of zeros in place of `bcfl zero` changes nothing: the rewritten file is understood, and the
+ * lattice is APBS's own. */
 static void taken_by_apbs(void **state)
 {
     (void)state;
@@ -938,7 +941,7 @@ static void taken_by_apbs(void **state)
     }
 }
 
-/* ---- Costs ------------------------------------------------------------------------------------------------------- */
+/* ---- Costs ----------------------------------------------------------------------------------- */
 
 static void costs(void **state)
 {

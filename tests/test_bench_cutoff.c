@@ -1,8 +1,9 @@
-/* The benchmark of short-range maps: what it counts, what it says of wrong kernels. Problems are small, and few variants are built. */
+/* The benchmark of short-range maps: what it counts, what it says of wrong kernels. Problems are
+ * small, and few variants are built. */
 #include "cli_support.h"
 
-#include "engine.h"
-#include "tuning_cutoff.h"
+#include "methods/cutoff/tuning.h"
+#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,11 +74,13 @@ static void check_row(const ley_bench_device *d, const ley_bench_row *row)
     assert_true(fabs(row->kernel_s * row->evaluations_per_s / d->pairs - 1) < 1e-12);
     assert_true(row->hit_rate > 0 && row->hit_rate < 1);
     assert_true(fabs(row->root_share * row->hit_rate * d->roots_per_s / row->evaluations_per_s - 1) < 1e-9);
-    assert_true(fabs(row->fma_share / row->root_share - 6 * d->roots_per_s / d->fma_per_s) < 1e-9 * row->fma_share / row->root_share);
+    assert_true(fabs(row->fma_share / row->root_share - 6 * d->roots_per_s / d->fma_per_s) <
+                1e-9 * row->fma_share / row->root_share);
     assert_true(row->local_share >= 0);
 }
 
-/* The default: pairs are those there are; most of what it computes counts; a whole job and the sequential loop stand beside it. */
+/* The default: pairs are those there are; most of what it computes counts; a whole job and the
+ * sequential loop stand beside it. */
 static void test_default(void **state)
 {
     (void)state;
@@ -168,7 +171,8 @@ static void test_command(void **state)
 {
     (void)state;
     char row[64];
-    const cli_result *r = cli("bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0 --variant %s", usual());
+    const cli_result *r =
+        cli("bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0 --variant %s", usual());
     cli_expect(0, "pairs within it", NULL);
     snprintf(row, sizeof row, "\n%s *", usual());
     assert_non_null(strstr(r->out, row));
@@ -190,8 +194,9 @@ static void test_wrong_kernel(void **state)
 {
     (void)state;
     support_plant_fault("cutoff", "LEY_PAIR_OF_CHARGE ? first : 1", "LEY_PAIR_OF_CHARGE ? first * 1.01f : 1");
-    const cli_result *r = cli("LEYDEN_KERNEL_DIR=%s bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0 --variant %s",
-                              getenv("LEYDEN_KERNEL_DIR"), usual());
+    const cli_result *r =
+        cli("LEYDEN_KERNEL_DIR=%s bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0 --variant %s",
+            getenv("LEYDEN_KERNEL_DIR"), usual());
     unsetenv("LEYDEN_KERNEL_DIR");
     cli_expect(5, "WRONG", "a variant computes wrong results");
     assert_null(strstr(r->out, "end to end"));

@@ -1,10 +1,11 @@
-/* Atoms in bins and maps in regions: properties that hold for any problem, against lists made without bins. */
+/* Atoms in bins and maps in regions: properties that hold for any problem, against lists made
+ * without bins. */
 #include "support.h"
 
-#include "binning.h"
 #include "clock.h"
+#include "layout/binning.h"
+#include "layout/transpose.h"
 #include "parallel.h"
-#include "transpose.h"
 
 #include <math.h>
 #include <sched.h>
@@ -18,7 +19,7 @@ enum { TIMED_ATOMS = 100000, TIMED_EXTENT = 101 };
 enum { TIMED_ATOMS = 1534539, TIMED_EXTENT = 494 };
 #endif
 
-/* ---- A list of all that shall be binned ------------------------------------------------------------------------- */
+/* ---- A list of all that shall be binned ------------------------------------------------------ */
 
 typedef struct entry {
     int64_t bin;
@@ -64,7 +65,8 @@ static void sort_entries(entries *e)
 }
 
 /* Every image of every atom up to `most` cells away, if it is in reach; the bin is left 0. */
-static entries expected_entries(const binning_plan *plan, const ley_atoms *atoms, int most, size_t *outside, size_t *neutral)
+static entries expected_entries(const binning_plan *plan, const ley_atoms *atoms, int most, size_t *outside,
+                                size_t *neutral)
 {
     const binning_options *o = &plan->options;
     const ley_lattice *l = &plan->lattice;
@@ -86,8 +88,10 @@ static entries expected_entries(const binning_plan *plan, const ley_atoms *atoms
                         double d_A = position_A[axis] - l->origin_A[axis];
                         d_A = d_A + n2 * (range[2] ? o->cell_A[2][axis] : 0) + n1 * (range[1] ? o->cell_A[1][axis] : 0);
                         d_A += n0 * (range[0] ? o->cell_A[0][axis] : 0);
-                        inside = inside && d_A >= -plan->reach_A && d_A <= (double)(l->n[axis] - 1) * l->spacing_A[axis] + plan->reach_A;
-                        const int64_t bin = (int64_t)fmin(d_A * (1 / plan->side_A[axis]) + (double)plan->origin_bin[axis], (double)plan->n[axis] - 1);
+                        inside = inside && d_A >= -plan->reach_A &&
+                                 d_A <= (double)(l->n[axis] - 1) * l->spacing_A[axis] + plan->reach_A;
+                        const int64_t bin = (int64_t)fmin(
+                            d_A * (1 / plan->side_A[axis]) + (double)plan->origin_bin[axis], (double)plan->n[axis] - 1);
                         slot[axis] = (float)(d_A - (double)(bin - plan->origin_bin[axis]) * plan->side_A[axis]);
                     }
                     if (!inside)
@@ -184,7 +188,8 @@ static size_t count_extra_faults(const binned_atoms *b)
     return faults + (at != b->overflow);
 }
 
-/* Atoms within the cutoff of a region's points that its neighbourhood misses; the neighbourhood itself must exist. */
+/* Atoms within the cutoff of a region's points that its neighbourhood misses; the neighbourhood
+ * itself must exist. */
 static size_t count_missed(const binning_plan *plan, const entries *with_bins)
 {
     const ley_lattice *l = &plan->lattice;
@@ -200,17 +205,21 @@ static size_t count_missed(const binning_plan *plan, const entries *with_bins)
                     missed += home[axis] - plan->below[axis] < 0 || home[axis] + plan->above[axis] >= plan->n[axis];
                 for (size_t i = 0; i < with_bins->n; i++) {
                     const entry *e = &with_bins->all[i];
-                    const int64_t at[3] = {e->bin % plan->n[0], e->bin / plan->n[0] % plan->n[1], e->bin / plan->n[0] / plan->n[1]};
+                    const int64_t at[3] = {e->bin % plan->n[0], e->bin / plan->n[0] % plan->n[1],
+                                           e->bin / plan->n[0] / plan->n[1]};
                     double r2_A2 = 0;
                     bool found = true;
                     for (int axis = 0; axis < 3; axis++) {
                         const double low_A = (double)(r[axis] * plan->options.region[axis]) * l->spacing_A[axis];
-                        const int64_t end = (r[axis] + 1) * plan->options.region[axis], last = (end < l->n[axis] ? end : l->n[axis]) - 1;
+                        const int64_t end = (r[axis] + 1) * plan->options.region[axis],
+                                      last = (end < l->n[axis] ? end : l->n[axis]) - 1;
                         const double high_A = (double)last * l->spacing_A[axis];
-                        const double x_A = (double)e->slot[axis] + (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis];
+                        const double x_A =
+                            (double)e->slot[axis] + (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis];
                         const double off_A = fmax(0, fmax(low_A - x_A, x_A - high_A));
                         r2_A2 += off_A * off_A;
-                        found = found && at[axis] >= home[axis] - plan->below[axis] && at[axis] <= home[axis] + plan->above[axis];
+                        found = found && at[axis] >= home[axis] - plan->below[axis] &&
+                                at[axis] <= home[axis] + plan->above[axis];
                     }
                     missed += !found && r2_A2 < plan->options.cutoff_A * plan->options.cutoff_A;
                 }
@@ -280,13 +289,14 @@ static ley_lattice cube(double low_A, double h_A, int64_t n)
     return (ley_lattice){{low_A, low_A, low_A}, {h_A, h_A, h_A}, {n, n, n}};
 }
 
-/* ---- Open boundaries ------------------------------------------------------------------------------------------- */
+/* ---- Open boundaries ------------------------------------------------------------------------- */
 
 static void test_any_atoms(void **state)
 {
     (void)state;
     ley_lattice l = cube(-3, 0.5, 41);
-    const ley_lattice uneven = {{-1, 2, 1000}, {0.3, 0.5, 1.1}, {50, 31, 17}}, small = {{5, 5, 5}, {0.5, 0.5, 0.5}, {3, 1, 2}};
+    const ley_lattice uneven = {{-1, 2, 1000}, {0.3, 0.5, 1.1}, {50, 31, 17}},
+                      small = {{5, 5, 5}, {0.5, 0.5, 0.5}, {3, 1, 2}};
     binning_options o = options_of(5);
     check(support_atoms(3000, -15, 35, 1), &l, &o, 0);
     check(support_atoms(3000, 3, 8, 2), &l, &o, 0);
@@ -305,7 +315,8 @@ static void test_any_atoms(void **state)
     l = uneven;
     l.origin_A[2] = 3;
     check(support_atoms(3000, -4, 20, 7), &l, &o, 0);
-    memcpy(o.side_A, (double[]){8 * 0.3, 2 * 0.5, 3.3}, sizeof o.side_A); /* whole spacings: atoms on the walls between bins */
+    memcpy(o.side_A, (double[]){8 * 0.3, 2 * 0.5, 3.3},
+           sizeof o.side_A); /* whole spacings: atoms on the walls between bins */
     check(support_atoms(3000, -4, 20, 8), &l, &o, 0);
     memcpy(o.side_A, (double[]){1000, 0.7, 1e9}, sizeof o.side_A);
     check(support_atoms(3000, -4, 20, 8), &l, &o, 0);
@@ -325,7 +336,10 @@ static void test_clusters(void **state)
     double position_A[3 * N], charge_e[N];
     for (int i = 0; i < N; i++) {
         for (int axis = 0; axis < 3; axis++) /* half of them in a speck, as many as 1e8 A allow beyond */
-            position_A[3 * i + axis] = i % 2 ? 7.7 + 1e-4 * (i % 7 + axis) : i % 3 ? 0.01 * (i * (axis + 1) % N) : i % 4 ? 1e8 : -1e8;
+            position_A[3 * i + axis] = i % 2   ? 7.7 + 1e-4 * (i % 7 + axis)
+                                       : i % 3 ? 0.01 * (i * (axis + 1) % N)
+                                       : i % 4 ? 1e8
+                                               : -1e8;
         charge_e[i] = i % 5 - 2;
     }
     ley_atoms *atoms = NULL;
@@ -346,7 +360,8 @@ static void test_clusters(void **state)
     release(&p);
 }
 
-/* The side is that of the wished fill; few atoms do not make many bins; tables of neighbours stay small. */
+/* The side is that of the wished fill; few atoms do not make many bins; tables of neighbours stay
+ * small. */
 static void test_sides(void **state)
 {
     (void)state;
@@ -389,7 +404,7 @@ static void test_neutral_bins(void **state)
     release(&p);
 }
 
-/* ---- Periodic boundaries --------------------------------------------------------------------------------------- */
+/* ---- Periodic boundaries --------------------------------------------------------------------- */
 
 static void set_cell(binning_options *o, const char *axes, const double cell_A[3][3])
 {
@@ -402,8 +417,10 @@ static void test_images(void **state)
 {
     (void)state;
     const double box_A[3][3] = {{20, 0, 0}, {0, 17, 0}, {0, 0, 25}}, small_A[3][3] = {{7, 0, 0}, {0, 6, 0}, {0, 0, 8}};
-    const double skewed_A[3][3] = {{20, 0, 0}, {-9, 18, 0}, {7, 8, 19}}, turned_A[3][3] = {{3, 14, 9}, {-12, 4, 11}, {8, -10, 13}};
-    const double slanted_A[3][3] = {{6, 0, 0}, {5.5, 5, 0}, {-5, 4, 6}}, left_handed_A[3][3] = {{2, 15, 1}, {16, -3, 2}, {1, 2, 17}};
+    const double skewed_A[3][3] = {{20, 0, 0}, {-9, 18, 0}, {7, 8, 19}},
+                 turned_A[3][3] = {{3, 14, 9}, {-12, 4, 11}, {8, -10, 13}};
+    const double slanted_A[3][3] = {{6, 0, 0}, {5.5, 5, 0}, {-5, 4, 6}},
+                 left_handed_A[3][3] = {{2, 15, 1}, {16, -3, 2}, {1, 2, 17}};
     const char *const axes[] = {"xyz", "xy", "yz", "xz", "x", "y", "z"};
     const ley_lattice l = {{-2, 1, 3}, {0.5, 0.6, 0.7}, {33, 25, 19}};
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
@@ -438,8 +455,9 @@ static void test_same_crystal(void **state)
     double position_A[3 * N];
     for (size_t i = 0; i < N; i++)
         for (int axis = 0; axis < 3; axis++)
-            position_A[3 * i + (size_t)axis] = ley_atoms_positions_A(atoms)[3 * i + (size_t)axis] +
-                                               (axis < 2 ? (double)i * cell_A[0][axis] - 3.0 * (double)(i % 2) * cell_A[1][axis] : 0);
+            position_A[3 * i + (size_t)axis] =
+                ley_atoms_positions_A(atoms)[3 * i + (size_t)axis] +
+                (axis < 2 ? (double)i * cell_A[0][axis] - 3.0 * (double)(i % 2) * cell_A[1][axis] : 0);
     assert_ok(ley_atoms_create(N, position_A, ley_atoms_charges_e(atoms), NULL, &moved, &error));
     o.density_per_A3 = 0.1;
     problem a = bin_atoms(atoms, &l, &o), b = bin_atoms(moved, &l, &o);
@@ -459,7 +477,7 @@ static void test_same_crystal(void **state)
     release(&b);
 }
 
-/* ---- Refusals, faults, threads --------------------------------------------------------------------------------- */
+/* ---- Refusals, faults, threads --------------------------------------------------------------- */
 
 static void assert_refused(const ley_lattice *l, const binning_options *o, ley_status expected)
 {
@@ -477,11 +495,11 @@ static void test_refusals(void **state)
     (void)state;
     const ley_lattice l = cube(0, 0.5, 500), none = cube(0, 0, 1);
     const binning_options good = options_of(10);
-#define REFUSED(status, ...)                       \
-    do {                                           \
-        binning_options o = good;                  \
-        __VA_ARGS__;                               \
-        assert_refused(&l, &o, status);            \
+#define REFUSED(status, ...) \
+    do { \
+        binning_options o = good; \
+        __VA_ARGS__; \
+        assert_refused(&l, &o, status); \
     } while (0)
     REFUSED(LEY_ERROR_USAGE, o.cutoff_A = 0);
     REFUSED(LEY_ERROR_USAGE, o.cutoff_A = NAN);
@@ -499,7 +517,8 @@ static void test_refusals(void **state)
     REFUSED(LEY_ERROR_INPUT, o.side_A[0] = o.side_A[1] = o.side_A[2] = 1e-6);
     REFUSED(LEY_ERROR_INPUT, o.spare_bins = 1 << 20);
     const double flat_A[3][3] = {{1, 0, 0}, {0, 1, 0}, {2, 3, 0}}, line_A[3][3] = {{1, 2, 3}, {2, 4, 6}, {0, 0, 0}};
-    const double no_number_A[3][3] = {{NAN, 0, 0}, {0, 1, 0}, {0, 0, 1}}, no_end_A[3][3] = {{INFINITY, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const double no_number_A[3][3] = {{NAN, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                 no_end_A[3][3] = {{INFINITY, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const double thin_A[3][3] = {{0.2, 0, 0}, {0, 0.2, 0}, {0, 0, 0.2}};
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xyz", flat_A));
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xy", line_A));
@@ -523,12 +542,12 @@ static void test_planted_faults(void **state)
     int64_t bin = b->overflow_bin[0];
     float *slot = b->slot[bin * b->depth];
     assert_int_equal(count_faults(&p.plan, b, p.atoms, 0), 0);
-#define CAUGHT(number, value)                                     \
-    do {                                                          \
-        const __typeof__(number) right = (number);                \
-        (number) = (value);                                       \
-        assert_true(count_faults(&p.plan, b, p.atoms, 0) > 0);    \
-        (number) = right;                                         \
+#define CAUGHT(number, value) \
+    do { \
+        const __typeof__(number) right = (number); \
+        (number) = (value); \
+        assert_true(count_faults(&p.plan, b, p.atoms, 0) > 0); \
+        (number) = right; \
     } while (0)
     CAUGHT(slot[0], nextafterf(slot[0], 100));
     CAUGHT(slot[1], slot[1] + (float)p.plan.side_A[1]);
@@ -620,10 +639,11 @@ static void test_any_order(void **state)
     release(&b);
 }
 
-/* ---- Maps in regions ------------------------------------------------------------------------------------------- */
+/* ---- Maps in regions ------------------------------------------------------------------------- */
 
-static const int64_t shapes[][2][3] = {{{17, 9, 23}, {8, 8, 8}}, {{16, 8, 8}, {8, 8, 8}}, {{1, 1, 1}, {8, 8, 8}}, {{7, 31, 3}, {8, 8, 8}},
-                                       {{13, 11, 7}, {5, 3, 7}}, {{40, 5, 9}, {16, 2, 4}}, {{9, 10, 11}, {1, 1, 1}}, {{25, 3, 2}, {8, 4, 1}}};
+static const int64_t shapes[][2][3] = {{{17, 9, 23}, {8, 8, 8}}, {{16, 8, 8}, {8, 8, 8}},  {{1, 1, 1}, {8, 8, 8}},
+                                       {{7, 31, 3}, {8, 8, 8}},  {{13, 11, 7}, {5, 3, 7}}, {{40, 5, 9}, {16, 2, 4}},
+                                       {{9, 10, 11}, {1, 1, 1}}, {{25, 3, 2}, {8, 4, 1}}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 static tiled_slab slab_of(size_t shape, padded_store store)
@@ -641,7 +661,8 @@ static int64_t place_of(const tiled_slab *slab, int64_t x, int64_t y, int64_t z)
     return (((z / r[2] * ry + y / r[1]) * rx + x / r[0]) * r[2] + z % r[2]) * r[1] * r[0] + y % r[1] * r[0] + x % r[0];
 }
 
-/* Each point where it belongs, in each way of storing; what stands in the padding does not come along, nor is it written to. */
+/* Each point where it belongs, in each way of storing; what stands in the padding does not come
+ * along, nor is it written to. */
 static void test_transposition(void **state)
 {
     (void)state;
@@ -652,7 +673,8 @@ static void test_transposition(void **state)
             assert_true(tiled_points(&slab, &points) && tiled_bytes(&slab, &bytes));
             assert_true(bytes == points * (store == PADDED_FLOAT ? 4 : 8));
             const size_t n = (size_t)(slab.n[0] * slab.n[1] * slab.n[2]);
-            float *single = malloc((size_t)bytes), *map = malloc((n + 1) * sizeof *map), *again = malloc(n * sizeof *again), *ruined = malloc(n * sizeof *ruined);
+            float *single = malloc((size_t)bytes), *map = malloc((n + 1) * sizeof *map),
+                  *again = malloc(n * sizeof *again), *ruined = malloc(n * sizeof *ruined);
             double *twice = (double *)(void *)single;
             transpose_to_regions(&slab, memset(again, 0, n * sizeof *again), NAN, single); /* poison */
             size_t i = 0;
@@ -675,7 +697,8 @@ static void test_transposition(void **state)
             transpose_to_regions(&slab, map, NAN, single);
             transpose_to_rows(&slab, single, again);
             assert_memory_equal(map, again, n * sizeof *map);
-            const int64_t last = place_of(&slab, slab.n[0] - 1, slab.n[1] - 1, slab.n[2] - 1); /* a planted fault shows */
+            const int64_t last =
+                place_of(&slab, slab.n[0] - 1, slab.n[1] - 1, slab.n[2] - 1); /* a planted fault shows */
             if (store == PADDED_DOUBLE)
                 twice[last] += 1;
             else
@@ -705,7 +728,8 @@ static void test_seams(void **state)
         slab.n[2] = whole.region[2];
         assert_true(tiled_bytes(&whole, &bytes) && tiled_points(&slab, &layer));
         const int64_t plane = whole.n[0] * whole.n[1], points = plane * whole.n[2];
-        float *tiled = malloc((size_t)bytes), *map = malloc((size_t)points * sizeof *map), *pieces = malloc((size_t)points * sizeof *map);
+        float *tiled = malloc((size_t)bytes), *map = malloc((size_t)points * sizeof *map),
+              *pieces = malloc((size_t)points * sizeof *map);
         for (int64_t i = 0; i < bytes / 4; i++)
             tiled[i] = (float)i;
         transpose_to_rows(&whole, tiled, map);
@@ -729,7 +753,7 @@ static void test_seams(void **state)
     assert_false(tiled_bytes(&huge, &bytes));
 }
 
-/* ---- Times ----------------------------------------------------------------------------------------------------- */
+/* ---- Times ----------------------------------------------------------------------------------- */
 
 static void time_binning(const char *what, ley_atoms *atoms, bool extra)
 {
@@ -758,9 +782,10 @@ static void time_binning(const char *what, ley_atoms *atoms, bool extra)
         prepare_s = fmin(prepare_s, middle_s - start_s);
         best_s = fmin(best_s, end_s - filling_s);
         if (repeat == 6)
-            print_message("%d atoms, %s: plan %.1f ms, bins %.1f ms, sparse layer %.1f ms (%lld bins of %.2f A, %lld overflow, %lld outside)\n",
-                          TIMED_ATOMS, what, 1e3 * prepare_s, 1e3 * best_s, 1e3 * extra_s, (long long)plan.bins, plan.side_A[0],
-                          (long long)b->overflow, (long long)b->outside);
+            print_message("%d atoms, %s: plan %.1f ms, bins %.1f ms, sparse layer %.1f ms (%lld bins of %.2f A, %lld "
+                          "overflow, %lld outside)\n",
+                          TIMED_ATOMS, what, 1e3 * prepare_s, 1e3 * best_s, 1e3 * extra_s, (long long)plan.bins,
+                          plan.side_A[0], (long long)b->overflow, (long long)b->outside);
         binning_destroy(b);
     }
     free(slots);
@@ -812,7 +837,8 @@ static void test_transposition_time(void **state)
         best_s = fmin(best_s, ley_clock_s() - start_s);
     }
     assert_true(map[points - 1] == (float)place_of(&slab, slab.n[0] - 1, slab.n[1] - 1, slab.n[2] - 1));
-    print_message("%d^3 points to rows: %.3f s, %.1f GB/s read and written\n", TIMED_EXTENT, best_s, 8e-9 * (double)points / best_s);
+    print_message("%d^3 points to rows: %.3f s, %.1f GB/s read and written\n", TIMED_EXTENT, best_s,
+                  8e-9 * (double)points / best_s);
     free(tiled);
     free(map);
 }
@@ -820,11 +846,13 @@ static void test_transposition_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_atoms),    cmocka_unit_test(test_clusters),   cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_neutral_bins), cmocka_unit_test(test_images),     cmocka_unit_test(test_same_crystal),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_planted_faults), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_any_order),    cmocka_unit_test(test_transposition), cmocka_unit_test(test_seams),
-        cmocka_unit_test(test_binning_time), cmocka_unit_test(test_transposition_time),
+        cmocka_unit_test(test_any_atoms),     cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_sides),         cmocka_unit_test(test_neutral_bins),
+        cmocka_unit_test(test_images),        cmocka_unit_test(test_same_crystal),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_transposition), cmocka_unit_test(test_seams),
+        cmocka_unit_test(test_binning_time),  cmocka_unit_test(test_transposition_time),
     };
     return cmocka_run_group_tests_name("binning", tests, NULL, NULL);
 }

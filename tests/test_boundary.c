@@ -1,11 +1,11 @@
-/* Dirichlet boundaries on the host: constants, references against the values that APBS itself writes, SDH, checks,
- * files. */
+/* Dirichlet boundaries on the host: constants, references against the values that APBS itself
+ * writes, SDH, checks, files. */
 #include "support.h"
 
-#include "boundary.h"
 #include "clock.h"
-#include "reference.h"
-#include "solvent.h"
+#include "core/boundary.h"
+#include "core/solvent.h"
+#include "judge/reference.h"
 
 #include <float.h>
 #include <math.h>
@@ -89,7 +89,7 @@ static void expect_usage(const ley_solvent *solvent, const char *message)
     assert_int_equal(solvent_check(solvent, NULL), LEY_ERROR_USAGE);
 }
 
-/* ---- Solvent --------------------------------------------------------------------------------------------------- */
+/* ---- Solvent --------------------------------------------------------------------------------- */
 
 static void constants(void **state)
 {
@@ -98,8 +98,8 @@ static void constants(void **state)
     assert_near(ley_solvent_coulomb_constant(&water), 560.45609488242417, 1e-15);
     assert_true(ley_ionic_strength_M(&water) == 0 && ley_screening_per_A(&water) == 0);
     assert_near(ley_ionic_strength_M(&salty), 0.15, 1e-15);
-    /* By hand, with 30 digits: sqrt(0.15 1e-16 8 pi 6.022045e23 (4.803242384e-10)^2 / (1000 78.54 1.380662e-16
-     * 298.15)). */
+    /* By hand, with 30 digits: sqrt(0.15 1e-16 8 pi 6.022045e23 (4.803242384e-10)^2 / (1000 78.54
+     * 1.380662e-16 298.15)). */
     assert_near(ley_screening_per_A(&salty), 0.12728156868745425, 1e-15);
     ley_solvent warm = salty;
     warm.temperature_K = 2 * salty.temperature_K;
@@ -148,7 +148,7 @@ static void solvents_out_of_range(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Geometry -------------------------------------------------------------------------------------------------- */
+/* ---- Geometry -------------------------------------------------------------------------------- */
 
 static const ley_lattice uneven = {.origin_A = {-3.1, 2.7, 100.3}, .spacing_A = {0.5, 0.7, 0.11}, .n = {5, 4, 3}};
 
@@ -221,7 +221,7 @@ static void boundaries_that_cannot_be(void **state)
     assert_null(boundary);
 }
 
-/* ---- References against APBS ----------------------------------------------------------------------------------- */
+/* ---- References against APBS ----------------------------------------------------------------- */
 
 typedef struct apbs_case {
     const char *pqr; /* below APBS's examples */
@@ -378,7 +378,7 @@ static void sdh_as_apbs_has_it(void **state)
     as_apbs_has_it("sdh", reference_sdh, 1e-14);
 }
 
-/* ---- SDH ------------------------------------------------------------------------------------------------------- */
+/* ---- SDH ------------------------------------------------------------------------------------- */
 
 /* Production against the judge, on all points, relative to the largest value. */
 static void expect_sdh(ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent, double tolerance)
@@ -442,7 +442,8 @@ static void one_ion(void **state)
     const double screened = bare * exp(-k * 8.5) / (1 + k * 1.5);
     assert_near(values[0], screened, 1e-14);
     assert_near(reference_mdh(atoms, point_A, &salty).value, screened, 1e-14);
-    assert_true(values[1] == 0 && reference_mdh(atoms, point_A + 3, &salty).value == 0); /* exp(-1e6): nothing, and no nan */
+    assert_true(values[1] == 0 &&
+                reference_mdh(atoms, point_A + 3, &salty).value == 0); /* exp(-1e6): nothing, and no nan */
     ley_boundary_destroy(boundary);
 
     const double centre_A[] = {9, 9, 9, 1, 2, 3};
@@ -467,7 +468,8 @@ static void neutral_molecules(void **state)
     expect_sdh(boundary, atoms, &water, 1e-15);
     const double er = 78.54 / 2, dipole = 560.45609488242417 / (78.54 * 1e6) * 3 * er / (1 + 2 * er);
     assert_near(ley_boundary_read_values(boundary)[0], dipole, 1e-14);
-    assert_near(reference_mdh(atoms, far_A, &water).value, 560.45609488242417 / 78.54 * (1 / 999.5 - 1 / 1000.5), 1e-12);
+    assert_near(reference_mdh(atoms, far_A, &water).value, 560.45609488242417 / 78.54 * (1 / 999.5 - 1 / 1000.5),
+                1e-12);
     /* Not even where it lies on the point: APBS has 0/0 there. */
     const double on_A[3] = {0};
     assert_true(reference_mdh(atoms, on_A, &water).value == 0 && reference_mdh(atoms, on_A, &salty).value == 0);
@@ -503,7 +505,7 @@ static void edges_agree(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Atoms on points ------------------------------------------------------------------------------------------- */
+/* ---- Atoms on points ------------------------------------------------------------------------- */
 
 static void expect_on(const ley_boundary *boundary, const double position_A[6], const char *place)
 {
@@ -612,7 +614,7 @@ static void many_atoms_and_points(void **state)
     free(point_A);
 }
 
-/* ---- Coarser maps ---------------------------------------------------------------------------------------------- */
+/* ---- Coarser maps ---------------------------------------------------------------------------- */
 
 static void strides(void **state)
 {
@@ -649,7 +651,7 @@ static void strides(void **state)
     ley_boundary_destroy(boundary);
 }
 
-/* ---- Files ----------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static ley_boundary *some_boundary(const ley_lattice *lattice, bool floats)
 {
@@ -868,7 +870,7 @@ static void large_maps_are_quick(void **state)
     }
 }
 
-/* ---- Lists of points ------------------------------------------------------------------------------------------- */
+/* ---- Lists of points ------------------------------------------------------------------------- */
 
 static void expect_points(const char *text, int64_t expected, double first_x, double last_z)
 {

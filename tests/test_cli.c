@@ -12,14 +12,15 @@
 
 #define SMALL "--dims 20,9,5 --spacing 0.75"
 
-/* ---- Usage ------------------------------------------------------------------------------------------------------ */
+/* ---- Usage ----------------------------------------------------------------------------------- */
 
 static void test_help_and_version(void **state)
 {
     (void)state;
     cli("--help");
     cli_expect(0, "Usage: leyden COMMAND", NULL);
-    for (const char *const *name = (const char *const[]){"devices", "map", "slice", "bench", NULL}; *name != NULL; name++) {
+    for (const char *const *name = (const char *const[]){"devices", "map", "slice", "bench", NULL}; *name != NULL;
+         name++) {
         assert_non_null(strstr(cli("help")->out, *name));
         char *help = strdup(cli("help %s", *name)->out);
         cli_expect(0, "Usage: leyden", NULL);
@@ -29,7 +30,8 @@ static void test_help_and_version(void **state)
         free(help);
     }
     char *overview = strdup(cli("help")->out);
-    for (const char *const *plea = (const char *const[]){"help help", "help --help", "help -h", "-h", NULL}; *plea != NULL; plea++)
+    for (const char *const *plea = (const char *const[]){"help help", "help --help", "help -h", "-h", NULL};
+         *plea != NULL; plea++)
         assert_string_equal(cli("%s", *plea)->out, overview);
     cli_expect(0, NULL, NULL);
     free(overview);
@@ -162,7 +164,7 @@ static void test_wrong_options(void **state)
     CLI_CHECK_FAILURES(cases);
 }
 
-/* ---- Files that are not what they should be --------------------------------------------------------------------- */
+/* ---- Files that are not what they should be -------------------------------------------------- */
 
 static void write_bad_molecules(void)
 {
@@ -172,7 +174,8 @@ static void write_bad_molecules(void)
     unsigned random = 1;
     cli_write("empty.pqr", "", 0);
     cli_write_text("none.pqr", "REMARK no atom\nEND\n");
-    snprintf(text, sizeof text, "REMARK\n%sATOM      2  NA  ION A   1       1.000     two   3.000  1.0000 1.8000\n", good);
+    snprintf(text, sizeof text, "REMARK\n%sATOM      2  NA  ION A   1       1.000     two   3.000  1.0000 1.8000\n",
+             good);
     cli_write_text("word.pqr", text);
     snprintf(text, sizeof text, "%sATOM      2  NA  ION A   1       1.000   2.000   3.000  1.0000\n", good);
     cli_write_text("short.pqr", text);
@@ -184,7 +187,8 @@ static void write_bad_molecules(void)
     cli_write("noise.pqr", noise, sizeof noise);
     gzFile packed = gzopen(cli_path("whole.pqr.gz"), "wb");
     for (int i = 0; i < 1000; i++)
-        gzprintf(packed, "ATOM %6d  C   MOL A %4d    %8.3f %8.3f %8.3f  1.0000  1.7000\n", i, i, 0.1 * i, 0.3 * i, 0.7 * i);
+        gzprintf(packed, "ATOM %6d  C   MOL A %4d    %8.3f %8.3f %8.3f  1.0000  1.7000\n", i, i, 0.1 * i, 0.3 * i,
+                 0.7 * i);
     gzclose(packed);
     size_t size;
     char *bytes = cli_read("whole.pqr.gz", &size);
@@ -271,7 +275,7 @@ static void test_a_map_that_exists_survives_a_failure(void **state)
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
-/* ---- Devices that are missing or wrong -------------------------------------------------------------------------- */
+/* ---- Devices that are missing or wrong ------------------------------------------------------- */
 
 static void test_no_device(void **state)
 {
@@ -290,7 +294,8 @@ static void test_no_device(void **state)
         cli_expect(3, "HOME or XDG_CACHE_HOME must name a folder", "no device found");
 }
 
-/* Compilers print their warnings past us, so there must be none, even where nothing is in any cache. */
+/* Compilers print their warnings past us, so there must be none, even where nothing is in any
+ * cache. */
 static void test_quiet_first_runs_say_nothing(void **state)
 {
     (void)state;
@@ -360,18 +365,22 @@ static void test_a_kernel_that_is_wrong(void **state)
         const char *directory, *from, *to;
         const char *not_in; /* a variant that has nothing of it */
     } faults[] = {
-        {"far_cl", "LEY_ROOT_SCALE", "(1.01f * LEY_ROOT_SCALE)", NULL},          /* 1 % too much */
-        {"near_cl", "a.w * rsqrt(", "a.w * 1.01f * rsqrt(", "simple"},           /* the same within r_min, where atoms are staged */
-        {"clamp_cl", ": ley_clamped_r2(dx2[u] + dyz2,", ": ley_clamped_r2(1.02f * (dx2[u] + dyz2),", "tiled16"}, /* where not */
-        {"batch_cl", "accumulate || block > 0", "block > 0", NULL},              /* the last launch wins */
-        {"row_cl", "v * LEY_WG_Y * row_vectors", "v * LEY_WG_Y * 0", "simple"},  /* rows on top of each other; it has one */
+        {"far_cl", "LEY_ROOT_SCALE", "(1.01f * LEY_ROOT_SCALE)", NULL}, /* 1 % too much */
+        {"near_cl", "a.w * rsqrt(", "a.w * 1.01f * rsqrt(",
+         "simple"}, /* the same within r_min, where atoms are staged */
+        {"clamp_cl", ": ley_clamped_r2(dx2[u] + dyz2,", ": ley_clamped_r2(1.02f * (dx2[u] + dyz2),",
+         "tiled16"},                                                /* where not */
+        {"batch_cl", "accumulate || block > 0", "block > 0", NULL}, /* the last launch wins */
+        {"row_cl", "v * LEY_WG_Y * row_vectors", "v * LEY_WG_Y * 0",
+         "simple"}, /* rows on top of each other; it has one */
     };
     static const char *const kinds[] = {"", "--variant simple", "--variant tiled16"};
     for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
         support_copy_kernels("cl", cli_path(faults[f].directory), "dcs.cl", faults[f].from, faults[f].to);
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
             const bool usual = kinds[k][0] == '\0'; /* stages its atoms like tiled16 */
-            if (faults[f].not_in != NULL && (strstr(kinds[k], faults[f].not_in) != NULL || (usual && strcmp(faults[f].not_in, "tiled16") == 0)))
+            if (faults[f].not_in != NULL &&
+                (strstr(kinds[k], faults[f].not_in) != NULL || (usual && strcmp(faults[f].not_in, "tiled16") == 0)))
                 continue;
             const cli_result *r =
                 cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0 %s", cli_path(faults[f].directory), kinds[k]);
@@ -384,7 +393,7 @@ static void test_a_kernel_that_is_wrong(void **state)
     cli_expect(0, NULL, NULL);
 }
 
-/* ---- Good maps -------------------------------------------------------------------------------------------------- */
+/* ---- Good maps ------------------------------------------------------------------------------- */
 
 static ley_atoms *read_molecule(const char *path)
 {
@@ -416,7 +425,8 @@ static void test_a_map_by_padding(void **state)
     cli_expect(0, "written: out/a.dx", NULL);
     assert_non_null(strstr(r->out, "accuracy: error at most"));
     assert_non_null(strstr(r->out, "40 atoms"));
-    assert_non_null(strstr(r->out, "\nmodel: point charges in a uniform dielectric of 1 (--dielectric), not Poisson-Boltzmann\n"));
+    assert_non_null(
+        strstr(r->out, "\nmodel: point charges in a uniform dielectric of 1 (--dielectric), not Poisson-Boltzmann\n"));
     assert_string_equal(r->err, "");
     assert_right_map(cli_path("ion.pqr"), "out/a.dx", 1, 0.05);
     char *text = cli_read("out/a.dx", NULL);
@@ -433,9 +443,11 @@ static void test_a_map_by_padding(void **state)
 static void test_dims_origin_and_units(void **state)
 {
     (void)state;
-    cli("map ion.pqr -o out/a.dx.gz --dims 21,10,7 --origin -1.5,2,3.25 --spacing 0.75 --units V --dielectric 4 --r-min 1");
+    cli("map ion.pqr -o out/a.dx.gz --dims 21,10,7 --origin -1.5,2,3.25 --spacing 0.75 --units V --dielectric 4 "
+        "--r-min 1");
     cli_expect(0, "21 x 10 x 7 = 1,470 points", NULL);
-    const double scale = ley_coulomb_constant(LEY_UNITS_VOLT, 4, 298.15) / ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
+    const double scale =
+        ley_coulomb_constant(LEY_UNITS_VOLT, 4, 298.15) / ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
     assert_right_map(cli_path("ion.pqr"), "out/a.dx.gz", scale, 1);
     ley_map *map = cli_read_map("out/a.dx.gz");
     const ley_lattice *lattice = ley_map_lattice(map), wanted = {{-1.5, 2, 3.25}, {0.75, 0.75, 0.75}, {21, 10, 7}};
@@ -520,7 +532,8 @@ static void test_two_vendors_agree(void **state)
     need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
     cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/one.dx --dims 60,50,40 --device 0 --variant simple");
     cli_expect(0, NULL, NULL);
-    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/all.dx --dims 60,50,40 --device all --variant simple --slab-planes 1");
+    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/all.dx --dims 60,50,40 --device all --variant simple --slab-planes "
+        "1");
     cli_expect(0, "device 1:", NULL);
     ley_map *one = cli_read_map("out/one.dx"), *all = cli_read_map("out/all.dx");
     assert_true(support_difference(all, one) < 1e-5);
@@ -528,32 +541,33 @@ static void test_two_vendors_agree(void **state)
     ley_map_destroy(all);
 }
 
-/* ---- The report ------------------------------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static void test_the_json_report(void **state)
 {
     (void)state;
     const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --verify 100 --json out/a.json");
     cli_expect(0, "written:", NULL);
-    cli_python("import json\n"
-               "r = json.load(open('out/a.json'))\n"
-               "assert (r['program'], r['command'], r['operand']) == ('leyden', 'map', 'ion.pqr')\n"
-               "o = r['options']\n"
-               "for name in '''output method spacing dims origin padding dielectric temperature units r-min device math sum\n"
-               "variant verify seed slab-planes json quiet'''.split(): assert name in o, name\n"
-               "assert o['spacing'] == 0.75 and o['dims'] == [20, 9, 5] and o['origin'] is None and o['units'] == 'kT/e'\n"
-               "assert r['status'] == 'LEY_OK' and r['exit_code'] == 0\n"
-               "assert r['molecule']['atoms'] == 40 and r['lattice']['points'] == 900\n"
-               "d, = r['devices']\n"
-               "assert d['device']['name'] and d['device']['driver'] and d['variant'] and d['root'] and d['share'] == 1\n"
-               "assert d['points'] == 900 and d['evaluations_per_s'] > 0 and '-DLEY_WIDTH=' in d['specification']\n"
-               "assert r['evaluations'] == 36000 and r['evaluations_per_s'] > 0\n"
-               "for phase in 'reading preparing computing verifying writing total'.split(): assert r['seconds'][phase] >= 0\n"
-               "a = r['accuracy']\n"
-               "assert a['points'] == 100 and a['passed'] and 0 <= a['max_error'] < a['tolerance'] <= 1e-5\n"
-               "assert sum(s['count'] for s in r['slabs']) == 5\n"
-               "import os\n"
-               "assert r['bytes_written'] == os.path.getsize('out/a.dx')\n");
+    cli_python(
+        "import json\n"
+        "r = json.load(open('out/a.json'))\n"
+        "assert (r['program'], r['command'], r['operand']) == ('leyden', 'map', 'ion.pqr')\n"
+        "o = r['options']\n"
+        "for name in '''output method spacing dims origin padding dielectric temperature units r-min device math sum\n"
+        "variant verify seed slab-planes json quiet'''.split(): assert name in o, name\n"
+        "assert o['spacing'] == 0.75 and o['dims'] == [20, 9, 5] and o['origin'] is None and o['units'] == 'kT/e'\n"
+        "assert r['status'] == 'LEY_OK' and r['exit_code'] == 0\n"
+        "assert r['molecule']['atoms'] == 40 and r['lattice']['points'] == 900\n"
+        "d, = r['devices']\n"
+        "assert d['device']['name'] and d['device']['driver'] and d['variant'] and d['root'] and d['share'] == 1\n"
+        "assert d['points'] == 900 and d['evaluations_per_s'] > 0 and '-DLEY_WIDTH=' in d['specification']\n"
+        "assert r['evaluations'] == 36000 and r['evaluations_per_s'] > 0\n"
+        "for phase in 'reading preparing computing verifying writing total'.split(): assert r['seconds'][phase] >= 0\n"
+        "a = r['accuracy']\n"
+        "assert a['points'] == 100 and a['passed'] and 0 <= a['max_error'] < a['tolerance'] <= 1e-5\n"
+        "assert sum(s['count'] for s in r['slabs']) == 5\n"
+        "import os\n"
+        "assert r['bytes_written'] == os.path.getsize('out/a.dx')\n");
     cli_expect(0, NULL, NULL);
     r = cli("map ion.pqr -o out/a.dx " SMALL " --json -");
     cli_expect(0, "\"program\": \"leyden\"", NULL);
@@ -570,7 +584,7 @@ static void test_the_json_report_of_a_failure(void **state)
     cli_assert_nothing_left();
 }
 
-/* ---- Signals ---------------------------------------------------------------------------------------------------- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 enum { PATIENCE_MS = 20000 }; /* the whole map takes minutes; a busy machine is slow to measure and to build */
 
@@ -617,7 +631,7 @@ static void test_interrupted_while_writing(void **state)
     cli_assert_nothing_left();
 }
 
-/* ---- The build cache -------------------------------------------------------------------------------------------- */
+/* ---- The build cache ------------------------------------------------------------------------- */
 
 static const char *reported_cache_use(const char *settings)
 {
@@ -711,7 +725,7 @@ static void test_a_cache_that_cannot_be_is_said(void **state)
     assert_string_equal(r->err, "");
 }
 
-/* ---- The other commands ----------------------------------------------------------------------------------------- */
+/* ---- The other commands ---------------------------------------------------------------------- */
 
 static void write_test_map(void)
 {

@@ -1,4 +1,5 @@
-/* `leyden boundary` and `leyden apbs` from end to end. The real APBS takes part where it is installed. */
+/* `leyden boundary` and `leyden apbs` from end to end. The real APBS takes part where it is
+ * installed. */
 #include "cli_support.h"
 
 #include <math.h>
@@ -30,15 +31,17 @@ static int prepare(void **state)
     return cli_prepare(state);
 }
 
-/* ---- Usage ------------------------------------------------------------------------------------------------------ */
+/* ---- Usage ----------------------------------------------------------------------------------- */
 
 static void test_help(void **state)
 {
     (void)state;
-    static const char *const said[] = {"--dime NX,NY,NZ", "--glen", "--gcent", "--ion C,Z,R", "--bcfl KIND",
-                                       "--points FILE", "(default: 78.54)", "(default: mdh)", "--verify N", NULL};
-    static const char *const said_of_apbs[] = {"INPUT [options] [-- ARGUMENTS]", "--keep DIR", "--no-run", "--force",
-                                               "--boundary-tol T", "(default: auto)", "exit code is that of apbs", NULL};
+    static const char *const said[] = {
+        "--dime NX,NY,NZ", "--glen",           "--gcent",        "--ion C,Z,R", "--bcfl KIND",
+        "--points FILE",   "(default: 78.54)", "(default: mdh)", "--verify N",  NULL};
+    static const char *const said_of_apbs[] = {
+        "INPUT [options] [-- ARGUMENTS]", "--keep DIR", "--no-run", "--force", "--boundary-tol T", "(default: auto)",
+        "exit code is that of apbs",      NULL};
     const cli_result *r = cli("boundary --help");
     cli_expect(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL);
     for (size_t i = 0; said[i] != NULL; i++)
@@ -95,22 +98,22 @@ static void test_wrong_options(void **state)
     CLI_CHECK_FAILURES(cases);
 }
 
-/* ---- Files and values ------------------------------------------------------------------------------------------- */
+/* ---- Files and values ------------------------------------------------------------------------ */
 
 /* Multiple Debye-Hueckel from the formula, and the files that hold it. */
-#define PYTHON_MDH                                                                                                     \
-    "import math, struct\n"                                                                                            \
-    "def atoms():\n"                                                                                                   \
-    "    for line in open('ion.pqr'):\n"                                                                               \
-    "        yield [float(w) for w in line.split()[6:11]]\n"                                                           \
-    "molecule = list(atoms())\n"                                                                                       \
-    "def kappa(I, eps, T):\n"                                                                                          \
-    "    return math.sqrt(8*math.pi*6.022045e23*4.803242384e-10**2*I*1e-16/(1000*eps*1.380662e-16*T))\n"               \
-    "def mdh(p, eps=78.54, T=298.15, I=0.15):\n"                                                                       \
-    "    C = 1.6021773e-19**2/(4*math.pi*8.8541878e-12*1.3806581e-23*T)*1e10\n"                                        \
-    "    k = kappa(I, eps, T)\n"                                                                                       \
-    "    d = [(math.dist(p, a[:3]), a[3], a[4]) for a in molecule]\n"                                                  \
-    "    return C/eps*sum(q/r*math.exp(-k*(r-R))/(1+k*R) for r, q, R in d)\n"                                          \
+#define PYTHON_MDH \
+    "import math, struct\n" \
+    "def atoms():\n" \
+    "    for line in open('ion.pqr'):\n" \
+    "        yield [float(w) for w in line.split()[6:11]]\n" \
+    "molecule = list(atoms())\n" \
+    "def kappa(I, eps, T):\n" \
+    "    return math.sqrt(8*math.pi*6.022045e23*4.803242384e-10**2*I*1e-16/(1000*eps*1.380662e-16*T))\n" \
+    "def mdh(p, eps=78.54, T=298.15, I=0.15):\n" \
+    "    C = 1.6021773e-19**2/(4*math.pi*8.8541878e-12*1.3806581e-23*T)*1e10\n" \
+    "    k = kappa(I, eps, T)\n" \
+    "    d = [(math.dist(p, a[:3]), a[3], a[4]) for a in molecule]\n" \
+    "    return C/eps*sum(q/r*math.exp(-k*(r-R))/(1+k*R) for r, q, R in d)\n" \
     "def close(a, b, scale=1): assert abs(a-b) <= 1e-5*max(abs(b), 1e-2*scale), (a, b)\n"
 
 static void test_the_files_of_a_lattice(void **state)
@@ -118,48 +121,48 @@ static void test_the_files_of_a_lattice(void **state)
     (void)state;
     static const char *const endings[] = {"dx", "bin", "csv"};
     for (size_t i = 0; i < 3; i++) {
-        const cli_result *r = cli("boundary ion.pqr -o out/a.%s " LATTICE " --gcent mol --sum double " SALT " --verify 50", endings[i]);
+        const cli_result *r =
+            cli("boundary ion.pqr -o out/a.%s " LATTICE " --gcent mol --sum double " SALT " --verify 50", endings[i]);
         cli_expect(0, "written: out/a.", NULL);
         assert_non_null(strstr(r->out, "382 points on the faces of 9 x 8 x 7"));
         assert_non_null(strstr(r->out, "ionic strength 0.15 M, kappa 0.12728"));
         assert_non_null(strstr(r->out, "accuracy: error at most"));
         assert_string_equal(r->err, "");
     }
-    cli_python(PYTHON_MDH
-               "n, length = (9, 8, 7), (30, 28, 33)\n"
-               "low = [min(a[i] for a in molecule) for i in range(3)]\n"
-               "high = [max(a[i] for a in molecule) for i in range(3)]\n"
-               "h = [l/(m-1) for l, m in zip(length, n)]\n"
-               "origin = [(a+b)/2-l/2 for a, b, l in zip(low, high, length)]\n"
-               "def at(node): return [o+i*s for o, i, s in zip(origin, node, h)]\n"
-               "nodes = []\n"
-               "for axis in range(3):\n"
-               "    a, b = [x for x in range(3) if x != axis]\n"
-               "    for side in (0, n[axis]-1):\n"
-               "        for j in range(n[b]):\n"
-               "            for i in range(n[a]):\n"
-               "                node = [0]*3\n"
-               "                node[axis], node[a], node[b] = side, i, j\n"
-               "                nodes.append(tuple(node))\n"
-               "wanted = [mdh(at(node)) for node in nodes]\n"
-               "scale = max(map(abs, wanted))\n"
-               "raw = struct.unpack('<382d', open('out/a.bin', 'rb').read())\n"
-               "for a, b in zip(raw, wanted): close(a, b, scale)\n"
-               "rows = open('out/a.csv').read().split('\\n')\n"
-               "assert rows[0] == 'x,y,z,phi' and len(rows) == 384\n"
-               "for row, node, value in zip(rows[1:], nodes, raw):\n"
-               "    row = [float(w) for w in row.split(',')]\n"
-               "    assert math.dist(row[:3], at(node)) < 1e-9 and abs(row[3]-value) <= 1e-8*abs(value)\n"
-               "text = open('out/a.dx').read()\n"
-               "assert '# solvent: dielectric 78.54' in text and '# boundary: mdh' in text\n"
-               "words = text.split('data follows')[1].split('attribute')[0].split()\n"
-               "assert len(words) == 9*8*7\n"
-               "for node, value in zip(nodes, raw):\n"
-               "    x, y, z = node\n"
-               "    assert abs(float(words[(x*8+y)*7+z])-value) <= 1e-8*abs(value)\n"
-               "for x in range(1, 8):\n"
-               "    for y in range(1, 7):\n"
-               "        for z in range(1, 6): assert words[(x*8+y)*7+z] == '0'\n");
+    cli_python(PYTHON_MDH "n, length = (9, 8, 7), (30, 28, 33)\n"
+                          "low = [min(a[i] for a in molecule) for i in range(3)]\n"
+                          "high = [max(a[i] for a in molecule) for i in range(3)]\n"
+                          "h = [l/(m-1) for l, m in zip(length, n)]\n"
+                          "origin = [(a+b)/2-l/2 for a, b, l in zip(low, high, length)]\n"
+                          "def at(node): return [o+i*s for o, i, s in zip(origin, node, h)]\n"
+                          "nodes = []\n"
+                          "for axis in range(3):\n"
+                          "    a, b = [x for x in range(3) if x != axis]\n"
+                          "    for side in (0, n[axis]-1):\n"
+                          "        for j in range(n[b]):\n"
+                          "            for i in range(n[a]):\n"
+                          "                node = [0]*3\n"
+                          "                node[axis], node[a], node[b] = side, i, j\n"
+                          "                nodes.append(tuple(node))\n"
+                          "wanted = [mdh(at(node)) for node in nodes]\n"
+                          "scale = max(map(abs, wanted))\n"
+                          "raw = struct.unpack('<382d', open('out/a.bin', 'rb').read())\n"
+                          "for a, b in zip(raw, wanted): close(a, b, scale)\n"
+                          "rows = open('out/a.csv').read().split('\\n')\n"
+                          "assert rows[0] == 'x,y,z,phi' and len(rows) == 384\n"
+                          "for row, node, value in zip(rows[1:], nodes, raw):\n"
+                          "    row = [float(w) for w in row.split(',')]\n"
+                          "    assert math.dist(row[:3], at(node)) < 1e-9 and abs(row[3]-value) <= 1e-8*abs(value)\n"
+                          "text = open('out/a.dx').read()\n"
+                          "assert '# solvent: dielectric 78.54' in text and '# boundary: mdh' in text\n"
+                          "words = text.split('data follows')[1].split('attribute')[0].split()\n"
+                          "assert len(words) == 9*8*7\n"
+                          "for node, value in zip(nodes, raw):\n"
+                          "    x, y, z = node\n"
+                          "    assert abs(float(words[(x*8+y)*7+z])-value) <= 1e-8*abs(value)\n"
+                          "for x in range(1, 8):\n"
+                          "    for y in range(1, 7):\n"
+                          "        for z in range(1, 6): assert words[(x*8+y)*7+z] == '0'\n");
     cli_expect(0, NULL, NULL);
 }
 
@@ -171,12 +174,11 @@ static void test_points(void **state)
     cli_expect(0, "3 points of p.csv", NULL);
     cli("boundary ion.pqr -o out/b.dat --format raw --points p.csv --sdie 4 --temp 310 " SALT);
     cli_expect(0, "Debye length", NULL);
-    cli_python(PYTHON_MDH
-               "points = (20, 3, 4), (-15.5, 10, 0), (30, 30, 30)\n"
-               "rows = open('out/a.csv').read().split('\\n')[1:4]\n"
-               "for p, row in zip(points, rows): close(float(row.split(',')[3]), mdh(p, I=0))\n"
-               "raw = struct.unpack('<3d', open('out/b.dat', 'rb').read())\n"
-               "for p, v in zip(points, raw): close(v, mdh(p, eps=4, T=310))\n");
+    cli_python(PYTHON_MDH "points = (20, 3, 4), (-15.5, 10, 0), (30, 30, 30)\n"
+                          "rows = open('out/a.csv').read().split('\\n')[1:4]\n"
+                          "for p, row in zip(points, rows): close(float(row.split(',')[3]), mdh(p, I=0))\n"
+                          "raw = struct.unpack('<3d', open('out/b.dat', 'rb').read())\n"
+                          "for p, v in zip(points, raw): close(v, mdh(p, eps=4, T=310))\n");
     cli_expect(0, NULL, NULL);
 }
 
@@ -193,7 +195,8 @@ static void test_bad_points(void **state)
         {"boundary ion.pqr -o out/a.csv --points many.txt", 2, "many.txt:1:"},
         {"boundary ion.pqr -o out/a.csv --points none.txt", 2, "none.txt: no points"},
         {"boundary ion.pqr -o out/a.csv --points nosuch.txt", 2, "nosuch.txt: No such file"},
-        {"boundary ion.pqr -o none.txt --format raw --points none.txt", 1, "--output: 'none.txt' is the file of the points"},
+        {"boundary ion.pqr -o none.txt --format raw --points none.txt", 1,
+         "--output: 'none.txt' is the file of the points"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -246,14 +249,17 @@ static void test_faces_through_the_molecule(void **state)
     static const char warning[] = "warning: the lattice cuts through the molecule: ";
     cli_write_text("pair.pqr", "ATOM 1 N MOL A 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL A 1 5.0 1.0 2.0 1.0 1.5\n");
 #define CENTRED "boundary pair.pqr -o out/a.dx --gcent 0,0,0 --dime 9,9,9 "
-    const cli_result *r = cli(CENTRED "--glen 13.5,13.5,13.5"); /* from -6.75 to 6.75: 0.25 A beyond the second sphere */
+    const cli_result *r =
+        cli(CENTRED "--glen 13.5,13.5,13.5"); /* from -6.75 to 6.75: 0.25 A beyond the second sphere */
     cli_expect(0, "written:", NULL);
     assert_string_equal(r->err, "");
     r = cli(CENTRED "--glen 12.5,13.5,13.5"); /* through its sphere */
-    cli_expect(0, "written:", "1 of 2 atoms reach a face or lie beyond it (high x); boundary values hold outside of it only\n");
+    cli_expect(0, "written:",
+               "1 of 2 atoms reach a face or lie beyond it (high x); boundary values hold outside of it only\n");
     assert_non_null(strstr(r->err, warning));
     cli(CENTRED "--glen 2.3,2.3,2.3 --bcfl sdh");
-    cli_expect(0, "written:", "2 of 2 atoms reach a face or lie beyond it (low x, high x, low y, high y, low z, high z)");
+    cli_expect(0,
+               "written:", "2 of 2 atoms reach a face or lie beyond it (low x, high x, low y, high y, low z, high z)");
     r = cli(CENTRED "--glen 12.5,13.5,13.5 --quiet");
     cli_expect(0, NULL, NULL);
     assert_string_equal(r->err, "");
@@ -283,17 +289,18 @@ static void test_the_json_report(void **state)
     (void)state;
     cli(ATOMS LATTICE " " SALT " --verify 100 --json out/a.json --slab-rows 5");
     cli_expect(0, NULL, NULL);
-    cli_python("import json, os\n"
-               "r = json.load(open('out/a.json'))\n"
-               "assert (r['command'], r['operand'], r['status'], r['exit_code']) == ('boundary', 'ion.pqr', 'LEY_OK', 0)\n"
-               "o = r['options']\n"
-               "assert o['dime'] == [9, 8, 7] and o['gcent'] is None and o['bcfl'] == 'mdh' and o['sdie'] == 78.54\n"
-               "assert o['ion'] == [[0.15, 1, 2], [0.15, -1, 1.8]] and o['slab-rows'] == 5\n"
-               "assert r['points'] == 382 and r['stride'] == 1 and r['molecule']['atoms'] == 40\n"
-               "assert abs(r['solvent']['debye_length_A']-7.8566) < 1e-4 and r['lattice']['dims'] == [9, 8, 7]\n"
-               "d, = r['devices']\n"
-               "assert d['root'] and d['exp'] and d['points'] == 294 and d['device']['name']\n"
-               "assert r['accuracy']['passed'] and r['bytes_written'] == os.path.getsize('out/a.dx')\n");
+    cli_python(
+        "import json, os\n"
+        "r = json.load(open('out/a.json'))\n"
+        "assert (r['command'], r['operand'], r['status'], r['exit_code']) == ('boundary', 'ion.pqr', 'LEY_OK', 0)\n"
+        "o = r['options']\n"
+        "assert o['dime'] == [9, 8, 7] and o['gcent'] is None and o['bcfl'] == 'mdh' and o['sdie'] == 78.54\n"
+        "assert o['ion'] == [[0.15, 1, 2], [0.15, -1, 1.8]] and o['slab-rows'] == 5\n"
+        "assert r['points'] == 382 and r['stride'] == 1 and r['molecule']['atoms'] == 40\n"
+        "assert abs(r['solvent']['debye_length_A']-7.8566) < 1e-4 and r['lattice']['dims'] == [9, 8, 7]\n"
+        "d, = r['devices']\n"
+        "assert d['root'] and d['exp'] and d['points'] == 294 and d['device']['name']\n"
+        "assert r['accuracy']['passed'] and r['bytes_written'] == os.path.getsize('out/a.dx')\n");
     cli_expect(0, NULL, NULL);
 }
 
@@ -303,7 +310,8 @@ static void test_interrupted(void **state)
     static const int signals[] = {SIGINT, SIGTERM};
     cli_write_molecule("large.pqr", 200000, 90, 5);
     for (size_t i = 0; i < 2; i++) {
-        pid_t child = cli_start("boundary large.pqr -o out/a.dx --dime 513,513,513 --glen 200,200,200 --json out/a.json");
+        pid_t child =
+            cli_start("boundary large.pqr -o out/a.dx --dime 513,513,513 --glen 200,200,200 --json out/a.json");
         usleep(1500 * 1000);
         assert_int_equal(kill(child, 0), 0);
         kill(child, signals[i]);
@@ -314,12 +322,13 @@ static void test_interrupted(void **state)
     }
 }
 
-/* ---- leyden apbs ------------------------------------------------------------------------------------------------- */
+/* ---- leyden apbs ----------------------------------------------------------------------------- */
 
-#define ELEC(name, boundary, dielectric, dime, force)                                                                  \
-    "elec name " name "\n    mg-manual\n    dime " dime "\n    nlev 4\n    glen 60 60 60\n    gcent mol 1\n    mol 1\n" \
-    "    lpbe\n    bcfl " boundary "\n    ion charge 1 conc 0.15 radius 2\n    ion charge -1 conc 0.15 radius 2\n"     \
-    "    pdie 2\n    sdie " dielectric "\n    srfm smol\n    chgm spl2\n    sdens 10\n    srad 1.4\n    swin 0.3\n"    \
+#define ELEC(name, boundary, dielectric, dime, force) \
+    "elec name " name "\n    mg-manual\n    dime " dime \
+    "\n    nlev 4\n    glen 60 60 60\n    gcent mol 1\n    mol 1\n" \
+    "    lpbe\n    bcfl " boundary "\n    ion charge 1 conc 0.15 radius 2\n    ion charge -1 conc 0.15 radius 2\n" \
+    "    pdie 2\n    sdie " dielectric "\n    srfm smol\n    chgm spl2\n    sdens 10\n    srad 1.4\n    swin 0.3\n" \
     "    temp 298.15\n    calcenergy total\n    calcforce " force "\nend\n"
 #define READ "read\n    mol pqr ion.pqr\nend\n"
 #define FAKE "TMPDIR=" CLI_TEMPORARY " PATH=bin:/usr/bin:/bin apbs "
@@ -327,9 +336,10 @@ static void test_interrupted(void **state)
 static void write_inputs(void)
 {
     cli_write_text("run.in", READ ELEC("solv", "mdh", "78.54", "33 33 33", "no") "quit\n");
-    cli_write_text("four.in", READ ELEC("one", "mdh", "78.54", "33 33 33", "no") ELEC("two", "sdh", "78.54", "33 33 33", "no")
-                              ELEC("again", "mdh", "78.54", "33 33 33", "no") ELEC("none", "zero", "78.54", "33 33 33", "no")
-                              "print elecEnergy one - again end\nquit\n");
+    cli_write_text("four.in",
+                   READ ELEC("one", "mdh", "78.54", "33 33 33", "no") ELEC("two", "sdh", "78.54", "33 33 33", "no")
+                       ELEC("again", "mdh", "78.54", "33 33 33", "no")
+                           ELEC("none", "zero", "78.54", "33 33 33", "no") "print elecEnergy one - again end\nquit\n");
     cli_write_text("force.in", READ ELEC("solv", "mdh", "78.54", "33 33 33", "total") "quit\n");
     cli_write_text("wrong.in", READ "elec\n    mg-manual\n    dimmer 33 33 33\nend\n");
 }
@@ -362,7 +372,8 @@ static void test_native_is_faster(void **state)
     (void)state;
     write_inputs();
     const cli_result *r = cli("OCL_ICD_VENDORS=/nonexistent/ " FAKE "run.in -- --output-file=run.txt");
-    cli_expect(7, "arguments: --output-file=run.txt run.in\n", "run.in:4: ELEC 1 (mdh): left to APBS, which takes about 0.00 s");
+    cli_expect(7, "arguments: --output-file=run.txt run.in\n",
+               "run.in:4: ELEC 1 (mdh): left to APBS, which takes about 0.00 s");
     assert_non_null(strstr(r->err, "complaint\n"));
     assert_non_null(strstr(r->err, "apbs ran for"));
     cli_assert_same_files("seen.in", "run.in");
@@ -381,19 +392,20 @@ static void test_handing_over(void **state)
     assert_non_null(strstr(r->err, "ELEC 3 (mdh): the boundary of ELEC 1"));
     assert_null(strstr(r->err, "ELEC 4"));
     assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
-    cli_python("import json\n"
-               "r = json.load(open('out/a.json'))\n"
-               "e = r['elecs']\n"
-               "assert [x['decision'] for x in e] == ['computed', 'computed', 'computed', 'not concerned'], e\n"
-               "assert [x['number'] for x in e] == [1, 2, 3, 4] and e[2]['shared_with'] == 1 and e[2]['map'] == e[0]['map']\n"
-               "assert e[0]['points'] == 6534 and e[0]['stride'] in (1, 2, 4) and e[0]['seconds'] > 0\n"
-               "assert e[0]['sum'] == 'double' and e[0]['accuracy']['passed'] and e[0]['expected_apbs_s'] > 0\n"
-               "assert r['apbs']['exit_code'] == 7 and r['exit_code'] == 7 and r['apbs']['seconds'] > 0\n"
-               "assert r['rest'] == ['-a', 'b'] and r['apbs']['command'][1:3] == ['-a', 'b']\n"
-               "lines = [' '.join(l.split()) for l in open('seen.in')]\n"
-               "assert lines.count('bcfl map') == 3 and lines.count('bcfl zero') == 1, lines\n"
-               "assert sum(l.startswith('usemap pot') for l in lines) == 3\n"
-               "assert any(l.startswith('pot dx tmp/leyden-') and l.endswith('/boundary-1.dx') for l in lines)\n");
+    cli_python(
+        "import json\n"
+        "r = json.load(open('out/a.json'))\n"
+        "e = r['elecs']\n"
+        "assert [x['decision'] for x in e] == ['computed', 'computed', 'computed', 'not concerned'], e\n"
+        "assert [x['number'] for x in e] == [1, 2, 3, 4] and e[2]['shared_with'] == 1 and e[2]['map'] == e[0]['map']\n"
+        "assert e[0]['points'] == 6534 and e[0]['stride'] in (1, 2, 4) and e[0]['seconds'] > 0\n"
+        "assert e[0]['sum'] == 'double' and e[0]['accuracy']['passed'] and e[0]['expected_apbs_s'] > 0\n"
+        "assert r['apbs']['exit_code'] == 7 and r['exit_code'] == 7 and r['apbs']['seconds'] > 0\n"
+        "assert r['rest'] == ['-a', 'b'] and r['apbs']['command'][1:3] == ['-a', 'b']\n"
+        "lines = [' '.join(l.split()) for l in open('seen.in')]\n"
+        "assert lines.count('bcfl map') == 3 and lines.count('bcfl zero') == 1, lines\n"
+        "assert sum(l.startswith('usemap pot') for l in lines) == 3\n"
+        "assert any(l.startswith('pot dx tmp/leyden-') and l.endswith('/boundary-1.dx') for l in lines)\n");
     cli_expect(0, NULL, NULL);
 }
 
@@ -401,10 +413,12 @@ static void test_apbs_grids_through_the_molecule(void **state)
 {
     (void)state;
     cli_write_text("pair.pqr", "ATOM 1 N MOL 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL 1 5.0 1.0 2.0 1.0 1.5\n");
-    cli_write_text("cut.in", "read\nmol pqr pair.pqr\nend\nelec\nmg-manual\ndime 33 33 33\nglen 12.5 13.5 13.5\ngcent 0 0 0\n"
-                             "mol 1\nlpbe\nbcfl mdh\npdie 2\nsdie 78.54\nsrfm smol\nchgm spl2\nsdens 10\nsrad 1.4\nswin 0.3\n"
-                             "temp 298.15\ncalcenergy no\ncalcforce no\nend\nquit\n");
-    static const char warning[] = "the lattice cuts through the molecule: 1 of 2 atoms reach a face or lie beyond it (high x); ";
+    cli_write_text("cut.in",
+                   "read\nmol pqr pair.pqr\nend\nelec\nmg-manual\ndime 33 33 33\nglen 12.5 13.5 13.5\ngcent 0 0 0\n"
+                   "mol 1\nlpbe\nbcfl mdh\npdie 2\nsdie 78.54\nsrfm smol\nchgm spl2\nsdens 10\nsrad 1.4\nswin 0.3\n"
+                   "temp 298.15\ncalcenergy no\ncalcforce no\nend\nquit\n");
+    static const char warning[] =
+        "the lattice cuts through the molecule: 1 of 2 atoms reach a face or lie beyond it (high x); ";
     cli(FAKE "cut.in --force");
     cli_expect(7, NULL, warning);
     const cli_result *r = cli(FAKE "cut.in --force --quiet");
@@ -418,7 +432,8 @@ static void test_keeping_the_files(void **state)
 {
     (void)state;
     write_inputs();
-    const cli_result *r = cli("PATH=/nonexistent apbs run.in --force --keep out/kept --no-run --boundary-stride 2 -- it's");
+    const cli_result *r =
+        cli("PATH=/nonexistent apbs run.in --force --keep out/kept --no-run --boundary-stride 2 -- it's");
     cli_expect(0, NULL, "every second node in the map");
     assert_string_equal(r->out, "apbs 'it'\\''s' out/kept/leyden.in\n");
     assert_int_equal(cli_each_file(CLI_OUT "/kept", NULL), 2);
@@ -446,7 +461,8 @@ static void test_interrupting_apbs(void **state)
     write_inputs();
     for (size_t i = 0; i < 2; i++) {
         remove(cli_path("started"));
-        pid_t child = cli_start("TMPDIR=" CLI_TEMPORARY " PATH=slow:/usr/bin:/bin apbs run.in --force --json out/a.json");
+        pid_t child =
+            cli_start("TMPDIR=" CLI_TEMPORARY " PATH=slow:/usr/bin:/bin apbs run.in --force --json out/a.json");
         for (int ms = 0; ms < 20000 && access(cli_path("started"), F_OK) != 0; ms++)
             usleep(1000);
         assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 1);
@@ -458,7 +474,7 @@ static void test_interrupting_apbs(void **state)
     }
 }
 
-/* ---- With APBS --------------------------------------------------------------------------------------------------- */
+/* ---- With APBS ------------------------------------------------------------------------------- */
 
 static void copy_to_scratch(const char *folder)
 {

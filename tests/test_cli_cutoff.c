@@ -1,4 +1,5 @@
-/* `leyden map --method cutoff` from end to end: every pair function, periodic cells, what overflows, what is refused. */
+/* `leyden map --method cutoff` from end to end: every pair function, periodic cells, what
+ * overflows, what is refused. */
 #include "cli_support.h"
 
 #include <math.h>
@@ -42,14 +43,15 @@ static void assert_same_maps(const char *a, const char *b)
     ley_map_destroy(second);
 }
 
-/* ---- Usage ------------------------------------------------------------------------------------------------------ */
+/* ---- Usage ----------------------------------------------------------------------------------- */
 
 static void test_help(void **state)
 {
     (void)state;
-    static const char *const said[] = {"--pair FUNCTION", "distance-dielectric", "(default: taylor2)", "(default: 12)",
-                                       "--probe RADIUS,DEPTH", "(default: 1.7,0.1)", "--well-depths FILE", "--periodic AXES",
-                                       "--bin-depth N", "--transposition PLACE", "docs/short-range.md", NULL};
+    static const char *const said[] = {"--pair FUNCTION",       "distance-dielectric",  "(default: taylor2)",
+                                       "(default: 12)",         "--probe RADIUS,DEPTH", "(default: 1.7,0.1)",
+                                       "--well-depths FILE",    "--periodic AXES",      "--bin-depth N",
+                                       "--transposition PLACE", "docs/short-range.md",  NULL};
     const cli_result *r = cli("map --help");
     cli_expect(0, "--method METHOD", NULL);
     for (size_t i = 0; said[i] != NULL; i++)
@@ -68,15 +70,19 @@ static void test_options_of_the_method(void **state)
         {MAP CUBE, 1, "--periodic needs --method cutoff"},
         {MAP "--bin-depth 4", 1, "--bin-depth needs --method cutoff"},
         {MAP "--overflow host", 1, "--overflow needs --method cutoff"},
-        {CUTOFF "--kappa 1 --pair taylor2", 1, "--kappa is for yukawa and expressions; --pair taylor2 does not take it"},
+        {CUTOFF "--kappa 1 --pair taylor2", 1,
+         "--kappa is for yukawa and expressions; --pair taylor2 does not take it"},
         {CUTOFF "--screening-length 8", 1, "--screening-length is for yukawa and expressions"},
         {CUTOFF "--constants a=1", 1, "--constants is for expressions; --pair taylor2"},
         {CUTOFF "--probe 1,1 --pair coulomb", 1, "--probe is for lennard-jones and buckingham; --pair coulomb"},
         {CUTOFF "--steepness 12 --pair lennard-jones", 1, "--steepness is for buckingham; --pair lennard-jones"},
         {CUTOFF "--well-depth 1", 1, "--well-depth is for lennard-jones and buckingham"},
-        {CUTOFF "--well-depths depths.txt --pair q/r", 1, "--well-depths is for lennard-jones and buckingham; --pair q/r"},
-        {CUTOFF "--pair lennard-jones --dielectric 4", 1, "--dielectric is for functions of charges; --pair lennard-jones gives energies"},
-        {CUTOFF "--pair buckingham --units V", 1, "--units is for functions of charges; --pair buckingham gives energies in kcal/mol"},
+        {CUTOFF "--well-depths depths.txt --pair q/r", 1,
+         "--well-depths is for lennard-jones and buckingham; --pair q/r"},
+        {CUTOFF "--pair lennard-jones --dielectric 4", 1,
+         "--dielectric is for functions of charges; --pair lennard-jones gives energies"},
+        {CUTOFF "--pair buckingham --units V", 1,
+         "--units is for functions of charges; --pair buckingham gives energies in kcal/mol"},
         {CUTOFF "--pair buckingham --temperature 300", 1, "--temperature is for functions of charges"},
         {CUTOFF "--variant tiled", 1, "--variant: 'tiled' is none of"},
     };
@@ -92,15 +98,19 @@ static void test_values(void **state)
         {CUTOFF "--pair yukawa", 1, "--pair yukawa needs --kappa 1/A or --screening-length A"},
         {CUTOFF "--pair yukawa --kappa 101", 1, "--kappa: 101 is out of range"},
         {CUTOFF "--pair yukawa --kappa 1 --screening-length 1", 1, "--kappa and --screening-length exclude each other"},
-        {CUTOFF "--pair yukawa --screening-length 0", 1, "--screening-length: 0 is out of range: it must be at least 0.01"},
+        {CUTOFF "--pair yukawa --screening-length 0", 1,
+         "--screening-length: 0 is out of range: it must be at least 0.01"},
         {CUTOFF "--pair lennard-jones --probe 1.7", 1, "--probe takes 2 numbers separated by commas (RADIUS,DEPTH)"},
         {CUTOFF "--pair lennard-jones --probe 200,1", 1, "probe: radius 200 A, must be 0 to 100"},
         {CUTOFF "--pair buckingham --steepness 6", 1, "--steepness: 6 is out of range"},
-        {CUTOFF "--pair buckingham --well-depth 1 --well-depths depths.txt", 1, "--well-depth and --well-depths exclude each other"},
+        {CUTOFF "--pair buckingham --well-depth 1 --well-depths depths.txt", 1,
+         "--well-depth and --well-depths exclude each other"},
         {CUTOFF "--periodic xyz", 1, "--periodic needs --cell"},
         {CUTOFF "--cell 20,20,20", 1, "--cell needs --periodic"},
-        {CUTOFF "--periodic zx --cell 20,20,20", 1, "--periodic: unknown value 'zx', it must be one of x, y, z, xy, xz, yz, xyz"},
-        {CUTOFF "--periodic x --cell 20,20", 1, "--cell takes 3 numbers separated by commas (a,b,c), 6 (a,b,c,alpha,beta,gamma) or 9"},
+        {CUTOFF "--periodic zx --cell 20,20,20", 1,
+         "--periodic: unknown value 'zx', it must be one of x, y, z, xy, xz, yz, xyz"},
+        {CUTOFF "--periodic x --cell 20,20", 1,
+         "--cell takes 3 numbers separated by commas (a,b,c), 6 (a,b,c,alpha,beta,gamma) or 9"},
         {CUTOFF "--periodic x --cell 20,20,", 1, "three vectors), up to 1e8, not '20,20,'"},
         {CUTOFF "--periodic x --cell 1,0,0,0,1,0,0,0,1,0", 1, "--cell takes 3 numbers"},
         {CUTOFF "--periodic x --cell 20,2O,20", 1, "not '20,2O,20'"},
@@ -126,7 +136,8 @@ static void test_expressions_refused(void **state)
     static const cli_failing cases[] = {
         {CUTOFF "--pair taylor5", 1, "--pair: 'taylor5' is none of coulomb, shifted, taylor2,"},
         {CUTOFF "--pair taylor5", 1, "lennard-jones, buckingham (did you mean 'taylor"},
-        {CUTOFF "--pair lenard-jones", 1, "(did you mean 'lennard-jones'?), and as an expression: pair function, column 1: unknown name 'lenard'"},
+        {CUTOFF "--pair lenard-jones", 1,
+         "(did you mean 'lennard-jones'?), and as an expression: pair function, column 1: unknown name 'lenard'"},
         {CUTOFF "--pair q*exp(-rr/8)", 1, "pair function, column 8: unknown name 'rr'"},
         {CUTOFF "--pair q/(r", 1, "pair function, column 5: ')' is expected, not the end"},
         {CUTOFF "--pair q*log(0)/r", 1, "pair function, column 3: "},
@@ -142,7 +153,8 @@ static void test_expressions_refused(void **state)
         {CUTOFF "--pair a*q/r --constants a=1,cutoff=2", 1, "the constant 'cutoff' is the job's own"},
         {CUTOFF "--pair q/(r-5)", 1, "pair function: at r = 5 A, q = 1 e, it divides by zero"},
         {CUTOFF "--pair log(r2)-2*log(r)", 1, "pair function: at r = 0.05 A, q = 1 e, rounding eats its digits"},
-        {CUTOFF "--pair cos(1e6*r)", 1, "rounding eats its digits: floats are off by up to 2 where its values are at most 1"},
+        {CUTOFF "--pair cos(1e6*r)", 1,
+         "rounding eats its digits: floats are off by up to 2 where its values are at most 1"},
         {CUTOFF "--pair sqrt(1-r/cutoff)", 1, "at r = 12 A, q = 1 e, it takes the square root of a negative number"},
         {CUTOFF "--pair exp(r2)*exp(-2*r2)", 1, "it comes to a number that no float holds"},
         {CUTOFF "--pair -q/r", 1, "--pair lacks its value (FUNCTION) before -q/r"},
@@ -155,8 +167,8 @@ static void write_depths(const char *name, int n, const char *last)
 {
     char text[2048] = "# kcal/mol\n\n";
     for (int i = 0; i < n; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.2f%s\n", i % 3 == 0 ? " \t" : "", 0.05 + 0.01 * i,
-                 i % 5 == 0 ? " # of some kind" : "");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.2f%s\n", i % 3 == 0 ? " \t" : "",
+                 0.05 + 0.01 * i, i % 5 == 0 ? " # of some kind" : "");
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s", last);
     cli_write_text(name, text);
 }
@@ -216,7 +228,7 @@ static void test_too_large_for_memory(void **state)
 #endif
 }
 
-/* ---- Maps ------------------------------------------------------------------------------------------------------- */
+/* ---- Maps ------------------------------------------------------------------------------------ */
 
 static void test_every_pair_function(void **state)
 {
@@ -240,8 +252,9 @@ static void test_every_pair_function(void **state)
          "# pair: w*q*exp(-r/lambda)/r, cutoff 9 A, kappa 0 / A, lambda = 8, w = 0.5\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const cli_result *r = cli("map %s -o out/a.dx --method cutoff --cutoff 9 --dims 40,30,30 --spacing 1.25 --verify 300 %s",
-                                  molecule(), cases[i].options);
+        const cli_result *r =
+            cli("map %s -o out/a.dx --method cutoff --cutoff 9 --dims 40,30,30 --spacing 1.25 --verify 300 %s",
+                molecule(), cases[i].options);
         cli_expect(0, "accuracy: error at most", NULL);
         assert_string_equal(r->err, "");
         ley_map *map = cli_read_map("out/a.dx");
@@ -258,20 +271,24 @@ static void test_an_expression_is_its_function(void **state)
     (void)state;
     cli(CUTOFF SMALL "--pair yukawa --kappa 0.125 --quiet");
     cli_expect(0, NULL, NULL);
-    cli("map ion.pqr -o out/b.dx --method cutoff " SMALL "--pair w*q*exp(-r/lambda)/r --constants lambda=8,w=1 --quiet");
+    cli("map ion.pqr -o out/b.dx --method cutoff " SMALL
+        "--pair w*q*exp(-r/lambda)/r --constants lambda=8,w=1 --quiet");
     cli_expect(0, NULL, NULL);
     assert_same_maps("out/a.dx", "out/b.dx");
 }
 
-/* Functions that are steep, have zeros, edges and steps: neither refused nor found wrong, whatever one atom's map has of them. */
+/* Functions that are steep, have zeros, edges and steps: neither refused nor found wrong, whatever
+ * one atom's map has of them. */
 static void test_expressions_with_zeros(void **state)
 {
     (void)state;
-    static const char *const expressions[] = {"1e5/r^12-1e3/r^6", "q*(1/r-1/cutoff)", "(1-r/cutoff)^8", "sqrt(max(0,1-r/cutoff))",
-                                              "cos(50*r)",        "abs(r-5)",         "tanh(1e7*(r-5))", "q*(1-erf(0.3*r))/r"};
+    static const char *const expressions[] = {"1e5/r^12-1e3/r^6",        "q*(1/r-1/cutoff)",  "(1-r/cutoff)^8",
+                                              "sqrt(max(0,1-r/cutoff))", "cos(50*r)",         "abs(r-5)",
+                                              "tanh(1e7*(r-5))",         "q*(1-erf(0.3*r))/r"};
     cli_write_text("one.pqr", "ATOM 1 O HOH 1 0.1 0.2 0.3 1 1\n");
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
-        cli("map one.pqr -o out/a.dx --method cutoff --padding 13 --spacing 1.7 --verify 500 --pair %s", expressions[i]);
+        cli("map one.pqr -o out/a.dx --method cutoff --padding 13 --spacing 1.7 --verify 500 --pair %s",
+            expressions[i]);
         cli_expect(0, "accuracy: error at most", NULL);
     }
 }
@@ -296,15 +313,17 @@ static void test_well_depths(void **state)
     assert_header("out/a.dx", "well depths of each atom\n");
     cli_python("import json\n"
                "s = json.load(open('out/a.json'))['short_range']\n"
-               "assert s['well_depths'] == 'depths.txt' and s['well_depth_kcal_mol'] is None and s['probe_radius_A'] == 1.7\n");
+               "assert s['well_depths'] == 'depths.txt' and s['well_depth_kcal_mol'] is None and s['probe_radius_A'] "
+               "== 1.7\n");
     cli_expect(0, NULL, NULL);
 }
 
 static void test_the_json_report(void **state)
 {
     (void)state;
-    const cli_result *r = cli(CUTOFF SMALL "--pair q*exp(-kappa*r)/r^a --kappa 0.1 --constants a=1.5,b=2 --cutoff 7 --periodic xz "
-                              "--cell 20,21,22,80,90,110 --bin-depth 4 --bin-fill 0.5 --verify 300 --json out/a.json");
+    const cli_result *r =
+        cli(CUTOFF SMALL "--pair q*exp(-kappa*r)/r^a --kappa 0.1 --constants a=1.5,b=2 --cutoff 7 --periodic xz "
+                         "--cell 20,21,22,80,90,110 --bin-depth 4 --bin-fill 0.5 --verify 300 --json out/a.json");
     cli_expect(0, "pairs: q*exp(-kappa*r)/r^a, cutoff 7 A, ", NULL);
     assert_non_null(strstr(r->out, " of 4 atoms, side "));
     assert_non_null(strstr(r->out, " of the atoms overflow\nplan: binning on the host ("));
@@ -315,9 +334,12 @@ static void test_the_json_report(void **state)
         "import json, math\n"
         "j = json.load(open('out/a.json'))\n"
         "o, s = j['options'], j['short_range']\n"
-        "assert o['method'] == 'cutoff' and o['cutoff'] == 7 and o['cell'] == '20,21,22,80,90,110' and o['periodic'] == 'xz'\n"
-        "assert s['pair'] == 'expression' and s['expression'] == 'q*exp(-kappa*r)/r^a' and s['constants'] == {'a': 1.5, 'b': 2}\n"
-        "assert s['cutoff_A'] == 7 and s['kappa_per_A'] == 0.1 and s['probe_radius_A'] is None and s['steepness'] is None\n"
+        "assert o['method'] == 'cutoff' and o['cutoff'] == 7 and o['cell'] == '20,21,22,80,90,110' and o['periodic'] "
+        "== 'xz'\n"
+        "assert s['pair'] == 'expression' and s['expression'] == 'q*exp(-kappa*r)/r^a' and s['constants'] == {'a': "
+        "1.5, 'b': 2}\n"
+        "assert s['cutoff_A'] == 7 and s['kappa_per_A'] == 0.1 and s['probe_radius_A'] is None and s['steepness'] is "
+        "None\n"
         "assert s['periodic'] == 'xz' and s['bin_depth'] == 4 and s['bin_fill'] == 0.5 and s['well_depths'] is None\n"
         "assert s['binning'] == s['overflow'] == s['transposition'] == 'auto'\n"
         "dot = lambda u, v: sum(x*y for x, y in zip(u, v))\n"
@@ -327,8 +349,10 @@ static void test_the_json_report(void **state)
         "for v, length in (a, 20), (b, 21), (c, 22): assert abs(math.sqrt(dot(v, v)) - length) < 1e-9\n"
         "for u, v, degrees in (b, c, 80), (a, c, 90), (a, b, 110): assert abs(angle(u, v) - degrees) < 1e-9\n"
         "r = s['report']\n"
-        "assert r['bins'] > 0 and r['bin_depth'] == 4 and r['binned'] > 0 and r['overflow'] <= r['binned'] and len(r['bin_side_A']) == 3\n"
-        "assert r['binning'] == 'host' and r['overflow_sum'] in ('host', 'device') and r['transposition'] in ('host', 'device')\n"
+        "assert r['bins'] > 0 and r['bin_depth'] == 4 and r['binned'] > 0 and r['overflow'] <= r['binned'] and "
+        "len(r['bin_side_A']) == 3\n"
+        "assert r['binning'] == 'host' and r['overflow_sum'] in ('host', 'device') and r['transposition'] in ('host', "
+        "'device')\n"
         "for name in '''outside neutral binning_s overflow_s predicted_device_s predicted_overflow_s devices_waited_s\n"
         "host_waited_s transposition_s'''.split(): assert r[name] >= 0, name\n"
         "assert 0 < j['evaluations'] < 40*27*900 and j['accuracy']['passed'] and j['accuracy']['points'] == 300\n");
@@ -374,7 +398,8 @@ static void test_a_triclinic_cell(void **state)
         memmove(comma + 1, comma + 2, strlen(comma + 1));
     for (char *comma = c; (comma = strstr(comma, ", ")) != NULL;)
         memmove(comma + 1, comma + 2, strlen(comma + 1));
-    cli("map ion.pqr -o out/b.dx --method cutoff --periodic xyz --cell 20,0,0,%s,%s --spacing 1.5 --padding 3 --quiet", b, c);
+    cli("map ion.pqr -o out/b.dx --method cutoff --periodic xyz --cell 20,0,0,%s,%s --spacing 1.5 --padding 3 --quiet",
+        b, c);
     cli_expect(0, NULL, NULL);
     free(text);
     assert_same_maps("out/b.dx", "out/a.dx");
@@ -385,7 +410,8 @@ static void test_where_the_overflow_goes(void **state)
     (void)state;
     static const char *const places[] = {"host", "device"};
     for (size_t i = 0; i < 2; i++) {
-        cli("map %s -o out/%s.dx --method cutoff --dims 40,30,30 --spacing 1.25 --bin-fill 4 --overflow %s --transposition %s --verify 300",
+        cli("map %s -o out/%s.dx --method cutoff --dims 40,30,30 --spacing 1.25 --bin-fill 4 --overflow %s "
+            "--transposition %s --verify 300",
             molecule(), places[i], places[i], places[i]);
         char plan[64];
         snprintf(plan, sizeof plan, ", overflow on the %s", places[i]);
@@ -404,7 +430,7 @@ static void test_a_function_whose_name_is_a_word(void **state)
     cli_expect(0, "pairs: -q, cutoff 5 A", NULL);
 }
 
-/* ---- Signals ---------------------------------------------------------------------------------------------------- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 static void test_interrupted(void **state)
 {
@@ -412,7 +438,8 @@ static void test_interrupted(void **state)
     static const int signals[] = {SIGINT, SIGTERM};
     cli_write_molecule("large.pqr", 100000, 90, 5);
     for (size_t i = 0; i < 2; i++) {
-        pid_t child = cli_start("map large.pqr -o out/a.dx --method cutoff --cutoff 60 --dims 256,256,256 --json out/a.json --quiet");
+        pid_t child = cli_start(
+            "map large.pqr -o out/a.dx --method cutoff --cutoff 60 --dims 256,256,256 --json out/a.json --quiet");
         usleep(1500 * 1000);
         assert_int_equal(kill(child, 0), 0);
         kill(child, signals[i]);

@@ -1,4 +1,5 @@
-/* `leyden generate` and `leyden convert` from end to end, and the commands that read what they write. */
+/* `leyden generate` and `leyden convert` from end to end, and the commands that read what they
+ * write. */
 #include "cli_support.h"
 
 #include <signal.h>
@@ -8,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
 
 static ley_atoms *read_atoms(const char *name)
 {
@@ -28,7 +28,7 @@ static bool same_files(const char *a, const char *b)
     return same;
 }
 
-/* ---- generate --------------------------------------------------------------------------------------------------- */
+/* ---- generate -------------------------------------------------------------------------------- */
 
 static void test_generate(void **state)
 {
@@ -78,7 +78,8 @@ static void test_generate_refuses(void **state)
     static const cli_failing cases[] = {
         {"generate", 1, "KIND is missing"},
         {"generate waterbox", 1, "--output ATOMS is missing"},
-        {"generate waterbx -o out/a.pqr", 1, "unknown kind of atoms 'waterbx' (did you mean 'waterbox'?); there is waterbox"},
+        {"generate waterbx -o out/a.pqr", 1,
+         "unknown kind of atoms 'waterbx' (did you mean 'waterbox'?); there is waterbox"},
         {"generate gold -o out/a.pqr", 1, "unknown kind of atoms 'gold'; there is waterbox"},
         {GENERATE "--atoms 2", 1, "--atoms: 2 is out of range"},
         {GENERATE "--atoms -3", 1, "--atoms: -3 is out of range"},
@@ -125,7 +126,7 @@ static void test_interrupted(void **state)
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
-/* ---- convert ---------------------------------------------------------------------------------------------------- */
+/* ---- convert --------------------------------------------------------------------------------- */
 
 static void test_convert(void **state)
 {
@@ -192,7 +193,7 @@ static void test_convert_refuses(void **state)
     CLI_CHECK_FAILURES(cases);
 }
 
-/* ---- Others ----------------------------------------------------------------------------------------------------- */
+/* ---- Others ---------------------------------------------------------------------------------- */
 
 static void assert_same_values(const char *a, const char *b)
 {

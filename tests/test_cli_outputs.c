@@ -1,4 +1,5 @@
-/* The command's files under attack: two names for one file, signals at any moment, programs that do not end. */
+/* The command's files under attack: two names for one file, signals at any moment, programs that do
+ * not end. */
 #include "cli_support.h"
 
 #include <errno.h>
@@ -29,15 +30,19 @@ static int prepare(void **state)
     static const char *const folders[] = {"waits", "deaf", "parent", "noisy", "kept"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         mkdir(cli_path(folders[i]), 0700);
-    /* Stand-ins for apbs: one waits for a word and fails, one does not hear signals, one has a child, one writes on and on. */
+    /* Stand-ins for apbs: one waits for a word and fails, one does not hear signals, one has a
+     * child, one writes on and on. */
     write_program("waits/apbs", "#!/bin/sh\n: > started\nuntil [ -e go ]; do sleep 0.01; done\nexit 7\n");
-    write_program("deaf/apbs", "#!/bin/sh\ntrap '' INT TERM HUP PIPE\necho $$ > started.new && mv started.new started\nwhile :; do sleep 1; done\n");
+    write_program("deaf/apbs", "#!/bin/sh\ntrap '' INT TERM HUP PIPE\necho $$ > started.new && mv started.new "
+                               "started\nwhile :; do sleep 1; done\n");
     write_program("parent/apbs", "#!/bin/sh\nsleep 600 &\necho $! > started.new && mv started.new started\nwait\n");
     write_program("noisy/apbs", "#!/bin/sh\n: > started\nexec yes\n");
-    cli_write_text("run.in", "read\n    mol pqr ion.pqr\n    pot dx read.dx\nend\nelec\n    mg-manual\n    dime 33 33 33\n    nlev 4\n"
-                             "    glen 60 60 60\n    gcent mol 1\n    mol 1\n    lpbe\n    bcfl mdh\n    pdie 2\n    sdie 78.54\n"
-                             "    srfm smol\n    chgm spl2\n    sdens 10\n    srad 1.4\n    swin 0.3\n    temp 298.15\n"
-                             "    calcenergy total\n    calcforce no\n    write pot dx out/written\nend\nquit\n");
+    cli_write_text(
+        "run.in",
+        "read\n    mol pqr ion.pqr\n    pot dx read.dx\nend\nelec\n    mg-manual\n    dime 33 33 33\n    nlev 4\n"
+        "    glen 60 60 60\n    gcent mol 1\n    mol 1\n    lpbe\n    bcfl mdh\n    pdie 2\n    sdie 78.54\n"
+        "    srfm smol\n    chgm spl2\n    sdens 10\n    srad 1.4\n    swin 0.3\n    temp 298.15\n"
+        "    calcenergy total\n    calcforce no\n    write pot dx out/written\nend\nquit\n");
     return cli_prepare(state);
 }
 
@@ -49,7 +54,7 @@ static int begin(void **state)
     return cli_empty(state);
 }
 
-/* ---- Two names for one file -------------------------------------------------------------------------------------- */
+/* ---- Two names for one file ------------------------------------------------------------------ */
 
 static void write_links(void)
 {
@@ -73,27 +78,38 @@ static void test_two_outputs_in_one_file(void **state)
         {"map ion.pqr -o out/a.dx --json folder/a.dx " SOLVED, 1, "--json: 'folder/a.dx' is the file of the map"},
         {"map ion.pqr -o out/a.dx --json later.json " SOLVED, 1, "--json: 'later.json' is the file of the map"},
         {"map ion.pqr -o out/a.dx --json folder/../ion.pqr " SOLVED, 1, "is the file of the atoms"},
-        {"map ion.pqr -o out/a.dx --method cutoff --pair lennard-jones --well-depths out/../d --json d " SOLVED, 1, "of the well depths"},
-        {"boundary ion.pqr -o out/a.dx --json out/../out/a.dx " FACES, 1, "--json: 'out/../out/a.dx' is the file of the boundary"},
-        {"boundary ion.pqr -o folder/a.dx --json later.json " FACES, 1, "--json: 'later.json' is the file of the boundary"},
+        {"map ion.pqr -o out/a.dx --method cutoff --pair lennard-jones --well-depths out/../d --json d " SOLVED, 1,
+         "of the well depths"},
+        {"boundary ion.pqr -o out/a.dx --json out/../out/a.dx " FACES, 1,
+         "--json: 'out/../out/a.dx' is the file of the boundary"},
+        {"boundary ion.pqr -o folder/a.dx --json later.json " FACES, 1,
+         "--json: 'later.json' is the file of the boundary"},
         {"boundary ion.pqr -o out/a.csv --points ./p.txt --json p.txt --bcfl sdh", 1, "is the file of the points"},
-        {"slice map.dx -o out/a.png --json out/../out/a.png", 1, "--json: 'out/../out/a.png' is the file of the picture"},
+        {"slice map.dx -o out/a.png --json out/../out/a.png", 1,
+         "--json: 'out/../out/a.png' is the file of the picture"},
         {"slice map.dx -o out/a.png --json out/../map.dx", 1, "--json: 'out/../map.dx' is the file of the map"},
         {"convert ion.atoms -o out/../ion.atoms", 1, "--output: 'out/../ion.atoms' is the file of the atoms"},
-        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --json ./run.in", 1, "--json: './run.in' is the file of the input"},
-        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --force --json out/../ion.pqr", 1, "is the file of the input of APBS"},
+        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --json ./run.in", 1,
+         "--json: './run.in' is the file of the input"},
+        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --force --json out/../ion.pqr", 1,
+         "is the file of the input of APBS"},
         {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --force --json ./read.dx", 1, "is the file of the input of APBS"},
-        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --force --json folder/written.dx", 1, "is the file of the output of APBS"},
-        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --json out/x -- --output-file=out/../out/x", 1, "is the file of the output of APBS"},
-        {"PATH=waits:/usr/bin apbs run.in --force --keep kept --json out/../kept/leyden.in", 1, "is the file of the rewritten input"},
-        {"PATH=waits:/usr/bin apbs run.in --force --keep out/../kept --json kept/boundary-1.dx", 1, "is the file of the boundary"},
+        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --force --json folder/written.dx", 1,
+         "is the file of the output of APBS"},
+        {"TMPDIR=tmp PATH=waits:/usr/bin apbs run.in --json out/x -- --output-file=out/../out/x", 1,
+         "is the file of the output of APBS"},
+        {"PATH=waits:/usr/bin apbs run.in --force --keep kept --json out/../kept/leyden.in", 1,
+         "is the file of the rewritten input"},
+        {"PATH=waits:/usr/bin apbs run.in --force --keep out/../kept --json kept/boundary-1.dx", 1,
+         "is the file of the boundary"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cli("%s", cases[i].line);
         cli_expect(cases[i].code, NULL, cases[i].says);
         cli_assert_nothing_left();
     }
-    cli("boundary ion.pqr -o out/a.csv --json - " FACES " >%s", cli_path("out/a.csv")); /* standard output is that file */
+    cli("boundary ion.pqr -o out/a.csv --json - " FACES " >%s",
+        cli_path("out/a.csv")); /* standard output is that file */
     cli_expect(1, NULL, "--json: '-' is the file of the boundary");
 }
 
@@ -116,7 +132,7 @@ static void test_a_link_to_a_new_file(void **state)
     assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 1);
 }
 
-/* ---- Signals ----------------------------------------------------------------------------------------------------- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 static void wait_for_file(const char *name)
 {
@@ -201,7 +217,8 @@ static void check_whole(const char *path)
     free(text);
 }
 
-/* Each command, ended at random moments by each signal, once or twice: nothing but whole files is left, and no folder. */
+/* Each command, ended at random moments by each signal, once or twice: nothing but whole files is
+ * left, and no folder. */
 static void test_signals_at_random_moments(void **state)
 {
     (void)state;
@@ -241,7 +258,7 @@ static void test_signals_at_random_moments(void **state)
     print_message("%d runs ended by a signal\n", interrupted);
 }
 
-/* ---- leyden apbs as a parent ------------------------------------------------------------------------------------- */
+/* ---- leyden apbs as a parent ----------------------------------------------------------------- */
 
 static void assert_gone(void)
 {
@@ -321,7 +338,8 @@ static void test_killed_beside_apbs(void **state)
     assert_int_equal(cli_wait(child)->code, -SIGKILL);
     assert_gone();
     assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 1);
-    assert_int_equal(mkdir(cli_path("tmp/leyden-0123456789abcdef"), 0700), 0); /* of that name, with a file that is not ours */
+    assert_int_equal(mkdir(cli_path("tmp/leyden-0123456789abcdef"), 0700),
+                     0); /* of that name, with a file that is not ours */
     cli_write_text("tmp/leyden-0123456789abcdef/notes", "mine");
     cli_write_text("go", "");
     cli(APBS "run.in --force", "waits");
@@ -351,7 +369,8 @@ static void test_the_folder_comes_first(void **state)
     (void)state;
     cli("TMPDIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --force");
     cli_expect(2, NULL, "a temporary folder in /nonexistent (TMPDIR): No such file or directory");
-    const cli_result *r = cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --force --keep out/none/kept");
+    const cli_result *r =
+        cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --force --keep out/none/kept");
     cli_expect(2, NULL, "out/none/kept: No such file or directory");
     assert_null(strstr(r->err, "kernel"));
     cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --force --keep out/kept");
@@ -363,18 +382,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
-        TEST(test_two_outputs_in_one_file),
-        TEST(test_a_link_to_a_new_file),
-        TEST(test_signals_while_writing),
-        TEST(test_a_signal_while_drawing),
-        TEST(test_a_killed_run_is_cleared_up),
-        TEST(test_signals_at_random_moments),
-        TEST(test_children_ignored),
-        TEST(test_signals_reach_apbs),
-        TEST(test_apbs_that_does_not_end),
-        TEST(test_killed_beside_apbs),
-        TEST(test_nobody_reads_apbs),
-        TEST(test_the_folder_comes_first),
+        TEST(test_two_outputs_in_one_file), TEST(test_a_link_to_a_new_file),       TEST(test_signals_while_writing),
+        TEST(test_a_signal_while_drawing),  TEST(test_a_killed_run_is_cleared_up), TEST(test_signals_at_random_moments),
+        TEST(test_children_ignored),        TEST(test_signals_reach_apbs),         TEST(test_apbs_that_does_not_end),
+        TEST(test_killed_beside_apbs),      TEST(test_nobody_reads_apbs),          TEST(test_the_folder_comes_first),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

@@ -1,6 +1,7 @@
-/* The CUDA back end on a driver that fails on demand: fake_cuda/. A driver is opened once a process, hence each scenario is a process
- * of its own, this program started again with the scenario's name. A symbol that an old driver lacks is hidden by a copy of the
- * library in which its name is spelled otherwise. */
+/* The CUDA back end on a driver that fails on demand: fake_cuda/. A driver is opened once a
+ * process, hence each scenario is a process of its own, this program started again with the
+ * scenario's name. A symbol that an old driver lacks is hidden by a copy of the library in which
+ * its name is spelled otherwise. */
 #include "support.h"
 
 #include "cuda/driver_api.h"
@@ -35,7 +36,7 @@ static void check_has(const char *text, const char *part, int line)
     exit(1);
 }
 
-/* ---- What scenarios share: they run in the child ------------------------------------------------------------------------- */
+/* ---- What scenarios share: they run in the child --------------------------------------------- */
 
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
 
@@ -73,7 +74,8 @@ static void fresh_cache(void)
     setenv("LEYDEN_CACHE_DIR", path, 1);
 }
 
-static support_job run_job(const char *selector, size_t atoms, void (*change)(ley_job_options *, const void *), const void *how)
+static support_job run_job(const char *selector, size_t atoms, void (*change)(ley_job_options *, const void *),
+                           const void *how)
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
@@ -138,9 +140,10 @@ static void simple_in_double(ley_job_options *options, const void *name)
     options->sum = LEY_SUM_DOUBLE;
 }
 
-/* ---- Scenarios ----------------------------------------------------------------------------------------------------------- */
+/* ---- Scenarios ------------------------------------------------------------------------------- */
 
-/* Both cards have a part, if need be at the second or third try: a slow machine may have done with one before the other is ready. */
+/* Both cards have a part, if need be at the second or third try: a slow machine may have done with
+ * one before the other is ready. */
 static support_job shared_job(void)
 {
     for (int delay_us = 20000;; delay_us *= 5) {
@@ -272,7 +275,8 @@ static void compilation_fails(void)
     clean_to_the_last(&o);
 }
 
-/* The message names the driver's function, by itself or without the version that only the library has in its name. */
+/* The message names the driver's function, by itself or without the version that only the library
+ * has in its name. */
 static void check_call(const char *message, const char *symbol)
 {
     const size_t length = strlen(symbol), version = length > 3 && strcmp(symbol + length - 3, "_v2") == 0 ? 3 : 0;
@@ -283,7 +287,8 @@ static void check_call(const char *message, const char *symbol)
     CHECK(strstr(message, "api->") == NULL);
 }
 
-/* Every entry point fails, once, at ever later calls: the one card leaves the job and gives back all it had. */
+/* Every entry point fails, once, at ever later calls: the one card leaves the job and gives back
+ * all it had. */
 static void every_call_fails_once(void)
 {
     static const char *const symbols[] = {
@@ -318,15 +323,15 @@ static void every_call_fails_once(void)
 /* The second card goes away in the middle, for good: the first one finishes. */
 static void a_card_disappears(void)
 {
-    static const char *const last_calls[] = {"cuLaunchKernel", "cuMemcpyDtoHAsync_v2", "cuEventSynchronize", "cuMemAlloc_v2",
-                                             "cuCtxSetCurrent"};
+    static const char *const last_calls[] = {"cuLaunchKernel", "cuMemcpyDtoHAsync_v2", "cuEventSynchronize",
+                                             "cuMemAlloc_v2", "cuCtxSetCurrent"};
     int seen = 0;
     for (size_t i = 0; i < sizeof last_calls / sizeof last_calls[0]; i++)
         for (int at = 1; at < 200; at += at) {
             char settings[160];
             fresh_cache();
-            snprintf(settings, sizeof settings, "devices=2,delay_us=2000,fail=%s,at=%d,code=%d,device=1,lost=1", last_calls[i], at,
-                     at % 3 == 1 ? 999 : 719);
+            snprintf(settings, sizeof settings, "devices=2,delay_us=2000,fail=%s,at=%d,code=%d,device=1,lost=1",
+                     last_calls[i], at, at % 3 == 1 ? 999 : 719);
             reset_faults(settings);
             support_job o = run_job("cuda", 40, NULL, NULL);
             check_map(&o);
@@ -356,17 +361,19 @@ static void the_card_disappears(void)
     }
 }
 
-/* Calls fail while copies are under way: nothing is freed that the driver still uses. What malloc() maps apart is gone once it is freed. */
+/* Calls fail while copies are under way: nothing is freed that the driver still uses. What malloc()
+ * maps apart is gone once it is freed. */
 static void nothing_is_freed_under_a_copy(void)
 {
-    static const char *const symbols[] = {"cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
-                                          "cuEventRecord", "cuLaunchKernel"};
+    static const char *const symbols[] = {"cuEventSynchronize",  "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2",
+                                          "cuStreamSynchronize", "cuEventRecord",        "cuLaunchKernel"};
     mallopt(M_MMAP_THRESHOLD, 4096);
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
         for (int at = 1; at < 200; at += support_is_quick() ? 3 * at : (at + 3) / 2)
             for (int lost = 0; lost < 2; lost++) {
                 char settings[128];
-                snprintf(settings, sizeof settings, "devices=1,drag_ms=10,fail=%s,at=%d,code=719,lost=%d", symbols[i], at, lost);
+                snprintf(settings, sizeof settings, "devices=1,drag_ms=10,fail=%s,at=%d,code=719,lost=%d", symbols[i],
+                         at, lost);
                 fresh_cache();
                 reset_faults(settings);
                 support_job o = run_job("all", 40, NULL, NULL);
@@ -381,9 +388,11 @@ static void nothing_is_freed_under_a_copy(void)
 /* The second card does not return: the first one finishes. */
 static void a_card_hangs(void)
 {
-    static const char *const symbols[] = {"cuCtxCreate_v2", "cuModuleLoadDataEx", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel",
-                                          "cuEventSynchronize", "cuStreamSynchronize", "cuMemFree_v2", "cuCtxDestroy_v2"};
-    static const watch_patience patience = {.open_s = 1, .build_s = 1, .close_s = 1, .first_s = 1, .work_s = 1, .over_s = 0.2};
+    static const char *const symbols[] = {"cuCtxCreate_v2",       "cuModuleLoadDataEx", "cuMemAlloc_v2",
+                                          "cuMemcpyHtoDAsync_v2", "cuLaunchKernel",     "cuEventSynchronize",
+                                          "cuStreamSynchronize",  "cuMemFree_v2",       "cuCtxDestroy_v2"};
+    static const watch_patience patience = {
+        .open_s = 1, .build_s = 1, .close_s = 1, .first_s = 1, .work_s = 1, .over_s = 0.2};
     watch_patience_replace(&patience);
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
         for (int at = 1; at < 30; at += support_is_quick() ? 28 : 9) {
@@ -400,10 +409,12 @@ static void a_card_hangs(void)
         }
 }
 
+/* clang-format off */
 #define SCENARIOS(ROW) \
-    ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) ROW(unusable) \
-    ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) ROW(the_card_disappears) \
-    ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs)
+    ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) \
+    ROW(unusable) ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) \
+    ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs)
+/* clang-format on */
 
 /* As programs should end in which a driver has not returned. */
 static int leave(void)
@@ -428,14 +439,14 @@ static int run_scenario(const char *name)
     return 1;
 }
 
-/* ---- The parent ---------------------------------------------------------------------------------------------------------- */
+/* ---- The parent ------------------------------------------------------------------------------ */
 
 /* What a scenario is told; NULL: nothing. */
 typedef struct setup {
     const char *name;
-    const char *cuda, *nvrtc;         /* the fakes' settings */
-    const char *hidden;               /* symbols that the libraries lack, each followed by a space */
-    const char *nvrtc_path;           /* another NVRTC */
+    const char *cuda, *nvrtc; /* the fakes' settings */
+    const char *hidden;       /* symbols that the libraries lack, each followed by a space */
+    const char *nvrtc_path;   /* another NVRTC */
     const char *says;
 } setup;
 
@@ -447,7 +458,8 @@ static void own_path(char path[512])
     path[length] = '\0';
 }
 
-/* Spells a symbol otherwise wherever it is a whole string. A lookup goes by the hash of the old name and then compares names. */
+/* Spells a symbol otherwise wherever it is a whole string. A lookup goes by the hash of the old
+ * name and then compares names. */
 static void hide(char *bytes, size_t size, const char *symbol, size_t length)
 {
     for (char *at = bytes + 1; at + length < bytes + size; at++)
@@ -509,7 +521,8 @@ static void in_process(const setup *s)
     assert_int_equal(waitpid(child, &status, 0), child);
     if (status != 0)
         print_error("scenario %s, hidden \"%s\", FAKE_CUDA \"%s\", FAKE_NVRTC \"%s\": wait status %#x\n", s->name,
-                    s->hidden != NULL ? s->hidden : "", s->cuda != NULL ? s->cuda : "", s->nvrtc != NULL ? s->nvrtc : "", status);
+                    s->hidden != NULL ? s->hidden : "", s->cuda != NULL ? s->cuda : "",
+                    s->nvrtc != NULL ? s->nvrtc : "", status);
     assert_int_equal(status, 0);
 }
 
@@ -547,7 +560,9 @@ static void test_old_drivers(void **state)
     }
     in_process(&(setup){.name = "works",
                         .hidden = "cuStreamWaitEvent cuCtxSetCurrent cuGetErrorName cuDeviceComputeCapability "});
-    in_process(&(setup){.name = "fails", .hidden = "cuGetErrorName ", .cuda = "fail=cuMemAlloc_v2,at=1,code=2,devices=1",
+    in_process(&(setup){.name = "fails",
+                        .hidden = "cuGetErrorName ",
+                        .cuda = "fail=cuMemAlloc_v2,at=1,code=2,devices=1",
                         .says = "CUDA_ERROR_OUT_OF_MEMORY (2)"});
 }
 
@@ -562,7 +577,7 @@ static void test_old_compilers(void **state)
         in_process(&(setup){.name = rows[i].needed ? "unusable" : "works", .hidden = hidden, .says = says});
     }
     in_process(&(setup){.name = "works", .nvrtc = "hide=1"});
-    in_process(&(setup){.name = "works", .nvrtc = "count=1000"}); /* more than there is room for */
+    in_process(&(setup){.name = "works", .nvrtc = "count=1000"});    /* more than there is room for */
     in_process(&(setup){.name = "works", .cuda = "capability=120"}); /* a card that it does not know yet */
 }
 
@@ -579,7 +594,8 @@ static void test_no_compiler(void **state)
     (void)state;
     in_process(&(setup){.name = "unusable", .nvrtc_path = "/nonexistent", .says = "no NVRTC (/nonexistent)"});
     in_process(&(setup){.name = "compilation_fails", .nvrtc = "fail=1"});
-    in_process(&(setup){.name = "fails", .cuda = "capability=30",
+    in_process(&(setup){.name = "fails",
+                        .cuda = "capability=30",
                         .says = "Fake card A: NVRTC cannot compile for compute capability 3.0 any more"});
 }
 
@@ -587,11 +603,14 @@ static void test_out_of_memory(void **state)
 {
     (void)state;
     in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuMemAlloc_v2,at=1,code=2", .says = "iB: cuMemAlloc"});
-    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuMemHostAlloc,at=1,code=2",
+    in_process(&(setup){.name = "fails",
+                        .cuda = "devices=1,fail=cuMemHostAlloc,at=1,code=2",
                         .says = "CUDA_ERROR_OUT_OF_MEMORY (2) at cuda.c:"});
-    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
+    in_process(&(setup){.name = "fails",
+                        .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
                         .says = "CUDA_ERROR_LAUNCH_FAILED (719) at cuda.c:"});
-    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
+    in_process(&(setup){.name = "fails",
+                        .cuda = "devices=1,fail=cuLaunchKernel,at=1,code=719",
                         .says = "cuLaunchKernel(p->function, (unsigned)launch->groups[0], "});
 }
 

@@ -1,9 +1,10 @@
-/* The short-range method on every device of this machine against double precision: every pair function, kernel variant, sum and kind of maths;
- * bins that overflow, slabs, odd lattices; what must be refused, found wrong or cancelled. */
+/* The short-range method on every device of this machine against double precision: every pair
+ * function, kernel variant, sum and kind of maths; bins that overflow, slabs, odd lattices; what
+ * must be refused, found wrong or cancelled. */
 #include "support.h"
 
-#include "verification.h"
-#include "reference.h"
+#include "judge/reference.h"
+#include "run/verification.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,9 @@ static ley_engine *engine; /* of the device under test */
 static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {19, 13, 11}};
 static const double cutoff_A = 5;
 
-static const char *const pair_names[] = {"coulomb", "shifted", "taylor2", "taylor3", "taylor4", "yukawa", "distance-dielectric",
-                                         "lennard-jones", "buckingham", "expression"};
+static const char *const pair_names[] = {
+    "coulomb",       "shifted",    "taylor2",   "taylor3", "taylor4", "yukawa", "distance-dielectric",
+    "lennard-jones", "buckingham", "expression"};
 enum { PAIRS = sizeof pair_names / sizeof pair_names[0] };
 
 static ley_job_options options_of(ley_pair pair, const char *variant)
@@ -49,7 +51,7 @@ static bool is_of_vectors(const char *variant)
     return strncmp(variant, "vector", 6) == 0;
 }
 
-/* ---- Results --------------------------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* A job that was run, with the map that it filled. */
 typedef struct outcome {
@@ -59,7 +61,8 @@ typedef struct outcome {
     ley_error error;
 } outcome;
 
-static outcome attempt(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice, const ley_job_options *options)
+static outcome attempt(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice,
+                       const ley_job_options *options)
 {
     outcome o = {.map = NULL};
     ley_error error = {0};
@@ -88,13 +91,16 @@ static const ley_short_range_report *bins_of(const outcome *o)
     return &ley_job_report(o->job)->short_range;
 }
 
-static void assert_within(double limit, const outcome *o, const ley_atoms *atoms, const ley_job_options *options, const char *what)
+static void assert_within(double limit, const outcome *o, const ley_atoms *atoms, const ley_job_options *options,
+                          const char *what)
 {
-    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated", "double"};
+    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
+                                                                                        "double"};
     const support_error e = support_short_range_error(o->map, atoms, options);
     if (!(e.rms <= limit && e.worst <= 3 * limit))
-        fail_msg("%s: %s, variant %s, %s maths, %s sum: off by %g, at a point by %g", what, pair_names[options->short_range.pair],
-                 options->variant != NULL ? options->variant : "default", maths[options->math], sums[options->sum], e.rms, e.worst);
+        fail_msg("%s: %s, variant %s, %s maths, %s sum: off by %g, at a point by %g", what,
+                 pair_names[options->short_range.pair], options->variant != NULL ? options->variant : "default",
+                 maths[options->math], sums[options->sum], e.rms, e.worst);
 }
 
 static void assert_right(const outcome *o, const ley_atoms *atoms, const ley_job_options *options, const char *what)
@@ -104,19 +110,22 @@ static void assert_right(const outcome *o, const ley_atoms *atoms, const ley_job
 
 static bool same_bytes(const ley_map *a, const ley_map *b)
 {
-    return memcmp(ley_map_read_values(a), ley_map_read_values(b), (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float)) == 0;
+    return memcmp(ley_map_read_values(a), ley_map_read_values(b),
+                  (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float)) == 0;
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be right. */
+/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
+ * right. */
 static bool cannot(const outcome *o, const ley_job_options *options)
 {
     const ley_device_info *info = ley_engine_device(engine, 0);
     if (o->status != LEY_ERROR_NO_DEVICE)
         return false;
     assert_non_null(strstr(o->error.message, info->name));
-    return (options->sum == LEY_SUM_DOUBLE && !info->has_double) || (options->variant != NULL && is_of_vectors(options->variant) && !has_vectors());
+    return (options->sum == LEY_SUM_DOUBLE && !info->has_double) ||
+           (options->variant != NULL && is_of_vectors(options->variant) && !has_vectors());
 }
 
 static void check_report(const outcome *o, const ley_job_options *options)
@@ -131,7 +140,8 @@ static void check_report(const outcome *o, const ley_job_options *options)
     assert_non_null(d->root);
     if (options->variant != NULL)
         assert_string_equal(d->variant, options->variant);
-    assert_true(r->short_range.bins > 0 && r->short_range.binned > 0 && r->short_range.overflow <= r->short_range.binned);
+    assert_true(r->short_range.bins > 0 && r->short_range.binned > 0 &&
+                r->short_range.overflow <= r->short_range.binned);
     assert_int_equal(r->short_range.bin_depth, options->short_range.bin_depth);
     assert_true(r->evaluations > 0 && d->share == 1);
 }
@@ -168,16 +178,20 @@ static void test_every_pair_function(void **state)
             }
 }
 
-/* Work-groups on CPU devices with vectors, 4 to 13 s a kernel: a function that ends by its sign, one that is tested, one with more numbers
- * than a charge, each where most depends on it. */
+/* Work-groups on CPU devices with vectors, 4 to 13 s a kernel: a function that ends by its sign,
+ * one that is tested, one with more numbers than a charge, each where most depends on it. */
 static void test_work_groups(void **state)
 {
     (void)state;
     static const struct {
         const char *variant;
         ley_pair pair;
-    } kernels[] = {{"bins", LEY_PAIR_TAYLOR2},       {"bins", LEY_PAIR_TAYLOR4},          {"bins", LEY_PAIR_BUCKINGHAM},
-                   {"regions8", LEY_PAIR_SHIFTED},   {"regions16", LEY_PAIR_LENNARD_JONES}, {"halves16", LEY_PAIR_TAYLOR2},
+    } kernels[] = {{"bins", LEY_PAIR_TAYLOR2},
+                   {"bins", LEY_PAIR_TAYLOR4},
+                   {"bins", LEY_PAIR_BUCKINGHAM},
+                   {"regions8", LEY_PAIR_SHIFTED},
+                   {"regions16", LEY_PAIR_LENNARD_JONES},
+                   {"halves16", LEY_PAIR_TAYLOR2},
                    {"halves16", LEY_PAIR_BUCKINGHAM}};
     const size_t step = support_is_quick() ? 3 : 1;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i += step) {
@@ -186,7 +200,8 @@ static void test_work_groups(void **state)
     }
 }
 
-/* Of the default variant each pair function sees one sum and kind of maths, of the other ones Taylor's each sum. */
+/* Of the default variant each pair function sees one sum and kind of maths, of the other ones
+ * Taylor's each sum. */
 static void test_every_sum_and_maths(void **state)
 {
     (void)state;
@@ -230,12 +245,13 @@ static void test_sums_are_worth_their_price(void **state)
         off[sum] = support_short_range_error(o.map, atoms, &options).rms;
         end(&o);
     }
-    if (!(off[LEY_SUM_FLOAT] < 1e-5 && off[LEY_SUM_COMPENSATED] < 0.7 * off[LEY_SUM_FLOAT] && off[LEY_SUM_DOUBLE] < 1e-6))
+    if (!(off[LEY_SUM_FLOAT] < 1e-5 && off[LEY_SUM_COMPENSATED] < 0.7 * off[LEY_SUM_FLOAT] &&
+          off[LEY_SUM_DOUBLE] < 1e-6))
         fail_msg("off by %g, %g, %g", off[0], off[1], off[2]);
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Overflow -------------------------------------------------------------------------------------------------- */
+/* ---- Overflow -------------------------------------------------------------------------------- */
 
 static ley_atoms *in_one_place(size_t n)
 {
@@ -274,7 +290,8 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
     for (int i = 0; i < 2; i++) {
         options.short_range.overflow = i == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
         char name[96];
-        snprintf(name, sizeof name, "depth %d, fill %g%s, overflow on the %s", depth, fill, periodic ? ", periodic" : "", i == 0 ? "host" : "device");
+        snprintf(name, sizeof name, "depth %d, fill %g%s, overflow on the %s", depth, fill,
+                 periodic ? ", periodic" : "", i == 0 ? "host" : "device");
         o[i] = attempt(engine, atoms, &uneven, &options);
         if (o[i].status != LEY_OK)
             fail_msg("%s, %s: %s", pair_names[pair], name, o[i].error.message);
@@ -320,7 +337,7 @@ static void test_overflow(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Seams ----------------------------------------------------------------------------------------------------- */
+/* ---- Seams ----------------------------------------------------------------------------------- */
 
 static void test_slabs_make_the_same_map(void **state)
 {
@@ -369,7 +386,8 @@ static void test_rows_and_regions(void **state)
             options.short_range.transposition = k == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
             o[k] = run(atoms, &uneven, &options);
             assert_int_equal(bins_of(&o[k])->transposition, options.short_range.transposition);
-            assert_non_null(strstr(ley_job_report(o[k].job)->devices[0].specification, k == 0 ? "-DLEY_STORE=0" : "-DLEY_STORE=1"));
+            assert_non_null(
+                strstr(ley_job_report(o[k].job)->devices[0].specification, k == 0 ? "-DLEY_STORE=0" : "-DLEY_STORE=1"));
         }
         assert_right(&o[0], atoms, &options, "regions");
         assert_true(same_bytes(o[0].map, o[1].map));
@@ -390,7 +408,8 @@ static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const l
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
             point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
-        const reference_value right = reference_short_range(atoms, &o->short_range, NULL, point_A, constant, o->r_min_A);
+        const reference_value right =
+            reference_short_range(atoms, &o->short_range, NULL, point_A, constant, o->r_min_A);
         const double off = (double)ley_map_read_values(map)[i] - right.value;
         const double beyond = fmax(fmax(off - right.higher, right.lower - off), 0);
         worst = beyond > 0 ? fmax(worst, beyond / right.absolute) : isnan(off) ? INFINITY : worst;
@@ -398,16 +417,19 @@ static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const l
     return worst;
 }
 
-/* Every point keeps what is promised. Where regions are long, no float of a place is right to more than a part of their length: at the
- * far end of one of 140 A to 1e-6 A, of 0.06 A to the nearest atom 1.6e-5. */
+/* Every point keeps what is promised. Where regions are long, no float of a place is right to more
+ * than a part of their length: at the far end of one of 140 A to 1e-6 A, of 0.06 A to the nearest
+ * atom 1.6e-5. */
 static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const ley_job_options *options, const char *name)
 {
     outcome o = run(atoms, l, options);
-    const double longest_A = fmax(fmax(l->spacing_A[0], l->spacing_A[1]), l->spacing_A[2]), promise = ley_job_report(o.job)->accuracy.tolerance;
+    const double longest_A = fmax(fmax(l->spacing_A[0], l->spacing_A[1]), l->spacing_A[2]),
+                 promise = ley_job_report(o.job)->accuracy.tolerance;
     const double worst = worst_of_terms(o.map, atoms, options);
     assert_true(promise > 0);
     if (!(worst <= promise))
-        fail_msg("%s, %s: off by %g of the absolute terms, %g is promised", name, pair_names[options->short_range.pair], worst, promise);
+        fail_msg("%s, %s: off by %g of the absolute terms, %g is promised", name, pair_names[options->short_range.pair],
+                 worst, promise);
     assert_within(1e-5 * fmax(1, longest_A / 8), &o, atoms, options, name);
     end(&o);
 }
@@ -416,11 +438,19 @@ static void test_odd_lattices(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}},    {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 50}}, {{0, 0, 0}, {0.3, 0.7, 1.1}, {50, 1, 1}},
-        {{0, 0, 0}, {1.1, 0.3, 0.7}, {1, 50, 1}},         {{-2, 5, 1}, {0.3, 0.7, 1.1}, {7, 8, 9}},   {{1, 1, 1}, {0.5, 0.5, 0.5}, {8, 8, 8}},
-        {{3, -3, 0.7}, {0.3, 0.7, 1.1}, {9, 17, 25}},     {{0, 0, 0}, {0.5, 0.5, 0.5}, {3, 2, 5}},    {{0, 0, 0}, {4, 5, 6}, {6, 7, 8}},
-        {{0, 0, 0}, {0.02, 0.03, 0.01}, {17, 9, 10}},     {{1e5, -1e5, 9e4}, {0.5, 0.625, 0.75}, {19, 13, 11}},
-        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {257, 3, 2}},  {{0, 0, 0}, {1e-3, 20, 0.5}, {12, 10, 3}},
+        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}},
+        {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 50}},
+        {{0, 0, 0}, {0.3, 0.7, 1.1}, {50, 1, 1}},
+        {{0, 0, 0}, {1.1, 0.3, 0.7}, {1, 50, 1}},
+        {{-2, 5, 1}, {0.3, 0.7, 1.1}, {7, 8, 9}},
+        {{1, 1, 1}, {0.5, 0.5, 0.5}, {8, 8, 8}},
+        {{3, -3, 0.7}, {0.3, 0.7, 1.1}, {9, 17, 25}},
+        {{0, 0, 0}, {0.5, 0.5, 0.5}, {3, 2, 5}},
+        {{0, 0, 0}, {4, 5, 6}, {6, 7, 8}},
+        {{0, 0, 0}, {0.02, 0.03, 0.01}, {17, 9, 10}},
+        {{1e5, -1e5, 9e4}, {0.5, 0.625, 0.75}, {19, 13, 11}},
+        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {257, 3, 2}},
+        {{0, 0, 0}, {1e-3, 20, 0.5}, {12, 10, 3}},
     };
     for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
         const ley_lattice *l = &lattices[i];
@@ -437,7 +467,7 @@ static void test_odd_lattices(void **state)
     }
 }
 
-/* ---- Atoms ----------------------------------------------------------------------------------------------------- */
+/* ---- Atoms ----------------------------------------------------------------------------------- */
 
 static void assert_all_zero(const outcome *o)
 {
@@ -449,8 +479,8 @@ static void test_few_atoms(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const double far_A[] = {100, 0, 0, 0, -1e5, 3, 2, 2, -14, 20, 20, 20}, one_A[] = {0.31, 3.2, -3.3}, charge_e[] = {1, -2, 3, 0.5},
-                 none_e[] = {0, 0, 0, 0}, radius_A[] = {1, 2, 1, 1.5};
+    const double far_A[] = {100, 0, 0, 0, -1e5, 3, 2, 2, -14, 20, 20, 20}, one_A[] = {0.31, 3.2, -3.3},
+                 charge_e[] = {1, -2, 3, 0.5}, none_e[] = {0, 0, 0, 0}, radius_A[] = {1, 2, 1, 1.5};
     ley_atoms *far = NULL, *one = NULL, *neutral = NULL;
     assert_ok(ley_atoms_create(4, far_A, charge_e, radius_A, &far, &error));
     assert_ok(ley_atoms_create(1, one_A, charge_e, radius_A, &one, &error));
@@ -519,7 +549,8 @@ static void test_cutoffs(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Screening so strong that nothing is left long before the cutoff, at points or at r_min itself; and none at all. */
+/* Screening so strong that nothing is left long before the cutoff, at points or at r_min itself;
+ * and none at all. */
 static void test_screening(void **state)
 {
     (void)state;
@@ -571,7 +602,7 @@ static void test_verification_of_nothing(void **state)
     ley_atoms_destroy(far);
 }
 
-/* ---- Wrong results --------------------------------------------------------------------------------------------- */
+/* ---- Wrong results --------------------------------------------------------------------------- */
 
 /* The self-test finds this fault. */
 static void check_fault(const char *from, const char *to, ley_pair pair)
@@ -582,7 +613,8 @@ static void check_fault(const char *from, const char *to, ley_pair pair)
     outcome o = attempt(engine, atoms, &uneven, &options);
     unsetenv("LEYDEN_KERNEL_DIR");
     if (o.status != LEY_ERROR_WRONG_RESULT)
-        fail_msg("'%s' in place of '%s', %s: %s %s", to, from, pair_names[pair], ley_status_name(o.status), o.error.message);
+        fail_msg("'%s' in place of '%s', %s: %s %s", to, from, pair_names[pair], ley_status_name(o.status),
+                 o.error.message);
     assert_non_null(strstr(o.error.message, "self-test of cutoff failed"));
     assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_ERROR_WRONG_RESULT);
     for (int64_t k = 0; k < ley_lattice_points(&uneven); k++)
@@ -600,9 +632,9 @@ static void test_wrong_kernels(void **state)
         ley_pair pair;
     } faults[] = {
         {"? first : 1", "? 1.0001f * first : 1", LEY_PAIR_COULOMB},
-        {"home.y + entry.y", "home.y + 1.01f * entry.y", LEY_PAIR_TAYLOR2}, /* bins that lie elsewhere */
+        {"home.y + entry.y", "home.y + 1.01f * entry.y", LEY_PAIR_TAYLOR2},           /* bins that lie elsewhere */
         {"(p, ley_clamped_r2(r2, ", "(p, ley_clamped_r2(r2, 0 * ", LEY_PAIR_COULOMB}, /* no r_min */
-        {"extra[f.bin];", "extra[f.bin + 1];", LEY_PAIR_YUKAWA},              /* nothing of the overflow */
+        {"extra[f.bin];", "extra[f.bin + 1];", LEY_PAIR_YUKAWA},                      /* nothing of the overflow */
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         check_fault(faults[i].from, faults[i].to, faults[i].pair);
@@ -627,7 +659,8 @@ static void test_wrong_repulsion(void **state)
     check_fault("limits.z, first,", "limits.z, 1.01f * first,", LEY_PAIR_BUCKINGHAM);
 }
 
-/* What no self-test sees, a fault where bins are smaller than its own, the verification finds, if it is asked for. */
+/* What no self-test sees, a fault where bins are smaller than its own, the verification finds, if
+ * it is asked for. */
 static void test_verification_finds_faults(void **state)
 {
     (void)state;
@@ -637,7 +670,8 @@ static void test_verification_finds_faults(void **state)
     ley_atoms *atoms = support_atoms(40, -3, 4, 1);
     for (int fault = 0; fault <= 1; fault++) {
         if (fault)
-            support_plant_fault("cutoff", "p, gm_phi);", "p, (p.sum[0] += side.x * side.x < 0.1f * limits.x ? 10.0f : 0.0f, gm_phi));");
+            support_plant_fault("cutoff", "p, gm_phi);",
+                                "p, (p.sum[0] += side.x * side.x < 0.1f * limits.x ? 10.0f : 0.0f, gm_phi));");
         outcome o = attempt(engine, atoms, &uneven, &options);
         unsetenv("LEYDEN_KERNEL_DIR");
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
@@ -652,7 +686,7 @@ static void test_verification_finds_faults(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Jobs ------------------------------------------------------------------------------------------------------ */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void expect_refused(ley_job_options options, ley_status wanted, const char *message)
 {
@@ -693,15 +727,19 @@ static void test_jobs_that_cannot_be(void **state)
     REFUSED(LEY_ERROR_USAGE, "unknown place 3", o.short_range.overflow = (ley_place)3);
     REFUSED(LEY_ERROR_USAGE, "slab planes -1", o.slab_planes = -1);
     REFUSED(LEY_ERROR_USAGE, "vector b is periodic and zero", o.short_range.periodic[1] = true);
-    REFUSED(LEY_ERROR_INPUT, "on a line", make_periodic(&o); memcpy(o.short_range.cell_A[1], (double[3]){26, 0, 0}, 24));
-    REFUSED(LEY_ERROR_INPUT, "lie in a plane", make_periodic(&o); memcpy(o.short_range.cell_A[2], (double[3]){1, 1, 0}, 24));
+    REFUSED(LEY_ERROR_INPUT, "on a line", make_periodic(&o);
+            memcpy(o.short_range.cell_A[1], (double[3]){26, 0, 0}, 24));
+    REFUSED(LEY_ERROR_INPUT, "lie in a plane", make_periodic(&o);
+            memcpy(o.short_range.cell_A[2], (double[3]){1, 1, 0}, 24));
     REFUSED(LEY_ERROR_INPUT, "images in reach", make_periodic(&o);
-            memcpy(o.short_range.cell_A, (double[3][3]){{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}, 72); o.short_range.cutoff_A = 100);
+            memcpy(o.short_range.cell_A, (double[3][3]){{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}, 72);
+            o.short_range.cutoff_A = 100);
     REFUSED(LEY_ERROR_USAGE, "pair function of one's own is for devices", o = options_of(LEY_PAIR_EXPRESSION, NULL);
             o.short_range.overflow = LEY_PLACE_HOST);
 }
 
-/* Bins around a region that constant memory has no room for: coarse lattices, dense atoms. What fits is right. */
+/* Bins around a region that constant memory has no room for: coarse lattices, dense atoms. What
+ * fits is right. */
 static void test_tables_in_constant_memory(void **state)
 {
     (void)state;
@@ -723,43 +761,19 @@ static void test_tables_in_constant_memory(void **state)
 }
 
 /* What the progress callback saw; asserts belong into the test's own thread. */
-typedef struct progress_watch {
-    ley_job *job;
-    int calls, faults, cancel_at_call;
-    bool cancel_at_end;
-    int64_t done, total;
-} progress_watch;
-
-static void note_progress(void *context, const ley_progress *p)
-{
-    progress_watch *w = context;
-    const bool grows = p->points_done > w->done && p->points_done <= p->points_total;
-    w->faults += !grows || !(p->left_s >= 0) || !(p->evaluations_per_s > 0) || (w->calls > 0 && p->points_total != w->total);
-    w->done = p->points_done;
-    w->total = p->points_total;
-    if (++w->calls == w->cancel_at_call || (w->cancel_at_end && w->done == w->total))
-        ley_job_cancel(w->job);
-}
-
-static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const ley_atoms *atoms, ley_map *map, size_t verify_points, progress_watch *w)
+static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const ley_atoms *atoms, ley_map *map,
+                              size_t verify_points, support_watch *w)
 {
     ley_error error = {0};
+    int64_t points = 0;
     ley_job_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
     options.slab_planes = 1;
     options.verify_points = verify_points;
-    options.progress = note_progress;
+    options.progress = support_note_progress;
     options.progress_context = w;
     assert_ok(ley_job_create(on, atoms, map, &options, &w->job, &error));
-    if (w->cancel_at_call < 0)
-        ley_job_cancel(w->job);
-    const ley_status status = ley_job_run(w->job, &error);
-    const ley_report *r = ley_job_report(w->job);
-    for (size_t i = 0; i < r->device_count; i++)
-        assert_int_equal(r->devices[i].status, LEY_OK); /* cancelling is no fault of a device */
-    assert_int_equal(r->points, ley_lattice_points(lattice));
-    assert_int_equal(w->faults, 0);
-    ley_job_destroy(w->job);
-    ley_error_clear(&error);
+    const ley_status status = support_run_watched(w, &points);
+    assert_int_equal(points, ley_lattice_points(lattice));
     return status;
 }
 
@@ -772,24 +786,24 @@ static void test_progress_and_cancel(void **state)
     ley_map *map = NULL;
     ley_atoms *atoms = support_crowd(300, &tower, cutoff_A, 1);
     assert_ok(ley_map_create(&tower, &map, &error));
-    progress_watch w = {.calls = 0};
+    support_watch w = {.calls = 0};
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_OK);
     assert_true(w.done == w.total && w.total == ley_lattice_points(&tower));
     assert_int_equal(w.calls, 13);
 
-    w = (progress_watch){.cancel_at_call = -1}; /* before it runs */
+    w = (support_watch){.cancel_at_call = -1}; /* before it runs */
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_CANCELLED);
     assert_int_equal(w.calls, 0);
-    w = (progress_watch){.cancel_at_call = 3};
+    w = (support_watch){.cancel_at_call = 3};
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_CANCELLED);
-    assert_int_equal(w.calls, 3); /* what was in flight is not waited for to its end */
-    w = (progress_watch){.cancel_at_end = true}; /* while it is verified */
+    assert_int_equal(w.calls, 3);               /* what was in flight is not waited for to its end */
+    w = (support_watch){.cancel_at_end = true}; /* while it is verified */
     assert_int_equal(run_watched(engine, &tower, atoms, map, 100, &w), LEY_CANCELLED);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
 }
 
-/* ---- All devices at once --------------------------------------------------------------------------------------- */
+/* ---- All devices at once --------------------------------------------------------------------- */
 
 static void test_all_devices_at_once(void **state)
 {
@@ -819,7 +833,7 @@ static void test_all_devices_at_once(void **state)
         end(&o);
     }
     assert_ok(ley_map_create(&tower, &map, &error));
-    progress_watch w = {.calls = 0};
+    support_watch w = {.calls = 0};
     assert_int_equal(run_watched(all, &tower, atoms, map, 100, &w), LEY_OK);
     assert_int_equal(w.done, ley_lattice_points(&tower));
     ley_map_destroy(map);
@@ -829,9 +843,10 @@ static void test_all_devices_at_once(void **state)
         skip();
 }
 
-/* ---- Processes ------------------------------------------------------------------------------------------------- */
+/* ---- Processes ------------------------------------------------------------------------------- */
 
-/* Kernels are compiled on one core each: every device has a process of its own, and so has what takes longest. */
+/* Kernels are compiled on one core each: every device has a process of its own, and so has what
+ * takes longest. */
 typedef enum part_kind { PART_DEVICE, PART_WORK_GROUPS, PART_TOGETHER } part_kind;
 
 typedef struct part {
@@ -868,7 +883,8 @@ static const struct CMUnitTest device_tests[] = {
     cmocka_unit_test(test_jobs_that_cannot_be),
     cmocka_unit_test(test_progress_and_cancel),
 };
-static const struct CMUnitTest group_tests[] = {cmocka_unit_test(test_work_groups), cmocka_unit_test(test_tables_in_constant_memory)};
+static const struct CMUnitTest group_tests[] = {cmocka_unit_test(test_work_groups),
+                                                cmocka_unit_test(test_tables_in_constant_memory)};
 static const struct CMUnitTest together_tests[] = {cmocka_unit_test(test_all_devices_at_once)};
 
 static int run_part(const part *p)
@@ -879,7 +895,8 @@ static int run_part(const part *p)
         return cmocka_run_group_tests_name("cutoff on all devices", together_tests, NULL, NULL);
     if (!support_open(p->selector, p->name, &engine))
         return 1;
-    snprintf(group, sizeof group, "cutoff on %s (%s)%s", p->name, p->selector, p->kind == PART_WORK_GROUPS ? ", work-groups" : "");
+    snprintf(group, sizeof group, "cutoff on %s (%s)%s", p->name, p->selector,
+             p->kind == PART_WORK_GROUPS ? ", work-groups" : "");
     if (p->kind == PART_DEVICE)
         failures = cmocka_run_group_tests_name(group, device_tests, NULL, NULL);
     else

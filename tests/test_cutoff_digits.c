@@ -1,10 +1,10 @@
-/* The digits of short-range maps, point by point, against formulas of this file's own: next to the cutoff, where screening leaves next to
- * nothing, and where functions are steep. */
+/* The digits of short-range maps, point by point, against formulas of this file's own: next to the
+ * cutoff, where screening leaves next to nothing, and where functions are steep. */
 #include "support.h"
 
-#include "methods/cutoff_kernel.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/cutoff/short_range.h"
 #include "parallel.h"
-#include "short_range.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,14 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ley_engine *engine; /* the default device; or each device by itself, so that none is left out while another one works */
+static ley_engine
+    *engine; /* the default device; or each device by itself, so that none is left out while another one works */
 
-static const char *const pair_names[] = {"coulomb", "shifted", "taylor2", "taylor3", "taylor4", "yukawa", "distance-dielectric",
-                                         "lennard-jones", "buckingham"};
+static const char *const pair_names[] = {
+    "coulomb",       "shifted",   "taylor2", "taylor3", "taylor4", "yukawa", "distance-dielectric",
+    "lennard-jones", "buckingham"};
 
-/* ---- Right values ---------------------------------------------------------------------------------------------- */
+/* ---- Right values ---------------------------------------------------------------------------- */
 
-/* Taylor's functions: 1/r less its series in t = 1 - r^2/a^2; or, next to the cutoff, what the series goes on with, so that nothing cancels. */
+/* Taylor's functions: 1/r less its series in t = 1 - r^2/a^2; or, next to the cutoff, what the
+ * series goes on with, so that nothing cancels. */
 static double taylor(int degree, double r_A, double a_A)
 {
     const double t = (1 - r_A / a_A) * (1 + r_A / a_A);
@@ -34,7 +37,8 @@ static double taylor(int degree, double r_A, double a_A)
 /* Of an atom of charge 1, or of radius 1.5 A; the sum of the absolute values of what it is made of. */
 static double function(const ley_short_range *s, double r_A, double *absolute)
 {
-    const double a_A = s->cutoff_A, R_A = 1.5 + s->probe_radius_A, eps = sqrt(s->depth_for_all_kcal_mol * s->probe_depth_kcal_mol);
+    const double a_A = s->cutoff_A, R_A = 1.5 + s->probe_radius_A,
+                 eps = sqrt(s->depth_for_all_kcal_mol * s->probe_depth_kcal_mol);
     const double z = s->steepness, six = pow(R_A / r_A, 6);
     double value = 0, attraction = 0;
     switch (s->pair) {
@@ -74,7 +78,8 @@ typedef struct right_value {
 static right_value right_at(const ley_atoms *atoms, const ley_job_options *o, const double point_A[3])
 {
     const ley_short_range *s = &o->short_range;
-    const bool of_charge = s->pair < LEY_PAIR_LENNARD_JONES, vanishes = s->pair >= LEY_PAIR_SHIFTED && s->pair <= LEY_PAIR_TAYLOR4;
+    const bool of_charge = s->pair < LEY_PAIR_LENNARD_JONES,
+               vanishes = s->pair >= LEY_PAIR_SHIFTED && s->pair <= LEY_PAIR_TAYLOR4;
     const double c = of_charge ? ley_coulomb_constant(o->units, o->dielectric, o->temperature_K) : 1;
     right_value right = {0, 0, 0};
     for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
@@ -99,7 +104,8 @@ typedef struct judged {
     const ley_map *map;
     const ley_atoms *atoms;
     const ley_job_options *options;
-    double least;   /* absolute sums below it are not compared: there values may not be larger, but for a least float of each atom */
+    double least; /* absolute sums below it are not compared: there values may not be larger, but for a least float of
+                     each atom */
     double *error;
 } judged;
 
@@ -117,7 +123,10 @@ static void judge(void *context, size_t first, size_t last)
         if (right.absolute >= j->least)
             j->error[i] = fmax(fabs(value - right.value) - right.slack, 0) / right.absolute;
         else
-            j->error[i] = fabs(value) <= 1.001 * right.absolute + right.slack + FLT_MIN * (double)ley_atoms_count(j->atoms) ? 0 : INFINITY;
+            j->error[i] =
+                fabs(value) <= 1.001 * right.absolute + right.slack + FLT_MIN * (double)ley_atoms_count(j->atoms)
+                    ? 0
+                    : INFINITY;
     }
 }
 
@@ -149,7 +158,8 @@ static double promised(const ley_atoms *atoms, const ley_lattice *lattice, const
     ley_error error = {0};
     cutoff_problem problem;
     assert_ok(cutoff_problem_init(&problem, atoms, lattice, &o->short_range, 1, 1, o->r_min_A, &error));
-    const double promise = short_range_promise(&o->short_range, o->math, o->r_min_A, cutoff_problem_largest_A(&problem));
+    const double promise =
+        short_range_promise(&o->short_range, o->math, o->r_min_A, cutoff_problem_largest_A(&problem));
     cutoff_problem_clear(&problem);
     return promise;
 }
@@ -173,7 +183,7 @@ static double fraction(uint32_t *state)
     return (double)(*state >> 8) / (1 << 24);
 }
 
-/* ---- Next to the cutoff ---------------------------------------------------------------------------------------- */
+/* ---- Next to the cutoff ---------------------------------------------------------------------- */
 
 static const ley_lattice around = {.origin_A = {-13, -13, -13}, .spacing_A = {0.5, 0.5, 0.5}, .n = {53, 53, 53}};
 
@@ -220,7 +230,8 @@ static bool check_lone_atom(const ley_atoms *atoms, ley_pair pair, const char *v
     return status == LEY_OK;
 }
 
-/* A lone atom: nothing else hides what is lost. Within 5 % of the cutoff Taylor's functions are 1/r less nearly as much. */
+/* A lone atom: nothing else hides what is lost. Within 5 % of the cutoff Taylor's functions are 1/r
+ * less nearly as much. */
 static void test_a_lone_atom(void **state)
 {
     (void)state;
@@ -236,7 +247,8 @@ static void test_a_lone_atom(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Many in one place, of which all but one find their bin full, with host threads and with devices to sum them. */
+/* Many in one place, of which all but one find their bin full, with host threads and with devices
+ * to sum them. */
 static void test_overflow_next_to_the_cutoff(void **state)
 {
     (void)state;
@@ -259,8 +271,8 @@ static void test_overflow_next_to_the_cutoff(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Half a lattice is full of atoms, half of it empty: regions with atoms in them, beside them and far from them. Strong charges are far from
- * weak ones. */
+/* Half a lattice is full of atoms, half of it empty: regions with atoms in them, beside them and
+ * far from them. Strong charges are far from weak ones. */
 static void test_the_edge_of_a_molecule(void **state)
 {
     (void)state;
@@ -284,10 +296,11 @@ static void test_the_edge_of_a_molecule(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Screening ------------------------------------------------------------------------------------------------- */
+/* ---- Screening ------------------------------------------------------------------------------- */
 
-/* Far values vanish as they should, down to the least that floats hold, and none is larger than it should be. An exponent of 87 has a
- * root's error 87 times, and some devices' own roots are less right than the standard's. */
+/* Far values vanish as they should, down to the least that floats hold, and none is larger than it
+ * should be. An exponent of 87 has a root's error 87 times, and some devices' own roots are less
+ * right than the standard's. */
 static void test_screening_leaves_no_floor(void **state)
 {
     (void)state;
@@ -304,16 +317,18 @@ static void test_screening_leaves_no_floor(void **state)
             options.temperature_K = temperature_K;
             double error = worst_of(atoms, &lattice, &options), limit = promised(atoms, &lattice, &options);
             if (!(error <= limit))
-                fail_msg("kappa %g / A, %g K: off by %g of the absolute terms, %g is promised", cases[i].kappa_per_A, temperature_K, error, limit);
+                fail_msg("kappa %g / A, %g K: off by %g of the absolute terms, %g is promised", cases[i].kappa_per_A,
+                         temperature_K, error, limit);
             options.math = LEY_MATH_STANDARD;
             error = worst_of(atoms, &lattice, &options);
             if (!(error <= 3e-5))
-                fail_msg("kappa %g / A, %g K: off by %g of the absolute terms", cases[i].kappa_per_A, temperature_K, error);
+                fail_msg("kappa %g / A, %g K: off by %g of the absolute terms", cases[i].kappa_per_A, temperature_K,
+                         error);
         }
     ley_atoms_destroy(atoms);
 }
 
-/* ---- What is promised ------------------------------------------------------------------------------------------ */
+/* ---- What is promised ------------------------------------------------------------------------ */
 
 /* Atoms next to lattice points, at all distances from a thousandth of a spacing on. */
 static ley_atoms *atoms_beside_points(const ley_lattice *l)
@@ -330,32 +345,44 @@ static ley_atoms *atoms_beside_points(const ley_lattice *l)
         }
         for (int axis = 0; axis < 3; axis++) {
             const double at = floor(fraction(&random) * (double)l->n[axis]);
-            position_A[3 * i + axis] = l->origin_A[axis] + l->spacing_A[axis] * (at + distance * d[axis] / sqrt(length2));
+            position_A[3 * i + axis] =
+                l->origin_A[axis] + l->spacing_A[axis] * (at + distance * d[axis] / sqrt(length2));
         }
         charge_e[i] = 2 * fraction(&random) - 1;
     }
     return atoms_at(N, position_A, charge_e);
 }
 
-/* No point is off by more than is promised, however steep the function, long the cutoff or coarse the lattice; and what comes closest shows that no
- * more is promised than that asks for. */
+/* No point is off by more than is promised, however steep the function, long the cutoff or coarse
+ * the lattice; and what comes closest shows that no more is promised than that asks for. */
 static void test_promises(void **state)
 {
     (void)state;
     static const struct {
         ley_pair pair;
         double r_min_A, kappa_per_A;
-    } cases[] = {{LEY_PAIR_COULOMB, 0.05, 0}, {LEY_PAIR_COULOMB, 1e-3, 0}, {LEY_PAIR_SHIFTED, 1e-3, 0}, {LEY_PAIR_TAYLOR2, 0.05, 0},
-                 {LEY_PAIR_TAYLOR2, 1e-3, 0}, {LEY_PAIR_TAYLOR3, 1e-3, 0}, {LEY_PAIR_TAYLOR4, 1e-3, 0}, {LEY_PAIR_YUKAWA, 0.05, 20},
-                 {LEY_PAIR_YUKAWA, 1e-3, 100}, {LEY_PAIR_DISTANCE_DIELECTRIC, 0.05, 0}, {LEY_PAIR_DISTANCE_DIELECTRIC, 1e-3, 0},
-                 {LEY_PAIR_LENNARD_JONES, 0.05, 0}, {LEY_PAIR_LENNARD_JONES, 0.5, 0}, {LEY_PAIR_BUCKINGHAM, 0.05, 0},
+    } cases[] = {{LEY_PAIR_COULOMB, 0.05, 0},
+                 {LEY_PAIR_COULOMB, 1e-3, 0},
+                 {LEY_PAIR_SHIFTED, 1e-3, 0},
+                 {LEY_PAIR_TAYLOR2, 0.05, 0},
+                 {LEY_PAIR_TAYLOR2, 1e-3, 0},
+                 {LEY_PAIR_TAYLOR3, 1e-3, 0},
+                 {LEY_PAIR_TAYLOR4, 1e-3, 0},
+                 {LEY_PAIR_YUKAWA, 0.05, 20},
+                 {LEY_PAIR_YUKAWA, 1e-3, 100},
+                 {LEY_PAIR_DISTANCE_DIELECTRIC, 0.05, 0},
+                 {LEY_PAIR_DISTANCE_DIELECTRIC, 1e-3, 0},
+                 {LEY_PAIR_LENNARD_JONES, 0.05, 0},
+                 {LEY_PAIR_LENNARD_JONES, 0.5, 0},
+                 {LEY_PAIR_BUCKINGHAM, 0.05, 0},
                  {LEY_PAIR_BUCKINGHAM, 0.5, 0}};
     static const double spacings_A[] = {0.37, 1.3, 5}, cutoffs_A[] = {12, 50, 400};
     double closest = 0;
     for (size_t h = 0; h < 3; h++)
         for (size_t a = 0; a < 3; a++) {
             const double h_A = spacings_A[h];
-            const ley_lattice lattice = {.origin_A = {-7.123, 3.3, 11.7}, .spacing_A = {h_A, h_A, h_A}, .n = {12, 12, 12}};
+            const ley_lattice lattice = {
+                .origin_A = {-7.123, 3.3, 11.7}, .spacing_A = {h_A, h_A, h_A}, .n = {12, 12, 12}};
             if (support_is_quick() && h + a != 1)
                 continue;
             ley_atoms *atoms = atoms_beside_points(&lattice);
@@ -366,8 +393,10 @@ static void test_promises(void **state)
                 const double error = worst_of(atoms, &lattice, &options), promise = promised(atoms, &lattice, &options);
                 closest = fmax(closest, error / promise);
                 if (!(error <= promise))
-                    fail_msg("%s, spacing %g A, cutoff %g A, r_min %g A, kappa %g / A: off by %g of the absolute terms, %g is promised",
-                             pair_names[cases[i].pair], h_A, cutoffs_A[a], cases[i].r_min_A, cases[i].kappa_per_A, error, promise);
+                    fail_msg("%s, spacing %g A, cutoff %g A, r_min %g A, kappa %g / A: off by %g of the absolute "
+                             "terms, %g is promised",
+                             pair_names[cases[i].pair], h_A, cutoffs_A[a], cases[i].r_min_A, cases[i].kappa_per_A,
+                             error, promise);
             }
             ley_atoms_destroy(atoms);
         }

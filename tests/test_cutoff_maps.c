@@ -1,11 +1,11 @@
-/* What short-range maps must be, whoever computes them: the limit of long cutoffs, crystals, the order of atoms; the host's part of the
- * overflow; and jobs on devices that fail. */
+/* What short-range maps must be, whoever computes them: the limit of long cutoffs, crystals, the
+ * order of atoms; the host's part of the overflow; and jobs on devices that fail. */
 #include "support.h"
 
 #include "clock.h"
-#include "methods/cutoff_kernel.h"
 #include "fake_device.h"
-#include "overflow.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/cutoff/overflow.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void assert_right(const ley_map *map, const ley_atoms *atoms, const ley_j
 {
     const support_error e = support_short_range_error(map, atoms, options);
     if (!(e.rms <= 1e-5 && e.worst <= 3e-5))
-        fail_msg("%s, pair function %d: off by %g, at a point by %g", what, (int)options->short_range.pair, e.rms, e.worst);
+        fail_msg("%s, pair function %d: off by %g, at a point by %g", what, (int)options->short_range.pair, e.rms,
+                 e.worst);
 }
 
 static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
@@ -29,7 +30,7 @@ static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
     return (double)ley_map_read_values(map)[(z * n[1] + y) * n[0] + x];
 }
 
-/* ---- Long cutoffs ---------------------------------------------------------------------------------------------- */
+/* ---- Long cutoffs ---------------------------------------------------------------------------- */
 
 static ley_map *direct_sum(const ley_atoms *atoms)
 {
@@ -83,9 +84,9 @@ static void test_functions_tend_to_coulomb(void **state)
     ley_atoms_destroy(random);
 }
 
-/* ---- Crystals -------------------------------------------------------------------------------------------------- */
+/* ---- Crystals -------------------------------------------------------------------------------- */
 
-static const double salt_A = 5.64; /* edge of rock salt's cubic cell */
+static const double salt_A = 5.64;     /* edge of rock salt's cubic cell */
 enum { ACROSS = 16, SALT_ATOMS = 64 }; /* points along two cells; atoms of 2 x 2 x 2 cells */
 
 static ley_atoms *rock_salt(const double shift_A[3])
@@ -158,9 +159,11 @@ static void test_crystals(void **state)
                 ley_lattice two = one;
                 two.n[axis] = 2 * ACROSS;
                 ley_map *map = support_run(engine, atoms, &two, &options);
-                const double halves = largest_difference(map, map, ACROSS, axis), cells = largest_difference(cell, map, 0, axis);
+                const double halves = largest_difference(map, map, ACROSS, axis),
+                             cells = largest_difference(cell, map, 0, axis);
                 if (!(halves < 5e-5 && cells < 5e-5))
-                    fail_msg("%s, pair function %d: %g between halves, %g from a lattice of one cell", name, (int)pairs[k], halves, cells);
+                    fail_msg("%s, pair function %d: %g between halves, %g from a lattice of one cell", name,
+                             (int)pairs[k], halves, cells);
                 ley_map_destroy(map);
             }
             ley_map_destroy(cell);
@@ -206,10 +209,8 @@ static void test_cells(void **state)
 {
     (void)state;
     static const double cells_A[][3][3] = {
-        {{13, 0, 0}, {2, 12, 0}, {-1, 3, 14}},
-        {{4, 1, 0}, {0, 5, 2}, {3, 0, 6}},
-        {{0, 20, 0}, {20, 0, 0}, {0, 0, 20}},
-        {{9, 0, 0}, {8, 3, 0}, {1, 2, 11}},
+        {{13, 0, 0}, {2, 12, 0}, {-1, 3, 14}},  {{4, 1, 0}, {0, 5, 2}, {3, 0, 6}},
+        {{0, 20, 0}, {20, 0, 0}, {0, 0, 20}},   {{9, 0, 0}, {8, 3, 0}, {1, 2, 11}},
         {{30, -10, 4}, {9, 40, 3}, {5, 6, 50}},
     };
     ley_atoms *atoms = support_crowd(150, &uneven, 5, 4);
@@ -229,14 +230,15 @@ static void test_cells(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Order ----------------------------------------------------------------------------------------------------- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
 {
     ley_error error = {0};
     ley_atoms *made = NULL;
     const size_t n = ley_atoms_count(atoms);
-    double *position_A = calloc(5 * n, sizeof *position_A), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    double *position_A = calloc(5 * n, sizeof *position_A), *charge_e = position_A + 3 * n,
+           *radius_A = position_A + 4 * n;
     size_t *order = calloc(n, sizeof *order);
     assert_non_null(position_A);
     assert_non_null(order);
@@ -256,7 +258,8 @@ static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
     return made;
 }
 
-/* Bins full or not, summed anywhere: the order of the atoms does not matter, and the same job gives the same bytes. */
+/* Bins full or not, summed anywhere: the order of the atoms does not matter, and the same job gives
+ * the same bytes. */
 static void test_order(void **state)
 {
     (void)state;
@@ -266,7 +269,8 @@ static void test_order(void **state)
         ley_job_options options = support_short_range(i & 1 ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_TAYLOR2, 6);
         options.short_range.bin_fill = i & 2 ? 4 : 0.75;
         options.short_range.overflow = i & 4 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-        ley_map *once = support_run(engine, atoms, &uneven, &options), *twice = support_run(engine, atoms, &uneven, &options),
+        ley_map *once = support_run(engine, atoms, &uneven, &options),
+                *twice = support_run(engine, atoms, &uneven, &options),
                 *changed = support_run(engine, other, &uneven, &options);
         assert_memory_equal(ley_map_values(once), ley_map_values(twice), bytes);
         assert_true(support_difference(changed, once) < 3e-6);
@@ -278,10 +282,11 @@ static void test_order(void **state)
     ley_atoms_destroy(other);
 }
 
-/* ---- The host's part -------------------------------------------------------------------------------------------- */
+/* ---- The host's part ------------------------------------------------------------------------- */
 
 /* All atoms as overflow, added to planes [first, last) in pieces. */
-static void add_all(const ley_atoms *atoms, const ley_job_options *o, ley_map *map, int64_t first, int64_t last, int64_t piece)
+static void add_all(const ley_atoms *atoms, const ley_job_options *o, ley_map *map, int64_t first, int64_t last,
+                    int64_t piece)
 {
     ley_error error = {0};
     cutoff_problem p;
@@ -314,13 +319,15 @@ static ley_map *zeros(const ley_lattice *lattice)
     return map;
 }
 
-/* Every pair function; rows shorter than a vector, one longer, whole ones; atoms inside and outside. */
+/* Every pair function; rows shorter than a vector, one longer, whole ones; atoms inside and
+ * outside. */
 static void test_overflow_on_the_host(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{-3.25, 1, -7}, {0.5, 0.625, 0.75}, {19, 13, 11}}, {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 1}},   {{0, 0, 0}, {0.3, 0.7, 1.1}, {15, 4, 9}},
-        {{0, 0, 0}, {0.5, 0.5, 0.5}, {16, 5, 3}},           {{9, -9, 99}, {0.5, 0.5, 0.5}, {17, 3, 8}}, {{0, 0, 0}, {0.4, 0.4, 0.4}, {47, 2, 2}},
+        {{-3.25, 1, -7}, {0.5, 0.625, 0.75}, {19, 13, 11}}, {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 1}},
+        {{0, 0, 0}, {0.3, 0.7, 1.1}, {15, 4, 9}},           {{0, 0, 0}, {0.5, 0.5, 0.5}, {16, 5, 3}},
+        {{9, -9, 99}, {0.5, 0.5, 0.5}, {17, 3, 8}},         {{0, 0, 0}, {0.4, 0.4, 0.4}, {47, 2, 2}},
         {{1e5, 1e5, -1e5}, {0.5, 0.5, 0.5}, {64, 6, 7}},
     };
     for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
@@ -334,7 +341,8 @@ static void test_overflow_on_the_host(void **state)
             snprintf(name, sizeof name, "%d x %d x %d", (int)l->n[0], (int)l->n[1], (int)l->n[2]);
             assert_right(map, atoms, &options, name);
             add_all(atoms, &options, pieces, 0, l->n[2], 2);
-            assert_memory_equal(ley_map_values(pieces), ley_map_values(map), (size_t)ley_lattice_points(l) * sizeof(float));
+            assert_memory_equal(ley_map_values(pieces), ley_map_values(map),
+                                (size_t)ley_lattice_points(l) * sizeof(float));
             ley_map_destroy(map);
             ley_map_destroy(pieces);
         }
@@ -394,7 +402,7 @@ static void test_cancel_the_overflow(void **state)
     ley_error_clear(&error);
 }
 
-/* ---- Devices that fail ------------------------------------------------------------------------------------------- */
+/* ---- Devices that fail ----------------------------------------------------------------------- */
 
 static const ley_lattice tall = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {10, 9, 60}};
 
@@ -404,8 +412,10 @@ static void clean(support_job *o)
     fake_devices_end();
 }
 
-/* A whole job on fake devices, with the build cache that there is: a cached kernel is not tested again. */
-static support_job run_with_cache(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
+/* A whole job on fake devices, with the build cache that there is: a cached kernel is not tested
+ * again. */
+static support_job run_with_cache(fake_plan *plans, size_t count, const char *variant, ley_place overflow,
+                                  double cutoff_A)
 {
     support_job o = {.options = support_short_range(LEY_PAIR_TAYLOR2, cutoff_A)};
     ley_error error = {0};
@@ -442,7 +452,8 @@ static void end_cache(char *before)
 }
 
 /* With a build cache of its own. */
-static support_job run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow, double cutoff_A)
+static support_job run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow,
+                                double cutoff_A)
 {
     char *before = begin_cache();
     support_job o = run_with_cache(plans, count, variant, overflow, cutoff_A);
@@ -450,7 +461,8 @@ static support_job run_on_fakes(fake_plan *plans, size_t count, const char *vari
     return o;
 }
 
-/* A job of two devices that know their kernels already, so that whoever launches has a slab; neither ends it before the other begins. */
+/* A job of two devices that know their kernels already, so that whoever launches has a slab;
+ * neither ends it before the other begins. */
 static support_job run_on_two_at_once(fake_plan plans[2], ley_place overflow)
 {
     char *before = begin_cache();
@@ -490,10 +502,12 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
 {
     (void)state;
     const fake_plan faults[] = {
-        {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},
-        {.name = "B", .fail_buffer = 4}, {.name = "B", .fail_buffer = 7}, {.name = "B", .fail_buffer = 14}, {.name = "B", .fail_buffer = 17},
-        {.name = "B", .fail_launch = 1}, {.name = "B", .fail_launch = 5}, {.name = "B", .fail_launch = 7}, {.name = "B", .fail_launch = 8},
-        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_wait = 11},  {.name = "B", .fail_read = 2},   {.name = "B", .fail_read = 10},
+        {.name = "B", .fail_open = 1},    {.name = "B", .fail_build = 1},   {.name = "B", .wrong_by = 0.01},
+        {.name = "B", .silent = 1},       {.name = "B", .fail_buffer = 4},  {.name = "B", .fail_buffer = 7},
+        {.name = "B", .fail_buffer = 14}, {.name = "B", .fail_buffer = 17}, {.name = "B", .fail_launch = 1},
+        {.name = "B", .fail_launch = 5},  {.name = "B", .fail_launch = 7},  {.name = "B", .fail_launch = 8},
+        {.name = "B", .fail_wait = 3},    {.name = "B", .fail_wait = 11},   {.name = "B", .fail_read = 2},
+        {.name = "B", .fail_read = 10},
     };
     int after_some = 0;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
@@ -569,15 +583,21 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest maps[] = {
-        cmocka_unit_test(test_a_cutoff_beyond_everything), cmocka_unit_test(test_functions_tend_to_coulomb),
-        cmocka_unit_test(test_crystals),                   cmocka_unit_test(test_a_crystal_that_moves),
-        cmocka_unit_test(test_cells),                      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_a_cutoff_beyond_everything),
+        cmocka_unit_test(test_functions_tend_to_coulomb),
+        cmocka_unit_test(test_crystals),
+        cmocka_unit_test(test_a_crystal_that_moves),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_cancel_the_overflow),
     };
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_overflow_on_the_host),      cmocka_unit_test(test_planes_of_the_overflow),
-        cmocka_unit_test(test_two_devices_share_the_map), cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
-        cmocka_unit_test(test_no_device_left),            cmocka_unit_test(test_small_devices),
+        cmocka_unit_test(test_overflow_on_the_host),
+        cmocka_unit_test(test_planes_of_the_overflow),
+        cmocka_unit_test(test_two_devices_share_the_map),
+        cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
+        cmocka_unit_test(test_no_device_left),
+        cmocka_unit_test(test_small_devices),
     };
     int failures = cmocka_run_group_tests_name("short-range maps", maps, start, stop);
     failures += cmocka_run_group_tests_name("host threads and devices that fail", others, NULL, NULL);

@@ -1,8 +1,8 @@
-/* Every DCS kernel variant, maths and sum on every device of this machine against double precision; and what physics says
- * of any right sum. */
+/* Every DCS kernel variant, maths and sum on every device of this machine against double precision;
+ * and what physics says of any right sum. */
 #include "support.h"
 
-#include "reference.h"
+#include "judge/reference.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,11 +23,13 @@ static ley_job_options options_of(const char *variant, ley_math math, ley_sum su
     return options;
 }
 
-/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be right. */
+/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
+ * right. */
 static void check_combination(const ley_atoms *atoms, const ley_lattice *points, const ley_map *reference,
                               const ley_job_options *options)
 {
-    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated", "double"};
+    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
+                                                                                        "double"};
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
@@ -44,9 +46,11 @@ static void check_combination(const ley_atoms *atoms, const ley_lattice *points,
         assert_non_null(strstr(error.message, info->name));
     } else {
         assert_ok(status);
-        const double difference = support_difference(map, reference), limit = options->math == LEY_MATH_NATIVE ? 1e-3 : 1e-5;
+        const double difference = support_difference(map, reference),
+                     limit = options->math == LEY_MATH_NATIVE ? 1e-3 : 1e-5;
         if (!(difference <= limit))
-            fail_msg("%s, %s maths, %s sum: off by %g", options->variant, maths[options->math], sums[options->sum], difference);
+            fail_msg("%s, %s maths, %s sum: off by %g", options->variant, maths[options->math], sums[options->sum],
+                     difference);
     }
     ley_error_clear(&error);
     ley_job_destroy(job);
@@ -69,7 +73,8 @@ static void test_every_kernel(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* The better sums are better: their errors, on a problem that float sums get wrong in the sixth digit. */
+/* The better sums are better: their errors, on a problem that float sums get wrong in the sixth
+ * digit. */
 static void test_sums_are_worth_their_price(void **state)
 {
     (void)state;
@@ -109,7 +114,7 @@ static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
     return result;
 }
 
-/* ---- Digits ---------------------------------------------------------------------------------------------------- */
+/* ---- Digits ---------------------------------------------------------------------------------- */
 
 /* Atoms from least_A to most_A from random points of the lattice, in any direction. */
 static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, double most_A, unsigned seed)
@@ -127,7 +132,8 @@ static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, do
         const double distance_A = least_A + (most_A - least_A) * rand_r(&seed) / (RAND_MAX + 1.0);
         for (int axis = 0; axis < 3; axis++) {
             const double index = (double)(rand_r(&seed) % l->n[axis]);
-            position_A[3 * i + (size_t)axis] = l->origin_A[axis] + index * l->spacing_A[axis] + distance_A * towards[axis] / sqrt(length2);
+            position_A[3 * i + (size_t)axis] =
+                l->origin_A[axis] + index * l->spacing_A[axis] + distance_A * towards[axis] / sqrt(length2);
         }
         charge_e[i] = rand_r(&seed) % 2 == 0 ? 1 : -1;
     }
@@ -136,7 +142,8 @@ static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, do
     return atoms;
 }
 
-/* The largest error of a point, relative to the sum of the absolute terms there; infinite when a value is not finite. */
+/* The largest error of a point, relative to the sum of the absolute terms there; infinite when a
+ * value is not finite. */
 static double worst_error(const ley_map *map, const ley_atoms *atoms, double clamp_A)
 {
     const ley_lattice *l = ley_map_lattice(map);
@@ -154,7 +161,8 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, double cla
     return worst;
 }
 
-/* By every variant: no point is off by more than the promise, and where atoms are staged by no more than 2e-6. */
+/* By every variant: no point is off by more than the promise, and where atoms are staged by no more
+ * than 2e-6. */
 static void check_digits(const char *what, const ley_atoms *atoms, const ley_lattice *points, double clamp_A)
 {
     const char *variant;
@@ -172,7 +180,8 @@ static void check_digits(const char *what, const ley_atoms *atoms, const ley_lat
             if (status != LEY_ERROR_NO_DEVICE) {
                 assert_ok(status);
                 const bool streams = i < 3 && sum != LEY_SUM_DOUBLE; /* simple, unroll4, unroll8 */
-                const double limit = streams ? ley_job_report(job)->accuracy.tolerance : 2e-6, off = worst_error(map, atoms, clamp_A);
+                const double limit = streams ? ley_job_report(job)->accuracy.tolerance : 2e-6,
+                             off = worst_error(map, atoms, clamp_A);
                 if (!(off <= limit))
                     fail_msg("%s, %s, sum %d: off by %g, not %g", what, variant, sum, off, limit);
                 assert_true(limit >= 1 || !streams || ley_job_report(job)->accuracy.max_error <= limit);
@@ -183,8 +192,8 @@ static void check_digits(const char *what, const ley_atoms *atoms, const ley_lat
         }
 }
 
-/* Points that an atom lies just beyond r_min of, where rounding of positions shows most: at all spacings, far from the world's origin, with
- * the smallest r_min; longer than a tile each way. */
+/* Points that an atom lies just beyond r_min of, where rounding of positions shows most: at all
+ * spacings, far from the world's origin, with the smallest r_min; longer than a tile each way. */
 static void test_points_just_beyond_r_min(void **state)
 {
     (void)state;
@@ -207,13 +216,15 @@ static void test_points_just_beyond_r_min(void **state)
     };
     const size_t step = support_is_quick() ? 3 : 1;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
-        ley_atoms *atoms = close_atoms(60, &cases[i].points, 1.001 * cases[i].clamp_A, 2 * cases[i].clamp_A, 20 + (unsigned)i);
+        ley_atoms *atoms =
+            close_atoms(60, &cases[i].points, 1.001 * cases[i].clamp_A, 2 * cases[i].clamp_A, 20 + (unsigned)i);
         check_digits(cases[i].name, atoms, &cases[i].points, cases[i].clamp_A);
         ley_atoms_destroy(atoms);
     }
 }
 
-/* Atoms as far from points as rounding in the main loop shows most, few of them, so that each shows; and charges that cancel. */
+/* Atoms as far from points as rounding in the main loop shows most, few of them, so that each
+ * shows; and charges that cancel. */
 static void test_few_atoms(void **state)
 {
     (void)state;
@@ -259,7 +270,8 @@ static void test_far_from_a_neutral_box(void **state)
     }
 }
 
-/* More atoms than constant memory or a block of sums holds: several launches, several blocks, none lost. */
+/* More atoms than constant memory or a block of sums holds: several launches, several blocks, none
+ * lost. */
 static void test_many_atoms(void **state)
 {
     (void)state;
@@ -328,8 +340,8 @@ static void test_odd_lattices(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}},   {{0, 0, 0}, {0.3, 0.5, 0.7}, {129, 1, 1}},
-        {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 65, 1}},        {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 1, 33}},
+        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}}, {{0, 0, 0}, {0.3, 0.5, 0.7}, {129, 1, 1}},
+        {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 65, 1}},      {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 1, 33}},
         {{-5, -5, 2}, {0.25, 0.5, 1}, {257, 17, 2}},
     };
     const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
@@ -370,7 +382,8 @@ static void test_charge_on_a_point(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Times are times: kernels take longer than nothing and no longer than the job, whatever the driver's stamps say. */
+/* Times are times: kernels take longer than nothing and no longer than the job, whatever the
+ * driver's stamps say. */
 static void test_times_are_plausible(void **state)
 {
     (void)state;
@@ -390,7 +403,8 @@ static void test_times_are_plausible(void **state)
     assert_true(d->transfer_s > 0 && d->transfer_s < r->compute_s);
     assert_true(d->evaluations_per_s < 1e14);
     for (size_t i = 0; i < r->slab_count; i++) {
-        assert_true(r->slabs[i].kernel_start_s > -0.01 && r->slabs[i].transfer_end_s < r->compute_s + r->prepare_s + 0.01);
+        assert_true(r->slabs[i].kernel_start_s > -0.01 &&
+                    r->slabs[i].transfer_end_s < r->compute_s + r->prepare_s + 0.01);
         assert_true(r->slabs[i].transfer_end_s >= r->slabs[i].kernel_end_s);
     }
     ley_job_destroy(job);
@@ -398,12 +412,13 @@ static void test_times_are_plausible(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Far from the world's origin the points' own coordinates are rounded: of the smallest distances that is more than floats
- * lose. Right maps are not refused for it, and what is promised says so. */
+/* Far from the world's origin the points' own coordinates are rounded: of the smallest distances
+ * that is more than floats lose. Right maps are not refused for it, and what is promised says so. */
 static void test_rounded_coordinates(void **state)
 {
     (void)state;
-    const ley_lattice points = {{-21739614.473466747, -11206303.486095337, 67882842.921813369}, {0.016232, 0.016232, 0.016232}, {5, 3, 2}};
+    const ley_lattice points = {
+        {-21739614.473466747, -11206303.486095337, 67882842.921813369}, {0.016232, 0.016232, 0.016232}, {5, 3, 2}};
     double position_A[30][3], charge_e[30];
     for (int i = 0; i < 30; i++) {
         const int at[3] = {i % 5, i / 5 % 3, i / 15};
@@ -443,11 +458,19 @@ static void test_maps_start_poisoned(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_many_atoms),        cmocka_unit_test(test_sums_are_worth_their_price),
-        cmocka_unit_test(test_points_just_beyond_r_min), cmocka_unit_test(test_few_atoms), cmocka_unit_test(test_far_from_a_neutral_box),
-        cmocka_unit_test(test_linear_in_the_charges), cmocka_unit_test(test_translation),
-        cmocka_unit_test(test_slabs_make_the_same_map), cmocka_unit_test(test_odd_lattices),
-        cmocka_unit_test(test_times_are_plausible), cmocka_unit_test(test_charge_on_a_point),   cmocka_unit_test(test_maps_start_poisoned),
+        cmocka_unit_test(test_every_kernel),
+        cmocka_unit_test(test_many_atoms),
+        cmocka_unit_test(test_sums_are_worth_their_price),
+        cmocka_unit_test(test_points_just_beyond_r_min),
+        cmocka_unit_test(test_few_atoms),
+        cmocka_unit_test(test_far_from_a_neutral_box),
+        cmocka_unit_test(test_linear_in_the_charges),
+        cmocka_unit_test(test_translation),
+        cmocka_unit_test(test_slabs_make_the_same_map),
+        cmocka_unit_test(test_odd_lattices),
+        cmocka_unit_test(test_times_are_plausible),
+        cmocka_unit_test(test_charge_on_a_point),
+        cmocka_unit_test(test_maps_start_poisoned),
         cmocka_unit_test(test_rounded_coordinates),
     };
     char group[512];

@@ -1,9 +1,10 @@
-/* Atoms put into bins on every device of this machine: the same bins as the host's, bit for bit; what a device declines; maps from either's bins. */
+/* Atoms put into bins on every device of this machine: the same bins as the host's, bit for bit;
+ * what a device declines; maps from either's bins. */
 #include "support.h"
 
-#include "job.h"
-#include "methods/cutoff_plan.h"
-#include "methods/device_binning.h"
+#include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/plan.h"
+#include "run/job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 static bool fast;          /* worth giving it many atoms */
 
-/* ---- Problems ---------------------------------------------------------------------------------------------------- */
+/* ---- Problems -------------------------------------------------------------------------------- */
 
 static double uniform(unsigned *state)
 {
@@ -23,7 +24,8 @@ static double uniform(unsigned *state)
 
 static const ley_lattice lattice = {.n = {37, 26, 31}, .spacing_A = {0.5, 0.55, 0.45}, .origin_A = {-7.3, 1000.1, 0}};
 
-/* Atoms in and around the lattice, one in seven without charge, and `clustered` of them within a small ball. */
+/* Atoms in and around the lattice, one in seven without charge, and `clustered` of them within a
+ * small ball. */
 static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned seed)
 {
     ley_error error = {0};
@@ -33,7 +35,8 @@ static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned 
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double length_A = (double)(lattice.n[axis] - 1) * lattice.spacing_A[axis];
-            const double at_A = i < clustered ? 0.4 * length_A + 0.01 * uniform(&seed) : (length_A + 2 * beyond_A) * uniform(&seed) - beyond_A;
+            const double at_A = i < clustered ? 0.4 * length_A + 0.01 * uniform(&seed)
+                                              : (length_A + 2 * beyond_A) * uniform(&seed) - beyond_A;
             position_A[3 * i + (size_t)axis] = lattice.origin_A[axis] + at_A;
         }
         charge_e[i] = i % 7 == 2 ? 0 : 2 * uniform(&seed) - 1;
@@ -61,7 +64,7 @@ static void problem_of(const ley_atoms *atoms, const ley_lattice *l, const ley_s
     assert_ok(cutoff_problem_init(p, atoms, l, range, 332.0636, 1, 0.05, &error));
 }
 
-/* ---- The same bins ----------------------------------------------------------------------------------------------- */
+/* ---- The same bins --------------------------------------------------------------------------- */
 
 static void assert_holds(dev_buffer *buffer, size_t offset, const void *right, size_t bytes)
 {
@@ -178,7 +181,8 @@ static void test_walls(void **state)
     for (int i = 0; i < N; i++) {
         charge_e[i] = 1 - 2 * (i % 2);
         for (int axis = 0; axis < 3; axis++) {
-            const double walls[] = {-p.plan.reach_A, 14.5 + p.plan.reach_A, floor(20 * uniform(&seed) - 5) * p.plan.side_A[axis]};
+            const double walls[] = {-p.plan.reach_A, 14.5 + p.plan.reach_A,
+                                    floor(20 * uniform(&seed) - 5) * p.plan.side_A[axis]};
             const double at_A = walls[i % 40 < 4 ? i % 2 : 2];
             position_A[3 * i + axis] = i % 3 == 0 ? at_A : nextafter(at_A, i % 3 == 1 ? 1e9 : -1e9);
         }
@@ -190,7 +194,7 @@ static void test_walls(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Declined ---------------------------------------------------------------------------------------------------- */
+/* ---- Declined -------------------------------------------------------------------------------- */
 
 static void assert_declined(const ley_atoms *atoms, const ley_short_range *range, const char *why)
 {
@@ -262,8 +266,9 @@ static void test_wrong_kernels(void **state)
         char command[2048], wrong[256];
         const char *to = faults[i].to != NULL ? faults[i].to : faults[i].from;
         snprintf(wrong, sizeof wrong, "%s/wrong", directory);
-        snprintf(command, sizeof command, "rm -rf '%s' && cp -r %s '%s' && cp -n cl/*.h '%s/' && sed -i 's/%s/%s/' '%s/%s.%s'", wrong, tree, wrong,
-                 wrong, faults[i].from, to, wrong, faults[i].kernel, suffix);
+        snprintf(command, sizeof command,
+                 "rm -rf '%s' && cp -r %s '%s' && cp -n cl/*.h '%s/' && sed -i 's/%s/%s/' '%s/%s.%s'", wrong, tree,
+                 wrong, wrong, faults[i].from, to, wrong, faults[i].kernel, suffix);
         assert_int_equal(system(command), 0);
         setenv("LEYDEN_KERNEL_DIR", wrong, 1);
         if (faults[i].to != NULL)
@@ -275,7 +280,7 @@ static void test_wrong_kernels(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Maps -------------------------------------------------------------------------------------------------------- */
+/* ---- Maps ------------------------------------------------------------------------------------ */
 
 typedef struct outcome {
     ley_map *map;
@@ -305,7 +310,8 @@ static outcome compute(ley_engine *on, const ley_atoms *atoms, const ley_short_r
 
 static void assert_same_maps(const ley_map *a, const ley_map *b)
 {
-    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b), (size_t)ley_lattice_points(&lattice) * sizeof(float));
+    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
+                        (size_t)ley_lattice_points(&lattice) * sizeof(float));
 }
 
 static double count_pairs(const ley_atoms *atoms, double cutoff_A)
@@ -314,7 +320,8 @@ static double count_pairs(const ley_atoms *atoms, double cutoff_A)
     for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
         const double *position_A = ley_atoms_positions_A(atoms) + 3 * i;
         for (int64_t point = 0; ley_atoms_charges_e(atoms)[i] != 0 && point < ley_lattice_points(&lattice); point++) {
-            const int64_t at[3] = {point % lattice.n[0], point / lattice.n[0] % lattice.n[1], point / lattice.n[0] / lattice.n[1]};
+            const int64_t at[3] = {point % lattice.n[0], point / lattice.n[0] % lattice.n[1],
+                                   point / lattice.n[0] / lattice.n[1]};
             double r2_A2 = 0;
             for (int axis = 0; axis < 3; axis++)
                 r2_A2 += pow(lattice.origin_A[axis] + (double)at[axis] * lattice.spacing_A[axis] - position_A[axis], 2);
@@ -354,7 +361,8 @@ static void test_maps(void **state)
     const size_t n = fast ? 4000 : 500;
     ley_atoms *atoms = scatter(n, 40, 5, 21), *crowd = scatter(n, 200, 5, 22);
     for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_DISTANCE_DIELECTRIC; pair++)
-        assert_equal_maps(engine, atoms, range_of((ley_pair)pair, 8, pair == LEY_PAIR_TAYLOR4 ? 4 : 0.75), LEY_PLACE_DEVICE);
+        assert_equal_maps(engine, atoms, range_of((ley_pair)pair, 8, pair == LEY_PAIR_TAYLOR4 ? 4 : 0.75),
+                          LEY_PLACE_DEVICE);
     assert_equal_maps(engine, crowd, range_of(LEY_PAIR_TAYLOR2, 8, 0.75), LEY_PLACE_HOST);
     assert_equal_maps(engine, atoms, range_of(LEY_PAIR_LENNARD_JONES, 8, 0.75), LEY_PLACE_HOST);
     ley_short_range periodic = range_of(LEY_PAIR_TAYLOR2, 8, 0.75);
@@ -396,7 +404,7 @@ static void test_order_of_atoms(void **state)
     ley_atoms_destroy(turned);
 }
 
-/* ---- All devices at once ----------------------------------------------------------------------------------------- */
+/* ---- All devices at once --------------------------------------------------------------------- */
 
 static void test_all_devices_at_once(void **state)
 {
@@ -465,8 +473,9 @@ static void test_plan(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_boxes), cmocka_unit_test(test_clusters),      cmocka_unit_test(test_few_atoms),
-        cmocka_unit_test(test_walls),        cmocka_unit_test(test_declined),      cmocka_unit_test(test_wrong_kernels),
+        cmocka_unit_test(test_random_boxes), cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_few_atoms),    cmocka_unit_test(test_walls),
+        cmocka_unit_test(test_declined),     cmocka_unit_test(test_wrong_kernels),
         cmocka_unit_test(test_maps),         cmocka_unit_test(test_order_of_atoms),
     };
     char group[512];

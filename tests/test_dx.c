@@ -1,4 +1,5 @@
-/* OpenDX maps: APBS's layout to the byte, what is read and what is refused, and files that are whole or absent. */
+/* OpenDX maps: APBS's layout to the byte, what is read and what is refused, and files that are
+ * whole or absent. */
 #include "io/digits.h"
 #include "io/output.h"
 #include "leyden.h"
@@ -79,7 +80,7 @@ static ley_map *make_map(int64_t nx, int64_t ny, int64_t nz)
     return map;
 }
 
-/* ---- Digits ---------------------------------------------------------------------------------------------------- */
+/* ---- Digits ---------------------------------------------------------------------------------- */
 
 static void check_digits(const ley_digits *digits, uint32_t bits)
 {
@@ -117,7 +118,8 @@ static void digits_equal_printf(void **state)
             if ((int64_t)bits + off >= 0)
                 check_digits(&digits, bits + (uint32_t)off);
         }
-    /* Ties: 8 digits ending in 5 below 2^24, and integers and halves that end in 5 beyond the seventh digit. */
+    /* Ties: 8 digits ending in 5 below 2^24, and integers and halves that end in 5 beyond the
+     * seventh digit. */
     for (uint32_t i = 10000005; i < 1 << 24; i += 10) {
         float tie = (float)i;
         for (int half = 0; half < 6; half++, tie *= 2) {
@@ -136,7 +138,7 @@ static void digits_equal_printf(void **state)
     }
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static void apbs_layout(void **state)
 {
@@ -194,16 +196,19 @@ static void round_trips(void **state)
     }
 }
 
-/* Where a point lies is not rounded: the header's numbers are read back as the same doubles, however many digits that takes. */
+/* Where a point lies is not rounded: the header's numbers are read back as the same doubles,
+ * however many digits that takes. */
 static void places_are_exact(void **state)
 {
     (void)state;
-    static const double origins_A[] = {0, -0.1, 1e3 / 3, 12000.123456789, -999999.9999999, 3 * 0.1, 1e-7, 987654321.0123};
+    static const double origins_A[] = {0,       -0.1, 1e3 / 3,       12000.123456789, -999999.9999999,
+                                       3 * 0.1, 1e-7, 987654321.0123};
     static const double spacings_A[] = {0.5, 0.1, 20.0 / 15, 1e-6, 0.123456789012345678};
     for (size_t o = 0; o < sizeof origins_A / sizeof *origins_A; o++)
         for (size_t s = 0; s < sizeof spacings_A / sizeof *spacings_A; s++) {
             const double at_A = origins_A[o], h_A = spacings_A[s];
-            const ley_lattice lattice = {{at_A, nextafter(at_A, 1e9), -at_A}, {h_A, nextafter(h_A, 1), 2 * h_A}, {2, 1, 3}};
+            const ley_lattice lattice = {
+                {at_A, nextafter(at_A, 1e9), -at_A}, {h_A, nextafter(h_A, 1), 2 * h_A}, {2, 1, 3}};
             ley_map *map = NULL;
             assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
             memset(ley_map_values(map), 0, 6 * sizeof(float));
@@ -337,7 +342,7 @@ static void targets(void **state)
     ley_map_destroy(map);
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 #define POSITIONS "object 1 class gridpositions counts "
 #define AXES "origin 0 0 0\ndelta 1 0 0\ndelta 0 1 0\ndelta 0 0 1\n"

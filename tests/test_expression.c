@@ -1,6 +1,6 @@
 /* Pair functions of the user's: values, texts, complaints. */
-#include "expression.h"
-#include "expression_check.h"
+#include "core/expression.h"
+#include "core/expression_check.h"
 
 #include <locale.h>
 #include <math.h>
@@ -36,19 +36,19 @@ static bool is_near(double value, double expected, double tolerance)
            fabs(value - expected) <= tolerance * fabs(expected);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 typedef struct formula {
     const char *text;
     double (*value)(double r, double q);
 } formula;
 
-#define FORMULA(name, value)                                                                                           \
-    static double name(double r, double q)                                                                             \
-    {                                                                                                                  \
-        (void)r;                                                                                                       \
-        (void)q;                                                                                                       \
-        return value;                                                                                                  \
+#define FORMULA(name, value) \
+    static double name(double r, double q) \
+    { \
+        (void)r; \
+        (void)q; \
+        return value; \
     }
 
 FORMULA(plain, q / r)
@@ -185,7 +185,7 @@ static void every_function(void **state)
         }
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------------------------- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 static void texts(void **state)
 {
@@ -228,7 +228,7 @@ static void other_locales(void **state)
     expression_destroy(e);
 }
 
-/* ---- Complaints ------------------------------------------------------------------------------------------------ */
+/* ---- Complaints ------------------------------------------------------------------------------ */
 
 static void expect_refusal(const char *text, size_t length, const char *what)
 {
@@ -444,9 +444,10 @@ static void bad_constants(void **state)
     }
 }
 
-/* ---- What floats can evaluate ---------------------------------------------------------------------------------- */
+/* ---- What floats can evaluate ---------------------------------------------------------------- */
 
-static const expression_span usual = {.low_A = 0.05, .high_A = 12, .q_e = 1, .most_value = 1e33, .nothing_value = 1e-33};
+static const expression_span usual = {
+    .low_A = 0.05, .high_A = 12, .q_e = 1, .most_value = 1e33, .nothing_value = 1e-33};
 
 static const char *const sound[] = {
     "q/r",
@@ -538,7 +539,8 @@ static void what_floats_can_evaluate(void **state)
         expression *e = create(unsound[i].text);
         if (expression_check(e, &usual, &error) != LEY_ERROR_USAGE || strstr(error.message, unsound[i].where) == NULL ||
             strstr(error.message, unsound[i].why) == NULL)
-            fail_msg("%s: '%s', expected '%s' and '%s'", unsound[i].text, error.message, unsound[i].where, unsound[i].why);
+            fail_msg("%s: '%s', expected '%s' and '%s'", unsound[i].text, error.message, unsound[i].where,
+                     unsound[i].why);
         expression_destroy(e);
     }
 }
@@ -557,7 +559,8 @@ static void charges_count(void **state)
     expression_destroy(e);
 }
 
-/* The bound holds for distances as far off as kernels have them, and is no more than some times that error. */
+/* The bound holds for distances as far off as kernels have them, and is no more than some times
+ * that error. */
 static void bounds_of_errors(void **state)
 {
     (void)state;
@@ -577,11 +580,12 @@ static void bounds_of_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),        cmocka_unit_test(every_function), cmocka_unit_test(texts),
-        cmocka_unit_test(other_locales), cmocka_unit_test(bad_grammar),    cmocka_unit_test(constants_without_a_value),
-        cmocka_unit_test(injections),    cmocka_unit_test(limits),         cmocka_unit_test(bad_constants),
-        cmocka_unit_test(what_floats_can_evaluate),      cmocka_unit_test(charges_count),
-        cmocka_unit_test(bounds_of_errors),
+        cmocka_unit_test(values),        cmocka_unit_test(every_function),
+        cmocka_unit_test(texts),         cmocka_unit_test(other_locales),
+        cmocka_unit_test(bad_grammar),   cmocka_unit_test(constants_without_a_value),
+        cmocka_unit_test(injections),    cmocka_unit_test(limits),
+        cmocka_unit_test(bad_constants), cmocka_unit_test(what_floats_can_evaluate),
+        cmocka_unit_test(charges_count), cmocka_unit_test(bounds_of_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

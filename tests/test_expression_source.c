@@ -1,6 +1,6 @@
-/* Source text of pair functions: what it looks like, what it uses, and that a compiler turns it into the interpreter's
- * values. */
-#include "expression.h"
+/* Source text of pair functions: what it looks like, what it uses, and that a compiler turns it
+ * into the interpreter's values. */
+#include "core/expression.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -97,7 +97,7 @@ static void uses(void **state)
     }
 }
 
-/* ---- Random formulas ------------------------------------------------------------------------------------------- */
+/* ---- Random formulas ------------------------------------------------------------------------- */
 
 enum { TREES = 200, FORMULA_BYTES = EXPRESSION_MAX_LENGTH + 1 };
 
@@ -119,8 +119,8 @@ static void add_leaf(FILE *out)
         fprintf(out, "%.*g", 1 + draw(17), 0.1 + draw(1000000) / 300000.0);
 }
 
-/* '@' stands for a part, '#' for a whole or half exponent. Divisors, roots and logarithms stay away from where they
- * would magnify rounding, so that what is compared is the translation. */
+/* '@' stands for a part, '#' for a whole or half exponent. Divisors, roots and logarithms stay away
+ * from where they would magnify rounding, so that what is compared is the translation. */
 static void add_tree(FILE *out, int depth)
 {
     static const char *const shapes[] = {
@@ -165,7 +165,7 @@ static void random_formula(char text[FORMULA_BYTES])
     } while (length >= FORMULA_BYTES - 1);
 }
 
-/* ---- A compiler ------------------------------------------------------------------------------------------------ */
+/* ---- A compiler ------------------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/leyden-test-expression-XXXXXX";
 static char c_path[64], library_path[64];

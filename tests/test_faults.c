@@ -1,5 +1,7 @@
-/* Every call of OpenCL with every fault (faulty_opencl/): each time a right map by the other device, or an error that says what went wrong; never a
- * crash, never a wrong map, never a wait without end. Each case is a process of its own, this program started again with the faults before it. */
+/* Every call of OpenCL with every fault (faulty_opencl/): each time a right map by the other
+ * device, or an error that says what went wrong; never a crash, never a wrong map, never a wait
+ * without end. Each case is a process of its own, this program started again with the faults before
+ * it. */
 #include "support.h"
 
 #include "watch.h"
@@ -13,12 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- In the child --------------------------------------------------------------------------------------------------------- */
+/* ---- In the child ---------------------------------------------------------------------------- */
 
 /* Slabs of 2 planes are more than malloc() keeps for itself: what is freed is gone. */
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.1, 0.1, 0.5}, .n = {96, 96, 12}};
 
-static const watch_patience short_patience = {.open_s = 2, .build_s = 6, .close_s = 2, .first_s = 2, .work_s = 2, .over_s = 0.5, .turn_s = 1};
+static const watch_patience short_patience = {
+    .open_s = 2, .build_s = 6, .close_s = 2, .first_s = 2, .work_s = 2, .over_s = 0.5, .turn_s = 1};
 
 enum { RIGHT = 0, BROKEN = 1 };
 
@@ -67,12 +70,12 @@ static int child(const char *selector)
     return code;
 }
 
-/* ---- In the parent -------------------------------------------------------------------------------------------------------- */
+/* ---- In the parent --------------------------------------------------------------------------- */
 
 enum { LONGEST_S = 60 };
 
 typedef struct outcome {
-    int code;    /* of the child; -1: ended by a signal; -2: had to be ended */
+    int code; /* of the child; -1: ended by a signal; -2: had to be ended */
     bool struck;
     char says[2048];
 } outcome;
@@ -144,34 +147,63 @@ static void try_case(const char *call, const char *fault, int at, const char *mo
     char faults[256];
     snprintf(faults, sizeof faults, "call=%s,at=%d,fault=%s,device=0%s", call, at, fault, more);
     const outcome o = run_child(faults, alone ? "0" : "all");
-    const bool is_shared = strncmp(call, "clGetPlatform", 13) == 0 || strncmp(call, "clGetDeviceI", 12) == 0; /* by all devices */
+    const bool is_shared =
+        strncmp(call, "clGetPlatform", 13) == 0 || strncmp(call, "clGetDeviceI", 12) == 0; /* by all devices */
     const bool is_right = alone || is_shared ? o.code == 0 || (o.code >= 3 && o.code <= 5) : o.code == 0;
     cases++;
     unstruck += !o.struck;
     if (getenv("TEST_FAULTS_TABLE") != NULL)
-        printf("%-28s %-8s %3d %-6s %s %2d  %.150s\n", call, fault, at, alone ? "alone" : "both", o.struck ? "struck" : "-", o.code,
-               o.says[0] != '\0' ? strtok((char *)(uintptr_t)o.says, "\n") : "");
+        printf("%-28s %-8s %3d %-6s %s %2d  %.150s\n", call, fault, at, alone ? "alone" : "both",
+               o.struck ? "struck" : "-", o.code, o.says[0] != '\0' ? strtok((char *)(uintptr_t)o.says, "\n") : "");
     if (is_right)
         return;
     wrong++;
     print_error("%s, %s: %s: %d\n%s\n", faults, alone ? "alone" : "both devices",
-                o.code == -1 ? "a signal" : o.code == -2 ? "without end" : "exit code", o.code, o.says);
+                o.code == -1   ? "a signal"
+                : o.code == -2 ? "without end"
+                               : "exit code",
+                o.code, o.says);
 }
 
-/* When a job calls it: once; several times; only where nothing is cached yet, or something failed; on GPUs only. */
+/* When a job calls it: once; several times; only where nothing is cached yet, or something failed;
+ * on GPUs only. */
 typedef enum frequency { ONCE, OFTEN, COLD, GPU } frequency;
 
 static const struct {
     const char *name;
     frequency frequency;
 } calls[] = {
-    {"clGetPlatformIDs", ONCE}, {"clGetPlatformInfo", ONCE}, {"clGetDeviceIDs", ONCE}, {"clGetDeviceInfo", OFTEN}, {"clCreateContext", ONCE},
-    {"clCreateCommandQueue", ONCE}, {"clCreateBuffer", OFTEN}, {"clCreateProgramWithSource", COLD}, {"clCreateProgramWithBinary", ONCE},
-    {"clBuildProgram", COLD}, {"clCreateKernel", COLD}, {"clGetProgramInfo", COLD}, {"clGetProgramBuildInfo", COLD}, {"clSetKernelArg", OFTEN},
-    {"clEnqueueFillBuffer", ONCE}, {"clEnqueueWriteBuffer", OFTEN}, {"clEnqueueNDRangeKernel", OFTEN}, {"clEnqueueReadBuffer", OFTEN},
-    {"clEnqueueMapBuffer", GPU}, {"clEnqueueUnmapMemObject", GPU}, {"clFlush", OFTEN}, {"clFinish", ONCE}, {"clWaitForEvents", OFTEN},
-    {"clGetEventInfo", COLD}, {"clGetEventProfilingInfo", OFTEN}, {"clReleaseEvent", OFTEN}, {"clReleaseMemObject", OFTEN},
-    {"clReleaseKernel", ONCE}, {"clReleaseProgram", ONCE}, {"clReleaseCommandQueue", ONCE}, {"clReleaseContext", ONCE},
+    {"clGetPlatformIDs", ONCE},
+    {"clGetPlatformInfo", ONCE},
+    {"clGetDeviceIDs", ONCE},
+    {"clGetDeviceInfo", OFTEN},
+    {"clCreateContext", ONCE},
+    {"clCreateCommandQueue", ONCE},
+    {"clCreateBuffer", OFTEN},
+    {"clCreateProgramWithSource", COLD},
+    {"clCreateProgramWithBinary", ONCE},
+    {"clBuildProgram", COLD},
+    {"clCreateKernel", COLD},
+    {"clGetProgramInfo", COLD},
+    {"clGetProgramBuildInfo", COLD},
+    {"clSetKernelArg", OFTEN},
+    {"clEnqueueFillBuffer", ONCE},
+    {"clEnqueueWriteBuffer", OFTEN},
+    {"clEnqueueNDRangeKernel", OFTEN},
+    {"clEnqueueReadBuffer", OFTEN},
+    {"clEnqueueMapBuffer", GPU},
+    {"clEnqueueUnmapMemObject", GPU},
+    {"clFlush", OFTEN},
+    {"clFinish", ONCE},
+    {"clWaitForEvents", OFTEN},
+    {"clGetEventInfo", COLD},
+    {"clGetEventProfilingInfo", OFTEN},
+    {"clReleaseEvent", OFTEN},
+    {"clReleaseMemObject", OFTEN},
+    {"clReleaseKernel", ONCE},
+    {"clReleaseProgram", ONCE},
+    {"clReleaseCommandQueue", ONCE},
+    {"clReleaseContext", ONCE},
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -182,7 +214,8 @@ static void expect_none_wrong(void)
     assert_true(unstruck <= cases / 2);
 }
 
-/* Every call with every fault that a call can have, with both devices, and alone, where the fault stays: in turn early and late. */
+/* Every call with every fault that a call can have, with both devices, and alone, where the fault
+ * stays: in turn early and late. */
 static void test_every_call_with_every_fault(void **state)
 {
     static const char *const faults[] = {"fail", "early", "skip", "hang", "delay"};
@@ -227,10 +260,12 @@ static void test_no_wrong_data(void **state)
     expect_none_wrong();
 }
 
-/* Drivers that fail without waiting, while their copies are still under way: nothing is freed that they still use. */
+/* Drivers that fail without waiting, while their copies are still under way: nothing is freed that
+ * they still use. */
 static void test_nothing_is_freed_under_a_copy(void **state)
 {
-    static const char *const dragging[] = {"clWaitForEvents", "clFlush", "clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueNDRangeKernel"};
+    static const char *const dragging[] = {"clWaitForEvents", "clFlush", "clEnqueueReadBuffer", "clEnqueueWriteBuffer",
+                                           "clEnqueueNDRangeKernel"};
     (void)state;
     wrong = cases = unstruck = 0;
     for (size_t c = 0; c < sizeof dragging / sizeof dragging[0]; c++)
@@ -249,7 +284,8 @@ static void test_nothing_is_freed_under_a_copy(void **state)
 /* Commands that never end. */
 static void test_what_never_ends(void **state)
 {
-    static const char *const endless[] = {"clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueFillBuffer"};
+    static const char *const endless[] = {"clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clEnqueueWriteBuffer",
+                                          "clEnqueueFillBuffer"};
     (void)state;
     wrong = cases = unstruck = 0;
     for (size_t c = 0; c < sizeof endless / sizeof endless[0]; c++) {

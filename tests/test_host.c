@@ -1,13 +1,14 @@
-/* The device-free parts of the host: sizes, lattices, padding, packing, the reference, the comparator, the pair formulas. */
+/* The device-free parts of the host: sizes, lattices, padding, packing, the reference, the
+ * comparator, the pair formulas. */
 #include "support.h"
 
-#include "accuracy.h"
+#include "core/sizes.h"
 #include "error.h"
-#include "methods/dcs_pack.h"
-#include "padding.h"
-#include "reference.h"
-#include "sizes.h"
-#include "yardstick.h"
+#include "judge/accuracy.h"
+#include "judge/reference.h"
+#include "layout/padding.h"
+#include "methods/dcs/pack.h"
+#include "methods/dcs/yardstick.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,8 @@ static double off_by(float value, double exponent)
     return fabs((double)value / exp2(exponent) - 1);
 }
 
-/* 2^x without a library: as good as a pair needs it, from end to end of its range, and never out of a float's. */
+/* 2^x without a library: as good as a pair needs it, from end to end of its range, and never out of
+ * a float's. */
 static void test_exponentials(void **state)
 {
     (void)state;
@@ -65,17 +67,20 @@ static void test_exponentials(void **state)
     double worst = 0, worst_minus = 0, mean = 0;
     for (int i = 0; i <= N; i++) {
         const float x = 125.0f * (float)i / N, y = -125 + 2 * x;
-        worst_minus = fmax(worst_minus, fmax(off_by(ley_exp2_minus(x, 1), -(double)x), off_by(ley_exp2_minus(0.25f, 4 * x), -(double)x)));
+        worst_minus = fmax(worst_minus, fmax(off_by(ley_exp2_minus(x, 1), -(double)x),
+                                             off_by(ley_exp2_minus(0.25f, 4 * x), -(double)x)));
         worst = fmax(worst, off_by(ley_polynomial_exp2(y), (double)y));
         mean += ((double)ley_polynomial_exp2(y) / exp2((double)y) - 1) / N;
     }
     assert_true(worst <= bound && worst_minus <= bound);
     assert_true(fabs(mean) < 6e-8); /* its constant term is rounded up by 5e-8 */
-    for (int whole = 0; whole <= 125; whole++) /* and one float to either side, where the whole part turns into the next one */
+    for (int whole = 0; whole <= 125;
+         whole++) /* and one float to either side, where the whole part turns into the next one */
         for (int side = -1; side <= 1; side++) {
             const float x = side == 0 ? (float)whole : nextafterf((float)whole, side < 0 ? 0 : 1000), half = x + 0.5f;
             if (x <= 125)
-                assert_true(off_by(ley_exp2_minus(x, 1), -(double)x) <= bound && off_by(ley_polynomial_exp2(x), (double)x) <= bound &&
+                assert_true(off_by(ley_exp2_minus(x, 1), -(double)x) <= bound &&
+                            off_by(ley_polynomial_exp2(x), (double)x) <= bound &&
                             off_by(ley_polynomial_exp2(-x), -(double)x) <= bound);
             if (half <= 125)
                 assert_true(off_by(ley_exp2_minus(half, 1), -(double)half) <= bound);
@@ -85,8 +90,8 @@ static void test_exponentials(void **state)
         assert_true(off_by(ley_polynomial_exp2(beyond[i]), 125) <= bound);
 }
 
-/* Where floats end, exponentials vanish: none is larger than it should be, and beyond 2^-127 there is nothing. Charges that are 2^n
- * times smaller leave room for n more. */
+/* Where floats end, exponentials vanish: none is larger than it should be, and beyond 2^-127 there
+ * is nothing. Charges that are 2^n times smaller leave room for n more. */
 static void test_exponentials_vanish(void **state)
 {
     (void)state;
@@ -97,7 +102,8 @@ static void test_exponentials_vanish(void **state)
         assert_true(x < 127 || value <= exp2(-149));
         assert_true(off_by(ley_exp2_shifted(LEY_EXP2_SHIFT + 20, x, 1), 20 - (double)x) <= 2.4e-7);
     }
-    assert_true((double)ley_polynomial_exp2(-INFINITY) <= exp2(-149) && (double)ley_polynomial_exp2(-1e30f) <= exp2(-149));
+    assert_true((double)ley_polynomial_exp2(-INFINITY) <= exp2(-149) &&
+                (double)ley_polynomial_exp2(-1e30f) <= exp2(-149));
 }
 
 static void test_sizes(void **state)
@@ -178,7 +184,8 @@ static void test_lattice_around_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Origins are whole numbers of spacings, and the padding holds on every side with less than a spacing to spare. */
+/* Origins are whole numbers of spacings, and the padding holds on every side with less than a
+ * spacing to spare. */
 static void test_lattices_on_multiples_of_the_spacing(void **state)
 {
     (void)state;
@@ -262,7 +269,8 @@ static void test_padding(void **state)
     assert_false(padding_bytes(&slab, &bytes));
 }
 
-/* Every packing says the same position; the placed one to a float's digits of the offset, wherever the atom is. */
+/* Every packing says the same position; the placed one to a float's digits of the offset, wherever
+ * the atom is. */
 static void test_packing(void **state)
 {
     (void)state;
@@ -314,8 +322,9 @@ static void test_reference(void **state)
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) - 560.459) < 2e-3);
 }
 
-/* The comparator must see a fault of 1 %, one wrong point, one wrong point among louder ones, a not-a-number; and must not
- * see rounding. Errors count against the absolute terms, here three times the value. */
+/* The comparator must see a fault of 1 %, one wrong point, one wrong point among louder ones, a
+ * not-a-number; and must not see rounding. Errors count against the absolute terms, here three
+ * times the value. */
 static void test_comparator(void **state)
 {
     (void)state;
@@ -354,7 +363,8 @@ static void test_comparator(void **state)
     assert_true(!a.passed && a.max_error == 1 && a.relative_rms < 2e-6 && worst % 3 != 0);
     memset(values, 0, sizeof values);
     assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
-    /* Terms that cancel to 4e-6 of them: within the limit a 0 would be right, were it not exactly 0. */
+    /* Terms that cancel to 4e-6 of them: within the limit a 0 would be right, were it not exactly
+     * 0. */
     for (int i = 0; i < N; i++) {
         right[i].value = 4;
         right[i].absolute = 1e6;
@@ -370,7 +380,8 @@ static void test_comparator(void **state)
     assert_true(a.passed && a.compared == 0 && a.points == N);
     values[3] = 1;
     assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
-    /* Charges of 1e-38: there is nothing that floats could show, and that is said. Values that are no nothing are wrong. */
+    /* Charges of 1e-38: there is nothing that floats could show, and that is said. Values that are
+     * no nothing are wrong. */
     right[5] = (reference_value){.value = 1e-38, .absolute = 1e-38};
     values[3] = 0;
     a = accuracy_compare_float(N, values, right, 1e-5, NULL);
@@ -379,7 +390,8 @@ static void test_comparator(void **state)
     assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
 }
 
-/* A sample of a right map passes; of a map with one wrong percent, not. All points when asked for more than there are. */
+/* A sample of a right map passes; of a map with one wrong percent, not. All points when asked for
+ * more than there are. */
 static void test_sampling(void **state)
 {
     (void)state;
@@ -425,12 +437,21 @@ static void test_yardstick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pair_formulas), cmocka_unit_test(test_exponentials), cmocka_unit_test(test_exponentials_vanish),
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_sizes_in_words), cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_pair_formulas),
+        cmocka_unit_test(test_exponentials),
+        cmocka_unit_test(test_exponentials_vanish),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sizes_in_words),
+        cmocka_unit_test(test_lattices),
         cmocka_unit_test(test_lattice_around_atoms),
-        cmocka_unit_test(test_lattices_on_multiples_of_the_spacing), cmocka_unit_test(test_atoms), cmocka_unit_test(test_padding),
-        cmocka_unit_test(test_packing),       cmocka_unit_test(test_reference), cmocka_unit_test(test_comparator),
-        cmocka_unit_test(test_sampling),      cmocka_unit_test(test_yardstick),
+        cmocka_unit_test(test_lattices_on_multiples_of_the_spacing),
+        cmocka_unit_test(test_atoms),
+        cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_comparator),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_yardstick),
     };
     return cmocka_run_group_tests_name("host", tests, NULL, NULL);
 }

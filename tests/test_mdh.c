@@ -1,10 +1,11 @@
-/* Multiple Debye-Hueckel boundaries on every device of this machine against double precision: every kernel variant, sum, maths, kind of
- * screening and of points; what is special about faces; what must be refused, found wrong or cancelled. */
+/* Multiple Debye-Hueckel boundaries on every device of this machine against double precision: every
+ * kernel variant, sum, maths, kind of screening and of points; what is special about faces; what
+ * must be refused, found wrong or cancelled. */
 #include "support.h"
 
-#include "verification.h"
 #include "clock.h"
-#include "reference.h"
+#include "judge/reference.h"
+#include "run/verification.h"
 #include "spec.h"
 
 #include <math.h>
@@ -32,14 +33,15 @@ static const ley_solvent *const salty = &kinds[LEY_SCREENING_FOLDED].solvent;
 
 static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {13, 10, 9}};
 
-/* ---- Problems -------------------------------------------------------------------------------------------------- */
+/* ---- Problems -------------------------------------------------------------------------------- */
 
 static double uniform(unsigned *state)
 {
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
-/* Random atoms in the lattice and up to `beyond` cells around it, far from nodes: where one is close, it alone would be seen. */
+/* Random atoms in the lattice and up to `beyond` cells around it, far from nodes: where one is
+ * close, it alone would be seen. */
 static ley_atoms *scattered(size_t n, const ley_lattice *l, double beyond, double largest_radius_A, unsigned seed)
 {
     ley_error error = {0};
@@ -49,7 +51,8 @@ static ley_atoms *scattered(size_t n, const ley_lattice *l, double beyond, doubl
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double cell = floor(uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
-            position_A[3 * i + (size_t)axis] = l->origin_A[axis] + (cell + 0.25 + 0.5 * uniform(&seed)) * l->spacing_A[axis];
+            position_A[3 * i + (size_t)axis] =
+                l->origin_A[axis] + (cell + 0.25 + 0.5 * uniform(&seed)) * l->spacing_A[axis];
         }
         charge_e[i] = i % 11 == 7 ? 0 : 2 * uniform(&seed) - 1;
         radius_A[i] = largest_radius_A * uniform(&seed);
@@ -91,7 +94,8 @@ static ley_boundary *list_around(const ley_lattice *l, unsigned seed)
     double point_A[3 * POINTS];
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
-            point_A[3 * i + axis] = l->origin_A[axis] + (1.5 * uniform(&seed) - 0.25) * (double)l->n[axis] * l->spacing_A[axis];
+            point_A[3 * i + axis] =
+                l->origin_A[axis] + (1.5 * uniform(&seed) - 0.25) * (double)l->n[axis] * l->spacing_A[axis];
     return list_of(POINTS, point_A);
 }
 
@@ -117,7 +121,7 @@ static const ley_job_options *plain(void)
     return &options;
 }
 
-/* ---- Results --------------------------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* A job that was run, with the boundary that it filled. */
 typedef struct outcome {
@@ -138,7 +142,8 @@ static outcome attempt(ley_engine *on, const ley_atoms *atoms, ley_boundary *bou
     return o;
 }
 
-static outcome run(const ley_atoms *atoms, ley_boundary *boundary, const ley_solvent *solvent, const ley_job_options *options)
+static outcome run(const ley_atoms *atoms, ley_boundary *boundary, const ley_solvent *solvent,
+                   const ley_job_options *options)
 {
     outcome o = attempt(engine, atoms, boundary, solvent, options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
@@ -178,9 +183,7 @@ static double promise(const ley_job_options *options, int kind)
 {
     const double kappa = kind == LEY_SCREENING_WIDE ? ley_screening_per_A(&kinds[kind].solvent) : 0;
     const double exponent = 1.4427 * kappa * kinds[kind].largest_radius_A;
-    return options->sum == LEY_SUM_DOUBLE       ? 1e-12
-           : options->math == LEY_MATH_NATIVE ? 1e-3
-                                              : 1e-5 + 3e-7 * exponent;
+    return options->sum == LEY_SUM_DOUBLE ? 1e-12 : options->math == LEY_MATH_NATIVE ? 1e-3 : 1e-5 + 3e-7 * exponent;
 }
 
 /* Values at the same node are the same, whatever face they are on. */
@@ -202,8 +205,8 @@ static void assert_edges_agree(const ley_boundary *boundary)
             const int64_t at = (node[2] * n[1] + node[1]) * n[0] + node[0];
             const double here = value[ley_boundary_face(boundary, face) + i];
             if (known[at] && here != seen[at])
-                fail_msg("node (%d, %d, %d): %.9g on face %d, %.9g elsewhere", (int)node[0], (int)node[1], (int)node[2], here, face,
-                         seen[at]);
+                fail_msg("node (%d, %d, %d): %.9g on face %d, %.9g elsewhere", (int)node[0], (int)node[1], (int)node[2],
+                         here, face, seen[at]);
             distinct += !known[at];
             known[at] = true;
             seen[at] = here;
@@ -214,9 +217,10 @@ static void assert_edges_agree(const ley_boundary *boundary)
     assert_int_equal(distinct, ley_lattice_points(l) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
 }
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be right. */
+/* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
+ * right. */
 static bool cannot(const outcome *o, const ley_job_options *options)
 {
     const ley_device_info *info = ley_engine_device(engine, 0);
@@ -243,7 +247,8 @@ static void check_report(const outcome *o, int kind, const ley_job_options *opti
 
 static void check(int kind, bool list, const ley_job_options *options)
 {
-    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated", "double"};
+    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
+                                                                                        "double"};
     const ley_solvent *solvent = &kinds[kind].solvent;
     ley_atoms *atoms = scattered(200, &uneven, 4, kinds[kind].largest_radius_A, 1);
     outcome o = attempt(engine, atoms, around(list, 2), solvent, options);
@@ -279,8 +284,11 @@ static void test_every_sum_and_maths(void **state)
     static const struct {
         ley_math math;
         ley_sum sum;
-    } arithmetics[] = {{LEY_MATH_AUTO, LEY_SUM_FLOAT}, {LEY_MATH_AUTO, LEY_SUM_COMPENSATED}, {LEY_MATH_AUTO, LEY_SUM_DOUBLE},
-                       {LEY_MATH_STANDARD, LEY_SUM_FLOAT}, {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
+    } arithmetics[] = {{LEY_MATH_AUTO, LEY_SUM_FLOAT},
+                       {LEY_MATH_AUTO, LEY_SUM_COMPENSATED},
+                       {LEY_MATH_AUTO, LEY_SUM_DOUBLE},
+                       {LEY_MATH_STANDARD, LEY_SUM_FLOAT},
+                       {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
     for (size_t i = 0; i < sizeof arithmetics / sizeof arithmetics[0]; i++) {
         const ley_job_options options = options_of(NULL, arithmetics[i].math, arithmetics[i].sum);
         for (int kind = 0; kind < KINDS; kind++)
@@ -289,7 +297,7 @@ static void test_every_sum_and_maths(void **state)
     }
 }
 
-/* ---- Faces ----------------------------------------------------------------------------------------------------- */
+/* ---- Faces ----------------------------------------------------------------------------------- */
 
 /* The smallest ones, long ones, those of multigrid; spacings that differ; atoms inside and outside. */
 static void test_odd_faces(void **state)
@@ -359,10 +367,11 @@ static void test_slabs_make_the_same_values(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Charges --------------------------------------------------------------------------------------------------- */
+/* ---- Charges --------------------------------------------------------------------------------- */
 
 /* Every single value is right, not only their mean square. */
-static void assert_each_within(const ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent, double tolerance)
+static void assert_each_within(const ley_boundary *boundary, const ley_atoms *atoms, const ley_solvent *solvent,
+                               double tolerance)
 {
     for (int64_t i = 0; i < ley_boundary_points(boundary); i++) {
         const double value = ley_boundary_read_values(boundary)[i], right = reference_at(boundary, i, atoms, solvent);
@@ -417,12 +426,17 @@ static void test_no_net_charge(void **state)
     free(charge_e);
 }
 
-/* Positive charges, so that no value is small by chance; the last one `distance_A` from node (12, 4, 3), which is on a face, or from an
- * edge's node (12, 9, 3). */
+/* Positive charges, so that no value is small by chance; the last one `distance_A` from node (12,
+ * 4, 3), which is on a face, or from an edge's node (12, 9, 3). */
 static ley_atoms *close_to_a_node(double distance_A, double charge_e, bool edge)
 {
     const double h_A[3] = {uneven.spacing_A[0], uneven.spacing_A[1], uneven.spacing_A[2]};
-    const double position_A[] = {-1, 3, -4, 1.5, 4.2, -3.2,
+    const double position_A[] = {-1,
+                                 3,
+                                 -4,
+                                 1.5,
+                                 4.2,
+                                 -3.2,
                                  uneven.origin_A[0] + 12 * h_A[0] - 0.6 * distance_A,
                                  uneven.origin_A[1] + (edge ? 9 : 4) * h_A[1] + 0.8 * distance_A,
                                  uneven.origin_A[2] + 3 * h_A[2]};
@@ -465,7 +479,8 @@ static void expect_refused(const ley_atoms *atoms, ley_boundary *boundary, const
 {
     ley_error error = {0};
     ley_job *job = NULL;
-    assert_int_equal(ley_job_create_boundary(engine, atoms, boundary, &kinds[0].solvent, plain(), &job, &error), LEY_ERROR_INPUT);
+    assert_int_equal(ley_job_create_boundary(engine, atoms, boundary, &kinds[0].solvent, plain(), &job, &error),
+                     LEY_ERROR_INPUT);
     assert_null(job);
     assert_non_null(strstr(error.message, atom));
     assert_non_null(strstr(error.message, place));
@@ -493,7 +508,7 @@ static void test_atoms_on_nodes(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Ranges ---------------------------------------------------------------------------------------------------- */
+/* ---- Ranges ---------------------------------------------------------------------------------- */
 
 static void test_far_atoms(void **state)
 {
@@ -521,7 +536,8 @@ static void test_far_atoms(void **state)
     ley_atoms_destroy(mixed);
 }
 
-/* A charge deep within its atom's radius: beyond a float, at last beyond a double. What a float has is right. */
+/* A charge deep within its atom's radius: beyond a float, at last beyond a double. What a float has
+ * is right. */
 static void test_huge_radii(void **state)
 {
     (void)state;
@@ -541,12 +557,14 @@ static void test_huge_radii(void **state)
             if (largest > (sum == LEY_SUM_DOUBLE ? 1e308 : 3.4e38)) {
                 if (o.status != LEY_ERROR_INPUT)
                     fail_msg("radius %g A: %g kT/e are accepted", radii_A[i], largest);
-                assert_non_null(strstr(o.error.message, sum == LEY_SUM_DOUBLE ? "1e308 kT/e" : "a double sum is needed"));
+                assert_non_null(
+                    strstr(o.error.message, sum == LEY_SUM_DOUBLE ? "1e308 kT/e" : "a double sum is needed"));
                 assert_non_null(strstr(o.error.message, "node ("));
             } else {
                 if (o.status != LEY_OK)
                     fail_msg("radius %g A, %g kT/e: %s", radii_A[i], largest, o.error.message);
-                assert_each_within(o.boundary, atoms, solvent, sum == LEY_SUM_DOUBLE ? 1e-12 : 1e-5 + 5e-7 * radii_A[i]);
+                assert_each_within(o.boundary, atoms, solvent,
+                                   sum == LEY_SUM_DOUBLE ? 1e-12 : 1e-5 + 5e-7 * radii_A[i]);
             }
             end(&o);
             ley_atoms_destroy(atoms);
@@ -572,7 +590,7 @@ static void test_many_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Wrong results --------------------------------------------------------------------------------------------- */
+/* ---- Wrong results --------------------------------------------------------------------------- */
 
 /* The self-test finds each of these faults; afterwards right kernels are right again. */
 static void test_wrong_kernels(void **state)
@@ -585,9 +603,10 @@ static void test_wrong_kernels(void **state)
     } faults[] = {
         {"a.w *= LEY_ROOT_SCALE", "a.w *= 1.01f * LEY_ROOT_SCALE", LEY_SCREENING_NONE, false},
         {"a.w *= LEY_ROOT_SCALE", "a.w *= 1.0001f * LEY_ROOT_SCALE", LEY_SCREENING_FOLDED, false},
-        {"f.b + v * f.stride_b - middle_b", "f.b + v - middle_b", LEY_SCREENING_FOLDED, false}, /* rows that lie elsewhere */
-        {"a.w = 0;", "a.w *= 1;", LEY_SCREENING_FOLDED, false},                                 /* near atoms twice */
-        {"if (accumulate)", "if (false)", LEY_SCREENING_WIDE, false},   /* the last launch wins */
+        {"f.b + v * f.stride_b - middle_b", "f.b + v - middle_b", LEY_SCREENING_FOLDED,
+         false},                                                      /* rows that lie elsewhere */
+        {"a.w = 0;", "a.w *= 1;", LEY_SCREENING_FOLDED, false},       /* near atoms twice */
+        {"if (accumulate)", "if (false)", LEY_SCREENING_WIDE, false}, /* the last launch wins */
         {"begin = part * part_atoms", "begin = 0", LEY_SCREENING_FOLDED, true},
     };
     ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
@@ -609,7 +628,8 @@ static void test_wrong_kernels(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* What no self-test sees, a fault with 77 charges alone, the verification finds, if it is asked for. */
+/* What no self-test sees, a fault with 77 charges alone, the verification finds, if it is asked
+ * for. */
 static void test_verification_finds_faults(void **state)
 {
     (void)state;
@@ -629,8 +649,8 @@ static void test_verification_finds_faults(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Where charges nearly cancel, float sums lose what is left of them, though each is right by its terms: the relative RMS shows
- * it, and a double sum cures it. */
+/* Where charges nearly cancel, float sums lose what is left of them, though each is right by its
+ * terms: the relative RMS shows it, and a double sum cures it. */
 static void test_verification_of_a_dipole(void **state)
 {
     (void)state;
@@ -688,7 +708,7 @@ static void test_verification(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Jobs ------------------------------------------------------------------------------------------------------ */
+/* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void expect_usage(const ley_solvent *solvent, const ley_job_options *options, const char *message)
 {
@@ -744,47 +764,17 @@ static void test_jobs_that_cannot_be(void **state)
 }
 
 /* What the progress callback saw; asserts belong into the test's own thread. */
-typedef struct progress_watch {
-    ley_job *job;
-    int calls, faults, cancel_at_call;
-    bool cancel_at_end;
-    int64_t done, total;
-    double elapsed_s;
-} progress_watch;
-
-static void note_progress(void *context, const ley_progress *p)
-{
-    progress_watch *w = context;
-    const bool grows = p->points_done > w->done && p->points_done <= p->points_total && p->elapsed_s >= w->elapsed_s;
-    w->faults += !grows || !(p->left_s >= 0) || !(p->evaluations_per_s > 0) || (w->calls > 0 && p->points_total != w->total);
-    w->done = p->points_done;
-    w->total = p->points_total;
-    w->elapsed_s = p->elapsed_s;
-    if (++w->calls == w->cancel_at_call || (w->cancel_at_end && w->done == w->total))
-        ley_job_cancel(w->job);
-}
-
-static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, size_t verify_points, progress_watch *w,
-                              int64_t *points)
+static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, size_t verify_points,
+                              support_watch *w, int64_t *points)
 {
     ley_error error = {0};
     ley_job_options options = *plain();
     options.slab_planes = 1;
     options.verify_points = verify_points;
-    options.progress = note_progress;
+    options.progress = support_note_progress;
     options.progress_context = w;
     assert_ok(ley_job_create_boundary(on, atoms, boundary, salty, &options, &w->job, &error));
-    if (w->cancel_at_call < 0)
-        ley_job_cancel(w->job);
-    const ley_status status = ley_job_run(w->job, &error);
-    const ley_report *r = ley_job_report(w->job);
-    for (size_t i = 0; i < r->device_count; i++)
-        assert_int_equal(r->devices[i].status, LEY_OK); /* cancelling is no fault of a device */
-    assert_int_equal(w->faults, 0);
-    *points = r->points;
-    ley_job_destroy(w->job);
-    ley_error_clear(&error);
-    return status;
+    return support_run_watched(w, points);
 }
 
 static void test_progress_and_cancel(void **state)
@@ -793,25 +783,25 @@ static void test_progress_and_cancel(void **state)
     int64_t points;
     ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
     ley_boundary *boundary = faces_of(&uneven);
-    progress_watch w = {.calls = 0};
+    support_watch w = {.calls = 0};
     assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_OK);
     assert_int_equal(w.total, points);
     assert_int_equal(w.done, points);
     assert_int_equal(w.calls, 4 * (uneven.n[2] - 1) + 2 * (uneven.n[1] - 1) + 2);
 
-    w = (progress_watch){.cancel_at_call = -1}; /* before it runs */
+    w = (support_watch){.cancel_at_call = -1}; /* before it runs */
     assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
     assert_int_equal(w.calls, 0);
-    w = (progress_watch){.cancel_at_call = 3};
+    w = (support_watch){.cancel_at_call = 3};
     assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
-    assert_int_equal(w.calls, 3); /* what was in flight is not waited for to its end */
-    w = (progress_watch){.cancel_at_end = true}; /* while it is verified */
+    assert_int_equal(w.calls, 3);               /* what was in flight is not waited for to its end */
+    w = (support_watch){.cancel_at_end = true}; /* while it is verified */
     assert_int_equal(run_watched(engine, atoms, boundary, 100, &w, &points), LEY_CANCELLED);
     ley_boundary_destroy(boundary);
     ley_atoms_destroy(atoms);
 }
 
-/* ---- All devices at once --------------------------------------------------------------------------------------- */
+/* ---- All devices at once --------------------------------------------------------------------- */
 
 static void test_all_devices_at_once(void **state)
 {
@@ -838,7 +828,7 @@ static void test_all_devices_at_once(void **state)
         if (!list)
             assert_edges_agree(o.boundary);
         end(&o);
-        progress_watch w = {.calls = 0};
+        support_watch w = {.calls = 0};
         ley_boundary *boundary = around(list, 2);
         assert_int_equal(run_watched(all, atoms, boundary, 10, &w, &points), LEY_OK);
         assert_int_equal(w.done, points);
@@ -851,7 +841,8 @@ static void test_all_devices_at_once(void **state)
         skip();
 }
 
-/* Nodes far from the world's origin have rounded coordinates: right sums of doubles are not refused for it. */
+/* Nodes far from the world's origin have rounded coordinates: right sums of doubles are not refused
+ * for it. */
 static void test_doubles_far_away(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
-/* Multiple Debye-Hueckel values at lists of points, on every device of this machine: right at every point wherever the points and the atoms
- * are, and the same in whatever order they come. And the order that they are sorted into. */
+/* Multiple Debye-Hueckel values at lists of points, on every device of this machine: right at every
+ * point wherever the points and the atoms are, and the same in whatever order they come. And the
+ * order that they are sorted into. */
 #include "support.h"
 
-#include "reference.h"
-#include "space_order.h"
+#include "judge/reference.h"
+#include "layout/space_order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static double uniform(unsigned *state)
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
-/* ---- Problems -------------------------------------------------------------------------------------------------- */
+/* ---- Problems -------------------------------------------------------------------------------- */
 
 /* Charges of both signs in a cube about the origin. */
 static ley_atoms *cube_of_atoms(size_t n, double edge_A, unsigned seed)
@@ -74,7 +75,8 @@ static double *shuffled(const double *point_A, size_t n, size_t *undo, unsigned 
 }
 
 /* Values, the caller's; NULL when the device cannot do it. */
-static double *values_at(const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent, const char *variant, ley_sum sum)
+static double *values_at(const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent,
+                         const char *variant, ley_sum sum)
 {
     ley_error error = {0};
     ley_boundary *boundary = NULL;
@@ -98,8 +100,10 @@ static double *values_at(const ley_atoms *atoms, size_t n, const double *point_A
     return values;
 }
 
-/* The largest error, relative to the sum of the absolute terms there; where that is next to nothing, anything as small is right. */
-static double worst_error(const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent, const double *values)
+/* The largest error, relative to the sum of the absolute terms there; where that is next to
+ * nothing, anything as small is right. */
+static double worst_error(const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent,
+                          const double *values)
 {
     double worst = 0;
     for (size_t i = 0; i < n; i++) {
@@ -110,8 +114,10 @@ static double worst_error(const ley_atoms *atoms, size_t n, const double *point_
     return worst;
 }
 
-/* By every variant and by the default one's other sums: right at every point, and the same bytes in another order. */
-static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent, double limit)
+/* By every variant and by the default one's other sums: right at every point, and the same bytes in
+ * another order. */
+static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent,
+                  double limit)
 {
     size_t *undo = calloc(n, sizeof *undo), variants = 0;
     double *other_A = shuffled(point_A, n, undo, 7);
@@ -123,13 +129,15 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         double *values = values_at(atoms, n, point_A, solvent, variant, sum);
         if (values == NULL)
             continue;
-        const double off = worst_error(atoms, n, point_A, solvent, values), most = sum == LEY_SUM_DOUBLE ? 1e-12 : limit;
+        const double off = worst_error(atoms, n, point_A, solvent, values),
+                     most = sum == LEY_SUM_DOUBLE ? 1e-12 : limit;
         if (!(off <= most))
             fail_msg("%s, %s, sum %d: off by %g, not %g", what, variant != NULL ? variant : "default", sum, off, most);
         double *others = values_at(atoms, n, other_A, solvent, variant, sum);
         for (size_t k = 0; k < n; k++)
             if (others[k] != values[undo[k]])
-                fail_msg("%s, %s: point %zu has %.9g, in another order %.9g", what, variant, undo[k], values[undo[k]], others[k]);
+                fail_msg("%s, %s: point %zu has %.9g, in another order %.9g", what, variant, undo[k], values[undo[k]],
+                         others[k]);
         free(others);
         free(values);
     }
@@ -137,7 +145,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
     free(undo);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* Points far apart in one list: whichever came first, the others lost their digits. */
 static void test_points_far_apart(void **state)
@@ -160,7 +168,8 @@ static void test_points_far_apart(void **state)
     }
 }
 
-/* In a molecule, at all distances from atoms, the least of which the host computes; and so with one point elsewhere. */
+/* In a molecule, at all distances from atoms, the least of which the host computes; and so with one
+ * point elsewhere. */
 static void test_points_close_to_atoms(void **state)
 {
     (void)state;
@@ -183,7 +192,8 @@ static void test_one_atom(void **state)
     ley_atoms *atoms = cube_of_atoms(1, 25, 8);
     double *point_A = points_near(atoms, 1000, 0.03, 300, 9);
     check("one atom", atoms, 1000, point_A, &pure, 2e-6);
-    check("one atom in salt", atoms, 1000, point_A, &salty, 5e-6 + 4e-7 * 1.4427 * 300 * ley_screening_per_A(&salty)); /* an exponent's digits */
+    check("one atom in salt", atoms, 1000, point_A, &salty,
+          5e-6 + 4e-7 * 1.4427 * 300 * ley_screening_per_A(&salty)); /* an exponent's digits */
     free(point_A);
     ley_atoms_destroy(atoms);
 }
@@ -211,7 +221,7 @@ static void test_promise(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- The order ------------------------------------------------------------------------------------------------- */
+/* ---- The order ------------------------------------------------------------------------------- */
 
 /* The sum over groups of 128 points of their boxes' longest edges. */
 static double edges_of_groups_A(const double *point_A, size_t n, const int32_t *order)
@@ -242,7 +252,8 @@ static void assert_permutation(const int32_t *order, size_t n)
     free(seen);
 }
 
-/* Points of a cube of 100 A, some twice, and one far away; of 128 of them the box should be 11 A, as a cube. */
+/* Points of a cube of 100 A, some twice, and one far away; of 128 of them the box should be 11 A,
+ * as a cube. */
 static void test_order(void **state)
 {
     (void)state;
@@ -282,8 +293,9 @@ static void test_order(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points_far_apart), cmocka_unit_test(test_points_close_to_atoms),
-                                       cmocka_unit_test(test_one_atom), cmocka_unit_test(test_promise)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points_far_apart),
+                                       cmocka_unit_test(test_points_close_to_atoms), cmocka_unit_test(test_one_atom),
+                                       cmocka_unit_test(test_promise)};
     char group[512];
     snprintf(group, sizeof group, "lists of points on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

@@ -1,14 +1,15 @@
-/* Memory is asked for before it is taken: what a machine has, what jobs are predicted to take and really take, refusals
- * that touch nothing; and preparations that end soon when nobody wants them any more. */
+/* Memory is asked for before it is taken: what a machine has, what jobs are predicted to take and
+ * really take, refusals that touch nothing; and preparations that end soon when nobody wants them
+ * any more. */
 #include "support.h"
 
-#include "binning.h"
 #include "clock.h"
-#include "engine.h"
+#include "layout/binning.h"
 #include "memory.h"
-#include "methods/cutoff_kernel.h"
-#include "methods/dcs_kernel.h"
-#include "methods/mdh_kernel.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/dcs/kernel.h"
+#include "methods/mdh/kernel.h"
+#include "run/engine.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -30,8 +31,7 @@ static int reset(void **state)
     return 0;
 }
 
-/* ---- What a machine has -------------------------------------------------------------------------------------------
- */
+/* ---- What a machine has ---------------------------------------------------------------------- */
 
 static char machine[512];
 
@@ -103,8 +103,8 @@ static void test_groups_of_version_2(void **state)
     expect_room(0, "control group");
 }
 
-/* Version 1, beside other hierarchies; and in a container that sees its own part only, under the name that it has
- * outside. */
+/* Version 1, beside other hierarchies; and in a container that sees its own part only, under the
+ * name that it has outside. */
 static void test_groups_of_version_1(void **state)
 {
     (void)state;
@@ -175,8 +175,7 @@ static void test_ulimit(void **state)
     assert_true(memory_available().bytes > 0);
 }
 
-/* ---- Refusals -----------------------------------------------------------------------------------------------------
- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static ley_atoms *three_atoms(void)
 {
@@ -283,7 +282,8 @@ static void test_allocations_are_refused(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* A header that announces a map: of a file that cannot hold it the end is reported, of one that can the memory. */
+/* A header that announces a map: of a file that cannot hold it the end is reported, of one that can
+ * the memory. */
 static void test_headers_of_maps(void **state)
 {
     (void)state;
@@ -343,7 +343,8 @@ static void test_long_files(void **state)
     unlink(path);
 }
 
-/* Small compressed files that hold more than there is memory for: a clear word, and no memory taken. */
+/* Small compressed files that hold more than there is memory for: a clear word, and no memory
+ * taken. */
 static void test_decompression_bombs(void **state)
 {
     (void)state;
@@ -388,8 +389,7 @@ static void test_decompression_bombs(void **state)
     }
 }
 
-/* ---- Predicted and real -------------------------------------------------------------------------------------------
- */
+/* ---- Predicted and real ---------------------------------------------------------------------- */
 
 typedef struct measured {
     const char *name;
@@ -444,10 +444,10 @@ static void test_predictions(void **state)
         assert_int_equal(apart(measure, (void *)&cases[i]), 0);
 }
 
-/* ---- Cancelled preparations ---------------------------------------------------------------------------------------
- */
+/* ---- Cancelled preparations ------------------------------------------------------------------ */
 
-/* The job's own preparation, from its start to the cancelled end, beside a device that has nothing to do yet. */
+/* The job's own preparation, from its start to the cancelled end, beside a device that has nothing
+ * to do yet. */
 static void expect_soon(ley_engine *engine, const ley_job_options *options, unsigned after_us)
 {
     ley_error error = {0};
@@ -537,12 +537,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, reset)
     const struct CMUnitTest tests[] = {
-        TEST(test_free_memory),         TEST(test_groups_of_version_2),
-        TEST(test_groups_of_version_1), TEST(test_ulimit),
-        TEST(test_jobs_are_refused),    TEST(test_allocations_are_refused),
-        TEST(test_headers_of_maps),     TEST(test_long_files),
+        TEST(test_free_memory),
+        TEST(test_groups_of_version_2),
+        TEST(test_groups_of_version_1),
+        TEST(test_ulimit),
+        TEST(test_jobs_are_refused),
+        TEST(test_allocations_are_refused),
+        TEST(test_headers_of_maps),
+        TEST(test_long_files),
         TEST(test_decompression_bombs),
-        TEST(test_predictions),         TEST(test_cancelled_preparations),
+        TEST(test_predictions),
+        TEST(test_cancelled_preparations),
         TEST(test_cancelled_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

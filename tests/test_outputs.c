@@ -1,4 +1,5 @@
-/* Files that appear whole or not at all: what a path means, what is left when a writer is cancelled, ended or killed. */
+/* Files that appear whole or not at all: what a path means, what is left when a writer is
+ * cancelled, ended or killed. */
 #include "support.h"
 
 #include <dirent.h>
@@ -30,7 +31,8 @@ static int count_files(const char *folder)
     DIR *directory = opendir(folder);
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && strcmp(entry->d_name, "deep") != 0;
+        count +=
+            strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && strcmp(entry->d_name, "deep") != 0;
     closedir(directory);
     return count;
 }
@@ -62,7 +64,7 @@ static void assert_fails(const char *path, int reason)
     assert_string_equal(error.message, expected);
 }
 
-/* ---- What a path means ------------------------------------------------------------------------------------------- */
+/* ---- What a path means ----------------------------------------------------------------------- */
 
 static void test_whole_or_nothing(void **state)
 {
@@ -155,10 +157,11 @@ static void test_one_file_by_two_names(void **state)
         const struct {
             const char *a, *b;
             bool same;
-        } pairs[] = {{"new", "new", true},          {"./new", "new", true},       {"deep/../new", "new", true},
-                     {absolute, "new", true},       {"deep/x", "folder/x", true}, {"link", "folder/target", true},
-                     {"new", "deep/new", false},    {"new", "newer", false},      {"link", "deep/link", false},
-                     {"/dev/null", "/dev/null", false}};
+        } pairs[] = {{"new", "new", true},         {"./new", "new", true},
+                     {"deep/../new", "new", true}, {absolute, "new", true},
+                     {"deep/x", "folder/x", true}, {"link", "folder/target", true},
+                     {"new", "deep/new", false},   {"new", "newer", false},
+                     {"link", "deep/link", false}, {"/dev/null", "/dev/null", false}};
         for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
             assert_int_equal(ley_file_is_same(pairs[i].a, pairs[i].b), pairs[i].same);
             assert_int_equal(ley_file_is_same(pairs[i].b, pairs[i].a), pairs[i].same);
@@ -171,7 +174,7 @@ static void test_one_file_by_two_names(void **state)
     assert_true(ley_file_is_same("new", "hard"));
 }
 
-/* ---- Pipes ------------------------------------------------------------------------------------------------------- */
+/* ---- Pipes ----------------------------------------------------------------------------------- */
 
 static void *cancel_soon(void *context)
 {
@@ -206,7 +209,7 @@ static void test_waiting_for_a_reader_can_be_cancelled(void **state)
     }
 }
 
-/* ---- Writers that die -------------------------------------------------------------------------------------------- */
+/* ---- Writers that die ------------------------------------------------------------------------ */
 
 static volatile bool never;
 
@@ -229,7 +232,8 @@ static pid_t start_writer(const char *path, bool handles)
         if (handles)
             signal(SIGTERM, give_up);
         for (int i = 0; i < 2; i++)
-            if (ley_file_create(path, &never, &files[i], NULL) != LEY_OK || ley_file_write(files[i], "half", 4, NULL) != LEY_OK)
+            if (ley_file_create(path, &never, &files[i], NULL) != LEY_OK ||
+                ley_file_write(files[i], "half", 4, NULL) != LEY_OK)
                 _exit(1);
         if (write(ends[1], "", 1) == 1)
             for (;;)
@@ -259,12 +263,14 @@ static void test_a_handler_abandons_files(void **state)
     assert_int_equal(count_files("deep"), 0);
 }
 
-/* What a killed writer left goes when its target is written again; what a living one writes stays, and so do files of others. */
+/* What a killed writer left goes when its target is written again; what a living one writes stays,
+ * and so do files of others. */
 static void test_leavings_are_cleared(void **state)
 {
     (void)state;
     ley_error error = {0};
-    pid_t dead = start_writer("deep/a", false), alive = start_writer("deep/a", true), other = start_writer("deep/b", false);
+    pid_t dead = start_writer("deep/a", false), alive = start_writer("deep/a", true),
+          other = start_writer("deep/b", false);
     assert_int_equal(count_files("deep"), 6);
     assert_int_equal(end_writer(dead, SIGKILL), -SIGKILL);
     assert_int_equal(end_writer(other, SIGKILL), -SIGKILL);
@@ -278,7 +284,8 @@ static void test_leavings_are_cleared(void **state)
     assert_text("deep/a", "whole");
 }
 
-/* Many writers of one file at once, some of them killed at any moment: what appears is always whole, and in the end nothing else is there. */
+/* Many writers of one file at once, some of them killed at any moment: what appears is always
+ * whole, and in the end nothing else is there. */
 static void test_writers_of_one_file(void **state)
 {
     (void)state;

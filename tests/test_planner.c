@@ -1,6 +1,7 @@
-/* Planning without a card: launches of every kernel variant within the limits of every architecture; and two trees of kernels, cl/ and
- * kernels_cuda/, with one truth, the kernel table: the same kernels, arguments and specification keys. What compares says what is wrong
- * in a text, empty when nothing is, so that a test can hand it what is. */
+/* Planning without a card: launches of every kernel variant within the limits of every
+ * architecture; and two trees of kernels, cl/ and kernels_cuda/, with one truth, the kernel table:
+ * the same kernels, arguments and specification keys. What compares says what is wrong in a text,
+ * empty when nothing is, so that a test can hand it what is. */
 #include "support.h"
 
 #include "cuda/architectures.h"
@@ -8,10 +9,10 @@
 #include "embedded.h"
 #include "error.h"
 #include "kernel_table.h"
-#include "patches.h"
+#include "layout/patches.h"
+#include "methods/dcs/tuning.h"
+#include "methods/mdh/tuning.h"
 #include "source.h"
-#include "tuning_dcs.h"
-#include "tuning_mdh.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void blame(fault *found, const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- Launches ---------------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 static calibration made_up(void)
 {
@@ -80,12 +81,15 @@ static void find_excess(const cuda_architecture *a, const char *variant, const d
 {
     const int64_t tile_x = tuning_dcs_tile_x(spec), tile_y = tuning_dcs_tile_y(spec);
     const size_t threads = (size_t)spec->wg_x * (size_t)spec->wg_y;
-    /* Beside the tile that is summed lies the next one, on its way, as it is stored: 32 bytes an atom in every sum. */
+    /* Beside the tile that is summed lies the next one, on its way, as it is stored: 32 bytes an
+     * atom in every sum. */
     const size_t ahead = a->capability >= COPIES_AHEAD_SINCE ? (size_t)spec->tile * 32 : 0;
-    const size_t staged = (size_t)spec->tile * atom_bytes(spec) + ((size_t)spec->tile + 31) / 32 * 4 + ahead + argument_bytes(a);
+    const size_t staged =
+        (size_t)spec->tile * atom_bytes(spec) + ((size_t)spec->tile + 31) / 32 * 4 + ahead + argument_bytes(a);
     const int64_t planes = (size_t)n < a->max_grid[2] ? n : (int64_t)a->max_grid[2]; /* what dcs.c asks of one launch */
     const size_t grid[3] = {(size_t)((n + tile_x - 1) / tile_x), (size_t)((n + tile_y - 1) / tile_y), (size_t)planes};
-    if (threads < 1 || threads > a->max_threads || (size_t)spec->wg_x > a->max_block[0] || (size_t)spec->wg_y > a->max_block[1])
+    if (threads < 1 || threads > a->max_threads || (size_t)spec->wg_x > a->max_block[0] ||
+        (size_t)spec->wg_y > a->max_block[1])
         blame(found, "%s, %s: blocks of %d x %d threads", a->name, variant, spec->wg_x, spec->wg_y);
     if (planes < 1 || grid[0] > a->max_grid[0] || grid[1] > a->max_grid[1] || grid[2] > a->max_grid[2])
         blame(found, "%s, %s: a grid of %zu x %zu x %zu blocks", a->name, variant, grid[0], grid[1], grid[2]);
@@ -107,7 +111,8 @@ static const char *refusal(const cuda_architecture *a, const char *variant, int 
     return strncmp(variant, "vector", 6) == 0 ? "is for CPU devices" : NULL;
 }
 
-static void check_plan(const cuda_architecture *a, const dev_info *info, const char *variant, int sum, int math, int64_t n)
+static void check_plan(const cuda_architecture *a, const dev_info *info, const char *variant, int sum, int math,
+                       int64_t n)
 {
     const calibration c = made_up();
     const dcs_wish wish = {.variant = variant, .math = math, .sum = sum, .n_x = n, .n_y = n};
@@ -132,7 +137,12 @@ static void check_plan(const cuda_architecture *a, const dev_info *info, const c
 }
 
 /* Of mdh: what host/methods/mdh.c and mdh_run.c ask of a launch. */
-enum { MDH_SLAB_POINTS = 4 << 20, MDH_PARTS = 64, SUM_GROUP = 64, LEAST_GROUP = 64 /* points of the smallest work-group */ };
+enum {
+    MDH_SLAB_POINTS = 4 << 20,
+    MDH_PARTS = 64,
+    SUM_GROUP = 64,
+    LEAST_GROUP = 64 /* points of the smallest work-group */
+};
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -146,15 +156,20 @@ static int64_t mdh_most_points(const cuda_architecture *a)
     return fit < MDH_SLAB_POINTS ? fit : MDH_SLAB_POINTS;
 }
 
-/* A slab of n_b rows of n_a points of a face, with a little of every other patch; or a list of as many points. */
-static void find_mdh_excess(const cuda_architecture *a, const char *variant, const mdh_spec *spec, int64_t n_a, int64_t n_b, fault *found)
+/* A slab of n_b rows of n_a points of a face, with a little of every other patch; or a list of as
+ * many points. */
+static void find_mdh_excess(const cuda_architecture *a, const char *variant, const mdh_spec *spec, int64_t n_a,
+                            int64_t n_b, fault *found)
 {
     const bool is_list = spec->points == LEY_POINTS_LIST;
     const int64_t items = is_list ? ceil_div(n_a * n_b, spec->ux) : ceil_div(n_a, spec->ux) * ceil_div(n_b, spec->uy);
-    const size_t threads = (size_t)spec->wg, groups = (size_t)ceil_div(items, spec->wg) + (is_list ? 0 : PATCH_COUNT - 1);
-    const size_t sum_groups = (size_t)ceil_div(n_a * n_b, SUM_GROUP), radii = spec->screening == LEY_SCREENING_WIDE ? (size_t)spec->tile * 4 : 4;
+    const size_t threads = (size_t)spec->wg,
+                 groups = (size_t)ceil_div(items, spec->wg) + (is_list ? 0 : PATCH_COUNT - 1);
+    const size_t sum_groups = (size_t)ceil_div(n_a * n_b, SUM_GROUP),
+                 radii = spec->screening == LEY_SCREENING_WIDE ? (size_t)spec->tile * 4 : 4;
     const size_t marks = ((size_t)spec->tile + 31) / 32 * 4; /* of near atoms */
-    const size_t staged = (size_t)spec->tile * (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + radii + marks + argument_bytes(a);
+    const size_t staged =
+        (size_t)spec->tile * (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + radii + marks + argument_bytes(a);
     if (threads < 1 || threads > a->max_threads || threads > a->max_block[0] || SUM_GROUP > a->max_block[0])
         blame(found, "%s, %s: blocks of %zu threads", a->name, variant, threads);
     if (groups > a->max_grid[0] || MDH_PARTS > a->max_grid[1])
@@ -163,17 +178,20 @@ static void find_mdh_excess(const cuda_architecture *a, const char *variant, con
         blame(found, "%s, %s: a grid of %zu blocks adds parts up", a->name, variant, sum_groups);
     if (spec->atoms == LEY_ATOMS_LOCAL && staged > a->shared_bytes)
         blame(found, "%s, %s: %zu bytes staged, %zu to be had", a->name, variant, staged, a->shared_bytes);
-    /* As of dcs. The coordinates of a list's points in double do not fit beside them into 63 registers. */
+    /* As of dcs. The coordinates of a list's points in double do not fit beside them into 63
+     * registers. */
     const size_t words = (size_t)(spec->ux * spec->uy) * (spec->sum == LEY_SPEC_SUM_FLOAT ? 1 : 2);
     if (words >= (size_t)a->thread_registers || words * threads > (size_t)a->registers)
         blame(found, "%s, %s: %zu threads of %zu words of sums", a->name, variant, threads, words);
 }
 
-/* What mdh must not do: shares where it has no exponentials to share, recipes that the device does not take. */
+/* What mdh must not do: shares where it has no exponentials to share, recipes that the device does
+ * not take. */
 static void check_mdh_spec(const dev_info *info, const mdh_spec *spec, const mdh_wish *wish)
 {
     const bool may_share = spec->screening == LEY_SCREENING_FOLDED && spec->sum == LEY_SPEC_SUM_FLOAT;
-    assert_true(spec->sum == wish->sum && spec->width == 1 && spec->screening == wish->screening && spec->points == wish->points);
+    assert_true(spec->sum == wish->sum && spec->width == 1 && spec->screening == wish->screening &&
+                spec->points == wish->points);
     assert_true(spec->points == LEY_POINTS_FACES || spec->uy == 1);
     assert_true(spec->polynomial_exps >= 0 && spec->polynomial_exps <= (may_share ? spec->ux * spec->uy : 0));
     assert_true(calibrate_root_possible(info, spec->root, 1) && calibrate_exp_possible(info, spec->exp, 1));
@@ -185,7 +203,8 @@ static void check_mdh_plan(const cuda_architecture *a, const dev_info *info, con
 {
     static const struct {
         int64_t n_a, n_b;
-    } slabs[] = {{1, 1}, {16, 16}, {33, 33}, {160, 160}, {257, 129}, {1, 1 << 22}, {2048, 2048}, {1 << 16, 64}, {(1 << 22) - 512, 1}};
+    } slabs[] = {{1, 1},       {16, 16},     {33, 33},      {160, 160},          {257, 129},
+                 {1, 1 << 22}, {2048, 2048}, {1 << 16, 64}, {(1 << 22) - 512, 1}};
     const calibration c = made_up();
     const char *name = wish->variant != NULL ? wish->variant : "", *reason = refusal(a, name, wish->sum);
     mdh_choice choice;
@@ -204,7 +223,8 @@ static void check_mdh_plan(const cuda_architecture *a, const dev_info *info, con
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++) {
         fault found = {""};
         const int64_t most = mdh_most_points(a) / slabs[i].n_a;
-        find_mdh_excess(a, choice.variant, &choice.spec, slabs[i].n_a, slabs[i].n_b < most ? slabs[i].n_b : most, &found);
+        find_mdh_excess(a, choice.variant, &choice.spec, slabs[i].n_a, slabs[i].n_b < most ? slabs[i].n_b : most,
+                        &found);
         none(&found);
     }
 }
@@ -260,7 +280,8 @@ static void test_every_architecture(void **state)
 static void test_excess(void **state)
 {
     (void)state;
-    static const dcs_spec modest = {.wg_x = 16, .wg_y = 4, .width = 1, .ux = 1, .uy = 1, .atoms = LEY_ATOMS_LOCAL, .tile = 256};
+    static const dcs_spec modest = {
+        .wg_x = 16, .wg_y = 4, .width = 1, .ux = 1, .uy = 1, .atoms = LEY_ATOMS_LOCAL, .tile = 256};
     static const struct {
         size_t architecture;
         int64_t n;
@@ -302,14 +323,20 @@ static void test_mdh_excess(void **state)
     } plans[] = {
         {0, 1000, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_WIDE, ""},
         {0, 1000, 1024, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "GT200, made up: blocks of 1024 threads"},
-        {0, MDH_SLAB_POINTS, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "GT200, made up: a grid of 65536 x 64 blocks"},
-        {1, MDH_SLAB_POINTS, 64, 8, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "Fermi, made up: a grid of 65536 blocks adds parts up"},
+        {0, MDH_SLAB_POINTS, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE,
+         "GT200, made up: a grid of 65536 x 64 blocks"},
+        {1, MDH_SLAB_POINTS, 64, 8, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE,
+         "Fermi, made up: a grid of 65536 blocks adds parts up"},
         {2, MDH_SLAB_POINTS, 64, 1, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, ""},
-        {0, 1000, 64, 1, 512, LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_NONE, "GT200, made up: 16724 bytes staged, 16384 to be had"},
+        {0, 1000, 64, 1, 512, LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_NONE,
+         "GT200, made up: 16724 bytes staged, 16384 to be had"},
         {0, 1000, 64, 1, 960, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, ""},
-        {0, 1000, 64, 1, 960, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_WIDE, "GT200, made up: 19592 bytes staged, 16384 to be had"},
-        {1, 1000, 64, 64, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, "Fermi, made up: 64 threads of 64 words of sums"},
-        {1, 1000, 1024, 20, 256, LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_NONE, "Fermi, made up: 1024 threads of 40 words of sums"},
+        {0, 1000, 64, 1, 960, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_WIDE,
+         "GT200, made up: 19592 bytes staged, 16384 to be had"},
+        {1, 1000, 64, 64, 256, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE,
+         "Fermi, made up: 64 threads of 64 words of sums"},
+        {1, 1000, 1024, 20, 256, LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_NONE,
+         "Fermi, made up: 1024 threads of 40 words of sums"},
     };
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         mdh_spec spec = modest;
@@ -321,7 +348,8 @@ static void test_mdh_excess(void **state)
     }
 }
 
-/* A batch of atoms has to fit into the kernel's symbol, which is smaller than constant memory: as probing has it, and dcs.cu. */
+/* A batch of atoms has to fit into the kernel's symbol, which is smaller than constant memory: as
+ * probing has it, and dcs.cu. */
 static void test_constant_bytes(void **state)
 {
     (void)state;
@@ -343,7 +371,7 @@ static void test_no_double(void **state)
     check_architecture(&g80, &info);
 }
 
-/* ---- Two trees --------------------------------------------------------------------------------------------------------- */
+/* ---- Two trees ------------------------------------------------------------------------------- */
 
 typedef struct argument {
     char type[MAX_KEY]; /* of the value, or of the buffer's elements */
@@ -401,7 +429,8 @@ static argument parse_argument(char *declaration)
 }
 
 /* The arguments of the kernel in this text; 0: it has no such kernel. */
-static size_t parse_signature(const char *text, const char *qualifier, const char *kernel, argument arguments[MAX_ARGUMENTS])
+static size_t parse_signature(const char *text, const char *qualifier, const char *kernel,
+                              argument arguments[MAX_ARGUMENTS])
 {
     char pattern[MAX_KEY + 2], list[1024];
     snprintf(pattern, sizeof pattern, "%s(", kernel);
@@ -414,7 +443,8 @@ static size_t parse_signature(const char *text, const char *qualifier, const cha
     snprintf(list, sizeof list, "%.*s", (int)(close - open - (long)strlen(pattern)), open + strlen(pattern));
     size_t count = 0;
     char *rest = NULL;
-    for (char *piece = strtok_r(list, ",", &rest); piece != NULL && count < MAX_ARGUMENTS; piece = strtok_r(NULL, ",", &rest))
+    for (char *piece = strtok_r(list, ",", &rest); piece != NULL && count < MAX_ARGUMENTS;
+         piece = strtok_r(NULL, ",", &rest))
         arguments[count++] = parse_argument(piece);
     return count;
 }
@@ -454,7 +484,8 @@ static void blank_key_tables(char *text)
         memset(at, ' ', strlen("KEY(LEY_"));
 }
 
-/* What follows "#ifdef LEY_PAIR" is for kernels that have that key, and what a build may define or not is for those that do. */
+/* What follows "#ifdef LEY_PAIR" is for kernels that have that key, and what a build may define or
+ * not is for those that do. */
 static void blank_what_is_not_for(const kernel_row *row, char *text)
 {
     static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR"};
@@ -497,7 +528,8 @@ static void collect_keys(const char *text, keys *k)
 static void compare_signature(const kernel_row *row, const char *suffix, const char *text, fault *found)
 {
     argument arguments[MAX_ARGUMENTS];
-    const size_t count = parse_signature(text, strcmp(suffix, "cl") == 0 ? "__kernel" : "__global__", row->name, arguments);
+    const size_t count =
+        parse_signature(text, strcmp(suffix, "cl") == 0 ? "__kernel" : "__global__", row->name, arguments);
     if (count != row->argument_count)
         blame(found, "%s.%s: %zu arguments, %zu in the table", row->name, suffix, count, row->argument_count);
     for (size_t i = 0; i < count && i < row->argument_count; i++) {
@@ -519,7 +551,8 @@ static void compare_keys(const kernel_row *row, const char *suffix, char *text, 
     for (const char *const *key = row->keys; *key != NULL; key++) {
         assert_true(wanted.count < MAX_KEYS);
         snprintf(wanted.names[wanted.count++], MAX_KEY, "%s", *key);
-        const bool is_foreign = strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_PTX") == 0; /* what OpenCL is asked, CUDA has */
+        const bool is_foreign =
+            strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_PTX") == 0; /* what OpenCL is asked, CUDA has */
         if (!has_key(&read, *key) && !is_foreign)
             blame(found, "%s.%s: %s of the table is not read", row->name, suffix, *key);
     }
@@ -604,8 +637,10 @@ static void test_drift(void **state)
         {"cu", "void roots(", "void squares(", "roots.cu: 0 arguments, 3 in the table"},
         {"cl", "int times", "float times", "roots.cl: argument 1 is float times, int times in the table"},
         {"cu", "int times", "unsigned int times", "roots.cu: argument 1 is unsigned int times, int times in the table"},
-        {"cl", "real *restrict gm_out", "int *restrict gm_out", "roots.cl: argument 2 is int *gm_out, real *gm_out in the table"},
-        {"cu", "real *__restrict__ gm_out", "real gm_out", "roots.cu: argument 2 is real gm_out, real *gm_out in the table"},
+        {"cl", "real *restrict gm_out", "int *restrict gm_out",
+         "roots.cl: argument 2 is int *gm_out, real *gm_out in the table"},
+        {"cu", "real *__restrict__ gm_out", "real gm_out",
+         "roots.cu: argument 2 is real gm_out, real *gm_out in the table"},
         {"cl", "gm_out)", "gm_end)", "roots.cl: argument 2 is real *gm_end, real *gm_out in the table"},
         {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not in the table"},
         {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not in the table"},
@@ -650,7 +685,7 @@ static void test_files(void **state)
     }
 }
 
-/* ---- Builds and launches by the table ------------------------------------------------------------------------------------ */
+/* ---- Builds and launches by the table -------------------------------------------------------- */
 
 /* "-DLEY_X=1 " for each key of the row but one. */
 static void write_options(const kernel_row *row, const char *left_out, char *options, size_t size)
@@ -697,7 +732,8 @@ static dev_argument right_argument(const kernel_argument *a)
                                     : dev_argument_bytes(four, sizeof four);
 }
 
-/* What a launch in place of a right argument must not pass: a value for a buffer, a buffer for a value, a value of no size that it has. */
+/* What a launch in place of a right argument must not pass: a value for a buffer, a buffer for a
+ * value, a value of no size that it has. */
 static void refuse_each_argument(const kernel_row *row, const dev_launch *launch, dev_argument *arguments)
 {
     static const kernel_argument buffer = {"", KERNEL_BUFFER, ""}, number = {"", KERNEL_INT, "int"};

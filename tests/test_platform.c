@@ -1,16 +1,17 @@
-/* The platform: errors, the build cache, kernel sources, quirks, tuning, calibration, parallel loops, OpenCL's own errors. */
+/* The platform: errors, the build cache, kernel sources, quirks, tuning, calibration, parallel
+ * loops, OpenCL's own errors. */
 #include "support.h"
 
 #include "build_cache.h"
 #include "error.h"
 #include "fake_device.h"
 #include "flatten.h"
+#include "methods/dcs/tuning.h"
 #include "opencl/cl_check.h"
 #include "parallel.h"
 #include "program.h"
 #include "quirks.h"
 #include "source.h"
-#include "tuning_dcs.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -62,7 +63,7 @@ static void test_errors(void **state)
     memset(longest, 'x', sizeof longest);
     longest[sizeof longest - 1] = '\0';
     assert_int_equal(ley_fail(&error, LEY_ERROR_INPUT, "%s:%d: bad\nthing", "file", 7), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "file:7: bad thing"); /* one line */
+    assert_string_equal(error.message, "file:7: bad thing");      /* one line */
     ley_fail(&error, LEY_ERROR_INPUT, "%s; more", error.message); /* its own message as an argument */
     assert_string_equal(error.message, "file:7: bad thing; more");
     ley_error_prefix(&error, "in %s", "x");
@@ -128,8 +129,9 @@ static void test_cache_keeps_and_tells_apart(void **state)
     assert_int_equal(stat(directory, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
 
-    cache_key keys[8] = {key, cache_key_make(&info, "calibration", "text", "-DA"), cache_key_make(&info, "kernel", "texts", "-DA"),
-                         cache_key_make(&info, "kernel", "text", "-DB"), cache_key_make(&info, "kernel", "", "-DAtext")};
+    cache_key keys[8] = {
+        key, cache_key_make(&info, "calibration", "text", "-DA"), cache_key_make(&info, "kernel", "texts", "-DA"),
+        cache_key_make(&info, "kernel", "text", "-DB"), cache_key_make(&info, "kernel", "", "-DAtext")};
     snprintf(other.driver, DEV_TEXT, "2.0");
     keys[5] = cache_key_make(&other, "kernel", "text", "-DA");
     other = info;
@@ -225,7 +227,7 @@ static void test_a_cache_that_cannot_be_is_no_error(void **state)
     fake_devices_end();
 }
 
-/* ---- The cache's limit -------------------------------------------------------------------------------------------- */
+/* ---- The cache's limit ----------------------------------------------------------------------- */
 
 enum { MIB = 1 << 20 };
 
@@ -331,7 +333,8 @@ static void test_the_cache_leaves_others_alone(void **state)
     assert_int_equal(mkdir(foreign[2], 0700), 0);
     assert_int_equal(mkfifo(foreign[3], 0600), 0);
     assert_int_equal(symlink(foreign[0], foreign[4]), 0);
-    snprintf(path, sizeof path, "%s/%064d.abcdef", directory, 9); /* what a killed writer left, and what a living one writes */
+    snprintf(path, sizeof path, "%s/%064d.abcdef", directory,
+             9); /* what a killed writer left, and what a living one writes */
     write_file(directory, path + strlen(directory) + 1, "half");
     char living[512];
     snprintf(living, sizeof living, "%s/%064d.ghijkl", directory, 9);
@@ -432,7 +435,8 @@ static ley_status count_test(dev *device, dev_program *program, void *context, l
     return context != NULL ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "wrong") : LEY_OK;
 }
 
-/* A program is tested once, when it is built; one that fails is neither used nor kept; a foreign binary is rebuilt. */
+/* A program is tested once, when it is built; one that fails is neither used nor kept; a foreign
+ * binary is rebuilt. */
 static void test_programs_are_tested_before_they_are_kept(void **state)
 {
     (void)state;
@@ -448,10 +452,12 @@ static void test_programs_are_tested_before_they_are_kept(void **state)
     assert_int_equal(list.infos[0].backend->open(&list.infos[0], &device, NULL), LEY_OK);
     tests_run = 0;
     ley_error error = {0};
-    assert_int_equal(program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, &plan, &program, NULL, &error), LEY_ERROR_WRONG_RESULT);
+    assert_int_equal(program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, &plan, &program, NULL, &error),
+                     LEY_ERROR_WRONG_RESULT);
     assert_int_equal(plan.live_objects, 0);
     assert_int_equal(plan.binaries, 0);
-    assert_ok((ley_error_clear(&error), program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, NULL, &program, &from_cache, &error)));
+    assert_ok((ley_error_clear(&error),
+               program_get(device, "dcs", "-DLEY_UX=1", NULL, count_test, NULL, &program, &from_cache, &error)));
     assert_false(from_cache);
     assert_int_equal(tests_run, 2);
     device->backend->program_destroy(device, program);
@@ -503,7 +509,8 @@ static void test_flattening(void **state)
     ley_error_clear(&error);
 }
 
-/* Circles of more files than one would remember by name, by names that grow, through links; and what is no file. */
+/* Circles of more files than one would remember by name, by names that grow, through links; and
+ * what is no file. */
 static void test_includes_that_loop(void **state)
 {
     (void)state;
@@ -514,7 +521,8 @@ static void test_includes_that_loop(void **state)
     const char *const directories[] = {directory, NULL};
     for (int i = 0; i < CIRCLE; i++) {
         snprintf(name, sizeof name, "circle%d.h", i);
-        snprintf(text, sizeof text, "line%d;\n#include \"circle%d.h\"\n#include \"./circle0.h\"\n", i, (i + 1) % CIRCLE);
+        snprintf(text, sizeof text, "line%d;\n#include \"circle%d.h\"\n#include \"./circle0.h\"\n", i,
+                 (i + 1) % CIRCLE);
         write_file(directory, name, text);
     }
     flat = flatten_file(directories, "circle0.h", fault, sizeof fault);
@@ -576,8 +584,13 @@ static void test_quirks(void **state)
 
 static dev_info gpu_info(void)
 {
-    dev_info info = {.device_class = DEV_GPU, .max_work_group = 1024, .max_work_items = {1024, 1024, 64},
-                     .local_bytes = 48 << 10, .constant_bytes = 64 << 10, .vector_width = 1, .has_double = true};
+    dev_info info = {.device_class = DEV_GPU,
+                     .max_work_group = 1024,
+                     .max_work_items = {1024, 1024, 64},
+                     .local_bytes = 48 << 10,
+                     .constant_bytes = 64 << 10,
+                     .vector_width = 1,
+                     .has_double = true};
     snprintf(info.name, DEV_TEXT, "G");
     return info;
 }

@@ -245,7 +245,8 @@ static void gzip_files(void **state)
     assert_non_null(strstr(error.message, ": the gzip file is damaged: incorrect data check"));
 }
 
-/* 200 MB of one line and of blank lines pack into some 200 KB; reading them must not take their size. */
+/* 200 MB of one line and of blank lines pack into some 200 KB; reading them must not take their
+ * size. */
 static void gzip_bombs(void **state)
 {
     (void)state;
@@ -348,11 +349,12 @@ static void other_locales(void **state)
     setlocale(LC_ALL, "C");
 }
 
-/* ---- PDB files that pass for PQR files ----------------------------------------------------------------------------- */
+/* ---- PDB files that pass for PQR files ------------------------------------------------------- */
 
-#define CRYSTAL(serial, name, letter, factor)                                                                          \
+#define CRYSTAL(serial, name, letter, factor) \
     "ATOM  " serial "  " name " LYS A   1       3.287  10.092  10.329  1.00" factor "           " letter "  \n"
-#define CHAIN CRYSTAL("    1", "N  ", "N", "  5.89") CRYSTAL("    2", "CA ", "C", " 10.02") CRYSTAL("    3", "O  ", "O", "100.02")
+#define CHAIN \
+    CRYSTAL("    1", "N  ", "N", "  5.89") CRYSTAL("    2", "CA ", "C", " 10.02") CRYSTAL("    3", "O  ", "O", "100.02")
 
 typedef struct molecule_file {
     const char *name, *text, *complaint; /* behind the path; NULL: a PQR file */
@@ -391,17 +393,26 @@ static void pdb_files_are_refused(void **state)
     static const molecule_file files[] = {
         {"a.txt", "REMARK x\n" CHAIN, "2" PDB "an element's symbol stands in columns 77-78."},
         {"a.pqr", CHAIN, "1" PDB "an element's symbol stands"},
-        {"a.pqr", "HEADER    HYDROLASE                               08-JUN-93   1LYZ\nATOM 1 X LYS 1 1.0 2.0 3.0 0.50 8.00\n",
+        {"a.pqr",
+         "HEADER    HYDROLASE                               08-JUN-93   1LYZ\nATOM 1 X LYS 1 1.0 2.0 3.0 0.50 8.00\n",
          "1" PDB "it has a record HEADER."},
-        {"a.pqr", "TITLE x\nSEQRES   1 A  129  LYS VAL PHE\nATOM      1  N   LYS A   1       3.287  10.092  10.329  1.00  5.89\n",
+        {"a.pqr",
+         "TITLE x\nSEQRES   1 A  129  LYS VAL PHE\nATOM      1  N   LYS A   1       3.287  10.092  10.329  1.00  "
+         "5.89\n",
          "2" PDB "it has a record SEQRES."},
-        {"a.pqr", "ATOM      1  N   LYS A   1       3.287  10.092  10.329  0.40  5.89\n"
-                  "ANISOU    1  N   LYS A   1      800    700    900      0      0      0\n", "2" PDB "it has a record ANISOU."},
-        {"a.pdb", "ATOM 1 N LYS 1 3.287 10.092 10.329 1.00 5.89\n", "1" PDB "its name says so, and every charge would be 1."},
+        {"a.pqr",
+         "ATOM      1  N   LYS A   1       3.287  10.092  10.329  0.40  5.89\n"
+         "ANISOU    1  N   LYS A   1      800    700    900      0      0      0\n",
+         "2" PDB "it has a record ANISOU."},
+        {"a.pdb", "ATOM 1 N LYS 1 3.287 10.092 10.329 1.00 5.89\n",
+         "1" PDB "its name says so, and every charge would be 1."},
         {"a.PDB", "ATOM 1 N LYS 1 3.287 10.092 10.329 1 5\n", "1" PDB "its name says so, and every charge would be 1."},
-        {"a.ent", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.50 5.89\n", "1" PDB "its name says so, and every charge would be 0 to 1 with"},
+        {"a.ent", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.50 5.89\n",
+         "1" PDB "its name says so, and every charge would be 0 to 1 with"},
         {"a.pdb.gz", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.50 5.89\n", "1" PDB "its name says so"},
-        {"a.pqr", "ATOM 1 N LYS 1 3.2 1.0 1.3 1.00 0.00\nATOM 2 CA LYS 1 3.2 1.0 1.3 1.00 0.00\nATOM 3 O LYS 1 3.2 1.0 1.3 1.00 0.00\n",
+        {"a.pqr",
+         "ATOM 1 N LYS 1 3.2 1.0 1.3 1.00 0.00\nATOM 2 CA LYS 1 3.2 1.0 1.3 1.00 0.00\nATOM 3 O LYS 1 3.2 1.0 1.3 1.00 "
+         "0.00\n",
          "1" PDB "carbon, nitrogen and oxygen would all have the charge 1."},
         /* A file that cannot be read as a PQR file: a B factor below 0. */
         {"a.pdb", CHAIN CRYSTAL("    4", "CB ", "C", " -1.00"), NULL},
@@ -416,7 +427,8 @@ static void pdb_files_are_refused(void **state)
     assert_non_null(strstr(error.message, ":1" PDB "an element's symbol"));
     assert_int_equal(ley_atoms_read_unchecked(path, &atoms, &error), LEY_ERROR_INPUT);
     assert_non_null(strstr(error.message, ":4: radius '-1.00' is negative"));
-    /* No name, no symbols, no records, no occupancies of 1 throughout: B factors above what a radius is. */
+    /* No name, no symbols, no records, no occupancies of 1 throughout: B factors above what a
+     * radius is. */
     char text[4096] = "";
     for (int i = 0; i < 12; i++)
         sprintf(text + strlen(text), "ATOM  %5d  CA  LYS A%4d       3.287  10.092  10.329  %.2f %5.2f\n", i, i,
@@ -431,19 +443,32 @@ static void pqr_files_are_taken(void **state)
     static const molecule_file files[] = {
         /* Ions, whose charges are 1. */
         {"a.pqr", "ATOM      1  I   ION     1      -1.000    0.000   0.000  1.00 0.00\n", NULL},
-        {"a.pqr", "ATOM      1  NA  NA  A   1       1.000   2.000   3.000  1.00  1.87\n"
-                  "ATOM      2  K   K   A   2       4.000   2.000   3.000  1.00  2.17\n", NULL},
-        {"a.pqr", "HEADER ions\nTITLE sodium\nCRYST1   10.000   10.000   10.000  90.00  90.00  90.00 P 1           1\nMODEL 1\n"
-                  "ATOM 5 C PRO 1 0.00 0.00 0.00 1.00 2.00\n", NULL},
+        {"a.pqr",
+         "ATOM      1  NA  NA  A   1       1.000   2.000   3.000  1.00  1.87\n"
+         "ATOM      2  K   K   A   2       4.000   2.000   3.000  1.00  2.17\n",
+         NULL},
+        {"a.pqr",
+         "HEADER ions\nTITLE sodium\nCRYST1   10.000   10.000   10.000  90.00  90.00  90.00 P 1           1\nMODEL 1\n"
+         "ATOM 5 C PRO 1 0.00 0.00 0.00 1.00 2.00\n",
+         NULL},
         {"a.pqr", "ATOM 1 C BIG 1 0.00 0.00 0.00 1.00 50.00\n", NULL},
-        {"a.pqr", "ATOM 1 N A 1 0.0 0.0 0.0 1.0000 1.5\nATOM 2 C A 1 0.0 2.0 0.0 1.0000 1.5\nATOM 3 O A 1 0.0 0.0 9.0 1.0000 1.5\n", NULL},
-        /* A PDB file's columns and element symbols, with charges and radii in place of occupancies and B factors. */
-        {"a.pqr", "HEADER    HYDROLASE                               08-JUN-93   1LYZ\n"
-                  "ATOM      1  N   LYS A   1       3.287  10.092  10.329 -0.30  1.85           N  \n"
-                  "ATOM      2  CA  LYS A   1       3.287  10.092  12.329  0.21  2.27           C  \n", NULL},
-        /* What pdb2pqr writes, with a header and without, in columns and between blanks, with and without a chain. */
-        {"a.pqr", "REMARK   1 PQR file generated by PDB2PQR\nSEQRES   1 A  129  LYS VAL PHE\n"
-                  "ATOM      1  N   MET     1       9.805  -1.280   1.817  0.1592 1.8240\n", NULL},
+        {"a.pqr",
+         "ATOM 1 N A 1 0.0 0.0 0.0 1.0000 1.5\nATOM 2 C A 1 0.0 2.0 0.0 1.0000 1.5\nATOM 3 O A 1 0.0 0.0 9.0 1.0000 "
+         "1.5\n",
+         NULL},
+        /* A PDB file's columns and element symbols, with charges and radii in place of occupancies
+         * and B factors. */
+        {"a.pqr",
+         "HEADER    HYDROLASE                               08-JUN-93   1LYZ\n"
+         "ATOM      1  N   LYS A   1       3.287  10.092  10.329 -0.30  1.85           N  \n"
+         "ATOM      2  CA  LYS A   1       3.287  10.092  12.329  0.21  2.27           C  \n",
+         NULL},
+        /* What pdb2pqr writes, with a header and without, in columns and between blanks, with and
+         * without a chain. */
+        {"a.pqr",
+         "REMARK   1 PQR file generated by PDB2PQR\nSEQRES   1 A  129  LYS VAL PHE\n"
+         "ATOM      1  N   MET     1       9.805  -1.280   1.817  0.1592 1.8240\n",
+         NULL},
         {"a.pqr", "ATOM       1  N    MET     1       9.805   -1.280    1.817  0.1592 1.8240\n", NULL},
         {"a.pqr", "ATOM      1  N   MET A   1       9.805  -1.280   1.817  0.1592 1.8240\n", NULL},
         {"a.pqr", "ATOM       1  N    MET A   1       9.805   -1.280    1.817  0.1592 1.8240\n", NULL},

@@ -1,10 +1,11 @@
-/* The scheduler and the engine on devices that fail on demand: slabs come back, jobs finish, reasons are told. */
+/* The scheduler and the engine on devices that fail on demand: slabs come back, jobs finish,
+ * reasons are told. */
 #include "support.h"
 
 #include "build_cache.h"
 #include "calibration.h"
 #include "fake_device.h"
-#include "slab_queue.h"
+#include "run/slab_queue.h"
 #include "watch.h"
 
 #include <dirent.h>
@@ -88,7 +89,8 @@ static void test_two_devices_share_the_map(void **state)
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
-/* The second device breaks in every way there is; the first one finishes; the reason stands in the report. */
+/* The second device breaks in every way there is; the first one finishes; the reason stands in the
+ * report. */
 static void test_a_failing_device_gives_its_slabs_back(void **state)
 {
     (void)state;
@@ -132,11 +134,11 @@ static void test_wrong_roots_are_not_kept(void **state)
     }
 }
 
-/* ---- Devices that hang ---------------------------------------------------------------------------------------------------- */
+/* ---- Devices that hang ----------------------------------------------------------------------- */
 
 /* Limits that a test can wait for. What fake devices do takes milliseconds. */
-static const watch_patience short_patience = {.open_s = 0.6, .build_s = 0.6, .close_s = 0.6, .first_s = 0.6, .work_s = 0.6, .over_s = 0.2,
-                                              .turn_s = 0.2};
+static const watch_patience short_patience = {
+    .open_s = 0.6, .build_s = 0.6, .close_s = 0.6, .first_s = 0.6, .work_s = 0.6, .over_s = 0.2, .turn_s = 0.2};
 
 /* Devices that hang are never given back their thread: what it looks at stays, too. */
 static fake_plan *kept_plans(const fake_plan *from, size_t count)
@@ -148,13 +150,15 @@ static fake_plan *kept_plans(const fake_plan *from, size_t count)
 }
 
 static const fake_plan hanging[] = {
-    {.name = "B", .hang_build = 1}, {.name = "B", .hang_buffer = 1}, {.name = "B", .hang_buffer = 3}, {.name = "B", .hang_write = 1},
-    {.name = "B", .hang_launch = 1}, {.name = "B", .hang_launch = 4}, {.name = "B", .hang_wait = 1}, {.name = "B", .hang_wait = 3},
-    {.name = "B", .hang_read = 1}, {.name = "B", .hang_read = 3}, {.name = "B", .hang_open = 1}, {.name = "B", .hang_measurement = 1},
+    {.name = "B", .hang_build = 1}, {.name = "B", .hang_buffer = 1}, {.name = "B", .hang_buffer = 3},
+    {.name = "B", .hang_write = 1}, {.name = "B", .hang_launch = 1}, {.name = "B", .hang_launch = 4},
+    {.name = "B", .hang_wait = 1},  {.name = "B", .hang_wait = 3},   {.name = "B", .hang_read = 1},
+    {.name = "B", .hang_read = 3},  {.name = "B", .hang_open = 1},   {.name = "B", .hang_measurement = 1},
 };
 enum { HANGING = sizeof hanging / sizeof hanging[0] };
 
-/* The second device does not return from anywhere; the first one finishes, the report says why it was alone. */
+/* The second device does not return from anywhere; the first one finishes, the report says why it
+ * was alone. */
 static void test_a_hanging_device_is_given_up(void **state)
 {
     (void)state;
@@ -169,12 +173,13 @@ static void test_a_hanging_device_is_given_up(void **state)
         const ley_device_report *b = &ley_job_report(o.job)->devices[1];
         assert_int_equal(b->status, LEY_ERROR_DEVICE);
         assert_int_equal(strncmp(b->failure, "B: ", 3), 0);
-        assert_true(strstr(b->failure, "the driver does not return (") != NULL || strstr(b->failure, ": left out") != NULL);
+        assert_true(strstr(b->failure, "the driver does not return (") != NULL ||
+                    strstr(b->failure, ": left out") != NULL);
         assert_true(ley_job_report(o.job)->devices[0].share == 1 || b->slabs > 0);
         assert_true(ley_driver_is_stuck());
         const double *position_A = ley_atoms_positions_A(o.atoms), x_A = position_A[0];
         clean(&o);
-        if (hanging[i].hang_open == 0) /* else there was no job yet */
+        if (hanging[i].hang_open == 0)         /* else there was no job yet */
             assert_true(position_A[0] == x_A); /* the atoms are gone; what a driver may still read is not */
         assert_int_equal(plans[0].live_objects, 0);
     }
@@ -203,11 +208,14 @@ static void test_all_devices_hang(void **state)
     watch_patience_replace(NULL);
 }
 
-/* Nobody named a device. One hangs while devices are compared, with the turn to measure in its hands; another one in the midst of the job. */
+/* Nobody named a device. One hangs while devices are compared, with the turn to measure in its
+ * hands; another one in the midst of the job. */
 static void test_the_default_device_hangs(void **state)
 {
     (void)state;
-    const fake_plan three[] = {{.name = "first", .speed = 4, .hang_measurement = 3}, {.name = "second", .speed = 2, .hang_launch = 4}, {.name = "third"}};
+    const fake_plan three[] = {{.name = "first", .speed = 4, .hang_measurement = 3},
+                               {.name = "second", .speed = 2, .hang_launch = 4},
+                               {.name = "third"}};
     watch_patience_replace(&short_patience);
     support_job o = run_job(kept_plans(three, 3), 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
@@ -246,7 +254,8 @@ static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
     (void)state;
     ley_error error = {0};
     const fake_plan one[] = {{.name = "A", .hang_wait = 3}};
-    static const watch_patience endless = {.open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
+    static const watch_patience endless = {
+        .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
     watch_patience_replace(&endless);
     support_fresh_cache();
     fake_devices_begin(kept_plans(one, 1), 1);
@@ -271,12 +280,14 @@ static void all_return(void)
         usleep(1000);
 }
 
-/* A job that is done does not wait for a device that still builds; once that has come to an end, the next job has the device again. */
+/* A job that is done does not wait for a device that still builds; once that has come to an end,
+ * the next job has the device again. */
 static void test_a_late_device_comes_back(void **state)
 {
     (void)state;
     const fake_plan pair[] = {{.name = "A"}, {.name = "B", .hang_build = 1}};
-    static const watch_patience endless = {.open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
+    static const watch_patience endless = {
+        .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
     fake_plan *plans = kept_plans(pair, 2);
     plans[0].after = &plans[1];
     watch_patience_replace(&endless);
@@ -284,9 +295,11 @@ static void test_a_late_device_comes_back(void **state)
     support_job o = run_job(plans, 2, "all", NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_right_map(&o);
-    assert_non_null(strstr(ley_job_report(o.job)->devices[1].failure, "B: still in the driver (build) when the work was done: left out"));
+    assert_non_null(strstr(ley_job_report(o.job)->devices[1].failure,
+                           "B: still in the driver (build) when the work was done: left out"));
     assert_int_equal(watch_stuck(), 1);
-    for (int again = 0; again < 3; again++) { /* it is still building; it builds anew; its kernel is there: whoever launches has a slab */
+    for (int again = 0; again < 3;
+         again++) { /* it is still building; it builds anew; its kernel is there: whoever launches has a slab */
         ley_job *job = NULL;
         plans[0].launches = plans[1].launches = 0;
         assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &o.options, &job, NULL), LEY_OK);
@@ -315,8 +328,9 @@ static void test_a_lost_device_is_left_alone(void **state)
         support_job o = run_job(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         assert_right_map(&o);
-        assert_non_null(strstr(ley_job_report(o.job)->devices[1].failure,
-                               "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; what it had begun could not be finished: given up"));
+        assert_non_null(strstr(
+            ley_job_report(o.job)->devices[1].failure,
+            "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; what it had begun could not be finished: given up"));
         clean(&o);
         assert_true(plans[1].live_objects > 0 && plans[1].closes == 0);
     }
@@ -411,13 +425,15 @@ static void test_double_only_where_there_is_double(void **state)
 static void test_the_default_device(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
+    fake_plan plans[] = {
+        {.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
     support_job o = run_job(plans, 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_int_equal(ley_job_report(o.job)->device_count, 1);
     assert_string_equal(ley_job_report(o.job)->devices[0].device->name, "fast");
     clean(&o);
-    fake_plan fickle[] = {{.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4, .wrong_by = 0.01},
+    fake_plan fickle[] = {{.name = "slow", .speed = 0.5},
+                          {.name = "fast", .speed = 4, .wrong_by = 0.01},
                           {.name = "middling", .speed = 2, .fail_launch = 8}};
     o = run_job(fickle, 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
@@ -435,7 +451,8 @@ static void many_planes(ley_job_options *options)
     options->slab_planes = 0;
 }
 
-/* Buffers that hold 16 padded planes of 24: slabs, without anyone asking. Not even one plane: refused, with the numbers. */
+/* Buffers that hold 16 padded planes of 24: slabs, without anyone asking. Not even one plane:
+ * refused, with the numbers. */
 static void test_small_memory(void **state)
 {
     (void)state;
@@ -448,7 +465,8 @@ static void test_small_memory(void **state)
     ley_job *job = NULL;
     ley_job_options options;
     ley_job_options_default(&options);
-    assert_ok_at(ley_map_create(&(ley_lattice){{0}, {1, 1, 1}, {200, 200, 1}}, &wide, &o.error), &o.error, "map", __FILE__, __LINE__);
+    assert_ok_at(ley_map_create(&(ley_lattice){{0}, {1, 1, 1}, {200, 200, 1}}, &wide, &o.error), &o.error, "map",
+                 __FILE__, __LINE__);
     assert_int_equal(ley_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
     assert_int_equal(ley_job_run(job, &o.error), LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(o.error.message, "one plane of the lattice needs"));
@@ -493,7 +511,8 @@ static void test_progress_and_cancel(void **state)
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
-/* One slab of many launches: cancelling does not wait for all of them. Nor does it wait for a verification. */
+/* One slab of many launches: cancelling does not wait for all of them. Nor does it wait for a
+ * verification. */
 static void test_cancel_within_a_slab(void **state)
 {
     (void)state;
@@ -512,7 +531,7 @@ static void test_cancel_within_a_slab(void **state)
     const pthread_t thread = support_cancel_later(o.job, 30000);
     assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
     pthread_join(thread, NULL);
-    assert_true(plans[0].launches < 159 + 40); /* 159 of the self-test, and a few of 100 */
+    assert_true(plans[0].launches < 159 + 40);                          /* 159 of the self-test, and a few of 100 */
     assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_OK); /* no fault of the device */
     assert_true(ley_job_report(o.job)->evaluations_per_s == 0);
     ley_error_clear(&error);
@@ -520,11 +539,13 @@ static void test_cancel_within_a_slab(void **state)
     assert_int_equal(plans[0].live_objects, 0);
 }
 
-/* The user names no device; the first one breaks, the next one does not even open: both reasons are told, with names. */
+/* The user names no device; the first one breaks, the next one does not even open: both reasons are
+ * told, with names. */
 static void test_reasons_of_a_failover(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 7}, {.name = "second", .speed = 2, .fail_open = 2}};
+    fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 7},
+                         {.name = "second", .speed = 2, .fail_open = 2}};
     support_job o = run_job(plans, 2, NULL, NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "first: fake_launch()"));
@@ -540,12 +561,24 @@ static void test_selectors(void **state)
         const char *selector;
         size_t devices;
         ley_status status;
-    } cases[] = {{"all", 3, LEY_OK},          {"0", 1, LEY_OK},        {"2,0", 2, LEY_OK},   {"gpu", 1, LEY_OK},
-                 {"cpu", 2, LEY_OK},          {"FAKE", 3, LEY_OK},     {"xeon", 2, LEY_OK},  {"Phi, 0", 2, LEY_OK},
-                 {"3", 0, LEY_ERROR_USAGE},   {"", 0, LEY_ERROR_USAGE}, {"0,nix", 0, LEY_ERROR_USAGE},
-                 {"xeon,0,cpu", 2, LEY_OK},   {",", 0, LEY_ERROR_USAGE}, {"-1", 0, LEY_ERROR_USAGE},
-                 {"phi, ", 0, LEY_ERROR_USAGE}, {" phi , voodoo ", 2, LEY_OK}};
-    fake_plan plans[] = {{.name = "Xeon", .device_class = DEV_CPU}, {.name = "Xeon Phi", .device_class = DEV_CPU},
+    } cases[] = {{"all", 3, LEY_OK},
+                 {"0", 1, LEY_OK},
+                 {"2,0", 2, LEY_OK},
+                 {"gpu", 1, LEY_OK},
+                 {"cpu", 2, LEY_OK},
+                 {"FAKE", 3, LEY_OK},
+                 {"xeon", 2, LEY_OK},
+                 {"Phi, 0", 2, LEY_OK},
+                 {"3", 0, LEY_ERROR_USAGE},
+                 {"", 0, LEY_ERROR_USAGE},
+                 {"0,nix", 0, LEY_ERROR_USAGE},
+                 {"xeon,0,cpu", 2, LEY_OK},
+                 {",", 0, LEY_ERROR_USAGE},
+                 {"-1", 0, LEY_ERROR_USAGE},
+                 {"phi, ", 0, LEY_ERROR_USAGE},
+                 {" phi , voodoo ", 2, LEY_OK}};
+    fake_plan plans[] = {{.name = "Xeon", .device_class = DEV_CPU},
+                         {.name = "Xeon Phi", .device_class = DEV_CPU},
                          {.name = "Voodoo", .device_class = DEV_GPU}};
     fake_devices_begin(plans, 3);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -562,11 +595,14 @@ static void test_selectors(void **state)
     fake_devices_end();
 }
 
-/* One card with two paths has one number, is used once, by the path asked for or the one that works. */
+/* One card with two paths has one number, is used once, by the path asked for or the one that
+ * works. */
 static void test_two_paths_to_one_card(void **state)
 {
     (void)state;
-    fake_plan plans[] = {{.name = "Card", .card = "pci 0000:01:00"}, {.name = "Other"}, {.name = "Card again", .card = "pci 0000:01:00"}};
+    fake_plan plans[] = {{.name = "Card", .card = "pci 0000:01:00"},
+                         {.name = "Other"},
+                         {.name = "Card again", .card = "pci 0000:01:00"}};
     ley_device_list *list = NULL;
     ley_engine *engine = NULL;
     support_fresh_cache();
@@ -579,8 +615,8 @@ static void test_two_paths_to_one_card(void **state)
     static const struct {
         const char *selector, *first;
         size_t count;
-    } cases[] = {{"all", "Card", 2}, {"0", "Card", 1}, {"again", "Card again", 1}, {"again,0", "Card again", 1},
-                 {"fake:1", "Other", 1}, {"fake:again", "Card again", 1}};
+    } cases[] = {{"all", "Card", 2},           {"0", "Card", 1},       {"again", "Card again", 1},
+                 {"again,0", "Card again", 1}, {"fake:1", "Other", 1}, {"fake:again", "Card again", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(ley_engine_create(cases[i].selector, &engine, NULL), LEY_OK);
         assert_int_equal(ley_engine_device_count(engine), cases[i].count);
@@ -645,7 +681,8 @@ static void plant_facts(int root)
     assert_int_equal(planted, 1);
 }
 
-/* What others measure meanwhile changes nothing for an engine that has begun, only for those that follow. */
+/* What others measure meanwhile changes nothing for an engine that has begun, only for those that
+ * follow. */
 static void test_an_engine_keeps_its_facts(void **state)
 {
     (void)state;

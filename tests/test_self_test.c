@@ -10,14 +10,14 @@
  * else on the devices that the arguments select: test_self_test cuda. */
 #include "support.h"
 
-#include "engine.h"
 #include "error.h"
-#include "methods/cutoff_self_test.h"
-#include "methods/dcs_self_test.h"
-#include "methods/device_binning.h"
-#include "methods/mdh_self_test.h"
+#include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/self_test.h"
+#include "methods/cutoff/short_range.h"
+#include "methods/dcs/self_test.h"
+#include "methods/mdh/self_test.h"
 #include "parallel.h"
-#include "short_range.h"
+#include "run/engine.h"
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -683,7 +683,10 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
     }
     const bool is_caught = status == LEY_ERROR_WRONG_RESULT && strstr(error.message, by) != NULL;
     if (getenv("TEST_VERBOSE") != NULL)
-        print_message("%s %s: %s: %s\n", s->kernel, m->variant, f->what, !is_caught ? "not seen" : *by == 0 ? "self-test" : "verification");
+        print_message("%s %s: %s: %s\n", s->kernel, m->variant, f->what,
+                      !is_caught ? "not seen"
+                      : *by == 0 ? "self-test"
+                                 : "verification");
     if (!is_caught)
         print_error("%s, %s: %s: not seen: %s: %s\n", s->kernel, m->variant, f->what, ley_status_name(status),
                     error.message);

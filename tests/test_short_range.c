@@ -1,10 +1,11 @@
-/* Short-range sums in double precision: the pair functions, images, what lies on the cutoff; options refused and copied. */
+/* Short-range sums in double precision: the pair functions, images, what lies on the cutoff;
+ * options refused and copied. */
 #include "support.h"
 
-#include "accuracy.h"
-#include "binning.h"
-#include "reference.h"
-#include "short_range.h"
+#include "judge/accuracy.h"
+#include "judge/reference.h"
+#include "layout/binning.h"
+#include "methods/cutoff/short_range.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@ static double pair_at(const ley_short_range *s, double charge_e, double radius_A
 static void test_plain_functions(void **state)
 {
     (void)state;
-    ley_short_range coulomb = options_of(LEY_PAIR_COULOMB), shifted = options_of(LEY_PAIR_SHIFTED), yukawa = options_of(LEY_PAIR_YUKAWA),
-                    distance = options_of(LEY_PAIR_DISTANCE_DIELECTRIC);
+    ley_short_range coulomb = options_of(LEY_PAIR_COULOMB), shifted = options_of(LEY_PAIR_SHIFTED),
+                    yukawa = options_of(LEY_PAIR_YUKAWA), distance = options_of(LEY_PAIR_DISTANCE_DIELECTRIC);
     assert_near(pair_at(&coulomb, -2, 0, 4), -0.5, 1e-14);
     assert_near(pair_at(&shifted, 3, 0, 5), 3 * 0.1125, 1e-14); /* (3/4)^2 / 5 */
     assert_near(pair_at(&shifted, 3, 0, 6), 3 * 0.4096 / 6, 1e-14);
@@ -90,7 +91,8 @@ static void test_taylor_functions(void **state)
         ley_short_range s = options_of((ley_pair)(LEY_PAIR_TAYLOR2 + degree - 2));
         for (double r_A = 0.25; r_A < 10; r_A += 0.25)
             assert_near(pair_at(&s, -1, 0, r_A), -taylor(degree, r_A, 10), 1e-14);
-        /* f and `degree` derivatives vanish at the cutoff: halving the way there divides f by 2^(degree + 1). */
+        /* f and `degree` derivatives vanish at the cutoff: halving the way there divides f by
+         * 2^(degree + 1). */
         const double f = pair_at(&s, 1, 0, 9.9), half = pair_at(&s, 1, 0, 9.95);
         assert_true(half > 0 && fabs(f / half / exp2(degree + 1) - 1) < 0.05);
         s.cutoff_A = 3;
@@ -183,7 +185,8 @@ static void test_numbers(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const double position_A[9] = {0}, charge_e[] = {0.5, -0.25, 0}, radius_A[] = {0, 1.2, 1e-40}, depth[] = {0.1, 0.3, 0.2};
+    const double position_A[9] = {0}, charge_e[] = {0.5, -0.25, 0}, radius_A[] = {0, 1.2, 1e-40},
+                 depth[] = {0.1, 0.3, 0.2};
     ley_atoms *atoms = NULL;
     double number[SHORT_RANGE_NUMBERS];
     assert_ok(ley_atoms_create(3, position_A, charge_e, radius_A, &atoms, &error));
@@ -231,11 +234,12 @@ static void test_facts(void **state)
     }
 }
 
-/* ---- Images ---------------------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 enum { ATOMS = 5, IMAGES = 14 };
 
-/* The sum as it is defined: images by counting, Coulomb's or the degree-2 function written otherwise. */
+/* The sum as it is defined: images by counting, Coulomb's or the degree-2 function written
+ * otherwise. */
 static double count_images(const ley_atoms *atoms, const ley_short_range *s, const double point_A[3])
 {
     const double *x_A = ley_atoms_positions_A(atoms), *q_e = ley_atoms_charges_e(atoms);
@@ -263,10 +267,10 @@ static double count_images(const ley_atoms *atoms, const ley_short_range *s, con
 }
 
 static const double cells_A[][3][3] = {
-    {{6, 0, 0}, {0, 5, 0}, {0, 0, 7}},               /* orthogonal */
-    {{6, 0, 0}, {2.5, 5, 0}, {-2.9, 1.7, 7}},        /* triclinic */
-    {{5, 0.5, 0}, {4.5, 3, 0.2}, {4, 0.4, 3.5}},     /* sharp angles */
-    {{0, 0, -6}, {0, 7, 1}, {-5, 0, 0}},             /* left-handed, turned */
+    {{6, 0, 0}, {0, 5, 0}, {0, 0, 7}},           /* orthogonal */
+    {{6, 0, 0}, {2.5, 5, 0}, {-2.9, 1.7, 7}},    /* triclinic */
+    {{5, 0.5, 0}, {4.5, 3, 0.2}, {4, 0.4, 3.5}}, /* sharp angles */
+    {{0, 0, -6}, {0, 7, 1}, {-5, 0, 0}},         /* left-handed, turned */
 };
 enum { CELLS = sizeof cells_A / sizeof cells_A[0] };
 
@@ -344,7 +348,7 @@ static void test_degenerate_cells(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- On the cutoff --------------------------------------------------------------------------------------------- */
+/* ---- On the cutoff --------------------------------------------------------------------------- */
 
 static void slack_at(const ley_short_range *s, double charge_e, double x_A, double *value, double slack[2])
 {
@@ -386,11 +390,13 @@ static void test_slack(void **state)
     assert_true(value == 2.5 && slack[0] == 0 && slack[1] == 0);
     for (int pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
         const ley_short_range vanishing = options_of((ley_pair)pair);
-        slack_at(&vanishing, 3, 10 * (1 - 1.1e-7), &value, slack); /* nothing there, but for what a distance may be off by */
+        slack_at(&vanishing, 3, 10 * (1 - 1.1e-7), &value,
+                 slack); /* nothing there, but for what a distance may be off by */
         assert_true(slack[0] <= 0 && slack[1] > 0 && slack[0] > -1e-6 && slack[1] < 1e-6);
         slack_at(&vanishing, 3, 10 * (1 + 1.1e-7), &value, slack);
         assert_true(slack[0] == 0 && slack[1] > 0 && slack[1] < 1e-6);
-        slack_at(&vanishing, 3, 9.5, &value, slack); /* a tenth of a per mille of the value: its relative slope is at most 100 per cutoff */
+        slack_at(&vanishing, 3, 9.5, &value,
+                 slack); /* a tenth of a per mille of the value: its relative slope is at most 100 per cutoff */
         double others, unused[2];
         slack_at(&vanishing, 0, 9.5, &others, unused);
         const double own = value - others;
@@ -453,22 +459,25 @@ static void test_sampling(void **state)
     assert_ok(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, NULL, &a, worst_A, &error));
     assert_false(a.passed);
     b.cancel = &cancelled;
-    assert_int_equal(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, &cancelled, &a, worst_A, &error), LEY_CANCELLED);
+    assert_int_equal(accuracy_sample_map(map, value_between, &b, N, 1, 1e-6, &cancelled, &a, worst_A, &error),
+                     LEY_CANCELLED);
     ley_map_destroy(map);
 }
 
-/* ---- Options --------------------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static void assert_checked(const ley_short_range *s)
 {
-    const ley_job_options o = {.method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
+    const ley_job_options o = {
+        .method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
     ley_error error = {0};
     assert_ok(short_range_check(s, &o, &error));
 }
 
 static void assert_refused(const ley_short_range *s, const char *message)
 {
-    const ley_job_options o = {.method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
+    const ley_job_options o = {
+        .method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
     ley_error error = {0};
     assert_int_equal(short_range_check(s, &o, &error), LEY_ERROR_USAGE);
     assert_string_equal(error.message, message);
@@ -513,8 +522,10 @@ static void test_refused_numbers(void **state)
     ACCEPTED(LEY_PAIR_LENNARD_JONES, probe_radius_A, 0);
     REFUSED(LEY_PAIR_LENNARD_JONES, probe_depth_kcal_mol, -1, "probe: depth -1 kcal/mol, must be 0 to 1e+06");
     REFUSED(LEY_PAIR_BUCKINGHAM, probe_depth_kcal_mol, INFINITY, "probe: depth inf kcal/mol, must be 0 to 1e+06");
-    REFUSED(LEY_PAIR_LENNARD_JONES, depth_for_all_kcal_mol, -1, "all atoms: depth -1 kcal/mol, must be finite and not negative");
-    REFUSED(LEY_PAIR_BUCKINGHAM, depth_for_all_kcal_mol, INFINITY, "all atoms: depth inf kcal/mol, must be finite and not negative");
+    REFUSED(LEY_PAIR_LENNARD_JONES, depth_for_all_kcal_mol, -1,
+            "all atoms: depth -1 kcal/mol, must be finite and not negative");
+    REFUSED(LEY_PAIR_BUCKINGHAM, depth_for_all_kcal_mol, INFINITY,
+            "all atoms: depth inf kcal/mol, must be finite and not negative");
     REFUSED(LEY_PAIR_BUCKINGHAM, steepness, 6, "steepness 6, must be 6.5 to 40");
     REFUSED(LEY_PAIR_BUCKINGHAM, steepness, 41, "steepness 41, must be 6.5 to 40");
     ACCEPTED(LEY_PAIR_LENNARD_JONES, steepness, 0);
@@ -548,18 +559,27 @@ static void test_refused_expressions(void **state)
 {
     (void)state;
     const ley_pair own = LEY_PAIR_EXPRESSION;
-    REFUSED(LEY_PAIR_COULOMB, expression, "q/r", "pair function: an expression is given, and another function is asked for");
+    REFUSED(LEY_PAIR_COULOMB, expression, "q/r",
+            "pair function: an expression is given, and another function is asked for");
     REFUSED(own, expression, NULL, "pair function: an expression is asked for, and there is none");
     REFUSED(own, expression, "q/(r+rr)", "pair function, column 6: unknown name 'rr'");
     REFUSED(own, expression, "q/(r", "pair function, column 5: ')' is expected, not the end");
-    REFUSED(own, expression, "q*1e-42/r", "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: q*1e-42/r");
-    REFUSED(own, expression, "q*1e39*r", "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: q*1e+39*r");
+    REFUSED(own, expression, "q*1e-42/r",
+            "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: q*1e-42/r");
+    REFUSED(own, expression, "q*1e39*r",
+            "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: q*1e+39*r");
     ACCEPTED(own, expression, "q*dielectric/r - q*cutoff*kappa");
-    REFUSED(own, expression, "q/(r-5)", "pair function: at r = 5 A, q = 1 e, it divides by zero, or by what rounding may make zero");
+    REFUSED(own, expression, "q/(r-5)",
+            "pair function: at r = 5 A, q = 1 e, it divides by zero, or by what rounding may make zero");
     REFUSED(own, expression, "r+1e9-1e9",
-            "pair function: at r = 0.05 A, q = 1 e, rounding eats its digits: floats are off by up to 1.8e+02 where its values are at most 0.1. It "
+            "pair function: at r = 0.05 A, q = 1 e, rounding eats its digits: floats are off by up to 1.8e+02 where "
+            "its values are at most 0.1. It "
             "needs to be written without differences of what is nearly equal, or less steep");
-    REFUSED(own, expression, "1/(q-1)", "pair function: at r = 0.05 A, q = 1 e, it divides by zero, or by what rounding may make zero"); /* charges -1, 0 and 1 are looked at */
+    REFUSED(
+        own, expression, "1/(q-1)",
+        "pair function: at r = 0.05 A, q = 1 e, it divides by zero, or by what rounding may make zero"); /* charges -1,
+                                                                                                            0 and 1 are
+                                                                                                            looked at */
     ACCEPTED(own, expression, "1/(q-0.5)");
     const ley_named_number twice[] = {{"A", 1}, {"B", 2}, {"A", 3}}, infinite[] = {{"A", INFINITY}};
     ley_short_range s = options_of(own);
@@ -590,8 +610,10 @@ static void test_refused_atoms(void **state)
     }
     s.depth_kcal_mol = NULL; /* 0.2 (4.5/1e-3)^12 is 1.4e43 */
     assert_int_equal(short_range_check_atoms(&s, atoms, 1e-3, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "atom 1: of radius 1 A, beside the probe's 1.5 A, its energy at r_min (0.001 A) is 1.19e+40 kcal/mol: a "
-                                       "larger r_min is needed");
+    assert_string_equal(
+        error.message,
+        "atom 1: of radius 1 A, beside the probe's 1.5 A, its energy at r_min (0.001 A) is 1.19e+40 kcal/mol: a "
+        "larger r_min is needed");
     s.pair = LEY_PAIR_BUCKINGHAM; /* -0.4 (2.5/1e-3)^6 is nothing, and 1e18 times that is */
     assert_ok(short_range_check_atoms(&s, atoms, 1e-3, &error));
     assert_int_equal(short_range_check_atoms(&s, atoms, 1e-6, &error), LEY_ERROR_INPUT);
@@ -602,7 +624,8 @@ static void test_refused_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Charges that do more than scale a function: those of the atoms, all of few, the least and the largest of many. */
+/* Charges that do more than scale a function: those of the atoms, all of few, the least and the
+ * largest of many. */
 static void test_charges_of_expressions(void **state)
 {
     (void)state;
@@ -621,19 +644,22 @@ static void test_charges_of_expressions(void **state)
         assert_ok(short_range_check_charges(&o, atoms, &error));
         o.short_range.expression = many ? "q/(q-0.75)/r" : "q/(q-0.5)/r";
         assert_int_equal(short_range_check_charges(&o, atoms, &error), LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, many ? "q = 0.75 e, it divides by zero" : "q = 0.5 e, it divides by zero"));
+        assert_non_null(
+            strstr(error.message, many ? "q = 0.75 e, it divides by zero" : "q = 0.5 e, it divides by zero"));
         o.short_range.expression = "q/(r-5)"; /* not here: charges but scale it */
         assert_ok(short_range_check_charges(&o, atoms, &error));
         ley_atoms_destroy(atoms);
     }
 }
 
-/* What a difference of two that are nearly equal counts for is what floats go through, not what is left of it. */
+/* What a difference of two that are nearly equal counts for is what floats go through, not what is
+ * left of it. */
 static void test_terms_of_expressions(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const double position_A[] = {0, 0, 0}, charge_e[] = {1}, zero_A = pow(100, 1.0 / 6), point_A[] = {zero_A, 0, 0}, near_A[] = {4, 0, 0};
+    const double position_A[] = {0, 0, 0}, charge_e[] = {1}, zero_A = pow(100, 1.0 / 6), point_A[] = {zero_A, 0, 0},
+                 near_A[] = {4, 0, 0};
     ley_atoms *atoms = NULL;
     expression *e = NULL;
     ley_short_range s = options_of(LEY_PAIR_EXPRESSION);
@@ -687,13 +713,25 @@ static void test_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_functions),     cmocka_unit_test(test_taylor_functions), cmocka_unit_test(test_radii),
-        cmocka_unit_test(test_expression_values),   cmocka_unit_test(test_r_min),            cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_facts),               cmocka_unit_test(test_images),           cmocka_unit_test(test_translations),
-        cmocka_unit_test(test_degenerate_cells),    cmocka_unit_test(test_slack),            cmocka_unit_test(test_sampling),
-        cmocka_unit_test(test_refused_numbers),     cmocka_unit_test(test_refused_cells),    cmocka_unit_test(test_refused_expressions),
-        cmocka_unit_test(test_refused_atoms),       cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_charges_of_expressions), cmocka_unit_test(test_terms_of_expressions),
+        cmocka_unit_test(test_plain_functions),
+        cmocka_unit_test(test_taylor_functions),
+        cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_expression_values),
+        cmocka_unit_test(test_r_min),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_translations),
+        cmocka_unit_test(test_degenerate_cells),
+        cmocka_unit_test(test_slack),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_refused_numbers),
+        cmocka_unit_test(test_refused_cells),
+        cmocka_unit_test(test_refused_expressions),
+        cmocka_unit_test(test_refused_atoms),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_charges_of_expressions),
+        cmocka_unit_test(test_terms_of_expressions),
     };
     return cmocka_run_group_tests_name("short range", tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
-/* Every run is measured: devices that lie are found, leave the job, and others do their work; the judge's kernel says what the
- * host says; sums of doubles where floats have too few digits. */
+/* Every run is measured: devices that lie are found, leave the job, and others do their work; the
+ * judge's kernel says what the host says; sums of doubles where floats have too few digits. */
 #include "support.h"
 
 #include "fake_device.h"
-#include "engine.h"
-#include "reference_kernel.h"
+#include "run/engine.h"
+#include "run/reference_kernel.h"
+#include "run/verification.h"
 #include "spec.h"
-#include "verification.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
 
-/* ---- Devices that lie ------------------------------------------------------------------------------------------------- */
+/* ---- Devices that lie ------------------------------------------------------------------------ */
 
 typedef struct wishes {
     size_t atoms, verify_points;
@@ -80,7 +80,8 @@ static void test_a_liar_alone(void **state)
     fill_cache("A");
     for (size_t i = 0; i < LIES; i++)
         for (int at = 1; at <= 5; at += 4) {
-            fake_plan plan = {.name = "A", .has_double = true, .lie = lies[i].lie, .lie_factor = lies[i].factor, .lie_at = at};
+            fake_plan plan = {
+                .name = "A", .has_double = true, .lie = lies[i].lie, .lie_factor = lies[i].factor, .lie_at = at};
             support_job o = run_job(&plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
             if (o.status != LEY_ERROR_WRONG_RESULT || strstr(o.error.message, lies[i].message) == NULL)
                 fail_msg("%s from call %d: %d, %s", lies[i].what, at, (int)o.status, o.error.message);
@@ -92,8 +93,9 @@ static void test_a_liar_alone(void **state)
         }
 }
 
-/* Terms that cancel to a millionth: zeros and twice the values are within the tolerance at every point, and are found all the
- * same; what an honest device says passes, although its floats have few right digits there. */
+/* Terms that cancel to a millionth: zeros and twice the values are within the tolerance at every
+ * point, and are found all the same; what an honest device says passes, although its floats have
+ * few right digits there. */
 static void test_a_liar_where_terms_cancel(void **state)
 {
     static const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
@@ -119,16 +121,21 @@ static void test_a_liar_where_terms_cancel(void **state)
     }
 }
 
-/* Beside an honest device it leaves the job; the map is right, every point of it, and the report says who left and why. */
+/* Beside an honest device it leaves the job; the map is right, every point of it, and the report
+ * says who left and why. */
 static void test_a_liar_beside_another(void **state)
 {
     (void)state;
     verification_time_replace(1e9);
     fill_cache("A");
     for (size_t i = 0; i < LIES; i++) {
-        fake_plan plans[] = {
-            {.name = "A", .has_double = true, .lie = lies[i].lie, .lie_factor = lies[i].factor, .lie_at = 2, .delay_us = 300},
-            {.name = "B", .has_double = true, .delay_us = 1000}};
+        fake_plan plans[] = {{.name = "A",
+                              .has_double = true,
+                              .lie = lies[i].lie,
+                              .lie_factor = lies[i].factor,
+                              .lie_at = 2,
+                              .delay_us = 300},
+                             {.name = "B", .has_double = true, .delay_us = 1000}};
         support_job o = run_job(plans, 2, "all", (wishes){40, 200, 1, LEY_SUM_FLOAT, NULL});
         assert_ok_at(o.status, &o.error, lies[i].what, __FILE__, __LINE__);
         ley_map *right = support_reference_map(o.atoms, &lattice, 0.05);
@@ -151,8 +158,9 @@ static void test_a_lying_default_device(void **state)
 {
     (void)state;
     fill_cache("A");
-    fake_plan plans[] = {{.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = 3, .lie_at = 1, .speed = 2},
-                         {.name = "B", .has_double = true}};
+    fake_plan plans[] = {
+        {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = 3, .lie_at = 1, .speed = 2},
+        {.name = "B", .has_double = true}};
     support_job o = run_job(plans, 2, NULL, (wishes){40, 100, 0, LEY_SUM_FLOAT, NULL});
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     ley_map *right = support_reference_map(o.atoms, &lattice, 0.05);
@@ -180,9 +188,10 @@ static void test_a_batch_left_out(void **state)
     }
 }
 
-/* ---- How many points --------------------------------------------------------------------------------------------------- */
+/* ---- How many points ------------------------------------------------------------------------- */
 
-/* Few atoms: the host does all. So many that the host would take too long: it does 16, the device, if it can, the others. */
+/* Few atoms: the host does all. So many that the host would take too long: it does 16, the device,
+ * if it can, the others. */
 static void test_who_recomputes(void **state)
 {
     (void)state;
@@ -207,7 +216,8 @@ static void test_who_recomputes(void **state)
     }
 }
 
-/* A judge that is right where the host looks, and wrong in its second launch, blames nobody; who is wrong is found without it. */
+/* A judge that is right where the host looks, and wrong in its second launch, blames nobody; who is
+ * wrong is found without it. */
 static void test_a_judge_that_turns_wrong(void **state)
 {
     (void)state;
@@ -270,7 +280,7 @@ static void test_nothing_to_compare(void **state)
     verification_time_replace(0);
 }
 
-/* ---- Sums of doubles where they are needed ------------------------------------------------------------------------------ */
+/* ---- Sums of doubles where they are needed --------------------------------------------------- */
 
 static ley_accuracy run_dipole(ley_engine *engine, ley_sum sum, ley_sum *taken, double *float_rms)
 {
@@ -334,7 +344,7 @@ static void test_sum_auto(void **state)
     end(&o);
 }
 
-/* ---- The judge's kernel --------------------------------------------------------------------------------------------------- */
+/* ---- The judge's kernel ---------------------------------------------------------------------- */
 
 /* Every term, open and in triclinic cells, with more atoms than a launch takes and with few. */
 static reference_terms terms_of(int term, int periodic, size_t many, ley_short_range *range)
@@ -372,8 +382,8 @@ static void compare_kernel(worker *w, const reference_terms *t)
     for (int i = 0; i < POINTS; i++) {
         const reference_value right = reference_sum(t, point_A[i]);
         if (!reference_agrees(&sums[i], &right) || fabs(sums[i].lower - right.lower) > 1e-9 * right.absolute)
-            fail_msg("term %d at point %d: %.17g of %.17g, not %.17g of %.17g", t->term, i, sums[i].value, sums[i].absolute, right.value,
-                     right.absolute);
+            fail_msg("term %d at point %d: %.17g of %.17g, not %.17g of %.17g", t->term, i, sums[i].value,
+                     sums[i].absolute, right.value, right.absolute);
         assert_true(right.absolute > 0 && isfinite(sums[i].value));
     }
     reference_kernel_destroy(&k);
@@ -384,7 +394,8 @@ static void check_terms(worker *w, void *context)
     (void)context;
     const int terms[] = {LEY_TERM_DCS, LEY_TERM_MDH, 0, 1, 2, 3, 4, 5, 6, 7, 8};
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
-        for (int periodic = 0; periodic <= (terms[i] < LEY_TERM_DCS ? 7 : 0); periodic += support_is_quick() ? 7 : 3 + periodic % 2) {
+        for (int periodic = 0; periodic <= (terms[i] < LEY_TERM_DCS ? 7 : 0);
+             periodic += support_is_quick() ? 7 : 3 + periodic % 2) {
             ley_short_range range;
             reference_terms t = terms_of(terms[i], periodic, i % 3 == 0 ? 3000 : 150, &range);
             compare_kernel(w, &t);
@@ -438,12 +449,17 @@ static void test_a_wrong_judge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_liar_alone),      cmocka_unit_test(test_a_liar_beside_another),
+        cmocka_unit_test(test_a_liar_alone),
+        cmocka_unit_test(test_a_liar_beside_another),
         cmocka_unit_test(test_a_liar_where_terms_cancel),
-        cmocka_unit_test(test_a_lying_default_device), cmocka_unit_test(test_a_batch_left_out),
-        cmocka_unit_test(test_who_recomputes),    cmocka_unit_test(test_no_verification),
-        cmocka_unit_test(test_nothing_to_compare), cmocka_unit_test(test_sum_auto),
-        cmocka_unit_test(test_the_judges_kernel), cmocka_unit_test(test_a_wrong_judge),
+        cmocka_unit_test(test_a_lying_default_device),
+        cmocka_unit_test(test_a_batch_left_out),
+        cmocka_unit_test(test_who_recomputes),
+        cmocka_unit_test(test_no_verification),
+        cmocka_unit_test(test_nothing_to_compare),
+        cmocka_unit_test(test_sum_auto),
+        cmocka_unit_test(test_the_judges_kernel),
+        cmocka_unit_test(test_a_wrong_judge),
         cmocka_unit_test(test_a_judge_that_turns_wrong),
     };
     return cmocka_run_group_tests_name("verification", tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 #include "io/atoms_file.h"
 #include "io/digits.h"
-#include "waterbox.h"
+#include "io/waterbox.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -93,7 +93,7 @@ static double distance_A(const double *a, const double *b)
     return sqrt(x * x + y * y + z * z);
 }
 
-/* ---- The box ---------------------------------------------------------------------------------------------------- */
+/* ---- The box --------------------------------------------------------------------------------- */
 
 static void test_the_reference_box(void **state)
 {
@@ -156,8 +156,8 @@ static void test_geometry(void **state)
     ley_atoms_destroy(box);
 }
 
-/* Two axes of the molecule: their means are zero, their second moments a third of the unit matrix, neighbours know nothing of each
- * other. */
+/* Two axes of the molecule: their means are zero, their second moments a third of the unit matrix,
+ * neighbours know nothing of each other. */
 static void test_orientations_are_uniform(void **state)
 {
     (void)state;
@@ -191,7 +191,8 @@ static void test_orientations_are_uniform(void **state)
     ley_atoms_destroy(box);
 }
 
-/* The nearest two atoms of different molecules, by a list of the atoms in cells no narrower than 1.5 A. */
+/* The nearest two atoms of different molecules, by a list of the atoms in cells no narrower than
+ * 1.5 A. */
 static double nearest_A(const ley_atoms *box, double side_A)
 {
     const double *position_A = ley_atoms_positions_A(box);
@@ -263,7 +264,7 @@ static void test_a_molecule_depends_on_its_number(void **state)
     ley_atoms_destroy(all);
 }
 
-/* ---- Boxes in files --------------------------------------------------------------------------------------------- */
+/* ---- Boxes in files -------------------------------------------------------------------------- */
 
 static void test_files_of_a_box(void **state)
 {
@@ -377,15 +378,31 @@ static void test_cancelled_writers_leave_nothing(void **state)
     ley_atoms_destroy(box);
 }
 
-/* ---- Atoms in files --------------------------------------------------------------------------------------------- */
+/* ---- Atoms in files -------------------------------------------------------------------------- */
 
 /* Numbers that lose something in most formats. */
 static ley_atoms *awkward_atoms(void)
 {
-    static const double numbers[] = {
-        0.0,     -0.0,     0.1,     0.1 + 0.2,         1e8,           -1e8,           -12345.6789,
-        1e-4,    -1e-9,    1.0 / 3, 99999999.99999999, -0.00005,      1e6,            999999.9999999999,
-        1e-300,  4.9e-324, 123.456789012, -99.9999999995, 0.30000000000000004, -2.2250738585072014e-308};
+    static const double numbers[] = {0.0,
+                                     -0.0,
+                                     0.1,
+                                     0.1 + 0.2,
+                                     1e8,
+                                     -1e8,
+                                     -12345.6789,
+                                     1e-4,
+                                     -1e-9,
+                                     1.0 / 3,
+                                     99999999.99999999,
+                                     -0.00005,
+                                     1e6,
+                                     999999.9999999999,
+                                     1e-300,
+                                     4.9e-324,
+                                     123.456789012,
+                                     -99.9999999995,
+                                     0.30000000000000004,
+                                     -2.2250738585072014e-308};
     enum { N = sizeof numbers / sizeof *numbers };
     double position_A[3 * N], charge_e[N], radius_A[N];
     for (size_t i = 0; i < N; i++) {
@@ -424,8 +441,8 @@ static void test_layout(void **state)
 {
     (void)state;
     const double position_A[] = {1, 2, 3, -4.5, 5.25, 6}, charge_e[] = {1, -0.5}, radius_A[] = {0, 1.5};
-    static const unsigned char start[HEADER_BYTES] = {0x89, 'L', 'E', 'Y', '\r', '\n', 0x1a, '\n', 1, 0, 0, 0,
-                                                      0,    0,   0,   0,   2};
+    static const unsigned char start[HEADER_BYTES] = {0x89, 'L', 'E', 'Y', '\r', '\n', 0x1a, '\n', 1,
+                                                      0,    0,   0,   0,   0,    0,    0,    2};
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     size_t size;
@@ -469,7 +486,7 @@ static void test_checksum(void **state)
             assert_true(checksum_of(bytes, known[i].words, part) == known[i].hash);
 }
 
-/* ---- Files that are not what they should be --------------------------------------------------------------------- */
+/* ---- Files that are not what they should be -------------------------------------------------- */
 
 static void expect_refusal(const char *name, const char *what)
 {
@@ -498,12 +515,12 @@ static void test_damaged_files(void **state)
     write_box(6, 1, "a.atoms");
     unsigned char *good = bytes_of("a.atoms", &size), bad[1024];
     assert_int_equal(size, HEADER_BYTES + 6 * 40 + WORD);
-#define EXPECT(change, what)                                                                                           \
-    do {                                                                                                               \
-        memcpy(bad, good, size);                                                                                       \
-        change;                                                                                                        \
-        write_bytes("bad.atoms", bad, size);                                                                           \
-        expect_refusal("bad.atoms", what);                                                                             \
+#define EXPECT(change, what) \
+    do { \
+        memcpy(bad, good, size); \
+        change; \
+        write_bytes("bad.atoms", bad, size); \
+        expect_refusal("bad.atoms", what); \
     } while (0)
     EXPECT(bad[1] = 'l', "not a binary file of atoms");
     EXPECT(bad[4] = '\n', "damaged: its line ends were converted as if it were text");
@@ -586,7 +603,7 @@ static void test_files_that_cannot_be_read(void **state)
     assert_string_equal(error.message, "/dev/null: no ATOM or HETATM record");
 }
 
-/* ---- Digits ------------------------------------------------------------------------------------------------------ */
+/* ---- Digits ---------------------------------------------------------------------------------- */
 
 static void test_fixed_point(void **state)
 {

@@ -32,7 +32,8 @@ static const option_row apbs_options[] = {
               .offset = offsetof(apbs_values, keep),
               .value = "DIR",
               .unset = "a temporary folder, removed at the end",
-              .help = "write the maps, boundary-N.dx, and the input file that uses them, leyden.in, to DIR and leave them"},
+              .help =
+                  "write the maps, boundary-N.dx, and the input file that uses them, leyden.in, to DIR and leave them"},
     {.name = "no-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(apbs_values, no_run),
@@ -48,9 +49,10 @@ static const option_row apbs_options[] = {
                             .offset = offsetof(apbs_values, job.sum),
                             .value = "TYPE",
                             .choices = apbs_sum_names,
-                            .help = "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is "
-                                    "double for molecules with fewer than 2,000 atoms, where a float's error would show in "
-                                    "the tenth digit of an energy, and float for others and devices without double"}),
+                            .help =
+                                "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is "
+                                "double for molecules with fewer than 2,000 atoms, where a float's error would show in "
+                                "the tenth digit of an energy, and float for others and devices without double"}),
 };
 
 typedef struct apbs_run {
@@ -93,7 +95,7 @@ static void note(apbs_run *run, const char *format, ...)
     va_end(values);
 }
 
-/* ---- Before the work ------------------------------------------------------------------------------------------- */
+/* ---- Before the work ------------------------------------------------------------------------- */
 
 static char *path_in(const char *folder, const char *name)
 {
@@ -165,7 +167,7 @@ static ley_status prepare(apbs_run *run, ley_error *error)
     return status;
 }
 
-/* ---- Where the files go ------------------------------------------------------------------------------------------- */
+/* ---- Where the files go ---------------------------------------------------------------------- */
 
 static bool writes_maps(const apbs_run *run)
 {
@@ -241,7 +243,7 @@ static int check_files(const apbs_run *run)
     return code;
 }
 
-/* ---- The boundaries ----------------------------------------------------------------------------------------------- */
+/* ---- The boundaries -------------------------------------------------------------------------- */
 
 static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
 {
@@ -342,13 +344,15 @@ static void note_decisions(apbs_run *run)
         if (elec->use && elec->first == i)
             note(run, "%s: %s points in %s (APBS itself: about %s), every %s node in the map", name.s,
                  count_text(elec->points).s, seconds_text(elec->computing_s).s, seconds_text(elec->native_s).s,
-                 elec->stride == 1 ? "single" : elec->stride == 2 ? "second" : "fourth");
+                 elec->stride == 1   ? "single"
+                 : elec->stride == 2 ? "second"
+                                     : "fourth");
         else if (elec->reason[0] != '\0')
             note(run, "%s: %s", name.s, elec->reason);
     }
 }
 
-/* ---- APBS ---------------------------------------------------------------------------------------------------------- */
+/* ---- APBS ------------------------------------------------------------------------------------ */
 
 /* "apbs", the user's arguments, the input; the caller frees the array. */
 static char **make_command(const apbs_run *run)
@@ -384,7 +388,7 @@ static ley_status run_apbs(apbs_run *run, ley_error *error)
     return status;
 }
 
-/* ---- The report ------------------------------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static json_t *apbs_json(const apbs_run *run)
 {
@@ -408,7 +412,8 @@ static int write_json(const apbs_run *run, const ley_error *outcome, int code)
     json_put_outcome(report, outcome, code);
     for (size_t i = 0; i < ley_apbs_molecule_count(run->input); i++) {
         const ley_atoms *atoms = ley_apbs_molecule(run->input, i);
-        json_add(molecules, atoms != NULL ? json_of_molecule(ley_apbs_molecule_path(run->input, i), atoms) : json_null());
+        json_add(molecules,
+                 atoms != NULL ? json_of_molecule(ley_apbs_molecule_path(run->input, i), atoms) : json_null());
     }
     for (size_t i = 0; i < run->plan.n; i++)
         json_add(elecs, plan_json(&run->plan, i));
@@ -492,16 +497,19 @@ static int apbs_run_command(const parsed_arguments *arguments)
 
 const subcommand apbs_command = {
     .name = "apbs",
-    .summary = "Runs APBS with the mdh and sdh boundaries of its input computed on the devices, wherever that is faster.",
+    .summary =
+        "Runs APBS with the mdh and sdh boundaries of its input computed on the devices, wherever that is faster.",
     .operand = "INPUT",
     .operand_help = "an APBS input file; paths in it are relative to the working directory, as for APBS",
     .rest = "ARGUMENTS",
     .rest_help = "options for apbs, as --output-file=run.xml",
-    .details =
-        "Each boundary goes into an OpenDX map of the faces, and a copy of the input reads the maps (bcfl map). Then apbs, "
-        "from PATH, is run on the copy in the working directory, and on the input itself when APBS is faster alone. Its "
-        "output goes straight through; remarks go to standard error.\n"
-        "The exit code is that of apbs, or 128 and the number of the signal that ended it. Without apbs in PATH it is 2.",
+    .details = "Each boundary goes into an OpenDX map of the faces, and a copy of the input reads the maps (bcfl map). "
+               "Then apbs, "
+               "from PATH, is run on the copy in the working directory, and on the input itself when APBS is faster "
+               "alone. Its "
+               "output goes straight through; remarks go to standard error.\n"
+               "The exit code is that of apbs, or 128 and the number of the signal that ended it. Without apbs in PATH "
+               "it is 2.",
     .options = apbs_options,
     .option_count = sizeof apbs_options / sizeof *apbs_options,
     .values_size = sizeof(apbs_values),

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Guesses, on the careful side, before anything was measured: starting a device and its kernel; pairs a second. */
+/* Guesses, on the careful side, before anything was measured: starting a device and its kernel;
+ * pairs a second. */
 static const double start_s = 0.3;
-static const double cpu_pairs_per_s[] = {[LEY_SUM_FLOAT] = 1e9, [LEY_SUM_COMPENSATED] = 8e8, [LEY_SUM_DOUBLE] = 1e8}; /* of a core */
+static const double cpu_pairs_per_s[] = {
+    [LEY_SUM_FLOAT] = 1e9, [LEY_SUM_COMPENSATED] = 8e8, [LEY_SUM_DOUBLE] = 1e8}; /* of a core */
 static const double gpu_pairs_per_s[] = {[LEY_SUM_FLOAT] = 5e10, [LEY_SUM_COMPENSATED] = 3e10, [LEY_SUM_DOUBLE] = 2e9};
 
-/* ---- Candidates -------------------------------------------------------------------------------------------------- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
 static bool is_same_problem(const elec_plan *a, const elec_plan *b)
 {
@@ -45,7 +47,7 @@ void plan_begin(apbs_plan *plan, const ley_apbs_input *input, const plan_setting
     }
 }
 
-/* ---- Decisions --------------------------------------------------------------------------------------------------- */
+/* ---- Decisions ------------------------------------------------------------------------------- */
 
 /* Seconds that APBS takes to read the map, once for each section that uses it. */
 static double read_s(const apbs_plan *plan, const elec_plan *elec)
@@ -62,13 +64,14 @@ static double pairs_per_s(const ley_engine *engine, ley_sum sum)
     double rate = 0;
     for (size_t i = 0; i < ley_engine_device_count(engine); i++) {
         const ley_device_info *device = ley_engine_device(engine, i);
-        rate += device->device_class == LEY_CLASS_GPU ? gpu_pairs_per_s[sum]
-                                                      : cpu_pairs_per_s[sum] * device->compute_units;
+        rate +=
+            device->device_class == LEY_CLASS_GPU ? gpu_pairs_per_s[sum] : cpu_pairs_per_s[sum] * device->compute_units;
     }
     return rate;
 }
 
-/* Float terms move energies by up to 2e-8 for a molecule of a few atoms, by 1e-9 for one of 600 and 1e-10 for one of 1,700. */
+/* Float terms move energies by up to 2e-8 for a molecule of a few atoms, by 1e-9 for one of 600 and
+ * 1e-10 for one of 1,700. */
 static ley_sum choose_sum(const apbs_plan *plan, const elec_plan *elec, const ley_engine *engine)
 {
     if (plan->settings.sum != PLAN_SUM_AUTO)
@@ -94,7 +97,8 @@ static void add_up(const apbs_plan *plan, size_t first, const ley_engine *engine
         }
 }
 
-/* Seconds gained by computing whatever is worth it, which is marked. Without an engine: as if devices took no time. */
+/* Seconds gained by computing whatever is worth it, which is marked. Without an engine: as if
+ * devices took no time. */
 static double mark_gains(apbs_plan *plan, const ley_engine *engine)
 {
     double gained_s = 0;
@@ -138,11 +142,13 @@ static void explain(apbs_plan *plan, size_t i)
     else if (elec->use)
         return;
     else if (elec->elec->boundary == LEY_BOUNDARY_SDH)
-        snprintf(elec->reason, sizeof elec->reason, "left to APBS, which takes next to no time for it (--force overrides)");
-    else
         snprintf(elec->reason, sizeof elec->reason,
-                 "left to APBS, which takes about %s; computing it and reading the map takes about %s (--force overrides)",
-                 seconds_text(native_s).s, seconds_text(plan->elec[elec->first].expected_s).s);
+                 "left to APBS, which takes next to no time for it (--force overrides)");
+    else
+        snprintf(
+            elec->reason, sizeof elec->reason,
+            "left to APBS, which takes about %s; computing it and reading the map takes about %s (--force overrides)",
+            seconds_text(native_s).s, seconds_text(plan->elec[elec->first].expected_s).s);
 }
 
 ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *error)
@@ -163,7 +169,7 @@ ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *err
     return ley_apbs_input_check_maps(plan->input, use, error);
 }
 
-/* ---- Report ------------------------------------------------------------------------------------------------------ */
+/* ---- Report ---------------------------------------------------------------------------------- */
 
 short_text plan_name(const apbs_plan *plan, size_t i, const char *input)
 {

@@ -1,18 +1,20 @@
-/* Which boundaries of an APBS input are computed, and which are left to APBS: by the seconds that either way takes. */
+/* Which boundaries of an APBS input are computed, and which are left to APBS: by the seconds that
+ * either way takes. */
 #ifndef LEYDEN_APBS_PLAN_H
 #define LEYDEN_APBS_PLAN_H
 
 #include "boundary_job.h"
 
 enum {
-    PLAN_ELECS_MAX = 20,         /* as APBS has */
-    PLAN_SUM_AUTO = 3,           /* behind the values of ley_sum */
+    PLAN_ELECS_MAX = 20, /* as APBS has */
+    PLAN_SUM_AUTO = 3,   /* behind the values of ley_sum */
     PLAN_FLOAT_ATOMS_LEAST = 2000
 };
 
 typedef struct plan_settings {
     int stride; /* a choice of --boundary-stride */
-    int sum;    /* ley_sum or PLAN_SUM_AUTO: double for molecules with fewer than PLAN_FLOAT_ATOMS_LEAST atoms where all devices can, else float */
+    int sum;    /* ley_sum or PLAN_SUM_AUTO: double for molecules with fewer than PLAN_FLOAT_ATOMS_LEAST atoms where all
+                   devices can, else float */
     int threads; /* OpenMP threads of APBS */
     bool force;
 } plan_settings;
@@ -26,7 +28,8 @@ typedef struct elec_plan {
     ley_sum sum;
     char reason[512]; /* why it is left alone, or what else there is to say; empty: nothing */
     int64_t points;
-    double native_s, expected_s; /* of APBS alone; of computing and handing over, `first` for all that share the boundary */
+    double native_s,
+        expected_s; /* of APBS alone; of computing and handing over, `first` for all that share the boundary */
     /* Of a `first` that was computed. */
     ley_boundary *boundary;
     ley_job *job;
@@ -49,7 +52,8 @@ void plan_begin(apbs_plan *plan, const ley_apbs_input *input, const plan_setting
 /* Whether any device can be of use, however fast. */
 bool plan_needs_engine(const apbs_plan *plan);
 
-/* Decides. Errors: LEY_ERROR_USAGE for a stride that does not fit; those of ley_apbs_input_check_maps(). */
+/* Decides. Errors: LEY_ERROR_USAGE for a stride that does not fit; those of
+ * ley_apbs_input_check_maps(). */
 ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *error);
 
 /* "run.in:12: ELEC 2 (mdh)". */

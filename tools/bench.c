@@ -19,7 +19,8 @@ typedef struct bench_values {
     bool linear, quiet;
 } bench_values;
 
-static const char *const kernel_names[] = {[LEY_METHOD_DCS] = "dcs", [LEY_METHOD_MDH] = "mdh", [LEY_METHOD_CUTOFF] = "cutoff", NULL};
+static const char *const kernel_names[] = {
+    [LEY_METHOD_DCS] = "dcs", [LEY_METHOD_MDH] = "mdh", [LEY_METHOD_CUTOFF] = "cutoff", NULL};
 
 static const char *const bench_sum_names[] = {"float", "compensated", "double", NULL}; /* of ley_sum */
 
@@ -29,7 +30,8 @@ static const option_row bench_options[] = {
      .offset = offsetof(bench_values, kernel),
      .value = "KERNEL",
      .choices = kernel_names,
-     .help = "whose variants: dcs is direct Coulomb summation, mdh Multiple Debye-Hueckel boundary values, cutoff the short-range part of "
+     .help = "whose variants: dcs is direct Coulomb summation, mdh Multiple Debye-Hueckel boundary values, cutoff the "
+             "short-range part of "
              "multilevel summation (taylor2) of a box of water, at 0.5 A"},
     OPTION_ROW_DEVICE(bench_values),
     OPTION_ROW_MATH(bench_values),
@@ -88,7 +90,8 @@ static const option_row bench_options[] = {
     {.name = "linear",
      .kind = OPTION_FLAG,
      .offset = offsetof(bench_values, linear),
-     .help = "cutoff: one variant (--variant, or the default) on ever larger boxes, of up to --atoms; the power of the number of atoms that its "
+     .help = "cutoff: one variant (--variant, or the default) on ever larger boxes, of up to --atoms; the power of the "
+             "number of atoms that its "
              "seconds grow with"},
     {.name = "repeats",
      .kind = OPTION_INTEGER,
@@ -112,7 +115,7 @@ static void set_defaults(void *to)
     values->salt = options.salt_M;
 }
 
-/* ---- Verdicts --------------------------------------------------------------------------------------------------- */
+/* ---- Verdicts -------------------------------------------------------------------------------- */
 
 static bool is_wrong(const ley_bench_row *row)
 {
@@ -149,7 +152,7 @@ static ley_status verdict(const ley_bench *bench)
     return wrong ? LEY_ERROR_WRONG_RESULT : failed ? LEY_ERROR_DEVICE : LEY_OK;
 }
 
-/* ---- The tables ------------------------------------------------------------------------------------------------- */
+/* ---- The tables ------------------------------------------------------------------------------ */
 
 static bool is_cutoff(const ley_bench_device *device)
 {
@@ -181,7 +184,8 @@ static short_text ratio_text(double rate, double simple)
     return simple > 0 ? text_of(rate < 0.1 * simple ? "%.2g" : "%.2f", rate / simple) : text_of("-");
 }
 
-/* Starts a row: its names, its error, and why there is no rate where there is none; whether there is one. */
+/* Starts a row: its names, its error, and why there is no rate where there is none; whether there
+ * is one. */
 static bool begin_row(text_table *table, const ley_bench_row *row, size_t rate_column, size_t error_column)
 {
     table_row(table);
@@ -193,8 +197,8 @@ static bool begin_row(text_table *table, const ley_bench_row *row, size_t rate_c
     if (is_wrong(row)) {
         table_set(table, rate_column, "WRONG");
         if (row->accuracy.points > 0)
-            table_note(table, "WRONG: an error of %.2g of the absolute terms, at most %.2g is allowed", row->accuracy.max_error,
-                       row->accuracy.tolerance);
+            table_note(table, "WRONG: an error of %.2g of the absolute terms, at most %.2g is allowed",
+                       row->accuracy.max_error, row->accuracy.tolerance);
         else
             table_note(table, "WRONG: %s", row->failure != NULL ? row->failure : ley_status_text(row->status));
     } else if (is_absent(row)) {
@@ -251,7 +255,8 @@ static void print_limits(const ley_bench_device *device)
     printf("limits: %s 1/sqrt/s with %s, ", billions_text(device->roots_per_s).s,
            device->root != NULL ? device->root : "the standard's");
     if (device->exps_per_s > 0)
-        printf("%s 2^x/s with %s, ", billions_text(device->exps_per_s).s, device->exp != NULL ? device->exp : "the standard's");
+        printf("%s 2^x/s with %s, ", billions_text(device->exps_per_s).s,
+               device->exp != NULL ? device->exp : "the standard's");
     printf("%s FMA/s", billions_text(device->fma_per_s).s);
     if (is_cutoff(device) && device->local_bytes_per_s > 0)
         printf(", %s bytes/s from local memory", billions_text(device->local_bytes_per_s).s);
@@ -283,8 +288,9 @@ static double best_rate(const ley_bench_device *device)
 
 static void print_cutoff(const ley_bench_device *device)
 {
-    static const char *const headings[] = {"variant", "root recipe",     "kernel s",       "billion/s",   "spread %",    "to bins",
-                                           "hits %",  "% of root limit", "% of FMA limit", "% of local memory", "relative RMS"};
+    static const char *const headings[] = {"variant",        "root recipe",       "kernel s",    "billion/s",
+                                           "spread %",       "to bins",           "hits %",      "% of root limit",
+                                           "% of FMA limit", "% of local memory", "relative RMS"};
     text_table table = table_begin("llrrrrrrrrr");
     table_row(&table);
     for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
@@ -297,8 +303,8 @@ static void print_cutoff(const ley_bench_device *device)
     if (device->host_loop_evaluations_per_s > 0 && best_rate(device) > 0)
         printf("best variant to host C loop: %.2f\n", best_rate(device) / device->host_loop_evaluations_per_s);
     if (device->whole_variant != NULL)
-        printf("end to end: %.3g s by %s, %s pairs/s: bins, transfers and the map's rows included\n", device->whole_s, device->whole_variant,
-               billions_text(device->pairs / device->whole_s).s);
+        printf("end to end: %.3g s by %s, %s pairs/s: bins, transfers and the map's rows included\n", device->whole_s,
+               device->whole_variant, billions_text(device->pairs / device->whole_s).s);
 }
 
 static void print_sizes(const ley_bench_device *device)
@@ -320,9 +326,11 @@ static void print_sizes(const ley_bench_device *device)
         table_set(&table, 5, "%.2g", size->accuracy.relative_rms);
     }
     table_print(&table);
-    printf("kernel s = c atoms^%.3f: %.2f times for ten times the atoms, in which pairs grow %.2f times, as boxes have surfaces; %.2f times for ten "
+    printf("kernel s = c atoms^%.3f: %.2f times for ten times the atoms, in which pairs grow %.2f times, as boxes have "
+           "surfaces; %.2f times for ten "
            "times the pairs\n",
-           device->exponent, pow(10, device->exponent), pow(10, device->pairs_exponent), pow(10, device->exponent / device->pairs_exponent));
+           device->exponent, pow(10, device->exponent), pow(10, device->pairs_exponent),
+           pow(10, device->exponent / device->pairs_exponent));
 }
 
 static void print_device(const ley_bench_device *device)
@@ -347,7 +355,10 @@ static void print_device(const ley_bench_device *device)
     text_table table = table_begin("llrrrrrr");
     table_row(&table);
     for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
-        table_set(&table, column, "%s", is_mdh && column == 1 ? "recipes" : is_mdh && column == 5 ? "% of functions' limit" : headings[column]);
+        table_set(&table, column, "%s",
+                  is_mdh && column == 1   ? "recipes"
+                  : is_mdh && column == 5 ? "% of functions' limit"
+                                          : headings[column]);
     for (size_t i = 0; i < device->row_count; i++)
         add_row(&table, device, &device->rows[i]);
     add_host_loop(&table, device, 2, 4);
@@ -412,7 +423,7 @@ static int write_json(const parsed_arguments *arguments, const ley_bench *bench,
     return json_finish(report, values->json);
 }
 
-/* ---- The work --------------------------------------------------------------------------------------------------- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
 typedef struct row_counter {
     progress_line progress;
@@ -505,10 +516,11 @@ static int bench_run(const parsed_arguments *arguments)
 const subcommand bench_command = {
     .name = "bench",
     .summary = "Measures every kernel variant on your devices, against each device's own measured limits.",
-    .details =
-        "Rates are atom-point pairs a second in the kernel, of cutoff those within the cutoff; 'hits' are these as part of all that are computed. "
-        "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff also of bytes from local memory, "
-        "measured in the same run.",
+    .details = "Rates are atom-point pairs a second in the kernel, of cutoff those within the cutoff; 'hits' are these "
+               "as part of all that are computed. "
+               "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
+               "also of bytes from local memory, "
+               "measured in the same run.",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .values_size = sizeof(bench_values),

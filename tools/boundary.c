@@ -35,8 +35,9 @@ static const option_row boundary_options[] = {
                 .required = true,
                 .value = "FILE",
                 .offset = offsetof(boundary_values, output),
-                .help = "the file to write: .dx is an OpenDX map of the faces, 0 inside; .bin or .raw the values alone, "
-                        "float64, face after face; .csv lines of x,y,z,phi"},
+                .help =
+                    "the file to write: .dx is an OpenDX map of the faces, 0 inside; .bin or .raw the values alone, "
+                    "float64, face after face; .csv lines of x,y,z,phi"},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
                 .offset = offsetof(boundary_values, format),
@@ -169,7 +170,7 @@ static void set_defaults(void *to)
         values->centre_A[axis] = NAN;
 }
 
-/* ---- Before the work ------------------------------------------------------------------------------------------- */
+/* ---- Before the work ------------------------------------------------------------------------- */
 
 /* By the option, else by the ending. */
 static int choose_format(const parsed_arguments *arguments, file_format *format)
@@ -202,15 +203,17 @@ static int check_places(const parsed_arguments *arguments, file_format format)
     if (option_given(arguments, POINTS)) {
         for (size_t i = 0; i < sizeof of_lattices / sizeof *of_lattices; i++)
             if (option_given(arguments, of_lattices[i]))
-                return fail_usage(command, "--points and --%s exclude each other", boundary_options[of_lattices[i]].name);
+                return fail_usage(command, "--points and --%s exclude each other",
+                                  boundary_options[of_lattices[i]].name);
         if (format == FORMAT_DX)
             return fail_usage(command, "--points: OpenDX holds lattices only; write .csv, .bin or .raw");
     } else {
         if (!option_given(arguments, DIME))
             return fail_usage(command, "--dime NX,NY,NZ or --points FILE is missing: where the values are wanted");
         if (option_given(arguments, GLEN) == option_given(arguments, GRID))
-            return fail_usage(command, option_given(arguments, GLEN) ? "--glen and --grid exclude each other"
-                                                                      : "--glen or --grid is missing: the lattice's size");
+            return fail_usage(command, option_given(arguments, GLEN)
+                                           ? "--glen and --grid exclude each other"
+                                           : "--glen or --grid is missing: the lattice's size");
         if (!boundary_stride_fits(values->dime, values->stride, &why))
             return fail_usage(command, "%s", why.s);
     }
@@ -267,7 +270,7 @@ static void set_solvent(boundary_run *run)
         warn("the ions are not neutral together: %+g mol/l of charge", charge_M);
 }
 
-/* ---- The work --------------------------------------------------------------------------------------------------- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
 static ley_status make_points(boundary_run *run, ley_error *error)
 {
@@ -287,8 +290,9 @@ static ley_status make_lattice(boundary_run *run, ley_error *error)
     double spacing_A[3], centre_A[3], low_A[3], high_A[3];
     ley_atoms_bounds_A(run->atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
-        spacing_A[axis] = option_given(run->arguments, GRID) ? values->spacing_A[axis]
-                                                             : values->length_A[axis] / (double)(values->dime[axis] - 1);
+        spacing_A[axis] = option_given(run->arguments, GRID)
+                              ? values->spacing_A[axis]
+                              : values->length_A[axis] / (double)(values->dime[axis] - 1);
         centre_A[axis] = isnan(values->centre_A[0]) ? 0.5 * (high_A[axis] + low_A[axis]) : values->centre_A[axis];
     }
     ley_lattice lattice = boundary_lattice(values->dime, spacing_A, centre_A);
@@ -333,8 +337,8 @@ static ley_status compute(boundary_run *run, ley_error *error)
     options.slab_planes = values->slab_rows;
     run->progress.last = values->job.verify > 0 ? "verifying" : NULL;
     progress_say(&run->progress, "preparing the devices");
-    ley_status status = boundary_compute(run->kind, run->engine, run->atoms, &run->solvent, &options, run->boundary,
-                                         &run->job, error);
+    ley_status status =
+        boundary_compute(run->kind, run->engine, run->atoms, &run->solvent, &options, run->boundary, &run->job, error);
     run->computed = status == LEY_OK;
     run->phases.computing_s = lap_s(&clock_s);
     if (run->job == NULL)
@@ -383,7 +387,7 @@ static ley_status write_file(boundary_run *run, ley_error *error)
     return status;
 }
 
-/* ---- The report ------------------------------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static void print_report(const boundary_run *run)
 {
@@ -477,7 +481,8 @@ const subcommand boundary_command = {
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
     .details =
-        "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed on "
+        "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
+        "on "
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "
         "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points).",
     .options = boundary_options,

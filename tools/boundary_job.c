@@ -7,7 +7,7 @@ const char *const boundary_kind_names[] = {"zero", "sdh", "mdh", NULL};
 const char *const stride_names[] = {[STRIDE_AUTO] = "auto", [STRIDE_1] = "1", [STRIDE_2] = "2", [STRIDE_4] = "4", NULL};
 static const int stride_of[] = {[STRIDE_1] = 1, [STRIDE_2] = 2, [STRIDE_4] = 4};
 
-/* ---- Work --------------------------------------------------------------------------------------------------------- */
+/* ---- Work ------------------------------------------------------------------------------------ */
 
 static ley_status run_job(ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
                           const ley_job_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
@@ -22,8 +22,9 @@ static ley_status run_job(ley_engine *engine, const ley_atoms *atoms, const ley_
     return status;
 }
 
-ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
-                            const ley_job_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
+ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms,
+                            const ley_solvent *solvent, const ley_job_options *options, ley_boundary *boundary,
+                            ley_job **job, ley_error *error)
 {
     ley_status status = LEY_OK;
     if (kind == LEY_BOUNDARY_MDH)
@@ -97,7 +98,7 @@ bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, 
     return reaching > 0;
 }
 
-/* ---- Description -------------------------------------------------------------------------------------------------- */
+/* ---- Description ----------------------------------------------------------------------------- */
 
 const char *boundary_kind_name(ley_boundary_kind kind)
 {

@@ -1,4 +1,5 @@
-/* What `leyden boundary` and `leyden apbs` share: computing a boundary, choosing the stride of its map, describing it. */
+/* What `leyden boundary` and `leyden apbs` share: computing a boundary, choosing the stride of its
+ * map, describing it. */
 #ifndef LEYDEN_BOUNDARY_JOB_H
 #define LEYDEN_BOUNDARY_JOB_H
 
@@ -18,26 +19,29 @@ const char *boundary_kind_title(ley_boundary_kind kind);
 enum { STRIDE_AUTO, STRIDE_1, STRIDE_2, STRIDE_4 };
 extern const char *const stride_names[];
 
-/* Rows of a command's table, `type` its struct of values with int stride and double stride_tolerance. */
-#define OPTION_ROW_STRIDE(type)                                                                                        \
-    {                                                                                                                  \
-        .name = "boundary-stride", .kind = OPTION_CHOICE, .offset = offsetof(type, stride), .value = "STRIDE",         \
-        .choices = stride_names,                                                                                       \
-        .help = "write every STRIDE-th node of the faces; auto is the largest that keeps --boundary-tol"               \
+/* Rows of a command's table, `type` its struct of values with int stride and double
+ * stride_tolerance. */
+#define OPTION_ROW_STRIDE(type) \
+    { \
+        .name = "boundary-stride", .kind = OPTION_CHOICE, .offset = offsetof(type, stride), .value = "STRIDE", \
+        .choices = stride_names, \
+        .help = "write every STRIDE-th node of the faces; auto is the largest that keeps --boundary-tol" \
     }
-#define OPTION_ROW_STRIDE_TOLERANCE(type)                                                                              \
-    {                                                                                                                  \
-        .name = "boundary-tol", .kind = OPTION_REAL, .offset = offsetof(type, stride_tolerance), .value = "T",         \
-        .low = 0, .high = 1,                                                                                           \
-        .help = "largest error that interpolation between the nodes may make, relative to the largest value"           \
+#define OPTION_ROW_STRIDE_TOLERANCE(type) \
+    { \
+        .name = "boundary-tol", .kind = OPTION_REAL, .offset = offsetof(type, stride_tolerance), .value = "T", \
+        .low = 0, .high = 1, \
+        .help = "largest error that interpolation between the nodes may make, relative to the largest value" \
     }
 
-/* Fills the boundary. SDH and zero need no engine; MDH leaves its job, to be destroyed by the caller, which holds the report. Signals are
- * deferred from here on. */
-ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
-                            const ley_job_options *options, ley_boundary *boundary, ley_job **job, ley_error *error);
+/* Fills the boundary. SDH and zero need no engine; MDH leaves its job, to be destroyed by the
+ * caller, which holds the report. Signals are deferred from here on. */
+ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms,
+                            const ley_solvent *solvent, const ley_job_options *options, ley_boundary *boundary,
+                            ley_job **job, ley_error *error);
 
-/* Whether a choice of stride fits a lattice of n nodes; else what is wrong. STRIDE_AUTO always fits. */
+/* Whether a choice of stride fits a lattice of n nodes; else what is wrong. STRIDE_AUTO always
+ * fits. */
 bool boundary_stride_fits(const int64_t n[3], int choice, short_text *why);
 
 /* The stride that a choice, which must fit, stands for, and its error. */
@@ -46,12 +50,12 @@ int boundary_choose_stride(const ley_boundary *boundary, int choice, double tole
 /* Lattice of n points around a centre, spacing h: x_i = centre - (n - 1) h / 2 + i h. */
 ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], const double centre_A[3]);
 
-/* Whether atoms, with their radii, reach a face of the lattice or lie beyond it; then a text that says
- * how many, and where. The boundary conditions hold outside of the molecule only. */
+/* Whether atoms, with their radii, reach a face of the lattice or lie beyond it; then a text that
+ * says how many, and where. The boundary conditions hold outside of the molecule only. */
 bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, short_text *what);
 
-/* Comment for the file: what made it, without dates and paths, so that the same command makes the same bytes. `report`: of MDH, else NULL. The
- * caller frees it. */
+/* Comment for the file: what made it, without dates and paths, so that the same command makes the
+ * same bytes. `report`: of MDH, else NULL. The caller frees it. */
 typedef struct boundary_facts {
     ley_boundary_kind kind;
     const char *path; /* of the atoms */

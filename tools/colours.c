@@ -1,5 +1,6 @@
-/* K. Moreland, "Diverging Color Maps for Scientific Visualization", ISVC 2009: straight lines in Msh space, the polar
- * form of CIELAB, from either end to white, so that equal steps look equal and no band stands out. */
+/* K. Moreland, "Diverging Color Maps for Scientific Visualization", ISVC 2009: straight lines in
+ * Msh space, the polar form of CIELAB, from either end to white, so that equal steps look equal and
+ * no band stands out. */
 #include "colours.h"
 
 #include <math.h>
@@ -59,7 +60,8 @@ static uint32_t rgb_of_msh(triple msh)
     return rgb;
 }
 
-/* Hue that white takes next to a saturated colour: turned away from it, or the mixture would look dull. */
+/* Hue that white takes next to a saturated colour: turned away from it, or the mixture would look
+ * dull. */
 static double hue_at_white(triple saturated, double magnitude_white)
 {
     double m = saturated.v[0], s = saturated.v[1], hue = saturated.v[2];

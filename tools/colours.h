@@ -1,4 +1,5 @@
-/* Diverging colours: red for negative, white at zero, blue for positive, as electrostatics draws potentials. */
+/* Diverging colours: red for negative, white at zero, blue for positive, as electrostatics draws
+ * potentials. */
 #ifndef LEYDEN_COLOURS_H
 #define LEYDEN_COLOURS_H
 
@@ -10,7 +11,8 @@ typedef struct colour_scale {
     double low, high;
 } colour_scale;
 
-/* Colours symmetric about zero: full strength at the limit, the same weaker one at equal distances on either side. */
+/* Colours symmetric about zero: full strength at the limit, the same weaker one at equal distances
+ * on either side. */
 void colours_make(colour_scale *colours, double low, double high);
 
 /* Values beyond low and high get their colours, not-a-numbers a grey of their own. */

@@ -42,7 +42,8 @@ static void join_paths(const ley_device_list *list, int card, char *text, size_t
                                      ley_device_list_get(list, i)->path);
 }
 
-/* What there is to say of each path to a card: its quirks, and why it cannot be used, beside the other one that can. */
+/* What there is to say of each path to a card: its quirks, and why it cannot be used, beside the
+ * other one that can. */
 static void add_notes(text_table *table, const ley_device_list *list, int card)
 {
     const char *usable = NULL, *said = "";

@@ -1,4 +1,5 @@
-/* What the command reads of its environment; the library's own variables are read in platform/environment.c. NULL: not there, or empty. */
+/* What the command reads of its environment; the library's own variables are read in
+ * platform/environment.c. NULL: not there, or empty. */
 #ifndef LEY_TOOLS_ENVIRONMENT_H
 #define LEY_TOOLS_ENVIRONMENT_H
 

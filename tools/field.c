@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Rasters ---------------------------------------------------------------------------------------------------- */
+/* ---- Rasters --------------------------------------------------------------------------------- */
 
 /* Which points make one cell, and how much of each. */
 typedef struct tap_list {
@@ -32,7 +32,8 @@ static void choose_taps(tap_list *taps, int64_t points, int64_t cells, int64_t c
             taps->weights[taps->count++] = second;
         return;
     }
-    /* Point i stands for the length from i to i + 1 on a scale that begins half a point before the first. */
+    /* Point i stands for the length from i to i + 1 on a scale that begins half a point before the
+     * first. */
     double begin = (double)cell * ratio + 0.5, end = begin + ratio;
     taps->first = (int64_t)begin;
     for (int64_t i = taps->first; (double)i < end && i < points; i++) {
@@ -73,7 +74,7 @@ plane_field field_rasterize(const plane_field *from, int64_t columns, int64_t ro
     return result;
 }
 
-/* ---- Statistics ------------------------------------------------------------------------------------------------- */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
 /* Bits of the absolute value: for finite floats they are in the same order as the values. */
 static uint32_t magnitude_bits(float value)
@@ -93,7 +94,8 @@ static uint32_t find_bucket(const uint64_t counts[65536], uint64_t *rank)
     return bucket;
 }
 
-/* Selects by counting, upper halves of the bits first: planes have tens of millions of points, too many to sort. */
+/* Selects by counting, upper halves of the bits first: planes have tens of millions of points, too
+ * many to sort. */
 double field_percentile(const plane_field *field, double share)
 {
     uint64_t *counts = allocate(65536, sizeof *counts), finite = 0;
@@ -131,10 +133,11 @@ void field_bounds(const plane_field *field, double *low, double *high)
         *low = *high = 0;
 }
 
-/* ---- Contours --------------------------------------------------------------------------------------------------- */
+/* ---- Contours -------------------------------------------------------------------------------- */
 
-/* Sides of a square that the line crosses: bottom 0, right 1, top 2, left 3. Index: corners above the level, one bit
- * each, from bottom left against the clock. Two pairs where opposite corners lie above (5 and 10). */
+/* Sides of a square that the line crosses: bottom 0, right 1, top 2, left 3. Index: corners above
+ * the level, one bit each, from bottom left against the clock. Two pairs where opposite corners lie
+ * above (5 and 10). */
 static const signed char crossings[16][4] = {{-1, -1, -1, -1}, {3, 0, -1, -1}, {0, 1, -1, -1}, {3, 1, -1, -1},
                                              {1, 2, -1, -1},   {3, 0, 1, 2},   {0, 2, -1, -1}, {3, 2, -1, -1},
                                              {2, 3, -1, -1},   {0, 2, -1, -1}, {0, 1, 2, 3},   {1, 2, -1, -1},

@@ -5,18 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A plane of values, x fastest: values[row * columns + column]. It reaches from its first points to its last ones; a
- * direction with a single point counts as one cell around it. */
+/* A plane of values, x fastest: values[row * columns + column]. It reaches from its first points to
+ * its last ones; a direction with a single point counts as one cell around it. */
 typedef struct plane_field {
     int64_t columns, rows;
     float *values;
 } plane_field;
 
-/* The same plane as a raster of columns x rows cells: linear interpolation where there are more cells than points, the
- * mean of the points in a cell where there are fewer. The caller frees `values`. */
+/* The same plane as a raster of columns x rows cells: linear interpolation where there are more
+ * cells than points, the mean of the points in a cell where there are fewer. The caller frees
+ * `values`. */
 plane_field field_rasterize(const plane_field *from, int64_t columns, int64_t rows);
 
-/* What `share` (0 to 1) of the finite values do not exceed in absolute value; 0 when there are none. */
+/* What `share` (0 to 1) of the finite values do not exceed in absolute value; 0 when there are
+ * none. */
 double field_percentile(const plane_field *field, double share);
 
 void field_bounds(const plane_field *field, double *low, double *high); /* of finite values; 0, 0 when there are none */

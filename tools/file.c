@@ -26,7 +26,7 @@ int file_end(ley_file *file, ley_status status, ley_error *error)
     return status == LEY_CANCELLED ? interrupt_exit_code() : code;
 }
 
-/* ---- Before the work --------------------------------------------------------------------------------------------- */
+/* ---- Before the work ------------------------------------------------------------------------- */
 
 /* What a report's "-" names, which may be a file, too. */
 static bool is_stdout(const named_file *file)
@@ -63,7 +63,7 @@ int files_check(const subcommand *command, const named_file *files, size_t n)
     return code;
 }
 
-/* ---- Names and sizes --------------------------------------------------------------------------------------------- */
+/* ---- Names and sizes ------------------------------------------------------------------------- */
 
 uint64_t file_size(const char *path)
 {

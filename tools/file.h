@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins a file that appears only when it is whole. Signals are deferred from here on, and cancel it. */
+/* Begins a file that appears only when it is whole. Signals are deferred from here on, and cancel
+ * it. */
 ley_status file_begin(const char *path, ley_file **file, ley_error *error);
 
-/* Ends one that file_begin() began, by what became of it: puts it in its place, or leaves nothing. Prints errors; exit code. */
+/* Ends one that file_begin() began, by what became of it: puts it in its place, or leaves nothing.
+ * Prints errors; exit code. */
 int file_end(ley_file *file, ley_status status, ley_error *error);
 
 /* A file of a command. */
@@ -21,8 +23,8 @@ typedef struct named_file {
     const char *option; /* "--output": a file that is to be written; NULL: one that is read */
 } named_file;
 
-/* Can the outputs be written, and is none of them another output or an input? Asked before a long computation. Prints
- * errors; exit code. */
+/* Can the outputs be written, and is none of them another output or an input? Asked before a long
+ * computation. Prints errors; exit code. */
 int files_check(const subcommand *command, const named_file *files, size_t n);
 
 uint64_t file_size(const char *path);                 /* 0 when there is none */

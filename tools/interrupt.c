@@ -61,10 +61,12 @@ void interrupt_install(void)
     for (size_t i = 0; i < NUMBERS; i++)
         sigaddset(&action.sa_mask, numbers[i]);
     for (size_t i = 0; i < NUMBERS; i++)
-        /* A shell starts background jobs with SIGINT ignored, nohup ignores SIGHUP; that choice is not ours to undo. */
+        /* A shell starts background jobs with SIGINT ignored, nohup ignores SIGHUP; that choice is
+         * not ours to undo. */
         if (sigaction(numbers[i], NULL, &former) == 0 && former.sa_handler != SIG_IGN)
             changed[i] = sigaction(numbers[i], &action, NULL) == 0;
-    /* A file that grows beyond the shell's limit is an error like a full disk, not an end without a word. */
+    /* A file that grows beyond the shell's limit is an error like a full disk, not an end without a
+     * word. */
     ignored_file_size = signal(SIGXFSZ, SIG_IGN) == SIG_DFL;
 }
 
@@ -93,7 +95,7 @@ int interrupt_exit_code(void)
     return caught != 0 ? 128 + caught : 130;
 }
 
-/* ---- What goes when the command ends at once --------------------------------------------------------------------- */
+/* ---- What goes when the command ends at once ------------------------------------------------- */
 
 void interrupt_removes(const char *path, bool is_folder)
 {
@@ -110,7 +112,7 @@ void interrupt_keeps_all(void)
     removed_count = 0;
 }
 
-/* ---- Around another program -------------------------------------------------------------------------------------- */
+/* ---- Around another program ------------------------------------------------------------------ */
 
 static void on_suspension(int number)
 {

@@ -1,6 +1,7 @@
-/* Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGPIPE. Until told otherwise each of them ends the command at once, with exit code 128
- * and its number; from interrupt_defer() on it only asks the work at hand to stop, and a second one ends the command at
- * once. Whenever that happens, files under way and what was noted by interrupt_removes() are removed first. */
+/* Ctrl-C (SIGINT), SIGTERM, SIGHUP and SIGPIPE. Until told otherwise each of them ends the command
+ * at once, with exit code 128 and its number; from interrupt_defer() on it only asks the work at
+ * hand to stop, and a second one ends the command at once. Whenever that happens, files under way
+ * and what was noted by interrupt_removes() are removed first. */
 #ifndef LEYDEN_INTERRUPT_H
 #define LEYDEN_INTERRUPT_H
 
@@ -22,30 +23,34 @@ const volatile bool *interrupt_flag(void);
 /* 128 + the number of the first signal; 130 when none came. */
 int interrupt_exit_code(void);
 
-/* ---- What goes when the command ends at once --------------------------------------------------------------------- */
+/* ---- What goes when the command ends at once ------------------------------------------------- */
 
-/* Notes a file, or an empty folder, before it is made; the last one noted goes first. At most INTERRUPT_REMOVES. */
+/* Notes a file, or an empty folder, before it is made; the last one noted goes first. At most
+ * INTERRUPT_REMOVES. */
 enum { INTERRUPT_REMOVES = 32 };
 void interrupt_removes(const char *path, bool is_folder);
 
 /* All that was noted is gone, or is to stay. */
 void interrupt_keeps_all(void);
 
-/* ---- Around another program -------------------------------------------------------------------------------------- */
+/* ---- Around another program ------------------------------------------------------------------ */
 
-/* While it runs, signals are only counted, however many come: whoever waits for the program passes them on. So is Ctrl-Z. */
+/* While it runs, signals are only counted, however many come: whoever waits for the program passes
+ * them on. So is Ctrl-Z. */
 void interrupt_hold(bool hold);
 int interrupt_count(void);
 
 /* Whether Ctrl-Z came since the last call. */
 bool interrupt_suspends(void);
 
-/* Keeps signals back from this thread until interrupt_release(), so that none gets lost between fork() and exec(). */
+/* Keeps signals back from this thread until interrupt_release(), so that none gets lost between
+ * fork() and exec(). */
 void interrupt_block(void);
 void interrupt_release(void);
 
-/* In the forked process, before exec(): signals do again what they did before interrupt_install(); the end of its own
- * children is reported to it; a terminal does not stop it. Ends what interrupt_block() began. */
+/* In the forked process, before exec(): signals do again what they did before interrupt_install();
+ * the end of its own children is reported to it; a terminal does not stop it. Ends what
+ * interrupt_block() began. */
 void interrupt_restore(void);
 
 #endif

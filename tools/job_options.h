@@ -15,30 +15,30 @@ typedef struct job_values {
 
 /* Rows of a command's table, and the same around a row of its own for --sum. */
 #define JOB_OPTION_ROWS JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values))
-#define JOB_OPTION_ROWS_AROUND(...)                                                                                    \
-    OPTION_ROW_DEVICE(job_values), OPTION_ROW_MATH(job_values), __VA_ARGS__,                                           \
-        {.name = "variant",                                                                                            \
-         .kind = OPTION_TEXT,                                                                                          \
-         .offset = offsetof(job_values, variant),                                                                      \
-         .value = "NAME",                                                                                              \
-         .unset = "by device class",                                                                                   \
-         .help = "kernel variant; 'leyden bench' shows them"},                                                         \
-        {.name = "verify",                                                                                             \
-         .kind = OPTION_INTEGER,                                                                                       \
-         .offset = offsetof(job_values, verify),                                                                       \
-         .value = "N",                                                                                                 \
-         .low = 0,                                                                                                     \
-         .high = INT32_MAX,                                                                                            \
-         .help = "recompute at most N random points in double precision, as many as 2 % of the time or 0.05 s allow "  \
-                 "and at least 50; 0: none; devices whose values are off leave the job, and what is off is not "       \
-                 "written"},                                                                                           \
-        {.name = "seed",                                                                                               \
-         .kind = OPTION_INTEGER,                                                                                       \
-         .offset = offsetof(job_values, seed),                                                                         \
-         .value = "S",                                                                                                 \
-         .low = 0,                                                                                                     \
-         .high = 9007199254740991,                                                                                     \
-         .help = "start of the random numbers behind --verify"},                                                       \
+#define JOB_OPTION_ROWS_AROUND(...) \
+    OPTION_ROW_DEVICE(job_values), OPTION_ROW_MATH(job_values), __VA_ARGS__, \
+        {.name = "variant", \
+         .kind = OPTION_TEXT, \
+         .offset = offsetof(job_values, variant), \
+         .value = "NAME", \
+         .unset = "by device class", \
+         .help = "kernel variant; 'leyden bench' shows them"}, \
+        {.name = "verify", \
+         .kind = OPTION_INTEGER, \
+         .offset = offsetof(job_values, verify), \
+         .value = "N", \
+         .low = 0, \
+         .high = INT32_MAX, \
+         .help = "recompute at most N random points in double precision, as many as 2 % of the time or 0.05 s allow " \
+                 "and at least 50; 0: none; devices whose values are off leave the job, and what is off is not " \
+                 "written"}, \
+        {.name = "seed", \
+         .kind = OPTION_INTEGER, \
+         .offset = offsetof(job_values, seed), \
+         .value = "S", \
+         .low = 0, \
+         .high = 9007199254740991, \
+         .help = "start of the random numbers behind --verify"}, \
         OPTION_ROW_JSON(job_values), OPTION_ROW_QUIET(job_values)
 
 void job_set_defaults(job_values *values);

@@ -12,7 +12,7 @@ double lap_s(double *last_s)
     return lap;
 }
 
-/* ---- Comments in the files --------------------------------------------------------------------------------------- */
+/* ---- Comments in the files ------------------------------------------------------------------- */
 
 void put_name(FILE *to, const char *before, const char *name)
 {
@@ -49,9 +49,10 @@ void put_accuracy(FILE *to, const ley_report *report)
     if (a->points > 0 && a->compared == 0)
         fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
     else if (a->points > 0)
-        fprintf(to,
-                "accuracy: error at most %.2g of the absolute terms at %zu points, relative RMS %.2g, absolute RMS %.2g\n",
-                a->max_error, a->points, a->relative_rms, a->absolute_rms);
+        fprintf(
+            to,
+            "accuracy: error at most %.2g of the absolute terms at %zu points, relative RMS %.2g, absolute RMS %.2g\n",
+            a->max_error, a->points, a->relative_rms, a->absolute_rms);
 }
 
 void comment_begin(comment_text *comment)
@@ -70,7 +71,7 @@ char *comment_end(comment_text *comment)
     return comment->text;
 }
 
-/* ---- Text on stdout ----------------------------------------------------------------------------------------------- */
+/* ---- Text on stdout -------------------------------------------------------------------------- */
 
 void print_molecule(const char *path, const ley_atoms *atoms)
 {
@@ -167,11 +168,14 @@ void print_accuracy(const ley_report *report)
         printf("accuracy: nothing to compare: at all %s points the terms are too small\n", points.s);
         return;
     }
-    printf("accuracy: error at most %.2g of the sum of absolute terms at %s points, %s of them on the host (limit %.2g); "
-           "relative RMS %.2g, absolute RMS %.2g\n",
-           a->max_error, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance, a->relative_rms, a->absolute_rms);
+    printf(
+        "accuracy: error at most %.2g of the sum of absolute terms at %s points, %s of them on the host (limit %.2g); "
+        "relative RMS %.2g, absolute RMS %.2g\n",
+        a->max_error, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance, a->relative_rms,
+        a->absolute_rms);
     if (report->float_relative_rms > 0)
-        printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n", report->float_relative_rms);
+        printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
+               report->float_relative_rms);
     else if (a->relative_rms > few_digits && report->sum != LEY_SUM_DOUBLE && report->double_has_more_digits)
         printf("note: terms nearly cancel at many points; a double sum (--sum auto) has more digits there\n");
 }
@@ -201,7 +205,7 @@ void print_failures(const ley_report *report, const ley_error *error)
     }
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 json_t *json_of_molecule(const char *path, const ley_atoms *atoms)
 {

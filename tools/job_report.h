@@ -15,12 +15,13 @@ typedef struct phase_times {
 /* Reads the clock and gives the time since its last reading. */
 double lap_s(double *last_s);
 
-/* ---- Comments in the files ---- */
+/* ---- Comments in the files ------------------------------------------------------------------- */
 
 /* A line break in the name of a file or a device would break the header. */
 void put_name(FILE *to, const char *before, const char *name);
 
-/* Lines "molecule: ..."; "device: ..." of all that took part; "accuracy: ...", if anything was verified. */
+/* Lines "molecule: ..."; "device: ..." of all that took part; "accuracy: ...", if anything was
+ * verified. */
 void put_molecule(FILE *to, const char *path, const ley_atoms *atoms);
 void put_devices(FILE *to, const ley_report *report);
 void put_accuracy(FILE *to, const ley_report *report);
@@ -34,20 +35,21 @@ typedef struct comment_text {
 void comment_begin(comment_text *comment);
 char *comment_end(comment_text *comment);
 
-/* ---- Text on stdout ---- */
+/* ---- Text on stdout -------------------------------------------------------------------------- */
 
 void print_molecule(const char *path, const ley_atoms *atoms);
-short_text box_text(const ley_lattice *lattice); /* "10 x 20 x 30 A" */
-void print_work(const ley_report *report);       /* devices and rate; NULL: nothing */
+short_text box_text(const ley_lattice *lattice);                                /* "10 x 20 x 30 A" */
+void print_work(const ley_report *report);                                      /* devices and rate; NULL: nothing */
 void print_short_range(const ley_short_range *range, const ley_report *report); /* pairs, bins and who did what */
 void print_times(const phase_times *phases);
 void print_accuracy(const ley_report *report); /* when anything was verified; NULL: nothing */
 void print_written(const char *path);
 
-/* Devices that left the job, on stderr: warnings when others finished it, an explanation of the error otherwise. */
+/* Devices that left the job, on stderr: warnings when others finished it, an explanation of the
+ * error otherwise. */
 void print_failures(const ley_report *report, const ley_error *error);
 
-/* ---- JSON ---- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 json_t *json_of_molecule(const char *path, const ley_atoms *atoms);
 json_t *json_of_phases(const phase_times *phases);

@@ -73,7 +73,7 @@ json_t *json_counts(const int64_t *values, size_t n)
     return array;
 }
 
-/* ---- Options --------------------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 static json_t *json_triples(const option_triples *triples)
 {
@@ -180,7 +180,7 @@ int json_finish(json_t *report, const char *path)
     return code;
 }
 
-/* ---- What the library reports ---------------------------------------------------------------------------------- */
+/* ---- What the library reports ---------------------------------------------------------------- */
 
 static const char *class_name(ley_device_class device_class)
 {

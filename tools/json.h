@@ -1,5 +1,5 @@
-/* The machine-readable reports. A report is built from an object that names the program, the command and every option
- * in force; numbers that are not finite become null. */
+/* The machine-readable reports. A report is built from an object that names the program, the
+ * command and every option in force; numbers that are not finite become null. */
 #ifndef LEYDEN_JSON_H
 #define LEYDEN_JSON_H
 

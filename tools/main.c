@@ -57,7 +57,8 @@ static void print_exit_codes(void)
 
 static void print_overview(void)
 {
-    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any device with OpenCL or CUDA.\n");
+    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any "
+         "device with OpenCL or CUDA.\n");
     for (size_t i = 0; i < command_count; i++) {
         int column = printf("  %s", commands[i]->name);
         print_wrapped(commands[i]->summary, column, name_column);

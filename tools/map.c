@@ -46,7 +46,8 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, method),
                 .value = "METHOD",
                 .choices = method_names,
-                .help = "how to sum: dcs is direct Coulomb summation, every atom at every point; cutoff is a short-range sum, of --pair "
+                .help = "how to sum: dcs is direct Coulomb summation, every atom at every point; cutoff is a "
+                        "short-range sum, of --pair "
                         "within --cutoff"},
     [SPACING] = {.name = "spacing",
                  .kind = OPTION_REAL,
@@ -151,7 +152,7 @@ static void set_defaults(void *to)
     values->padding_A = 10;
 }
 
-/* ---- Before the work ------------------------------------------------------------------------------------------- */
+/* ---- Before the work ------------------------------------------------------------------------- */
 
 /* The lattice of a periodic box is the box itself, unless something else is asked for. */
 static bool lattice_is_cell(const map_run *run, double length_A[3])
@@ -229,7 +230,7 @@ static ley_job_options job_options(map_run *run)
     return options;
 }
 
-/* ---- The header of the map -------------------------------------------------------------------------------------- */
+/* ---- The header of the map ------------------------------------------------------------------- */
 
 /* What made the map, without dates and paths: the same command makes the same bytes. */
 static char *header_comment(const map_run *run)
@@ -251,7 +252,7 @@ static char *header_comment(const map_run *run)
     return comment_end(&comment);
 }
 
-/* ---- The report ------------------------------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 /* What the map is, and is not. Energies of probes and a permittivity that grows with the distance
  * say it themselves. */
@@ -304,7 +305,7 @@ static int write_json(const map_run *run, const ley_error *outcome)
     return json_finish(report, run->values->job.json);
 }
 
-/* ---- The work --------------------------------------------------------------------------------------------------- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
 static ley_status prepare(map_run *run, ley_error *error)
 {
@@ -416,11 +417,15 @@ const subcommand map_command = {
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
     .details =
         "phi(r_i) = C sum_j q_j / max(|r_i - r_j|, r_min), with C = e / (4 pi eps0 dielectric), in units of --units.\n"
-        "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j f(max(|r_i - r_j|, r_min)), with any function f "
+        "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j f(max(|r_i - r_j|, r_min)), with "
+        "any function f "
         "(--pair), and atoms may have periodic images. docs/short-range.md has the functions.\n"
-        "The lattice is laid around the molecule with --padding on every side, or has --dims points about its middle; without "
-        "--origin its first point is a multiple of the spacing, so that maps of one spacing share their points. A rectangular cell that is "
-        "periodic along x, y and z is itself the lattice where neither is given: from --origin on, its edges in whole numbers of "
+        "The lattice is laid around the molecule with --padding on every side, or has --dims points about its middle; "
+        "without "
+        "--origin its first point is a multiple of the spacing, so that maps of one spacing share their points. A "
+        "rectangular cell that is "
+        "periodic along x, y and z is itself the lattice where neither is given: from --origin on, its edges in whole "
+        "numbers of "
         "spacings, each next to --spacing, the far faces left out.",
     .options = map_options,
     .option_count = sizeof map_options / sizeof *map_options,

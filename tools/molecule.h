@@ -4,8 +4,8 @@
 
 #include "leyden.h"
 
-/* As ley_atoms_read(), or ley_atoms_read_unchecked() with `pqr_anyway`. Where a file is refused only
- * because it looks like a PDB file, the message names the option that takes it. */
+/* As ley_atoms_read(), or ley_atoms_read_unchecked() with `pqr_anyway`. Where a file is refused
+ * only because it looks like a PDB file, the message names the option that takes it. */
 ley_status molecule_read(const char *path, bool pqr_anyway, ley_atoms **atoms, ley_error *error);
 
 #endif

@@ -12,8 +12,11 @@
 
 const char *const math_names[] = {
     [LEY_MATH_STANDARD] = "standard", [LEY_MATH_NATIVE] = "native", [LEY_MATH_AUTO] = "auto", NULL};
-const char *const sum_names[] = {
-    [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", [LEY_SUM_AUTO] = "auto", NULL};
+const char *const sum_names[] = {[LEY_SUM_FLOAT] = "float",
+                                 [LEY_SUM_COMPENSATED] = "compensated",
+                                 [LEY_SUM_DOUBLE] = "double",
+                                 [LEY_SUM_AUTO] = "auto",
+                                 NULL};
 
 int fail_usage(const subcommand *command, const char *format, ...)
 {
@@ -25,7 +28,7 @@ int fail_usage(const subcommand *command, const char *format, ...)
     return fail(LEY_ERROR_USAGE, "%s: %s\nTry 'leyden %s --help'.", command->name, message, command->name);
 }
 
-/* ---- Suggestions ----------------------------------------------------------------------------------------------- */
+/* ---- Suggestions ----------------------------------------------------------------------------- */
 
 enum { longest_word = 40 };
 
@@ -114,7 +117,7 @@ int check_variant(const subcommand *command, const char *variant)
     return check_variant_of(command, LEY_METHOD_DCS, variant);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static int numbers_of(const option_row *option)
 {
@@ -134,8 +137,8 @@ static short_text allowed_text(const option_row *option)
     return high ? text_of("at most %.16g", option->high) : text_of("a finite number");
 }
 
-/* A decimal number and nothing else. strtod alone would take blanks, hexadecimals, "inf" and "nan"; the point is the
- * decimal sign because the command never leaves the "C" locale. */
+/* A decimal number and nothing else. strtod alone would take blanks, hexadecimals, "inf" and "nan";
+ * the point is the decimal sign because the command never leaves the "C" locale. */
 static bool read_number(const char *word, bool integer, double *real, int64_t *whole)
 {
     if (word[0] == '\0' || word[strspn(word, integer ? "+-0123456789" : "+-.0123456789eE")] != '\0')
@@ -253,7 +256,7 @@ static bool parse_value(const subcommand *command, const option_row *option, con
     return false;
 }
 
-/* ---- The command line ------------------------------------------------------------------------------------------ */
+/* ---- The command line ------------------------------------------------------------------------ */
 
 static size_t find_long(const subcommand *command, const char *name, size_t length)
 {
@@ -379,7 +382,7 @@ bool option_named_given(const parsed_arguments *arguments, const char *name)
     return i < arguments->command->option_count && option_given(arguments, i);
 }
 
-/* ---- Help ------------------------------------------------------------------------------------------------------ */
+/* ---- Help ------------------------------------------------------------------------------------ */
 
 enum { help_column = 27, help_width = 100 };
 

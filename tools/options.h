@@ -1,5 +1,6 @@
-/* Command lines by table. A sub-command is one `subcommand`; its options are rows of one table, from which the parser,
- * the help text and the machine-readable report all read, so that they cannot drift apart. */
+/* Command lines by table. A sub-command is one `subcommand`; its options are rows of one table,
+ * from which the parser, the help text and the machine-readable report all read, so that they
+ * cannot drift apart. */
 #ifndef LEYDEN_OPTIONS_H
 #define LEYDEN_OPTIONS_H
 
@@ -68,7 +69,8 @@ struct parsed_arguments {
 
 typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;
 
-/* Parses what follows the command's name. `values` has values_size bytes, zeroed. Errors are printed. */
+/* Parses what follows the command's name. `values` has values_size bytes, zeroed. Errors are
+ * printed. */
 parse_result options_parse(const subcommand *command, int argc, char **argv, void *values, parsed_arguments *arguments);
 
 bool option_given(const parsed_arguments *arguments, size_t option);
@@ -79,7 +81,8 @@ bool option_named_given(const parsed_arguments *arguments, const char *name);
 /* Prints the help of a command to stdout, defaults included. */
 void options_print_help(const subcommand *command);
 
-/* Prints `text` from column `indent` on, broken at blanks before column 100; the cursor stands at `column`. */
+/* Prints `text` from column `indent` on, broken at blanks before column 100; the cursor stands at
+ * `column`. */
 void print_wrapped(const char *text, int column, int indent);
 
 /* " (did you mean 'spacing'?)" with the nearest of the names, or nothing when none is near. */
@@ -92,50 +95,52 @@ suggestion suggest(const char *word, const char *before, const char *(*name)(con
 /* Says that the command was used wrongly, with a pointer to the help; returns exit code 1. */
 int fail_usage(const subcommand *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the word is a decimal number and nothing else: "nan", blanks and hexadecimals are none. 1e999 is, and becomes infinite. */
+/* Whether the word is a decimal number and nothing else: "nan", blanks and hexadecimals are none.
+ * 1e999 is, and becomes infinite. */
 bool read_real(const char *word, double *value);
 
 /* Rows that several commands share; `type` is the command's struct of values. */
-#define OPTION_ROW_DEVICE(type)                                                                                        \
-    {                                                                                                                  \
-        .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST",                      \
-        .unset = "the fastest that works",                                                                             \
-        .help =                                                                                                        \
+#define OPTION_ROW_DEVICE(type) \
+    { \
+        .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST", \
+        .unset = "the fastest that works", \
+        .help = \
             "devices to use, separated by commas: an index, any part of a device's, platform's, vendor's or driver's " \
-            "name, or opencl, cuda, cpu, gpu, all; 'leyden devices' lists them"                                        \
+            "name, or opencl, cuda, cpu, gpu, all; 'leyden devices' lists them" \
     }
-#define OPTION_ROW_MATH(type)                                                                                          \
-    {                                                                                                                  \
+#define OPTION_ROW_MATH(type) \
+    { \
         .name = "math", .kind = OPTION_CHOICE, .offset = offsetof(type, math), .value = "MATH", .choices = math_names, \
-        .help = "reciprocal square roots and exponentials: the standard's, the device's native ones, or (auto) the "   \
-                "fastest whose measured error is below what the method needs"                                          \
+        .help = "reciprocal square roots and exponentials: the standard's, the device's native ones, or (auto) the " \
+                "fastest whose measured error is below what the method needs" \
     }
-#define OPTION_ROW_SUM(type)                                                                                           \
-    {                                                                                                                  \
-        .name = "sum", .kind = OPTION_CHOICE, .offset = offsetof(type, sum), .value = "TYPE", .choices = sum_names,    \
-        .help = "type of the terms and the sum: compensated is float terms in Kahan's sum; auto is float, and all "    \
-                "over again in double where verification finds a relative RMS error above 1e-5"                        \
+#define OPTION_ROW_SUM(type) \
+    { \
+        .name = "sum", .kind = OPTION_CHOICE, .offset = offsetof(type, sum), .value = "TYPE", .choices = sum_names, \
+        .help = "type of the terms and the sum: compensated is float terms in Kahan's sum; auto is float, and all " \
+                "over again in double where verification finds a relative RMS error above 1e-5" \
     }
-#define OPTION_ROW_JSON(type)                                                                                          \
-    {                                                                                                                  \
-        .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none",         \
-        .help = "write the machine-readable report to FILE; - is standard output, in place of the text"                \
+#define OPTION_ROW_JSON(type) \
+    { \
+        .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none", \
+        .help = "write the machine-readable report to FILE; - is standard output, in place of the text" \
     }
-#define OPTION_ROW_PQR_ANYWAY(type)                                                                                    \
-    {                                                                                                                  \
-        .name = "pqr-anyway", .kind = OPTION_FLAG, .offset = offsetof(type, pqr_anyway),                               \
-        .help = "take ATOMS for a PQR file although it looks like a PDB file, whose occupancies would become charges"  \
+#define OPTION_ROW_PQR_ANYWAY(type) \
+    { \
+        .name = "pqr-anyway", .kind = OPTION_FLAG, .offset = offsetof(type, pqr_anyway), \
+        .help = "take ATOMS for a PQR file although it looks like a PDB file, whose occupancies would become charges" \
     }
-#define OPTION_ROW_QUIET(type)                                                                                         \
-    {                                                                                                                  \
-        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet),                          \
-        .help = "print nothing but errors"                                                                             \
+#define OPTION_ROW_QUIET(type) \
+    { \
+        .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
+        .help = "print nothing but errors" \
     }
 
 extern const char *const math_names[]; /* in the order of ley_math */
 extern const char *const sum_names[];  /* of ley_sum, "auto" the last */
 
-/* Is there such a kernel variant, of this method or of DCS? NULL is one. Otherwise prints what there is; exit code. */
+/* Is there such a kernel variant, of this method or of DCS? NULL is one. Otherwise prints what
+ * there is; exit code. */
 int check_variant_of(const subcommand *command, ley_method method, const char *variant);
 int check_variant(const subcommand *command, const char *variant);
 

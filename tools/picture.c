@@ -45,7 +45,7 @@ typedef struct drawing {
     double full_width, full_height;
 } drawing;
 
-/* ---- Ticks and texts -------------------------------------------------------------------------------------------- */
+/* ---- Ticks and texts ------------------------------------------------------------------------- */
 
 tick_marks ticks_choose(double low, double high, int most)
 {
@@ -94,7 +94,8 @@ static double cap_height(const drawing *canvas)
     return extents.height;
 }
 
-/* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base line. */
+/* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base
+ * line. */
 static void put_words(const drawing *canvas, double x, double y, double across, const char *words)
 {
     cairo_move_to(canvas->cairo, x - across * width_of(canvas, words), y);
@@ -137,7 +138,7 @@ static void choose_bar_title(drawing *canvas)
                  scale[0] != '\0' && has_units ? " " : "", picture->units);
 }
 
-/* ---- Layout ----------------------------------------------------------------------------------------------------- */
+/* ---- Layout ---------------------------------------------------------------------------------- */
 
 /* The widest label of an axis or bar: its first or its last. */
 static double widest_label(const drawing *canvas, const tick_marks *ticks, double scale)
@@ -153,7 +154,8 @@ static int ticks_that_fit(double length, double room_each)
     return (int)fmin(fmax(length / room_each, 2), 12);
 }
 
-/* As many as there is room for their widths; the labels depend on the number of ticks, so a second look is needed. */
+/* As many as there is room for their widths; the labels depend on the number of ticks, so a second
+ * look is needed. */
 static tick_marks choose_ticks_across(const drawing *canvas)
 {
     double unit = canvas->unit, room = 80 * unit;
@@ -191,7 +193,8 @@ static void choose_labels(drawing *canvas)
     canvas->bar_ticks = ticks_choose(picture->low, picture->high, ticks_that_fit(frame - 2 * bar_width * unit, room));
     double label = (tick_length + text_gap) * unit, title = (text_gap + text_size + margin) * unit;
     canvas->left = ceil(widest_label(canvas, &canvas->axis_ticks[1], 1) + label + title);
-    /* The last label below the plane reaches beyond it, and a bar higher than the plane stands in its way. */
+    /* The last label below the plane reaches beyond it, and a bar higher than the plane stands in
+     * its way. */
     canvas->bar_gap = fmax(bar_gap * unit, 0.5 * widest_label(canvas, &canvas->axis_ticks[0], 1) + text_gap * unit);
     canvas->right = ceil(canvas->bar_gap + bar_width * unit + label +
                          widest_label(canvas, &canvas->bar_ticks, canvas->bar_scale) + title);
@@ -227,7 +230,7 @@ static void lay_out(drawing *canvas)
                               round(bar_width * unit), round(frame)};
 }
 
-/* ---- Drawing ---------------------------------------------------------------------------------------------------- */
+/* ---- Drawing --------------------------------------------------------------------------------- */
 
 /* An axis line's y or x on whole pixels, so that thin lines are sharp. */
 static double on_pixel(double position)
@@ -460,7 +463,7 @@ static void draw(const drawing *canvas)
     draw_titles(canvas);
 }
 
-/* ---- The file --------------------------------------------------------------------------------------------------- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 typedef struct png_target {
     ley_file *file;
@@ -475,8 +478,8 @@ static cairo_status_t write_bytes(void *context, const unsigned char *data, unsi
     return to->status == LEY_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* Replaces the canvas' surface; texts are drawn without the hints that would make their widths depend on the display.
- */
+/* Replaces the canvas' surface; texts are drawn without the hints that would make their widths
+ * depend on the display. */
 static void use_surface(drawing *canvas, cairo_surface_t *surface)
 {
     cairo_font_options_t *options = cairo_font_options_create();

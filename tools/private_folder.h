@@ -1,5 +1,5 @@
-/* A temporary folder for us alone. It is locked while its owner lives, so that the next one can tell, and removes, what a
- * killed process left. */
+/* A temporary folder for us alone. It is locked while its owner lives, so that the next one can
+ * tell, and removes, what a killed process left. */
 #ifndef LEYDEN_PRIVATE_FOLDER_H
 #define LEYDEN_PRIVATE_FOLDER_H
 
@@ -10,8 +10,8 @@ typedef struct private_folder {
     int lock;
 } private_folder;
 
-/* Makes one in TMPDIR or /tmp, and removes those of dead owners there. Goes with the command when a signal ends it at once;
- * its files must be noted for that (interrupt_removes()). */
+/* Makes one in TMPDIR or /tmp, and removes those of dead owners there. Goes with the command when a
+ * signal ends it at once; its files must be noted for that (interrupt_removes()). */
 ley_status private_folder_create(private_folder *folder, ley_error *error);
 
 /* Removes it with all that `leyden apbs` writes there. */

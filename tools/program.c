@@ -17,7 +17,7 @@
 
 enum { PATIENCE_S = 3 }; /* from the first signal until what does not end is killed */
 
-/* ---- The environment ----------------------------------------------------------------------------------------------- */
+/* ---- The environment ------------------------------------------------------------------------- */
 
 int program_threads(void)
 {
@@ -45,7 +45,7 @@ char *program_find(const char *name)
     return NULL;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static ley_status fail_start(ley_error *error, const char *path, int why)
 {
@@ -54,7 +54,8 @@ static ley_status fail_start(ley_error *error, const char *path, int why)
     return LEY_ERROR_FILE;
 }
 
-/* Passes on what came to us: signals to all that the program started, and Ctrl-Z. What does not end in time is killed. */
+/* Passes on what came to us: signals to all that the program started, and Ctrl-Z. What does not end
+ * in time is killed. */
 static void pass_on(pid_t group, int *told, double *first_s)
 {
     const int count = interrupt_count();

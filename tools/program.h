@@ -18,8 +18,9 @@ typedef struct program_result {
     double elapsed_s;
 } program_result;
 
-/* Runs it here, with our standard streams, in a process group of its own, to its end. Signals that came to us are passed on to the
- * group; three seconds later, or at the third signal, what is left of it is killed. LEY_ERROR_FILE when it cannot be started. */
+/* Runs it here, with our standard streams, in a process group of its own, to its end. Signals that
+ * came to us are passed on to the group; three seconds later, or at the third signal, what is left
+ * of it is killed. LEY_ERROR_FILE when it cannot be started. */
 ley_status program_run(const char *path, char *const *arguments, program_result *result, ley_error *error);
 
 /* A word as a shell takes it: in quotation marks if it needs them. */

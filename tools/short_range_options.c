@@ -28,7 +28,8 @@ const char *const place_names[] = {
 
 const char *const periodic_names[] = {"x", "y", "z", "xy", "xz", "yz", "xyz", NULL};
 
-/* Which pair functions take an option. Rows without `whose` are taken by all of them, and by --method cutoff alone. */
+/* Which pair functions take an option. Rows without `whose` are taken by all of them, and by
+ * --method cutoff alone. */
 #define OF(pair) (1u << LEY_PAIR_##pair)
 enum {
     OF_ALL = (1u << (LEY_PAIR_EXPRESSION + 1)) - 1,
@@ -91,7 +92,7 @@ static bool given(const parsed_arguments *arguments, const char *name)
     return false;
 }
 
-/* ---- Checks ----------------------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static int check_method(const parsed_arguments *arguments)
 {
@@ -109,7 +110,7 @@ static int check_takers(const parsed_arguments *arguments, const ley_short_range
             return fail_usage(arguments->command, "--%s is for %s; --pair %.200s%s", takers[i].option, takers[i].whose,
                               short_range_pair_text(range),
                               takers[i].pairs == OF_CHARGES ? " gives energies in kcal/mol, whatever the charges"
-                                                                        : " does not take it");
+                                                            : " does not take it");
     return 0;
 }
 
@@ -119,7 +120,8 @@ static int check_together(const parsed_arguments *arguments, const ley_short_ran
     if (given(arguments, "kappa") && given(arguments, "screening-length"))
         return fail_usage(command, "--kappa and --screening-length exclude each other: one is 1 over the other");
     if (given(arguments, "well-depth") && given(arguments, "well-depths"))
-        return fail_usage(command, "--well-depth and --well-depths exclude each other: both are the atoms' well depths");
+        return fail_usage(command,
+                          "--well-depth and --well-depths exclude each other: both are the atoms' well depths");
     if (range->pair == LEY_PAIR_YUKAWA && !given(arguments, "kappa") && !given(arguments, "screening-length"))
         return fail_usage(command, "--pair yukawa needs --kappa 1/A or --screening-length A");
     if (given(arguments, "periodic") && !given(arguments, "cell"))
@@ -129,7 +131,7 @@ static int check_together(const parsed_arguments *arguments, const ley_short_ran
     return 0;
 }
 
-/* ---- Texts ------------------------------------------------------------------------------------------------------ */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 static void set_pair(ley_short_range *range, const char *text)
 {
@@ -200,12 +202,14 @@ static int set_triclinic(const subcommand *command, const double number[6], doub
     const double *length_A = number;
     for (int i = 0; i < 3; i++)
         if (!(number[3 + i] > 0 && number[3 + i] < 180))
-            return fail_usage(command, "--cell: an angle of %.15g degrees, it must be between 0 and 180", number[3 + i]);
+            return fail_usage(command, "--cell: an angle of %.15g degrees, it must be between 0 and 180",
+                              number[3 + i]);
     const double cos_a = cos_degrees(number[3]), cos_b = cos_degrees(number[4]), cos_c = cos_degrees(number[5]);
     const double sin_c = sqrt(1 - cos_c * cos_c), along_b = (cos_a - cos_b * cos_c) / sin_c;
     const double height2 = 1 - cos_b * cos_b - along_b * along_b;
     if (!(height2 > 1e-12))
-        return fail_usage(command, "--cell: no cell has the angles %.15g, %.15g and %.15g degrees", number[3], number[4], number[5]);
+        return fail_usage(command, "--cell: no cell has the angles %.15g, %.15g and %.15g degrees", number[3],
+                          number[4], number[5]);
     const double cell[3][3] = {{length_A[0], 0, 0},
                                {length_A[1] * cos_c, length_A[1] * sin_c, 0},
                                {length_A[2] * cos_b, length_A[2] * along_b, length_A[2] * sqrt(height2)}};
@@ -224,8 +228,10 @@ static int parse_cell(const subcommand *command, const char *text, double cell_A
     free(copy);
     if (!good || (n != 3 && n != 6 && n != 9))
         return fail_usage(command,
-                          "--cell takes 3 numbers separated by commas (a,b,c), 6 (a,b,c,alpha,beta,gamma) or 9 (three vectors), up to 1e8, "
-                          "not '%.200s'", text);
+                          "--cell takes 3 numbers separated by commas (a,b,c), 6 (a,b,c,alpha,beta,gamma) or 9 (three "
+                          "vectors), up to 1e8, "
+                          "not '%.200s'",
+                          text);
     for (int i = 0; i < 3 && n < 9; i++)
         if (!(number[i] > 0))
             return fail_usage(command, "--cell: a length of %.15g A, it must be above 0", number[i]);
@@ -241,7 +247,8 @@ static int parse_cell(const subcommand *command, const char *text, double cell_A
     return 0;
 }
 
-int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, ley_method method, short_range_input *input)
+int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, ley_method method,
+                      short_range_input *input)
 {
     ley_job_options options;
     ley_job_options_default(&options);
@@ -311,9 +318,10 @@ void short_range_explain(const ley_short_range *range, ley_error *error)
              range->expression, known, suggest(range->expression, "", pair_name_at, NULL).s, library);
 }
 
-/* ---- The file of well depths ------------------------------------------------------------------------------------ */
+/* ---- The file of well depths ----------------------------------------------------------------- */
 
-static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...)
 {
     va_list values;
@@ -396,7 +404,7 @@ ley_status short_range_read_depths(const short_range_values *values, const ley_a
     return status;
 }
 
-/* ---- What is said of them --------------------------------------------------------------------------------------- */
+/* ---- What is said of them -------------------------------------------------------------------- */
 
 const char *short_range_pair_text(const ley_short_range *range)
 {
@@ -433,7 +441,8 @@ void put_short_range(FILE *to, const ley_short_range *range)
     for (size_t i = 0; i < range->number_count; i++)
         fprintf(to, ", %s = %.15g", range->numbers[i].name, range->numbers[i].value);
     if (short_range_is_of_radii(range)) {
-        fprintf(to, ", probe %.15g A and %.15g kcal/mol, well depths ", range->probe_radius_A, range->probe_depth_kcal_mol);
+        fprintf(to, ", probe %.15g A and %.15g kcal/mol, well depths ", range->probe_radius_A,
+                range->probe_depth_kcal_mol);
         if (range->depth_kcal_mol != NULL)
             fputs("of each atom", to);
         else

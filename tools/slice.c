@@ -111,9 +111,8 @@ static int check_arguments(const parsed_arguments *arguments)
         return fail_usage(command, "--range: %g is not below %g", values->range[0], values->range[1]);
     if (!ends_with(values->output, ".png"))
         return fail_usage(command, "--output: '%s' must end in .png", values->output);
-    const named_file files[] = {{arguments->operand, "map", NULL},
-                                {values->output, "picture", "--output"},
-                                {values->json, "report", "--json"}};
+    const named_file files[] = {
+        {arguments->operand, "map", NULL}, {values->output, "picture", "--output"}, {values->json, "report", "--json"}};
     return files_check(command, files, sizeof files / sizeof *files);
 }
 

@@ -1,5 +1,5 @@
 /* What APBS insists on in a multigrid calculation. */
-#include "input.h"
+#include "apbs/input.h"
 
 #include <math.h>
 #include <string.h>

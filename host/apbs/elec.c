@@ -1,6 +1,6 @@
 /* Keywords of the multigrid calculations. */
+#include "apbs/input.h"
 #include "error.h"
-#include "input.h"
 #include "io/text.h"
 
 #include <errno.h>
@@ -128,7 +128,7 @@ static ley_status take_center(place *p, bool again, double center[4])
     return take_integer(p, 10, &center[3]);
 }
 
-/* ---- Choices ----------------------------------------------------------------------------------------------------- */
+/* ---- Choices --------------------------------------------------------------------------------- */
 
 /* A word of the list, or its old number, which APBS takes unseen. */
 static ley_status take_choice(place *p, ley_apbs_keyword keyword, double *choice)
@@ -167,7 +167,7 @@ static ley_status take_choice(place *p, ley_apbs_keyword keyword, double *choice
     return LEY_OK;
 }
 
-/* ---- Keywords with a grammar of their own ------------------------------------------------------------------------ */
+/* ---- Keywords with a grammar of their own ---------------------------------------------------- */
 
 /* The exact word: these names have no capitals in APBS. */
 static bool is_exactly(const place *p, const ley_apbs_token *token, const char *name)
@@ -309,7 +309,7 @@ static ley_status take_writemat(place *p)
     return status == LEY_OK ? take_stem(p, ".mat") : status;
 }
 
-/* ---- The section ------------------------------------------------------------------------------------------------- */
+/* ---- The section ----------------------------------------------------------------------------- */
 
 static ley_status take_special(place *p, ley_apbs_keyword keyword)
 {

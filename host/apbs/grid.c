@@ -1,5 +1,5 @@
 /* The grid that APBS solves on first, and what its boundary and a map in its place cost. */
-#include "input.h"
+#include "apbs/input.h"
 
 #include "error.h"
 
@@ -16,9 +16,10 @@ static double squared(double x)
     return x * x;
 }
 
-/* ---- dime -------------------------------------------------------------------------------------------------------- */
+/* ---- dime ------------------------------------------------------------------------------------ */
 
-/* Points along an axis are c 2^(levels + 1) + 1. APBS cuts dimensions above 65 that leave less than four levels. */
+/* Points along an axis are c 2^(levels + 1) + 1. APBS cuts dimensions above 65 that leave less than
+ * four levels. */
 static int levels_of(int64_t *n)
 {
     int halvings = 0;
@@ -58,7 +59,7 @@ static ley_status correct_dime(ley_apbs_input *input, const ley_apbs_facts *fact
     return LEY_OK;
 }
 
-/* ---- Focusing ---------------------------------------------------------------------------------------------------- */
+/* ---- Focusing -------------------------------------------------------------------------------- */
 
 /* Side of the fine grid: that of one processor's part, with its overlap, in mg-para. */
 static ley_status fine_length(const ley_apbs_input *input, const ley_apbs_facts *facts, const int64_t n[3],
@@ -96,8 +97,8 @@ static int focusing_levels(const double coarse_A[3], const double fine_A[3], con
     return levels;
 }
 
-/* APBS moves each level towards the fine grid's centre, as far as the level before has room, and stops when the last
- * one sticks out. */
+/* APBS moves each level towards the fine grid's centre, as far as the level before has room, and
+ * stops when the last one sticks out. */
 static ley_status check_focusing(const ley_apbs_input *input, const ley_apbs_facts *facts,
                                  const double coarse_center_A[3], const double fine_center_A[3],
                                  const double reduction[3], int levels, ley_error *error)
@@ -124,7 +125,7 @@ static ley_status check_focusing(const ley_apbs_input *input, const ley_apbs_fac
     return LEY_OK;
 }
 
-/* ---- Lattice ----------------------------------------------------------------------------------------------------- */
+/* ---- Lattice --------------------------------------------------------------------------------- */
 
 /* False when the molecule it stands for has no known positions. */
 static bool center_of(const ley_apbs_input *input, const ley_apbs_facts *facts, ley_apbs_keyword keyword,
@@ -183,7 +184,7 @@ static ley_status place_lattice(ley_apbs_input *input, const ley_apbs_facts *fac
     return LEY_OK;
 }
 
-/* ---- ELEC sections ----------------------------------------------------------------------------------------------- */
+/* ---- ELEC sections --------------------------------------------------------------------------- */
 
 static ley_boundary_kind kind_of(const ley_apbs_facts *facts)
 {
@@ -201,21 +202,24 @@ static ley_boundary_kind kind_of(const ley_apbs_facts *facts)
     }
 }
 
-/* The boundary needs positions, charges and radii as APBS has them; where they are not to be had it is left to APBS. */
+/* The boundary needs positions, charges and radii as APBS has them; where they are not to be had it
+ * is left to APBS. */
 static void check_molecules(ley_apbs_input *input, const ley_apbs_facts *facts, ley_apbs_elec *elec)
 {
     if (elec->boundary != LEY_BOUNDARY_MDH && elec->boundary != LEY_BOUNDARY_SDH)
         return;
     const ley_apbs_molecule_entry *molecule = &input->molecule[elec->molecule];
     if (molecule->atoms == NULL)
-        ley_apbs_warn(input, NULL, facts->value_line[LEY_APBS_MOL],
-                      "mol %zu is a %s file (%s): the boundary is left to APBS, as leyden computes those of PQR files only",
-                      elec->molecule + 1, molecule->format, molecule->path);
+        ley_apbs_warn(
+            input, NULL, facts->value_line[LEY_APBS_MOL],
+            "mol %zu is a %s file (%s): the boundary is left to APBS, as leyden computes those of PQR files only",
+            elec->molecule + 1, molecule->format, molecule->path);
     else if (input->parm_line != 0)
-        ley_apbs_warn(input, NULL, input->parm_line,
-                      "with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section of "
-                      "line %d is left to APBS",
-                      facts->line);
+        ley_apbs_warn(
+            input, NULL, input->parm_line,
+            "with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section of "
+            "line %d is left to APBS",
+            facts->line);
     else if (elec->lattice.n[0] == 0)
         ley_apbs_warn(input, NULL, facts->line,
                       "the grid is centred on a molecule that is no PQR file: the boundary is left to APBS");
@@ -269,7 +273,7 @@ ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error)
     return LEY_OK;
 }
 
-/* ---- Costs ------------------------------------------------------------------------------------------------------- */
+/* ---- Costs ----------------------------------------------------------------------------------- */
 
 double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads)
 {

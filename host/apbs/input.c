@@ -1,4 +1,4 @@
-#include "input.h"
+#include "apbs/input.h"
 
 #include "error.h"
 #include "io/text.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Means of the parser ----------------------------------------------------------------------------------------- */
+/* ---- Means of the parser --------------------------------------------------------------------- */
 
 ley_status ley_apbs_fail(const ley_apbs_input *input, int line, ley_error *error, const char *format, ...)
 {
@@ -98,7 +98,7 @@ ley_status ley_apbs_note_file(ley_apbs_input *input, const char *path, const cha
     return LEY_OK;
 }
 
-/* ---- The file ---------------------------------------------------------------------------------------------------- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 static ley_status fail_file(const char *path, int reason, int fd, char *text, ley_error *error)
 {
@@ -182,7 +182,7 @@ void ley_apbs_input_destroy(ley_apbs_input *input)
     free(input);
 }
 
-/* ---- What is in it ----------------------------------------------------------------------------------------------- */
+/* ---- What is in it --------------------------------------------------------------------------- */
 
 size_t ley_apbs_elec_count(const ley_apbs_input *input)
 {

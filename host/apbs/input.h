@@ -1,10 +1,10 @@
-/* What an APBS input file says. The parser fills it, the molecules are read, then each ELEC section gets its lattice.
- * Limits and rules are those of APBS 3.4.1; docs/apbs.md lists them. */
+/* What an APBS input file says. The parser fills it, the molecules are read, then each ELEC section
+ * gets its lattice. Limits and rules are those of APBS 3.4.1; docs/apbs.md lists them. */
 #ifndef LEY_APBS_INPUT_H
 #define LEY_APBS_INPUT_H
 
+#include "apbs/tokens.h"
 #include "leyden.h"
-#include "tokens.h"
 
 enum {
     LEY_APBS_BYTES_MAX = 1 << 20, /* of an input file; leyden's own limit */
@@ -17,7 +17,8 @@ enum {
     LEY_APBS_FILES_MAX = 500 /* that are kept in mind; further ones are not looked at */
 };
 
-/* Keywords of multigrid calculations. ROW(name, what follows, how many of them); SPECIAL has a function of its own. */
+/* Keywords of multigrid calculations. ROW(name, what follows, how many of them); SPECIAL has a
+ * function of its own. */
 /* clang-format off */
 #define LEY_APBS_KEYWORD_TABLE(ROW) \
     ROW(MOL, INTEGERS, 1) ROW(DIME, INTEGERS, 3) ROW(NLEV, INTEGERS, 1) ROW(PDIME, INTEGERS, 3) \
@@ -36,7 +37,7 @@ typedef enum ley_apbs_keyword {
 #define LEY_APBS_ROW(name, follows, count) LEY_APBS_##name,
     LEY_APBS_KEYWORD_TABLE(LEY_APBS_ROW)
 #undef LEY_APBS_ROW
-    LEY_APBS_KEYWORDS
+        LEY_APBS_KEYWORDS
 } ley_apbs_keyword;
 
 _Static_assert(LEY_APBS_KEYWORDS <= 64, "a bit each");
@@ -89,13 +90,14 @@ struct ley_apbs_input {
     char *warning[LEY_APBS_WARNINGS_MAX];
     size_t file_count;
     ley_apbs_file file[LEY_APBS_FILES_MAX]; /* paths from malloc */
-    int map_count[LEY_APBS_MAP_KINDS]; /* of READ */
-    int parm_line;                     /* of READ's `parm`, 0: none */
-    size_t read_end;                   /* END of the last READ section */
+    int map_count[LEY_APBS_MAP_KINDS];      /* of READ */
+    int parm_line;                          /* of READ's `parm`, 0: none */
+    size_t read_end;                        /* END of the last READ section */
     bool has_read;
 };
 
-/* Takes the text (from malloc, a NUL behind its `size` bytes) and reads its sections; no other file is opened. */
+/* Takes the text (from malloc, a NUL behind its `size` bytes) and reads its sections; no other file
+ * is opened. */
 ley_status ley_apbs_parse(const char *path, char *text, size_t size, ley_apbs_input **input, ley_error *error);
 
 /* One ELEC section: `at` is the word behind its type, and afterwards the one behind its END. */
@@ -114,7 +116,7 @@ ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error);
 ley_status ley_apbs_compose(const ley_apbs_input *input, const char *const *maps, char **text, size_t *size,
                             ley_error *error);
 
-/* ---- Means of the parser ----------------------------------------------------------------------------------------- */
+/* ---- Means of the parser --------------------------------------------------------------------- */
 
 /* The next word, passed over. `section`, `line`: what the file may not end in. */
 ley_status ley_apbs_take(const ley_apbs_input *input, size_t *at, const char *section, int line,
@@ -124,7 +126,8 @@ ley_status ley_apbs_take(const ley_apbs_input *input, size_t *at, const char *se
 ley_status ley_apbs_take_path(const ley_apbs_input *input, size_t *at, const char *section, int line, char **path,
                               ley_error *error);
 
-/* Keeps in mind that APBS reads, or writes, the file of this path with this ending. Errors: LEY_ERROR_MEMORY. */
+/* Keeps in mind that APBS reads, or writes, the file of this path with this ending. Errors:
+ * LEY_ERROR_MEMORY. */
 ley_status ley_apbs_note_file(ley_apbs_input *input, const char *path, const char *ending, bool is_written,
                               ley_error *error);
 

@@ -1,6 +1,6 @@
 /* The molecules of an APBS input file, and what APBS makes of them. */
+#include "apbs/input.h"
 #include "error.h"
-#include "input.h"
 #include "io/atoms_file.h"
 #include "io/text.h"
 
@@ -21,7 +21,7 @@ typedef struct record {
     double number[NUMBERS];
 } record;
 
-/* ---- APBS's reading ---------------------------------------------------------------------------------------------- */
+/* ---- APBS's reading -------------------------------------------------------------------------- */
 
 /* Words of a line up to a comment. */
 static size_t split(const char *line, field fields[FIELDS_MAX])
@@ -57,7 +57,8 @@ static bool read_number(const field *f, double *number)
     return end > f->at;
 }
 
-/* ATOM serial name residue [chain] number [something] x y z charge radius; false when APBS gives up here. */
+/* ATOM serial name residue [chain] number [something] x y z charge radius; false when APBS gives up
+ * here. */
 static bool read_record(const field *fields, size_t n, record *result)
 {
     size_t i = 4;
@@ -79,7 +80,7 @@ static bool read_record(const field *fields, size_t n, record *result)
     return true;
 }
 
-/* ---- Comparison -------------------------------------------------------------------------------------------------- */
+/* ---- Comparison ------------------------------------------------------------------------------ */
 
 static bool is_same(const ley_atoms *atoms, size_t i, const record *r)
 {
@@ -170,10 +171,11 @@ ley_status ley_apbs_read_molecules(ley_apbs_input *input, ley_error *error)
         ley_pdb_finding finding;
         ley_status status = ley_pqr_read(molecule->path, LEY_PDB_TAKEN, &finding, &molecule->atoms, error);
         if (status == LEY_OK && finding.is_pdb)
-            ley_apbs_warn(input, molecule->path, (int)finding.line,
-                          "this is a PDB file, not a PQR file: %s. APBS takes its occupancies for charges and its B factors for "
-                          "radii; pdb2pqr makes a PQR file of it",
-                          finding.reason);
+            ley_apbs_warn(
+                input, molecule->path, (int)finding.line,
+                "this is a PDB file, not a PQR file: %s. APBS takes its occupancies for charges and its B factors for "
+                "radii; pdb2pqr makes a PQR file of it",
+                finding.reason);
         if (status == LEY_OK)
             status = compare(input, molecule, error);
         if (status != LEY_OK) {

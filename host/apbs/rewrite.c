@@ -1,6 +1,6 @@
 /* An APBS input file again, with boundaries from maps. */
+#include "apbs/input.h"
 #include "error.h"
-#include "input.h"
 #include "io/output.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool uses_map(const char *const *maps, size_t i)
     return maps[i] != NULL;
 }
 
-/* ---- What can be handed over ------------------------------------------------------------------------------------- */
+/* ---- What can be handed over ----------------------------------------------------------------- */
 
 static ley_status check_section(const ley_apbs_input *input, size_t i, ley_error *error)
 {
@@ -76,7 +76,7 @@ static ley_status word_of(const char *path, char **word, ley_error *error)
     return LEY_OK;
 }
 
-/* ---- Places ------------------------------------------------------------------------------------------------------ */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 static size_t line_start(const ley_apbs_input *input, size_t at)
 {
@@ -101,7 +101,7 @@ static const char *line_end(const ley_apbs_input *input, size_t at)
     return end != NULL && end > input->text && end[-1] == '\r' ? "\r\n" : "\n";
 }
 
-/* ---- Edits ------------------------------------------------------------------------------------------------------- */
+/* ---- Edits ----------------------------------------------------------------------------------- */
 
 static ley_status add(edits *list, size_t at, size_t removed, char *text, ley_error *error)
 {
@@ -111,7 +111,8 @@ static ley_status add(edits *list, size_t at, size_t removed, char *text, ley_er
     return LEY_OK;
 }
 
-/* `bcfl map`, and the line `usemap pot N` in front of it; on the same line when `bcfl` is not its first word. */
+/* `bcfl map`, and the line `usemap pot N` in front of it; on the same line when `bcfl` is not its
+ * first word. */
 static ley_status edit_section(const ley_apbs_input *input, size_t i, int number, edits *list, ley_error *error)
 {
     const ley_apbs_token *keyword = &input->tokens.token[input->facts[i].bcfl], *value = keyword + 1;
@@ -194,7 +195,7 @@ static ley_status apply(const ley_apbs_input *input, edits *list, char **text, s
     return LEY_OK;
 }
 
-/* ---- The file ---------------------------------------------------------------------------------------------------- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 /* APBS's buffer must hold the longer text, too. */
 static ley_status check_text(const ley_apbs_input *input, const char *text, size_t size, ley_error *error)

@@ -1,6 +1,6 @@
 /* The sections of an APBS input file: READ, ELEC, APOLAR, PRINT, QUIT. */
+#include "apbs/input.h"
 #include "error.h"
-#include "input.h"
 #include "io/text.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int choose(const place *p, const ley_apbs_token *token, const char *const
     return -1;
 }
 
-/* ---- READ -------------------------------------------------------------------------------------------------------- */
+/* ---- READ ------------------------------------------------------------------------------------ */
 
 static ley_status read_molecule(place *p)
 {
@@ -138,7 +138,7 @@ static ley_status parse_read(place *p)
     return LEY_OK;
 }
 
-/* ---- ELEC -------------------------------------------------------------------------------------------------------- */
+/* ---- ELEC ------------------------------------------------------------------------------------ */
 
 /* Passes over a calculation that is left alone; only whether it asks for forces matters. */
 static ley_status pass_elec(place *p, ley_apbs_facts *facts)
@@ -193,7 +193,7 @@ static ley_status parse_elec(place *p)
     return status == LEY_OK ? ley_apbs_check_elec(input, facts, p->error) : status;
 }
 
-/* ---- APOLAR, PRINT ----------------------------------------------------------------------------------------------- */
+/* ---- APOLAR, PRINT --------------------------------------------------------------------------- */
 
 static ley_status parse_apolar(place *p)
 {
@@ -232,7 +232,7 @@ static ley_status parse_print(place *p)
     return status;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static ley_status parse_sections(place *p)
 {

@@ -1,4 +1,4 @@
-#include "tokens.h"
+#include "apbs/tokens.h"
 
 #include "error.h"
 

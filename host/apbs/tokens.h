@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* APBS reads through a buffer of this many bytes, refilled only when a word begins behind its middle. A word that then
- * does not end inside it is, to APBS, the end of the file. */
+/* APBS reads through a buffer of this many bytes, refilled only when a word begins behind its
+ * middle. A word that then does not end inside it is, to APBS, the end of the file. */
 enum { LEY_APBS_BUFFER_BYTES = 8192 };
 
 typedef struct ley_apbs_token {
@@ -24,9 +24,9 @@ typedef struct ley_apbs_tokens {
     int last_line;
 } ley_apbs_tokens;
 
-/* Cuts `text`, which must end with a NUL behind its `size` bytes. White space is blank, tab, CR, LF and "=,;"; a '#' or
- * '%', also inside a word, begins a comment up to the end of the line. Errors: LEY_ERROR_INPUT, "path:line: what", for
- * a NUL byte; LEY_ERROR_MEMORY. */
+/* Cuts `text`, which must end with a NUL behind its `size` bytes. White space is blank, tab, CR, LF
+ * and "=,;"; a '#' or '%', also inside a word, begins a comment up to the end of the line. Errors:
+ * LEY_ERROR_INPUT, "path:line: what", for a NUL byte; LEY_ERROR_MEMORY. */
 ley_status ley_apbs_tokenise(const char *path, const char *text, size_t size, ley_apbs_tokens *tokens,
                              ley_error *error);
 void ley_apbs_tokens_free(ley_apbs_tokens *tokens);

@@ -1,5 +1,6 @@
-/* The binary form of atoms, and which form a file has. docs/formats.md has the layout, byte by byte. */
-#include "atoms_file.h"
+/* The binary form of atoms, and which form a file has. docs/formats.md has the layout, byte by
+ * byte. */
+#include "io/atoms_file.h"
 
 #include "error.h"
 
@@ -24,7 +25,7 @@ static const unsigned char magic[MAGIC_BYTES] = {0x89, 'L', 'E', 'Y', '\r', '\n'
 
 _Static_assert(sizeof(double) == WORD, "a number is a word");
 
-/* ---- Words ----------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 /* Between this machine's order and the file's, little-endian; its own inverse. */
 static uint64_t ordered(uint64_t word)
@@ -49,7 +50,7 @@ static void store(uint64_t word, unsigned char *bytes)
     memcpy(bytes, &word, sizeof word);
 }
 
-/* ---- Checksum -------------------------------------------------------------------------------------------------- */
+/* ---- Checksum -------------------------------------------------------------------------------- */
 
 static const uint64_t prime_1 = UINT64_C(0x9e3779b185ebca87), prime_2 = UINT64_C(0xc2b2ae3d27d4eb4f),
                       prime_3 = UINT64_C(0x165667b19e3779f9), prime_4 = UINT64_C(0x85ebca77c2b2ae63),
@@ -112,7 +113,7 @@ uint64_t ley_checksum_end(const ley_checksum *sum)
     return hash ^ hash >> 32;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static ley_status put_words(ley_atoms_writer *writer, const unsigned char *bytes, size_t words, ley_error *error)
 {
@@ -184,7 +185,7 @@ ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *path, cons
     return ley_atoms_writer_close(&writer, status, error);
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Fewer bytes than asked for are LEY_ERROR_INPUT: the file was longer when its size was asked for. */
 static ley_status read_bytes(int file, const char *path, void *to, size_t size, ley_error *error)
@@ -304,7 +305,7 @@ ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error 
     return status;
 }
 
-/* ---- Which form ------------------------------------------------------------------------------------------------ */
+/* ---- Which form ------------------------------------------------------------------------------ */
 
 /* By the first bytes. What comes through a pipe could not be read again, and is text. */
 static bool is_binary(const char *path)

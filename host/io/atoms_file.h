@@ -1,29 +1,13 @@
-/* Files of atoms: made in parts, so that they may be larger than memory, and read straight into place. */
+/* Files of atoms: written in parts, so that they may be larger than memory, and read straight into
+ * place. */
 #ifndef LEY_IO_ATOMS_FILE_H
 #define LEY_IO_ATOMS_FILE_H
 
-#include "leyden.h"
-#include "output.h"
-#include "pdb_signs.h"
+#include "core/atoms.h"
+#include "io/output.h"
+#include "io/pdb_signs.h"
 
-/* ---- Atoms to be filled in ------------------------------------------------------------------------------------- */
-
-enum { LEY_ATOM_NUMBERS = 5 };
-
-/* Atoms of zeros, which the caller fills and completes before anyone else sees them. Errors: as ley_atoms_create() for
- * n. */
-ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error);
-
-/* [5 n]: all positions, then all charges, then all radii. */
-double *ley_atoms_numbers(ley_atoms *atoms);
-
-/* From now on the numbers, which it returns, are not freed with the atoms: a driver that does not return may still read them. */
-void *ley_atoms_keep(ley_atoms *atoms);
-
-/* Checks the numbers as ley_atoms_create() does and takes bounds and total charge. */
-ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
-
-/* ---- Forms ----------------------------------------------------------------------------------------------------- */
+/* ---- Forms ----------------------------------------------------------------------------------- */
 
 typedef enum ley_atoms_form {
     LEY_ATOMS_FORM_NONE,  /* the name says nothing */
@@ -37,7 +21,7 @@ ley_atoms_form ley_atoms_form_of(const char *path);
 /* The complaint about a name that asks for none. */
 ley_status ley_fail_atoms_form(const char *path, ley_error *error);
 
-/* ---- PQR ------------------------------------------------------------------------------------------------------- */
+/* ---- PQR ------------------------------------------------------------------------------------- */
 
 /* What to do with a PDB file that passes for a PQR file. */
 typedef enum ley_pdb_policy { LEY_PDB_REFUSED, LEY_PDB_TAKEN } ley_pdb_policy;
@@ -66,15 +50,16 @@ typedef struct ley_pqr_atom {
     double charge_e, radius_A;
 } ley_pqr_atom;
 
-/* Starts a file, gzip when its name ends in ".gz"; `path` and `cancel` must outlive it. On failure there is nothing to
- * end. */
+/* Starts a file, gzip when its name ends in ".gz"; `path` and `cancel` must outlive it. On failure
+ * there is nothing to end. */
 ley_status ley_pqr_open(ley_pqr_writer *writer, const char *path, const volatile bool *cancel, ley_error *error);
 ley_status ley_pqr_put(ley_pqr_writer *writer, const ley_pqr_atom *atom, ley_error *error);
 
-/* Ends the file: whole when status is LEY_OK, without a trace otherwise. Returns the status, or what went wrong now. */
+/* Ends the file: whole when status is LEY_OK, without a trace otherwise. Returns the status, or
+ * what went wrong now. */
 ley_status ley_pqr_close(ley_pqr_writer *writer, ley_status status, ley_error *error);
 
-/* ---- The binary form ------------------------------------------------------------------------------------------- */
+/* ---- The binary form ------------------------------------------------------------------------- */
 
 /* XXH64, seed 0, of whole words of eight bytes. */
 typedef struct ley_checksum {
@@ -90,8 +75,8 @@ typedef struct ley_atoms_writer {
     ley_checksum sum;
 } ley_atoms_writer;
 
-/* Starts a file of n atoms. What is put into it must be their 5 n numbers in all, in the order of ley_atoms_numbers().
- * The rest is as for PQR. */
+/* Starts a file of n atoms. What is put into it must be their 5 n numbers in all, in the order of
+ * ley_atoms_numbers(). The rest is as for PQR. */
 ley_status ley_atoms_writer_open(ley_atoms_writer *writer, const char *path, size_t n, const volatile bool *cancel,
                                  ley_error *error);
 ley_status ley_atoms_writer_put(ley_atoms_writer *writer, const double *numbers, size_t count, ley_error *error);

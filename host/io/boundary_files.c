@@ -1,9 +1,9 @@
-/* Boundaries as an OpenDX map of which only the faces matter, as bare numbers, as a table. docs/formats.md has the
- * layouts. */
-#include "../boundary.h"
-#include "dx.h"
+/* Boundaries as an OpenDX map of which only the faces matter, as bare numbers, as a table.
+ * docs/formats.md has the layouts. */
+#include "core/boundary.h"
 #include "error.h"
-#include "text.h"
+#include "io/dx.h"
+#include "io/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static ley_status end_writer(writer *w, ley_status status, ley_error *error)
     return status;
 }
 
-/* ---- OpenDX ---------------------------------------------------------------------------------------------------- */
+/* ---- OpenDX ---------------------------------------------------------------------------------- */
 
 static ley_status write_value(writer *w, double value, ley_error *error)
 {
@@ -214,7 +214,7 @@ ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const
     return end_writer(w, write_map(w, boundary, stride, comment, error), error);
 }
 
-/* ---- Others ---------------------------------------------------------------------------------------------------- */
+/* ---- Others ---------------------------------------------------------------------------------- */
 
 ley_status ley_boundary_write_raw(const ley_boundary *boundary, const char *path, ley_error *error)
 {

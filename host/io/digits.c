@@ -1,10 +1,10 @@
-/* A float is m 2^e with m < 2^24; its seven digits are the integer next to m 2^e 10^(6 - k). With the power of ten cut
- * to 64 bits the product falls short by less than m units of its last place, that is, by less than 2^24 of some 2^64 to
- * the digit. Only where the rest comes that close to one half can the rounding be in doubt, and there the C library
- * decides. */
-#include "digits.h"
+/* A float is m 2^e with m < 2^24; its seven digits are the integer next to m 2^e 10^(6 - k). With
+ * the power of ten cut to 64 bits the product falls short by less than m units of its last place,
+ * that is, by less than 2^24 of some 2^64 to the digit. Only where the rest comes that close to one
+ * half can the rounding be in doubt, and there the C library decides. */
+#include "io/digits.h"
 
-#include "text.h"
+#include "io/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -12,7 +12,8 @@ enum {
     LEY_DIGITS_FIXED_MAX = 21 /* of an integer, with or without a point in it */
 };
 
-/* 10^(6 - k) for the decimal exponents k of float: significand 2^shift with a significand of 64 bits, cut off. */
+/* 10^(6 - k) for the decimal exponents k of float: significand 2^shift with a significand of 64
+ * bits, cut off. */
 typedef struct ley_digits {
     struct {
         uint64_t significand;
@@ -22,12 +23,14 @@ typedef struct ley_digits {
 
 void ley_digits_prepare(ley_digits *digits);
 
-/* Writes the text of printf("%.6e", value) in the "C" locale, without a NUL; returns its end. The value must be finite;
- * the text is at most LEY_DIGITS_MAX long and at least 12, so that a width of 12 adds nothing. */
+/* Writes the text of printf("%.6e", value) in the "C" locale, without a NUL; returns its end. The
+ * value must be finite; the text is at most LEY_DIGITS_MAX long and at least 12, so that a width of
+ * 12 adds nothing. */
 char *ley_digits_write(const ley_digits *digits, float value, char *text);
 
-/* Writes value / 10^decimals with that many decimals, 0 to 18, in front of `end`: 12345 with four of them is 1.2345,
- * with none 12345. Returns the text's start, at most LEY_DIGITS_FIXED_MAX in front of its end. */
+/* Writes value / 10^decimals with that many decimals, 0 to 18, in front of `end`: 12345 with four
+ * of them is 1.2345, with none 12345. Returns the text's start, at most LEY_DIGITS_FIXED_MAX in
+ * front of its end. */
 char *ley_digits_write_fixed(uint64_t value, int decimals, char *end);
 
 #endif

@@ -1,10 +1,10 @@
 /* OpenDX scalar maps, as APBS writes them. docs/formats.md has the layout. */
-#include "dx.h"
+#include "io/dx.h"
 
-#include "digits.h"
 #include "error.h"
+#include "io/digits.h"
+#include "io/text.h"
 #include "memory.h"
-#include "text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -19,7 +19,8 @@ enum {
 
 static const size_t block_bytes = 64 << 20; /* of values turned into the file's order at once, when several rows fit */
 
-/* to[c][r] = from[r][c]; the strides are the distances of rows. Tile by tile, as columns jump through memory. */
+/* to[c][r] = from[r][c]; the strides are the distances of rows. Tile by tile, as columns jump
+ * through memory. */
 static void transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride, int64_t rows,
                       int64_t columns)
 {
@@ -32,7 +33,7 @@ static void transpose(const float *from, int64_t from_stride, float *to, int64_t
         }
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static ley_status check_values(const ley_map *map, const char *path, ley_error *error)
 {
@@ -85,7 +86,8 @@ static ley_status write_comment(ley_output *output, const char *comment, ley_err
     return LEY_OK;
 }
 
-/* As APBS writes a number where its seven digits say the same double; else as many digits as that takes, 17 at most. */
+/* As APBS writes a number where its seven digits say the same double; else as many digits as that
+ * takes, 17 at most. */
 static void exact_text(double value, char text[NUMBER_BYTES])
 {
     locale_t old = uselocale(ley_c_locale());
@@ -231,7 +233,7 @@ ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *co
     return status;
 }
 
-/* ---- Reading --------------------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct dx_reader {
     const char *path;
@@ -442,8 +444,8 @@ static ley_status read_header(dx_reader *reader, ley_error *error)
     }
 }
 
-/* The values in the file's order and the map itself, where the file is long enough for what its header announces: else
- * it will end too early. */
+/* The values in the file's order and the map itself, where the file is long enough for what its
+ * header announces: else it will end too early. */
 static ley_status check_memory(const dx_reader *reader, ley_error *error)
 {
     enum { LEAST_BYTES = 2 }; /* a digit and a blank */
@@ -472,7 +474,7 @@ static ley_status read_values(dx_reader *reader, float **values, ley_error *erro
             capacity = capacity == 0 ? 1 << 16 : (int64_t)ley_text_room((size_t)capacity);
             capacity = capacity < points ? capacity : points;
             status = ley_text_check_growth(reader->text, "reading the map", (double)former * sizeof(float),
-                                         (double)capacity * sizeof(float), "a map of fewer points", error);
+                                           (double)capacity * sizeof(float), "a map of fewer points", error);
             if (status != LEY_OK)
                 return status;
             float *larger = realloc(*values, (size_t)capacity * sizeof(float));
@@ -490,7 +492,8 @@ static ley_status read_values(dx_reader *reader, float **values, ley_error *erro
     return LEY_OK;
 }
 
-/* What follows the values says nothing new, but further values would mean that the header was wrong. */
+/* What follows the values says nothing new, but further values would mean that the header was
+ * wrong. */
 static ley_status read_footer(dx_reader *reader, ley_error *error)
 {
     for (;;) {

@@ -2,13 +2,14 @@
 #ifndef LEY_IO_DX_H
 #define LEY_IO_DX_H
 
+#include "io/output.h"
 #include "leyden.h"
-#include "output.h"
 
 enum { LEY_DX_VALUES_A_LINE = 3 };
 
-/* Everything in front of the values. `units` may be empty, `comment` NULL. Origin and spacing are read back as the same doubles: with
- * APBS's seven digits where these are enough, else with up to 17. */
+/* Everything in front of the values. `units` may be empty, `comment` NULL. Origin and spacing are
+ * read back as the same doubles: with APBS's seven digits where these are enough, else with up to
+ * 17. */
 ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
                                ley_error *error);
 

@@ -1,9 +1,9 @@
-#include "output.h"
+#include "io/output.h"
 
 #include "leyden.h"
 
 #include "error.h"
-#include "target.h"
+#include "io/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,8 +131,9 @@ ley_status ley_output_write(ley_output *output, const void *data, size_t size, l
     return LEY_OK;
 }
 
-/* Some file systems tell only on closing that they could not keep what they took. The lock that says that we live must be
- * held until the file has its name, so it is a copy of the descriptor that is closed. */
+/* Some file systems tell only on closing that they could not keep what they took. The lock that
+ * says that we live must be held until the file has its name, so it is a copy of the descriptor
+ * that is closed. */
 static ley_status close_checked(ley_output *output, ley_error *error)
 {
     const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
@@ -170,7 +171,7 @@ void ley_output_abandon(ley_output *output)
     *output = (ley_output){.fd = -1};
 }
 
-/* ---- For callers of the library --------------------------------------------------------------------------------- */
+/* ---- For callers of the library -------------------------------------------------------------- */
 
 struct ley_file {
     ley_output output;

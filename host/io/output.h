@@ -2,17 +2,17 @@
 #ifndef LEY_IO_OUTPUT_H
 #define LEY_IO_OUTPUT_H
 
+#include "io/temporary.h"
 #include "leyden_status.h"
-#include "temporary.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A file under way. The bytes go to a hidden file next to the target that is renamed when all is well; a target that is
- * no regular file (a pipe, a device, /dev/stdout) gets them at once. */
+/* A file under way. The bytes go to a hidden file next to the target that is renamed when all is
+ * well; a target that is no regular file (a pipe, a device, /dev/stdout) gets them at once. */
 typedef struct ley_output {
-    const char *path;          /* as the caller named it */
-    char *target;              /* behind symbolic links; NULL when writing straight to it */
+    const char *path; /* as the caller named it */
+    char *target;     /* behind symbolic links; NULL when writing straight to it */
     ley_temporary temporary;
     struct z_stream_s *packer; /* NULL: plain */
     unsigned char *packed;
@@ -24,7 +24,8 @@ typedef struct ley_output {
 ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,
                            ley_error *error);
 
-/* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the output. */
+/* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the
+ * output. */
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error);
 
 /* Puts the finished file under its name. Ends the output, whatever it returns. */

@@ -1,9 +1,9 @@
-/* What tells a PDB file from a PQR file. A PQR file must never be taken for one, so that no single sign
- * counts that a PQR file can have by chance: its numbers must look like occupancies and B factors
- * throughout, and another sign must say so. */
-#include "pdb_signs.h"
+/* What tells a PDB file from a PQR file. A PQR file must never be taken for one, so that no single
+ * sign counts that a PQR file can have by chance: its numbers must look like occupancies and B
+ * factors throughout, and another sign must say so. */
+#include "io/pdb_signs.h"
 
-#include "text.h"
+#include "io/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +26,14 @@ enum {
 
 static const double widest_radius_A = 5;
 
-/* ---- Records ----------------------------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
-/* Records of crystals, sequences and structures. HEADER, TITLE, REMARK, CRYST1 and MODEL are not among
- * them: programs that write PQR files write these, too. */
+/* Records of crystals, sequences and structures. HEADER, TITLE, REMARK, CRYST1 and MODEL are not
+ * among them: programs that write PQR files write these, too. */
 static const char *const pdb_records[] = {
-    "ANISOU", "SIGATM", "SIGUIJ", "SEQRES", "SEQADV", "DBREF",  "DBREF1", "DBREF2", "MODRES", "HETNAM", "HETSYN", "FORMUL",
-    "HELIX",  "SHEET",  "TURN",   "SSBOND", "CISPEP", "ORIGX1", "SCALE1", "MTRIX1", "EXPDTA", "REVDAT", "NUMMDL", "MASTER",
+    "ANISOU", "SIGATM", "SIGUIJ", "SEQRES", "SEQADV", "DBREF",  "DBREF1", "DBREF2",
+    "MODRES", "HETNAM", "HETSYN", "FORMUL", "HELIX",  "SHEET",  "TURN",   "SSBOND",
+    "CISPEP", "ORIGX1", "SCALE1", "MTRIX1", "EXPDTA", "REVDAT", "NUMMDL", "MASTER",
 };
 
 /* "HEADER    HYDROLASE                               12-JAN-95   1ABC" */
@@ -56,7 +57,7 @@ void ley_pdb_see_record(ley_pdb_signs *signs, const char *line, size_t length, i
     memcpy(signs->record, line, word < 6 ? word : 6);
 }
 
-/* ---- Atoms ------------------------------------------------------------------------------------------------------- */
+/* ---- Atoms ----------------------------------------------------------------------------------- */
 
 static bool has_two_decimals(const ley_pdb_word *word)
 {
@@ -90,9 +91,10 @@ static bool has_element(const char *line, size_t length)
     if (length < ELEMENT + 2)
         return false;
     const char first = line[ELEMENT], second = line[ELEMENT + 1];
-    const bool ends = length == ELEMENT + 2 || !((line[ELEMENT + 2] | 0x20) >= 'a' && (line[ELEMENT + 2] | 0x20) <= 'z');
-    return ends && (first == ' ' || (first >= 'A' && first <= 'Z')) && (second | 0x20) >= 'a' && (second | 0x20) <= 'z' &&
-           ley_is_space(line[ELEMENT - 1]);
+    const bool ends =
+        length == ELEMENT + 2 || !((line[ELEMENT + 2] | 0x20) >= 'a' && (line[ELEMENT + 2] | 0x20) <= 'z');
+    return ends && (first == ' ' || (first >= 'A' && first <= 'Z')) && (second | 0x20) >= 'a' &&
+           (second | 0x20) <= 'z' && ley_is_space(line[ELEMENT - 1]);
 }
 
 static void see_name(ley_pdb_signs *signs, const ley_pdb_word *name)
@@ -123,7 +125,7 @@ void ley_pdb_see_atom(ley_pdb_signs *signs, const char *line, size_t length, int
     see_name(signs, name);
 }
 
-/* ---- The verdict ------------------------------------------------------------------------------------------------- */
+/* ---- The verdict ----------------------------------------------------------------------------- */
 
 static bool is_named_so(const char *path)
 {

@@ -11,14 +11,14 @@ enum { LEY_PDB_REASON = 160 };
 /* What has been seen so far; starts with zeros. */
 typedef struct ley_pdb_signs {
     int64_t atoms;
-    int64_t first_line;             /* of an atom's record */
-    int64_t occupancies;            /* first numbers that may be one: 0 to 1, with two decimals, as the second one has */
-    int64_t ones;                   /* first numbers that are 1 */
-    int64_t in_columns, elements;   /* both numbers in PDB's columns; an element's symbol there as well */
-    int64_t element_line;           /* of the first of these */
-    int64_t wide;                   /* second numbers above 5 A */
-    bool carbon, nitrogen, oxygen;  /* names that begin so */
-    int64_t record_line;            /* of the first record that only PDB files have; 0: none */
+    int64_t first_line;            /* of an atom's record */
+    int64_t occupancies;           /* first numbers that may be one: 0 to 1, with two decimals, as the second one has */
+    int64_t ones;                  /* first numbers that are 1 */
+    int64_t in_columns, elements;  /* both numbers in PDB's columns; an element's symbol there as well */
+    int64_t element_line;          /* of the first of these */
+    int64_t wide;                  /* second numbers above 5 A */
+    bool carbon, nitrogen, oxygen; /* names that begin so */
+    int64_t record_line;           /* of the first record that only PDB files have; 0: none */
     char record[8];
 } ley_pdb_signs;
 
@@ -36,7 +36,8 @@ void ley_pdb_see_record(ley_pdb_signs *signs, const char *line, size_t length, i
 void ley_pdb_see_atom(ley_pdb_signs *signs, const char *line, size_t length, int64_t line_number,
                       const ley_pdb_word *name, const ley_pdb_word *charge, const ley_pdb_word *radius);
 
-/* Whether this is a PDB file; then why, in words, and the line that shows it. `path`: its name is a sign, too. */
+/* Whether this is a PDB file; then why, in words, and the line that shows it. `path`: its name is a
+ * sign, too. */
 bool ley_pdb_is_one(const ley_pdb_signs *signs, const char *path, char reason[LEY_PDB_REASON], int64_t *line_number);
 
 #endif

@@ -1,7 +1,7 @@
 /* Lists of points. docs/formats.md has the rules that are applied here. */
 #include "error.h"
+#include "io/text.h"
 #include "leyden.h"
-#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,8 +50,8 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* The words of a line up to a comment, as far as there is room. A comma separates, with blanks around it or not, so
- * that two of them enclose an empty word. */
+/* The words of a line up to a comment, as far as there is room. A comma separates, with blanks
+ * around it or not, so that two of them enclose an empty word. */
 static size_t split(const char *line, size_t length, word words[WORDS_MAX])
 {
     const char *comment = memchr(line, '#', length), *end = comment != NULL ? comment : line + length;

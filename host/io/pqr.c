@@ -1,9 +1,9 @@
 /* PQR: atoms with charges and radii. docs/formats.md has the rules that are applied here. */
-#include "atoms_file.h"
-#include "digits.h"
 #include "error.h"
-#include "pdb_signs.h"
-#include "text.h"
+#include "io/atoms_file.h"
+#include "io/digits.h"
+#include "io/pdb_signs.h"
+#include "io/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void free_list(atom_list *list)
     free(list->line);
 }
 
-/* ---- What a field looks like ----------------------------------------------------------------------------------- */
+/* ---- What a field looks like ----------------------------------------------------------------- */
 
 /* Several rules ask; each field is parsed once. */
 static ley_number number_of(field *f)
@@ -95,7 +95,8 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Whether a residue number, with or without an insertion code, ends the field, and, when `whole`, is all of it. */
+/* Whether a residue number, with or without an insertion code, ends the field, and, when `whole`,
+ * is all of it. */
 static bool is_residue_number(const field *f, bool whole)
 {
     size_t end = f->length;
@@ -108,7 +109,7 @@ static bool is_residue_number(const field *f, bool whole)
     return start < end && memchr(f->at, '.', f->length) == NULL && (!whole || start == sign);
 }
 
-/* ---- White space ----------------------------------------------------------------------------------------------- */
+/* ---- White space ----------------------------------------------------------------------------- */
 
 static bool are_numbers(field *fields, size_t n, size_t first)
 {
@@ -126,15 +127,16 @@ static bool have_points(field *fields, size_t first)
 /* Index of x among the fields behind the record's name; 0 when white space does not tell. */
 static size_t find_x(field *fields, size_t n)
 {
-    /* serial name residue chain number x: a chain that might itself be the residue number takes coordinates with
-     * points. */
+    /* serial name residue chain number x: a chain that might itself be the residue number takes
+     * coordinates with points. */
     if (are_numbers(fields, n, 5) && is_residue_number(&fields[4], true) &&
         (!is_residue_number(&fields[3], false) || have_points(fields, 5)))
         return 5;
     /* serial name residue number x */
     if (are_numbers(fields, n, 4) && is_residue_number(&fields[3], true))
         return 4;
-    /* Fields grown together: with fewer of them only the points tell a coordinate from a residue number. */
+    /* Fields grown together: with fewer of them only the points tell a coordinate from a residue
+     * number. */
     for (size_t x = 4; x >= 2; x--)
         if (are_numbers(fields, n, x) && is_residue_number(&fields[x - 1], false) && have_points(fields, x))
             return x;
@@ -159,7 +161,7 @@ static size_t split(const char *at, const char *end, field fields[FIELDS_MAX])
     return n;
 }
 
-/* ---- Columns --------------------------------------------------------------------------------------------------- */
+/* ---- Columns --------------------------------------------------------------------------------- */
 
 /* Columns first to last of the line, counted from 1, without the blanks around. */
 static field columns(const char *line, size_t length, size_t first, size_t last)
@@ -172,7 +174,8 @@ static field columns(const char *line, size_t length, size_t first, size_t last)
     return (field){.at = line + start, .length = start < end ? end - start : 0};
 }
 
-/* PDB's columns. A blank before x and a point in every coordinate make sure that no number is cut in two. */
+/* PDB's columns. A blank before x and a point in every coordinate make sure that no number is cut
+ * in two. */
 static bool find_columns(const char *line, size_t length, field numbers[NUMBERS])
 {
     if (length < 55 || !ley_is_space(line[29]))
@@ -190,7 +193,7 @@ static bool find_columns(const char *line, size_t length, field numbers[NUMBERS]
     return is_number(&numbers[3]) && is_number(&numbers[4]);
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static ley_status fail_number(const ley_text *text, size_t i, const field *f, const char *complaint, ley_error *error)
 {
@@ -242,7 +245,8 @@ static ley_status read_atom(const ley_text *text, const char *line, size_t lengt
     return append(list, values, text, error);
 }
 
-/* Where the record's name ends when it is ATOM or HETATM, a serial number grown to it or not; else NULL. */
+/* Where the record's name ends when it is ATOM or HETATM, a serial number grown to it or not; else
+ * NULL. */
 static const char *behind_atom(const char *word, size_t length)
 {
     static const char *const names[] = {"ATOM", "HETATM"};
@@ -299,14 +303,16 @@ static void prefix_line(const char *path, const atom_list *list, ley_error *erro
     ley_error_prefix(error, "%s", path);
 }
 
-/* A PDB file that cannot be read as a PQR file is named for what it is, not for the number that stopped it. */
+/* A PDB file that cannot be read as a PQR file is named for what it is, not for the number that
+ * stopped it. */
 static ley_status refuse_pdb(const char *path, const char *reason, int64_t line, ley_error *error)
 {
     ley_error_clear(error);
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "%s:%lld: this is a PDB file, not a PQR file: %s. Its occupancies would be taken for charges, its B factors "
-                    "for radii. pdb2pqr makes a PQR file of it",
-                    path, (long long)line, reason);
+    return ley_fail(
+        error, LEY_ERROR_INPUT,
+        "%s:%lld: this is a PDB file, not a PQR file: %s. Its occupancies would be taken for charges, its B factors "
+        "for radii. pdb2pqr makes a PQR file of it",
+        path, (long long)line, reason);
 }
 
 static ley_status make_atoms(const char *path, const atom_list *list, ley_atoms **atoms, ley_error *error)
@@ -345,7 +351,7 @@ ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *er
     return ley_pqr_read(path, LEY_PDB_REFUSED, &finding, atoms, error);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 enum {
     BUFFER_BYTES = 256 * 1024,
@@ -353,8 +359,8 @@ enum {
     RECORD_BYTES = (NUMBERS + 2) * FIELD_BYTES + 32
 };
 
-/* A number that ends in the middle of the text, between blanks: copies of one length are the fastest, and what is
- * copied from behind the number is overwritten by what follows it. */
+/* A number that ends in the middle of the text, between blanks: copies of one length are the
+ * fastest, and what is copied from behind the number is overwritten by what follows it. */
 typedef struct number_text {
     char text[2 * FIELD_BYTES];
     size_t start;
@@ -394,7 +400,8 @@ static void write_number(double value, number_text *number)
     number->start = (size_t)(FIELD_BYTES - length);
 }
 
-/* A blank at least, and more where the number has fewer than `width` characters. There must be room for FIELD_BYTES. */
+/* A blank at least, and more where the number has fewer than `width` characters. There must be room
+ * for FIELD_BYTES. */
 static char *put(const number_text *number, size_t width, char *at)
 {
     const size_t start = FIELD_BYTES - width < number->start ? FIELD_BYTES - width : number->start;

@@ -1,4 +1,4 @@
-#include "target.h"
+#include "io/target.h"
 
 #include "leyden.h"
 
@@ -97,7 +97,7 @@ int ley_target_find(const char *path, char **file)
     return resolve(path, file);
 }
 
-/* ---- For callers of the library --------------------------------------------------------------------------------- */
+/* ---- For callers of the library -------------------------------------------------------------- */
 
 /* Nothing is created on trial: a signal at the wrong moment would leave it behind. */
 ley_status ley_file_check(const char *path, ley_error *error)
@@ -125,8 +125,8 @@ bool ley_file_is_same(const char *a, const char *b)
     if (exists_a && exists_b)
         return known_a.st_dev == known_b.st_dev && known_a.st_ino == known_b.st_ino && !S_ISCHR(known_a.st_mode);
     char *file_a = NULL, *file_b = NULL;
-    const bool same = !exists_a && !exists_b && resolve(a, &file_a) == 0 && resolve(b, &file_b) == 0 &&
-                      strcmp(file_a, file_b) == 0;
+    const bool same =
+        !exists_a && !exists_b && resolve(a, &file_a) == 0 && resolve(b, &file_b) == 0 && strcmp(file_a, file_b) == 0;
     free(file_a);
     free(file_b);
     return same;

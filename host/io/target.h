@@ -1,10 +1,12 @@
-/* What a path that is to be written means: which file is replaced, behind symbolic links, or what is written straight. */
+/* What a path that is to be written means: which file is replaced, behind symbolic links, or what
+ * is written straight. */
 #ifndef LEY_IO_TARGET_H
 #define LEY_IO_TARGET_H
 
-/* The file to make or to replace, an absolute path without symbolic links, from malloc; NULL in *file when what `path` names
- * is no regular file (a pipe, a device, an open descriptor) and gets its bytes straight. A symbolic link that leads nowhere
- * names the file that it would lead to. Returns 0 or an errno: EISDIR, EACCES for a file marked as read-only, ... */
+/* The file to make or to replace, an absolute path without symbolic links, from malloc; NULL in
+ * *file when what `path` names is no regular file (a pipe, a device, an open descriptor) and gets
+ * its bytes straight. A symbolic link that leads nowhere names the file that it would lead to.
+ * Returns 0 or an errno: EISDIR, EACCES for a file marked as read-only, ... */
 int ley_target_find(const char *path, char **file);
 
 #endif

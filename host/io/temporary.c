@@ -1,4 +1,4 @@
-#include "temporary.h"
+#include "io/temporary.h"
 
 #include "leyden.h"
 
@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 enum {
-    FILES_MOST = 64,       /* that ley_files_abandon() knows of at a time; further ones are left to the next writer */
-    SCANNED_MOST = 20000,  /* entries of a folder that are looked at: a fraction of a second even there */
+    FILES_MOST = 64,      /* that ley_files_abandon() knows of at a time; further ones are left to the next writer */
+    SCANNED_MOST = 20000, /* entries of a folder that are looked at: a fraction of a second even there */
     PREFIX_BYTES = 8 + 16 + 1 + 1,
     PATIENCE_MS = 500
 };
 
-/* ---- Files under way --------------------------------------------------------------------------------------------- */
+/* ---- Files under way ------------------------------------------------------------------------- */
 
 /* A signal handler reads this list: no pointers that somebody may free. */
 static struct {
@@ -31,8 +31,8 @@ static struct {
     char path[PATH_MAX];
 } under_way[FILES_MOST];
 
-static atomic_int creating;  /* threads between noting a name and having its file */
-static atomic_bool ending;   /* the process is about to end: nothing is begun or put in its place any more */
+static atomic_int creating; /* threads between noting a name and having its file */
+static atomic_bool ending;  /* the process is about to end: nothing is begun or put in its place any more */
 
 static void halt(void)
 {
@@ -72,7 +72,7 @@ void ley_files_abandon(void)
             unlink(under_way[i].path);
 }
 
-/* ---- What dead writers left ------------------------------------------------------------------------------------- */
+/* ---- What dead writers left ------------------------------------------------------------------ */
 
 /* FNV-1a. */
 static uint64_t hash_of(const char *name)
@@ -83,7 +83,8 @@ static uint64_t hash_of(const char *name)
     return hash;
 }
 
-/* Whoever can lock it knows that nobody writes it any more. Opened for writing, as some file systems ask of a lock. */
+/* Whoever can lock it knows that nobody writes it any more. Opened for writing, as some file
+ * systems ask of a lock. */
 static void remove_if_dead(int folder, const char *name)
 {
     struct stat known;
@@ -96,7 +97,8 @@ static void remove_if_dead(int folder, const char *name)
     close(fd);
 }
 
-/* Of this target only: where locks are not seen by other machines, their writers of other files are none of our business. */
+/* Of this target only: where locks are not seen by other machines, their writers of other files are
+ * none of our business. */
 static void remove_leavings(const char *path, size_t folder_length, const char *prefix)
 {
     char *folder = strndup(path, folder_length);
@@ -111,16 +113,17 @@ static void remove_leavings(const char *path, size_t folder_length, const char *
     closedir(directory);
 }
 
-/* ---- A file ------------------------------------------------------------------------------------------------------ */
+/* ---- A file ---------------------------------------------------------------------------------- */
 
-/* Locks the new file for as long as it is open. False when somebody took it for a leaving in the moment before: then its
- * name is gone. Where there are no locks nobody can. */
+/* Locks the new file for as long as it is open. False when somebody took it for a leaving in the
+ * moment before: then its name is gone. Where there are no locks nobody can. */
 static bool hold(int fd, const char *path)
 {
     struct stat ours, there;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0)
         return errno != EWOULDBLOCK;
-    return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
 }
 
 static int open_new(ley_temporary *temporary, int *fd)

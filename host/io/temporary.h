@@ -1,5 +1,6 @@
-/* The hidden files that outputs are written to before they take their names. A name never repeats; its file is locked while
- * its writer lives, so that whoever writes the same target next can tell, and removes, what a killed process left. */
+/* The hidden files that outputs are written to before they take their names. A name never repeats;
+ * its file is locked while its writer lives, so that whoever writes the same target next can tell,
+ * and removes, what a killed process left. */
 #ifndef LEY_IO_TEMPORARY_H
 #define LEY_IO_TEMPORARY_H
 
@@ -8,8 +9,8 @@ typedef struct ley_temporary {
     int slot;   /* of the list of files under way */
 } ley_temporary;
 
-/* Opens a new file beside `target`, a path with a folder, for writing, with the permissions that the umask leaves. What
- * dead writers of the same target left goes first. Returns 0 or an errno. */
+/* Opens a new file beside `target`, a path with a folder, for writing, with the permissions that
+ * the umask leaves. What dead writers of the same target left goes first. Returns 0 or an errno. */
 int ley_temporary_create(ley_temporary *temporary, const char *target, int *fd);
 
 /* Renames it to its target; returns 0 or an errno, with which it is still there. */

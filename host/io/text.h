@@ -1,100 +1,58 @@
-/* Reading text files, plain or gzip, in bounded memory and whatever they contain; numbers without regard to the locale.
- */
+/* Reading text files, plain or gzip, in bounded memory and whatever they contain. */
 #ifndef LEY_IO_TEXT_H
 #define LEY_IO_TEXT_H
 
+#include "core/number.h"
 #include "leyden_status.h"
 
-#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    LEY_TEXT_LINE_MAX = 64 * 1024, /* bytes of a line without its end */
-    LEY_TEXT_WORD_MAX = 255,       /* bytes of a word, and of anything that is to be a number */
-    LEY_TEXT_QUOTE = 48            /* what a quotation in a message needs */
-};
+enum { LEY_TEXT_LINE_MAX = 64 * 1024 }; /* bytes of a line without its end */
 
-/* ---- Files ----------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 typedef struct ley_text ley_text;
 
-/* Errors: LEY_ERROR_FILE with the system's words, also for a directory. `path` must outlive the reader. */
+/* Errors: LEY_ERROR_FILE with the system's words, also for a directory. `path` must outlive the
+ * reader. */
 ley_status ley_text_open(const char *path, ley_text **text, ley_error *error);
 void ley_text_close(ley_text *text);
 
-/* The next line without its end (LF, CR LF or the end of the file), NUL-terminated and valid until the next call; NULL
- * behind the last one. Errors: a line that is too long, a NUL byte, gzip damage (LEY_ERROR_INPUT), LEY_ERROR_FILE. */
+/* The next line without its end (LF, CR LF or the end of the file), NUL-terminated and valid until
+ * the next call; NULL behind the last one. Errors: a line that is too long, a NUL byte, gzip damage
+ * (LEY_ERROR_INPUT), LEY_ERROR_FILE. */
 ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_error *error);
 
-/* The next word between white space, across lines, not terminated; NULL at the end. A '#' in front is a word of its
- * own, so that comments may be of any length. Errors: as for lines, a word that is too long. */
+/* The next word between white space, across lines, not terminated; NULL at the end. A '#' in front
+ * is a word of its own, so that comments may be of any length. Errors: as for lines, a word that is
+ * too long. */
 ley_status ley_text_word(ley_text *text, const char **word, size_t *length, ley_error *error);
 
-/* Passes over the rest of the current line, its end excepted, and keeps its first bytes: at most `size` - 1 and a NUL.
- * With size 0 nothing is kept. Errors: as for lines, but any length will do. */
+/* Passes over the rest of the current line, its end excepted, and keeps its first bytes: at most
+ * `size` - 1 and a NUL. With size 0 nothing is kept. Errors: as for lines, but any length will do. */
 ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *error);
 
 /* Number, from 1, of the line handed out last or of the word read last. */
 int64_t ley_text_line_number(const ley_text *text);
 
-/* Whether the file, as long as it is, may hold so many bytes of text: what cannot be known, of pipes, may. */
+/* Whether the file, as long as it is, may hold so many bytes of text: what cannot be known, of
+ * pipes, may. */
 bool ley_text_may_hold(const ley_text *text, double bytes);
 
-/* Room for a list that has filled this room: twice as much, and from a million items on a quarter more. */
+/* Room for a list that has filled this room: twice as much, and from a million items on a quarter
+ * more. */
 size_t ley_text_room(size_t items);
 
 /* "file:line: what"; returns LEY_ERROR_INPUT. */
 ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* LEY_ERROR_MEMORY when a list of what was read may not grow from so many bytes to more; the message says where, and how much a
- * compressed file has unpacked to by then. `what`, `advice`: as memory_check_growth() takes them. */
+/* LEY_ERROR_MEMORY when a list of what was read may not grow from so many bytes to more; the
+ * message says where, and how much a compressed file has unpacked to by then. `what`, `advice`: as
+ * memory_check_growth() takes them. */
 ley_status ley_text_check_growth(const ley_text *text, const char *what, double from_bytes, double to_bytes,
                                  const char *advice, ley_error *error);
-
-/* ---- Words ----------------------------------------------------------------------------------------------------- */
-
-/* Blank, tab, CR, LF, vertical tab, form feed; never the locale's. */
-static inline bool ley_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static inline bool ley_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Whether the word is `keyword` (capitals), in any case. */
-bool ley_word_is(const char *word, size_t length, const char *keyword);
-
-/* The word in quotation marks, unprintable bytes as '?', cut with "..." when long. Returns `quote`. */
-const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE]);
-
-/* ---- Numbers --------------------------------------------------------------------------------------------------- */
-
-typedef enum ley_number {
-    LEY_NUMBER_FINE,
-    LEY_NUMBER_NOT_FINITE, /* a nan or inf in letters */
-    LEY_NUMBER_TOO_LARGE,
-    LEY_NUMBER_NONE
-} ley_number;
-
-/* The whole word must be a decimal number, [+-] digits [. digits] [e [+-] digits] with at least one digit in front of
- * the e; hexadecimal is none. Rounded to nearest; what is too small for the type becomes 0. *value is set for
- * LEY_NUMBER_FINE only. */
-ley_number ley_parse_double(const char *word, size_t length, double *value);
-ley_number ley_parse_float(const char *word, size_t length, float *value);
-
-/* [+-] digits. */
-ley_number ley_parse_int64(const char *word, size_t length, int64_t *value);
-
-/* "is not a number", ... */
-const char *ley_number_complaint(ley_number number);
-
-/* The "C" locale, for the C library's own parsing and printing. */
-locale_t ley_c_locale(void);
 
 #endif

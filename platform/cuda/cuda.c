@@ -22,7 +22,8 @@ static cuda_dev *cuda_of(dev *device)
     return (cuda_dev *)device;
 }
 
-/* Makes the device's context the calling thread's: contexts belong to threads, devices here to whoever uses them. */
+/* Makes the device's context the calling thread's: contexts belong to threads, devices here to
+ * whoever uses them. */
 static ley_status enter(cuda_dev *d, ley_error *error)
 {
     if (d->api->context_set_current != NULL)
@@ -30,8 +31,9 @@ static ley_status enter(cuda_dev *d, ley_error *error)
     return LEY_OK;
 }
 
-/* Waits until nothing that was given to the device is in use any more, whatever single calls said of it. Where even that fails, the driver may go on
- * writing to what it was given: the device is lost, and nothing of its is freed. */
+/* Waits until nothing that was given to the device is in use any more, whatever single calls said
+ * of it. Where even that fails, the driver may go on writing to what it was given: the device is
+ * lost, and nothing of its is freed. */
 static bool settled(cuda_dev *d)
 {
     for (int again = 0; again < 2; again++) {
@@ -99,7 +101,8 @@ static ley_status cuda_open(const dev_info *info, dev **device, ley_error *error
     return LEY_OK;
 }
 
-static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer,
+                                     ley_error *error)
 {
     cuda_dev *d = cuda_of(device);
     dev_buffer *b = calloc(1, sizeof *b);
@@ -144,7 +147,8 @@ static ley_status cuda_staging_create(dev *device, size_t bytes, dev_staging **s
     ley_status status = enter(d, error);
     CUresult code = status == LEY_OK ? d->api->host_allocate(&s->bytes, bytes, CUDA_HOST_PORTABLE) : CUDA_SUCCESS;
     if (code != CUDA_SUCCESS)
-        status = cuda_fail(d->api, error, code, "cuMemHostAlloc(&s->bytes, bytes, CUDA_HOST_PORTABLE)", __FILE__, __LINE__);
+        status =
+            cuda_fail(d->api, error, code, "cuMemHostAlloc(&s->bytes, bytes, CUDA_HOST_PORTABLE)", __FILE__, __LINE__);
     if (status != LEY_OK) {
         free(s);
         return status;
@@ -166,14 +170,16 @@ static void cuda_staging_destroy(dev *device, dev_staging *staging)
     free(staging);
 }
 
-static ley_status copy_there(cuda_dev *d, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
+static ley_status copy_there(cuda_dev *d, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                             ley_error *error)
 {
     CUDA_TRY(d->api, error, d->api->copy_to_device(buffer->pointer + offset, bytes, size, d->streams[LANE_LAUNCH]));
     CUDA_TRY(d->api, error, d->api->stream_synchronize(d->streams[LANE_LAUNCH]));
     return LEY_OK;
 }
 
-static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size, ley_error *error)
+static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                             ley_error *error)
 {
     cuda_dev *d = cuda_of(device);
     ley_status status = enter(d, error);
@@ -269,12 +275,14 @@ static ley_status launch_between(cuda_dev *d, const dev_launch *launch, dev_even
     if (p->constant != 0) { /* the first argument is what the kernel reads as constant memory */
         const dev_buffer *atoms = launch->arguments[0].buffer;
         if (atoms->size > p->constant_bytes)
-            return ley_fail(error, LEY_ERROR_DEVICE, "%zu bytes of atoms for %zu of constant memory", atoms->size, p->constant_bytes);
+            return ley_fail(error, LEY_ERROR_DEVICE, "%zu bytes of atoms for %zu of constant memory", atoms->size,
+                            p->constant_bytes);
         CUDA_TRY(api, error, api->copy_on_device(p->constant, atoms->pointer, atoms->size, lane));
     }
-    CUDA_TRY(api, error, api->launch(p->function, (unsigned)launch->groups[0], (unsigned)launch->groups[1],
-                                     (unsigned)launch->groups[2], (unsigned)launch->group_size[0],
-                                     (unsigned)launch->group_size[1], (unsigned)launch->group_size[2], 0, lane, arguments, NULL));
+    CUDA_TRY(api, error,
+             api->launch(p->function, (unsigned)launch->groups[0], (unsigned)launch->groups[1],
+                         (unsigned)launch->groups[2], (unsigned)launch->group_size[0], (unsigned)launch->group_size[1],
+                         (unsigned)launch->group_size[2], 0, lane, arguments, NULL));
     CUDA_TRY(api, error, api->event_record(event->end, lane));
     return LEY_OK;
 }
@@ -289,8 +297,8 @@ static ley_status hand_out(cuda_dev *d, dev_event *event, ley_status status, dev
     return status;
 }
 
-static ley_status cuda_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size, dev_event *after,
-                            dev_event **done, ley_error *error)
+static ley_status cuda_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
+                            dev_event *after, dev_event **done, ley_error *error)
 {
     cuda_dev *d = cuda_of(device);
     dev_event *event = calloc(1, sizeof *event);

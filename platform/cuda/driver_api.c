@@ -56,8 +56,16 @@ static opened nvrtc_state = {.library = "NVRTC"};
 static void *open_any_nvrtc(void)
 {
     static const char *const names[] = {
-        "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so.11.1", "libnvrtc.so.11.0", "libnvrtc.so.10.2",
-        "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", "/usr/lib/cuda/lib64/libnvrtc.so", "/opt/cuda/lib64/libnvrtc.so",
+        "libnvrtc.so.13",
+        "libnvrtc.so.12",
+        "libnvrtc.so.11.2",
+        "libnvrtc.so.11.1",
+        "libnvrtc.so.11.0",
+        "libnvrtc.so.10.2",
+        "libnvrtc.so",
+        "/usr/local/cuda/lib64/libnvrtc.so",
+        "/usr/lib/cuda/lib64/libnvrtc.so",
+        "/opt/cuda/lib64/libnvrtc.so",
     };
     const char *own = environment_nvrtc();
     if (own != NULL)
@@ -77,7 +85,8 @@ static void open_nvrtc_once(void)
     void *address, *library = open_any_nvrtc();
     if (library == NULL) {
         const char *own = environment_nvrtc();
-        snprintf(state->reason, sizeof state->reason, "no NVRTC (%s) to compile CUDA kernels with", own != NULL ? own : "libnvrtc");
+        snprintf(state->reason, sizeof state->reason, "no NVRTC (%s) to compile CUDA kernels with",
+                 own != NULL ? own : "libnvrtc");
         return;
     }
     CUDA_NVRTC_TABLE(CUDA_FIND)

@@ -1,5 +1,6 @@
-/* The CUDA driver and NVRTC, opened at run time: nothing of CUDA is needed to build or to run elsewhere. Types and values are those of
- * the driver's binary interface, which NVIDIA keeps stable; entry points that old drivers lack are NULL. */
+/* The CUDA driver and NVRTC, opened at run time: nothing of CUDA is needed to build or to run
+ * elsewhere. Types and values are those of the driver's binary interface, which NVIDIA keeps
+ * stable; entry points that old drivers lack are NULL. */
 #ifndef LEY_CUDA_DRIVER_API_H
 #define LEY_CUDA_DRIVER_API_H
 
@@ -20,11 +21,7 @@ typedef uintptr_t CUdeviceptr;
 typedef int nvrtcResult;
 typedef struct _nvrtcProgram *nvrtcProgram;
 
-enum {
-    CUDA_SUCCESS = 0,
-    CUDA_ERROR_NO_DEVICE = 100,
-    CUDA_ERROR_NOT_FOUND = 500
-};
+enum { CUDA_SUCCESS = 0, CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_NOT_FOUND = 500 };
 
 /* CUdevice_attribute */
 enum {
@@ -47,7 +44,8 @@ enum {
 
 enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
 
-/* ROW(field, symbol, needed, arguments): an entry point; needed ones make the driver unusable when they are missing. */
+/* ROW(field, symbol, needed, arguments): an entry point; needed ones make the driver unusable when
+ * they are missing. */
 #define CUDA_DRIVER_TABLE(ROW) \
     ROW(init, cuInit, true, (unsigned flags)) \
     ROW(driver_version, cuDriverGetVersion, true, (int *version)) \
@@ -73,7 +71,7 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
     ROW(module_unload, cuModuleUnload, true, (CUmodule module)) \
     ROW(module_function, cuModuleGetFunction, true, (CUfunction * function, CUmodule module, const char *name)) \
     ROW(module_global, cuModuleGetGlobal_v2, true, \
-        (CUdeviceptr * pointer, size_t *bytes, CUmodule module, const char *name)) \
+        (CUdeviceptr * pointer, size_t * bytes, CUmodule module, const char *name)) \
     ROW(stream_create, cuStreamCreate, true, (CUstream * stream, unsigned flags)) \
     ROW(stream_destroy, cuStreamDestroy_v2, true, (CUstream stream)) \
     ROW(stream_synchronize, cuStreamSynchronize, true, (CUstream stream)) \
@@ -95,11 +93,11 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
          const char *const *header_names)) \
     ROW(destroy, nvrtcDestroyProgram, true, (nvrtcProgram * program)) \
     ROW(compile, nvrtcCompileProgram, true, (nvrtcProgram program, int count, const char *const *options)) \
-    ROW(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram program, size_t *size)) \
+    ROW(log_size, nvrtcGetProgramLogSize, true, (nvrtcProgram program, size_t * size)) \
     ROW(log, nvrtcGetProgramLog, true, (nvrtcProgram program, char *log)) \
-    ROW(ptx_size, nvrtcGetPTXSize, true, (nvrtcProgram program, size_t *size)) \
+    ROW(ptx_size, nvrtcGetPTXSize, true, (nvrtcProgram program, size_t * size)) \
     ROW(ptx, nvrtcGetPTX, true, (nvrtcProgram program, char *ptx)) \
-    ROW(cubin_size, nvrtcGetCUBINSize, false, (nvrtcProgram program, size_t *size)) \
+    ROW(cubin_size, nvrtcGetCUBINSize, false, (nvrtcProgram program, size_t * size)) \
     ROW(cubin, nvrtcGetCUBIN, false, (nvrtcProgram program, char *cubin)) \
     ROW(arch_count, nvrtcGetNumSupportedArchs, false, (int *count)) \
     ROW(archs, nvrtcGetSupportedArchs, false, (int *archs))
@@ -116,10 +114,12 @@ typedef struct cuda_nvrtc {
 #undef CUDA_FIELD
 } cuda_nvrtc;
 
-/* Opens libcuda.so.1 and initialises it, once a process. NULL: `reason` says why ("no CUDA driver", a missing entry point, cuInit's error). */
+/* Opens libcuda.so.1 and initialises it, once a process. NULL: `reason` says why ("no CUDA driver",
+ * a missing entry point, cuInit's error). */
 const cuda_driver *cuda_driver_open(char *reason, size_t size);
 
-/* Opens NVRTC, once a process: LEYDEN_NVRTC, else the newest that the loader or the toolkit's usual place has. */
+/* Opens NVRTC, once a process: LEYDEN_NVRTC, else the newest that the loader or the toolkit's usual
+ * place has. */
 const cuda_nvrtc *cuda_nvrtc_open(char *reason, size_t size);
 
 #endif

@@ -59,7 +59,8 @@ static const char *symbol_of(const char *field, size_t length)
     return NULL;
 }
 
-ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file, int line)
+ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file,
+                     int line)
 {
     const char *base = strrchr(file, '/'), *name = NULL;
     if (api->error_name == NULL || api->error_name(code, &name) != CUDA_SUCCESS || name == NULL)

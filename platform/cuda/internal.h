@@ -15,8 +15,8 @@ typedef struct cuda_dev {
     const cuda_driver *api;
     CUcontext context;
     CUstream streams[LANE_COUNT];
-    CUevent origin;         /* recorded when the device was opened: */
-    double origin_s;        /* its time by the host's clock */
+    CUevent origin;  /* recorded when the device was opened: */
+    double origin_s; /* its time by the host's clock */
 } cuda_dev;
 
 struct dev_program {
@@ -29,8 +29,10 @@ struct dev_program {
     size_t image_size;
 };
 
-/* Fills in "call: CUDA_ERROR_NAME (code) at file:line"; a call through the table, "api->launch(...)", under its driver function's name. */
-ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file, int line);
+/* Fills in "call: CUDA_ERROR_NAME (code) at file:line"; a call through the table,
+ * "api->launch(...)", under its driver function's name. */
+ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, const char *call, const char *file,
+                     int line);
 
 /* Every driver call goes through here: returns from the calling function when it fails. */
 #define CUDA_TRY(api, error, call) \
@@ -43,8 +45,8 @@ ley_status cuda_fail(const cuda_driver *api, ley_error *error, CUresult code, co
 ley_status cuda_probe(dev_list *list, ley_error *error);
 
 /* program.c; the device's context is current */
-ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary, size_t binary_size, dev_program **program,
-                      ley_error *error);
+ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary, size_t binary_size,
+                      dev_program **program, ley_error *error);
 void cuda_program_free(cuda_dev *d, dev_program *program);
 
 #endif

@@ -34,10 +34,12 @@ static void describe(const cuda_driver *api, CUdevice device, int version, const
     }
     info->global_bytes = info->max_allocation_bytes = memory;
     info->local_bytes = (uint64_t)attribute(api, device, CUDA_MAX_SHARED_PER_BLOCK, 16 << 10);
-    info->constant_bytes = CUDA_CONSTANT_SYMBOL_BYTES; /* every architecture has 64 KB; the symbol takes what the compiler leaves */
+    info->constant_bytes =
+        CUDA_CONSTANT_SYMBOL_BYTES; /* every architecture has 64 KB; the symbol takes what the compiler leaves */
     info->has_double = info->capability >= 13;
-    snprintf(info->card, sizeof info->card, "pci %04x:%02x:%02x", (unsigned)attribute(api, device, CUDA_PCI_DOMAIN_ID, 0),
-             (unsigned)attribute(api, device, CUDA_PCI_BUS_ID, 0), (unsigned)attribute(api, device, CUDA_PCI_DEVICE_ID, 0));
+    snprintf(
+        info->card, sizeof info->card, "pci %04x:%02x:%02x", (unsigned)attribute(api, device, CUDA_PCI_DOMAIN_ID, 0),
+        (unsigned)attribute(api, device, CUDA_PCI_BUS_ID, 0), (unsigned)attribute(api, device, CUDA_PCI_DEVICE_ID, 0));
     if (no_nvrtc != NULL)
         snprintf(info->unusable, sizeof info->unusable, "%s", no_nvrtc);
 }

@@ -9,7 +9,8 @@
 
 enum { MAX_OPTIONS = 40, MAX_ARCHS = 64 };
 
-/* The architecture to compile for: the card's own, as machine code; else the newest one below it, as PTX for the driver to finish. */
+/* The architecture to compile for: the card's own, as machine code; else the newest one below it,
+ * as PTX for the driver to finish. */
 typedef struct target {
     char option[48];
     bool is_cubin;
@@ -48,28 +49,32 @@ static char *compile_log(const cuda_nvrtc *nvrtc, nvrtcProgram program)
     return log;
 }
 
-static ley_status take_image(const cuda_nvrtc *nvrtc, nvrtcProgram program, const target *t, dev_program *p, ley_error *error)
+static ley_status take_image(const cuda_nvrtc *nvrtc, nvrtcProgram program, const target *t, dev_program *p,
+                             ley_error *error)
 {
-    nvrtcResult code = t->is_cubin ? nvrtc->cubin_size(program, &p->image_size) : nvrtc->ptx_size(program, &p->image_size);
+    nvrtcResult code =
+        t->is_cubin ? nvrtc->cubin_size(program, &p->image_size) : nvrtc->ptx_size(program, &p->image_size);
     if (code == 0 && (p->image = malloc(p->image_size)) == NULL)
         return ley_fail_memory(error, p->image_size, "a compiled kernel");
     if (code == 0)
         code = t->is_cubin ? nvrtc->cubin(program, p->image) : nvrtc->ptx(program, p->image);
     return code == 0 ? LEY_OK
-                     : ley_fail(error, LEY_ERROR_DEVICE, "nvrtcGet%s: error %d at program.c:%d", t->is_cubin ? "CUBIN" : "PTX",
-                                code, __LINE__);
+                     : ley_fail(error, LEY_ERROR_DEVICE, "nvrtcGet%s: error %d at program.c:%d",
+                                t->is_cubin ? "CUBIN" : "PTX", code, __LINE__);
 }
 
 /* Splits "-DA=1 -DB=2" in place. */
 static int split(char *options, const char *words[MAX_OPTIONS], int count)
 {
     char *rest = NULL;
-    for (char *word = strtok_r(options, " ", &rest); word != NULL && count < MAX_OPTIONS; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(options, " ", &rest); word != NULL && count < MAX_OPTIONS;
+         word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
     return count;
 }
 
-static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const dev_source *source, dev_program *p, ley_error *error)
+static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const dev_source *source, dev_program *p,
+                          ley_error *error)
 {
     target t = {.is_cubin = false};
     nvrtcProgram program = NULL;
@@ -80,11 +85,12 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
     snprintf(name, sizeof name, "%s.cu", source->kernel);
     nvrtcResult code = 0;
     if (status == LEY_OK && (code = nvrtc->create(&program, source->text, name, 0, NULL, NULL)) != 0)
-        status = ley_fail(error, LEY_ERROR_DEVICE, "nvrtcCreateProgram of %s: error %d at program.c:%d", name, code, __LINE__);
+        status = ley_fail(error, LEY_ERROR_DEVICE, "nvrtcCreateProgram of %s: error %d at program.c:%d", name, code,
+                          __LINE__);
     if (status == LEY_OK && (code = nvrtc->compile(program, split(options, words, 1), words)) != 0) {
         char *log = compile_log(nvrtc, program);
-        status = ley_fail(error, LEY_ERROR_DEVICE, "nvrtcCompileProgram of %s (%s %s): error %d at program.c:%d", name, t.option,
-                          source->options, code, __LINE__);
+        status = ley_fail(error, LEY_ERROR_DEVICE, "nvrtcCompileProgram of %s (%s %s): error %d at program.c:%d", name,
+                          t.option, source->options, code, __LINE__);
         ley_error_take_log(error, log);
     }
     if (status == LEY_OK)
@@ -95,7 +101,8 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
     return status;
 }
 
-/* A kernel specialised to read its first buffer (atoms, or a table of bins) from constant memory has a symbol for it. */
+/* A kernel specialised to read its first buffer (atoms, or a table of bins) from constant memory
+ * has a symbol for it. */
 static bool reads_constant(const dev_source *source)
 {
     char atoms[32], table[32];
@@ -114,8 +121,8 @@ static ley_status load(cuda_dev *d, const dev_source *source, dev_program *p, le
     return LEY_OK;
 }
 
-ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary, size_t binary_size, dev_program **program,
-                      ley_error *error)
+ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary, size_t binary_size,
+                      dev_program **program, ley_error *error)
 {
     char reason[DEV_TEXT];
     dev_program *p = calloc(1, sizeof *p);

@@ -25,11 +25,12 @@ ley_status cl_fail(ley_error *error, cl_int code, const char *call, const char *
             return cl_fail(error, cl_code_, #call, __FILE__, __LINE__); \
     } while (0)
 
-/* For calls that return an object and store their code in `code`: status of `object = call`, in an expression. A driver that says success and
- * makes nothing has failed, too. */
+/* For calls that return an object and store their code in `code`: status of `object = call`, in an
+ * expression. A driver that says success and makes nothing has failed, too. */
 #define CL_MADE(error, code, object, call) \
-    ((object) = (call), (code) == CL_SUCCESS && (object) != NULL \
-                            ? LEY_OK \
-                            : cl_fail(error, (code) == CL_SUCCESS ? CL_NOTHING_MADE : (code), #call, __FILE__, __LINE__))
+    ((object) = (call), \
+     (code) == CL_SUCCESS && (object) != NULL \
+         ? LEY_OK \
+         : cl_fail(error, (code) == CL_SUCCESS ? CL_NOTHING_MADE : (code), #call, __FILE__, __LINE__))
 
 #endif

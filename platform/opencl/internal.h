@@ -14,8 +14,8 @@ typedef struct cl_dev {
     cl_device_id id;
     cl_context context;
     cl_command_queue queues[LANE_COUNT];
-    double clock_offset_s;             /* host clock minus device clock */
-    double last_end_s[LANE_COUNT];     /* end of the last operation waited for, by the host's clock */
+    double clock_offset_s;         /* host clock minus device clock */
+    double last_end_s[LANE_COUNT]; /* end of the last operation waited for, by the host's clock */
 } cl_dev;
 
 struct dev_event {

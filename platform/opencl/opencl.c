@@ -20,12 +20,14 @@ static cl_dev *cl_of(dev *device)
     return (cl_dev *)device;
 }
 
-/* Waits until nothing that was given to the device is in use any more, whatever single calls said of it. Where even that fails, the driver may go on
- * writing to what it was given: the device is lost, and nothing of its is freed. */
+/* Waits until nothing that was given to the device is in use any more, whatever single calls said
+ * of it. Where even that fails, the driver may go on writing to what it was given: the device is
+ * lost, and nothing of its is freed. */
 static bool settled(cl_dev *d)
 {
     for (int lane = 0; lane < LANE_COUNT && !d->base.is_lost; lane++)
-        if (d->queues[lane] != NULL && clFinish(d->queues[lane]) != CL_SUCCESS && clFinish(d->queues[lane]) != CL_SUCCESS)
+        if (d->queues[lane] != NULL && clFinish(d->queues[lane]) != CL_SUCCESS &&
+            clFinish(d->queues[lane]) != CL_SUCCESS)
             d->base.is_lost = true;
     return !d->base.is_lost;
 }
@@ -40,7 +42,8 @@ static ley_status event_times(cl_event event, double *start_s, double *end_s, le
     return LEY_OK;
 }
 
-/* When a small write ends, by the host's clock and by the device's stamps; a device time of 0 where it gives none. */
+/* When a small write ends, by the host's clock and by the device's stamps; a device time of 0 where
+ * it gives none. */
 static ley_status stamp(cl_dev *d, cl_mem buffer, double *host_s, double *device_s, ley_error *error)
 {
     static const float zero[16]; /* there for ever: a driver that fails may not have waited */
@@ -54,8 +57,9 @@ static ley_status stamp(cl_dev *d, cl_mem buffer, double *host_s, double *device
     return LEY_OK;
 }
 
-/* Measures, rather than believes, that the device stamps its events, and how far its clock is from the host's: between two writes
- * both clocks must advance alike. Some drivers answer with zeros, others with small constants. */
+/* Measures, rather than believes, that the device stamps its events, and how far its clock is from
+ * the host's: between two writes both clocks must advance alike. Some drivers answer with zeros,
+ * others with small constants. */
 static ley_status compare_clocks(cl_dev *d, ley_error *error)
 {
     cl_int code;
@@ -210,7 +214,8 @@ static ley_status cl_write(dev *device, dev_buffer *buffer, size_t offset, const
 static ley_status cl_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
 {
     const cl_uchar byte = 0xff;
-    CL_TRY(error, clEnqueueFillBuffer(cl_of(device)->queues[LANE_LAUNCH], (cl_mem)buffer, &byte, 1, 0, bytes, 0, NULL, NULL));
+    CL_TRY(error,
+           clEnqueueFillBuffer(cl_of(device)->queues[LANE_LAUNCH], (cl_mem)buffer, &byte, 1, 0, bytes, 0, NULL, NULL));
     return LEY_OK;
 }
 
@@ -286,8 +291,8 @@ static ley_status cl_launch(dev *device, const dev_launch *launch, dev_event **d
     return submit(d, event, code, "clEnqueueNDRangeKernel(d->queues[LANE_LAUNCH], ...)", __LINE__, done, error);
 }
 
-/* Where the device does not stamp its events, an operation began when it was submitted or when its lane came free; a read also
- * not before the kernels that have been waited for. */
+/* Where the device does not stamp its events, an operation began when it was submitted or when its
+ * lane came free; a read also not before the kernels that have been waited for. */
 static void times_of(cl_dev *d, const dev_event *event, dev_times *times)
 {
     double start_s, end_s;
@@ -305,7 +310,8 @@ static ley_status cl_wait(dev *device, dev_event *event, dev_times *times, ley_e
     cl_int code = clWaitForEvents(1, &event->event), run_code = CL_COMPLETE;
     ley_status status = LEY_OK;
     if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
-        clGetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof run_code, &run_code, NULL) == CL_SUCCESS &&
+        clGetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof run_code, &run_code, NULL) ==
+            CL_SUCCESS &&
         run_code < 0)
         code = run_code;
     if (code != CL_SUCCESS)

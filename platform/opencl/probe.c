@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text query; a query that fails leaves an empty text. Blanks around it, which some drivers pad names with, go. */
+/* A text query; a query that fails leaves an empty text. Blanks around it, which some drivers pad
+ * names with, go. */
 static void device_text(cl_device_id id, cl_device_info what, char text[DEV_TEXT])
 {
     char raw[4 * DEV_TEXT] = "";
@@ -29,8 +30,8 @@ static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size,
     return size == sizeof small ? small : large;
 }
 
-/* The card's place on the PCI bus, by the standard extension or by the older one of the vendor that needs it: with it, a card that
- * another path leads to as well is seen to be the same. */
+/* The card's place on the PCI bus, by the standard extension or by the older one of the vendor that
+ * needs it: with it, a card that another path leads to as well is seen to be the same. */
 static void find_card(cl_device_id id, char card[DEV_TEXT])
 {
     struct {
@@ -42,8 +43,8 @@ static void find_card(cl_device_id id, char card[DEV_TEXT])
         snprintf(card, DEV_TEXT, "pci %04x:%02x:%02x", pci.domain, pci.bus, pci.device);
     else if (clGetDeviceInfo(id, PCI_BUS_NV, sizeof bus, &bus, NULL) == CL_SUCCESS &&
              clGetDeviceInfo(id, PCI_SLOT_NV, sizeof slot, &slot, NULL) == CL_SUCCESS)
-        snprintf(card, DEV_TEXT, "pci %04x:%02x:%02x", (unsigned)device_number(id, PCI_DOMAIN_NV, sizeof(cl_uint), 0), bus,
-                 slot >> 3); /* device and function in one byte */
+        snprintf(card, DEV_TEXT, "pci %04x:%02x:%02x", (unsigned)device_number(id, PCI_DOMAIN_NV, sizeof(cl_uint), 0),
+                 bus, slot >> 3); /* device and function in one byte */
 }
 
 static dev_class class_of(cl_device_type type)
@@ -116,7 +117,8 @@ ley_status cl_probe(dev_list *list, ley_error *error)
     cl_uint count = 0;
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && count == 0)) {
-        dev_list_note(list, "OpenCL: no platform is installed that can be loaded (Debian: apt-get install pocl-opencl-icd)");
+        dev_list_note(list,
+                      "OpenCL: no platform is installed that can be loaded (Debian: apt-get install pocl-opencl-icd)");
         return LEY_OK;
     }
     if (code != CL_SUCCESS) {

@@ -56,8 +56,8 @@ ley_status cl_build(dev *device, const dev_source *source, const void *binary, s
     ley_status status = kernel_table_check_build(source, &p->row, error);
     if (status == LEY_OK && binary != NULL)
         status = CL_MADE(error, code, p->program,
-                         clCreateProgramWithBinary(d->context, 1, &d->id, &binary_size,
-                                                   (const unsigned char **)&binary, &binary_code, &code));
+                         clCreateProgramWithBinary(d->context, 1, &d->id, &binary_size, (const unsigned char **)&binary,
+                                                   &binary_code, &code));
     else if (status == LEY_OK)
         status = CL_MADE(error, code, p->program,
                          clCreateProgramWithSource(d->context, 1, (const char **)&source->text, NULL, &code));

@@ -1,15 +1,18 @@
-/* A CUDA driver without a card: the entry points that platform/cuda opens, on host memory. It keeps count of what is alive, checks
- * handles, bounds and contexts, runs the kernels' sums itself, and fails where FAKE_CUDA says:
+/* A CUDA driver without a card: the entry points that platform/cuda opens, on host memory. It keeps
+ * count of what is alive, checks handles, bounds and contexts, runs the kernels' sums itself, and
+ * fails where FAKE_CUDA says:
  *
  *     devices=2,capability=90,init=0,delay_us=0    what there is; delay_us slows each direct sum
  *     fail=cuMemAlloc_v2,at=3,code=2,device=1      the third such call on the second device fails (device=-1: on any)
  *     lost=1                                       and from then on everything on that device
  *     hang=1                                       instead of failing, that call never returns
- *     drag_ms=30                                   copies go on so much longer behind the calls that begin them; one that fails goes on, too
+ *     drag_ms=30                                   copies go on so much longer behind the calls that begin them; one
+ * that fails goes on, too
  *
- * A "machine code" image is what fake_nvrtc.c makes: a line of magic, the architecture, the kernel's name, the -D options. */
+ * A "machine code" image is what fake_nvrtc.c makes: a line of magic, the architecture, the
+ * kernel's name, the -D options. */
 #include "../../platform/cuda/driver_api.h"
-#include "../../platform/tuning_dcs.h"
+#include "methods/dcs/tuning.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -28,8 +31,18 @@ int fake_cuda_fired(void);
 void fake_cuda_reset(void);
 #pragma GCC visibility pop
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201,
-       NO_BINARY = 209, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+enum {
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    NO_BINARY = 209,
+    INVALID_PTX = 218,
+    INVALID_HANDLE = 400,
+    NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700
+};
 enum { MAX_DEVICES = 8, SYMBOL_BYTES = 64000 };
 
 typedef enum kind { CONTEXT, MODULE, MEMORY, HOST, STREAM, EVENT } kind;
@@ -52,7 +65,7 @@ static int live, orphans, calls, fired;
 static double ahead_s[MAX_DEVICES]; /* made-up time of the calibration's kernels */
 static _Thread_local object *current;
 
-/* ---- Settings ------------------------------------------------------------------------------------------------------------ */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 static const char *setting(const char *key)
 {
@@ -80,7 +93,8 @@ static CUresult fault(const char *symbol, int device)
         return CUDA_SUCCESS;
     if (number("lost", 0) && fired > 0)
         return number("code", 719);
-    if (strncmp(name, symbol, length) != 0 || (name[length] != ',' && name[length] != '\0') || ++calls != number("at", 1))
+    if (strncmp(name, symbol, length) != 0 || (name[length] != ',' && name[length] != '\0') ||
+        ++calls != number("at", 1))
         return CUDA_SUCCESS;
     fired++;
     return number("code", 719);
@@ -109,7 +123,7 @@ static CUresult locked_fault(const char *symbol, int device)
         TRY_ON(current->device); \
     } while (0)
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static object *create(kind what, int device, size_t size)
 {
@@ -164,7 +178,8 @@ static CUresult destroy(kind what, const void *handle, const char *symbol)
     return code;
 }
 
-/* The bytes [pointer, pointer + size) of device memory in the current context; NULL when they are not all of one allocation. */
+/* The bytes [pointer, pointer + size) of device memory in the current context; NULL when they are
+ * not all of one allocation. */
 static unsigned char *range(CUdeviceptr pointer, size_t size)
 {
     unsigned char *found = NULL;
@@ -210,7 +225,7 @@ void fake_cuda_reset(void)
     orphans = calls = fired = 0;
 }
 
-/* ---- Devices and contexts ------------------------------------------------------------------------------------------------ */
+/* ---- Devices and contexts -------------------------------------------------------------------- */
 
 CUresult cuInit(unsigned flags)
 {
@@ -263,10 +278,20 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 {
     const int table[][2] = {
-        {CUDA_MAX_THREADS_PER_BLOCK, 1024}, {CUDA_MAX_BLOCK_DIM_X, 1024}, {CUDA_MAX_BLOCK_DIM_Y, 1024}, {CUDA_MAX_BLOCK_DIM_Z, 64},
-        {CUDA_MAX_GRID_DIM_X, 2147483647},  {CUDA_MAX_GRID_DIM_Y, 65535}, {CUDA_MAX_GRID_DIM_Z, 65535}, {CUDA_CLOCK_RATE_KHZ, 1000000},
-        {CUDA_MAX_SHARED_PER_BLOCK, 49152}, {CUDA_MULTIPROCESSOR_COUNT, 1}, {CUDA_PCI_BUS_ID, 16 + device},
-        {CUDA_PCI_DEVICE_ID, 0},            {CUDA_PCI_DOMAIN_ID, 0},      {CUDA_COMPUTE_MAJOR, number("capability", 90) / 10},
+        {CUDA_MAX_THREADS_PER_BLOCK, 1024},
+        {CUDA_MAX_BLOCK_DIM_X, 1024},
+        {CUDA_MAX_BLOCK_DIM_Y, 1024},
+        {CUDA_MAX_BLOCK_DIM_Z, 64},
+        {CUDA_MAX_GRID_DIM_X, 2147483647},
+        {CUDA_MAX_GRID_DIM_Y, 65535},
+        {CUDA_MAX_GRID_DIM_Z, 65535},
+        {CUDA_CLOCK_RATE_KHZ, 1000000},
+        {CUDA_MAX_SHARED_PER_BLOCK, 49152},
+        {CUDA_MULTIPROCESSOR_COUNT, 1},
+        {CUDA_PCI_BUS_ID, 16 + device},
+        {CUDA_PCI_DEVICE_ID, 0},
+        {CUDA_PCI_DOMAIN_ID, 0},
+        {CUDA_COMPUTE_MAJOR, number("capability", 90) / 10},
         {CUDA_COMPUTE_MINOR, number("capability", 90) % 10},
     };
     TRY_ON(device);
@@ -321,7 +346,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
     return CUDA_SUCCESS;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 {
@@ -448,7 +473,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
     return CUDA_SUCCESS;
 }
 
-/* ---- Modules ------------------------------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 static dcs_spec parse_options(const char *options)
 {
@@ -468,7 +493,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     int architecture = 0, length = 0;
     (void)count, (void)options, (void)values;
     TRY_CURRENT;
-    if (sscanf(image, "fake image\n%7[a-z]_%d\n%31[a-z_]\n%n", form, &architecture, kernel, &length) != 3 || length == 0)
+    if (sscanf(image, "fake image\n%7[a-z]_%d\n%31[a-z_]\n%n", form, &architecture, kernel, &length) != 3 ||
+        length == 0)
         return INVALID_IMAGE;
     if (strcmp(form, "sm") == 0 && architecture != number("capability", 90))
         return NO_BINARY;
@@ -514,7 +540,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, CUmodule modu
     return CUDA_SUCCESS;
 }
 
-/* ---- Streams and events -------------------------------------------------------------------------------------------------- */
+/* ---- Streams and events ---------------------------------------------------------------------- */
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
@@ -583,7 +609,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
     return CUDA_SUCCESS;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------------- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static int32_t int_at(void **arguments, int i)
 {
@@ -611,13 +637,14 @@ static double real_at(const void *bytes, bool is_double, size_t i)
     return as_double;
 }
 
-/* The launch's atoms as {x, y, z, q} relative to the lattice origin, whichever way they are packed; from constant memory where the
- * kernel reads that, never from the buffer then. */
+/* The launch's atoms as {x, y, z, q} relative to the lattice origin, whichever way they are packed;
+ * from constant memory where the kernel reads that, never from the buffer then. */
 static CUresult unpack(const object *module, void **arguments, double (**atoms)[4])
 {
     const dcs_spec *spec = &module->spec;
     const bool is_double = spec->sum == LEY_SPEC_SUM_DOUBLE, placed = LEY_ATOMS_ARE_PLACED(spec->atoms, spec->sum);
-    const size_t first = (size_t)int_at(arguments, 1), count = (size_t)int_at(arguments, 2), bytes = placed || is_double ? 32 : 16;
+    const size_t first = (size_t)int_at(arguments, 1), count = (size_t)int_at(arguments, 2),
+                 bytes = placed || is_double ? 32 : 16;
     const CUdeviceptr start = spec->atoms == LEY_ATOMS_CONSTANT ? (CUdeviceptr)module->bytes : pointer_at(arguments, 0);
     const unsigned char *packed = range(start, (first + count) * bytes);
     double(*a)[4] = packed != NULL ? calloc(count, sizeof *a) : NULL;
@@ -691,10 +718,12 @@ static float chain_step(const char *kernel, const float *in, float x)
     return strcmp(kernel, "roots") == 0 ? 1 / sqrtf(x) : strcmp(kernel, "exps") == 0 ? exp2f(-x) : in[0] * x + in[1];
 }
 
-/* The calibration's kernels. It checks one step of theirs and times many: one is done, the time for many made up. */
+/* The calibration's kernels. It checks one step of theirs and times many: one is done, the time for
+ * many made up. */
 static CUresult run_chains(const object *module, const unsigned grid[3], const unsigned block[3], void **arguments)
 {
-    const size_t chains = strcmp(module->kernel, "multiply_adds") == 0 ? 16 : 8, n = (size_t)grid[0] * block[0] * chains;
+    const size_t chains = strcmp(module->kernel, "multiply_adds") == 0 ? 16 : 8,
+                 n = (size_t)grid[0] * block[0] * chains;
     const float *in = (const float *)(const void *)range(pointer_at(arguments, 0), n * sizeof *in);
     float *out = (float *)(void *)range(pointer_at(arguments, 2), n * sizeof *out);
     if (in == NULL || out == NULL)
@@ -707,8 +736,9 @@ static CUresult run_chains(const object *module, const unsigned grid[3], const u
     return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                        unsigned block_z, unsigned shared_bytes, CUstream stream, void **arguments, void **extra)
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **arguments,
+                        void **extra)
 {
     const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
     (void)shared_bytes, (void)extra;

@@ -1,6 +1,6 @@
-/* NVRTC that compiles nothing: an image is the architecture, the kernel's name and its -D options, which fake_cuda.c reads.
- * FAKE_NVRTC: "archs=90" the one architecture it knows; "count=1" how many it says it knows; "hide=1" it fails to list them;
- * "fail=1" no dcs compiles. */
+/* NVRTC that compiles nothing: an image is the architecture, the kernel's name and its -D options,
+ * which fake_cuda.c reads. FAKE_NVRTC: "archs=90" the one architecture it knows; "count=1" how many
+ * it says it knows; "hide=1" it fails to list them; "fail=1" no dcs compiles. */
 #include "../../platform/cuda/driver_api.h"
 
 #include <stdio.h>
@@ -47,7 +47,8 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const 
     (void)headers, (void)header_texts, (void)header_names;
     nvrtcProgram p = calloc(1, sizeof *p);
     snprintf(p->kernel, sizeof p->kernel, "%.*s", (int)strcspn(name, "."), name);
-    if (strstr(source, "__global__") == NULL || strstr(source, p->kernel) == NULL || strstr(source, "#include") != NULL) {
+    if (strstr(source, "__global__") == NULL || strstr(source, p->kernel) == NULL ||
+        strstr(source, "#include") != NULL) {
         free(p);
         return INVALID_INPUT;
     }
@@ -74,10 +75,12 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *con
         else
             used += (size_t)snprintf(program->options + used, sizeof program->options - used, " %s", options[i]);
     for (int line = 1; number("fail", 0) && strcmp(program->kernel, "dcs") == 0 && line <= LOG_LINES; line++)
-        logged += (size_t)snprintf(program->log + logged, sizeof program->log - logged, "line %d: the fake compiler\n", line);
+        logged +=
+            (size_t)snprintf(program->log + logged, sizeof program->log - logged, "line %d: the fake compiler\n", line);
     if (logged > 0)
         return COMPILATION;
-    return strchr(program->architecture, '_') != NULL && atoi(strchr(program->architecture, '_') + 1) >= number("archs", 90)
+    return strchr(program->architecture, '_') != NULL &&
+                   atoi(strchr(program->architecture, '_') + 1) >= number("archs", 90)
                ? 0
                : INVALID_OPTION;
 }
@@ -96,7 +99,8 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log)
 
 static int print(nvrtcProgram program, char *image, size_t size)
 {
-    return snprintf(image, size, "fake image\n%s\n%s\n%s\n", program->architecture, program->kernel, program->options) + 1;
+    return snprintf(image, size, "fake image\n%s\n%s\n%s\n", program->architecture, program->kernel, program->options) +
+           1;
 }
 
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t *size)

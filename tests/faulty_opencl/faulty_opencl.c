@@ -1,5 +1,6 @@
-/* OpenCL with faults on demand, to be loaded before the real one (LD_PRELOAD): it stands over the functions that leyden calls, passes them on, and
- * at the n-th call of one of them does what FAULTY_OPENCL says:
+/* OpenCL with faults on demand, to be loaded before the real one (LD_PRELOAD): it stands over the
+ * functions that leyden calls, passes them on, and at the n-th call of one of them does what
+ * FAULTY_OPENCL says:
  *
  *     call=clWaitForEvents,at=3,fault=early,device=0,ever=1,drag_ms=100
  *
@@ -12,7 +13,8 @@
  *              hang     it never returns
  *              never    it is begun, and never ends
  *              delay    it takes half a second longer
- *              zero, scale, slight, nan, garbage    what is read is 0, twice as much, 1.001 times as much, no number, or random
+ *              zero, scale, slight, nan, garbage    what is read is 0, twice as much, 1.001 times as much, no number,
+ * or random
  *
  * When the fault has struck, the file that FAULTY_OPENCL_SAYS names is there. */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -37,7 +39,7 @@ static cl_device_id devices[MOST_DEVICES];
 static cl_uint device_count;
 static int calls;
 
-/* ---- Settings ------------------------------------------------------------------------------------------------------------- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 static const char *setting(const char *key)
 {
@@ -104,7 +106,7 @@ static void *real_of(const char *name)
     return address;
 }
 
-/* ---- Whose an object is --------------------------------------------------------------------------------------------------- */
+/* ---- Whose an object is ---------------------------------------------------------------------- */
 
 static cl_device_id of_context(cl_context context)
 {
@@ -173,7 +175,7 @@ static cl_device_id of_event(cl_event event)
     return of_context(context);
 }
 
-/* ---- Calls that return a status --------------------------------------------------------------------------------------------- */
+/* ---- Calls that return a status -------------------------------------------------------------- */
 
 /* A function over the real one of the same name. */
 #define REAL(name) \
@@ -206,20 +208,27 @@ static cl_device_id of_event(cl_event event)
     }
 
 STATUS(clGetPlatformIDs, NULL, (cl_uint most, cl_platform_id *ids, cl_uint *count), (most, ids, count))
-STATUS(clGetPlatformInfo, NULL, (cl_platform_id id, cl_platform_info what, size_t size, void *value, size_t *needed), (id, what, size, value, needed))
-STATUS(clGetDeviceInfo, id, (cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed), (id, what, size, value, needed))
+STATUS(clGetPlatformInfo, NULL, (cl_platform_id id, cl_platform_info what, size_t size, void *value, size_t *needed),
+       (id, what, size, value, needed))
+STATUS(clGetDeviceInfo, id, (cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed),
+       (id, what, size, value, needed))
 STATUS(clGetEventInfo, of_event(event), (cl_event event, cl_event_info what, size_t size, void *value, size_t *needed),
        (event, what, size, value, needed))
-STATUS(clGetEventProfilingInfo, of_event(event), (cl_event event, cl_profiling_info what, size_t size, void *value, size_t *needed),
+STATUS(clGetEventProfilingInfo, of_event(event),
+       (cl_event event, cl_profiling_info what, size_t size, void *value, size_t *needed),
        (event, what, size, value, needed))
-STATUS(clGetProgramBuildInfo, id, (cl_program program, cl_device_id id, cl_program_build_info what, size_t size, void *value, size_t *needed),
+STATUS(clGetProgramBuildInfo, id,
+       (cl_program program, cl_device_id id, cl_program_build_info what, size_t size, void *value, size_t *needed),
        (program, id, what, size, value, needed))
-STATUS(clGetProgramInfo, of_program(program), (cl_program program, cl_program_info what, size_t size, void *value, size_t *needed),
+STATUS(clGetProgramInfo, of_program(program),
+       (cl_program program, cl_program_info what, size_t size, void *value, size_t *needed),
        (program, what, size, value, needed))
 STATUS(clBuildProgram, of_program(program),
-       (cl_program program, cl_uint count, const cl_device_id *ids, const char *options, void(CL_CALLBACK *done)(cl_program, void *), void *context),
+       (cl_program program, cl_uint count, const cl_device_id *ids, const char *options,
+        void(CL_CALLBACK *done)(cl_program, void *), void *context),
        (program, count, ids, options, done, context))
-STATUS(clSetKernelArg, of_kernel(kernel), (cl_kernel kernel, cl_uint i, size_t size, const void *value), (kernel, i, size, value))
+STATUS(clSetKernelArg, of_kernel(kernel), (cl_kernel kernel, cl_uint i, size_t size, const void *value),
+       (kernel, i, size, value))
 STATUS(clFlush, of_queue(queue), (cl_command_queue queue), (queue))
 STATUS(clReleaseCommandQueue, of_queue(queue), (cl_command_queue queue), (queue))
 STATUS(clReleaseContext, of_context(context), (cl_context context), (context))
@@ -228,7 +237,8 @@ STATUS(clReleaseKernel, of_kernel(kernel), (cl_kernel kernel), (kernel))
 STATUS(clReleaseMemObject, of_memory(memory), (cl_mem memory), (memory))
 STATUS(clReleaseProgram, of_program(program), (cl_program program), (program))
 WAITING(clFinish, of_queue(queue), (cl_command_queue queue), (queue))
-WAITING(clWaitForEvents, count > 0 ? of_event(events[0]) : NULL, (cl_uint count, const cl_event *events), (count, events))
+WAITING(clWaitForEvents, count > 0 ? of_event(events[0]) : NULL, (cl_uint count, const cl_event *events),
+        (count, events))
 
 cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint most, cl_device_id *ids, cl_uint *count)
 {
@@ -240,13 +250,15 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint most
         return CL_SUCCESS;
     const cl_int code = real(platform, type, most, ids, count);
     pthread_mutex_lock(&mutex);
-    for (cl_uint i = 0; code == CL_SUCCESS && ids != NULL && count != NULL && i < *count && i < most && device_count < MOST_DEVICES; i++)
+    for (cl_uint i = 0;
+         code == CL_SUCCESS && ids != NULL && count != NULL && i < *count && i < most && device_count < MOST_DEVICES;
+         i++)
         devices[device_count++] = ids[i];
     pthread_mutex_unlock(&mutex);
     return is_fault(now, "early") ? error_code : code;
 }
 
-/* ---- Calls that make an object ----------------------------------------------------------------------------------------------- */
+/* ---- Calls that make an object --------------------------------------------------------------- */
 
 #define MAKING(type, name, owner, parameters, arguments) \
     type name parameters \
@@ -267,22 +279,27 @@ MAKING(cl_context, clCreateContext, ids[0],
        (const cl_context_properties *properties, cl_uint count, const cl_device_id *ids,
         void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *context, cl_int *code),
        (properties, count, ids, notify, context, code))
-MAKING(cl_command_queue, clCreateCommandQueue, id, (cl_context context, cl_device_id id, cl_command_queue_properties properties, cl_int *code),
+MAKING(cl_command_queue, clCreateCommandQueue, id,
+       (cl_context context, cl_device_id id, cl_command_queue_properties properties, cl_int *code),
        (context, id, properties, code))
-MAKING(cl_mem, clCreateBuffer, of_context(context), (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code),
+MAKING(cl_mem, clCreateBuffer, of_context(context),
+       (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code),
        (context, flags, size, host, code))
 MAKING(cl_program, clCreateProgramWithSource, of_context(context),
-       (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *code), (context, count, texts, lengths, code))
+       (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *code),
+       (context, count, texts, lengths, code))
 MAKING(cl_program, clCreateProgramWithBinary, of_context(context),
-       (cl_context context, cl_uint count, const cl_device_id *ids, const size_t *lengths, const unsigned char **binaries, cl_int *codes, cl_int *code),
+       (cl_context context, cl_uint count, const cl_device_id *ids, const size_t *lengths,
+        const unsigned char **binaries, cl_int *codes, cl_int *code),
        (context, count, ids, lengths, binaries, codes, code))
-MAKING(cl_kernel, clCreateKernel, of_program(program), (cl_program program, const char *name, cl_int *code), (program, name, code))
+MAKING(cl_kernel, clCreateKernel, of_program(program), (cl_program program, const char *name, cl_int *code),
+       (program, name, code))
 MAKING(void *, clEnqueueMapBuffer, of_queue(queue),
-       (cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size, cl_uint count,
-        const cl_event *after, cl_event *event, cl_int *code),
+       (cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size,
+        cl_uint count, const cl_event *after, cl_event *event, cl_int *code),
        (queue, memory, blocking, flags, offset, size, count, after, event, code))
 
-/* ---- Commands ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static void *end_later(void *context)
 {
@@ -333,31 +350,33 @@ static cl_int ended(cl_command_queue queue, cl_event *event)
     const cl_int code = real(__VA_ARGS__); \
     return is_fault(now, "early") ? error_code : code
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint axes, const size_t *offset, const size_t *global, const size_t *local,
-                              cl_uint count, const cl_event *after, cl_event *event)
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint axes, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint count, const cl_event *after,
+                              cl_event *event)
 {
     REAL(clEnqueueNDRangeKernel);
     const int now = strikes(__func__, of_queue(queue));
     COMMAND(now, 0, queue, kernel, axes, offset, global, local, w.count, list, event);
 }
 
-cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_size, size_t offset, size_t size, cl_uint count,
-                           const cl_event *after, cl_event *event)
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_size,
+                           size_t offset, size_t size, cl_uint count, const cl_event *after, cl_event *event)
 {
     REAL(clEnqueueFillBuffer);
     const int now = strikes(__func__, of_queue(queue));
     COMMAND(now, 0, queue, memory, pattern, pattern_size, offset, size, w.count, list, event);
 }
 
-cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped, cl_uint count, const cl_event *after, cl_event *event)
+cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped, cl_uint count,
+                               const cl_event *after, cl_event *event)
 {
     REAL(clEnqueueUnmapMemObject);
     const int now = strikes(__func__, of_queue(queue));
     COMMAND(now, 0, queue, memory, mapped, w.count, list, event);
 }
 
-cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size, const void *bytes, cl_uint count,
-                            const cl_event *after, cl_event *event)
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
+                            const void *bytes, cl_uint count, const cl_event *after, cl_event *event)
 {
     REAL(clEnqueueWriteBuffer);
     const int now = strikes(__func__, of_queue(queue)), early = is_fault(now, "early");
@@ -390,8 +409,8 @@ static void spoil(void *bytes, size_t size)
     }
 }
 
-cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size, void *bytes, cl_uint count,
-                           const cl_event *after, cl_event *event)
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
+                           void *bytes, cl_uint count, const cl_event *after, cl_event *event)
 {
     REAL(clEnqueueReadBuffer);
     const int now = strikes(__func__, of_queue(queue));

@@ -1,0 +1,147 @@
+#include "core/atoms.h"
+#include "error.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but finite */
+
+struct ley_atoms {
+    size_t n;
+    double *position_A, *charge_e, *radius_A; /* one block, in this order */
+    double low_A[3], high_A[3], total_charge_e;
+    bool is_kept; /* a driver may still read the numbers */
+};
+
+static ley_status check_atom(size_t i, const double *position_A, double charge_e, double radius_A, ley_error *error)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (!(fabs(position_A[axis]) <= farthest_A))
+            return ley_fail(error, LEY_ERROR_INPUT, "atom %zu: %c = %g A is not within 1e8 A", i + 1, 'x' + axis,
+                            position_A[axis]);
+    if (!(fabs(charge_e) <= 1e6))
+        return ley_fail(error, LEY_ERROR_INPUT, "atom %zu: charge %g e is not within 1e6 e", i + 1, charge_e);
+    if (!(radius_A >= 0 && radius_A <= farthest_A))
+        return ley_fail(error, LEY_ERROR_INPUT, "atom %zu: radius %g A is not a length", i + 1, radius_A);
+    return LEY_OK;
+}
+
+ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error)
+{
+    if (n == 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "no atoms");
+    if (n > INT32_MAX)
+        return ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than %d", n, INT32_MAX);
+    const ley_status status =
+        memory_check_one("the atoms", (double)n * LEY_ATOM_NUMBERS * sizeof(double), "fewer atoms", error);
+    if (status != LEY_OK)
+        return status;
+    ley_atoms *a = calloc(1, sizeof *a);
+    double *numbers = calloc(LEY_ATOM_NUMBERS * n, sizeof(double));
+    if (a == NULL || numbers == NULL) {
+        free(a);
+        free(numbers);
+        return ley_fail_memory(error, LEY_ATOM_NUMBERS * n * sizeof(double), "atoms");
+    }
+    a->n = n;
+    a->position_A = numbers;
+    a->charge_e = numbers + 3 * n;
+    a->radius_A = numbers + 4 * n;
+    *atoms = a;
+    return LEY_OK;
+}
+
+double *ley_atoms_numbers(ley_atoms *atoms)
+{
+    return atoms->position_A;
+}
+
+ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
+{
+    double low_A[3], high_A[3], total_charge_e = 0;
+    memcpy(low_A, atoms->position_A, sizeof low_A);
+    memcpy(high_A, atoms->position_A, sizeof high_A);
+    for (size_t i = 0; i < atoms->n; i++) {
+        const double *position_A = atoms->position_A + 3 * i;
+        ley_status status = check_atom(i, position_A, atoms->charge_e[i], atoms->radius_A[i], error);
+        if (status != LEY_OK)
+            return status;
+        for (int axis = 0; axis < 3; axis++) {
+            low_A[axis] = position_A[axis] < low_A[axis] ? position_A[axis] : low_A[axis];
+            high_A[axis] = position_A[axis] > high_A[axis] ? position_A[axis] : high_A[axis];
+        }
+        total_charge_e += atoms->charge_e[i];
+    }
+    memcpy(atoms->low_A, low_A, sizeof low_A);
+    memcpy(atoms->high_A, high_A, sizeof high_A);
+    atoms->total_charge_e = total_charge_e;
+    return LEY_OK;
+}
+
+ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
+                            ley_atoms **atoms, ley_error *error)
+{
+    ley_atoms *a;
+    ley_status status = ley_atoms_allocate(n, &a, error);
+    if (status != LEY_OK)
+        return status;
+    memcpy(a->position_A, position_A, 3 * n * sizeof(double));
+    memcpy(a->charge_e, charge_e, n * sizeof(double));
+    if (radius_A != NULL)
+        memcpy(a->radius_A, radius_A, n * sizeof(double));
+    status = ley_atoms_complete(a, error);
+    if (status != LEY_OK) {
+        ley_atoms_destroy(a);
+        return status;
+    }
+    *atoms = a;
+    return LEY_OK;
+}
+
+void ley_atoms_destroy(ley_atoms *atoms)
+{
+    if (atoms == NULL)
+        return;
+    if (!atoms->is_kept)
+        free(atoms->position_A);
+    free(atoms);
+}
+
+void *ley_atoms_keep(ley_atoms *atoms)
+{
+    atoms->is_kept = true;
+    return atoms->position_A;
+}
+
+size_t ley_atoms_count(const ley_atoms *atoms)
+{
+    return atoms->n;
+}
+
+const double *ley_atoms_positions_A(const ley_atoms *atoms)
+{
+    return atoms->position_A;
+}
+
+const double *ley_atoms_charges_e(const ley_atoms *atoms)
+{
+    return atoms->charge_e;
+}
+
+const double *ley_atoms_radii_A(const ley_atoms *atoms)
+{
+    return atoms->radius_A;
+}
+
+double ley_atoms_total_charge_e(const ley_atoms *atoms)
+{
+    return atoms->total_charge_e;
+}
+
+void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])
+{
+    memcpy(low_A, atoms->low_A, sizeof atoms->low_A);
+    memcpy(high_A, atoms->high_A, sizeof atoms->high_A);
+}

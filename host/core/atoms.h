@@ -1,0 +1,23 @@
+/* Atoms that are still to be filled in, and what drivers hold of them. */
+#ifndef LEY_CORE_ATOMS_H
+#define LEY_CORE_ATOMS_H
+
+#include "leyden.h"
+
+enum { LEY_ATOM_NUMBERS = 5 };
+
+/* Atoms of zeros, which the caller fills and completes before anyone else sees them. Errors: as
+ * ley_atoms_create() for n. */
+ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error);
+
+/* [5 n]: all positions, then all charges, then all radii. */
+double *ley_atoms_numbers(ley_atoms *atoms);
+
+/* From now on the numbers, which it returns, are not freed with the atoms: a driver that does not
+ * return may still read them. */
+void *ley_atoms_keep(ley_atoms *atoms);
+
+/* Checks the numbers as ley_atoms_create() does and takes bounds and total charge. */
+ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
+
+#endif

@@ -1,0 +1,66 @@
+/* Every method in plain double precision, written from its formula and nothing else: the judge of
+ * the kernels. */
+#ifndef LEY_REFERENCE_H
+#define LEY_REFERENCE_H
+
+#include "core/expression.h"
+#include "leyden.h"
+
+/* A sum at a point: its value, and the sum of the absolute values of its terms, in the same unit,
+ * which is what errors are judged against: where terms nearly cancel, a float sum has the digits of
+ * its terms. Where rounding decides whether a term counts, the value may be lower by as much as
+ * `lower` (<= 0) and higher by as much as `higher` (>= 0). */
+typedef struct reference_value {
+    double value, absolute, lower, higher;
+} reference_value;
+
+/* Direct Coulomb summation at one point: phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C as in
+ * ley_coulomb_constant(). */
+reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], double coulomb_constant, double r_min_A);
+
+/* Multiple Debye-Hueckel at one point, in kT/e: phi(r) = C/eps_s sum_j q_j/d_j exp(-kappa (d_j -
+ * R_j)) / (1 + kappa R_j), without the screening where kappa < 1e-9/A. Infinite on an atom with a
+ * charge; an atom without one counts for nothing, wherever it is. */
+reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
+
+/* Single Debye-Hueckel at one point, in kT/e: charge, dipole and quadrupole about the centre of the
+ * atoms' bounding box, of a sphere of radius max |r_j - c| + R_j. Not finite at the centre. Source:
+ * the Debye-Hueckel field of a sphere's multipoles, as APBS has it. */
+double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
+
+/* A short-range sum at one point: phi(r) = constant sum q_j f(max(d, r_min)) over all atoms and all
+ * their images at distances d < a; `e` is the expression where there is one. Pairs within 1e-6 a of
+ * the cutoff may count or not: that is between lower and higher; of functions that vanish there,
+ * what a change of the distance by 2e-7 of it does. A Lennard-Jones or Buckingham pair has two
+ * terms, its repulsion and its attraction; any other pair has one. Not a number when the cell is
+ * degenerate. */
+reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
+                                      const double point_A[3], double constant, double r_min_A);
+
+/* What a job sums, whatever its method: term LEY_TERM_... of cl/spec.h, or LEY_PAIR_SPEC_... with
+ * `range`. */
+typedef struct reference_terms {
+    int term;
+    double constant; /* in front of the sum */
+    const ley_atoms *atoms;
+    double r_min_A;
+    double kappa_per_A;           /* of LEY_TERM_MDH */
+    const ley_short_range *range; /* of a pair function */
+    const expression *formula;    /* of LEY_PAIR_SPEC_EXPRESSION */
+} reference_terms;
+
+/* The sum at a point. */
+reference_value reference_sum(const reference_terms *terms, const double point_A[3]);
+
+/* eps of atom j beside the probe, kcal/mol. */
+double reference_eps(const ley_short_range *s, size_t j);
+
+/* Whether two double-precision sums at one point are the same but for rounding. */
+bool reference_agrees(const reference_value *a, const reference_value *b);
+
+/* Where the images are that a short-range sum looks at, as reference.cl reads it: for each axis
+ * {vector, 0} and {dual vector, how many vectors the reach is; negative: not periodic along it}.
+ * False for a cell without volume. */
+bool reference_cell(const ley_short_range *s, double cell[6][4]);
+
+#endif

@@ -1,0 +1,578 @@
+/* Two kernels with a step on the host between them. link_atoms puts each atom into the list of its
+ * bin and counts; the counts come back, four bytes a bin, and their sums say where the overflow
+ * goes: a scan on the device would take kernels of its own to save what is less than an atom's
+ * position a bin. Then fill_bins brings each list into the order of the atoms' index, so that slots
+ * do not depend on who came first. */
+#include "methods/cutoff/device_binning.h"
+
+#include "error.h"
+#include "parallel.h"
+#include "program.h"
+#include "run/self_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 128, CHUNK = 1 << 15 };
+
+/* Lists are gone through once for every few of their atoms: longer ones would take a work-item
+ * longer than all the others together. */
+enum { MOST_IN_A_BIN = 128 };
+
+static const double most_share = 0.75; /* of the device's memory */
+
+typedef struct binner {
+    dev *device;
+    const binning_plan *plan;
+    const ley_atoms *atoms;
+    dev_program *link, *fill;
+    dev_buffer *position, *charge, *count, *head, *next, *records;
+    dev_staging *counts; /* [bins + 2]: link_atoms' gm_count */
+    int32_t *first;      /* [bins + 1]: fill_bins' gm_extra */
+    dev_buffer *slots, *extra;
+    device_bins result;
+    bool is_trial; /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
+} binner;
+
+const char *device_binning_obstacle(const cutoff_problem *p)
+{
+    const binning_options *o = &p->plan.options;
+    if (o->periodic[0] || o->periodic[1] || o->periodic[2])
+        return "the cell is periodic";
+    return o->keep_neutral || p->more != NULL ? "the pair function is not of charges" : NULL;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static bool fits(const binner *b, int64_t extra_bins)
+{
+    const dev_info *info = b->device->info;
+    const double n = (double)ley_atoms_count(b->atoms), bins = (double)b->plan->bins,
+                 slots = (bins + (double)extra_bins) * (double)b->plan->options.depth * 16;
+    if (info->max_allocation_bytes > 0 && fmax(24 * n, fmax(slots, 4 * bins + 8)) > (double)info->max_allocation_bytes)
+        return false;
+    return info->global_bytes == 0 ||
+           (24 + 8 + 4 + 16) * n + 12 * bins + slots <= most_share * (double)info->global_bytes;
+}
+
+static bool groups_fit(const binner *b)
+{
+    const size_t most = b->device->info->max_groups[0],
+                 items = (size_t)fmax((double)ley_atoms_count(b->atoms), (double)b->plan->bins);
+    return b->device->info->max_work_group >= GROUP && (most == 0 || (items + GROUP - 1) / GROUP <= most);
+}
+
+static bool make(binner *b, size_t bytes, dev_access access, dev_buffer **buffer)
+{
+    return b->device->backend->buffer_create(b->device, bytes, access, buffer, NULL) == LEY_OK;
+}
+
+static bool make_buffers(binner *b)
+{
+    const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
+    return make(b, 24 * n, DEV_READ_ONLY, &b->position) && make(b, 8 * n, DEV_READ_ONLY, &b->charge) &&
+           make(b, 4 * (bins + 2), DEV_READ_WRITE, &b->count) && make(b, 4 * bins, DEV_READ_WRITE, &b->head) &&
+           make(b, 4 * n, DEV_READ_WRITE, &b->next) && make(b, 16 * n, DEV_READ_WRITE, &b->records) &&
+           b->device->backend->staging_create(b->device, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
+}
+
+static void destroy(binner *b, dev_buffer **buffer)
+{
+    if (*buffer != NULL)
+        b->device->backend->buffer_destroy(b->device, *buffer);
+    *buffer = NULL;
+}
+
+/* All but the programs, and but the bins, which the caller takes or destroys. */
+static void clear(binner *b)
+{
+    dev_buffer **const buffers[] = {&b->position, &b->charge, &b->count, &b->head, &b->next, &b->records};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        destroy(b, buffers[i]);
+    if (b->counts != NULL)
+        b->device->backend->staging_destroy(b->device, b->counts);
+    b->counts = NULL;
+    free(b->first);
+    b->first = NULL;
+}
+
+static ley_status upload(binner *b, ley_error *error)
+{
+    const dev_backend *backend = b->device->backend;
+    const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
+    void *zeros = calloc(bins + 2, 4);
+    if (zeros == NULL)
+        return ley_fail_memory(error, 4 * (bins + 2), "bins of atoms");
+    ley_status status = backend->write(b->device, b->position, 0, ley_atoms_positions_A(b->atoms), 24 * n, error);
+    if (status == LEY_OK)
+        status = backend->write(b->device, b->charge, 0, ley_atoms_charges_e(b->atoms), 8 * n, error);
+    if (status == LEY_OK)
+        status = backend->write(b->device, b->count, 0, zeros, 4 * (bins + 2), error);
+    if (status == LEY_OK)
+        status = backend->write(b->device, b->head, 0, zeros, 4 * bins, error);
+    free(zeros);
+    return status;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static ley_status launch(const binner *b, dev_program *program, size_t items, size_t count,
+                         const dev_argument *arguments, dev_event **done, ley_error *error)
+{
+    const dev_launch what = {.program = program,
+                             .groups = {(items + GROUP - 1) / GROUP, 1, 1},
+                             .group_size = {GROUP, 1, 1},
+                             .argument_count = count,
+                             .arguments = arguments};
+    return b->device->backend->launch(b->device, &what, done, error);
+}
+
+static dev_argument numbers(const double x[3], double fourth)
+{
+    const double all[4] = {x[0], x[1], x[2], fourth};
+    return dev_argument_bytes(all, sizeof all);
+}
+
+static ley_status launch_link(const binner *b, dev_event **done, ley_error *error)
+{
+    const binning_plan *p = b->plan;
+    const int32_t n[4] = {(int32_t)p->n[0], (int32_t)p->n[1], (int32_t)p->n[2], (int32_t)p->bins};
+    double low[3], high[3], bins_per_A[3], zero[3];
+    for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
+        low[axis] = -p->reach_A;
+        high[axis] = (double)(p->lattice.n[axis] - 1) * p->lattice.spacing_A[axis] + p->reach_A;
+        bins_per_A[axis] = 1 / p->side_A[axis];
+        zero[axis] = (double)p->origin_bin[axis];
+    }
+    const dev_argument arguments[] = {
+        dev_argument_buffer(b->position),
+        dev_argument_buffer(b->charge),
+        dev_argument_int((int32_t)ley_atoms_count(b->atoms)),
+        numbers(p->lattice.origin_A, p->options.charge_scale),
+        numbers(low, 0),
+        numbers(high, 0),
+        numbers(p->side_A, 0),
+        numbers(bins_per_A, 0),
+        numbers(zero, 0),
+        dev_argument_bytes(n, sizeof n),
+        dev_argument_buffer(b->count),
+        dev_argument_buffer(b->head),
+        dev_argument_buffer(b->next),
+        dev_argument_buffer(b->records),
+    };
+    return launch(b, b->link, ley_atoms_count(b->atoms), sizeof arguments / sizeof arguments[0], arguments, done,
+                  error);
+}
+
+/* Reads a buffer into staging, after `after`, and waits for both. */
+static ley_status fetch(const binner *b, dev_buffer *buffer, size_t bytes, dev_staging *staging, dev_event *after,
+                        ley_error *error)
+{
+    const dev_backend *backend = b->device->backend;
+    dev_event *done = NULL;
+    ley_status status = backend->read(b->device, buffer, 0, staging, bytes, after, &done, error);
+    const ley_status before =
+        after != NULL ? backend->wait(b->device, after, NULL, status == LEY_OK ? error : NULL) : LEY_OK;
+    if (status == LEY_OK)
+        status = backend->wait(b->device, done, NULL, before == LEY_OK ? error : NULL);
+    return status != LEY_OK ? status : before;
+}
+
+static ley_status make_lists(binner *b, ley_error *error)
+{
+    dev_event *done = NULL;
+    ley_status status = upload(b, error);
+    if (status == LEY_OK)
+        status = launch_link(b, &done, error);
+    return status == LEY_OK ? fetch(b, b->count, 4 * ((size_t)b->plan->bins + 2), b->counts, done, error) : status;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+typedef struct chunk_sum {
+    int64_t binned, overflow, extra;
+    int32_t least, longest;
+} chunk_sum;
+
+typedef struct sums {
+    const int32_t *count;
+    int32_t *first;
+    int64_t bins;
+    int32_t depth;
+    chunk_sum *chunks;
+} sums;
+
+static inline int32_t extra_of(const sums *s, int64_t bin)
+{
+    return s->count[bin] > s->depth ? (s->count[bin] - 1) / s->depth : 0;
+}
+
+static void add_up(void *context, size_t first, size_t last)
+{
+    const sums *s = context;
+    for (size_t c = first; c < last; c++) {
+        chunk_sum sum = {.binned = 0};
+        for (int64_t bin = (int64_t)c * CHUNK; bin < (int64_t)(c + 1) * CHUNK && bin < s->bins; bin++) {
+            const int32_t count = s->count[bin];
+            sum.binned += count;
+            sum.overflow += count > s->depth ? count - s->depth : 0;
+            sum.extra += extra_of(s, bin);
+            sum.least = count < sum.least ? count : sum.least;
+            sum.longest = count > sum.longest ? count : sum.longest;
+        }
+        s->chunks[c] = sum;
+    }
+}
+
+/* chunks[c].extra is what those before it have. */
+static void set_first(void *context, size_t first, size_t last)
+{
+    const sums *s = context;
+    for (size_t c = first; c < last; c++) {
+        int64_t at = s->bins + s->chunks[c].extra;
+        for (int64_t bin = (int64_t)c * CHUNK; bin < (int64_t)(c + 1) * CHUNK && bin < s->bins; bin++) {
+            s->first[bin] = (int32_t)at;
+            at += extra_of(s, bin);
+        }
+    }
+}
+
+static ley_status sum_counts(binner *b, ley_error *error)
+{
+    device_bins *r = &b->result;
+    const int32_t *count = b->counts->bytes;
+    const size_t chunks = (size_t)((b->plan->bins + CHUNK - 1) / CHUNK);
+    sums s = {.count = count,
+              .bins = b->plan->bins,
+              .depth = b->plan->options.depth,
+              .chunks = calloc(chunks, sizeof *s.chunks)};
+    b->first = s.first = malloc(((size_t)s.bins + 1) * sizeof *s.first);
+    if (s.chunks == NULL || s.first == NULL) {
+        free(s.chunks);
+        return ley_fail_memory(error, ((size_t)s.bins + 1) * sizeof *s.first, "bins for overflow");
+    }
+    parallel_ranges(chunks, add_up, &s);
+    int32_t least = 0;
+    r->outside = count[s.bins];
+    r->neutral = count[s.bins + 1];
+    for (size_t c = 0; c < chunks; c++) {
+        const int64_t extra = s.chunks[c].extra;
+        r->binned += s.chunks[c].binned;
+        r->overflow += s.chunks[c].overflow;
+        r->longest = s.chunks[c].longest > r->longest ? s.chunks[c].longest : r->longest;
+        least = s.chunks[c].least < least ? s.chunks[c].least : least;
+        s.chunks[c].extra = r->extra_bins;
+        r->extra_bins += extra;
+    }
+    const bool right = least == 0 && r->outside >= 0 && r->neutral >= 0 &&
+                       r->binned + r->outside + r->neutral == (int64_t)ley_atoms_count(b->atoms);
+    if (right && s.bins + r->extra_bins <= INT32_MAX) {
+        parallel_ranges(chunks, set_first, &s);
+        s.first[s.bins] = (int32_t)(s.bins + r->extra_bins);
+    }
+    free(s.chunks);
+    return right ? LEY_OK
+                 : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                            "%s: of %zu atoms %lld are in bins, %lld out of reach, %lld without charge",
+                            b->device->info->name, ley_atoms_count(b->atoms), (long long)r->binned,
+                            (long long)r->outside, (long long)r->neutral);
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+static ley_status fill(binner *b, ley_error *error)
+{
+    const dev_backend *backend = b->device->backend;
+    const int32_t bins = (int32_t)b->plan->bins, depth = b->plan->options.depth;
+    const float far[4] = {BINNING_FAR_A, BINNING_FAR_A, BINNING_FAR_A, 0};
+    ley_status status =
+        b->extra != NULL ? backend->write(b->device, b->extra, 0, b->first, 4 * ((size_t)bins + 1), error) : LEY_OK;
+    const dev_argument arguments[] = {
+        dev_argument_buffer(b->count),
+        dev_argument_buffer(b->head),
+        dev_argument_buffer(b->next),
+        dev_argument_buffer(b->records),
+        dev_argument_buffer(b->extra != NULL ? b->extra : b->count),
+        dev_argument_int(bins),
+        dev_argument_int(depth),
+        dev_argument_bytes(far, sizeof far),
+        dev_argument_buffer(b->slots),
+    };
+    dev_event *done = NULL;
+    if (status == LEY_OK)
+        status = launch(b, b->fill, (size_t)bins, sizeof arguments / sizeof arguments[0], arguments, &done, error);
+    return status == LEY_OK ? backend->wait(b->device, done, NULL, error) : status;
+}
+
+/* Makes room for the slots, and fills them. */
+static ley_status make_slots(binner *b, ley_error *error)
+{
+    const size_t bins = (size_t)b->plan->bins, all = bins + (size_t)b->result.extra_bins;
+    const size_t slots = all * (size_t)b->plan->options.depth + CUTOFF_SPARE_SLOTS;
+    if (b->result.longest > MOST_IN_A_BIN)
+        b->result.declined = "a bin holds more than 128 atoms";
+    else if (all > INT32_MAX || !fits(b, b->result.extra_bins) || !make(b, slots * 16, DEV_READ_WRITE, &b->slots) ||
+             (b->result.extra_bins > 0 && !make(b, 4 * (bins + 1), DEV_READ_ONLY, &b->extra)))
+        b->result.declined = "its memory is too small";
+    if (b->result.declined != NULL)
+        return LEY_OK;
+    const ley_status status = b->is_trial ? b->device->backend->poison(b->device, b->slots, slots * 16, error) : LEY_OK;
+    return status == LEY_OK ? fill(b, error) : status;
+}
+
+/* Programs, plan and atoms are set. */
+static ley_status run(binner *b, ley_error *error)
+{
+    b->result = (device_bins){.bins = b->plan->bins};
+    if (!groups_fit(b))
+        b->result.declined = "its launches are too small";
+    else if (!fits(b, 0) || !make_buffers(b))
+        b->result.declined = "its memory is too small";
+    ley_status status = LEY_OK;
+    if (b->result.declined == NULL) {
+        status = make_lists(b, error);
+        if (status == LEY_OK)
+            status = sum_counts(b, error);
+        if (status == LEY_OK)
+            status = make_slots(b, error);
+    }
+    clear(b);
+    if (status != LEY_OK || b->result.declined != NULL) {
+        destroy(b, &b->slots);
+        destroy(b, &b->extra);
+    }
+    return status;
+}
+
+/* ---- Self-test ------------------------------------------------------------------------------- */
+
+enum { TRIAL_ATOMS = 9000, CLUSTERED = 1000 };
+
+/* A small problem, and what the host makes of it. */
+typedef struct trial {
+    ley_atoms *atoms;
+    binning_plan plan;
+    binned_atoms *binned;
+} trial;
+
+/* Atoms anywhere, some out of reach, without charge, on corners of bins, where a product that is
+ * not rounded shows, and the first ones in clusters: bins that go on in one more, and in many. */
+static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **atoms, ley_error *error)
+{
+    const ley_lattice *l = &plan->lattice;
+    double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
+    if (position_A == NULL)
+        return ley_fail_memory(error, 4 * n * sizeof(double), "the self-test");
+    uint32_t state = 1989;
+    for (size_t i = 0; i < n; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const double u = self_test_fraction(&state), side_A = plan->side_A[axis],
+                         length_A = (double)(l->n[axis] - 1) * l->spacing_A[axis];
+            const double anywhere_A = u * (length_A + 2.5 * plan->reach_A) - 1.25 * plan->reach_A;
+            const double corner_A = floor(8 * u - 1) * side_A,
+                         cluster_A = ((axis == 0 ? (double)(i % 20) / 2 : 2) - 1 + 0.9 * u) * side_A;
+            const bool is_in_cluster = i < CLUSTERED && (i % 10 == 6 || i % 100 == 8);
+            position_A[3 * i + (size_t)axis] = l->origin_A[axis] + (i % 10 == 3     ? corner_A
+                                                                    : is_in_cluster ? cluster_A
+                                                                                    : anywhere_A);
+        }
+        charge_e[i] = i % 13 == 5 ? 0 : 2 * self_test_fraction(&state) - 1;
+    }
+    ley_status status = ley_atoms_create(n, position_A, charge_e, NULL, atoms, error);
+    free(position_A);
+    return status;
+}
+
+static ley_status trial_create(const dev *device, trial *t, ley_error *error)
+{
+    const ley_lattice lattice = {.n = {21, 18, 19}, .spacing_A = {0.3, 0.31, 0.29}, .origin_A = {0, 40, -3}};
+    binning_options o;
+    binning_options_default(&o);
+    o.cutoff_A = 2.1;
+    o.side_A[0] = 1.1;
+    o.side_A[1] = 1.3;
+    o.side_A[2] = 0.7;
+    o.depth = 5;
+    o.spare_bins = 1;
+    o.charge_scale = 1.1;
+    o.with_index = true;
+    *t = (trial){.atoms = NULL};
+    const double one[4] = {0, 0, 0, 1}; /* an atom: with sides given, none matters to the plan */
+    ley_atoms *any = NULL;
+    ley_status status = ley_atoms_create(1, one, one + 3, NULL, &any, error);
+    if (status == LEY_OK)
+        status = binning_prepare(any, &lattice, &o, &t->plan, error);
+    ley_atoms_destroy(any);
+    if (status == LEY_OK)
+        status = make_atoms(&t->plan, (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? 300 : TRIAL_ATOMS,
+                            &t->atoms, error);
+    if (status == LEY_OK)
+        status = binning_fill(&t->plan, t->atoms, NULL, &t->binned, error);
+    return status == LEY_OK ? binning_add_extra(t->binned, NULL, error) : status;
+}
+
+static void trial_destroy(trial *t)
+{
+    binning_destroy(t->binned);
+    ley_atoms_destroy(t->atoms);
+}
+
+/* Whether a buffer begins with these bytes. */
+static ley_status compare(const binner *b, const char *what, dev_buffer *buffer, size_t offset, const void *right,
+                          size_t bytes, ley_error *error)
+{
+    dev_staging *staging = NULL;
+    ley_status status = b->device->backend->staging_create(b->device, offset + bytes, &staging, error);
+    if (status != LEY_OK)
+        return status;
+    status = fetch(b, buffer, offset + bytes, staging, NULL, error);
+    if (status == LEY_OK && memcmp((const char *)staging->bytes + offset, right, bytes) != 0)
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed on %s: %s are not the host's",
+                          b->device->info->name, what);
+    b->device->backend->staging_destroy(b->device, staging);
+    return status;
+}
+
+static ley_status compare_bins(const binner *b, const trial *t, ley_error *error)
+{
+    const binned_atoms *right = t->binned;
+    const size_t bins = (size_t)right->bins, slot_bytes = (size_t)right->depth * sizeof *right->slot;
+    int32_t *first = malloc((bins + 1) * sizeof *first);
+    if (first == NULL)
+        return ley_fail_memory(error, (bins + 1) * sizeof *first, "the self-test");
+    for (size_t bin = 0; bin <= bins; bin++)
+        first[bin] = (int32_t)(right->bins + right->extra_first[bin]);
+    ley_status status = compare(b, "slots", b->slots, 0, right->slot, bins * slot_bytes, error);
+    if (status == LEY_OK)
+        status = compare(b, "slots of the overflow", b->slots, bins * slot_bytes, right->extra_slot,
+                         (size_t)right->extra_bins * slot_bytes, error);
+    if (status == LEY_OK)
+        status = compare(b, "bins of the overflow", b->extra, 0, first, (bins + 1) * sizeof *first, error);
+    free(first);
+    return status;
+}
+
+/* Counts, lists, in an order of their own, and records, as link_atoms may leave them. */
+static void list_host_bins(const trial *t, int32_t *count, int32_t *head, int32_t *next, float (*record)[4])
+{
+    const binned_atoms *b = t->binned;
+    for (int64_t i = 0; i < b->bins * b->depth + b->overflow; i++) {
+        const int64_t o = i - b->bins * b->depth;
+        const int32_t bin = o < 0 ? (int32_t)(i / b->depth) : b->overflow_bin[o],
+                      atom = o < 0 ? b->index[i] : b->overflow_index[o];
+        if (atom < 0)
+            continue;
+        memcpy(record[atom], o < 0 ? b->slot[i] : b->overflow_slot[o], sizeof record[atom]);
+        int32_t *before = &head[bin];
+        if (count[bin]++ % 3 == 2) /* behind the first one */
+            before = &next[head[bin] - 1];
+        next[atom] = *before;
+        *before = atom + 1;
+    }
+}
+
+static ley_status write_lists(binner *b, const trial *t, ley_error *error)
+{
+    const size_t n = ley_atoms_count(t->atoms), bins = (size_t)t->plan.bins;
+    const dev_backend *backend = b->device->backend;
+    int32_t *count = calloc(2 * bins + 2 + 5 * n, sizeof *count), *head = count + bins + 2, *next = head + bins;
+    float(*record)[4] = (float(*)[4])(void *)(next + n);
+    if (count == NULL)
+        return ley_fail_memory(error, (2 * bins + 5 * n) * sizeof *count, "the self-test");
+    list_host_bins(t, count, head, next, record);
+    ley_status status = backend->write(b->device, b->count, 0, count, 4 * (bins + 2), error);
+    if (status == LEY_OK)
+        status = backend->write(b->device, b->head, 0, head, 4 * bins, error);
+    if (status == LEY_OK)
+        status = backend->write(b->device, b->next, 0, next, 4 * n, error);
+    if (status == LEY_OK)
+        status = backend->write(b->device, b->records, 0, record, 16 * n, error);
+    for (size_t bin = 0; bin < bins + 2; bin++)
+        ((int32_t *)b->counts->bytes)[bin] = bin < bins ? count[bin] : 0;
+    ((int32_t *)b->counts->bytes)[bins] = (int32_t)(t->binned->outside + t->binned->neutral);
+    free(count);
+    return status;
+}
+
+/* fill_bins alone, on lists that the host made. */
+static ley_status test_fill(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    (void)context;
+    trial t;
+    ley_status status = trial_create(device, &t, error);
+    binner b = {.device = device, .plan = &t.plan, .atoms = t.atoms, .fill = program, .is_trial = true};
+    if (status == LEY_OK && !make_buffers(&b))
+        status = ley_fail_memory(error, (size_t)t.plan.slot_bytes, "the self-test");
+    if (status == LEY_OK)
+        status = write_lists(&b, &t, error);
+    if (status == LEY_OK)
+        status = sum_counts(&b, error);
+    if (status == LEY_OK)
+        status = make_slots(&b, error);
+    if (status == LEY_OK)
+        status = b.result.declined != NULL ? ley_fail(error, LEY_ERROR_DEVICE, "%s", b.result.declined)
+                                           : compare_bins(&b, &t, error);
+    clear(&b);
+    destroy(&b, &b.slots);
+    destroy(&b, &b.extra);
+    trial_destroy(&t);
+    return status;
+}
+
+/* link_atoms, and then fill_bins, which has passed. */
+static ley_status test_link(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    trial t;
+    ley_status status = trial_create(device, &t, error);
+    binner b = {
+        .device = device, .plan = &t.plan, .atoms = t.atoms, .link = program, .fill = context, .is_trial = true};
+    if (status == LEY_OK)
+        status = run(&b, error);
+    if (status == LEY_OK)
+        status = b.result.declined != NULL ? ley_fail(error, LEY_ERROR_DEVICE, "%s", b.result.declined)
+                                           : compare_bins(&b, &t, error);
+    if (status == LEY_OK && (b.result.outside != t.binned->outside || b.result.neutral != t.binned->neutral))
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "self-test of binning failed on %s: it counts other atoms than the host", device->info->name);
+    destroy(&b, &b.slots);
+    destroy(&b, &b.extra);
+    trial_destroy(&t);
+    return status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static bool get_programs(binner *b)
+{
+    char link[64], filling[64];
+    snprintf(link, sizeof link, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", LEY_SPEC_SUM_DOUBLE, LEY_ROOT_STANDARD);
+    snprintf(filling, sizeof filling, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", LEY_SPEC_SUM_FLOAT,
+             LEY_ROOT_STANDARD);
+    return program_get(b->device, "fill_bins", filling, NULL, test_fill, NULL, &b->fill, NULL, NULL) == LEY_OK &&
+           program_get(b->device, "link_atoms", link, NULL, test_link, b->fill, &b->link, NULL, NULL) == LEY_OK;
+}
+
+ley_status device_binning_run(dev *device, const cutoff_problem *problem, dev_buffer **slots, dev_buffer **extra,
+                              device_bins *counts, ley_error *error)
+{
+    binner b = {
+        .device = device, .plan = &problem->plan, .atoms = problem->atoms, .result = {.bins = problem->plan.bins}};
+    ley_status status = LEY_OK;
+    b.result.declined = device_binning_obstacle(problem);
+    if (b.result.declined == NULL && !device->info->has_double)
+        b.result.declined = "it has no double precision";
+    if (b.result.declined == NULL && !get_programs(&b))
+        b.result.declined = "its kernels do not build or are wrong there";
+    if (b.result.declined == NULL)
+        status = run(&b, error);
+    dev_program *const programs[] = {b.link, b.fill};
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        if (programs[i] != NULL)
+            device->backend->program_destroy(device, programs[i]);
+    *slots = b.slots;
+    *extra = b.extra;
+    *counts = b.result;
+    return status;
+}

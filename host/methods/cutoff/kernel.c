@@ -1,0 +1,414 @@
+#include "methods/cutoff/kernel.h"
+
+#include "clock.h"
+#include "core/sizes.h"
+#include "error.h"
+#include "memory.h"
+#include "methods/cutoff/self_test.h"
+#include "program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Chosen, built, tested ------------------------------------------------------------------- */
+
+/* The self-test runs the kernel as a job does, on a program that is not this kernel's own yet. */
+static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    const cutoff_kernel *kernel = context;
+    cutoff_kernel trial = {.device = device,
+                           .facts = kernel->facts,
+                           .choice = kernel->choice,
+                           .program = program,
+                           .problem = kernel->problem};
+    ley_status status = cutoff_self_test(&trial, error);
+    trial.program = NULL; /* the caller's */
+    cutoff_kernel_destroy(&trial);
+    return status;
+}
+
+ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cutoff_problem *problem,
+                                cutoff_kernel *kernel, ley_error *error)
+{
+    *kernel = (cutoff_kernel){.device = device, .problem = problem};
+    ley_status status = calibrate_get(device, &kernel->facts, error);
+    if (status == LEY_OK)
+        status = tuning_cutoff(device->info, &kernel->facts, wish, &kernel->choice, error);
+    if (status != LEY_OK)
+        return status;
+    tuning_cutoff_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
+    return program_get(device, "cutoff", kernel->options, problem->prelude, test_program, kernel, &kernel->program,
+                       &kernel->from_cache, error);
+}
+
+void cutoff_kernel_destroy(cutoff_kernel *k)
+{
+    const dev_backend *b = k->device->backend;
+    dev_buffer *const buffers[] = {k->table, k->homes, k->slots, k->more, k->extra};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (buffers[i] != NULL)
+            b->buffer_destroy(k->device, buffers[i]);
+    if (k->program != NULL)
+        b->program_destroy(k->device, k->program);
+    *k = (cutoff_kernel){.device = k->device};
+}
+
+/* ---- What a region looks at ------------------------------------------------------------------ */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How far the points of a region that the lattice has reach along an axis. */
+static double extent_A(const cutoff_kernel *k, const cutoff_problem *p, int axis)
+{
+    return (double)(least(k->region[axis], p->lattice.n[axis]) - 1) * p->lattice.spacing_A[axis];
+}
+
+/* Whether a bin so many steps from home has a corner within reach of a region whose lowest point is
+ * anywhere in home. */
+static bool in_reach(const cutoff_kernel *k, const cutoff_problem *p, const int64_t step[3])
+{
+    double r2_A2 = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double side_A = p->plan.side_A[axis], low_A = (double)step[axis] * side_A;
+        const double above_A = low_A - side_A - extent_A(k, p, axis), below_A = -(low_A + side_A),
+                     d_A = fmax(fmax(above_A, below_A), 0);
+        r2_A2 += d_A * d_A;
+    }
+    return r2_A2 <= p->plan.reach_A * p->plan.reach_A;
+}
+
+/* How far a bin's middle is from a region's, squared and in cutoffs, where the region's lowest
+ * point is in the middle of home. */
+static double distance2(const cutoff_kernel *k, const cutoff_problem *p, const int32_t entry[4])
+{
+    double r2 = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double d = ((double)entry[axis] * p->plan.side_A[axis] - extent_A(k, p, axis) / 2) / p->cutoff_A;
+        r2 += d * d;
+    }
+    return r2;
+}
+
+/* Puts the bins that may cover a region before the others, which keep their order: the closest
+ * first, but no more of them than matter. */
+static void sort_close(cutoff_kernel *k, const cutoff_problem *p, int32_t (*table)[4])
+{
+    enum { MOST_CLOSE = 128 };
+    k->n_close = 0;
+    for (int i = 0; i < k->n_table; i++) {
+        int32_t entry[4];
+        const double r2 = distance2(k, p, table[i]);
+        int at = k->n_close;
+        if (r2 > 0.5 || (at == MOST_CLOSE && r2 >= distance2(k, p, table[at - 1])))
+            continue;
+        while (at > 0 && distance2(k, p, table[at - 1]) > r2)
+            at--;
+        memcpy(entry, table[i], sizeof entry);
+        memmove(table + at + 1, table + at, (size_t)(i - at) * sizeof *table);
+        memcpy(table[at], entry, sizeof entry);
+        k->n_close += k->n_close < MOST_CLOSE;
+    }
+}
+
+/* The "spherical" neighbourhood of a region: {dx, dy, dz, offset}, in the order of the bins. */
+static ley_status make_table(cutoff_kernel *k, const cutoff_problem *p, int32_t (**table)[4], ley_error *error)
+{
+    const binning_plan *plan = &p->plan;
+    int64_t above[3], bins = 1, step[3];
+    for (int axis = 0; axis < 3; axis++) {
+        above[axis] = (int64_t)floor((plan->reach_A + extent_A(k, p, axis)) / plan->side_A[axis]) + 1;
+        bins *= plan->below[axis] + above[axis] + 1;
+    }
+    int32_t(*made)[4] = malloc((size_t)bins * sizeof *made);
+    if (made == NULL)
+        return ley_fail_memory(error, (size_t)bins * sizeof *made, "a table of bins");
+    k->n_table = 0;
+    for (step[2] = -plan->below[2]; step[2] <= above[2]; step[2]++)
+        for (step[1] = -plan->below[1]; step[1] <= above[1]; step[1]++)
+            for (step[0] = -plan->below[0]; step[0] <= above[0]; step[0]++)
+                if (in_reach(k, p, step)) {
+                    int32_t *entry = made[k->n_table++];
+                    for (int axis = 0; axis < 3; axis++)
+                        entry[axis] = (int32_t)step[axis];
+                    entry[3] = (int32_t)((step[2] * plan->n[1] + step[1]) * plan->n[0] + step[0]);
+                }
+    k->n_close = 0;
+    if (p->fringe[1] > 0)
+        sort_close(k, p, made);
+    *table = made;
+    return LEY_OK;
+}
+
+/* For each region along each axis: its home's number along it, and where home begins, from the
+ * region's lowest point. */
+static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, int32_t (**homes)[2], ley_error *error)
+{
+    const int64_t count = k->regions[0] + k->regions[1] + k->regions[2];
+    int32_t(*made)[2] = malloc((size_t)count * sizeof *made), (*entry)[2] = made;
+    if (made == NULL)
+        return ley_fail_memory(error, (size_t)count * sizeof *made, "a table of regions");
+    int64_t stride = 1;
+    for (int axis = 0; axis < 3; stride *= p->plan.n[axis++])
+        for (int64_t r = 0; r < k->regions[axis]; r++, entry++) {
+            const double low_A = (double)(r * k->region[axis]) * p->lattice.spacing_A[axis],
+                         side_A = p->plan.side_A[axis];
+            const double home = floor(low_A / side_A);
+            const float from = (float)((home * side_A - low_A) * p->unit_per_A);
+            (*entry)[0] = (int32_t)(((int64_t)home + p->plan.origin_bin[axis]) * stride);
+            memcpy(&(*entry)[1], &from, sizeof from);
+        }
+    *homes = made;
+    return LEY_OK;
+}
+
+/* ---- On the device --------------------------------------------------------------------------- */
+
+/* In parts, between which a job can be cancelled. */
+static ley_status write_bytes(cutoff_kernel *k, dev_buffer *buffer, int64_t offset, const void *bytes, int64_t size,
+                              ley_error *error)
+{
+    const int64_t most = (int64_t)256 << 20;
+    const atomic_bool *cancelled = k->problem->plan.options.cancelled;
+    for (int64_t done = 0, part; done < size; done += part) {
+        part = size - done < most ? size - done : most;
+        if (cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        const ley_status status = k->device->backend->write(k->device, buffer, (size_t)(offset + done),
+                                                            (const char *)bytes + done, (size_t)part, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}
+
+static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int64_t capacity, dev_buffer **buffer,
+                         ley_error *error)
+{
+    const dev_info *info = k->device->info;
+    if (info->max_allocation_bytes > 0 && (uint64_t)capacity > info->max_allocation_bytes)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: the bins need %s, more than its largest buffer", info->name,
+                        ley_size((double)capacity).s);
+    ley_status status = memory_check_one("a copy of the bins for the processor as a device",
+                                         info->device_class == DEV_CPU ? (double)capacity : 0,
+                                         "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
+    if (status == LEY_OK)
+        status = k->device->backend->buffer_create(k->device, (size_t)capacity, DEV_READ_ONLY, buffer, error);
+    return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;
+}
+
+static ley_status upload_table(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+{
+    int32_t(*table)[4] = NULL;
+    ley_status status = make_table(k, p, &table, error);
+    const int64_t bytes = k->n_table * (int64_t)sizeof *table;
+    if (status == LEY_OK && k->choice.spec.table == LEY_ATOMS_CONSTANT &&
+        (uint64_t)bytes > k->device->info->constant_bytes)
+        status = ley_fail(error, LEY_ERROR_NO_DEVICE,
+                          "%s: variant %s: its %d bins around a region are more than constant memory holds",
+                          k->device->info->name, k->choice.variant, k->n_table);
+    if (status == LEY_OK)
+        status = upload(k, table, bytes, bytes, &k->table, error);
+    free(table);
+    return status;
+}
+
+static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+{
+    int32_t(*homes)[2] = NULL;
+    const int64_t bytes = (k->regions[0] + k->regions[1] + k->regions[2]) * (int64_t)sizeof *homes;
+    ley_status status = make_homes(k, p, &homes, error);
+    if (status == LEY_OK)
+        status = upload(k, homes, bytes, bytes, &k->homes, error);
+    free(homes);
+    return status;
+}
+
+/* Bins, and behind them those of the overflow, whose numbers are those of the bins counted on. */
+static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+{
+    const binned_atoms *binned = p->binned;
+    const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
+    const int64_t slot_bytes = sizeof *binned->slot, more_bytes = sizeof *p->more;
+    const int64_t room = slots + extra + CUTOFF_SPARE_SLOTS;
+    ley_status status = upload(k, binned->slot, slots * slot_bytes, room * slot_bytes, &k->slots, error);
+    if (status == LEY_OK && p->more != NULL)
+        status = upload(k, p->more, (slots + extra) * more_bytes, room * more_bytes, &k->more, error);
+    if (status != LEY_OK || !p->with_extra)
+        return status;
+    int32_t *first = malloc(((size_t)binned->bins + 1) * sizeof *first);
+    if (first == NULL)
+        return ley_fail_memory(error, (size_t)binned->bins * sizeof *first, "bins for overflow");
+    for (int64_t bin = 0; bin <= binned->bins; bin++)
+        first[bin] = (int32_t)(binned->bins + binned->extra_first[bin]);
+    const int64_t bytes = (binned->bins + 1) * (int64_t)sizeof *first;
+    status = upload(k, first, bytes, bytes, &k->extra, error);
+    free(first);
+    return status == LEY_OK
+               ? write_bytes(k, k->slots, slots * slot_bytes, binned->extra_slot, extra * slot_bytes, error)
+               : status;
+}
+
+static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+{
+    const dev_info *info = k->device->info;
+    for (int axis = 0; axis < 2; axis++)
+        if (info->max_groups[axis] > 0 && (uint64_t)k->regions[axis] > info->max_groups[axis])
+            return ley_fail(error, LEY_ERROR_NO_DEVICE,
+                            "%s: a plane of %lld x %lld points has more regions than a launch may have", info->name,
+                            (long long)p->lattice.n[0], (long long)p->lattice.n[1]);
+    return LEY_OK;
+}
+
+ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+{
+    k->problem = p;
+    tuning_cutoff_region(&k->choice.spec, k->region);
+    for (int axis = 0; axis < 3; axis++)
+        k->regions[axis] = (p->lattice.n[axis] + k->region[axis] - 1) / k->region[axis];
+    for (int axis = 0; axis < 3; axis++)
+        if (k->region[axis] != CUTOFF_LAYER) /* what bins are laid out for */
+            return ley_fail(error, LEY_ERROR_DEVICE, "variant %s: its regions are not of %d points along %c",
+                            k->choice.variant, CUTOFF_LAYER, 'x' + axis);
+    ley_status status = check_groups(k, p, error);
+    if (status == LEY_OK)
+        status = upload_table(k, p, error);
+    if (status == LEY_OK)
+        status = upload_homes(k, p, error);
+    return status == LEY_OK && k->slots == NULL ? upload_bins(k, p, error) : status;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+static padded_slab rows_of(const cutoff_kernel *k, int64_t planes)
+{
+    const int64_t *n = k->problem->lattice.n;
+    return (padded_slab){.n_x = n[0],
+                         .n_y = n[1],
+                         .padded_x = k->regions[0] * k->region[0],
+                         .padded_y = k->regions[1] * k->region[1],
+                         .planes = planes,
+                         .store = PADDED_FLOAT};
+}
+
+static tiled_slab regions_of(const cutoff_kernel *k, int64_t planes)
+{
+    const int64_t *n = k->problem->lattice.n;
+    return (tiled_slab){
+        .n = {n[0], n[1], planes}, .region = {k->region[0], k->region[1], k->region[2]}, .store = PADDED_FLOAT};
+}
+
+static bool bytes_of(const cutoff_kernel *k, int64_t planes, int64_t *bytes)
+{
+    const padded_slab rows = rows_of(k, planes);
+    const tiled_slab regions = regions_of(k, planes);
+    return k->choice.spec.store == LEY_STORE_ROWS ? padding_bytes(&rows, bytes) : tiled_bytes(&regions, bytes);
+}
+
+bool cutoff_kernel_bytes(const cutoff_kernel *k, int64_t layers, int64_t *bytes)
+{
+    return layers < INT64_MAX / CUTOFF_LAYER && bytes_of(k, layers * CUTOFF_LAYER, bytes);
+}
+
+ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *k, int64_t layers, ley_error *error)
+{
+    int64_t bytes = 0;
+    *run = (cutoff_run){.kernel = k};
+    if (!cutoff_kernel_bytes(k, layers, &bytes))
+        return ley_fail_memory(error, SIZE_MAX, "a slab");
+    return launch_results_create(k->device, bytes, &run->phi, error);
+}
+
+void cutoff_run_destroy(cutoff_run *run)
+{
+    launch_results_destroy(&run->phi);
+}
+
+static dev_argument vector(const double x[4])
+{
+    float rounded[4];
+    for (int i = 0; i < 4; i++)
+        rounded[i] = (float)x[i];
+    return dev_argument_bytes(rounded, sizeof rounded);
+}
+
+/* By how much an atom may lie outside its bin, in units of its side: roundings. */
+static const double slack = 1e-6;
+
+static ley_status launch(void *context, size_t i, dev_event **done, ley_error *error)
+{
+    (void)i;
+    const cutoff_run *run = context;
+    const cutoff_kernel *k = run->kernel;
+    const cutoff_problem *p = k->problem;
+    const cutoff_spec *spec = &k->choice.spec;
+    const double unit = p->unit_per_A, *h = p->lattice.spacing_A, *s = p->plan.side_A;
+    const double side = fmax(s[0], fmax(s[1], s[2]));
+    const int64_t first = run->first / k->region[2],
+                  last = (run->first + run->planes + k->region[2] - 1) / k->region[2];
+    const dev_argument arguments[] = {
+        dev_argument_buffer(k->table),
+        dev_argument_int(k->n_table),
+        dev_argument_buffer(k->homes),
+        dev_argument_int((int32_t)first),
+        dev_argument_buffer(k->slots),
+        dev_argument_buffer(k->more != NULL ? k->more : k->slots),
+        dev_argument_buffer(k->extra != NULL ? k->extra : k->homes),
+        dev_argument_int(k->extra != NULL),
+        vector((double[4]){h[0] * unit, h[1] * unit, h[2] * unit, unit}),
+        vector((double[4]){s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit}),
+        dev_argument_bytes(p->limits, sizeof p->limits),
+        dev_argument_bytes(p->series, sizeof p->series),
+        dev_argument_int(k->n_close),
+        dev_argument_bytes(p->fringe, sizeof p->fringe),
+        dev_argument_buffer(run->phi.buffer),
+    };
+    const bool alone = spec->width > 1;
+    const dev_launch what = {
+        .program = k->program,
+        .groups = {(size_t)k->regions[0], (size_t)k->regions[1], (size_t)(last - first)},
+        .group_size = {alone ? 1 : (size_t)spec->lx, alone ? 1 : (size_t)spec->ly, alone ? 1 : (size_t)spec->lz},
+        .argument_count = sizeof arguments / sizeof arguments[0],
+        .arguments = arguments,
+    };
+    return k->device->backend->launch(k->device, &what, done, error);
+}
+
+ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error)
+{
+    const int64_t n_z = run->kernel->problem->lattice.n[2];
+    run->first = first * CUTOFF_LAYER;
+    run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
+    int64_t bytes = 0;
+    bytes_of(run->kernel, run->planes, &bytes);
+    run->launches = (launches){.device = run->kernel->device,
+                               .total = 1,
+                               .launch = launch,
+                               .context = run,
+                               .results = &run->phi,
+                               .bytes = bytes};
+    return launches_begin(&run->launches, error);
+}
+
+ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, double *store_s,
+                             ley_error *error)
+{
+    const cutoff_kernel *k = run->kernel;
+    const int64_t *n = k->problem->lattice.n;
+    ley_status status = launches_finish(&run->launches, cancelled, error);
+    if (status != LEY_OK)
+        return status;
+    const double start_s = ley_clock_s();
+    float *planes = map + run->first * n[0] * n[1];
+    const padded_slab rows = rows_of(k, run->planes);
+    const tiled_slab regions = regions_of(k, run->planes);
+    const bool is_finite = k->choice.spec.store == LEY_STORE_ROWS
+                               ? padding_crop(&rows, run->phi.staging->bytes, planes)
+                               : transpose_to_rows(&regions, run->phi.staging->bytes, planes);
+    if (store_s != NULL)
+        *store_s = ley_clock_s() - start_s;
+    return is_finite ? LEY_OK : launches_not_finite(&run->launches, error);
+}

@@ -1,0 +1,264 @@
+#include "methods/cutoff/overflow.h"
+
+#include "spec.h"
+
+#include <math.h>
+#include <string.h>
+
+/* cl/pair.h in C: its functions of floats, which one is known where the loop is compiled. */
+typedef float real, scalar;
+typedef struct atom {
+    float x, y, z, w;
+} atom;
+static inline int32_t bits_of(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float real_of(int32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#define LEY_FN static inline __attribute__((always_inline))
+#define LEY_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define LEY_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define LEY_AS_BITS(x) bits_of(x)
+#define LEY_AS_REAL(i) real_of(i)
+#define LEY_ADD_EXPONENT(bits, n) ((int32_t)((uint32_t)(bits) + ((uint32_t)(n) << 23)))
+#define LEY_PAIR_WHICH int which,
+#define LEY_PAIR which
+#include "pair.h"
+
+/* Measured on one core with AVX-512. */
+static const double pairs_per_s = 1.8e9;
+
+enum { VECTOR = 16 }; /* floats */
+
+double overflow_rate(void)
+{
+    return pairs_per_s;
+}
+
+/* 1/sqrt(x). Of 1/sqrtf() compilers make a root, then a reciprocal, from approximations that differ
+ * between processors. Where the function multiplies its error, by exponents or powers, a step more
+ * brings it down to rounding. */
+static inline __attribute__((always_inline)) float root_of(int which, float x)
+{
+    const float y = ley_unscaled_newton_root(x) * LEY_NEWTON_SCALE;
+    return which <= LEY_PAIR_SPEC_TAYLOR4 ? y : y * (1.5f - 0.5f * x * (y * y));
+}
+
+/* Constants of an atom's sums. */
+typedef struct sphere {
+    float cutoff2, r_min2, inverse_a, inverse_a2, outer2, k;
+    atom series;
+    const float *numbers;
+} sphere;
+
+/* From this r/a on, squared, Taylor's functions are computed by outer_value(). */
+static inline __attribute__((always_inline)) float outer_from(int which)
+{
+    return which == LEY_PAIR_SPEC_TAYLOR2                                     ? 0.49f
+           : which == LEY_PAIR_SPEC_TAYLOR3 || which == LEY_PAIR_SPEC_TAYLOR4 ? 0.4225f
+                                                                              : INFINITY;
+}
+
+/* Taylor's functions next to the cutoff: what the polynomial leaves of s^(-1/2) is t^(degree + 1),
+ * t = 1 - s = 1 - r^2/a^2, times a series in t without a zero there. In its place polynomials of
+ * smallest relative error, 2e-7 from outer_from() on: so nothing cancels, and no root is needed. */
+static inline __attribute__((always_inline)) float outer_value(int which, float r2, const sphere *s)
+{
+    const float t = (s->cutoff2 - r2) * s->inverse_a2, t3 = s->inverse_a * t * t * t;
+    if (which == LEY_PAIR_SPEC_TAYLOR2)
+        return t3 *
+               (0.312500052f +
+                t * (0.27342135f +
+                     t * (0.246917266f +
+                          t * (0.209634462f +
+                               t * (0.361590788f +
+                                    t * (-0.598482104f + t * (2.52892204f + t * (-3.5519505f + t * 2.79106122f))))))));
+    if (which == LEY_PAIR_SPEC_TAYLOR3)
+        return t3 * t *
+               (0.273437448f +
+                t * (0.246111573f +
+                     t * (0.224590335f +
+                          t * (0.230783347f +
+                               t * (-0.0318495525f +
+                                    t * (1.56198276f +
+                                         t * (-4.73513668f +
+                                              t * (10.5204104f + t * (-11.9055424f + t * 6.35325666f)))))))));
+    return t3 * (t * t) *
+           (0.2460937f +
+            t * (0.225603191f +
+                 t * (0.20850799f +
+                      t * (0.21704551f +
+                           t * (-0.0359929027f +
+                                t * (1.51265983f + t * (-4.60250049f +
+                                                        t * (10.2206617f + t * (-11.5733628f + t * 6.17396629f)))))))));
+}
+
+static inline __attribute__((always_inline)) float inner_value(int which, float r2, const sphere *s)
+{
+    const float safe = LEY_MAX(r2, s->r_min2);
+    return ley_pair_value(which, safe, root_of(which, safe), s->series, s->k, s->numbers[0], s->numbers[1],
+                          s->numbers[2]);
+}
+
+/* A vector of points. */
+static inline __attribute__((always_inline)) void
+add_vector(int which, float x, float h, float across2, const sphere *s, bool inner, bool outer, float *restrict row)
+{
+    const float factor = which < LEY_PAIR_SPEC_LENNARD_JONES ? s->numbers[0] : 1;
+    for (int32_t i = 0; i < VECTOR; i++) {
+        const float dx = x + (float)i * h, r2 = dx * dx + across2;
+        const float near = inner ? inner_value(which, r2, s) : 0, far = outer ? outer_value(which, r2, s) : 0;
+        const float value = inner && outer ? (r2 < s->outer2 ? near : far) : inner ? near : far;
+        row[i] += factor * (r2 < s->cutoff2 ? value : 0);
+    }
+}
+
+/* Points of a row, whole vectors of them, from the one that is x from the atom along it: those of
+ * the sphere and a few more, which count for nothing. So no remainder is left that would take
+ * longer than the rest. */
+static inline __attribute__((always_inline)) void add_row(int which, float x, float h, float across2, const sphere *s,
+                                                          int32_t n, float *restrict row)
+{
+    const bool cancels = outer_from(which) < 1;
+    for (int32_t i = 0; i < n; i += VECTOR) {
+        const float low = x + (float)i * h, high = low + (VECTOR - 1) * h;
+        const float low2 = low * low, high2 = high * high, least2 = low * high < 0 ? 0 : LEY_MIN(low2, high2);
+        if (!cancels || LEY_MAX(low2, high2) + across2 < s->outer2)
+            add_vector(which, low, h, across2, s, true, false, row + i);
+        else if (least2 + across2 >= s->outer2)
+            add_vector(which, low, h, across2, s, false, true, row + i);
+        else
+            add_vector(which, low, h, across2, s, true, true, row + i);
+    }
+}
+
+/* The same of fewer points than a vector. */
+static inline __attribute__((always_inline)) void add_rest(int which, float x, float h, float across2, const sphere *s,
+                                                           int32_t n, float *restrict row)
+{
+    float whole[VECTOR] = {0};
+    memcpy(whole, row, (size_t)n * sizeof *row);
+    add_row(which, x, h, across2, s, VECTOR, whole);
+    memcpy(row, whole, (size_t)n * sizeof *row);
+}
+
+/* The points 0, h, 2 h, ... nearer than `reach` to cell h + offset, and at most one more at each
+ * end. */
+typedef struct stretch {
+    int32_t low, end;
+} stretch;
+
+static inline __attribute__((always_inline)) stretch stretch_of(int32_t cell, float offset, float reach, float per_h,
+                                                                int32_t first, int32_t last)
+{
+    const int32_t low = cell - (int32_t)((reach - offset) * per_h),
+                  end = cell + (int32_t)((reach + offset) * per_h) + 1;
+    return (stretch){low > first ? low : first, end < last ? end : last};
+}
+
+/* An atom's sphere within some planes. Distances are differences of cells, which are exact, and
+ * offsets. */
+static inline __attribute__((always_inline)) void add_sphere(int which, const overflow_terms *t, const overflow_atom *j,
+                                                             int64_t first, int64_t last, float *plane)
+{
+    const double a = t->cutoff;
+    const float cutoff = (float)a, cutoff2 = (float)(a * a);
+    const sphere s = {.cutoff2 = cutoff2,
+                      .r_min2 = (float)(t->r_min * t->r_min),
+                      .inverse_a = (float)(1 / a),
+                      .inverse_a2 = (float)(1 / (a * a)),
+                      .outer2 = outer_from(which) * cutoff2,
+                      .k = t->k,
+                      .numbers = j->numbers,
+                      .series = {t->series[0], t->series[1], t->series[2], t->series[3]}};
+    const int32_t n_x = (int32_t)t->n[0], n_y = (int32_t)t->n[1];
+    float h[3], per_h[3], offset[3];
+    int32_t cell[3];
+    for (int axis = 0; axis < 3; axis++) {
+        cell[axis] = (int32_t)rint(j->place[axis] / t->spacing[axis]);
+        h[axis] = (float)t->spacing[axis];
+        per_h[axis] = 1 / h[axis];
+        offset[axis] = (float)(j->place[axis] - (double)cell[axis] * t->spacing[axis]);
+    }
+    const stretch planes = stretch_of(cell[2], offset[2], cutoff, per_h[2], (int32_t)first, (int32_t)last);
+    for (int32_t z = planes.low; z < planes.end; z++) {
+        const float dz = (float)(z - cell[2]) * h[2] - offset[2], disc2 = cutoff2 - dz * dz;
+        if (!(disc2 > 0))
+            continue;
+        const stretch rows = stretch_of(cell[1], offset[1], sqrtf(disc2), per_h[1], 0, n_y);
+        for (int32_t y = rows.low; y < rows.end; y++) {
+            const float dy = (float)(y - cell[1]) * h[1] - offset[1], row2 = disc2 - dy * dy,
+                        across2 = dy * dy + dz * dz;
+            if (!(row2 > 0))
+                continue;
+            const stretch chord = stretch_of(cell[0], offset[0], sqrtf(row2), per_h[0], 0, n_x);
+            float *row = plane + ((int64_t)(z - first) * n_y + y) * n_x;
+            int32_t low = chord.low, count = (chord.end - low + VECTOR - 1) / VECTOR * VECTOR;
+            if (chord.end <= low)
+                continue;
+            if (low + count > n_x &&
+                count <= n_x) /* not beyond the row's end, where another thread may be: rather before */
+                low = n_x - count;
+            else if (low + count > n_x)
+                count -= VECTOR;
+            const float x = (float)(low - cell[0]) * h[0] - offset[0];
+            add_row(which, x, h[0], across2, &s, count, row + low);
+            if (low + count < chord.end)
+                add_rest(which, x + (float)count * h[0], h[0], across2, &s, chord.end - low - count, row + low + count);
+        }
+    }
+}
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FOR_THIS_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_THIS_CPU
+#endif
+
+#define ADD(name, number) \
+    FOR_THIS_CPU static void name(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, \
+                                  float *plane) \
+    { \
+        add_sphere(number, t, a, first, last, plane); \
+    }
+ADD(add_coulomb, LEY_PAIR_SPEC_COULOMB)
+ADD(add_shifted, LEY_PAIR_SPEC_SHIFTED)
+ADD(add_taylor2, LEY_PAIR_SPEC_TAYLOR2)
+ADD(add_taylor3, LEY_PAIR_SPEC_TAYLOR3)
+ADD(add_taylor4, LEY_PAIR_SPEC_TAYLOR4)
+ADD(add_yukawa, LEY_PAIR_SPEC_YUKAWA)
+ADD(add_distance_dielectric, LEY_PAIR_SPEC_DISTANCE_DIELECTRIC)
+ADD(add_lennard_jones, LEY_PAIR_SPEC_LENNARD_JONES)
+ADD(add_buckingham, LEY_PAIR_SPEC_BUCKINGHAM)
+
+typedef void add_function(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, float *plane);
+
+static add_function *const functions[] = {
+    [LEY_PAIR_SPEC_COULOMB] = add_coulomb,
+    [LEY_PAIR_SPEC_SHIFTED] = add_shifted,
+    [LEY_PAIR_SPEC_TAYLOR2] = add_taylor2,
+    [LEY_PAIR_SPEC_TAYLOR3] = add_taylor3,
+    [LEY_PAIR_SPEC_TAYLOR4] = add_taylor4,
+    [LEY_PAIR_SPEC_YUKAWA] = add_yukawa,
+    [LEY_PAIR_SPEC_DISTANCE_DIELECTRIC] = add_distance_dielectric,
+    [LEY_PAIR_SPEC_LENNARD_JONES] = add_lennard_jones,
+    [LEY_PAIR_SPEC_BUCKINGHAM] = add_buckingham,
+};
+
+void overflow_add(const overflow_terms *t, const overflow_atom *atoms, size_t n, int64_t first, int64_t last,
+                  float *plane, const atomic_bool *cancelled)
+{
+    add_function *const add = functions[t->pair];
+    for (size_t i = 0; i < n; i++) {
+        if (cancelled != NULL && i % 64 == 0 && atomic_load_explicit(cancelled, memory_order_relaxed))
+            return;
+        add(t, &atoms[i], first, last, plane);
+    }
+}

@@ -1,0 +1,373 @@
+/* A short-range problem for the kernels: units, constants of the pair function, atoms in bins with
+ * their numbers. */
+#include "error.h"
+#include "judge/reference.h"
+#include "memory.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/cutoff/short_range.h"
+#include "parallel.h"
+#include "spec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions that end by saturation have values of at most 1 beyond `near`, which is at least the
+ * unit then; and that must not be too small for a float's range. */
+static const double most_nears = 512; /* in a cutoff */
+
+/* 2^(n - k r) of screened charges is right while the exponent is at least this; the charges are 2^n
+ * times smaller, so that what lies beyond is less than a float can show, and a millionth of that. */
+static const double least_exponent = -125;
+static const int spare_exponents = 20, most_exponents = 80;
+
+static const double log2_e = 1.4426950408889634;
+
+/* What is added to 1/r, in units of the cutoff: minus the Taylor polynomial of s^(-1/2) about 1, in
+ * powers of s = r^2. */
+static const double taylor[][5] = {
+    [LEY_PAIR_TAYLOR2] = {-15.0 / 8, 5.0 / 4, -3.0 / 8},
+    [LEY_PAIR_TAYLOR3] = {-35.0 / 16, 35.0 / 16, -21.0 / 16, 5.0 / 16},
+    [LEY_PAIR_TAYLOR4] = {-315.0 / 128, 105.0 / 32, -189.0 / 64, 45.0 / 32, -35.0 / 128},
+};
+
+double cutoff_problem_r_min_A(const cutoff_problem *p)
+{
+    return fmin(p->r_min_A, p->cutoff_A);
+}
+
+double cutoff_problem_largest_A(const cutoff_problem *p)
+{
+    double largest_A = 0;
+    for (int axis = 0; axis < 3; axis++)
+        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->lattice.spacing_A[axis]));
+    return largest_A;
+}
+
+static bool is_taylor(const cutoff_problem *p)
+{
+    const ley_pair pair = p->range->pair;
+    return pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
+}
+
+static double largest_charge(const ley_atoms *atoms)
+{
+    const double *charge_e = ley_atoms_charges_e(atoms);
+    double largest = 0;
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+        largest = fmax(largest, fabs(charge_e[i]));
+    return largest;
+}
+
+/* Of screened charges how far the exponents reach, and with them the cutoff. */
+static void set_screening(cutoff_problem *p)
+{
+    const double k_per_A = p->range->kappa_per_A * log2_e, largest = largest_charge(p->atoms) * fabs(p->constant);
+    const int exponents = largest > 0 ? ilogb(largest) + 1 + spare_exponents : 0;
+    const int n = exponents < 0 ? 0 : exponents > most_exponents ? most_exponents : exponents;
+    p->series[0] = LEY_EXP2_SHIFT + (float)n;
+    p->charge_scale = ldexp(p->charge_scale, -n);
+    if (k_per_A * p->cutoff_A > n - least_exponent)
+        p->cutoff_A = (n - least_exponent) / k_per_A;
+}
+
+/* What covers a region: twice the largest charge, or more where so many are in reach that their
+ * errors add up. */
+static void set_fringe(cutoff_problem *p)
+{
+    const double a_A = p->cutoff_A, atoms = p->plan.density_per_A3 * 4.19 * a_A * a_A * a_A;
+    const double charge = 2 * largest_charge(p->atoms) * fabs(p->charge_scale) * fmax(1, atoms / 256);
+    p->fringe[0] = (float)(1 / (a_A * p->unit_per_A));
+    p->fringe[2] = (float)(1 / pow(a_A * p->unit_per_A, 2));
+    p->fringe[1] = (float)(charge > 1e-30 ? LEY_COVERED / charge : 0);
+}
+
+static void set_constants(cutoff_problem *p)
+{
+    const ley_pair pair = p->range->pair;
+    const bool ends = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR4; /* LEY_PAIR_ENDS of cl/pair.h */
+    const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A / most_nears) : cutoff_problem_r_min_A(p);
+    p->unit_per_A = ends ? exp2(ceil(-log2(near_A))) : 1; /* a power of two: nothing is rounded by it */
+    p->charge_scale = p->constant * p->unit_per_A;
+    if (pair == LEY_PAIR_YUKAWA)
+        set_screening(p);
+    const double a = p->cutoff_A * p->unit_per_A, r_min = cutoff_problem_r_min_A(p) * p->unit_per_A;
+    const double near = fmax(near_A * p->unit_per_A, r_min);
+    double k = pair == LEY_PAIR_YUKAWA ? p->range->kappa_per_A * log2_e : pair == LEY_PAIR_EXPRESSION ? p->constant : 0;
+    for (int i = 0; i < 5 && is_taylor(p); i++) {
+        const double c = taylor[pair][i] / pow(a, 2 * i + 1);
+        if (i < 4)
+            p->series[i] = (float)c;
+        else
+            k = c;
+    }
+    if (pair == LEY_PAIR_SHIFTED)
+        p->series[0] = (float)(-1 / (a * a));
+    const double limits[4] = {a * a, r_min * r_min, k, near * near};
+    for (int i = 0; i < 4; i++)
+        p->limits[i] = (float)limits[i];
+}
+
+/* The user's function as one line, for a macro. */
+static ley_status make_prelude(cutoff_problem *p, ley_error *error)
+{
+    const char *source = expression_source(p->formula);
+    if (asprintf(&p->prelude, "#define LEY_USER_PAIR %s", source) < 0) {
+        p->prelude = NULL;
+        return ley_fail_memory(error, strlen(source), "a pair function's source");
+    }
+    for (char *c = p->prelude; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+    return LEY_OK;
+}
+
+ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_lattice *lattice,
+                               const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
+                               ley_error *error)
+{
+    *p = (cutoff_problem){
+        .atoms = atoms, .lattice = *lattice, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
+    p->constant = short_range_constant(range, coulomb_constant);
+    set_constants(p);
+    ley_status status = LEY_OK;
+    if (range->pair == LEY_PAIR_EXPRESSION) {
+        status = short_range_expression(range, dielectric, &p->formula, error);
+        if (status == LEY_OK)
+            status = make_prelude(p, error);
+    }
+    if (status == LEY_OK) {
+        binning_options o;
+        binning_options_default(&o);
+        o.cutoff_A = p->cutoff_A;
+        o.depth = range->bin_depth;
+        o.fill = range->bin_fill;
+        o.charge_scale = p->charge_scale;
+        for (int axis = 0; axis < 3; axis++)
+            o.region[axis] = CUTOFF_LAYER;
+        o.keep_neutral = range->pair >= LEY_PAIR_LENNARD_JONES; /* whose numbers are no charges */
+        o.with_index = o.keep_neutral;
+        memcpy(o.periodic, range->periodic, sizeof o.periodic);
+        memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
+        status = binning_prepare(atoms, lattice, &o, &p->plan, error);
+    }
+    if (status == LEY_OK && is_taylor(p))
+        set_fringe(p);
+    if (status != LEY_OK)
+        cutoff_problem_clear(p);
+    return status;
+}
+
+void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[3])
+{
+    double exact[3] = {0};
+    short_range_numbers(p->range, p->atoms, atom, exact);
+    if (p->range->pair < LEY_PAIR_LENNARD_JONES)
+        exact[0] *= p->charge_scale;
+    if (p->range->pair == LEY_PAIR_BUCKINGHAM)
+        exact[1] *= log2_e;
+    for (int i = 0; i < 3; i++)
+        numbers[i] = (float)exact[i];
+}
+
+overflow_terms cutoff_problem_terms(const cutoff_problem *p)
+{
+    const double unit = p->unit_per_A;
+    overflow_terms t = {.pair = (int)p->range->pair,
+                        .cutoff = p->cutoff_A * unit,
+                        .r_min = cutoff_problem_r_min_A(p) * unit,
+                        .k = p->limits[2]};
+    memcpy(t.series, p->series, sizeof t.series);
+    for (int axis = 0; axis < 3; axis++) {
+        t.n[axis] = p->lattice.n[axis];
+        t.spacing[axis] = p->lattice.spacing_A[axis] * unit;
+    }
+    return t;
+}
+
+reference_terms cutoff_problem_sum(const cutoff_problem *p)
+{
+    return (reference_terms){.term = (int)p->range->pair,
+                             .constant = p->constant,
+                             .atoms = p->atoms,
+                             .r_min_A = p->r_min_A,
+                             .range = p->range,
+                             .formula = p->formula};
+}
+
+reference_value cutoff_problem_reference(const void *problem, const double point_A[3])
+{
+    const reference_terms sum = cutoff_problem_sum(problem);
+    return reference_sum(&sum, point_A);
+}
+
+/* ---- Numbers that are no charges ------------------------------------------------------------- */
+
+enum { STOP_EVERY = 1 << 14 }; /* after so many steps a loop asks whether anybody still wants it */
+
+static bool is_cancelled(const cutoff_problem *p)
+{
+    return p->plan.options.cancelled != NULL && atomic_load_explicit(p->plan.options.cancelled, memory_order_relaxed);
+}
+
+static ley_status status_of(const cutoff_problem *p, ley_error *error)
+{
+    return is_cancelled(p) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+static void set_slot_numbers(const cutoff_problem *p, int32_t atom, float slot[4], float more[2])
+{
+    float numbers[3] = {0};
+    if (atom >= 0)
+        cutoff_problem_numbers(p, (size_t)atom, numbers);
+    slot[3] = numbers[0];
+    if (more != NULL)
+        memcpy(more, numbers + 1, 2 * sizeof *more);
+}
+
+static void set_numbers(void *context, size_t first, size_t last)
+{
+    cutoff_problem *p = context;
+    for (size_t s = first; s < last && (s % STOP_EVERY != 0 || !is_cancelled(p)); s++)
+        set_slot_numbers(p, p->binned->index[s], p->binned->slot[s], p->more != NULL ? p->more[s] : NULL);
+}
+
+static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
+{
+    if (short_range_number_count(p->range->pair) < 2)
+        return LEY_OK;
+    ley_status status = memory_check_one("the atoms' numbers", (double)slots * sizeof *p->more,
+                                         "a larger --bin-fill, or a smaller lattice", error);
+    if (status != LEY_OK)
+        return status;
+    float(*more)[2] = realloc(p->more, (size_t)slots * sizeof *more);
+    if (more == NULL)
+        return ley_fail_memory(error, (size_t)slots * sizeof *more, "the atoms' numbers");
+    p->more = more;
+    return LEY_OK;
+}
+
+ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
+{
+    ley_status status = binning_fill(&p->plan, p->atoms, NULL, &p->binned, error);
+    if (status != LEY_OK || !p->plan.options.keep_neutral)
+        return status;
+    const int64_t slots = p->binned->bins * p->binned->depth;
+    status = make_more(p, slots, error);
+    if (status == LEY_OK)
+        parallel_ranges((size_t)slots, set_numbers, p);
+    for (int64_t i = 0; i < p->binned->overflow && status == LEY_OK && (i % STOP_EVERY != 0 || !is_cancelled(p)); i++)
+        set_slot_numbers(p, p->binned->overflow_index[i], p->binned->overflow_slot[i], NULL);
+    return status == LEY_OK ? status_of(p, error) : status;
+}
+
+ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
+{
+    binned_atoms *b = p->binned;
+    ley_status status = binning_add_extra(b, p->plan.options.cancelled, error);
+    p->with_extra = status == LEY_OK && b->extra_bins > 0;
+    if (status != LEY_OK || !p->with_extra || p->more == NULL)
+        return status;
+    const int64_t slots = b->bins * b->depth, extra = b->extra_bins * b->depth;
+    status = make_more(p, slots + extra, error);
+    if (status != LEY_OK)
+        return status;
+    memset(p->more[slots], 0, (size_t)extra * sizeof *p->more);
+    for (int64_t i = 0, rank = 0; i < b->overflow && (i % STOP_EVERY != 0 || !is_cancelled(p));
+         i++) { /* where binning_add_extra() puts them */
+        float unused[4];
+        rank = i > 0 && b->overflow_bin[i - 1] == b->overflow_bin[i] ? rank + 1 : 0;
+        set_slot_numbers(p, b->overflow_index[i], unused,
+                         p->more[slots + (int64_t)b->extra_first[b->overflow_bin[i]] * b->depth + rank]);
+    }
+    return status_of(p, error);
+}
+
+/* ---- How much there is to do ----------------------------------------------------------------- */
+
+/* How many of n points at 0, h, 2 h, ... lie within `reach` of x. */
+static double points_within(double x, double reach, double h, int64_t n)
+{
+    const double low = fmax(ceil((x - reach) / h), 0), high = fmin(floor((x + reach) / h), (double)(n - 1));
+    return high >= low ? high - low + 1 : 0;
+}
+
+/* Points of the lattice within the cutoff of a position. */
+static double points_in_reach(const cutoff_problem *p, const double d_A[3])
+{
+    const double *h = p->lattice.spacing_A, a2 = p->cutoff_A * p->cutoff_A;
+    const int64_t *n = p->lattice.n;
+    const double low = fmax(ceil((d_A[2] - p->cutoff_A) / h[2]), 0),
+                 high = fmin(floor((d_A[2] + p->cutoff_A) / h[2]), (double)(n[2] - 1));
+    /* Of many planes, and of many rows of each, some stand for those that follow. */
+    double sum = 0;
+    const double step_z = fmax(1, floor((high - low) / 64));
+    for (double z = low; z <= high; z += step_z) {
+        const double planes = fmin(step_z, high - z + 1), dz = z * h[2] - d_A[2], disc2 = a2 - dz * dz;
+        if (disc2 <= 0)
+            continue;
+        const double reach = sqrt(disc2), y_low = fmax(ceil((d_A[1] - reach) / h[1]), 0),
+                     y_high = fmin(floor((d_A[1] + reach) / h[1]), (double)(n[1] - 1)),
+                     step = fmax(1, floor((y_high - y_low) / 16));
+        for (double y = y_low; y <= y_high; y += step) {
+            const double dy = y * h[1] - d_A[1], row2 = disc2 - dy * dy;
+            if (row2 > 0)
+                sum += planes * fmin(step, y_high - y + 1) * points_within(d_A[0], sqrt(row2), h[0], n[0]);
+        }
+    }
+    return sum;
+}
+
+double cutoff_problem_pairs(const cutoff_problem *p)
+{
+    enum { SAMPLE = 300 };
+    const binned_atoms *b = p->binned;
+    const binning_plan *plan = &p->plan;
+    const int64_t every = (b->binned - b->overflow) / SAMPLE + 1;
+    int64_t passed = 0;
+    double sum = 0, sampled = 0;
+    for (int64_t bin = 0; bin < b->bins && (bin % STOP_EVERY != 0 || !is_cancelled(p)); bin++) {
+        passed += b->used[bin];
+        if (passed < every)
+            continue;
+        passed = 0;
+        const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
+        double d_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            d_A[axis] = (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] +
+                        (double)b->slot[bin * b->depth][axis];
+        sum += points_in_reach(p, d_A);
+        sampled++;
+    }
+    return sampled > 0 ? sum / sampled * (double)b->binned : 0;
+}
+
+double cutoff_problem_expected_pairs(const cutoff_problem *p)
+{
+    enum { SAMPLE = 1000 };
+    const size_t n = ley_atoms_count(p->atoms), sampled = n < SAMPLE ? n : SAMPLE;
+    double sum = 0;
+    for (size_t i = 0; i < sampled; i++) {
+        const size_t atom =
+            (size_t)((double)n * (double)i / (double)sampled); /* strides differ: molecules repeat themselves */
+        double d_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            d_A[axis] = ley_atoms_positions_A(p->atoms)[3 * atom + (size_t)axis] - p->lattice.origin_A[axis];
+        if (p->plan.options.keep_neutral || ley_atoms_charges_e(p->atoms)[atom] != 0)
+            sum += points_in_reach(p, d_A);
+    }
+    return sum / (double)sampled * (double)n;
+}
+
+void cutoff_problem_clear(cutoff_problem *p)
+{
+    binning_destroy(p->binned);
+    expression_destroy(p->formula);
+    free(p->prelude);
+    free(p->more);
+    p->binned = NULL;
+    p->formula = NULL;
+    p->prelude = NULL;
+    p->more = NULL;
+}

@@ -1,0 +1,282 @@
+/* As of dcs: many points of a few atoms, and a crowd of atoms at a few points. Terms of short-range
+ * functions differ by many powers of ten between near and far: where atoms are few, most points
+ * have far ones alone, and are judged by these. */
+#include "methods/cutoff/self_test.h"
+
+#include "error.h"
+#include "methods/cutoff/short_range.h"
+#include "run/self_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lengths in cutoffs: the lattice of a small problem, its bins, and its r_min, which is larger
+ * where r^-12 would hide all the rest. Along each axis the first region begins where a bin does,
+ * and the second one just before: each of the bins that a region of any lattice may have in reach,
+ * one of these has. */
+static const double spacing[3] = {1.0 / 8, 1.0 / 7, 1.0 / 6}, origin[3] = {-3, 40, 1000},
+                    side[3] = {1.0 / 1.99, 8 / 7.0 / 1.99, 8 / 6.0 / 1.99};
+static const double charges_r_min = 0.05, radii_r_min = 0.12;
+
+typedef struct shape {
+    const char *name;
+    int64_t n[3];
+    double finer;     /* by this the spacings are shorter: points that are all within reach of many atoms */
+    int atoms;        /* anywhere; */
+    bool in_each_bin; /* and one in each bin that a region may look at */
+    size_t judged;    /* points; 0: all */
+} shape;
+
+/* Regions have 8 x 8 x 8 points. In the crowd each of them has more than two staged tiles of atoms
+ * in reach, and bins overflow. */
+static const shape problems[] = {
+    {"several regions", {37, 19, 35}, 1, 12, true, 0},
+    {"many atoms", {19, 9, 11}, 3, 1000, false, 150},
+};
+static const shape short_problems[] = {
+    {"several regions", {17, 9, 10}, 1, 12, true, 400},
+    {"many atoms", {9, 9, 9}, 3, 120, false, 100},
+};
+
+/* ---- Atoms ----------------------------------------------------------------------------------- */
+
+typedef struct atom_list {
+    size_t count, capacity;
+    double (*at)[3]; /* from the lattice's first point, in cutoffs */
+} atom_list;
+
+static void append(atom_list *list, const double at[3])
+{
+    for (int axis = 0; axis < 3 && list->count < list->capacity; axis++)
+        list->at[list->count][axis] = at[axis];
+    list->count += list->count < list->capacity;
+}
+
+/* Some on points, some within r_min of one, others anywhere in the lattice and around it. */
+static void append_anywhere(atom_list *list, const shape *p, uint32_t *state)
+{
+    for (int i = 0; i < p->atoms; i++) {
+        double at[3];
+        for (int axis = 0; axis < 3; axis++) {
+            const double u = self_test_fraction(state), h = spacing[axis] / p->finer;
+            const double length = (double)(p->n[axis] - 1) * h, beyond = 0.6;
+            at[axis] = i % 4 == 1 ? (floor(u * (double)p->n[axis]) + (i % 8 == 1 ? 0 : 0.02)) * h
+                                  : u * (length + 2 * beyond) - beyond;
+        }
+        append(list, at);
+    }
+}
+
+/* How far a bin is from a region along an axis, the bin being so many steps from the region's own,
+ * and the place in it, a little within, that is nearest. */
+static double nearest_in_bin(const shape *p, int axis, int64_t region, int64_t step, double *at)
+{
+    const int64_t first = 8 * region, last = first + 7 < p->n[axis] - 1 ? first + 7 : p->n[axis] - 1;
+    const double low = (double)first * spacing[axis], high = (double)last * spacing[axis];
+    const double bin = (floor(low / side[axis]) + (double)step) * side[axis], margin = 0.01 * side[axis];
+    *at = bin + margin > high               ? bin + margin
+          : bin + side[axis] - margin < low ? bin + side[axis] - margin
+                                            : fmin(fmax(bin + side[axis] / 3, low), high);
+    return *at > high ? *at - high : *at < low ? low - *at : 0;
+}
+
+/* An atom in the bin so many steps from a region's own, of the region that it is nearest to; none
+ * where it is near no region. */
+static void append_in_bin(atom_list *list, const shape *p, const int64_t step[3])
+{
+    const double far = 0.99;
+    double at[3], d2 = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double least = INFINITY, there;
+        for (int64_t region = 0; 8 * region < p->n[axis]; region++) {
+            const double d = nearest_in_bin(p, axis, region, step[axis], &there);
+            if (d < least)
+                at[axis] = there;
+            least = fmin(least, d);
+        }
+        d2 += least * least;
+    }
+    if (d2 < far * far)
+        append(list, at);
+}
+
+static void append_in_each_bin(atom_list *list, const shape *p)
+{
+    enum { BEYOND = 6 };
+    int64_t step[3];
+    for (step[2] = -BEYOND; step[2] <= BEYOND; step[2]++)
+        for (step[1] = -BEYOND; step[1] <= BEYOND; step[1]++)
+            for (step[0] = -BEYOND; step[0] <= BEYOND; step[0]++)
+                append_in_bin(list, p, step);
+}
+
+static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double cutoff_A, ley_atoms **atoms,
+                             ley_error *error)
+{
+    enum { MOST_BINS = 13 * 13 * 13 };
+    atom_list list = {.capacity = (size_t)p->atoms + (p->in_each_bin ? MOST_BINS : 0)};
+    double *charge_e = calloc(list.capacity, 5 * sizeof *charge_e), *radius_A = charge_e + list.capacity;
+    if (charge_e == NULL)
+        return ley_fail_memory(error, list.capacity * 5 * sizeof *charge_e, "the self-test");
+    list.at = (double(*)[3])(radius_A + list.capacity);
+    uint32_t state = 2013;
+    append_anywhere(&list, p, &state);
+    if (p->in_each_bin)
+        append_in_each_bin(&list, p);
+    for (size_t i = 0; i < list.count; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            list.at[i][axis] = lattice->origin_A[axis] + list.at[i][axis] * cutoff_A;
+        charge_e[i] = i % 13 == 5 && i < (size_t)p->atoms
+                          ? 0
+                          : (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
+        radius_A[i] = cutoff_A * (0.05 + 0.1 * self_test_fraction(&state));
+    }
+    ley_status status = ley_atoms_create(list.count, list.at[0], charge_e, radius_A, atoms, error);
+    free(charge_e);
+    return status;
+}
+
+/* ---- Problems -------------------------------------------------------------------------------- */
+
+/* What the kernel is made for: the job's own expression with its cutoff, or a function of the
+ * table. */
+static ley_short_range test_range(const cutoff_kernel *k)
+{
+    ley_job_options o;
+    ley_job_options_default(&o);
+    ley_short_range range = o.short_range;
+    if (k->choice.spec.pair == LEY_PAIR_SPEC_EXPRESSION) {
+        range = *k->problem->range;
+        for (int axis = 0; axis < 3; axis++)
+            range.periodic[axis] = false;
+    }
+    range.pair = (ley_pair)k->choice.spec.pair;
+    range.kappa_per_A = range.pair == LEY_PAIR_YUKAWA ? 3 / range.cutoff_A : range.kappa_per_A;
+    range.depth_kcal_mol = NULL;
+    range.bin_depth = k->choice.spec.depth;
+    return range;
+}
+
+/* Everything but the bins, whose sides are the test's own. */
+static ley_status make_problem(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
+                               cutoff_problem *problem, ley_error *error)
+{
+    const double r_min = short_range_number_count(range->pair) > 1 ? radii_r_min : charges_r_min;
+    ley_status status = cutoff_problem_init(problem, atoms, lattice, range, 1, 1, r_min * range->cutoff_A, error);
+    if (status != LEY_OK)
+        return status;
+    binning_options o = problem->plan.options;
+    for (int axis = 0; axis < 3; axis++)
+        o.side_A[axis] = side[axis] * range->cutoff_A;
+    return binning_prepare(atoms, lattice, &o, &problem->plan, error);
+}
+
+/* In two runs, the second of the last layer. */
+static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
+{
+    const int64_t layers = cutoff_layers(&k->problem->lattice);
+    cutoff_run run = {.kernel = NULL};
+    ley_status status = cutoff_run_create(&run, k, layers - 1, error);
+    for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
+        status = cutoff_run_begin(&run, first, first == 0 ? layers - 1 : 1, error);
+        if (status == LEY_OK)
+            status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, error);
+    }
+    cutoff_run_destroy(&run);
+    return status;
+}
+
+/* Native maths is taken at its word only where it was measured: there the limit follows the
+ * measured error. A power of a distance is off by a multiple of what the distance is; a user's
+ * function may be steeper still. */
+static double tolerance_of(const cutoff_kernel *k)
+{
+    const int pair = k->choice.spec.pair;
+    const double own = pair == LEY_PAIR_SPEC_EXPRESSION ? 1e-3 : pair >= LEY_PAIR_SPEC_LENNARD_JONES ? 3e-5 : 1e-5;
+    return own + (pair >= LEY_PAIR_SPEC_LENNARD_JONES ? 12 : 4) * fmin(k->facts.root_error[k->choice.spec.root], 1e-3);
+}
+
+/* A user's function may vanish anywhere, and be left with no digits there. */
+static double least_share_of(int pair)
+{
+    return pair == LEY_PAIR_SPEC_EXPRESSION ? 1 : 0.01;
+}
+
+static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *map, ley_error *error)
+{
+    const ley_lattice *l = ley_map_lattice(map);
+    const size_t points = (size_t)ley_lattice_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
+    const size_t count = p->judged == 0 || p->judged > points ? points : p->judged;
+    self_test t = {.device = k->device,
+                   .kernel = "cutoff",
+                   .variant = k->choice.variant,
+                   .problem = p->name,
+                   .reference = cutoff_problem_reference,
+                   .context = k->problem,
+                   .tolerance = tolerance_of(k),
+                   .least_share = least_share_of(k->choice.spec.pair)};
+    ley_status status = self_test_create(&t, count, error);
+    for (size_t i = 0; i < count && status == LEY_OK; i++) {
+        const size_t at =
+            count == points ? i : i * (points - 1) / (count - 1); /* the first, the last, and some between */
+        const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y), (double)(at / n_x / n_y)};
+        for (int axis = 0; axis < 3; axis++)
+            t.point_A[i][axis] = l->origin_A[axis] + index[axis] * l->spacing_A[axis];
+        t.value[i] = (double)ley_map_read_values(map)[at];
+    }
+    if (status == LEY_OK)
+        status = self_test_judge(&t, error);
+    self_test_destroy(&t);
+    return status;
+}
+
+static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_error *error)
+{
+    /* Bins are of one problem: a kernel of its own, but for the program. */
+    cutoff_kernel k = {
+        .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .program = kernel->program};
+    const ley_short_range range = test_range(kernel);
+    ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
+    for (int axis = 0; axis < 3; axis++) {
+        lattice.spacing_A[axis] = spacing[axis] / p->finer * range.cutoff_A;
+        lattice.origin_A[axis] = origin[axis] * range.cutoff_A;
+    }
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    cutoff_problem problem = {.binned = NULL};
+    ley_status status = make_atoms(p, &lattice, range.cutoff_A, &atoms, error);
+    if (status == LEY_OK)
+        status = ley_map_create(&lattice, &map, error);
+    if (status == LEY_OK)
+        status = make_problem(atoms, &lattice, &range, &problem, error);
+    if (status == LEY_OK)
+        status = cutoff_problem_bin(&problem, error);
+    if (status == LEY_OK)
+        status = cutoff_problem_add_extra(&problem, error);
+    if (status == LEY_OK)
+        status = cutoff_kernel_load(&k, &problem, error);
+    if (status == LEY_OK)
+        status = compute(&k, map, error);
+    if (status == LEY_OK)
+        status = judge(&k, p, map, error);
+    k.program = NULL; /* the caller's */
+    cutoff_kernel_destroy(&k);
+    cutoff_problem_clear(&problem);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+ley_status cutoff_self_test(const cutoff_kernel *k, ley_error *error)
+{
+    if (k->choice.spec.pair > LEY_PAIR_SPEC_EXPRESSION)
+        return LEY_OK;
+    const bool slow = (k->device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    const shape *first = slow ? short_problems : problems;
+    const size_t count = slow ? sizeof short_problems / sizeof *short_problems : sizeof problems / sizeof *problems;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < count && status == LEY_OK; i++)
+        status = test_problem(k, &first[i], error);
+    return status;
+}

@@ -1,0 +1,371 @@
+#include "methods/cutoff/short_range.h"
+
+#include "core/expression_check.h"
+#include "error.h"
+#include "judge/accuracy.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUILT_IN_NUMBERS = 3, MOST_BIN_DEPTH = 128 };
+
+static const double most_value = 1e35;     /* of one atom: a thousand of them, and more, add up to a float */
+static const double nothing_value = 1e-30; /* of one atom: no sum shows an error of it */
+static const double least_radius_A =
+    1e-30; /* below it R is 0: z/R is no float, and at any r from 1e-6 A on f is below 1e-100 eps */
+
+static bool is_of_radii(ley_pair pair)
+{
+    return pair == LEY_PAIR_LENNARD_JONES || pair == LEY_PAIR_BUCKINGHAM;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static ley_status check_range(const char *what, double value, const char *unit, double least, double most,
+                              ley_error *error)
+{
+    if (value >= least && value <= most)
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_USAGE, "%s %g%s, must be %g to %g", what, value, unit, least, most);
+}
+
+static ley_status check_depth(const char *what, double depth_kcal_mol, ley_error *error)
+{
+    if (depth_kcal_mol >= 0 && isfinite(depth_kcal_mol))
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_USAGE, "%s: depth %g kcal/mol, must be finite and not negative", what,
+                    depth_kcal_mol);
+}
+
+static ley_status check_probe(const ley_short_range *s, ley_error *error)
+{
+    ley_status status = check_range("probe: radius", s->probe_radius_A, " A", 0, 100, error);
+    if (status == LEY_OK)
+        status = check_range("probe: depth", s->probe_depth_kcal_mol, " kcal/mol", 0, 1e6, error);
+    if (status == LEY_OK && s->pair == LEY_PAIR_BUCKINGHAM)
+        status = check_range("steepness", s->steepness, "", 6.5, 40, error);
+    if (status == LEY_OK && s->depth_kcal_mol == NULL)
+        status = check_depth("all atoms", s->depth_for_all_kcal_mol, error);
+    return status;
+}
+
+/* That an expression has values where it is needed, that a float sum holds them, and that floats
+ * have enough digits for it. */
+static ley_status check_values(const expression *e, const ley_short_range *s, const ley_job_options *o, double q_e,
+                               ley_error *error)
+{
+    const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
+    const expression_span span = {.low_A = o->r_min_A,
+                                  .high_A = s->cutoff_A,
+                                  .q_e = q_e,
+                                  .most_value = most_value / constant,
+                                  .nothing_value = nothing_value / constant};
+    return expression_check(e, &span, error);
+}
+
+static ley_status check_expression(const ley_short_range *s, const ley_job_options *o, ley_error *error)
+{
+    expression *e = NULL;
+    ley_status status = short_range_expression(s, o->dielectric, &e, error);
+    if (status == LEY_OK && !expression_uses(e).fits_float)
+        status = ley_fail(error, LEY_ERROR_USAGE,
+                          "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: %.300s",
+                          expression_text(e));
+    /* Charges but scale most functions; others are looked at with the atoms' own charges, too. */
+    const bool is_plain = status == LEY_OK && expression_uses(e).charge != EXPRESSION_OTHER_IN_CHARGE;
+    for (int q_e = is_plain ? 1 : -1; q_e <= 1 && status == LEY_OK; q_e++)
+        status = check_values(e, s, o, q_e, error);
+    expression_destroy(e);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of all charges that occur, the least, the largest and some between. */
+static ley_status check_charges(const expression *e, const ley_short_range *s, const ley_job_options *o,
+                                const ley_atoms *atoms, ley_error *error)
+{
+    enum { MOST_CHARGES = 48 };
+    const size_t n = ley_atoms_count(atoms);
+    double *charge_e = malloc(n * sizeof *charge_e);
+    if (charge_e == NULL)
+        return ley_fail_memory(error, n * sizeof *charge_e, "the atoms' charges");
+    memcpy(charge_e, ley_atoms_charges_e(atoms), n * sizeof *charge_e);
+    qsort(charge_e, n, sizeof *charge_e, compare);
+    size_t distinct = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || charge_e[i] != charge_e[distinct - 1])
+            charge_e[distinct++] = charge_e[i];
+    const size_t chosen = distinct < MOST_CHARGES ? distinct : MOST_CHARGES;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < chosen && status == LEY_OK; i++)
+        status = check_values(e, s, o, charge_e[chosen > 1 ? i * (distinct - 1) / (chosen - 1) : 0], error);
+    free(charge_e);
+    return status;
+}
+
+ley_status short_range_check_charges(const ley_job_options *o, const ley_atoms *atoms, ley_error *error)
+{
+    const ley_short_range *s = &o->short_range;
+    expression *e = NULL;
+    ley_status status = s->pair == LEY_PAIR_EXPRESSION ? short_range_expression(s, o->dielectric, &e, error) : LEY_OK;
+    if (status == LEY_OK && e != NULL && expression_uses(e).charge == EXPRESSION_OTHER_IN_CHARGE)
+        status = check_charges(e, s, o, atoms, error);
+    expression_destroy(e);
+    return status;
+}
+
+static ley_status check_pair(const ley_short_range *s, const ley_job_options *o, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if ((unsigned)s->pair > LEY_PAIR_EXPRESSION)
+        return ley_fail(error, LEY_ERROR_USAGE, "unknown pair function %d", (int)s->pair);
+    if (s->expression != NULL && s->pair != LEY_PAIR_EXPRESSION)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "pair function: an expression is given, and another function is asked for");
+    if (!(s->cutoff_A > o->r_min_A && s->cutoff_A <= 1e4))
+        return ley_fail(error, LEY_ERROR_USAGE, "cutoff %g A, must be above r_min (%g A) and at most 1e4", s->cutoff_A,
+                        o->r_min_A);
+    if (s->pair == LEY_PAIR_YUKAWA || s->pair == LEY_PAIR_EXPRESSION)
+        status = check_range("kappa", s->kappa_per_A, " / A", 0, 100, error);
+    if (status == LEY_OK && is_of_radii(s->pair))
+        status = check_probe(s, error);
+    if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION)
+        status = check_expression(s, o, error);
+    return status;
+}
+
+/* Vectors that are no vectors. Whether they span a cell is seen when atoms are binned. */
+static ley_status check_cell(const ley_short_range *s, ley_error *error)
+{
+    for (int i = 0; i < 3; i++) {
+        const double *v = s->cell_A[i];
+        if (!s->periodic[i])
+            continue;
+        if (!isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[2]))
+            return ley_fail(error, LEY_ERROR_USAGE, "cell: vector %c (%g, %g, %g) A is not finite", 'a' + i, v[0], v[1],
+                            v[2]);
+        if (v[0] == 0 && v[1] == 0 && v[2] == 0)
+            return ley_fail(error, LEY_ERROR_USAGE, "cell: vector %c is periodic and zero", 'a' + i);
+    }
+    return LEY_OK;
+}
+
+ley_status short_range_check(const ley_short_range *s, const ley_job_options *o, ley_error *error)
+{
+    ley_status status = check_pair(s, o, error);
+    if (status == LEY_OK)
+        status = check_cell(s, error);
+    if (status == LEY_OK && (s->bin_depth < 1 || s->bin_depth > MOST_BIN_DEPTH))
+        status = ley_fail(error, LEY_ERROR_USAGE, "bin depth %d, must be 1 to %d", s->bin_depth, MOST_BIN_DEPTH);
+    if (status == LEY_OK)
+        status = check_range("bin fill", s->bin_fill, "", 1e-3, 1e3, error);
+    const struct {
+        const char *what;
+        ley_place place;
+    } places[] = {{"binning", s->binning}, {"the overflow", s->overflow}, {"the transposition", s->transposition}};
+    for (size_t i = 0; i < sizeof places / sizeof *places && status == LEY_OK; i++)
+        if ((unsigned)places[i].place > LEY_PLACE_DEVICE)
+            status = ley_fail(error, LEY_ERROR_USAGE, "unknown place %d for %s", (int)places[i].place, places[i].what);
+    if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION && s->overflow == LEY_PLACE_HOST)
+        status =
+            ley_fail(error, LEY_ERROR_USAGE,
+                     "the overflow of bins with a pair function of one's own is for devices, not for host threads");
+    return status;
+}
+
+ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *atoms, double r_min_A, ley_error *error)
+{
+    if (!is_of_radii(s->pair))
+        return LEY_OK;
+    for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
+        const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
+        double number[SHORT_RANGE_NUMBERS];
+        if (!(depth_kcal_mol >= 0 && isfinite(depth_kcal_mol)))
+            return ley_fail(error, LEY_ERROR_USAGE, "atom %zu: depth %g kcal/mol, must be finite and not negative",
+                            j + 1, depth_kcal_mol);
+        short_range_numbers(s, atoms, j, number);
+        /* Each part, not their difference, which may be small. */
+        const double r6 = pow(r_min_A, 6);
+        const double first =
+            s->pair == LEY_PAIR_LENNARD_JONES ? number[0] / (r6 * r6) : number[0] * exp(-number[1] * r_min_A);
+        const double second = (s->pair == LEY_PAIR_LENNARD_JONES ? number[1] : number[2]) / r6;
+        const bool fit = number[0] <= FLT_MAX && number[1] <= FLT_MAX && number[2] <= FLT_MAX;
+        if (!(fit && first <= most_value && second <= most_value))
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "atom %zu: of radius %g A, beside the probe's %g A, its energy at r_min (%g A) is %.3g "
+                            "kcal/mol: a larger "
+                            "r_min is needed",
+                            j + 1, ley_atoms_radii_A(atoms)[j], s->probe_radius_A, r_min_A,
+                            first > second ? first : -second);
+    }
+    return LEY_OK;
+}
+
+/* ---- The caller's function ------------------------------------------------------------------- */
+
+ley_status short_range_expression(const ley_short_range *s, double dielectric, expression **made, ley_error *error)
+{
+    const expression_constant built_in[BUILT_IN_NUMBERS] = {
+        {"cutoff", s->cutoff_A}, {"kappa", s->kappa_per_A}, {"dielectric", dielectric}};
+    *made = NULL;
+    if (s->expression == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "pair function: an expression is asked for, and there is none");
+    if (s->number_count > 0 && s->numbers == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "pair function: %zu numbers that are nowhere", s->number_count);
+    expression_constant *all = calloc(BUILT_IN_NUMBERS + s->number_count, sizeof *all);
+    if (all == NULL)
+        return ley_fail_memory(error, s->number_count * sizeof *all, "the pair function's numbers");
+    memcpy(all, built_in, sizeof built_in);
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < s->number_count && status == LEY_OK; i++) {
+        const char *name = s->numbers[i].name;
+        all[BUILT_IN_NUMBERS + i] = (expression_constant){name, s->numbers[i].value};
+        if (name == NULL)
+            status = ley_fail(error, LEY_ERROR_USAGE, "pair function: number %zu has no name", i + 1);
+        for (int k = 0; k < BUILT_IN_NUMBERS && status == LEY_OK; k++)
+            if (strcmp(name, built_in[k].name) == 0)
+                status = ley_fail(error, LEY_ERROR_USAGE,
+                                  "pair function: the constant '%s' is the job's own, take another name", name);
+    }
+    if (status == LEY_OK)
+        status = expression_create(s->expression, strlen(s->expression), all, BUILT_IN_NUMBERS + s->number_count, made,
+                                   error);
+    free(all);
+    return status;
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* Names lie behind the numbers, in the same allocation. */
+static ley_named_number *copy_numbers(const ley_named_number *numbers, size_t count)
+{
+    size_t bytes = count * sizeof *numbers;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(numbers[i].name) + 1;
+    ley_named_number *copies = malloc(bytes);
+    if (copies == NULL)
+        return NULL;
+    char *names = (char *)(copies + count);
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = (ley_named_number){names, numbers[i].value};
+        names = stpcpy(names, numbers[i].name) + 1;
+    }
+    return copies;
+}
+
+ley_status short_range_copy(const ley_short_range *s, size_t atoms, ley_short_range *copy, ley_error *error)
+{
+    *copy = *s;
+    copy->expression = NULL;
+    copy->numbers = NULL;
+    copy->number_count = 0;
+    copy->depth_kcal_mol = NULL;
+    if (s->pair == LEY_PAIR_EXPRESSION) {
+        copy->expression = strdup(s->expression);
+        if (s->number_count > 0)
+            copy->numbers = copy_numbers(s->numbers, s->number_count);
+        if (copy->expression == NULL || (s->number_count > 0 && copy->numbers == NULL))
+            return ley_fail_memory(error, s->number_count * sizeof *s->numbers, "the pair function");
+        copy->number_count = s->number_count;
+    }
+    if (is_of_radii(s->pair) && s->depth_kcal_mol != NULL) {
+        double *depths = malloc((atoms + 1) * sizeof *depths);
+        if (depths == NULL)
+            return ley_fail_memory(error, atoms * sizeof *depths, "the atoms' depths");
+        memcpy(depths, s->depth_kcal_mol, atoms * sizeof *depths);
+        copy->depth_kcal_mol = depths;
+    }
+    return LEY_OK;
+}
+
+void short_range_free(ley_short_range *copy)
+{
+    free((void *)copy->numbers);
+    free((void *)copy->expression);
+    free((void *)copy->depth_kcal_mol);
+    copy->numbers = NULL;
+    copy->number_count = 0;
+    copy->expression = NULL;
+    copy->depth_kcal_mol = NULL;
+}
+
+/* ---- What atoms bring ------------------------------------------------------------------------ */
+
+int short_range_number_count(ley_pair pair)
+{
+    return pair == LEY_PAIR_BUCKINGHAM ? 3 : pair == LEY_PAIR_LENNARD_JONES ? 2 : 1;
+}
+
+void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_t j,
+                         double numbers[SHORT_RANGE_NUMBERS])
+{
+    numbers[0] = numbers[1] = numbers[2] = 0;
+    if (!is_of_radii(s->pair)) {
+        numbers[0] = ley_atoms_charges_e(atoms)[j];
+        return;
+    }
+    const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
+    const double eps = sqrt(depth_kcal_mol) * sqrt(s->probe_depth_kcal_mol),
+                 R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
+    const double R3 = R_A * R_A * R_A, R6 = R3 * R3, z = s->steepness;
+    if (s->pair == LEY_PAIR_LENNARD_JONES) {
+        numbers[0] = eps * R6 * R6;
+        numbers[1] = 2 * eps * R6;
+    } else if (R_A >= least_radius_A) {
+        numbers[0] = eps * 6 / (z - 6) * exp(z);
+        numbers[1] = z / R_A;
+        numbers[2] = eps * z / (z - 6) * R6;
+    }
+}
+
+bool short_range_is_continuous(ley_pair pair)
+{
+    return pair == LEY_PAIR_SHIFTED || pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
+}
+
+const char *short_range_units(const ley_short_range *s, ley_units units)
+{
+    return is_of_radii(s->pair) ? "kcal/mol" : ley_units_name(units);
+}
+
+/* By how much of itself a value may change in an Angstrom, at distances from r_min on. A user's
+ * function may be as steep as 1/r^4. */
+static double steepness_per_A(const ley_short_range *s, double r_min_A)
+{
+    switch (s->pair) {
+    case LEY_PAIR_DISTANCE_DIELECTRIC:
+        return 2 / r_min_A;
+    case LEY_PAIR_YUKAWA:
+        return 1 / r_min_A + s->kappa_per_A;
+    case LEY_PAIR_LENNARD_JONES:
+        return 12 / r_min_A;
+    case LEY_PAIR_BUCKINGHAM:
+        return fmax(6, s->steepness) / r_min_A;
+    case LEY_PAIR_EXPRESSION:
+        return 4 / r_min_A + s->kappa_per_A;
+    default:
+        return 1 / r_min_A;
+    }
+}
+
+double short_range_promise(const ley_short_range *s, ley_math math, double r_min_A, double largest_A)
+{
+    const double place_A =
+        1.2e-7 * largest_A; /* two roundings of a float of that size: of an atom's place, and of a point's */
+    /* Far atoms' distances are rounded by their own size, and show in exponents; floats hold none
+     * above 100. */
+    const double exponent = s->pair == LEY_PAIR_YUKAWA ? fmin(s->kappa_per_A * s->cutoff_A, 100) : 0;
+    return accuracy_promise(math, LEY_SUM_FLOAT) + place_A * steepness_per_A(s, r_min_A) + 2e-7 * exponent;
+}
+
+double short_range_constant(const ley_short_range *s, double coulomb_constant)
+{
+    return is_of_radii(s->pair) ? 1 : coulomb_constant;
+}

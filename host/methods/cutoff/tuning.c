@@ -1,0 +1,151 @@
+#include "methods/cutoff/tuning.h"
+
+#include "error.h"
+#include "kernel_table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise
+ * of 1e-5. */
+static const double cutoff_need = 1e-6;
+
+typedef struct variant {
+    const char *name;
+    int where;
+    int width, l[3], u[3];
+    int tile, table;
+    bool prune, split;
+    double hits; /* share of computed pairs that count, in water at a cutoff of 12 A and a spacing of 0.5 A */
+} variant;
+
+/* bins is the papers' kernel: a region's threads go through all bins of a table in constant memory.
+ * Of halves there is one warp a region. */
+static const variant variants[] = {
+    {"bins", ANYWHERE, 1, {8, 2, 8}, {1, 4, 1}, 128, LEY_ATOMS_CONSTANT, false, false, 0.14},
+    {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, false, 0.56},
+    {"regions16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, false, 0.56},
+    {"halves16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, true, 0.67},
+    {"vector4", ON_CPU, 4, {2, 2, 1}, {4, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+    {"vector8", ON_CPU, 8, {4, 2, 1}, {2, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+    {"vector16", ON_CPU, 16, {4, 4, 1}, {2, 2, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+};
+enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+
+const char *tuning_cutoff_variant(size_t i)
+{
+    return i < VARIANT_COUNT ? variants[i].name : NULL;
+}
+
+void tuning_cutoff_options(const cutoff_spec *spec, char *options, size_t size)
+{
+    kernel_table_options("cutoff", (const int *)spec, options, size);
+}
+
+void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3])
+{
+    region[0] = spec->lx * spec->ux;
+    region[1] = spec->ly * spec->uy;
+    region[2] = spec->lz * spec->uz;
+}
+
+/* A warp that votes sorts atoms for next to nothing; elsewhere each vote is a round through local
+ * memory. */
+static bool has_votes(const dev_info *info)
+{
+    return (info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 20;
+}
+
+const char *tuning_cutoff_default(const dev_info *info)
+{
+    const int width = calibrate_width(info);
+    for (size_t i = 0; i < VARIANT_COUNT && width > 1; i++)
+        if (variants[i].width == width)
+            return variants[i].name;
+    return has_votes(info) ? "halves16" : "regions8";
+}
+
+static const variant *find_variant(const char *name)
+{
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return &variants[i];
+    return NULL;
+}
+
+static int items(const cutoff_spec *spec)
+{
+    return spec->width == 1 ? spec->lx * spec->ly * spec->lz : 1;
+}
+
+/* Of a work-group: tile, sorted tile and its classes, bins found, marks, totals. */
+static uint64_t local_bytes(const cutoff_spec *spec)
+{
+    const uint64_t atom_bytes = LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16, tile = (uint64_t)spec->tile;
+    const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
+    return spec->width > 1 ? 0
+                           : tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) +
+                                 (uint64_t)items(spec) * (2 * 16 + 1 + totals) + 96;
+}
+
+static ley_status check_fit(const dev_info *info, const variant *v, const cutoff_spec *spec, ley_error *error)
+{
+    const int size[3] = {spec->lx, spec->ly, spec->lz};
+    bool fits = (size_t)items(spec) <= info->max_work_group;
+    for (int axis = 0; axis < 3 && spec->width == 1; axis++)
+        fits = fits && (size_t)size[axis] <= info->max_work_items[axis];
+    if (!fits)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
+                        info->max_work_group, v->name);
+    if (local_bytes(spec) > info->local_bytes)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs %llu bytes of local memory, there are %llu",
+                        info->name, v->name, (unsigned long long)local_bytes(spec),
+                        (unsigned long long)info->local_bytes);
+    return LEY_OK;
+}
+
+ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
+                         ley_error *error)
+{
+    const variant *v = find_variant(wish->variant != NULL ? wish->variant : tuning_cutoff_default(info));
+    if (v == NULL)
+        return tuning_unknown(wish->variant, error);
+    const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
+    if (status != LEY_OK)
+        return status;
+    cutoff_spec spec = {.lx = v->l[0],
+                        .ly = v->l[1],
+                        .lz = v->l[2],
+                        .width = v->width,
+                        .ux = v->u[0],
+                        .uy = v->u[1],
+                        .uz = v->u[2],
+                        .depth = wish->depth,
+                        .tile = v->tile,
+                        .prune = v->prune,
+                        .split = v->split,
+                        .table = v->table,
+                        .store = wish->store,
+                        .sum = LEY_SPEC_SUM_FLOAT,
+                        .total = wish->sum,
+                        .pair = wish->pair,
+                        .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
+    while (spec.width == 1 && spec.tile > 2 * items(&spec) && local_bytes(&spec) > info->local_bytes)
+        spec.tile -= 32;
+    if (wish->math != TUNING_STANDARD)
+        spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
+    *choice = (cutoff_choice){.variant = v->name, .spec = spec};
+    return check_fit(info, v, &spec, error);
+}
+
+double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c)
+{
+    const variant *best = &variants[0];
+    for (const variant *v = variants; v < variants + VARIANT_COUNT; v++)
+        if (v->width == spec->width && v->prune == (spec->prune != 0) && v->split == (spec->split != 0))
+            best = v;
+    const double root_s = 1 / fmax(c->roots_per_s[spec->root], 1), rest_s = 7 / fmax(c->fma_per_s, 1);
+    return 0.7 * best->hits /
+           (spec->width > 1 ? root_s + rest_s
+                            : fmax(root_s, rest_s)); /* GPUs have a unit for roots beside the others */
+}

@@ -1,0 +1,52 @@
+/* Which variant, sizes and arithmetic cutoff.cl gets on a device. */
+#ifndef LEY_TUNING_CUTOFF_H
+#define LEY_TUNING_CUTOFF_H
+
+#include "run/tuning.h"
+
+/* Points along the edges of a variant's regions; planes that slabs are cut at. */
+enum { CUTOFF_LAYER = 8 };
+
+/* The specification of cutoff.cl, one field a key of LEY_CUTOFF_KEYS. */
+typedef struct cutoff_spec {
+#define CUTOFF_FIELD(key, field) int field;
+    LEY_CUTOFF_KEYS(CUTOFF_FIELD)
+#undef CUTOFF_FIELD
+} cutoff_spec;
+
+typedef struct cutoff_wish {
+    const char *variant; /* NULL: by device class */
+    int math;            /* TUNING_STANDARD, ... */
+    int sum;             /* LEY_SPEC_SUM_...: of the totals */
+    int pair;            /* LEY_PAIR_SPEC_... */
+    int store;           /* LEY_STORE_... */
+    int depth;           /* of the bins */
+} cutoff_wish;
+
+typedef struct cutoff_choice {
+    const char *variant;
+    cutoff_spec spec;
+} cutoff_choice;
+
+/* Names of the variants, i from 0; NULL behind the last. */
+const char *tuning_cutoff_variant(size_t i);
+
+/* The name of the variant that this device gets by default. */
+const char *tuning_cutoff_default(const dev_info *info);
+
+/* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
+ * cannot run it. */
+ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
+                         ley_error *error);
+
+/* "-DLEY_LX=4 -DLEY_LY=4 ..." */
+void tuning_cutoff_options(const cutoff_spec *spec, char *options, size_t size);
+
+/* Points of a region along each axis. */
+void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
+
+/* Pairs within the cutoff that a device will compute a second by this specification, roughly: from
+ * its calibration and from the share of pairs that count, as measured. */
+double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c);
+
+#endif

@@ -1,0 +1,291 @@
+#include "methods/dcs/kernel.h"
+
+#include "core/sizes.h"
+#include "error.h"
+#include "judge/accuracy.h"
+#include "memory.h"
+#include "methods/dcs/self_test.h"
+#include "program.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for
+ * themselves. */
+enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
+
+/* Coordinates are doubles, those of points as well, which are rounded once they are far from the
+ * world's origin: of the shortest distance that may be this much. */
+static double double_rounding(const dcs_problem *problem)
+{
+    double farthest_A = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const double first_A = problem->lattice.origin_A[axis];
+        const double last_A = first_A + (double)(problem->lattice.n[axis] - 1) * problem->lattice.spacing_A[axis];
+        farthest_A = fmax(farthest_A, fmax(fabs(first_A), fabs(last_A)));
+    }
+    return DBL_EPSILON * farthest_A / problem->r_min_A;
+}
+
+double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum)
+{
+    const double float_rounding = 1.2e-7; /* of a point and an atom */
+    const double rounding = double_rounding(problem);
+    /* Most jobs have no rounding to speak of. */
+    const double promise = fmin(accuracy_promise(math, sum) + (rounding > 1e-7 ? rounding : 0), 1);
+    if (sum == LEY_SUM_DOUBLE || !tuning_dcs_streams(variant))
+        return promise;
+    double side2_A2 = 0;
+    for (int axis = 0; axis < 3; axis++)
+        side2_A2 += pow((double)problem->lattice.n[axis] * problem->lattice.spacing_A[axis], 2);
+    return fmin(promise + float_rounding * sqrt(side2_A2) / problem->r_min_A, 1);
+}
+
+static padded_store store_of(const dcs_spec *spec)
+{
+    return spec->sum == LEY_SPEC_SUM_DOUBLE        ? PADDED_DOUBLE
+           : spec->sum == LEY_SPEC_SUM_COMPENSATED ? PADDED_COMPENSATED
+                                                   : PADDED_FLOAT;
+}
+
+padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice)
+{
+    const dcs_spec *spec = &kernel->choice.spec;
+    return (padded_slab){.n_x = lattice->n[0],
+                         .n_y = lattice->n[1],
+                         .padded_x = ley_round_up(lattice->n[0], tuning_dcs_tile_x(spec)),
+                         .padded_y = ley_round_up(lattice->n[1], tuning_dcs_tile_y(spec)),
+                         .planes = 1,
+                         .store = store_of(spec)};
+}
+
+/* The self-test runs the kernel as a job does, on a program that is not this kernel's own yet. */
+static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    const dcs_kernel *kernel = context;
+    dcs_kernel trial = {.device = device, .facts = kernel->facts, .choice = kernel->choice, .program = program};
+    ley_status status = dcs_self_test(&trial, error);
+    trial.program = NULL; /* the caller's */
+    dcs_kernel_destroy(&trial);
+    return status;
+}
+
+ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error)
+{
+    *kernel = (dcs_kernel){.device = device};
+    ley_status status = calibrate_get(device, &kernel->facts, error);
+    if (status == LEY_OK)
+        status = tuning_dcs(device->info, &kernel->facts, wish, &kernel->choice, error);
+    if (status != LEY_OK)
+        return status;
+    tuning_dcs_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
+    return program_get(device, "dcs", kernel->options, NULL, test_program, kernel, &kernel->program,
+                       &kernel->from_cache, error);
+}
+
+double dcs_kernel_expected_rate(const dcs_kernel *kernel)
+{
+    /* Double precision is not calibrated; on some GPUs it is 64 times slower. Too low a guess only
+     * makes more launches. */
+    const double slower = kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 64 : 1;
+    return fmax(0.5 * kernel->facts.roots_per_s[kernel->choice.spec.root] / slower, 1e5);
+}
+
+static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
+{
+    dev_buffer **buffers = realloc(k->buffers, (k->buffer_count + 1) * sizeof *buffers);
+    if (buffers == NULL)
+        return ley_fail_memory(error, sizeof *buffers, "atom buffers");
+    k->buffers = buffers;
+    ley_status status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, buffer, error);
+    if (status != LEY_OK)
+        return status;
+    k->buffers[k->buffer_count++] = *buffer;
+    return k->device->backend->write(k->device, *buffer, 0, bytes, size, error);
+}
+
+/* Atoms a launch: as many as keep it near launch_s, so that a job can be cancelled and a display
+ * stays alive. */
+static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s)
+{
+    const padded_slab layout = dcs_kernel_layout(k, &problem->lattice);
+    const double points = (double)layout.padded_x * (double)layout.padded_y * (double)planes;
+    const double atoms = dcs_kernel_expected_rate(k) * launch_s / points;
+    const size_t n = ley_atoms_count(problem->atoms);
+    return atoms < SMALLEST_BATCH ? SMALLEST_BATCH : atoms < (double)n ? (size_t)atoms : n;
+}
+
+/* Whether each batch needs a buffer of its own: a kernel sees constant memory as one, and no buffer
+ * may be larger than the device's largest allocation. */
+static bool own_buffers(const dcs_kernel *k, size_t n, size_t bytes)
+{
+    const uint64_t most = k->device->info->max_allocation_bytes;
+    return k->choice.spec.atoms == LEY_ATOMS_CONSTANT || (most > 0 && (uint64_t)n * bytes > most);
+}
+
+/* Uploads packed atoms and cuts them into launches. */
+static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, size_t n, size_t batch, ley_error *error)
+{
+    const bool own = own_buffers(k, n, bytes);
+    dev_buffer *buffer = NULL;
+    ley_status status = own ? LEY_OK : add_buffer(k, packed, n * bytes, &buffer, error);
+    for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
+        const size_t size = n - first < batch ? n - first : batch;
+        if (own)
+            status = add_buffer(k, packed + first * bytes, size * bytes, &buffer, error);
+        k->batches[k->batch_count++] = (dcs_batch){buffer, own ? 0 : (int)first, (int)size};
+    }
+    return status;
+}
+
+static size_t largest_batch(const dcs_kernel *k, size_t n, size_t bytes)
+{
+    const dev_info *info = k->device->info;
+    if (!own_buffers(k, n, bytes))
+        return LARGEST_BATCH;
+    if (k->choice.spec.atoms != LEY_ATOMS_CONSTANT)
+        return (size_t)(info->max_allocation_bytes / bytes);
+    const size_t fits = (size_t)(info->constant_bytes / bytes);
+    return fits < CONSTANT_BATCH ? fits : CONSTANT_BATCH;
+}
+
+static ley_status pack_atoms(dcs_packing packing, const dcs_problem *problem, void *packed, ley_error *error)
+{
+    enum { PART = 1 << 20 };
+    const size_t n = ley_atoms_count(problem->atoms);
+    for (size_t first = 0; first < n; first += PART) {
+        if (problem->cancelled != NULL && atomic_load_explicit(problem->cancelled, memory_order_relaxed))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        dcs_pack_some(packing, problem->atoms, first, n - first < PART ? n - first : PART, &problem->lattice,
+                      problem->coulomb_constant, packed);
+    }
+    return LEY_OK;
+}
+
+ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, size_t batch, ley_error *error)
+{
+    const dcs_packing packing = dcs_packing_of(&k->choice.spec);
+    const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(problem->atoms);
+    k->problem = *problem;
+    k->layout = dcs_kernel_layout(k, &problem->lattice);
+    const size_t most = largest_batch(k, n, bytes);
+    const double copies = k->device->info->device_class == DEV_CPU ? 2 : 1;
+    ley_status status = memory_check_one("packed atoms", copies * (double)n * (double)bytes, "fewer atoms", error);
+    if (status != LEY_OK)
+        return status;
+    batch = batch < most ? batch : most;
+    void *packed = calloc(n, bytes);
+    k->batches = calloc((n + batch - 1) / batch, sizeof *k->batches);
+    if (packed == NULL || k->batches == NULL)
+        status = ley_fail_memory(error, n * bytes, "packed atoms");
+    else {
+        status = pack_atoms(packing, problem, packed, error);
+        if (status == LEY_OK)
+            status = load_packed(k, packed, bytes, n, batch, error);
+    }
+    free(packed);
+    return status;
+}
+
+ley_status dcs_kernel_load(dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s, ley_error *error)
+{
+    return dcs_kernel_load_batches(k, problem, batch_size(k, problem, planes, launch_s), error);
+}
+
+/* {h_x, h_y, h_z, r_min^2} in the kernel's own precision. */
+static dev_argument step_argument(const dcs_kernel *k)
+{
+    const double *h_A = k->problem.lattice.spacing_A;
+    const double step[4] = {h_A[0], h_A[1], h_A[2], k->problem.r_min_A * k->problem.r_min_A};
+    if (k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE)
+        return dev_argument_bytes(step, sizeof step);
+    float rounded[4];
+    for (int i = 0; i < 4; i++)
+        rounded[i] = (float)step[i];
+    return dev_argument_bytes(rounded, sizeof rounded);
+}
+
+static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+{
+    const dcs_run *run = context;
+    const dcs_kernel *k = run->kernel;
+    const dcs_spec *spec = &k->choice.spec;
+    const dcs_batch *batch = &k->batches[i];
+    const dev_argument arguments[] = {
+        dev_argument_buffer(batch->buffer),
+        dev_argument_int(batch->first),
+        dev_argument_int(batch->count),
+        dev_argument_int((int32_t)run->first),
+        step_argument(k),
+        dev_argument_int(i > 0),
+        dev_argument_buffer(run->phi.buffer),
+    };
+    const dev_launch launch = {
+        .program = k->program,
+        .groups = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
+                   (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes},
+        .group_size = {(size_t)spec->wg_x, (size_t)spec->wg_y, 1},
+        .argument_count = sizeof arguments / sizeof arguments[0],
+        .arguments = arguments,
+    };
+    return k->device->backend->launch(k->device, &launch, done, error);
+}
+
+static padded_slab layout_of(const dcs_kernel *k, int64_t planes)
+{
+    padded_slab layout = k->layout;
+    layout.planes = planes;
+    return layout;
+}
+
+ley_status dcs_run_create(dcs_run *run, dcs_kernel *k, int64_t planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(k, planes);
+    int64_t bytes = 0;
+    *run = (dcs_run){.kernel = k};
+    if (!padding_bytes(&layout, &bytes))
+        return ley_fail_memory(error, SIZE_MAX, "a slab");
+    return launch_results_create(k->device, bytes, &run->phi, error);
+}
+
+void dcs_run_destroy(dcs_run *run)
+{
+    launch_results_destroy(&run->phi);
+}
+
+ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(run->kernel, planes);
+    int64_t bytes = 0;
+    padding_bytes(&layout, &bytes);
+    run->first = first;
+    run->planes = planes;
+    run->launches = (launches){.device = run->kernel->device,
+                               .total = run->kernel->batch_count,
+                               .launch = launch_batch,
+                               .context = run,
+                               .results = &run->phi,
+                               .bytes = bytes};
+    return launches_begin(&run->launches, error);
+}
+
+ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(run->kernel, run->planes);
+    ley_status status = launches_finish(&run->launches, cancelled, error);
+    if (status == LEY_OK && !padding_crop(&layout, run->phi.staging->bytes, planes))
+        status = launches_not_finite(&run->launches, error);
+    return status;
+}
+
+void dcs_kernel_destroy(dcs_kernel *k)
+{
+    for (size_t i = 0; i < k->buffer_count; i++)
+        k->device->backend->buffer_destroy(k->device, k->buffers[i]);
+    if (k->program != NULL)
+        k->device->backend->program_destroy(k->device, k->program);
+    free(k->buffers);
+    free(k->batches);
+    *k = (dcs_kernel){.device = k->device};
+}

@@ -1,0 +1,86 @@
+/* The direct-Coulomb-summation kernel on one device: chosen, built and tested, with its atoms in
+ * place. */
+#ifndef LEY_DCS_KERNEL_H
+#define LEY_DCS_KERNEL_H
+
+#include "device.h"
+#include "layout/padding.h"
+#include "leyden.h"
+#include "methods/dcs/pack.h"
+#include "methods/dcs/tuning.h"
+#include "run/launches.h"
+
+/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must
+ * outlive it. */
+typedef struct dcs_problem {
+    const ley_atoms *atoms;
+    ley_lattice lattice;
+    double coulomb_constant, r_min_A;
+    const atomic_bool *cancelled; /* stops the packing of atoms when it becomes true; or NULL */
+} dcs_problem;
+
+typedef struct dcs_batch {
+    dev_buffer *buffer;
+    int first, count;
+} dcs_batch;
+
+typedef struct dcs_kernel {
+    dev *device;
+    calibration facts;
+    dcs_choice choice;
+    char options[512];
+    dev_program *program;
+    bool from_cache;
+    dcs_problem problem;
+    padded_slab layout; /* planes = 1 */
+    size_t batch_count;
+    dcs_batch *batches; /* one launch each */
+    size_t buffer_count;
+    dev_buffer **buffers;
+} dcs_kernel;
+
+/* What is promised of the error at each point, relative to the sum of the absolute terms there;
+ * `variant` as in dcs_wish. */
+double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum);
+
+/* How a plane of this lattice lies in the device's memory. */
+padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
+
+/* Calibrates the device if need be, chooses the variant, and gets the program: from the cache, or
+ * built and tested. */
+ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error);
+
+/* Puts the problem's atoms on the device, cut into launches of at most `planes` planes that last
+ * about `launch_s` each. */
+ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64_t planes, double launch_s,
+                           ley_error *error);
+
+/* The same with `batch` atoms a launch, or as many as constant memory holds. */
+ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *problem, size_t batch, ley_error *error);
+
+/* Pairs a second that this kernel will reach, roughly. */
+double dcs_kernel_expected_rate(const dcs_kernel *kernel);
+
+/* Some planes' way through the kernel, in batches of atoms, one launch each; and back. */
+typedef struct dcs_run {
+    dcs_kernel *kernel;
+    int64_t first, planes;
+    launch_results phi;
+    launches launches;
+} dcs_run;
+
+/* Makes a run's buffers, for at most so many planes. */
+ley_status dcs_run_create(dcs_run *run, dcs_kernel *kernel, int64_t planes, ley_error *error);
+void dcs_run_destroy(dcs_run *run);
+
+/* Starts on planes [first, first + planes), and the way back. On failure nothing is left in flight.
+ * The run must stay where it is. */
+ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error);
+
+/* Waits for all, and stores the planes, without their padding: float[planes][n_y][n_x]. Returns as
+ * launches_finish(). */
+ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *planes, ley_error *error);
+
+void dcs_kernel_destroy(dcs_kernel *kernel);
+
+#endif

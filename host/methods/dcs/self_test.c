@@ -1,0 +1,213 @@
+/* Kernels are wrong in corners: in tiles that are not the first, in the last row of a tile, in late
+ * planes, beyond a number of atoms. So there are several problems, each with many of one thing and
+ * few of the others, for the judge's time is points times atoms: lattices of several tiles and a
+ * part of one, judged at every point, of a few atoms; and a crowd of atoms, judged at a few points,
+ * each atom of which is worth several times the error that is right. */
+#include "methods/dcs/self_test.h"
+
+#include "error.h"
+#include "judge/reference.h"
+#include "run/self_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Several points are within r_min of an atom that is among them. */
+static const double r_min_A = 1.5, spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 1000};
+
+typedef struct problem {
+    const char *name;
+    int tiles; /* whole ones along x and y, beside a part of one */
+    int planes, first_plane;
+    int atoms;
+    int last_atoms; /* of these, in a launch of their own; 0: all come in one, unless they are in constant memory */
+    int judged;     /* points; 0: all */
+} problem;
+
+enum { CROWD = 10000, CARRIES = 2 * SELF_TEST_PERIOD };
+
+/* In the crowd the first launch is more than two of what kernels sum before they flush (4,096). */
+static const problem problems[] = {
+    {"several tiles", 4, 2, 0, 9, 0, 0},
+    {"many planes", 1, 34, 100, 9, 0, 0},
+    {"many atoms", 0, 1, 7, CROWD, CROWD / 10, 100},
+};
+static const problem short_problems[] = {
+    {"several tiles", 1, 2, 100, 9, 0, 0}, {"many atoms", 0, 1, 7, 84, 16, 0}, /* two tiles of 32, and a part of one */
+};
+static const problem carries = {"carries", 0, 1, 7, CARRIES, 0, 20};
+
+static ley_lattice lattice_of(const problem *p, const dcs_spec *spec)
+{
+    const int64_t tile[2] = {tuning_dcs_tile_x(spec), tuning_dcs_tile_y(spec)};
+    ley_lattice lattice = {.n = {0, 0, p->first_plane + p->planes}};
+    memcpy(lattice.origin_A, origin_A, sizeof lattice.origin_A);
+    memcpy(lattice.spacing_A, spacing_A, sizeof lattice.spacing_A);
+    for (int axis = 0; axis < 2; axis++) {
+        const int64_t part = p->tiles == 0 ? tile[axis] - 1 : tile[axis] / 3 + 1;
+        lattice.n[axis] = p->tiles * tile[axis] + (part > 0 ? part : 1);
+    }
+    return lattice;
+}
+
+/* In and around the slab: some on points, some within r_min of one, some far from all. */
+static void place_among_points(size_t i, const problem *p, const ley_lattice *lattice, uint32_t *state, double place[3])
+{
+    const double around[3] = {6, 6, 16}, first[3] = {0, 0, p->first_plane},
+                 last[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
+    for (int axis = 0; axis < 3; axis++) {
+        const double low = first[axis] - around[axis], high = last[axis] + around[axis];
+        const double at = low + (high - low) * self_test_fraction(state),
+                     inside = first[axis] + 0.6 * (last[axis] - first[axis]);
+        place[axis] = i % 7 == 0 ? floor(at) : i % 11 == 0 ? floor(at) + 0.2 : i == 3 ? floor(inside) : at;
+    }
+}
+
+static ley_status make_atoms(const problem *p, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
+{
+    const size_t n = (size_t)p->atoms;
+    const double beside[3] = {(double)lattice->n[0] / 2, (double)lattice->n[1] / 2, p->first_plane + 30};
+    double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
+    if (position_A == NULL)
+        return ley_fail_memory(error, 4 * n * sizeof(double), "the self-test");
+    uint32_t state = 2010;
+    for (size_t i = 0; i < n; i++) {
+        double place[3];
+        place_among_points(i, p, lattice, &state, place);
+        charge_e[i] = (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
+        if (p == &carries) {
+            charge_e[i] = self_test_carry_e(i);
+            memcpy(place, beside, sizeof place);
+        }
+        for (int axis = 0; axis < 3; axis++)
+            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + place[axis] * lattice->spacing_A[axis];
+    }
+    ley_status status = ley_atoms_create(n, position_A, charge_e, NULL, atoms, error);
+    free(position_A);
+    return status;
+}
+
+/* Runs the loaded kernel and brings its slab back to `map`, float[planes][n_y][n_x]. */
+static ley_status compute(dcs_kernel *k, const problem *p, float *map, ley_error *error)
+{
+    dcs_run run;
+    ley_status status = dcs_run_create(&run, k, p->planes, error);
+    if (status == LEY_OK)
+        status = dcs_run_begin(&run, p->first_plane, p->planes, error);
+    if (status == LEY_OK)
+        status = dcs_run_finish(&run, NULL, map, error);
+    dcs_run_destroy(&run);
+    return status;
+}
+
+static reference_value right_value(const void *context, const double point_A[3])
+{
+    const dcs_kernel *k = context;
+    reference_value right = reference_dcs(k->problem.atoms, point_A, k->problem.coulomb_constant, k->problem.r_min_A);
+    if (k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE)
+        self_test_allow_float(&right);
+    return right;
+}
+
+/* Native maths is taken at its word only where it was measured: there the limit follows the
+ * measured error. Positions from the lattice's origin are rounded by how far from it they are.
+ * Double sums are right to the last digit of the map's floats. */
+static double tolerance_of(const dcs_kernel *k, const problem *p)
+{
+    const dcs_spec *spec = &k->choice.spec;
+    const double recipe = fmin(k->facts.root_error[spec->root], 1e-3);
+    const double *h_A = k->problem.lattice.spacing_A,
+                 farthest_A = h_A[0] * (double)k->problem.lattice.n[0] + h_A[2] * (double)k->problem.lattice.n[2];
+    const double rounding = dcs_packing_of(spec) == DCS_PACK_FLOAT ? 1.2e-7 * farthest_A / r_min_A : 0;
+    if (spec->sum == LEY_SPEC_SUM_DOUBLE)
+        return SELF_TEST_DOUBLE;
+    return p == &carries ? SELF_TEST_CARRIES : SELF_TEST_FLOAT + 2 * recipe + rounding;
+}
+
+static ley_status judge(const dcs_kernel *k, const problem *p, const float *map, ley_error *error)
+{
+    const ley_lattice *lattice = &k->problem.lattice;
+    const size_t n_x = (size_t)lattice->n[0], n_y = (size_t)lattice->n[1], points = n_x * n_y * (size_t)p->planes;
+    const size_t count = p->judged == 0 || (size_t)p->judged > points ? points : (size_t)p->judged;
+    self_test t = {.device = k->device,
+                   .kernel = "dcs",
+                   .variant = k->choice.variant,
+                   .problem = p->name,
+                   .reference = right_value,
+                   .context = k,
+                   .tolerance = tolerance_of(k, p)};
+    ley_status status = self_test_create(&t, count, error);
+    for (size_t i = 0; i < count && status == LEY_OK; i++) {
+        const size_t at =
+            count == points ? i : i * (points - 1) / (count - 1); /* the first, the last, and some between */
+        const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y),
+                                 (double)(at / n_x / n_y) + p->first_plane};
+        for (int axis = 0; axis < 3; axis++)
+            t.point_A[i][axis] = lattice->origin_A[axis] + index[axis] * lattice->spacing_A[axis];
+        t.value[i] = (double)map[at];
+    }
+    if (status == LEY_OK)
+        status = self_test_judge(&t, error);
+    self_test_destroy(&t);
+    return status;
+}
+
+/* Whether the results have room on the device, and leave some. */
+static bool fits(const dcs_kernel *k, const problem *p)
+{
+    const ley_lattice lattice = lattice_of(p, &k->choice.spec);
+    const dev_info *info = k->device->info;
+    padded_slab layout = dcs_kernel_layout(k, &lattice);
+    int64_t bytes = 0;
+    layout.planes = p->planes;
+    return padding_bytes(&layout, &bytes) &&
+           (info->max_allocation_bytes == 0 || (uint64_t)bytes <= info->max_allocation_bytes) &&
+           (info->global_bytes == 0 || (uint64_t)bytes <= info->global_bytes / 4);
+}
+
+static ley_status test_problem(const dcs_kernel *kernel, const problem *wanted, ley_error *error)
+{
+    /* Atoms are of one problem: a kernel of its own, but for the program. */
+    dcs_kernel k = {
+        .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .program = kernel->program};
+    problem smaller = *wanted;
+    while (!fits(&k, &smaller) &&
+           (smaller.tiles > 0 || smaller.planes > 1)) { /* devices of next to no memory see less */
+        smaller.planes = smaller.planes > 2 ? smaller.planes / 2 : smaller.tiles > 0 ? smaller.planes : 1;
+        smaller.tiles -= smaller.tiles > 0;
+    }
+    const problem *p = fits(&k, wanted) ? wanted : &smaller;
+    const ley_lattice lattice = lattice_of(p, &k.choice.spec);
+    const size_t n = (size_t)p->atoms;
+    ley_atoms *atoms = NULL;
+    float *map = calloc((size_t)(lattice.n[0] * lattice.n[1] * p->planes), sizeof *map);
+    ley_status status = map != NULL ? LEY_OK : ley_fail_memory(error, 0, "the self-test");
+    if (status == LEY_OK)
+        status = make_atoms(p, &lattice, &atoms, error);
+    if (status == LEY_OK)
+        status = dcs_kernel_load_batches(&k, &(dcs_problem){atoms, lattice, 1, r_min_A, NULL},
+                                         n - (size_t)p->last_atoms, error);
+    if (status == LEY_OK)
+        status = compute(&k, p, map, error);
+    if (status == LEY_OK)
+        status = judge(&k, p, map, error);
+    k.program = NULL; /* the caller's */
+    dcs_kernel_destroy(&k);
+    ley_atoms_destroy(atoms);
+    free(map);
+    return status;
+}
+
+ley_status dcs_self_test(const dcs_kernel *k, ley_error *error)
+{
+    const bool slow = (k->device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    const problem *first = slow ? short_problems : problems;
+    const size_t count = slow ? sizeof short_problems / sizeof *short_problems : sizeof problems / sizeof *problems;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < count && status == LEY_OK; i++)
+        status = test_problem(k, &first[i], error);
+    if (status == LEY_OK && !slow && k->choice.spec.sum == LEY_SPEC_SUM_COMPENSATED)
+        status = test_problem(k, &carries, error);
+    return status;
+}

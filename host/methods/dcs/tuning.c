@@ -1,0 +1,239 @@
+#include "methods/dcs/tuning.h"
+
+#include "error.h"
+#include "kernel_table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIMPLE_TILE = 1 };
+
+/* Largest relative error of 1/sqrt that direct summation tolerates: an order of magnitude below its
+ * promise of 1e-5. */
+static const double dcs_root_need = 1e-6;
+
+/* A special-function unit this many times slower than the multipliers is the bottleneck of a pair
+ * (3 instructions of theirs against one of its); then they take NEWTON_SHARE of its roots. Measured
+ * best on a device where it is 8 times. */
+static const double slow_root_ratio = 6;
+enum { NEWTON_SHARE = 3, NEWTON_OF = 16 };
+
+/* A tile shape. `speed` is relative, measured at equal padding: the shape is chosen that finishes
+ * the padded lattice first. */
+typedef struct shape {
+    int wg_x, wg_y, ux, uy;
+    double speed;
+} shape;
+
+enum { MAX_SHAPES = 6 };
+
+typedef struct variant {
+    const char *name;
+    int where, atoms, width, tile;
+    bool spare_newton; /* may give a share of its roots to the multipliers */
+    shape shapes[MAX_SHAPES];
+} variant;
+
+/* simple, unroll4 and unroll8 are the kernels of Stone et al. 2007 and its tutorials: atoms in
+ * constant memory, points strided by the work-group's width. The others stage their atoms. */
+static const variant variants[] = {
+    {"simple", ANYWHERE, LEY_ATOMS_CONSTANT, 1, SIMPLE_TILE, false, {{64, 1, 1, 1, 1}}},
+    {"unroll4", ANYWHERE, LEY_ATOMS_CONSTANT, 1, SIMPLE_TILE, false, {{16, 8, 4, 1, 1}}},
+    {"unroll8", ANYWHERE, LEY_ATOMS_CONSTANT, 1, SIMPLE_TILE, false, {{16, 8, 8, 1, 1}}},
+    {"local", ANYWHERE, LEY_ATOMS_LOCAL, 1, 256, false, {{16, 8, 1, 1, 1}}},
+    {"local8", ANYWHERE, LEY_ATOMS_LOCAL, 1, 256, false, {{16, 8, 8, 1, 1}}},
+    {"tiled8",
+     ANYWHERE,
+     LEY_ATOMS_LOCAL,
+     1,
+     512,
+     false,
+     {{16, 8, 4, 2, 1}, {32, 8, 4, 2, 1}, {8, 8, 4, 2, 1}, {4, 16, 4, 2, 1}, {8, 16, 4, 2, 1}}},
+    {"tiled16",
+     ANYWHERE,
+     LEY_ATOMS_LOCAL,
+     1,
+     512,
+     true,
+     {{16, 8, 4, 4, 1}, {32, 8, 4, 4, 1}, {8, 8, 4, 4, 1}, {4, 16, 4, 4, 1}, {16, 4, 4, 4, 1}}},
+    {"vector4",
+     ON_CPU,
+     LEY_ATOMS_ROWS,
+     4,
+     256,
+     false,
+     {{1, 1, 8, 16, 1}, {1, 1, 4, 16, 0.98}, {1, 1, 2, 16, 0.95}, {1, 1, 8, 8, 0.95}, {1, 1, 2, 8, 0.9}}},
+    {"vector8",
+     ON_CPU,
+     LEY_ATOMS_ROWS,
+     8,
+     256,
+     false,
+     {{1, 1, 8, 16, 1},
+      {1, 1, 4, 16, 0.98},
+      {1, 1, 2, 16, 0.92},
+      {1, 1, 8, 8, 0.95},
+      {1, 1, 2, 8, 0.88},
+      {1, 1, 1, 8, 0.8}}},
+    {"vector16",
+     ON_CPU,
+     LEY_ATOMS_ROWS,
+     16,
+     256,
+     false,
+     {{1, 1, 8, 16, 1},
+      {1, 1, 4, 16, 0.97},
+      {1, 1, 2, 16, 0.92},
+      {1, 1, 8, 8, 0.95},
+      {1, 1, 2, 8, 0.88},
+      {1, 1, 1, 8, 0.8}}},
+};
+enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+
+const char *tuning_dcs_variant(size_t i)
+{
+    return i < VARIANT_COUNT ? variants[i].name : NULL;
+}
+
+const char *tuning_dcs_default(const dev_info *info, int sum)
+{
+    if (info->device_class == DEV_CPU)
+        switch (calibrate_width(info)) {
+        case 16:
+            return "vector16";
+        case 8:
+            return "vector8";
+        case 4:
+            return "vector4";
+        }
+    /* 16 float sums and 16 compensations, or 16 double sums, leave too few registers for enough
+     * work-groups. */
+    return sum == LEY_SPEC_SUM_FLOAT ? "tiled16" : "tiled8";
+}
+
+bool tuning_dcs_streams(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return variants[i].atoms == LEY_ATOMS_CONSTANT || variants[i].atoms == LEY_ATOMS_GLOBAL;
+    return false;
+}
+
+int tuning_dcs_tile_x(const dcs_spec *spec)
+{
+    return spec->wg_x * spec->ux * spec->width;
+}
+
+int tuning_dcs_tile_y(const dcs_spec *spec)
+{
+    return spec->wg_y * spec->uy;
+}
+
+void tuning_dcs_options(const dcs_spec *spec, char *options, size_t size)
+{
+    kernel_table_options("dcs", (const int *)spec, options, size);
+}
+
+static bool fits_group(const dev_info *info, const shape *s)
+{
+    return s->wg_x != 0 && (size_t)s->wg_x * (size_t)s->wg_y <= info->max_work_group &&
+           (size_t)s->wg_x <= info->max_work_items[0] && (size_t)s->wg_y <= info->max_work_items[1];
+}
+
+/* The shape that finishes the padded plane first; NULL when the device's work-groups are too small
+ * for all of them. */
+static const shape *best_shape(const dev_info *info, const variant *v, const dcs_wish *wish)
+{
+    const shape *best = NULL;
+    double best_cost = INFINITY;
+    for (const shape *s = v->shapes; s < v->shapes + MAX_SHAPES; s++) {
+        if (!fits_group(info, s))
+            continue;
+        double cost =
+            tuning_padded(wish->n_x, s->wg_x * s->ux * v->width) * tuning_padded(wish->n_y, s->wg_y * s->uy) / s->speed;
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = s;
+        }
+    }
+    return best;
+}
+
+static int newton_roots(const calibration *c, const variant *v, const dcs_wish *wish, int root, int points)
+{
+    bool wanted = v->spare_newton && wish->sum == LEY_SPEC_SUM_FLOAT && wish->math != TUNING_STANDARD &&
+                  root != LEY_ROOT_NEWTON && c->root_error[LEY_ROOT_NEWTON] <= dcs_root_need;
+    return wanted && c->fma_per_s >= slow_root_ratio * c->roots_per_s[root] ? NEWTON_SHARE * points / NEWTON_OF : 0;
+}
+
+static const variant *find_variant(const dev_info *info, const dcs_wish *wish)
+{
+    const char *name = wish->variant != NULL ? wish->variant : tuning_dcs_default(info, wish->sum);
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return &variants[i];
+    return NULL;
+}
+
+/* Of the tile, of the marks of near atoms, and, on devices that copy ahead (dcs.cu), of the next
+ * tile. */
+static uint64_t local_bytes(const dev_info *info, const dcs_spec *spec)
+{
+    enum { STORED_ATOM_BYTES = 32, COPIES_AHEAD_FROM = 80 };
+    const uint64_t tile = (uint64_t)spec->tile, atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
+    return tile * atom_bytes + tile / 8 + (info->capability >= COPIES_AHEAD_FROM ? tile * STORED_ATOM_BYTES : 0);
+}
+
+static ley_status check_memory(const dev_info *info, const variant *v, const dcs_spec *spec, ley_error *error)
+{
+    const uint64_t atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
+    if (v->atoms == LEY_ATOMS_LOCAL && local_bytes(info, spec) > info->local_bytes)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes",
+                        info->name, v->name, (unsigned long long)info->local_bytes);
+    if (v->atoms == LEY_ATOMS_CONSTANT && info->constant_bytes < 64 * atom_bytes)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs constant memory", info->name, v->name);
+    return LEY_OK;
+}
+
+int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math)
+{
+    if (math == TUNING_STANDARD) /* nothing measured in it: the same everywhere, every time */
+        return LEY_ROOT_STANDARD;
+    calibration possible = *c;
+    if ((info->quirks & DEV_QUIRK_FRAIL_ASM) != 0) /* its loops are such */
+        possible.root_error[LEY_ROOT_AVX512] = INFINITY;
+    return calibrate_fastest_root(info, &possible, width, tuning_need(math, dcs_root_need));
+}
+
+ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish *wish, dcs_choice *choice,
+                      ley_error *error)
+{
+    const variant *v = find_variant(info, wish);
+    if (v == NULL)
+        return tuning_unknown(wish->variant, error);
+    const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
+    if (status != LEY_OK)
+        return status;
+    const shape *s = best_shape(info, v, wish);
+    if (s == NULL)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
+                        info->max_work_group, v->name);
+    dcs_spec spec = {.wg_x = s->wg_x,
+                     .wg_y = s->wg_y,
+                     .width = v->width,
+                     .ux = s->ux,
+                     .uy = s->uy,
+                     .atoms = v->atoms,
+                     .tile = v->tile,
+                     .sum = wish->sum};
+    if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
+        spec.tile = 32; /* an interpreter's self-test shall be short */
+    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && local_bytes(info, &spec) > info->local_bytes)
+        spec.tile /= 2;
+    if (wish->sum != LEY_SPEC_SUM_DOUBLE) {
+        spec.root = tuning_dcs_root(info, c, v->width, wish->math);
+        spec.newton_roots = newton_roots(c, v, wish, spec.root, s->ux * s->uy);
+    }
+    *choice = (dcs_choice){.variant = v->name, .spec = spec};
+    return check_memory(info, v, &spec, error);
+}

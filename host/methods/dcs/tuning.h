@@ -1,0 +1,54 @@
+/* Which variant, tile sizes and arithmetic dcs.cl gets on a device: defaults by device class, from
+ * measured facts. */
+#ifndef LEY_TUNING_DCS_H
+#define LEY_TUNING_DCS_H
+
+#include "run/tuning.h"
+
+/* The specification of dcs.cl, one field a key of LEY_DCS_KEYS. */
+typedef struct dcs_spec {
+#define DCS_FIELD(key, field) int field;
+    LEY_DCS_KEYS(DCS_FIELD)
+#undef DCS_FIELD
+} dcs_spec;
+
+/* What a user may ask. */
+typedef struct dcs_wish {
+    const char *variant; /* NULL: by device class */
+    int math;            /* TUNING_STANDARD, ... */
+    int sum;             /* LEY_SPEC_SUM_... */
+    int64_t n_x, n_y;    /* extents of the lattice: the tile that pads it least is taken */
+} dcs_wish;
+
+typedef struct dcs_choice {
+    const char *variant;
+    dcs_spec spec;
+} dcs_choice;
+
+/* Names of the DCS variants, i from 0; NULL behind the last. */
+const char *tuning_dcs_variant(size_t i);
+
+/* The name of the variant that this device gets by default for this kind of sum (LEY_SPEC_SUM_...). */
+const char *tuning_dcs_default(const dev_info *info, int sum);
+
+/* Whether this variant reads each atom where it lies, as the papers' kernels do, with a position
+ * that is rounded by how far it is from the lattice's origin. NULL: the default, which does not. */
+bool tuning_dcs_streams(const char *variant);
+
+/* The recipe for 1/sqrt that direct summation takes on this device, for vectors of this width and
+ * this wish for maths. */
+int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math);
+
+/* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
+ * cannot run it. */
+ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish *wish, dcs_choice *choice,
+                      ley_error *error);
+
+/* "-DLEY_WG_X=32 -DLEY_WG_Y=4 ..." */
+void tuning_dcs_options(const dcs_spec *spec, char *options, size_t size);
+
+/* Points that a work-group covers along x and y. */
+int tuning_dcs_tile_x(const dcs_spec *spec);
+int tuning_dcs_tile_y(const dcs_spec *spec);
+
+#endif

@@ -1,0 +1,292 @@
+/* Rows of a boundary through the kernels: cut into segments and parts, launched, added up, brought
+ * back. */
+#include "error.h"
+#include "judge/reference.h"
+#include "methods/mdh/kernel.h"
+#include "methods/mdh/pack.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Atoms that a work-group sums at most: keeps float sums short; and at least, for its start to be
+ * worth it. */
+enum { MOST_PART_ATOMS = 4096, LEAST_PART_ATOMS = 128 };
+/* Groups a compute unit that even out how many each gets; sums a point at most. */
+enum { GROUPS_A_UNIT = 24, CPU_GROUPS_A_UNIT = 8, MOST_PARTS = 64 };
+enum { SUM_GROUP = 64 };
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The kernel's segments of rows [first, first + count), and how many work-groups they need. */
+static void cut_segments(mdh_run *run)
+{
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    const mdh_problem *problem = run->kernel->problem;
+    int64_t begin = 0, values = 0, groups = 0;
+    run->segment_count = 0;
+    for (int i = 0; i < problem->patch_count; i++) {
+        const patch *p = &problem->patches[i];
+        const int64_t from = run->first > begin ? run->first : begin, end = begin + p->n_b;
+        const int64_t to = run->first + run->count < end ? run->first + run->count : end;
+        if (to > from) {
+            const int axis = p->face / 2;
+            const int64_t vectors = ceil_div(p->n_a, spec->width), columns = ceil_div(vectors, spec->ux);
+            run->segments[run->segment_count] = (mdh_segment){
+                .axis = axis,
+                .plane = (int32_t)(p->face % 2 == 0 ? 0 : problem->frame.n[axis] - 1),
+                .first_a = (int32_t)p->first_a,
+                .n_a = (int32_t)p->n_a,
+                .first_b = (int32_t)(p->first_b + from - begin),
+                .n_b = (int32_t)(to - from),
+                .pitch = (int32_t)(vectors * spec->width),
+                .first_value = (int32_t)values,
+                .columns = (int32_t)columns,
+                .first_group = (int32_t)groups,
+            };
+            run->segment_count++;
+            values += (to - from) * vectors * spec->width;
+            groups += ceil_div(columns * ceil_div(to - from, spec->uy), spec->wg);
+        }
+        begin = end;
+    }
+    run->part_values = (int)values;
+    run->groups = (size_t)groups;
+}
+
+static void cut_list(mdh_run *run)
+{
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    run->part_values = (int)(ceil_div(run->count, spec->width) * spec->width);
+    run->groups = (size_t)ceil_div(run->count, mdh_group_points(spec));
+}
+
+/* Into how many parts the atoms go, and how many of these a launch sums. */
+static void cut_atoms(mdh_run *run)
+{
+    const mdh_kernel *k = run->kernel;
+    const dev_info *info = k->device->info;
+    const int n = k->n_atoms > 0 ? k->n_atoms : 1;
+    const int most = k->most_part_atoms > 0 ? k->most_part_atoms : MOST_PART_ATOMS;
+    const int64_t wanted =
+        (int64_t)info->compute_units * (info->device_class == DEV_CPU ? CPU_GROUPS_A_UNIT : GROUPS_A_UNIT);
+    int64_t parts = ceil_div(wanted, (int64_t)run->groups);
+    const int64_t useful = k->most_part_atoms > 0 ? 3 : ceil_div(n, LEAST_PART_ATOMS);
+    parts = parts < useful ? parts : useful;
+    parts = parts < MOST_PARTS ? parts : MOST_PARTS;
+    if (info->max_groups[1] > 0 && (uint64_t)parts > info->max_groups[1])
+        parts = (int64_t)info->max_groups[1];
+    const int64_t batches = ceil_div(n, parts * most);
+    run->part_atoms = (int)ceil_div(n, batches * parts);
+    run->parts = (size_t)ceil_div(ceil_div(n, batches), run->part_atoms);
+    run->batch_atoms = run->part_atoms * (int)run->parts;
+    run->launches.total = (size_t)ceil_div(n, run->batch_atoms) + 1;
+}
+
+static ley_status grow(dev *device, dev_buffer **buffer, size_t *has, size_t bytes, dev_access access, ley_error *error)
+{
+    if (*has >= bytes)
+        return LEY_OK;
+    if (*buffer != NULL)
+        device->backend->buffer_destroy(device, *buffer);
+    *buffer = NULL;
+    *has = 0;
+    ley_status status = device->backend->buffer_create(device, bytes, access, buffer, error);
+    if (status == LEY_OK)
+        *has = bytes;
+    return status;
+}
+
+static size_t value_bytes(const mdh_run *run)
+{
+    return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? sizeof(double) : sizeof(float);
+}
+
+static size_t list_bytes(const mdh_run *run)
+{
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    return (size_t)mdh_packed_points(spec, run->count) * mdh_placed_bytes(spec);
+}
+
+static ley_status make_buffers(mdh_run *run, ley_error *error)
+{
+    dev *device = run->kernel->device;
+    const mdh_spec *spec = &run->kernel->choice.spec;
+    const size_t sums = (size_t)run->part_values * value_bytes(run);
+    const size_t parts = sums * run->parts * (spec->sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
+    const size_t places = run->segment_count > 0 ? sizeof run->segments : list_bytes(run);
+    ley_status status = grow(device, &run->places, &run->place_bytes, places, DEV_READ_ONLY, error);
+    if (status == LEY_OK)
+        status = grow(device, &run->part_sums, &run->part_bytes, parts, DEV_READ_WRITE, error);
+    if (status != LEY_OK || (run->sums.staging != NULL && run->sums.staging->size >= sums))
+        return status;
+    launch_results_destroy(&run->sums);
+    return launch_results_create(device, (int64_t)sums, &run->sums, error);
+}
+
+static ley_status write_places(mdh_run *run, ley_error *error)
+{
+    dev *device = run->kernel->device;
+    if (run->segment_count > 0)
+        return device->backend->write(device, run->places, 0, run->segments, sizeof run->segments, error);
+    const size_t bytes = list_bytes(run);
+    void *packed = calloc(1, bytes);
+    if (packed == NULL)
+        return ley_fail_memory(error, bytes, "packed points");
+    mdh_pack_points(&run->kernel->choice.spec, run->kernel->problem, run->first, run->count, packed);
+    ley_status status = device->backend->write(device, run->places, 0, packed, bytes, error);
+    free(packed);
+    return status;
+}
+
+ley_status mdh_launch_sums(const mdh_kernel *k, dev_buffer *part_sums, int parts, int part_values, dev_buffer *sums,
+                           dev_event **done, ley_error *error)
+{
+    const dev_argument arguments[] = {dev_argument_buffer(part_sums), dev_argument_int(parts),
+                                      dev_argument_int(part_values), dev_argument_buffer(sums)};
+    const dev_launch launch = {.program = k->sum_program,
+                               .groups = {(size_t)ceil_div(part_values, SUM_GROUP), 1, 1},
+                               .group_size = {SUM_GROUP, 1, 1},
+                               .argument_count = sizeof arguments / sizeof arguments[0],
+                               .arguments = arguments};
+    return k->device->backend->launch(k->device, &launch, done, error);
+}
+
+static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+{
+    mdh_run *run = context;
+    const mdh_kernel *k = run->kernel;
+    if (i + 1 == run->launches.total)
+        return mdh_launch_sums(k, run->part_sums, (int)run->parts, run->part_values, run->sums.buffer, done, error);
+    const int first = (int)i * run->batch_atoms, left = k->n_atoms - first;
+    double step[4], step_low[4];
+    size_t step_bytes;
+    mdh_pack_step(&k->choice.spec, k->problem, step, step_low, &step_bytes);
+    const dev_argument arguments[] = {
+        dev_argument_buffer(k->atoms),
+        dev_argument_int(first),
+        dev_argument_int(left < run->batch_atoms ? left : run->batch_atoms),
+        dev_argument_int(run->part_atoms),
+        dev_argument_buffer(run->places),
+        dev_argument_int(run->segment_count > 0 ? run->segment_count : (int32_t)run->count),
+        dev_argument_bytes(step, step_bytes),
+        dev_argument_bytes(step_low, step_bytes),
+        dev_argument_int(i > 0),
+        dev_argument_buffer(run->part_sums),
+        dev_argument_int(run->part_values),
+    };
+    const dev_launch launch = {.program = k->program,
+                               .groups = {run->groups, run->parts, 1},
+                               .group_size = {(size_t)k->choice.spec.wg, 1, 1},
+                               .argument_count = sizeof arguments / sizeof arguments[0],
+                               .arguments = arguments};
+    return k->device->backend->launch(k->device, &launch, done, error);
+}
+
+ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error)
+{
+    run->kernel = kernel;
+    run->first = first;
+    run->count = count;
+    run->launches = (launches){.device = kernel->device, .launch = launch_batch, .context = run, .results = &run->sums};
+    if (kernel->problem->patch_count > 0)
+        cut_segments(run);
+    else
+        cut_list(run);
+    cut_atoms(run);
+    ley_status status = make_buffers(run, error);
+    if (status == LEY_OK)
+        status = write_places(run, error);
+    if (status == LEY_OK) /* as launches_begin() does with the sums: a launch that is skipped shall show */
+        status = kernel->device->backend->poison(kernel->device, run->part_sums, run->part_bytes, error);
+    if (status != LEY_OK)
+        return status;
+    run->launches.bytes = run->part_values * (int64_t)value_bytes(run);
+    return launches_begin(&run->launches, error);
+}
+
+static double staged_value(const mdh_run *run, size_t at)
+{
+    const void *bytes = run->sums.staging->bytes;
+    return run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? ((const double *)bytes)[at]
+                                                               : (double)((const float *)bytes)[at];
+}
+
+/* Whether a value may be infinite there: deep within an atom's radius screened potentials leave a
+ * float's range, or a double's. */
+static bool may_be_infinite(const mdh_run *run, int64_t value)
+{
+    const mdh_problem *problem = run->kernel->problem;
+    const reference_terms terms = {.term = LEY_TERM_MDH,
+                                   .constant = problem->coulomb_constant,
+                                   .atoms = problem->atoms,
+                                   .kappa_per_A = problem->kappa_per_A};
+    double point_A[3];
+    ley_boundary_point_A(problem->boundary, value, point_A);
+    return !(reference_sum(&terms, point_A).absolute <
+             (run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 1e300 : 1e36));
+}
+
+/* Where a run's values go. */
+typedef struct mdh_store {
+    const mdh_run *run;
+    double *values;
+    bool found_infinite, is_right;
+} mdh_store;
+
+static void store_value(mdh_store *s, size_t at, int64_t to)
+{
+    s->values[to] = staged_value(s->run, at);
+    if (isfinite(s->values[to]) || s->found_infinite)
+        return;
+    s->found_infinite = true; /* one tells whether the device or the problem is to blame */
+    s->is_right = may_be_infinite(s->run, to);
+}
+
+/* Segments end padded to whole vectors, and lie in faces that are larger than they. False: a value
+ * is not finite and should be. */
+static bool store(const mdh_run *run, double *values)
+{
+    const mdh_problem *problem = run->kernel->problem;
+    mdh_store s = {run, values, false, true};
+    for (int64_t i = 0; run->segment_count == 0 && i < run->count; i++)
+        store_value(&s, (size_t)i, problem->order[run->first + i]);
+    int which = -1;
+    int64_t begin = 0;
+    for (int i = 0; i < problem->patch_count; begin += problem->patches[i++].n_b) {
+        const patch *p = &problem->patches[i];
+        int a, b;
+        if (run->first >= begin + p->n_b || run->first + run->count <= begin)
+            continue;
+        boundary_face_axes(p->face, &a, &b);
+        const mdh_segment *g = &run->segments[++which];
+        for (int64_t row = 0; row < g->n_b; row++)
+            for (int64_t column = 0; column < g->n_a; column++)
+                store_value(&s, (size_t)(g->first_value + row * g->pitch + column),
+                            problem->boundary->face[p->face] + (g->first_b + row) * problem->frame.n[a] + g->first_a +
+                                column);
+    }
+    return s.is_right;
+}
+
+ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error)
+{
+    ley_status status = launches_finish(&run->launches, cancelled, error);
+    if (status == LEY_OK && !store(run, values))
+        status = launches_not_finite(&run->launches, error);
+    return status;
+}
+
+void mdh_run_end(mdh_run *run, dev *device)
+{
+    const dev_backend *b = device->backend;
+    dev_buffer *const buffers[] = {run->places, run->part_sums};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (buffers[i] != NULL)
+            b->buffer_destroy(device, buffers[i]);
+    launch_results_destroy(&run->sums);
+    *run = (mdh_run){.kernel = NULL};
+}

@@ -1,0 +1,372 @@
+/* As of dcs: many points of a few atoms, and a crowd of atoms at a few points. Work-items are
+ * strided over a face, so that faces have both whole work-items and parts of them only where they
+ * are made to measure; and groups of them are many in some variants. */
+#include "methods/mdh/self_test.h"
+
+#include "error.h"
+#include "judge/reference.h"
+#include "run/self_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 1000};
+
+/* Longer ones are made of shorter spacings: with the widest screening little would be left of the
+ * far atoms. */
+static const double longest_edge_A = 25;
+
+typedef struct problem {
+    const char *name;
+    int atoms, part; /* atoms in a part, at most; 0: as in a job */
+    int judged;      /* points; 0: all */
+    bool small;      /* as few points as a run of the kernel has, rather than several groups of work-items */
+    bool one_run;    /* of some rows of a face, or of a list */
+} problem;
+
+/* The crowd goes in two launches of three parts, the first of more than 8,192 atoms. */
+static const problem problems[] = {
+    {"many points", 9, 0, 0, false, false},
+    {"many atoms", 18200, 3000, 60, true, true},
+};
+static const problem short_problems[] = {
+    {"all points", 9, 3, 0, true, false},
+    {"many atoms", 90, 24, 40, true, true},
+};
+static const problem carries = {"carries", 3 * SELF_TEST_PERIOD, SELF_TEST_PERIOD, 20, true, true};
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a face, its last row and column are other faces' (patches.h). Along x whole work-items, two at
+ * least; along y one and a part of one; along z whole ones again: so faces across y have whole ones
+ * alone, the last of whose points is there, and others parts. */
+static ley_lattice lattice_of(const problem *p, const mdh_spec *spec)
+{
+    const int64_t columns = (int64_t)spec->width * spec->ux, rows = spec->points == LEY_POINTS_LIST ? 8 : spec->uy;
+    const int64_t least = p->small || spec->wg == 1 ? 8 : 72; /* several groups of work-items on each face */
+    const int64_t n[3] = {columns * larger((least + columns - 1) / columns, 2),
+                          larger(columns + spec->width + 3, least * 3 / 4),
+                          rows * larger((least + rows - 1) / rows, 2)};
+    ley_lattice lattice = {.n = {n[0] + 1, n[1] + 1, n[2] + 1}};
+    const double longest_A =
+        fmax((double)n[0] * spacing_A[0], fmax((double)n[1] * spacing_A[1], (double)n[2] * spacing_A[2]));
+    for (int axis = 0; axis < 3; axis++) {
+        lattice.origin_A[axis] = origin_A[axis];
+        lattice.spacing_A[axis] = spacing_A[axis] * fmin(1, longest_edge_A / longest_A);
+    }
+    return lattice;
+}
+
+/* Nodes of the lattice's faces, in no order, in two groups of work-items and a part of one. */
+static ley_status make_list(const problem *p, const mdh_spec *spec, const ley_lattice *lattice, ley_boundary **boundary,
+                            ley_error *error)
+{
+    const int64_t group = (int64_t)spec->wg * spec->width * spec->ux;
+    const size_t n = (size_t)(p->small ? group - 1 : 2 * group + group / 2 + 3);
+    ley_boundary *faces = NULL;
+    double(*point_A)[3] = calloc(n, sizeof *point_A);
+    ley_status status = point_A != NULL ? ley_boundary_create(lattice, &faces, error)
+                                        : ley_fail_memory(error, n * sizeof *point_A, "the self-test");
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        ley_boundary_point_A(faces, (int64_t)i * 7 % ley_boundary_points(faces), point_A[i]);
+    if (status == LEY_OK)
+        status = ley_boundary_create_points(n, point_A[0], boundary, error);
+    ley_boundary_destroy(faces);
+    free(point_A);
+    return status;
+}
+
+static ley_status make_boundary(const problem *p, const mdh_spec *spec, const ley_lattice *lattice,
+                                ley_boundary **boundary, ley_error *error)
+{
+    return spec->points == LEY_POINTS_LIST ? make_list(p, spec, lattice, boundary, error)
+                                           : ley_boundary_create(lattice, boundary, error);
+}
+
+/* ---- Atoms ----------------------------------------------------------------------------------- */
+
+/* What each kind of screening is made for: none; a solution of salt; radii beyond a float's range. */
+static ley_solvent test_solvent(int screening, ley_ion ions[1], double *largest_radius_A)
+{
+    *largest_radius_A = screening == LEY_SCREENING_WIDE ? 45 : 4;
+    ions[0] = (ley_ion){1, screening == LEY_SCREENING_WIDE ? 30 : 0.3, 1};
+    return (ley_solvent){.dielectric = 78.54,
+                         .solute_dielectric = 2,
+                         .temperature_K = 298.15,
+                         .ion_count = screening == LEY_SCREENING_NONE ? 0 : 1,
+                         .ions = ions};
+}
+
+/* In the lattice and a little beyond it; of faces some close to a node. Those close to a point of a
+ * list are not the kernel's to sum. */
+static void place_among_points(size_t i, bool is_list, const ley_lattice *lattice, uint32_t *state, double place[3])
+{
+    const int face = (int)(i % 6);
+    for (int axis = 0; axis < 3; axis++) {
+        const double n = (double)lattice->n[axis], beyond = 5, along = self_test_fraction(state),
+                     within = self_test_fraction(state);
+        place[axis] = floor(along * (n - 1 + 2 * beyond) - beyond) + 0.3 + 0.4 * within;
+        if (!is_list && i % 7 == 3) /* 0.02 of a cell from a node of this face */
+            place[axis] = (axis != face / 2 ? floor(along * n) : face % 2 == 0 ? 0 : n - 1) + 0.02;
+    }
+}
+
+static ley_status make_atoms(const problem *p, double largest_radius_A, bool is_list, const ley_lattice *lattice,
+                             ley_atoms **atoms, ley_error *error)
+{
+    const size_t n = (size_t)p->atoms;
+    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    if (position_A == NULL)
+        return ley_fail_memory(error, 5 * n * sizeof(double), "the self-test");
+    uint32_t state = 2010;
+    for (size_t i = 0; i < n; i++) {
+        double place[3];
+        place_among_points(i, is_list, lattice, &state, place);
+        charge_e[i] =
+            i % 13 == 5 ? 0 : (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
+        radius_A[i] = largest_radius_A * self_test_fraction(&state);
+        if (p == &carries) {
+            charge_e[i] = self_test_carry_e(i);
+            radius_A[i] = 1;
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            const double at = p == &carries ? (double)lattice->n[axis] / 2 : place[axis];
+            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + at * lattice->spacing_A[axis];
+        }
+    }
+    ley_status status = ley_atoms_create(n, position_A, charge_e, radius_A, atoms, error);
+    free(position_A);
+    return status;
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+typedef struct trial {
+    const problem *p;
+    mdh_kernel *kernel;
+    mdh_problem m;
+    ley_boundary *boundary;
+    ley_solvent solvent;
+    ley_ion ions[1];
+} trial;
+
+/* Which rows are run: all, or of a face two work-items' from its second row on. */
+static void rows_of(const trial *t, int64_t *first, int64_t *end)
+{
+    *first = 0;
+    *end = t->m.rows;
+    if (!t->p->one_run || t->m.patch_count == 0)
+        return;
+    *first = t->m.patches[0].n_b + t->m.patches[1].n_b + 1;
+    *end = *first + t->kernel->choice.spec.uy;
+}
+
+/* All rows in two runs, so that one begins within a face. */
+static ley_status compute(trial *t, ley_error *error)
+{
+    mdh_run run = {.kernel = NULL};
+    int64_t first, end;
+    rows_of(t, &first, &end);
+    const int64_t middle = t->p->one_run ? end : end / 2 - 3;
+    ley_status status = LEY_OK;
+    for (int64_t from = first; from < end && status == LEY_OK; from = from == first && middle < end ? middle : end) {
+        status = mdh_run_begin(&run, t->kernel, from, (from == first ? middle : end) - from, error);
+        if (status == LEY_OK)
+            status = mdh_run_finish(&run, NULL, ley_boundary_values(t->boundary), error);
+    }
+    mdh_run_end(&run, t->kernel->device);
+    if (status == LEY_OK && !t->p->one_run && t->m.patch_count > 0)
+        patches_share_edges(t->boundary);
+    return status;
+}
+
+/* Of all points that were computed the i-th one's number. */
+static int64_t computed_point(const trial *t, int64_t i)
+{
+    if (!t->p->one_run || t->m.patch_count == 0)
+        return i;
+    const patch *face = &t->m.patches[2];
+    return t->boundary->face[face->face] + (face->first_b + 1 + i / face->n_a) * t->m.frame.n[0] + face->first_a +
+           i % face->n_a;
+}
+
+static reference_value right_value(const void *context, const double point_A[3])
+{
+    const trial *t = context;
+    return reference_mdh(t->m.atoms, point_A, &t->solvent);
+}
+
+/* Native maths is taken at its word only where it was measured: there the limit follows the
+ * measured error. */
+static double tolerance_of(const trial *t)
+{
+    const mdh_spec *spec = &t->kernel->choice.spec;
+    const double *root_error = t->kernel->facts.root_error, *exp_error = t->kernel->facts.exp_error;
+    if (spec->sum == LEY_SPEC_SUM_DOUBLE)
+        return SELF_TEST_DOUBLE;
+    return t->p == &carries ? SELF_TEST_CARRIES
+                            : t->m.promise + fmin(root_error[spec->root], 1e-3) + fmin(exp_error[spec->exp], 1e-3);
+}
+
+static ley_status judge(const trial *t, ley_error *error)
+{
+    int64_t first, end;
+    rows_of(t, &first, &end);
+    const int64_t points =
+        t->p->one_run ? mdh_problem_points(&t->m, first, end - first) : ley_boundary_points(t->boundary);
+    const int64_t count = t->p->judged == 0 || t->p->judged > points ? points : t->p->judged;
+    self_test s = {.device = t->kernel->device,
+                   .kernel = "mdh",
+                   .variant = t->kernel->choice.variant,
+                   .problem = t->p->name,
+                   .reference = right_value,
+                   .context = t,
+                   .tolerance = tolerance_of(t)};
+    ley_status status = self_test_create(&s, (size_t)count, error);
+    for (int64_t i = 0; i < count && status == LEY_OK; i++) {
+        const int64_t at = computed_point(t, count == points ? i : i * (points - 1) / (count - 1));
+        ley_boundary_point_A(t->boundary, at, s.point_A[i]);
+        s.value[i] = ley_boundary_read_values(t->boundary)[at];
+    }
+    if (status == LEY_OK)
+        status = self_test_judge(&s, error);
+    self_test_destroy(&s);
+    return status;
+}
+
+static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_error *error)
+{
+    /* Atoms are of one problem: a kernel of its own, but for the programs. */
+    mdh_kernel k = {.device = kernel->device,
+                    .facts = kernel->facts,
+                    .choice = kernel->choice,
+                    .program = kernel->program,
+                    .sum_program = kernel->sum_program,
+                    .most_part_atoms = p->part};
+    const mdh_spec *spec = &k.choice.spec;
+    const ley_lattice lattice = lattice_of(p, spec);
+    double largest_radius_A;
+    trial t = {.p = p, .kernel = &k};
+    t.solvent = test_solvent(spec->screening, t.ions, &largest_radius_A);
+    ley_atoms *atoms = NULL;
+    ley_status status = make_atoms(p, largest_radius_A, spec->points == LEY_POINTS_LIST, &lattice, &atoms, error);
+    if (status == LEY_OK)
+        status = make_boundary(p, spec, &lattice, &t.boundary, error);
+    if (status == LEY_OK)
+        status =
+            mdh_problem_init(&t.m, atoms, t.boundary, ley_solvent_coulomb_constant(&t.solvent) / t.solvent.dielectric,
+                             ley_screening_per_A(&t.solvent), error);
+    if (status == LEY_OK) {
+        t.m.screening = spec->screening;
+        status = mdh_kernel_load(&k, &t.m, error);
+    }
+    if (status == LEY_OK)
+        status = compute(&t, error);
+    if (status == LEY_OK)
+        status = judge(&t, error);
+    k.program = k.sum_program = NULL; /* the caller's */
+    mdh_kernel_destroy(&k);
+    mdh_problem_end(&t.m);
+    ley_boundary_destroy(t.boundary);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+ley_status mdh_self_test(const mdh_kernel *k, ley_error *error)
+{
+    const bool slow = (k->device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    const problem *first = slow ? short_problems : problems;
+    const size_t count = slow ? sizeof short_problems / sizeof *short_problems : sizeof problems / sizeof *problems;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < count && status == LEY_OK; i++)
+        status = test_problem(k, &first[i], error);
+    if (status == LEY_OK && !slow && k->choice.spec.sum == LEY_SPEC_SUM_COMPENSATED)
+        status = test_problem(k, &carries, error);
+    return status;
+}
+
+/* ---- sum_parts ------------------------------------------------------------------------------- */
+
+/* Several groups of work-items, and a part of one. */
+enum { SUM_VALUES = 200, SUM_PARTS = 5 };
+
+/* Whole numbers, which are summed without rounding: of a part a value, or what of it was lost. */
+static double summand(int part, int i, bool lost)
+{
+    return lost ? (part + i) % 3 + 1 : (i * 7 + part * 13) % 101 - 50;
+}
+
+static void put_number(bool is_double, void *numbers, size_t at, double number)
+{
+    if (is_double)
+        ((double *)numbers)[at] = number;
+    else
+        ((float *)numbers)[at] = (float)number;
+}
+
+static ley_status compare_sums(const mdh_kernel *k, const void *sums, ley_error *error)
+{
+    const int sum = k->choice.spec.sum;
+    for (int i = 0; i < SUM_VALUES; i++) {
+        double right = 0;
+        for (int part = 0; part < SUM_PARTS; part++)
+            right += summand(part, i, false) - (sum == LEY_SPEC_SUM_COMPENSATED ? summand(part, i, true) : 0);
+        const double value = sum == LEY_SPEC_SUM_DOUBLE ? ((const double *)sums)[i] : (double)((const float *)sums)[i];
+        if (!(value == right))
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                            "self-test of sum_parts failed on %s: sum %d of %d is %.9g, not %.9g",
+                            k->device->info->name, i, SUM_VALUES, value, right);
+    }
+    return LEY_OK;
+}
+
+static ley_status sum_on_device(const mdh_kernel *k, dev_buffer *parts, const launch_results *sums, ley_error *error)
+{
+    const dev_backend *b = k->device->backend;
+    dev_event *summed = NULL, *read = NULL;
+    ley_status status = mdh_launch_sums(k, parts, SUM_PARTS, SUM_VALUES, sums->buffer, &summed, error);
+    if (status != LEY_OK)
+        return status;
+    status = b->read(k->device, sums->buffer, 0, sums->staging, sums->staging->size, summed, &read, error);
+    const ley_status before = b->wait(k->device, summed, NULL, status == LEY_OK ? error : NULL);
+    if (status == LEY_OK)
+        status = b->wait(k->device, read, NULL, before == LEY_OK ? error : NULL);
+    return status != LEY_OK ? status : before;
+}
+
+ley_status mdh_sums_self_test(const mdh_kernel *k, ley_error *error)
+{
+    const dev_backend *b = k->device->backend;
+    const bool is_double = k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE;
+    const size_t bytes = is_double ? sizeof(double) : sizeof(float), count = 2 * SUM_PARTS * SUM_VALUES;
+    void *numbers = calloc(count, bytes);
+    dev_buffer *parts = NULL;
+    launch_results sums = {.device = NULL};
+    if (numbers == NULL)
+        return ley_fail_memory(error, count * bytes, "the self-test");
+    for (size_t i = 0; i < count; i++) /* what was lost lies behind the values */
+        put_number(is_double, numbers, i,
+                   summand((int)(i / SUM_VALUES) % SUM_PARTS, (int)(i % SUM_VALUES), i >= count / 2));
+    ley_status status = b->buffer_create(k->device, count * bytes, DEV_READ_WRITE, &parts, error);
+    if (status == LEY_OK)
+        status = b->write(k->device, parts, 0, numbers, count * bytes, error);
+    if (status == LEY_OK)
+        status = launch_results_create(k->device, (int64_t)(SUM_VALUES * bytes), &sums, error);
+    if (status == LEY_OK)
+        status = b->write(k->device, sums.buffer, 0, numbers, SUM_VALUES * bytes,
+                          error); /* other numbers where results shall be */
+    if (status == LEY_OK)
+        status = sum_on_device(k, parts, &sums, error);
+    if (status == LEY_OK)
+        status = compare_sums(k, sums.staging->bytes, error);
+    launch_results_destroy(&sums);
+    if (parts != NULL)
+        b->buffer_destroy(k->device, parts);
+    free(numbers);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Which variant, sizes and arithmetic mdh.cl gets on a device. */
+#ifndef LEY_TUNING_MDH_H
+#define LEY_TUNING_MDH_H
+
+#include "run/tuning.h"
+
+/* The specification of mdh.cl, one field a key of LEY_MDH_KEYS. */
+typedef struct mdh_spec {
+#define MDH_FIELD(key, field) int field;
+    LEY_MDH_KEYS(MDH_FIELD)
+#undef MDH_FIELD
+} mdh_spec;
+
+typedef struct mdh_wish {
+    const char *variant; /* NULL: by device class */
+    int math;            /* TUNING_STANDARD, ... */
+    int sum;             /* LEY_SPEC_SUM_... */
+    int screening;       /* LEY_SCREENING_... */
+    int points;          /* LEY_POINTS_... */
+    int64_t n_a, n_b;    /* extents of a typical face: the shape that pads it least is taken */
+} mdh_wish;
+
+typedef struct mdh_choice {
+    const char *variant;
+    mdh_spec spec;
+} mdh_choice;
+
+/* Names of the variants, i from 0; NULL behind the last. */
+const char *tuning_mdh_variant(size_t i);
+
+/* The name of the variant that this device gets by default. */
+const char *tuning_mdh_default(const dev_info *info);
+
+/* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
+ * cannot run it. */
+ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish *wish, mdh_choice *choice,
+                      ley_error *error);
+
+/* "-DLEY_WG=64 -DLEY_WIDTH=1 ..." */
+void tuning_mdh_options(const mdh_spec *spec, char *options, size_t size);
+
+/* Those of sum_parts.cl beside it. */
+void tuning_mdh_sum_options(const mdh_spec *spec, char *options, size_t size);
+
+#endif

@@ -1,0 +1,205 @@
+/* The benchmark: each device's own limits, then every kernel variant against them, kernels only. */
+#include "run/bench.h"
+
+#include "error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double enough_s = 3; /* aim: all launches of a slow variant */
+
+static const bench_subject *const subjects[] = {
+    [LEY_METHOD_DCS] = &bench_dcs, [LEY_METHOD_MDH] = &bench_mdh, [LEY_METHOD_CUTOFF] = &bench_cutoff};
+
+struct ley_bench {
+    size_t count;
+    bench_device *devices;
+    ley_bench_options options;
+    pthread_mutex_t mutex; /* devices take turns: their rates must not disturb each other */
+};
+
+void ley_bench_options_default(ley_bench_options *options)
+{
+    *options = (ley_bench_options){.repeats = 7, .salt_M = 0.15, .math = LEY_MATH_AUTO, .sum = LEY_SUM_FLOAT};
+}
+
+double bench_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+ley_status bench_time(const ley_bench_options *o, double pairs,
+                      ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
+                      ley_bench_row *row, ley_error *error)
+{
+    double seconds[BENCH_MOST_REPEATS] = {0}, spent_s = 0;
+    const int wanted = o->repeats < 1 ? 1 : o->repeats > BENCH_MOST_REPEATS ? BENCH_MOST_REPEATS : o->repeats;
+    int repeats = 0;
+    ley_status status = LEY_OK;
+    for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) {
+        double took_s = 0;
+        status = run(context, &took_s, error);
+        spent_s += took_s;
+        if (i >= 0 && status == LEY_OK)
+            seconds[repeats++] = took_s;
+    }
+    if (status != LEY_OK)
+        return status;
+    qsort(seconds, (size_t)repeats, sizeof seconds[0], ascending);
+    const double median_s = seconds[repeats / 2];
+    row->evaluations_per_s = pairs / median_s;
+    row->spread = (seconds[repeats - 1] - seconds[0]) / median_s;
+    return LEY_OK;
+}
+
+bool bench_cancelled(const ley_bench_options *o)
+{
+    return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
+}
+
+static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem,
+                           bench_device *d)
+{
+    const char *name, *usual = subject->usual(w->info, o);
+    for (size_t i = 0; (name = subject->variant(i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS; i++) {
+        if ((o->variant != NULL && strcmp(o->variant, name) != 0) || bench_cancelled(o))
+            continue;
+        bench_row *r = &d->rows[d->device.row_count++];
+        r->row.variant = name;
+        r->row.is_default = strcmp(name, usual) == 0;
+        r->row.status = subject->measure(w, o, name, problem, &d->device, r);
+        if (o->row_done != NULL)
+            o->row_done(o->context);
+    }
+}
+
+/* Whether the variant that jobs take is among the rows, and right. */
+static bool default_is_sound(const bench_device *d)
+{
+    for (size_t i = 0; i < d->device.row_count; i++)
+        if (d->rows[i].row.is_default)
+            return d->rows[i].row.status == LEY_OK && d->rows[i].row.accuracy.passed;
+    return false;
+}
+
+static ley_status bench_problem(worker *w, const bench_subject *subject, const ley_bench_options *o, bench_device *d,
+                                ley_error *error)
+{
+    void *problem = NULL;
+    ley_status status = subject->make(o, &d->device, &problem, error);
+    if (status == LEY_OK && subject->count != NULL)
+        status = subject->count(w, o, problem, &d->device, error);
+    if (status == LEY_OK) {
+        bench_variants(w, subject, o, problem, d);
+        if (subject->whole != NULL && default_is_sound(d) && !bench_cancelled(o))
+            status = subject->whole(w, o, problem, &d->device, error);
+    }
+    if (status == LEY_OK && subject->host_loop != NULL && w->info->device_class == DEV_CPU &&
+        !(w->info->quirks & DEV_QUIRK_INTERPRETER) && !bench_cancelled(o))
+        status = subject->host_loop(o, problem, &d->device, error);
+    subject->end(problem);
+    return status;
+}
+
+static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device *d, ley_error *error)
+{
+    const bench_subject *subject = subjects[o->method];
+    calibration facts;
+    if (w->device == NULL) {
+        ley_error_copy(error, &w->open_error);
+        return w->open_error.status;
+    }
+    ley_status status = calibrate_measure(w->device, &facts, error);
+    if (status != LEY_OK)
+        return status;
+    subject->choose(w, &facts, o, &d->device);
+    return o->linear ? subject->scale(w, o, &d->device, d->sizes, error) : bench_problem(w, subject, o, d, error);
+}
+
+typedef struct bench_context {
+    ley_bench *bench;
+    ley_engine *engine;
+} bench_context;
+
+static void bench_task(worker *w, void *context)
+{
+    const bench_context *c = context;
+    bench_device *d = &c->bench->devices[w - c->engine->workers];
+    pthread_mutex_lock(&c->bench->mutex);
+    d->device.device = &w->public_info;
+    d->device.status = bench_one(w, &c->bench->options, d, &d->failure);
+    d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
+    d->device.rows = d->public_rows;
+    d->device.sizes = d->sizes;
+    for (size_t i = 0; i < d->device.row_count; i++) {
+        bench_row *r = &d->rows[i];
+        r->row.specification = r->specification;
+        r->row.failure = r->row.status != LEY_OK ? r->failure.message : NULL;
+        d->public_rows[i] = r->row;
+    }
+    pthread_mutex_unlock(&c->bench->mutex);
+}
+
+ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error)
+{
+    if ((unsigned)options->method >= sizeof subjects / sizeof subjects[0])
+        return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)options->method);
+    if ((unsigned)options->math > LEY_MATH_AUTO || (unsigned)options->sum > LEY_SUM_DOUBLE)
+        return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic, or one that follows from a job's error");
+    const bench_subject *subject = subjects[options->method];
+    if (options->linear && subject->scale == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
+    if (options->method == LEY_METHOD_CUTOFF && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
+        return ley_fail(error, LEY_ERROR_USAGE, "the lattice of a short-range benchmark follows from its atoms");
+    bool known = options->variant == NULL;
+    for (size_t i = 0; !known && subject->variant(i) != NULL; i++)
+        known = strcmp(subject->variant(i), options->variant) == 0;
+    if (!known)
+        return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", options->variant);
+    ley_bench *b = calloc(1, sizeof *b);
+    if (b != NULL)
+        b->devices = calloc(engine->worker_count, sizeof *b->devices);
+    if (b == NULL || b->devices == NULL) {
+        free(b);
+        return ley_fail_memory(error, engine->worker_count * sizeof *b->devices, "the benchmark");
+    }
+    b->count = engine->worker_count;
+    b->options = *options;
+    pthread_mutex_init(&b->mutex, NULL);
+    static const engine_task task = {.run = bench_task};
+    engine_run(engine, 0, &task, &(bench_context){b, engine});
+    *bench = b;
+    return LEY_OK;
+}
+
+void ley_bench_destroy(ley_bench *bench)
+{
+    if (bench == NULL)
+        return;
+    for (size_t d = 0; d < bench->count; d++) {
+        for (size_t i = 0; i < BENCH_MOST_VARIANTS; i++)
+            ley_error_clear(&bench->devices[d].rows[i].failure);
+        ley_error_clear(&bench->devices[d].failure);
+    }
+    pthread_mutex_destroy(&bench->mutex);
+    free(bench->devices);
+    free(bench);
+}
+
+size_t ley_bench_device_count(const ley_bench *bench)
+{
+    return bench->count;
+}
+
+const ley_bench_device *ley_bench_get(const ley_bench *bench, size_t i)
+{
+    return &bench->devices[i].device;
+}

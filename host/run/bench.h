@@ -1,0 +1,73 @@
+/* What the benchmark measures: a method's kernels, in all variants, on a problem of its own. */
+#ifndef LEY_BENCH_H
+#define LEY_BENCH_H
+
+#include "calibrate.h"
+#include "run/engine.h"
+
+enum { BENCH_MOST_VARIANTS = 32, BENCH_MOST_REPEATS = 64, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16 };
+
+typedef struct bench_row {
+    ley_bench_row row;
+    char specification[512];
+    ley_error failure;
+} bench_row;
+
+typedef struct bench_device {
+    ley_bench_device device;
+    ley_bench_row public_rows[BENCH_MOST_VARIANTS];
+    bench_row rows[BENCH_MOST_VARIANTS];
+    ley_bench_size sizes[BENCH_MOST_SIZES];
+    ley_error failure;
+} bench_device;
+
+/* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
+typedef struct bench_subject {
+    const char *(*variant)(size_t i);
+    const char *(*usual)(const dev_info *info, const ley_bench_options *options);
+
+    /* Fills in the device's limits and the problem's sizes. */
+    void (*choose)(const worker *w, const calibration *facts, const ley_bench_options *options,
+                   ley_bench_device *device);
+
+    ley_status (*make)(const ley_bench_options *options, const ley_bench_device *device, void **problem,
+                       ley_error *error);
+    void (*end)(void *problem);
+
+    /* What the device itself says of the problem, into its report; NULL: nothing. */
+    ley_status (*count)(worker *w, const ley_bench_options *options, const void *problem, ley_bench_device *device,
+                        ley_error *error);
+
+    /* Fills in a row: rate, spread, shares, accuracy, recipes, specification. */
+    ley_status (*measure)(worker *w, const ley_bench_options *options, const char *variant, const void *problem,
+                          const ley_bench_device *device, bench_row *row);
+
+    /* A whole job by the default variant, once that has been measured; NULL: none. */
+    ley_status (*whole)(worker *w, const ley_bench_options *options, const void *problem, ley_bench_device *device,
+                        ley_error *error);
+
+    /* One variant on problems of all sizes, of its own making, in place of all that; NULL: not to
+     * be had. */
+    ley_status (*scale)(worker *w, const ley_bench_options *options, ley_bench_device *device,
+                        ley_bench_size sizes[BENCH_MOST_SIZES], ley_error *error);
+
+    /* A peer in plain C on the host's cores; NULL: none. */
+    ley_status (*host_loop)(const ley_bench_options *options, const void *problem, ley_bench_device *device,
+                            ley_error *error);
+} bench_subject;
+
+extern const bench_subject bench_dcs, bench_mdh, bench_cutoff;
+
+/* Whether the caller wants no more. */
+bool bench_cancelled(const ley_bench_options *options);
+
+/* Random numbers in [0, 1), the same in every run. */
+double bench_random(uint64_t *state);
+
+/* Runs once to warm up, then as often as the options say or until enough time is spent; `run` says
+ * how long it took. Fills in rate and spread of a row of `pairs` pairs. */
+ley_status bench_time(const ley_bench_options *options, double pairs,
+                      ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
+                      ley_bench_row *row, ley_error *error);
+
+#endif

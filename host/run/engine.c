@@ -1,0 +1,295 @@
+#include "run/engine.h"
+
+#include "build_cache.h"
+#include "error.h"
+#include "run/discovery.h"
+#include "run/selector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void engine_describe(const dev_info *info, ley_device_info *public_info)
+{
+    *public_info = (ley_device_info){
+        .index = info->index,
+        .path = info->backend->name,
+        .platform = info->platform,
+        .vendor = info->vendor,
+        .name = info->name,
+        .driver = info->driver,
+        .version = info->version,
+        .device_class = info->device_class == DEV_GPU   ? LEY_CLASS_GPU
+                        : info->device_class == DEV_CPU ? LEY_CLASS_CPU
+                                                        : LEY_CLASS_OTHER,
+        .compute_units = info->compute_units,
+        .clock_MHz = info->clock_MHz,
+        .max_work_group = info->max_work_group,
+        .global_bytes = info->global_bytes,
+        .max_allocation_bytes = info->max_allocation_bytes,
+        .local_bytes = info->local_bytes,
+        .constant_bytes = info->constant_bytes,
+        .has_double = info->has_double,
+        .quirks = info->quirks_text,
+        .unusable = info->unusable[0] != '\0' ? info->unusable : NULL,
+    };
+}
+
+/* ---- Workers --------------------------------------------------------------------------------- */
+
+static void open_device(worker *w, void *context)
+{
+    (void)context;
+    dev *device = NULL;
+    ley_error_clear(&w->open_error);
+    if (w->info->unusable[0] != '\0') {
+        ley_fail(&w->open_error, LEY_ERROR_NO_DEVICE, "%s: %s", w->info->name, w->info->unusable);
+        return;
+    }
+    if (w->info->backend->open(w->info, &device, &w->open_error) == LEY_OK) {
+        w->device = device;
+        w->public_info.has_timestamps = device->has_timestamps;
+    } else
+        ley_error_prefix(&w->open_error, "%s", w->info->name);
+}
+
+static void close_device(worker *w, void *context)
+{
+    (void)context;
+    dev *device = w->device;
+    w->device = NULL;
+    if (device != NULL)
+        device->backend->close(device);
+}
+
+static void nothing_left(worker *w, void *context)
+{
+    (void)w, (void)context;
+}
+
+static const engine_task open_task = {.run = open_device, .left = nothing_left},
+                         close_task = {.run = close_device, .left = nothing_left};
+
+static void work(void *context)
+{
+    worker *w = context;
+    if (w->may_return) { /* it was left behind, and its driver has come back */
+        w->may_return = false;
+        open_device(w, NULL);
+    }
+    w->task->run(w, w->context);
+}
+
+static void worker_start(worker *w)
+{
+    w->hand = hand_create();
+    if (w->hand == NULL)
+        ley_fail(&w->open_error, LEY_ERROR_DEVICE, "no thread for device %s", w->info->name);
+}
+
+/* A device whose driver came back too late for a former task has another chance. */
+static void worker_revive(worker *w)
+{
+    if (w->hand == NULL && w->may_return && hand_is_back(w->left))
+        worker_start(w);
+}
+
+/* Leaves a worker behind that does not come back from its driver; false when it is not time yet. */
+static bool worker_leave(ley_engine *engine, worker *w, bool is_over)
+{
+    ley_error why = {0};
+    if (w->task->left == NULL || !hand_leave(w->hand, is_over, &why))
+        return false;
+    ley_error_prefix(&why, "%s", w->info->name);
+    ley_error_copy(&w->open_error, &why);
+    ley_error_clear(&why);
+    calibrate_leave(w->device);
+    dev_keep(w->hand);
+    dev_keep(w->device);
+    w->left = w->hand;
+    w->hand = NULL;
+    w->device = NULL;
+    w->may_return = is_over;
+    engine->has_left = true;
+    return true;
+}
+
+void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context)
+{
+    for (size_t i = first; i < engine->worker_count; i++) {
+        worker *w = &engine->workers[i];
+        if (task != &close_task)
+            worker_revive(w);
+        w->task = task;
+        w->context = context;
+        if (w->hand != NULL)
+            hand_give(w->hand, work, w);
+    }
+    for (size_t i = first; i < engine->worker_count; i++)
+        while (engine->workers[i].hand != NULL && !hand_is_idle(engine->workers[i].hand)) {
+            const bool is_over = task->is_over != NULL && task->is_over(context);
+            for (size_t k = i; k < engine->worker_count; k++)
+                if (engine->workers[k].hand != NULL && worker_leave(engine, &engine->workers[k], is_over))
+                    task->left(&engine->workers[k], context);
+        }
+}
+
+bool engine_take_next(ley_engine *engine)
+{
+    while (engine->worker_count < engine->candidate_count) {
+        worker *w = &engine->workers[engine->worker_count++];
+        worker_start(w);
+        engine_run(engine, engine->worker_count - 1, &open_task, NULL);
+        if (w->device != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* LEY_OK when at least one device is open; else why the first one is not. */
+static ley_status any_open(const ley_engine *engine, ley_error *error)
+{
+    for (size_t i = 0; i < engine->worker_count; i++)
+        if (engine->workers[i].device != NULL)
+            return LEY_OK;
+    const ley_error *first = &engine->workers[0].open_error;
+    ley_error_copy(error, first);
+    return first->status;
+}
+
+static ley_status open_selected(ley_engine *engine, const char *selector, ley_error *error)
+{
+    size_t *chosen = calloc(engine->list.count + 1, sizeof *chosen), count = 0;
+    engine->workers = calloc(engine->list.count + 1, sizeof *engine->workers);
+    if (chosen == NULL || engine->workers == NULL) {
+        free(chosen);
+        return ley_fail_memory(error, engine->list.count * sizeof(worker), "the devices");
+    }
+    ley_status status = selector_choose(&engine->list, selector, chosen, &count, error);
+    for (size_t i = 0; i < count; i++) {
+        worker *w = &engine->workers[i];
+        w->info = &engine->list.infos[chosen[i]];
+        engine_describe(w->info, &w->public_info);
+    }
+    free(chosen);
+    if (status != LEY_OK)
+        return status;
+    engine->candidate_count = count;
+    if (selector == NULL) {
+        engine_take_next(engine);
+        return any_open(engine, error);
+    }
+    engine->worker_count = count;
+    for (size_t i = 0; i < count; i++)
+        worker_start(&engine->workers[i]);
+    engine_run(engine, 0, &open_task, NULL);
+    return any_open(engine, error);
+}
+
+ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error)
+{
+    ley_engine *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return ley_fail_memory(error, sizeof *e, "the engine");
+    ley_status status = discovery_list(&e->list, error);
+    if (status == LEY_OK)
+        status = open_selected(e, selector, error);
+    if (status != LEY_OK) {
+        ley_engine_destroy(e);
+        return status;
+    }
+    *engine = e;
+    return LEY_OK;
+}
+
+void ley_engine_destroy(ley_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    engine_run(engine, 0, &close_task, NULL);
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        if (engine->workers[i].hand != NULL)
+            hand_destroy(engine->workers[i].hand);
+        ley_error_clear(&engine->workers[i].open_error);
+    }
+    if (engine->has_left) { /* drivers that have not returned may still read what describes their devices */
+        dev_keep(engine);
+        return;
+    }
+    free(engine->workers);
+    dev_list_clear(&engine->list);
+    free(engine);
+}
+
+bool ley_driver_is_stuck(void)
+{
+    return watch_stuck() > 0;
+}
+
+size_t ley_engine_device_count(const ley_engine *engine)
+{
+    return engine->worker_count;
+}
+
+const ley_device_info *ley_engine_device(const ley_engine *engine, size_t i)
+{
+    return &engine->workers[i].public_info;
+}
+
+struct ley_device_list {
+    dev_list list;
+    ley_device_info *infos;
+};
+
+ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
+{
+    ley_device_list *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return ley_fail_memory(error, sizeof *l, "the device list");
+    ley_status status = discovery_list(&l->list, error);
+    if (status == LEY_OK && (l->infos = calloc(l->list.count + 1, sizeof *l->infos)) == NULL)
+        status = ley_fail_memory(error, l->list.count * sizeof *l->infos, "the device list");
+    if (status != LEY_OK) {
+        ley_device_list_destroy(l);
+        return status;
+    }
+    for (size_t i = 0; i < l->list.count; i++) {
+        engine_describe(&l->list.infos[i], &l->infos[i]);
+        l->infos[i].has_timestamps = discovery_timestamps(&l->list.infos[i]);
+    }
+    *list = l;
+    return LEY_OK;
+}
+
+void ley_device_list_destroy(ley_device_list *list)
+{
+    if (list == NULL)
+        return;
+    dev_list_clear(&list->list);
+    free(list->infos);
+    free(list);
+}
+
+size_t ley_device_list_count(const ley_device_list *list)
+{
+    return list->list.count;
+}
+
+const ley_device_info *ley_device_list_get(const ley_device_list *list, size_t i)
+{
+    return &list->infos[i];
+}
+
+size_t ley_device_list_note_count(const ley_device_list *list)
+{
+    return list->list.note_count;
+}
+
+const char *ley_device_list_note(const ley_device_list *list, size_t i)
+{
+    return list->list.notes[i];
+}
+
+const char *ley_cache_complaint(void)
+{
+    return cache_complaint();
+}

@@ -1,0 +1,249 @@
+#include "run/reference_kernel.h"
+
+#include "error.h"
+#include "kernel_table.h"
+#include "program.h"
+#include "run/launches.h"
+#include "spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Work-items that share a point, of a GPU; of a CPU one has it alone. */
+enum { GPU_GROUP = 128 };
+
+/* Pairs in a launch: at most some tenths of a second where double precision is slow. */
+static const double gpu_launch_pairs = 2e8, cpu_launch_pairs = 5e7;
+
+/* Work-groups in a launch: what any device takes. */
+enum { MOST_POINTS = 32768 };
+
+static bool is_pair(const reference_terms *t)
+{
+    return t->term != LEY_TERM_DCS && t->term != LEY_TERM_MDH;
+}
+
+/* ---- The atoms on the device ----------------------------------------------------------------- */
+
+static ley_status upload(reference_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
+{
+    const dev_info *info = k->device->info;
+    if (info->max_allocation_bytes > 0 && size > info->max_allocation_bytes)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: verification needs %zu bytes, more than its largest buffer",
+                        info->name, size);
+    ley_status status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, buffer, error);
+    return status == LEY_OK ? k->device->backend->write(k->device, *buffer, 0, bytes, size, error) : status;
+}
+
+/* {x, y, z, q} of each atom; {R, eps} where terms have them. */
+static ley_status upload_atoms(reference_kernel *k, ley_error *error)
+{
+    const reference_terms *t = k->terms;
+    const size_t n = ley_atoms_count(t->atoms);
+    const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms),
+                 *radius_A = ley_atoms_radii_A(t->atoms);
+    double(*atoms)[4] = malloc(n * sizeof *atoms), (*more)[2] = malloc(n * sizeof *more);
+    ley_status status =
+        atoms == NULL || more == NULL ? ley_fail_memory(error, n * sizeof *atoms, "the verification") : LEY_OK;
+    for (size_t i = 0; i < n && status == LEY_OK; i++) {
+        memcpy(atoms[i], position_A + 3 * i, 3 * sizeof(double));
+        atoms[i][3] = charge_e[i];
+        more[i][0] = radius_A[i] + (is_pair(t) ? t->range->probe_radius_A : 0);
+        more[i][1] = is_pair(t) ? reference_eps(t->range, i) : 0;
+    }
+    const bool has_more =
+        t->term == LEY_TERM_MDH || t->term == LEY_PAIR_SPEC_LENNARD_JONES || t->term == LEY_PAIR_SPEC_BUCKINGHAM;
+    if (status == LEY_OK)
+        status = upload(k, atoms, n * sizeof *atoms, &k->atoms, error);
+    if (status == LEY_OK)
+        status = upload(k, more, (has_more ? n : 1) * sizeof *more, &k->more, error);
+    free(atoms);
+    free(more);
+    return status;
+}
+
+static ley_status load(reference_kernel *k, ley_error *error)
+{
+    double cell[6][4] = {{0}};
+    if (is_pair(k->terms) && !reference_cell(k->terms->range, cell))
+        return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
+    ley_status status = upload(k, cell, sizeof cell, &k->cell, error);
+    return status == LEY_OK ? upload_atoms(k, error) : status;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+typedef struct reference_run {
+    const reference_kernel *kernel;
+    dev_buffer *points;
+    launch_results sums;
+    size_t n;
+    int64_t batch; /* atoms in a launch */
+} reference_run;
+
+static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+{
+    const reference_run *run = context;
+    const reference_kernel *k = run->kernel;
+    const reference_terms *t = k->terms;
+    const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
+    const double limits[4] = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0,
+                              !is_pair(t)                       ? t->kappa_per_A
+                              : t->term == LEY_PAIR_SPEC_YUKAWA ? t->range->kappa_per_A
+                                                                : t->range->steepness,
+                              0};
+    const dev_argument arguments[] = {
+        dev_argument_buffer(k->atoms),
+        dev_argument_buffer(k->more),
+        dev_argument_int((int32_t)first),
+        dev_argument_int((int32_t)(left < run->batch ? left : run->batch)),
+        dev_argument_buffer(run->points),
+        dev_argument_buffer(k->cell),
+        dev_argument_bytes(limits, sizeof limits),
+        dev_argument_int(i > 0),
+        dev_argument_buffer(run->sums.buffer),
+    };
+    const dev_launch launch = {.program = k->program,
+                               .groups = {run->n, 1, 1},
+                               .group_size = {(size_t)k->group, 1, 1},
+                               .argument_count = sizeof arguments / sizeof arguments[0],
+                               .arguments = arguments};
+    return k->device->backend->launch(k->device, &launch, done, error);
+}
+
+static ley_status upload_points(reference_run *run, const double (*point_A)[3], ley_error *error)
+{
+    dev *device = run->kernel->device;
+    double(*points)[4] = calloc(run->n, sizeof *points);
+    if (points == NULL)
+        return ley_fail_memory(error, run->n * sizeof *points, "the verification");
+    for (size_t i = 0; i < run->n; i++)
+        memcpy(points[i], point_A[i], sizeof point_A[i]);
+    ley_status status =
+        device->backend->buffer_create(device, run->n * sizeof *points, DEV_READ_ONLY, &run->points, error);
+    if (status == LEY_OK)
+        status = device->backend->write(device, run->points, 0, points, run->n * sizeof *points, error);
+    free(points);
+    return status;
+}
+
+static ley_status launch_all(reference_run *run, const atomic_bool *cancelled, reference_value *sums, ley_error *error)
+{
+    const reference_kernel *k = run->kernel;
+    const int64_t bytes = (int64_t)(run->n * 4 * sizeof(double)), atoms = (int64_t)ley_atoms_count(k->terms->atoms);
+    const double pairs = k->device->info->device_class == DEV_CPU ? cpu_launch_pairs : gpu_launch_pairs;
+    run->batch = (int64_t)fmin(fmax(pairs / (double)run->n, 1024), (double)atoms);
+    ley_status status = launch_results_create(k->device, bytes, &run->sums, error);
+    if (status != LEY_OK)
+        return status;
+    launches row = {.device = k->device,
+                    .total = (size_t)((atoms + run->batch - 1) / run->batch),
+                    .launch = launch_batch,
+                    .context = run,
+                    .results = &run->sums,
+                    .bytes = bytes};
+    status = launches_begin(&row, error);
+    if (status == LEY_OK)
+        status = launches_finish(&row, cancelled, error);
+    const double(*sum)[4] = run->sums.staging->bytes;
+    for (size_t i = 0; i < run->n && status == LEY_OK; i++)
+        sums[i] = (reference_value){k->terms->constant * sum[i][0], fabs(k->terms->constant) * sum[i][1],
+                                    k->terms->constant * sum[i][k->terms->constant < 0 ? 3 : 2],
+                                    k->terms->constant * sum[i][k->terms->constant < 0 ? 2 : 3]};
+    return status;
+}
+
+ley_status reference_kernel_run(const reference_kernel *k, size_t n, const double (*point_A)[3],
+                                const atomic_bool *cancelled, reference_value *sums, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (size_t first = 0; first < n && status == LEY_OK; first += MOST_POINTS) {
+        reference_run run = {.kernel = k, .n = n - first < MOST_POINTS ? n - first : MOST_POINTS};
+        status = upload_points(&run, point_A + first, error);
+        if (status == LEY_OK)
+            status = launch_all(&run, cancelled, sums + first, error);
+        k->device->backend->buffer_destroy(k->device, run.points);
+        launch_results_destroy(&run.sums);
+    }
+    return status;
+}
+
+/* ---- Built and tested ------------------------------------------------------------------------ */
+
+/* A few of the job's own atoms and points among them, on the device and on the host. */
+static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+{
+    enum { ATOMS = 300, POINTS = 5 };
+    const reference_kernel *k = context;
+    const size_t count = ley_atoms_count(k->terms->atoms), n = count < ATOMS ? count : ATOMS;
+    double point_A[POINTS][3];
+    reference_value sums[POINTS];
+    ley_atoms *atoms = NULL;
+    ley_status status =
+        ley_atoms_create(n, ley_atoms_positions_A(k->terms->atoms), ley_atoms_charges_e(k->terms->atoms),
+                         ley_atoms_radii_A(k->terms->atoms), &atoms, error);
+    if (status != LEY_OK)
+        return status;
+    reference_terms terms = *k->terms;
+    terms.atoms = atoms;
+    reference_kernel trial = {.device = device, .terms = &terms, .group = k->group, .program = program};
+    for (size_t i = 0; i < POINTS; i++)
+        for (int axis = 0; axis < 3; axis++)
+            point_A[i][axis] =
+                ley_atoms_positions_A(atoms)[3 * (i * n / POINTS) + (size_t)axis] + 0.7 * (axis + 1) - 0.3 * (double)i;
+    status = load(&trial, error);
+    if (status == LEY_OK)
+        status = reference_kernel_run(&trial, POINTS, (const double(*)[3])point_A, NULL, sums, error);
+    for (size_t i = 0; i < POINTS && status == LEY_OK; i++) {
+        const reference_value right = reference_sum(&terms, point_A[i]);
+        if (!reference_agrees(&sums[i], &right))
+            status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                              "%s: a double-precision sum of %zu atoms is %.17g, the host's is %.17g",
+                              device->info->name, n, sums[i].value, right.value);
+    }
+    trial.program = NULL; /* the caller's */
+    reference_kernel_destroy(&trial);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+int reference_kernel_options(const dev_info *info, int term, char *options, size_t size)
+{
+    const int group = info->device_class == DEV_CPU || info->max_work_group < GPU_GROUP ? 1 : GPU_GROUP;
+    const int values[] = {LEY_SPEC_SUM_DOUBLE, 1, LEY_ROOT_STANDARD, group, term};
+    kernel_table_options("reference", values, options, size);
+    return group;
+}
+
+ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *k, ley_error *error)
+{
+    const dev_info *info = device->info;
+    char options[256];
+    *k = (reference_kernel){.device = device,
+                            .terms = terms,
+                            .group = reference_kernel_options(info, terms->term, options, sizeof options)};
+    if (terms->term == LEY_PAIR_SPEC_EXPRESSION)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge",
+                        info->name);
+    if (!info->has_double)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: no double precision", info->name);
+    ley_status status = program_get(device, "reference", options, NULL, test_program, k, &k->program, NULL, error);
+    if (status == LEY_OK)
+        status = load(k, error);
+    if (status != LEY_OK)
+        reference_kernel_destroy(k);
+    return status;
+}
+
+void reference_kernel_destroy(reference_kernel *k)
+{
+    const dev_backend *b = k->device->backend;
+    dev_buffer *const buffers[] = {k->atoms, k->more, k->cell};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (buffers[i] != NULL)
+            b->buffer_destroy(k->device, buffers[i]);
+    if (k->program != NULL)
+        b->program_destroy(k->device, k->program);
+    *k = (reference_kernel){.device = k->device};
+}

@@ -1,0 +1,148 @@
+#include "run/selector.h"
+
+#include "error.h"
+#include "leyden.h"
+#include "run/discovery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "" when there are none; else ": " and the platforms' remarks, for messages. */
+static void remarks(const dev_list *list, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < list->note_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? " (" : "; ", list->notes[i]);
+    if (used != 0 && used < size)
+        snprintf(text + used, size - used, ")");
+}
+
+static bool is_index(const char *word, size_t *index)
+{
+    char *end;
+    unsigned long value = strtoul(word, &end, 10);
+    *index = value;
+    return word[0] >= '0' && word[0] <= '9' && *end == '\0';
+}
+
+/* "cuda:1": only that path to card 1. Returns what is behind the colon, or the word itself; false
+ * when the path is another one. */
+static bool on_path(const dev_info *info, const char **word)
+{
+    const size_t length = strlen(info->backend->name);
+    const char *colon = strchr(*word, ':');
+    if (colon == NULL)
+        return true;
+    if ((size_t)(colon - *word) != length || strncasecmp(*word, info->backend->name, length) != 0)
+        return false;
+    *word = colon + 1;
+    return true;
+}
+
+/* "opencl", "cuda": names of paths, whatever platforms may call themselves. */
+static bool is_path(const dev_list *list, const char *word)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcasecmp(word, list->infos[i].backend->name) == 0)
+            return true;
+    return false;
+}
+
+static bool matches(const dev_list *list, const dev_info *info, const char *word)
+{
+    size_t index;
+    if (!on_path(info, &word))
+        return false;
+    if (is_path(list, word))
+        return strcasecmp(word, info->backend->name) == 0;
+    if (is_index(word, &index))
+        return index == (size_t)info->index;
+    if (strcasecmp(word, "all") == 0)
+        return true;
+    if (strcasecmp(word, "cpu") == 0)
+        return info->device_class == DEV_CPU;
+    if (strcasecmp(word, "gpu") == 0)
+        return info->device_class == DEV_GPU;
+    return strcasestr(info->name, word) != NULL || strcasestr(info->platform, word) != NULL ||
+           strcasestr(info->vendor, word) != NULL || strcasestr(info->driver, word) != NULL ||
+           strcasestr(info->version, word) != NULL;
+}
+
+/* A card is used once, by the first of its paths that can be used. */
+static void add_once(const dev_list *list, size_t i, size_t *chosen, size_t *count)
+{
+    for (size_t k = 0; k < *count; k++)
+        if (list->infos[chosen[k]].index == list->infos[i].index) {
+            if (list->infos[chosen[k]].unusable[0] != '\0')
+                chosen[k] = i;
+            return;
+        }
+    chosen[(*count)++] = i;
+}
+
+static ley_status choose_words(const dev_list *list, char *words, size_t *chosen, size_t *count, ley_error *error)
+{
+    char *rest = NULL;
+    size_t word_count = 0;
+    for (char *word = strtok_r(words, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
+        bool found = false;
+        word += strspn(word, " ");
+        for (size_t length = strlen(word); length > 0 && word[length - 1] == ' '; length--)
+            word[length - 1] = '\0';
+        if (word[0] == '\0')
+            return ley_fail(error, LEY_ERROR_USAGE, "the list of devices has an empty word");
+        word_count++;
+        for (size_t i = 0; i < list->count; i++)
+            if (matches(list, &list->infos[i], word)) {
+                add_once(list, i, chosen, count);
+                found = true;
+            }
+        if (!found)
+            return ley_fail(error, LEY_ERROR_USAGE, "no device matches \"%s\" (see leyden devices)", word);
+    }
+    return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
+}
+
+static void sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
+{
+    double *speed = calloc(list->count, sizeof *speed);
+    if (speed == NULL)
+        return; /* any order will do then */
+    for (size_t k = 0; k < count; k++)
+        speed[chosen[k]] = discovery_speed(&list->infos[chosen[k]]);
+    for (size_t k = 1; k < count; k++)
+        for (size_t at = k; at > 0 && speed[chosen[at]] > speed[chosen[at - 1]]; at--) {
+            size_t swap = chosen[at];
+            chosen[at] = chosen[at - 1];
+            chosen[at - 1] = swap;
+        }
+    free(speed);
+}
+
+ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, ley_error *error)
+{
+    char text[512];
+    *count = 0;
+    remarks(list, text, sizeof text);
+    if (list->count == 0)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "there is no device%s", text);
+    if (selector != NULL) {
+        char *words = strdup(selector);
+        if (words == NULL)
+            return ley_fail_memory(error, strlen(selector), "the list of devices");
+        ley_status status = choose_words(list, words, chosen, count, error);
+        free(words);
+        return status;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (list->infos[i].unusable[0] == '\0')
+            chosen[(*count)++] = i;
+    if (*count == 0)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
+    if (*count > 1)
+        sort_by_speed(list, chosen, *count);
+    return LEY_OK;
+}

@@ -1,0 +1,12 @@
+/* Which devices a user means: the --device LIST. */
+#ifndef LEY_SELECTOR_H
+#define LEY_SELECTOR_H
+
+#include "device.h"
+
+/* Writes the indices of the chosen devices to chosen[list->count] in order, each once. `selector`
+ * NULL: all usable devices, the fastest first, by calibration when there is more than one. Errors:
+ * LEY_ERROR_USAGE, LEY_ERROR_NO_DEVICE. */
+ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, ley_error *error);
+
+#endif

@@ -1,0 +1,77 @@
+#include "run/self_test.h"
+
+#include "error.h"
+#include "parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+ley_status self_test_create(self_test *t, size_t count, ley_error *error)
+{
+    t->count = count;
+    t->point_A = calloc(count, 4 * sizeof(double));
+    t->value = (double *)(t->point_A + count);
+    return t->point_A != NULL ? LEY_OK : ley_fail_memory(error, count * 4 * sizeof(double), "the self-test");
+}
+
+void self_test_destroy(self_test *t)
+{
+    free(t->point_A);
+    t->point_A = NULL;
+}
+
+typedef struct judged {
+    const self_test *t;
+    reference_value *right;
+} judged;
+
+static void recompute(void *context, size_t first, size_t last)
+{
+    const judged *j = context;
+    for (size_t i = first; i < last; i++)
+        j->right[i] = j->t->reference(j->t->context, j->t->point_A[i]);
+}
+
+static int compare_absolutes(const void *a, const void *b)
+{
+    const double x = ((const reference_value *)a)->absolute, y = ((const reference_value *)b)->absolute;
+    return (x > y) - (x < y);
+}
+
+/* Adds a share of the median of the absolute terms to all of them. */
+static ley_status raise_absolutes(const self_test *t, reference_value *right, ley_error *error)
+{
+    reference_value *sorted = t->least_share > 0 ? malloc(t->count * sizeof *sorted) : NULL;
+    if (t->least_share > 0 && sorted == NULL)
+        return ley_fail_memory(error, t->count * sizeof *sorted, "the self-test");
+    if (sorted == NULL)
+        return LEY_OK;
+    memcpy(sorted, right, t->count * sizeof *sorted);
+    qsort(sorted, t->count, sizeof *sorted, compare_absolutes);
+    for (size_t i = 0; i < t->count; i++)
+        right[i].absolute += t->least_share * sorted[t->count / 2].absolute;
+    free(sorted);
+    return LEY_OK;
+}
+
+ley_status self_test_judge(const self_test *t, ley_error *error)
+{
+    judged j = {t, calloc(t->count, sizeof *j.right)};
+    if (j.right == NULL)
+        return ley_fail_memory(error, t->count * sizeof *j.right, "the self-test");
+    parallel_ranges(t->count, recompute, &j);
+    ley_status status = raise_absolutes(t, j.right, error);
+    size_t worst = 0;
+    const ley_accuracy a =
+        accuracy_compare(t->count, t->value, j.right, (accuracy_limits){t->tolerance, ACCURACY_NOTHING}, &worst);
+    const double *at_A = t->point_A[worst];
+    if (status == LEY_OK && !a.passed)
+        status = ley_fail(
+            error, LEY_ERROR_WRONG_RESULT,
+            "self-test of %s failed on %s (%s): %s: point %zu of %zu, at %.6g, %.6g, %.6g A, is %.9g, not %.9g: "
+            "an error of %.3g of the absolute terms, at most %.3g is right",
+            t->kernel, t->device->info->name, t->variant, t->problem, worst, t->count, at_A[0], at_A[1], at_A[2],
+            t->value[worst], j.right[worst].value, a.max_error, a.tolerance);
+    free(j.right);
+    return status;
+}

@@ -1,0 +1,32 @@
+#include "run/tuning.h"
+
+#include "error.h"
+
+#include <float.h>
+
+double tuning_need(int math, double need)
+{
+    return math == TUNING_NATIVE ? DBL_MAX : need;
+}
+
+ley_status tuning_unknown(const char *variant, ley_error *error)
+{
+    return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", variant);
+}
+
+ley_status tuning_check(const dev_info *info, const char *variant, int where, int sum, ley_error *error)
+{
+    const bool is_checker = (info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    const bool has_vectors = info->device_class == DEV_CPU && info->vector_width >= 4;
+    if (sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no double precision", info->name);
+    if (!is_checker && !(where & (has_vectors ? ON_CPU : ON_GPU)))
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices with vectors", info->name,
+                        variant);
+    return LEY_OK;
+}
+
+double tuning_padded(int64_t n, int tile)
+{
+    return (double)((n + tile - 1) / tile) * tile;
+}

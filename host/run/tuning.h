@@ -1,0 +1,32 @@
+/* What the choices for all kernels share. tuning_dcs.h, tuning_mdh.h and tuning_cutoff.h choose
+ * which variant, tile sizes and arithmetic a device gets: by its class, its facts and its
+ * calibration. */
+#ifndef LEY_TUNING_H
+#define LEY_TUNING_H
+
+#include "calibrate.h"
+#include "device.h"
+#include "spec.h"
+
+/* What a user may ask of the arithmetic; the values are those of ley_math in leyden.h. */
+enum { TUNING_STANDARD = 0, TUNING_NATIVE = 1, TUNING_AUTO = 2 };
+
+/* The devices that a variant is written for. */
+enum { ON_GPU = 1, ON_CPU = 2, ANYWHERE = 3 };
+
+/* The error of a recipe that this wish for maths puts up with, where `need` is what the method's
+ * promise allows. */
+double tuning_need(int math, double need);
+
+/* LEY_ERROR_USAGE. */
+ley_status tuning_unknown(const char *variant, ley_error *error);
+
+/* LEY_ERROR_NO_DEVICE where the device cannot run a variant for devices `where`, or this sum
+ * (LEY_SPEC_SUM_...). A checker, which interprets its kernels, is shown every variant, whatever it
+ * calls itself. */
+ley_status tuning_check(const dev_info *info, const char *variant, int where, int sum, ley_error *error);
+
+/* n points in whole tiles. */
+double tuning_padded(int64_t n, int tile);
+
+#endif

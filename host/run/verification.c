@@ -1,0 +1,417 @@
+#include "run/verification.h"
+
+#include "clock.h"
+#include "error.h"
+#include "judge/accuracy.h"
+#include "parallel.h"
+#include "run/method.h"
+#include "run/reference_kernel.h"
+#include "watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Points that are recomputed at least: of each device on the host; in all. And how long the others
+ * may take. */
+enum { LEAST_HOST_POINTS = 16, LEAST_POINTS = 50 };
+static const double share_of_run = 0.02, usual_s = 0.05;
+static double least_s = 0.05;
+
+void verification_time_replace(double replacement_s)
+{
+    least_s = replacement_s > 0 ? replacement_s : usual_s;
+}
+
+typedef enum judge { NOBODY, HOST, DEVICE } judge;
+
+typedef struct sampled_point {
+    int64_t number; /* among the job's values */
+    size_t device;  /* that computed it: its worker's index */
+    double place_A[3], value;
+    uint64_t rank; /* its place in the random order */
+    bool is_fixed; /* one of those that the seed alone decides */
+    bool is_for_host;
+    judge judge; /* who has recomputed it */
+    reference_value right;
+} sampled_point;
+
+typedef struct sample {
+    ley_job *job;
+    reference_terms terms;
+    accuracy_limits limits;
+    size_t count;
+    sampled_point *points; /* in random order, those that the host must recompute first */
+    size_t host_count;     /* of these */
+    size_t now;            /* where host threads begin */
+    double budget_s;
+    double start_s;
+} sample;
+
+/* ---- Which points ---------------------------------------------------------------------------- */
+
+static uint64_t random_below(uint64_t *state, uint64_t n)
+{
+    return accuracy_random(state) % n;
+}
+
+static sampled_point point_of(const sample *s, size_t slab_index, int64_t i)
+{
+    const ley_job *job = s->job;
+    const ley_slab_report *r = &job->slabs[slab_index];
+    sampled_point p = {.device = r->device, .number = job->method->point(job, (slab){r->first, r->count}, i)};
+    if (job->map == NULL) {
+        ley_boundary_point_A(job->boundary, p.number, p.place_A);
+        p.value = ley_boundary_read_values(job->boundary)[p.number];
+        return p;
+    }
+    const ley_lattice *l = ley_map_lattice(job->map);
+    const int64_t rest = p.number / l->n[0], at[3] = {p.number % l->n[0], rest % l->n[1], rest / l->n[1]};
+    for (int axis = 0; axis < 3; axis++)
+        p.place_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+    p.value = (double)ley_map_read_values(job->map)[p.number];
+    return p;
+}
+
+/* Where the t-th of all points stands, counted through the job's pieces of work in order, whichever
+ * slabs these were computed in. */
+static sampled_point point_number(const sample *s, int64_t t)
+{
+    const ley_job *job = s->job;
+    for (size_t i = 0; i < job->report.slab_count; i++) {
+        const ley_slab_report *r = &job->slabs[i];
+        const int64_t first = t - job->method->points(job, (slab){0, r->first});
+        if (first >= 0 && first < job->method->points(job, (slab){r->first, r->count}))
+            return point_of(s, i, first);
+    }
+    return point_of(s, 0, 0); /* not reached: every point is in a slab */
+}
+
+/* Those that depend on the seed alone; then one of each slab where there are enough, and for the
+ * others one of each stretch of equally many points. Or all. */
+static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *random)
+{
+    const ley_job *job = s->job;
+    const bool all = (int64_t)wanted == total;
+    const size_t fixed = wanted < LEAST_POINTS ? wanted : LEAST_POINTS, left = wanted - fixed,
+                 slabs = job->report.slab_count;
+    for (; s->count < (all ? wanted : fixed); s->count++) {
+        const uint64_t drawn = accuracy_random(random);
+        s->points[s->count] = point_number(s, all ? (int64_t)s->count : (int64_t)(drawn % (uint64_t)total));
+        s->points[s->count].rank = all ? drawn : s->count;
+        s->points[s->count].is_fixed = !all;
+    }
+    if (all || left == 0)
+        return;
+    const size_t each = slabs <= left ? 1 : 0;
+    const double stretch = (double)total / (double)(left - each * slabs > 0 ? left - each * slabs : 1);
+    double next = stretch * ((double)random_below(random, 1 << 20) / (1 << 20)), passed = 0;
+    for (size_t i = 0; i < slabs; i++) {
+        const int64_t points = job->method->points(job, (slab){job->slabs[i].first, job->slabs[i].count});
+        if (each > 0)
+            s->points[s->count++] = point_of(s, i, (int64_t)random_below(random, (uint64_t)points));
+        for (; next < passed + (double)points && s->count < wanted; next += stretch)
+            s->points[s->count++] = point_of(s, i, (int64_t)(next - passed));
+        passed += (double)points;
+    }
+    for (size_t i = fixed; i < s->count; i++)
+        s->points[i].rank = LEAST_POINTS + (accuracy_random(random) >> 1);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const sampled_point *p = a, *q = b;
+    return (p->rank > q->rank) - (p->rank < q->rank);
+}
+
+/* First what the host must recompute, then what somebody must; the others in random order. */
+static int by_urgency(const void *a, const void *b)
+{
+    const sampled_point *p = a, *q = b;
+    const int difference = (int)q->is_for_host - (int)p->is_for_host,
+              known = (int)(q->judge != NOBODY) - (int)(p->judge != NOBODY),
+              fixed = (int)q->is_fixed - (int)p->is_fixed;
+    return known != 0 ? known : difference != 0 ? difference : fixed != 0 ? fixed : by_rank(a, b);
+}
+
+static ley_status order_points(sample *s, ley_error *error)
+{
+    size_t *taken = calloc(s->job->engine->worker_count, sizeof *taken);
+    if (taken == NULL)
+        return ley_fail_memory(error, s->job->engine->worker_count * sizeof *taken, "the verification");
+    qsort(s->points, s->count, sizeof *s->points, by_rank);
+    for (size_t i = 0; i < s->count; i++) {
+        if (i < LEAST_POINTS) /* of all points, too */
+            s->points[i].is_fixed = true;
+        s->points[i].is_for_host = taken[s->points[i].device]++ < LEAST_HOST_POINTS;
+        s->host_count += s->points[i].is_for_host;
+    }
+    free(taken);
+    qsort(s->points, s->count, sizeof *s->points, by_urgency);
+    return LEY_OK;
+}
+
+/* ---- On the host ----------------------------------------------------------------------------- */
+
+static void recompute(void *context, size_t first, size_t last)
+{
+    sample *s = context;
+    for (size_t i = s->now + first; i < s->now + last && !job_cancelled(s->job); i++) {
+        s->points[i].right = reference_sum(&s->terms, s->points[i].place_A);
+        s->points[i].judge = HOST;
+    }
+}
+
+/* Points [first, end); seconds that it took. */
+static double recompute_on_host(sample *s, size_t first, size_t end)
+{
+    const double start_s = ley_clock_s();
+    s->now = first;
+    parallel_ranges(end - first, recompute, s);
+    return ley_clock_s() - start_s;
+}
+
+static double left_s(const sample *s)
+{
+    return s->budget_s - (ley_clock_s() - s->start_s);
+}
+
+/* ---- On the devices -------------------------------------------------------------------------- */
+
+/* Some of a device's points through its own judge; false: it cannot, or its sums are not the
+ * host's. */
+static bool recompute_some(sample *s, const reference_kernel *k, const size_t *indices, size_t n)
+{
+    double(*place_A)[3] = malloc((n + 1) * sizeof *place_A);
+    reference_value *right = malloc((n + 1) * sizeof *right);
+    bool done = place_A != NULL && right != NULL;
+    for (size_t i = 0; done && i < n; i++)
+        for (int axis = 0; axis < 3; axis++)
+            place_A[i][axis] = s->points[indices[i]].place_A[axis];
+    done = done && reference_kernel_run(k, n, (const double(*)[3])place_A, &s->job->cancelled, right, NULL) == LEY_OK;
+    for (size_t i = 0; done && i < n; i++) /* a device that does not agree with the host is no judge */
+        done = s->points[indices[i]].judge != HOST || reference_agrees(&right[i], &s->points[indices[i]].right);
+    for (size_t i = 0; done && i < n; i++)
+        if (s->points[indices[i]].judge == NOBODY) {
+            s->points[indices[i]].right = right[i];
+            s->points[indices[i]].judge = DEVICE;
+        }
+    free(place_A);
+    free(right);
+    return done;
+}
+
+/* First some that the host has and some more, which tells how long a point takes; then as many as
+ * there is time for. */
+static void recompute_list(sample *s, const reference_kernel *k, const size_t *indices, size_t n)
+{
+    const double start_s = ley_clock_s();
+    const size_t first = n < LEAST_POINTS + LEAST_HOST_POINTS ? n : LEAST_POINTS + LEAST_HOST_POINTS;
+    if (!recompute_some(s, k, indices, first) || first == n)
+        return;
+    const double each_s = (ley_clock_s() - start_s) / (double)first;
+    const double more = fmin((double)(n - first), floor(left_s(s) / fmax(each_s, 1e-9)));
+    if (more >= 1)
+        recompute_some(s, k, indices + first, (size_t)more);
+}
+
+/* A device's part; runs on its worker thread. */
+static void recompute_on_device(worker *w, void *context)
+{
+    sample *s = context;
+    const size_t index = (size_t)(w - s->job->engine->workers);
+    size_t *indices = malloc((s->count + 1) * sizeof *indices), n = 0;
+    reference_kernel kernel;
+    watch_expect(0);
+    size_t on_host = 0; /* the host's come first */
+    for (size_t i = 0; indices != NULL && i < s->count; i++)
+        if (s->points[i].device == index && (s->points[i].judge == NOBODY || on_host++ < LEAST_HOST_POINTS))
+            indices[n++] = i;
+    const bool is_host = w->info->device_class == DEV_CPU; /* whose kernel would be no faster than the host's loop */
+    if (w->device != NULL && !is_host && n > LEAST_HOST_POINTS &&
+        reference_kernel_create(w->device, &s->terms, &kernel, NULL) == LEY_OK) {
+        recompute_list(s, &kernel, indices, n);
+        reference_kernel_destroy(&kernel);
+    }
+    free(indices);
+}
+
+/* A device whose driver does not return: what it computed is judged by the host's points. */
+static void leave(worker *w, void *context)
+{
+    sample *s = context;
+    s->job->has_left = true;
+    ley_error_copy(&s->job->records[w - s->job->engine->workers].failure, &w->open_error);
+}
+
+/* Brings the points that somebody has recomputed before the others; how many they are, and those
+ * that must be. */
+static size_t known_first(sample *s, size_t *must)
+{
+    size_t known = 0, missing = 0;
+    qsort(s->points, s->count, sizeof *s->points, by_urgency);
+    for (size_t i = 0; i < s->count; i++) {
+        known += s->points[i].judge != NOBODY;
+        missing += s->points[i].judge == NOBODY && s->points[i].is_fixed;
+    }
+    *must = known + missing;
+    return known;
+}
+
+/* Those that must be recomputed, and then ever more as long as these are predicted to be done in
+ * time: how long a point takes is measured each time, for threads take a while to start. How many
+ * are done; and how long the last ones took. */
+static size_t recompute_growing(sample *s, double *each_s)
+{
+    size_t done = s->host_count, more = done;
+    *each_s = recompute_on_host(s, 0, done) / (double)done;
+    while (done < s->count && !job_cancelled(s->job)) {
+        more = 4 * more < s->count - done ? 4 * more : s->count - done;
+        if ((double)more * *each_s > left_s(s))
+            break;
+        *each_s = recompute_on_host(s, done, done + more) / (double)more;
+        done += more;
+    }
+    return done;
+}
+
+/* The host, then devices, then the host again where devices were not able to. */
+static void recompute_all(sample *s)
+{
+    static const engine_task task = {.run = recompute_on_device, .left = leave};
+    const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
+    double each_s;
+    size_t must = 0, known = recompute_growing(s, &each_s);
+    if (known == s->count)
+        return;
+    engine_run(s->job->engine, 0, &task, s);
+    known = known_first(s, &must);
+    while (known < s->count && (known < wanted || known < must || left_s(s) > each_s * (double)cores) &&
+           !job_cancelled(s->job)) {
+        const size_t end = known + cores < s->count ? known + cores : s->count;
+        recompute_on_host(s, known, end);
+        known = end;
+    }
+}
+
+/* ---- Judged ---------------------------------------------------------------------------------- */
+
+/* In place of a device. */
+enum { ALL_POINTS = -1, FIXED_POINTS = -2 };
+
+static bool is_among(const sampled_point *p, int64_t device)
+{
+    return p->judge != NOBODY &&
+           (device == ALL_POINTS || (device == FIXED_POINTS && p->is_fixed) || device == (int64_t)p->device);
+}
+
+/* The points of one device, or of all, or those that the seed decides. `multiple`: of what is
+ * right, where that is what is wrong; else 1. */
+static ley_accuracy judge_points(const sample *s, int64_t device, double *values, reference_value *right,
+                                 size_t *indices, size_t *worst, double *multiple)
+{
+    size_t n = 0, on_host = 0, at = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (is_among(&s->points[i], device)) {
+            values[n] = s->points[i].value;
+            right[n] = s->points[i].right;
+            indices[n++] = i;
+            on_host += s->points[i].judge == HOST;
+        }
+    ley_accuracy a = accuracy_compare(n, values, right, s->limits, &at);
+    a.host_points = on_host;
+    *worst = n > 0 ? indices[at] : 0;
+    if (!a.passed || !accuracy_is_multiple(n, values, right, s->limits, multiple))
+        *multiple = 1;
+    a.passed = a.passed && *multiple == 1;
+    return a;
+}
+
+/* Nobody is blamed by a device's judge alone, whose first points only are the host's, too: the host
+ * recomputes the worst point. If it says otherwise, that judge's sums are nobody's any more, and
+ * the host's own, of enough points, take their place. */
+static bool is_confirmed(sample *s, size_t device, size_t worst)
+{
+    const sampled_point p = s->points[worst];
+    const reference_value own = reference_sum(&s->terms, p.place_A);
+    if (p.judge == HOST || reference_agrees(&p.right, &own))
+        return true;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].device == device && s->points[i].judge == DEVICE)
+            s->points[i].judge = NOBODY;
+    size_t must;
+    const size_t known = known_first(s, &must), wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS;
+    const size_t end = must > wanted ? must : wanted;
+    if (known < end)
+        recompute_on_host(s, known, end);
+    return false;
+}
+
+static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled_point *worst, double multiple)
+{
+    ley_job *job = s->job;
+    if (multiple != 1)
+        ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
+                 "%s: verification failed: at %zu points the values are %.3g times what double precision says, such as "
+                 "%.9g for %.9g at "
+                 "(%.9g, %.9g, %.9g) A",
+                 job->engine->workers[device].info->name, (size_t)a->points, multiple, worst->value, worst->right.value,
+                 worst->place_A[0], worst->place_A[1], worst->place_A[2]);
+    else
+        ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
+                 "%s: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says %.9g: an "
+                 "error of %.3g of the "
+                 "sum of absolute terms, at most %.3g is right",
+                 job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2],
+                 worst->value, worst->right.value, a->max_error, a->tolerance);
+    job_reopen_slabs(job, device);
+}
+
+static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
+{
+    double *values = malloc((s->count + 1) * sizeof *values);
+    reference_value *right = malloc((s->count + 1) * sizeof *right);
+    size_t *indices = malloc((s->count + 1) * sizeof *indices), worst;
+    double multiple;
+    ley_status status = values == NULL || right == NULL || indices == NULL
+                            ? ley_fail_memory(error, s->count * sizeof *right, "the verification")
+                            : LEY_OK;
+    for (size_t device = 0; status == LEY_OK && device < s->job->engine->worker_count; device++) {
+        ley_accuracy a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
+        if (a.points > 0 && !a.passed && !is_confirmed(s, device, worst))
+            a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
+        if (a.points == 0 || a.passed)
+            continue;
+        blame(s, device, &a, &s->points[worst], multiple);
+        ++*wrong;
+    }
+    if (status == LEY_OK) {
+        s->job->report.seeded_accuracy = judge_points(s, FIXED_POINTS, values, right, indices, &worst, &multiple);
+        s->job->report.accuracy = judge_points(s, ALL_POINTS, values, right, indices, &worst, &multiple);
+    }
+    free(values);
+    free(right);
+    free(indices);
+    return status;
+}
+
+ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
+{
+    const int64_t total = job->report.points;
+    const size_t wanted = job->options.verify_points < (uint64_t)total ? job->options.verify_points : (size_t)total;
+    uint64_t random = job->options.verify_seed;
+    sample s = {.job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job)};
+    job->method->terms(job, &s.terms);
+    s.budget_s = fmax(share_of_run * job->report.compute_s, least_s);
+    s.points = malloc((wanted + job->report.slab_count + 1) * sizeof *s.points);
+    *wrong = 0;
+    if (s.points == NULL)
+        return ley_fail_memory(error, wanted * sizeof *s.points, "the verification");
+    choose_points(&s, wanted, total, &random);
+    ley_status status = order_points(&s, error);
+    if (status == LEY_OK) {
+        recompute_all(&s);
+        status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);
+    }
+    free(s.points);
+    return status;
+}
