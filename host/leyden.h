@@ -142,14 +142,43 @@ LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double 
 
 /* ---- Lattice and map ------------------------------------------------------------------------- */
 
-/* A regular lattice: point (i, j, k) lies at origin + (i h_x, j h_y, k h_z). */
+/* A regular lattice of n[0] x n[1] x n[2] points: point (i, j, k) lies at
+ *
+ *     origin_A + i step_A[0] + j step_A[1] + k step_A[2],
+ *
+ * where step_A[m] = {x, y, z} leads from a point to the next one along the lattice's axis m. The
+ * steps may be oblique, as those of a triclinic cell, in any order and of either handedness. */
 typedef struct ley_lattice {
     double origin_A[3];
-    double spacing_A[3];
-    int64_t n[3]; /* points along x, y, z */
+    double step_A[3][3];
+    int64_t n[3];
 } ley_lattice;
 
-/* The lattice of equal spacing around all atoms with at least `padding_A`, and less than a spacing
+/* step_A of an orthogonal lattice with these spacings, as an initializer. */
+/* clang-format off */
+#define LEY_STEPS(x_A, y_A, z_A) {{(x_A), 0, 0}, {0, (y_A), 0}, {0, 0, (z_A)}}
+/* clang-format on */
+
+/* The lattice whose axes are along x, y and z, with spacing_A[m] from point to point along axis m.
+ * Nothing is checked. */
+LEY_API ley_lattice ley_lattice_orthogonal(const double origin_A[3], const double spacing_A[3], const int64_t n[3]);
+
+/* Whether the axes are along +x, +y and +z, in this order: step_A[m][m] is positive, and everything
+ * else in step_A is exactly 0. The kernels of all methods so far rely on it: ley_job_create()
+ * refuses maps on other lattices with LEY_ERROR_INPUT. */
+LEY_API bool ley_lattice_is_orthogonal(const ley_lattice *lattice);
+
+/* Errors: LEY_ERROR_INPUT when the lattice is not orthogonal in this sense, with the step that is
+ * not along its axis; `whose` begins the message: a file's name, say. */
+LEY_API ley_status ley_lattice_check_orthogonal(const ley_lattice *lattice, const char *whose, ley_error *error);
+
+/* Lengths of the steps. */
+LEY_API void ley_lattice_spacing_A(const ley_lattice *lattice, double spacing_A[3]);
+
+/* Where point (index[0], index[1], index[2]) lies. Points outside the lattice continue it. */
+LEY_API void ley_lattice_point_A(const ley_lattice *lattice, const int64_t index[3], double point_A[3]);
+
+/* The orthogonal lattice of equal spacing around all atoms with at least `padding_A`, and less than a spacing
  * more, on every side. Its origin is a multiple of the spacing along each axis, so that lattices of
  * one spacing share their points. Errors: LEY_ERROR_INPUT when the spacing is not positive, the
  * padding negative, or the lattice overflows. */
@@ -160,11 +189,12 @@ LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, 
 #define LEY_MAX_EXTENT (1 << 30)
 
 /* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points
- * times 4 bytes overflows 63 bits, a spacing is not within 1e-6 and 1e8 A, the origin not within
- * 1e9 A, a side longer than 1e9 A, or a number not finite. */
+ * times 4 bytes overflows 63 bits, a step's length is not within 1e-6 and 1e8 A, the origin not
+ * within 1e9 A, a side longer than 1e9 A, or a number not finite; or when the steps lie in a plane:
+ * the volume that they span is less than 1e-6 of the product of their lengths. */
 LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
 
-/* Number of points, n_x n_y n_z. The lattice must have passed the check. */
+/* Number of points, n[0] n[1] n[2]. The lattice must have passed the check. */
 LEY_API int64_t ley_lattice_points(const ley_lattice *lattice);
 
 /* A scalar field on a lattice. */
@@ -176,7 +206,7 @@ LEY_API void ley_map_destroy(ley_map *map);
 
 LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
 
-/* float[n_z][n_y][n_x]: x fastest. */
+/* float[n[2]][n[1]][n[0]]: the lattice's first axis is fastest. */
 LEY_API float *ley_map_values(ley_map *map);
 LEY_API const float *ley_map_read_values(const ley_map *map);
 
@@ -184,12 +214,13 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
-/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it; z fastest in the
- * file. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it, its delta rows along
+ * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with
+ * "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
-/* Writes an OpenDX map as APBS lays it out, with as many digits of origin and spacing as it takes
- * to read the same doubles back; gzip when the path ends in ".gz". `comment`: lines for the header,
+/* Writes an OpenDX map as APBS lays it out, with as many digits of origin and steps as it takes to
+ * read the same doubles back; gzip when the path ends in ".gz". `comment`: lines for the header,
  * separated by newlines, or NULL. The file appears under its name only when it is whole. `cancel`:
  * stops the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE;
  * LEY_ERROR_INPUT for a value that is not a number, which is never written. */
@@ -230,7 +261,7 @@ typedef struct ley_boundary ley_boundary;
 enum { LEY_FACE_COUNT = 6 };
 
 /* Of not-a-numbers, on the faces of this lattice. Errors: those of ley_lattice_check(),
- * LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an extent is below 2. */
+ * LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an extent is below 2 or the lattice is not orthogonal. */
 LEY_API ley_status ley_boundary_create(const ley_lattice *lattice, ley_boundary **boundary, ley_error *error);
 
 /* On these n points, which are copied: point_A[3 i + 0..2]. Errors: LEY_ERROR_INPUT when n is 0 or

@@ -79,9 +79,9 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattic
     for (int64_t z = 0; z < lattice->n[2]; z++)
         for (int64_t y = 0; y < lattice->n[1]; y++)
             for (int64_t x = 0; x < lattice->n[0]; x++) {
-                const double point_A[3] = {lattice->origin_A[0] + (double)x * lattice->spacing_A[0],
-                                           lattice->origin_A[1] + (double)y * lattice->spacing_A[1],
-                                           lattice->origin_A[2] + (double)z * lattice->spacing_A[2]};
+                const double point_A[3] = {lattice->origin_A[0] + (double)x * lattice->step_A[0][0],
+                                           lattice->origin_A[1] + (double)y * lattice->step_A[1][1],
+                                           lattice->origin_A[2] + (double)z * lattice->step_A[2][2]};
                 *values++ = (float)reference_dcs(atoms, point_A, constant, r_min_A).value;
             }
     return map;
@@ -144,7 +144,7 @@ ley_atoms *support_crowd(size_t n, const ley_lattice *l, double beyond_A, unsign
     assert_non_null(position_A);
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            const double h_A = l->spacing_A[axis], length_A = (double)(l->n[axis] - 1) * h_A;
+            const double h_A = l->step_A[axis][axis], length_A = (double)(l->n[axis] - 1) * h_A;
             double at_A = uniform(&seed) * (length_A + 2 * beyond_A) - beyond_A;
             if (i % 13 == 2)
                 at_A = floor(at_A / h_A) * h_A;
@@ -210,7 +210,7 @@ static void judge(void *context, size_t first, size_t last)
         const int64_t at[3] = {(int64_t)i % l->n[0], (int64_t)i / l->n[0] % l->n[1], (int64_t)i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
-            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->step_A[axis][axis];
         const double value = (double)ley_map_read_values(j->map)[i];
         const reference_value right =
             reference_short_range(j->atoms, &j->options->short_range, j->e, point_A, j->constant, j->options->r_min_A);

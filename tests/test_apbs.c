@@ -206,7 +206,7 @@ static void sections(void **state)
     assert_int_equal(e->molecule, 1);
     assert_int_equal(e->levels, 1);
     assert_true(e->lattice.n[0] == 65 && e->lattice.n[1] == 97 && e->lattice.n[2] == 65);
-    assert_true(e->lattice.spacing_A[0] == 0.5 && e->lattice.spacing_A[1] == 0.25 && e->lattice.spacing_A[2] == 1);
+    assert_true(e->lattice.step_A[0][0] == 0.5 && e->lattice.step_A[1][1] == 0.25 && e->lattice.step_A[2][2] == 1);
     assert_true(e->lattice.origin_A[0] == 1 - 16 && e->lattice.origin_A[1] == 2 - 12 &&
                 e->lattice.origin_A[2] == 3 - 32);
     assert_true(e->solvent.dielectric == 80 && e->solvent.solute_dielectric == 2 && e->solvent.temperature_K == 298.15);
@@ -217,7 +217,7 @@ static void sections(void **state)
     assert_int_equal(e->boundary, LEY_BOUNDARY_MDH);
     assert_string_equal(e->name, "");
     assert_int_equal(e->levels, 3); /* 60 to 10 is more than a quarter */
-    assert_true(e->lattice.spacing_A[0] == 2.5 && e->lattice.origin_A[0] == 0.5 * (1.159 + 0.149) - 40);
+    assert_true(e->lattice.step_A[0][0] == 2.5 && e->lattice.origin_A[0] == 0.5 * (1.159 + 0.149) - 40);
     e = ley_apbs_elec_get(input, 2);
     assert_int_equal(e->boundary, LEY_BOUNDARY_OTHER);
     assert_int_equal(e->levels, 0);
@@ -667,13 +667,13 @@ static void expect_grid(const char *name, const ley_apbs_elec *elec, const annou
 {
     const double tolerance = 0.00051;
     for (int axis = 0; axis < 3; axis++) {
-        double length_A = (double)(elec->lattice.n[axis] - 1) * elec->lattice.spacing_A[axis];
+        double length_A = (double)(elec->lattice.n[axis] - 1) * elec->lattice.step_A[axis][axis];
         if (elec->lattice.n[axis] != a->n[axis] ||
-            fabs(elec->lattice.spacing_A[axis] - a->spacing_A[axis]) > tolerance ||
+            fabs(elec->lattice.step_A[axis][axis] - a->spacing_A[axis]) > tolerance ||
             fabs(length_A - a->length_A[axis]) > tolerance ||
             fabs(elec->lattice.origin_A[axis] + 0.5 * length_A - a->center_A[axis]) > tolerance)
             fail_msg("%s, ELEC %d, %c: %lld points, %g A apart, %g A from %g A; APBS: %lld, %g, %g, centre %g", name,
-                     elec->number, 'x' + axis, (long long)elec->lattice.n[axis], elec->lattice.spacing_A[axis],
+                     elec->number, 'x' + axis, (long long)elec->lattice.n[axis], elec->lattice.step_A[axis][axis],
                      length_A, elec->lattice.origin_A[axis], a->n[axis], a->spacing_A[axis], a->length_A[axis],
                      a->center_A[axis]);
     }
@@ -881,8 +881,8 @@ static void write_map(const char *path, const ley_lattice *lattice, const char *
     fprintf(file, "object 1 class gridpositions counts %lld %lld %lld\norigin %.17g %.17g %.17g\n",
             (long long)lattice->n[0], (long long)lattice->n[1], (long long)lattice->n[2], lattice->origin_A[0],
             lattice->origin_A[1], lattice->origin_A[2]);
-    fprintf(file, "delta %.17g 0 0\ndelta 0 %.17g 0\ndelta 0 0 %.17g\n", lattice->spacing_A[0], lattice->spacing_A[1],
-            lattice->spacing_A[2]);
+    fprintf(file, "delta %.17g 0 0\ndelta 0 %.17g 0\ndelta 0 0 %.17g\n", lattice->step_A[0][0], lattice->step_A[1][1],
+            lattice->step_A[2][2]);
     fprintf(file,
             "object 2 class gridconnections counts %lld %lld %lld\nobject 3 class array type double rank 0 items %lld "
             "data follows\n",

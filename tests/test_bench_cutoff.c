@@ -57,7 +57,7 @@ static double count_pairs(int64_t n_atoms, const int64_t n[3])
             const int64_t at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
             double r2_A2 = 0;
             for (int axis = 0; axis < 3; axis++)
-                r2_A2 += pow(lattice.origin_A[axis] + (double)at[axis] * lattice.spacing_A[axis] - r_A[axis], 2);
+                r2_A2 += pow(lattice.origin_A[axis] + (double)at[axis] * lattice.step_A[axis][axis] - r_A[axis], 2);
             pairs += r2_A2 < cutoff_A * cutoff_A;
         }
     }

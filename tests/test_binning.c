@@ -89,7 +89,7 @@ static entries expected_entries(const binning_plan *plan, const ley_atoms *atoms
                         d_A = d_A + n2 * (range[2] ? o->cell_A[2][axis] : 0) + n1 * (range[1] ? o->cell_A[1][axis] : 0);
                         d_A += n0 * (range[0] ? o->cell_A[0][axis] : 0);
                         inside = inside && d_A >= -plan->reach_A &&
-                                 d_A <= (double)(l->n[axis] - 1) * l->spacing_A[axis] + plan->reach_A;
+                                 d_A <= (double)(l->n[axis] - 1) * l->step_A[axis][axis] + plan->reach_A;
                         const int64_t bin = (int64_t)fmin(
                             d_A * (1 / plan->side_A[axis]) + (double)plan->origin_bin[axis], (double)plan->n[axis] - 1);
                         slot[axis] = (float)(d_A - (double)(bin - plan->origin_bin[axis]) * plan->side_A[axis]);
@@ -210,10 +210,10 @@ static size_t count_missed(const binning_plan *plan, const entries *with_bins)
                     double r2_A2 = 0;
                     bool found = true;
                     for (int axis = 0; axis < 3; axis++) {
-                        const double low_A = (double)(r[axis] * plan->options.region[axis]) * l->spacing_A[axis];
+                        const double low_A = (double)(r[axis] * plan->options.region[axis]) * l->step_A[axis][axis];
                         const int64_t end = (r[axis] + 1) * plan->options.region[axis],
                                       last = (end < l->n[axis] ? end : l->n[axis]) - 1;
-                        const double high_A = (double)last * l->spacing_A[axis];
+                        const double high_A = (double)last * l->step_A[axis][axis];
                         const double x_A =
                             (double)e->slot[axis] + (double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis];
                         const double off_A = fmax(0, fmax(low_A - x_A, x_A - high_A));
@@ -286,7 +286,7 @@ static binning_options options_of(double cutoff_A)
 
 static ley_lattice cube(double low_A, double h_A, int64_t n)
 {
-    return (ley_lattice){{low_A, low_A, low_A}, {h_A, h_A, h_A}, {n, n, n}};
+    return (ley_lattice){{low_A, low_A, low_A}, LEY_STEPS(h_A, h_A, h_A), {n, n, n}};
 }
 
 /* ---- Open boundaries ------------------------------------------------------------------------- */
@@ -295,8 +295,8 @@ static void test_any_atoms(void **state)
 {
     (void)state;
     ley_lattice l = cube(-3, 0.5, 41);
-    const ley_lattice uneven = {{-1, 2, 1000}, {0.3, 0.5, 1.1}, {50, 31, 17}},
-                      small = {{5, 5, 5}, {0.5, 0.5, 0.5}, {3, 1, 2}};
+    const ley_lattice uneven = {{-1, 2, 1000}, LEY_STEPS(0.3, 0.5, 1.1), {50, 31, 17}},
+                      small = {{5, 5, 5}, LEY_STEPS(0.5, 0.5, 0.5), {3, 1, 2}};
     binning_options o = options_of(5);
     check(support_atoms(3000, -15, 35, 1), &l, &o, 0);
     check(support_atoms(3000, 3, 8, 2), &l, &o, 0);
@@ -422,7 +422,7 @@ static void test_images(void **state)
     const double slanted_A[3][3] = {{6, 0, 0}, {5.5, 5, 0}, {-5, 4, 6}},
                  left_handed_A[3][3] = {{2, 15, 1}, {16, -3, 2}, {1, 2, 17}};
     const char *const axes[] = {"xyz", "xy", "yz", "xz", "x", "y", "z"};
-    const ley_lattice l = {{-2, 1, 3}, {0.5, 0.6, 0.7}, {33, 25, 19}};
+    const ley_lattice l = {{-2, 1, 3}, LEY_STEPS(0.5, 0.6, 0.7), {33, 25, 19}};
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
         binning_options o = options_of(6);
         set_cell(&o, axes[i], box_A);
@@ -528,6 +528,9 @@ static void test_refusals(void **state)
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xyz", thin_A)); /* 2e9 images an atom */
 #undef REFUSED
     assert_refused(&none, &good, LEY_ERROR_INPUT);
+    ley_lattice skewed = l;
+    skewed.step_A[1][0] = 0.1;
+    assert_refused(&skewed, &good, LEY_ERROR_INPUT);
 }
 
 /* The checks above see what they are for. */

@@ -150,7 +150,7 @@ static void solvents_out_of_range(void **state)
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
 
-static const ley_lattice uneven = {.origin_A = {-3.1, 2.7, 100.3}, .spacing_A = {0.5, 0.7, 0.11}, .n = {5, 4, 3}};
+static const ley_lattice uneven = {.origin_A = {-3.1, 2.7, 100.3}, .step_A = LEY_STEPS(0.5, 0.7, 0.11), .n = {5, 4, 3}};
 
 static void faces_and_places(void **state)
 {
@@ -173,7 +173,7 @@ static void faces_and_places(void **state)
                 assert_memory_equal(node, expected, sizeof node);
                 ley_boundary_point_A(boundary, at, point_A);
                 for (int k = 0; k < 3; k++)
-                    assert_true(point_A[k] == uneven.origin_A[k] + (double)node[k] * uneven.spacing_A[k]);
+                    assert_true(point_A[k] == uneven.origin_A[k] + (double)node[k] * uneven.step_A[k][k]);
             }
     }
     assert_int_equal(ley_boundary_points(boundary), at);
@@ -206,9 +206,15 @@ static void boundaries_that_cannot_be(void **state)
     flat.n[1] = 1;
     assert_int_equal(ley_boundary_create(&flat, &boundary, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, "boundary: one point along y, must be at least 2");
+    ley_lattice skewed = uneven;
+    skewed.step_A[2][0] = 0.01;
+    assert_int_equal(ley_boundary_create(&skewed, &boundary, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message,
+                        "boundary: the lattice's axes must be along x, y and z, in this order: the step from point to "
+                        "point along axis 3 is (0.01, 0, 0.11) A, not along +z");
     flat.n[1] = 0;
     assert_int_equal(ley_boundary_create(&flat, &boundary, &error), LEY_ERROR_INPUT);
-    ley_lattice huge = {.spacing_A = {1e-3, 1e-3, 1e-3}, .n = {1 << 30, 1 << 29, 2}};
+    ley_lattice huge = {.step_A = LEY_STEPS(1e-3, 1e-3, 1e-3), .n = {1 << 30, 1 << 29, 2}};
     assert_int_equal(ley_boundary_create(&huge, &boundary, &error), LEY_ERROR_MEMORY);
     const double point_A[] = {1, 2, 3, 4, NAN, 6, 7, 8, 1.1e8};
     assert_int_equal(ley_boundary_create_points(0, point_A, &boundary, &error), LEY_ERROR_INPUT);
@@ -271,11 +277,11 @@ static void write_apbs_input(const apbs_case *c, const char *bcfl)
 
 static ley_lattice apbs_lattice(const apbs_case *c)
 {
-    ley_lattice lattice;
+    ley_lattice lattice = {.n = {0}};
     for (int axis = 0; axis < 3; axis++) {
         lattice.n[axis] = c->dime[axis];
-        lattice.spacing_A[axis] = c->glen_A[axis] / (double)(c->dime[axis] - 1);
-        lattice.origin_A[axis] = c->gcent_A[axis] - (double)(c->dime[axis] - 1) * lattice.spacing_A[axis] / 2;
+        lattice.step_A[axis][axis] = c->glen_A[axis] / (double)(c->dime[axis] - 1);
+        lattice.origin_A[axis] = c->gcent_A[axis] - (double)(c->dime[axis] - 1) * lattice.step_A[axis][axis] / 2;
     }
     return lattice;
 }
@@ -401,8 +407,8 @@ static void expect_sdh(ley_boundary *boundary, const ley_atoms *atoms, const ley
 static void sdh_is_its_reference(void **state)
 {
     (void)state;
-    const ley_lattice lattice = {.origin_A = {-30, -28, -31}, .spacing_A = {3.1, 2.9, 3.3}, .n = {21, 20, 19}};
-    const ley_lattice within = {.origin_A = {-3, -2, -1}, .spacing_A = {0.3, 0.3, 0.3}, .n = {9, 17, 5}};
+    const ley_lattice lattice = {.origin_A = {-30, -28, -31}, .step_A = LEY_STEPS(3.1, 2.9, 3.3), .n = {21, 20, 19}};
+    const ley_lattice within = {.origin_A = {-3, -2, -1}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {9, 17, 5}};
     ley_solvent brine = salty, thin = salty;
     const ley_ion much[] = {{3, 10, 1}, {-3, 10, 1}}, little[] = {{1, 5e-18, 1}, {-1, 5e-18, 1}};
     brine.ions = much;
@@ -484,7 +490,7 @@ static void edges_agree(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = round_atoms(50, -3, 3, 0.1, 7);
-    const ley_lattice lattice = {.origin_A = {-5.3, -6.1, -5.7}, .spacing_A = {0.9, 1.1, 1.3}, .n = {13, 12, 10}};
+    const ley_lattice lattice = {.origin_A = {-5.3, -6.1, -5.7}, .step_A = LEY_STEPS(0.9, 1.1, 1.3), .n = {13, 12, 10}};
     ley_boundary *boundary = faces_of(&lattice);
     assert_ok(ley_boundary_compute_sdh(boundary, atoms, &salty, &error));
     double *seen = malloc((size_t)ley_lattice_points(&lattice) * sizeof(double));
@@ -619,7 +625,7 @@ static void many_atoms_and_points(void **state)
 static void strides(void **state)
 {
     (void)state;
-    const ley_lattice lattice = {.origin_A = {-1, 2, 3}, .spacing_A = {0.5, 0.25, 1}, .n = {9, 13, 5}};
+    const ley_lattice lattice = {.origin_A = {-1, 2, 3}, .step_A = LEY_STEPS(0.5, 0.25, 1), .n = {9, 13, 5}};
     ley_boundary *boundary = faces_of(&lattice);
     double *values = ley_boundary_values(boundary);
     assert_true(ley_boundary_stride_error(boundary, 1) == INFINITY); /* not computed yet */
@@ -666,7 +672,8 @@ static ley_boundary *some_boundary(const ley_lattice *lattice, bool floats)
     return boundary;
 }
 
-static const ley_lattice odd = {.origin_A = {-12.375, 1.0 / 3, 7}, .spacing_A = {0.1, 2.0 / 3, 1.5}, .n = {9, 5, 13}};
+static const ley_lattice odd = {
+    .origin_A = {-12.375, 1.0 / 3, 7}, .step_A = LEY_STEPS(0.1, 2.0 / 3, 1.5), .n = {9, 5, 13}};
 
 /* Every number of the file against its node, and the header. */
 static void expect_map(const ley_boundary *boundary, const ley_lattice *lattice, int stride)
@@ -680,9 +687,9 @@ static void expect_map(const ley_boundary *boundary, const ley_lattice *lattice,
     for (int axis = 0; axis < 3; axis++) {
         assert_int_equal(l->n[axis], (lattice->n[axis] - 1) / stride + 1);
         assert_true(l->origin_A[axis] == lattice->origin_A[axis]);
-        double end_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->spacing_A[axis];
-        assert_true(
-            fabs(end_A - (lattice->origin_A[axis] + (double)(lattice->n[axis] - 1) * lattice->spacing_A[axis])) < 1e-9);
+        double end_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->step_A[axis][axis];
+        assert_true(fabs(end_A - (lattice->origin_A[axis] +
+                                  (double)(lattice->n[axis] - 1) * lattice->step_A[axis][axis])) < 1e-9);
     }
     ley_map_destroy(map);
     char *text = support_read_file(path, &size), *at = strstr(text, "data follows\n");
@@ -736,7 +743,7 @@ static void dx_files(void **state)
             free(text);
             ley_boundary_destroy(boundary);
         }
-    const ley_lattice thin = {.spacing_A = {1, 1, 1}, .n = {2, 2, 3}, .origin_A = {5, 5, 5}};
+    const ley_lattice thin = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 3}, .origin_A = {5, 5, 5}};
     ley_boundary *boundary = some_boundary(&thin, false);
     assert_ok(ley_boundary_write_dx(boundary, 1, file_named("b.dx"), NULL, NULL, &error));
     expect_map(boundary, &thin, 1);
@@ -855,7 +862,7 @@ static void large_maps_are_quick(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice lattice = {.origin_A = {-64, -64, -64}, .spacing_A = {0.5, 0.5, 0.5}, .n = {257, 257, 257}};
+    const ley_lattice lattice = {.origin_A = {-64, -64, -64}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {257, 257, 257}};
     for (int floats = 0; floats < 2; floats++) {
         ley_boundary *boundary = some_boundary(&lattice, floats);
         double start = ley_clock_s();

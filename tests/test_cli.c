@@ -435,7 +435,7 @@ static void test_a_map_by_padding(void **state)
     free(text);
     ley_map *map = cli_read_map("out/a.dx");
     assert_string_equal(ley_map_units(map), "kT/e");
-    assert_true(ley_map_lattice(map)->spacing_A[1] == 1.25);
+    assert_true(ley_map_lattice(map)->step_A[1][1] == 1.25);
     ley_map_destroy(map);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
@@ -450,7 +450,8 @@ static void test_dims_origin_and_units(void **state)
         ley_coulomb_constant(LEY_UNITS_VOLT, 4, 298.15) / ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
     assert_right_map(cli_path("ion.pqr"), "out/a.dx.gz", scale, 1);
     ley_map *map = cli_read_map("out/a.dx.gz");
-    const ley_lattice *lattice = ley_map_lattice(map), wanted = {{-1.5, 2, 3.25}, {0.75, 0.75, 0.75}, {21, 10, 7}};
+    const ley_lattice *lattice = ley_map_lattice(map),
+                      wanted = {{-1.5, 2, 3.25}, LEY_STEPS(0.75, 0.75, 0.75), {21, 10, 7}};
     assert_memory_equal(lattice, &wanted, sizeof wanted);
     assert_string_equal(ley_map_units(map), "V");
     ley_map_destroy(map);
@@ -764,9 +765,16 @@ static void test_slice_refuses(void **state)
     char *map = cli_read("out/a.dx", &size);
     cli_write("cut.dx", map, size / 2);
     cli_write("whole.dx", map, size);
+    char *delta = strstr(map, "\ndelta 0.000000e+00 ");
+    assert_non_null(delta);
+    memcpy(delta, "\ndelta 1.000000e-01 ", strlen("\ndelta 1.000000e-01 "));
+    cli_write("skewed.dx", map, size);
     free(map);
     cli_empty(NULL);
     static const cli_failing cases[] = {
+        {"slice skewed.dx -o out/a.png", 2,
+         "skewed.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along "
+         "axis 2 is (0.1, "},
         {"slice whole.dx -o out/a.jpg", 1, "--output: 'out/a.jpg' must end in .png"},
         {"slice whole.dx -o out/a.png --plane w", 1, "--plane"},
         {"slice whole.dx -o out/a.png --index 10", 1, "--index: 10 is out of range: the map has planes 0 to 9 along z"},

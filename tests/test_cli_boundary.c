@@ -440,7 +440,7 @@ static void test_keeping_the_files(void **state)
     ley_map *map = cli_read_map(CLI_OUT "/kept/boundary-1.dx");
     const ley_lattice *lattice = ley_map_lattice(map);
     assert_int_equal(lattice->n[0], 17);
-    assert_true(lattice->spacing_A[0] == 3.75);
+    assert_true(lattice->step_A[0][0] == 3.75);
     ley_map_destroy(map);
     char *text = cli_read(CLI_OUT "/kept/leyden.in", NULL);
     assert_non_null(strstr(text, "    pot dx out/kept/boundary-1.dx\nend\n"));

@@ -369,7 +369,7 @@ static void test_a_periodic_box_is_the_lattice(void **state)
     ley_map *map = cli_read_map("out/a.dx");
     const ley_lattice *lattice = ley_map_lattice(map);
     for (int axis = 0; axis < 3; axis++)
-        assert_true(lattice->origin_A[axis] == 0 && lattice->spacing_A[axis] == 20.0 / 15);
+        assert_true(lattice->origin_A[axis] == 0 && lattice->step_A[axis][axis] == 20.0 / 15);
     ley_map_destroy(map);
     /* A whole edge further everything is the same. */
     cli("map ion.pqr -o out/b.dx --method cutoff " CUBE "--spacing 1.3 --origin -20,0,40 --verify 300 --quiet");

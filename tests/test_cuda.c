@@ -38,7 +38,7 @@ static void check_has(const char *text, const char *part, int line)
 
 /* ---- What scenarios share: they run in the child --------------------------------------------- */
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* Calls one of the fake libraries' own functions, int (void). 0 when the library is not loaded. */
 static int ask(const char *library, const char *function)

@@ -16,7 +16,8 @@
 
 static ley_engine *engine; /* of the device under test */
 
-static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {19, 13, 11}};
+static const ley_lattice uneven = {
+    .origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 static const double cutoff_A = 5;
 
 static const char *const pair_names[] = {
@@ -225,7 +226,7 @@ static void test_every_sum_and_maths(void **state)
 static void test_sums_are_worth_their_price(void **state)
 {
     (void)state;
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {16, 8, 9}};
+    const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 9}};
     ley_error error = {0};
     ley_atoms *random = support_atoms(6000, -30, 40, 2), *atoms = NULL;
     double off[3] = {0, 0, 0}, *charge_e = calloc(6000, sizeof *charge_e);
@@ -342,7 +343,7 @@ static void test_overflow(void **state)
 static void test_slabs_make_the_same_map(void **state)
 {
     (void)state;
-    const ley_lattice tall = {.origin_A = {2, -4, 8}, .spacing_A = {0.625, 0.5, 0.75}, .n = {9, 10, 27}};
+    const ley_lattice tall = {.origin_A = {2, -4, 8}, .step_A = LEY_STEPS(0.625, 0.5, 0.75), .n = {9, 10, 27}};
     ley_atoms *atoms = support_crowd(500, &tall, cutoff_A, 3);
     static const int64_t planes[] = {1, 8, 9, 16, 27, 100};
     for (int host = 0; host <= 1; host++) {
@@ -407,7 +408,7 @@ static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const l
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
-            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->step_A[axis][axis];
         const reference_value right =
             reference_short_range(atoms, &o->short_range, NULL, point_A, constant, o->r_min_A);
         const double off = (double)ley_map_read_values(map)[i] - right.value;
@@ -423,7 +424,7 @@ static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const l
 static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const ley_job_options *options, const char *name)
 {
     outcome o = run(atoms, l, options);
-    const double longest_A = fmax(fmax(l->spacing_A[0], l->spacing_A[1]), l->spacing_A[2]),
+    const double longest_A = fmax(fmax(l->step_A[0][0], l->step_A[1][1]), l->step_A[2][2]),
                  promise = ley_job_report(o.job)->accuracy.tolerance;
     const double worst = worst_of_terms(o.map, atoms, options);
     assert_true(promise > 0);
@@ -438,19 +439,19 @@ static void test_odd_lattices(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}},
-        {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 50}},
-        {{0, 0, 0}, {0.3, 0.7, 1.1}, {50, 1, 1}},
-        {{0, 0, 0}, {1.1, 0.3, 0.7}, {1, 50, 1}},
-        {{-2, 5, 1}, {0.3, 0.7, 1.1}, {7, 8, 9}},
-        {{1, 1, 1}, {0.5, 0.5, 0.5}, {8, 8, 8}},
-        {{3, -3, 0.7}, {0.3, 0.7, 1.1}, {9, 17, 25}},
-        {{0, 0, 0}, {0.5, 0.5, 0.5}, {3, 2, 5}},
-        {{0, 0, 0}, {4, 5, 6}, {6, 7, 8}},
-        {{0, 0, 0}, {0.02, 0.03, 0.01}, {17, 9, 10}},
-        {{1e5, -1e5, 9e4}, {0.5, 0.625, 0.75}, {19, 13, 11}},
-        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {257, 3, 2}},
-        {{0, 0, 0}, {1e-3, 20, 0.5}, {12, 10, 3}},
+        {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}},
+        {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 50}},
+        {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {50, 1, 1}},
+        {{0, 0, 0}, LEY_STEPS(1.1, 0.3, 0.7), {1, 50, 1}},
+        {{-2, 5, 1}, LEY_STEPS(0.3, 0.7, 1.1), {7, 8, 9}},
+        {{1, 1, 1}, LEY_STEPS(0.5, 0.5, 0.5), {8, 8, 8}},
+        {{3, -3, 0.7}, LEY_STEPS(0.3, 0.7, 1.1), {9, 17, 25}},
+        {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {3, 2, 5}},
+        {{0, 0, 0}, LEY_STEPS(4, 5, 6), {6, 7, 8}},
+        {{0, 0, 0}, LEY_STEPS(0.02, 0.03, 0.01), {17, 9, 10}},
+        {{1e5, -1e5, 9e4}, LEY_STEPS(0.5, 0.625, 0.75), {19, 13, 11}},
+        {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {257, 3, 2}},
+        {{0, 0, 0}, LEY_STEPS(1e-3, 20, 0.5), {12, 10, 3}},
     };
     for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
         const ley_lattice *l = &lattices[i];
@@ -744,7 +745,7 @@ static void test_tables_in_constant_memory(void **state)
 {
     (void)state;
     const ley_device_info *info = ley_engine_device(engine, 0);
-    const ley_lattice coarse = {.spacing_A = {3, 3, 3}, .n = {17, 9, 9}};
+    const ley_lattice coarse = {.step_A = LEY_STEPS(3, 3, 3), .n = {17, 9, 9}};
     ley_atoms *atoms = support_atoms(40000, -2, 40, 3);
     ley_job_options options = options_of(LEY_PAIR_TAYLOR2, "bins");
     options.short_range.cutoff_A = 1.5;
@@ -777,7 +778,7 @@ static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const 
     return status;
 }
 
-static const ley_lattice tower = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {9, 9, 100}};
+static const ley_lattice tower = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 9, 100}};
 
 static void test_progress_and_cancel(void **state)
 {

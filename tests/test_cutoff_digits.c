@@ -117,7 +117,7 @@ static void judge(void *context, size_t first, size_t last)
         const int64_t at[3] = {(int64_t)i % l->n[0], (int64_t)i / l->n[0] % l->n[1], (int64_t)i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
-            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->step_A[axis][axis];
         const double value = (double)ley_map_read_values(j->map)[i];
         const right_value right = right_at(j->atoms, j->options, point_A);
         if (right.absolute >= j->least)
@@ -185,7 +185,7 @@ static double fraction(uint32_t *state)
 
 /* ---- Next to the cutoff ---------------------------------------------------------------------- */
 
-static const ley_lattice around = {.origin_A = {-13, -13, -13}, .spacing_A = {0.5, 0.5, 0.5}, .n = {53, 53, 53}};
+static const ley_lattice around = {.origin_A = {-13, -13, -13}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {53, 53, 53}};
 
 /* CPU devices with vectors have variants of their own, and compile those of GPUs slowly. */
 static bool is_vector(const char *variant)
@@ -284,7 +284,7 @@ static void test_the_edge_of_a_molecule(void **state)
             position_A[3 * i + axis] = axis == 0 ? -13 + 12 * fraction(&random) : -13 + 26 * fraction(&random);
         charge_e[i] = (2 * fraction(&random) - 1) * (i % 100 == 0 ? 3 : i % 3 == 0 ? 0.01 : 1);
     }
-    const ley_lattice lattice = {.origin_A = {-13, -13, -13}, .spacing_A = {0.7, 0.6, 0.5}, .n = {38, 14, 16}};
+    const ley_lattice lattice = {.origin_A = {-13, -13, -13}, .step_A = LEY_STEPS(0.7, 0.6, 0.5), .n = {38, 14, 16}};
     ley_atoms *atoms = atoms_at(N, position_A, charge_e);
     for (int pair = LEY_PAIR_TAYLOR2; pair <= LEY_PAIR_TAYLOR4; pair++)
         for (double cutoff_A = 5; cutoff_A < 13; cutoff_A += 7) {
@@ -311,7 +311,8 @@ static void test_screening_leaves_no_floor(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (double temperature_K = 10; temperature_K < 1000; temperature_K *= 30) {
             const double h_A = cases[i].spacing_A;
-            const ley_lattice lattice = {.origin_A = {-1, -1, -1}, .spacing_A = {h_A, h_A, h_A}, .n = {24, 24, 24}};
+            const ley_lattice lattice = {
+                .origin_A = {-1, -1, -1}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {24, 24, 24}};
             ley_job_options options = support_short_range(LEY_PAIR_YUKAWA, cases[i].cutoff_A);
             options.short_range.kappa_per_A = cases[i].kappa_per_A;
             options.temperature_K = temperature_K;
@@ -346,7 +347,7 @@ static ley_atoms *atoms_beside_points(const ley_lattice *l)
         for (int axis = 0; axis < 3; axis++) {
             const double at = floor(fraction(&random) * (double)l->n[axis]);
             position_A[3 * i + axis] =
-                l->origin_A[axis] + l->spacing_A[axis] * (at + distance * d[axis] / sqrt(length2));
+                l->origin_A[axis] + l->step_A[axis][axis] * (at + distance * d[axis] / sqrt(length2));
         }
         charge_e[i] = 2 * fraction(&random) - 1;
     }
@@ -382,7 +383,7 @@ static void test_promises(void **state)
         for (size_t a = 0; a < 3; a++) {
             const double h_A = spacings_A[h];
             const ley_lattice lattice = {
-                .origin_A = {-7.123, 3.3, 11.7}, .spacing_A = {h_A, h_A, h_A}, .n = {12, 12, 12}};
+                .origin_A = {-7.123, 3.3, 11.7}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {12, 12, 12}};
             if (support_is_quick() && h + a != 1)
                 continue;
             ley_atoms *atoms = atoms_beside_points(&lattice);

@@ -14,7 +14,8 @@
 
 static ley_engine *engine; /* the default device */
 
-static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {19, 13, 11}};
+static const ley_lattice uneven = {
+    .origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 
 static void assert_right(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options, const char *what)
 {
@@ -120,7 +121,7 @@ static const double salt_shift_A[3] = {0.3, 0.17, 0.23}; /* no atom on a point *
 static ley_lattice of_cells(int64_t x, int64_t y, int64_t z)
 {
     const double h_A = 2 * salt_A / ACROSS;
-    return (ley_lattice){.spacing_A = {h_A, h_A, h_A}, .n = {x, y, z}};
+    return (ley_lattice){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {x, y, z}};
 }
 
 /* Largest difference of two values, relative to the RMS of the first map. */
@@ -193,7 +194,7 @@ static void test_a_crystal_that_moves(void **state)
     ley_atoms_destroy(moved);
     for (int axis = 0; axis < 3; axis++) {
         memcpy(shift_A, salt_shift_A, sizeof shift_A);
-        shift_A[axis] -= here.spacing_A[axis];
+        shift_A[axis] -= here.step_A[axis][axis];
         moved = rock_salt(shift_A);
         ley_map *shifted = support_run(engine, moved, &here, &options);
         assert_true(largest_difference(map, shifted, 1, axis) < 2e-5);
@@ -325,10 +326,10 @@ static void test_overflow_on_the_host(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{-3.25, 1, -7}, {0.5, 0.625, 0.75}, {19, 13, 11}}, {{0, 0, 0}, {0.3, 0.7, 1.1}, {1, 1, 1}},
-        {{0, 0, 0}, {0.3, 0.7, 1.1}, {15, 4, 9}},           {{0, 0, 0}, {0.5, 0.5, 0.5}, {16, 5, 3}},
-        {{9, -9, 99}, {0.5, 0.5, 0.5}, {17, 3, 8}},         {{0, 0, 0}, {0.4, 0.4, 0.4}, {47, 2, 2}},
-        {{1e5, 1e5, -1e5}, {0.5, 0.5, 0.5}, {64, 6, 7}},
+        {{-3.25, 1, -7}, LEY_STEPS(0.5, 0.625, 0.75), {19, 13, 11}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 1}},
+        {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {15, 4, 9}},           {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {16, 5, 3}},
+        {{9, -9, 99}, LEY_STEPS(0.5, 0.5, 0.5), {17, 3, 8}},         {{0, 0, 0}, LEY_STEPS(0.4, 0.4, 0.4), {47, 2, 2}},
+        {{1e5, 1e5, -1e5}, LEY_STEPS(0.5, 0.5, 0.5), {64, 6, 7}},
     };
     for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
         const ley_lattice *l = &lattices[i];
@@ -379,7 +380,7 @@ static void test_cancel_the_overflow(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice large = {.spacing_A = {0.4, 0.4, 0.4}, .n = {72, 72, 72}};
+    const ley_lattice large = {.step_A = LEY_STEPS(0.4, 0.4, 0.4), .n = {72, 72, 72}};
     ley_job_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
     options.short_range.bin_depth = 1;
     options.short_range.bin_fill = 1000;
@@ -404,7 +405,7 @@ static void test_cancel_the_overflow(void **state)
 
 /* ---- Devices that fail ----------------------------------------------------------------------- */
 
-static const ley_lattice tall = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {10, 9, 60}};
+static const ley_lattice tall = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {10, 9, 60}};
 
 static void clean(support_job *o)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static ley_engine *engine; /* of the device under test */
-static ley_lattice lattice = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {37, 29, 11}};
+static ley_lattice lattice = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 29, 11}};
 static const double r_min_A = 0.05;
 
 static ley_job_options options_of(const char *variant, ley_math math, ley_sum sum)
@@ -79,7 +79,7 @@ static void test_sums_are_worth_their_price(void **state)
 {
     (void)state;
     ley_atoms *atoms = support_atoms(6000, -40, 60, 2);
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {16, 8, 2}};
+    const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 2}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
     double difference[3] = {0, 0, 0};
     for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
@@ -133,7 +133,7 @@ static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, do
         for (int axis = 0; axis < 3; axis++) {
             const double index = (double)(rand_r(&seed) % l->n[axis]);
             position_A[3 * i + (size_t)axis] =
-                l->origin_A[axis] + index * l->spacing_A[axis] + distance_A * towards[axis] / sqrt(length2);
+                l->origin_A[axis] + index * l->step_A[axis][axis] + distance_A * towards[axis] / sqrt(length2);
         }
         charge_e[i] = rand_r(&seed) % 2 == 0 ? 1 : -1;
     }
@@ -153,7 +153,7 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, double cla
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
-            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+            point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->step_A[axis][axis];
         const reference_value right = reference_dcs(atoms, point_A, constant, clamp_A);
         const double off = fabs((double)ley_map_read_values(map)[i] - right.value) / right.absolute;
         worst = !isfinite(off) ? INFINITY : fmax(worst, off);
@@ -202,17 +202,17 @@ static void test_points_just_beyond_r_min(void **state)
         ley_lattice points;
         double clamp_A;
     } cases[] = {
-        {"0.6 A", {{0.1, 0.2, 0.3}, {0.6, 0.61, 0.62}, {131, 33, 2}}, 0.05},
-        {"5.1 A", {{0, 0, 0}, {5.1, 5.1, 5.1}, {131, 33, 2}}, 0.05},
-        {"101 A", {{0, 0, 0}, {101, 101, 101}, {131, 33, 2}}, 0.05},
-        {"0.1 x 2 A", {{0, 0, 0}, {0.1, 2, 0.5}, {131, 33, 2}}, 0.05},
-        {"2.1 x 0.1 A", {{0, 0, 0}, {2.1, 0.1, 0.5}, {131, 33, 2}}, 0.05},
-        {"1e4 A away", {{1e4, -1e4, 1e4}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 0.05},
-        {"1e6 A away", {{1e6, -1e6, 1e6}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 0.05},
-        {"many planes", {{0, 0, 0}, {0.5, 0.5, 0.6}, {9, 5, 400}}, 0.05},
-        {"r_min 1e-3 A", {{0, 0, 0}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 1e-3},
-        {"r_min 1e-6 A", {{0, 0, 0}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 1e-6},
-        {"r_min 3 A", {{0, 0, 0}, {0.6, 0.6, 0.6}, {131, 33, 2}}, 3},
+        {"0.6 A", {{0.1, 0.2, 0.3}, LEY_STEPS(0.6, 0.61, 0.62), {131, 33, 2}}, 0.05},
+        {"5.1 A", {{0, 0, 0}, LEY_STEPS(5.1, 5.1, 5.1), {131, 33, 2}}, 0.05},
+        {"101 A", {{0, 0, 0}, LEY_STEPS(101, 101, 101), {131, 33, 2}}, 0.05},
+        {"0.1 x 2 A", {{0, 0, 0}, LEY_STEPS(0.1, 2, 0.5), {131, 33, 2}}, 0.05},
+        {"2.1 x 0.1 A", {{0, 0, 0}, LEY_STEPS(2.1, 0.1, 0.5), {131, 33, 2}}, 0.05},
+        {"1e4 A away", {{1e4, -1e4, 1e4}, LEY_STEPS(0.6, 0.6, 0.6), {131, 33, 2}}, 0.05},
+        {"1e6 A away", {{1e6, -1e6, 1e6}, LEY_STEPS(0.6, 0.6, 0.6), {131, 33, 2}}, 0.05},
+        {"many planes", {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.6), {9, 5, 400}}, 0.05},
+        {"r_min 1e-3 A", {{0, 0, 0}, LEY_STEPS(0.6, 0.6, 0.6), {131, 33, 2}}, 1e-3},
+        {"r_min 1e-6 A", {{0, 0, 0}, LEY_STEPS(0.6, 0.6, 0.6), {131, 33, 2}}, 1e-6},
+        {"r_min 3 A", {{0, 0, 0}, LEY_STEPS(0.6, 0.6, 0.6), {131, 33, 2}}, 3},
     };
     const size_t step = support_is_quick() ? 3 : 1;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
@@ -228,7 +228,7 @@ static void test_points_just_beyond_r_min(void **state)
 static void test_few_atoms(void **state)
 {
     (void)state;
-    const ley_lattice points = {{0.1, 0.2, 0.3}, {0.53, 0.57, 0.6}, {139, 35, 2}};
+    const ley_lattice points = {{0.1, 0.2, 0.3}, LEY_STEPS(0.53, 0.57, 0.6), {139, 35, 2}};
     for (int most = 1; most <= 3; most++) {
         ley_atoms *atoms = close_atoms(5, &points, 0.3 * most, 0.4 * most, 40 + (unsigned)most);
         check_digits("few atoms", atoms, &points, r_min_A);
@@ -250,7 +250,7 @@ static void test_far_from_a_neutral_box(void **state)
 {
     (void)state;
     for (int far_A = 60; far_A <= 150; far_A += 90) {
-        const ley_lattice points = {{30.0 + far_A, 1, -7}, {0.5, 0.6, 0.5}, {17, 9, 2}};
+        const ley_lattice points = {{30.0 + far_A, 1, -7}, LEY_STEPS(0.5, 0.6, 0.5), {17, 9, 2}};
         ley_atoms *random = support_atoms(1000, 0, 30, 22), *opposite = changed(random, -1, 1.5);
         const size_t n = ley_atoms_count(random);
         double *numbers = calloc(8 * n, sizeof(double));
@@ -276,7 +276,7 @@ static void test_many_atoms(void **state)
 {
     (void)state;
     ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .spacing_A = {0.5, 0.5, 0.5}, .n = {9, 8, 3}};
+    const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
     const char *variant;
     for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
@@ -340,9 +340,9 @@ static void test_odd_lattices(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{0.1, 0.2, 0.3}, {0.5, 0.5, 0.5}, {1, 1, 1}}, {{0, 0, 0}, {0.3, 0.5, 0.7}, {129, 1, 1}},
-        {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 65, 1}},      {{0, 0, 0}, {0.3, 0.5, 0.7}, {1, 1, 33}},
-        {{-5, -5, 2}, {0.25, 0.5, 1}, {257, 17, 2}},
+        {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {129, 1, 1}},
+        {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 65, 1}},      {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 1, 33}},
+        {{-5, -5, 2}, LEY_STEPS(0.25, 0.5, 1), {257, 17, 2}},
     };
     const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *atoms = support_atoms(100, -6, 14, 6);
@@ -362,7 +362,7 @@ static void test_charge_on_a_point(void **state)
     (void)state;
     ley_error error = {0};
     const double origin_A[3] = {0, 0, 0}, charge_e = -1.5;
-    const ley_lattice point = {.spacing_A = {1, 1, 1}, .n = {2, 1, 1}};
+    const ley_lattice point = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 1, 1}};
     ley_atoms *atoms = NULL;
     assert_ok(ley_atoms_create(1, origin_A, &charge_e, NULL, &atoms, &error));
     static const double volt_A = 14.399645, kcal_A = 332.0637, kt_A = 560.4589; /* e / (4 pi eps0 A), three ways */
@@ -417,13 +417,14 @@ static void test_times_are_plausible(void **state)
 static void test_rounded_coordinates(void **state)
 {
     (void)state;
-    const ley_lattice points = {
-        {-21739614.473466747, -11206303.486095337, 67882842.921813369}, {0.016232, 0.016232, 0.016232}, {5, 3, 2}};
+    const ley_lattice points = {{-21739614.473466747, -11206303.486095337, 67882842.921813369},
+                                LEY_STEPS(0.016232, 0.016232, 0.016232),
+                                {5, 3, 2}};
     double position_A[30][3], charge_e[30];
     for (int i = 0; i < 30; i++) {
         const int at[3] = {i % 5, i / 5 % 3, i / 15};
         for (int axis = 0; axis < 3; axis++)
-            position_A[i][axis] = points.origin_A[axis] + at[axis] * points.spacing_A[axis] + (axis == 0 ? 2e-5 : 0);
+            position_A[i][axis] = points.origin_A[axis] + at[axis] * points.step_A[axis][axis] + (axis == 0 ? 2e-5 : 0);
         charge_e[i] = i % 2 == 0 ? 1 : -0.5;
     }
     ley_error error = {0};

@@ -22,7 +22,8 @@ static double uniform(unsigned *state)
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
-static const ley_lattice lattice = {.n = {37, 26, 31}, .spacing_A = {0.5, 0.55, 0.45}, .origin_A = {-7.3, 1000.1, 0}};
+static const ley_lattice lattice = {
+    .n = {37, 26, 31}, .step_A = LEY_STEPS(0.5, 0.55, 0.45), .origin_A = {-7.3, 1000.1, 0}};
 
 /* Atoms in and around the lattice, one in seven without charge, and `clustered` of them within a
  * small ball. */
@@ -34,7 +35,7 @@ static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned 
     assert_non_null(position_A);
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            const double length_A = (double)(lattice.n[axis] - 1) * lattice.spacing_A[axis];
+            const double length_A = (double)(lattice.n[axis] - 1) * lattice.step_A[axis][axis];
             const double at_A = i < clustered ? 0.4 * length_A + 0.01 * uniform(&seed)
                                               : (length_A + 2 * beyond_A) * uniform(&seed) - beyond_A;
             position_A[3 * i + (size_t)axis] = lattice.origin_A[axis] + at_A;
@@ -171,7 +172,7 @@ static void test_walls(void **state)
     (void)state;
     ley_error error = {0};
     enum { N = 1200 };
-    const ley_lattice l = {.n = {30, 30, 30}, .spacing_A = {0.5, 0.5, 0.5}};
+    const ley_lattice l = {.n = {30, 30, 30}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     const ley_short_range range = range_of(LEY_PAIR_YUKAWA, 8, 0.75);
     double position_A[3 * N], charge_e[N];
     unsigned seed = 4;
@@ -324,7 +325,8 @@ static double count_pairs(const ley_atoms *atoms, double cutoff_A)
                                    point / lattice.n[0] / lattice.n[1]};
             double r2_A2 = 0;
             for (int axis = 0; axis < 3; axis++)
-                r2_A2 += pow(lattice.origin_A[axis] + (double)at[axis] * lattice.spacing_A[axis] - position_A[axis], 2);
+                r2_A2 +=
+                    pow(lattice.origin_A[axis] + (double)at[axis] * lattice.step_A[axis][axis] - position_A[axis], 2);
             pairs += r2_A2 < cutoff_A * cutoff_A;
         }
     }

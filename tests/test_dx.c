@@ -72,7 +72,7 @@ static ley_map *read_fine(const char *name)
 /* A map of n_x n_y n_z points with different values everywhere. */
 static ley_map *make_map(int64_t nx, int64_t ny, int64_t nz)
 {
-    ley_lattice lattice = {{-1.5, 2, 1e3 / 3}, {0.5, 0.25, 1}, {nx, ny, nz}};
+    ley_lattice lattice = {{-1.5, 2, 1e3 / 3}, LEY_STEPS(0.5, 0.25, 1), {nx, ny, nz}};
     ley_map *map = NULL;
     assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
     for (int64_t i = 0; i < nx * ny * nz; i++)
@@ -148,7 +148,7 @@ static void apbs_layout(void **state)
     assert_string_equal(ley_map_units(map), "kT/e");
     const ley_lattice *l = ley_map_lattice(map);
     assert_true(l->n[0] == 5 && l->n[1] == 13 && l->n[2] == 17);
-    assert_true(l->origin_A[0] == -2.8 && l->spacing_A[0] == 1.4 && l->spacing_A[1] == 0.5 && l->spacing_A[2] == 0.375);
+    assert_true(l->origin_A[0] == -2.8 && l->step_A[0][0] == 1.4 && l->step_A[1][1] == 0.5 && l->step_A[2][2] == 0.375);
     const float *v = ley_map_read_values(map);
     assert_true(v[0] == 1.403797f);
     assert_true(v[65] == 1.464860f); /* z is fastest in the file, x in memory */
@@ -208,7 +208,7 @@ static void places_are_exact(void **state)
         for (size_t s = 0; s < sizeof spacings_A / sizeof *spacings_A; s++) {
             const double at_A = origins_A[o], h_A = spacings_A[s];
             const ley_lattice lattice = {
-                {at_A, nextafter(at_A, 1e9), -at_A}, {h_A, nextafter(h_A, 1), 2 * h_A}, {2, 1, 3}};
+                {at_A, nextafter(at_A, 1e9), -at_A}, LEY_STEPS(h_A, nextafter(h_A, 1), 2 * h_A), {2, 1, 3}};
             ley_map *map = NULL;
             assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
             memset(ley_map_values(map), 0, 6 * sizeof(float));
@@ -216,10 +216,55 @@ static void places_are_exact(void **state)
             ley_map *again = read_fine(path);
             for (int axis = 0; axis < 3; axis++)
                 assert_true(ley_map_lattice(again)->origin_A[axis] == lattice.origin_A[axis] &&
-                            ley_map_lattice(again)->spacing_A[axis] == lattice.spacing_A[axis]);
+                            ley_map_lattice(again)->step_A[axis][axis] == lattice.step_A[axis][axis]);
             ley_map_destroy(map);
             ley_map_destroy(again);
         }
+}
+
+/* A triclinic cell, axes in another order, a mirror image: their steps are rows of delta, and read
+ * back as the same doubles. Values stay with their points. */
+static void oblique_lattices(void **state)
+{
+    (void)state;
+    static const struct {
+        double step_A[3][3];
+        const char *deltas;
+    } rows[] = {
+        {{{0.5, 0, 0}, {-0.25, 0.75, 0}, {0.125, 0.1, 0.625}},
+         "delta 5.000000e-01 0.000000e+00 0.000000e+00\ndelta -2.500000e-01 7.500000e-01 0.000000e+00\n"
+         "delta 1.250000e-01 1.000000e-01 6.250000e-01\n"},
+        {{{0, 0, 1}, {0.5, 0, 0}, {0, 2, 0}},
+         "delta 0.000000e+00 0.000000e+00 1.000000e+00\ndelta 5.000000e-01 0.000000e+00 0.000000e+00\n"
+         "delta 0.000000e+00 2.000000e+00 0.000000e+00\n"},
+        {{{-1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, "delta -1.000000e+00 0.000000e+00 0.000000e+00\n"},
+        {{{1.0 / 3, 1e-7 / 3, -2.0 / 3}, {-1.0 / 7, 3 * 0.1, 0}, {1e-300, 1e2 / 3, 5}},
+         "delta 3.333333333333333e-01 3.3333333333333334e-08 -6.666666666666666e-01\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ley_lattice lattice = {.origin_A = {0.1, -2, 1e3 / 3}, .n = {3, 4, 5}};
+        memcpy(lattice.step_A, rows[i].step_A, sizeof lattice.step_A);
+        ley_map *map = NULL;
+        assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
+        for (int v = 0; v < 60; v++)
+            ley_map_values(map)[v] = (float)v;
+        assert_int_equal(ley_map_write_dx(map, path, NULL, NULL, NULL), LEY_OK);
+        size_t size, size_again;
+        char *bytes = read_bytes(path, &size);
+        assert_non_null(strstr(bytes, rows[i].deltas));
+        assert_non_null(strstr(bytes, "data follows\n0.000000e+00 1.200000e+01 2.400000e+01 \n"));
+        ley_map *again = read_fine(path);
+        assert_memory_equal(ley_map_lattice(again), &lattice, sizeof lattice);
+        assert_memory_equal(ley_map_read_values(again), ley_map_read_values(map), 60 * sizeof(float));
+        assert_int_equal(ley_map_write_dx(again, path, NULL, NULL, NULL), LEY_OK);
+        char *bytes_again = read_bytes(path, &size_again);
+        assert_int_equal(size_again, size);
+        assert_memory_equal(bytes_again, bytes, size);
+        free(bytes);
+        free(bytes_again);
+        ley_map_destroy(map);
+        ley_map_destroy(again);
+    }
 }
 
 static void values_that_are_none(void **state)
@@ -395,7 +440,6 @@ static void bad_headers(void **state)
     expect_bad(POSITIONS "2 2.5 2\n", "1: counts: '2.5' is not a number");
     expect_bad(POSITIONS "2 99999999999999999999 2\n", "1: counts: '99999999999999999999' is too large");
     expect_bad(POSITIONS "1 1 1\norigin 0 nan 0\n", "2: origin: 'nan' is not finite");
-    expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 1 0.1 0\n", "3: delta: the lattice is not along x, y and z");
     expect_bad(AXES "delta 0 0 1\n", "5: more than three delta rows");
     expect_bad(AXES ARRAY "1 data follows\n1", "5: values before gridpositions");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\n" ARRAY "1 data follows\n1", "3: values before three delta rows");
@@ -409,8 +453,12 @@ static void bad_headers(void **state)
                "6: array: '3' is no rank or shape of a scalar map");
     expect_bad(POSITIONS "1 1 1\n" AXES ARRAY "1 data file x\n",
                "6: the word follows (values elsewhere or binary are not supported): 'file' is not it");
-    expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta -1 0 0\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY "1 data follows\n1",
-               "6: lattice: spacing -1 A along x, must be 1e-6 to 1e8");
+    expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 0 0 0\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY "1 data follows\n1",
+               "6: lattice: spacing 0 A along x, must be 1e-6 to 1e8");
+    expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 1 0 0\ndelta 1 2 0\ndelta 0 2 0\n" ARRAY "1 data follows\n1",
+               "6: lattice: its three steps lie in a plane, or two of them on a line");
+    expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 1 0.1\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY "1 data follows\n1",
+               "4: delta: 'delta' is not a number");
     expect_bad(POSITIONS
                "1000000000 1000000000 1000000000\norigin 0 0 0\ndelta .01 0 0\ndelta 0 .01 0\ndelta 0 0 .01\n" ARRAY
                "1 data follows\n1",
@@ -528,6 +576,7 @@ int main(void)
         cmocka_unit_test(apbs_layout),
         cmocka_unit_test(round_trips),
         cmocka_unit_test(places_are_exact),
+        cmocka_unit_test(oblique_lattices),
         cmocka_unit_test(values_that_are_none),
         cmocka_unit_test(cancelled_or_failed_leaves_nothing),
         cmocka_unit_test(targets),

@@ -18,7 +18,7 @@
 /* ---- In the child ---------------------------------------------------------------------------- */
 
 /* Slabs of 2 planes are more than malloc() keeps for itself: what is freed is gone. */
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.1, 0.1, 0.5}, .n = {96, 96, 12}};
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.1, 0.1, 0.5), .n = {96, 96, 12}};
 
 static const watch_patience short_patience = {
     .open_s = 2, .build_s = 6, .close_s = 2, .first_s = 2, .work_s = 2, .over_s = 0.5, .turn_s = 1};

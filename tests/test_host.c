@@ -11,6 +11,7 @@
 #include "methods/dcs/yardstick.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +137,7 @@ static void test_sizes_in_words(void **state)
 
 static void assert_lattice_refused(int64_t n_x, int64_t n_y, int64_t n_z, double h_A, double origin_A)
 {
-    const ley_lattice l = {{origin_A, 0, 0}, {h_A, h_A, h_A}, {n_x, n_y, n_z}};
+    const ley_lattice l = {{origin_A, 0, 0}, LEY_STEPS(h_A, h_A, h_A), {n_x, n_y, n_z}};
     ley_error error = {0};
     assert_int_equal(ley_lattice_check(&l, &error), LEY_ERROR_INPUT);
     assert_true(error.message[0] != '\0');
@@ -150,15 +151,111 @@ static void test_lattices(void **state)
     assert_lattice_refused(1, 1, (int64_t)LEY_MAX_EXTENT + 1, 1e-3, 0);
     assert_lattice_refused(LEY_MAX_EXTENT, LEY_MAX_EXTENT, LEY_MAX_EXTENT, 1e-3, 0);
     assert_lattice_refused(1, 1, 1, 0, 0);
-    assert_lattice_refused(1, 1, 1, -1, 0);
     assert_lattice_refused(1, 1, 1, NAN, 0);
     assert_lattice_refused(1, 1, 1, INFINITY, 0);
     assert_lattice_refused(1, 1, 1, 1, NAN);
     assert_lattice_refused(1, 1, 1, 1, 1e300);
     /* 2^33 points: more than 32 bits count, without their memory. */
-    const ley_lattice large = {{0, 0, 0}, {0.5, 0.5, 0.5}, {2048, 2048, 2048}};
+    const ley_lattice large = {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {2048, 2048, 2048}};
     assert_int_equal(ley_lattice_check(&large, NULL), LEY_OK);
     assert_true(ley_lattice_points(&large) == (int64_t)1 << 33);
+}
+
+static void assert_steps_refused(const double step_A[3][3], const char *message)
+{
+    ley_lattice l = {.n = {2, 3, 4}};
+    memcpy(l.step_A, step_A, sizeof l.step_A);
+    ley_error error = {0};
+    assert_int_equal(ley_lattice_check(&l, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, message);
+}
+
+static void test_degenerate_steps(void **state)
+{
+    (void)state;
+    static const char flat[] = "lattice: its three steps lie in a plane, or two of them on a line";
+    assert_steps_refused((const double[3][3]){{1, 0, 0}, {2, 0, 0}, {0, 0, 1}}, flat);
+    assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {2, 3, 0}}, flat);
+    assert_steps_refused((const double[3][3]){{1, 2, 3}, {4, 5, 6}, {5, 7, 9}}, flat);
+    assert_steps_refused((const double[3][3]){{1e-6, 0, 0}, {0, 1e8, 0}, {0, 1e8, 1e-3}}, flat);
+    assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {0, 1, 9e-7}}, flat);
+    assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 0, 0}, {0, 0, 1}},
+                         "lattice: spacing 0 A along y, must be 1e-6 to 1e8");
+    assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {3e8, 4e8, 0}},
+                         "lattice: spacing 5e+08 A along z, must be 1e-6 to 1e8");
+    assert_steps_refused((const double[3][3]){{1, 0, NAN}, {0, 1, 0}, {0, 0, 1}},
+                         "lattice: spacing nan A along x, must be 1e-6 to 1e8");
+    assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, -INFINITY}, {0, 0, 1}},
+                         "lattice: spacing inf A along y, must be 1e-6 to 1e8");
+    const ley_lattice thin = {.step_A = {{1, 0, 0}, {0, 1, 0}, {0, 1, 2e-6}}, .n = {2, 2, 2}},
+                      long_one = {.step_A = {{600, 0, 0}, {0, 300, 400}, {0, -1, 1}}, .n = {1, 3000000, 1}};
+    assert_int_equal(ley_lattice_check(&thin, NULL), LEY_OK);
+    ley_error error = {0};
+    assert_int_equal(ley_lattice_check(&long_one, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, "lattice: longer than 1e9 A along y");
+}
+
+static void assert_not_orthogonal(const double step_A[3][3], const char *complaint)
+{
+    char message[256];
+    ley_lattice l = {.n = {2, 3, 4}};
+    memcpy(l.step_A, step_A, sizeof l.step_A);
+    ley_error error = {0};
+    assert_int_equal(ley_lattice_check(&l, NULL), LEY_OK);
+    assert_false(ley_lattice_is_orthogonal(&l));
+    assert_int_equal(ley_lattice_check_orthogonal(&l, "a.dx", &error), LEY_ERROR_INPUT);
+    snprintf(message, sizeof message,
+             "a.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along %s",
+             complaint);
+    assert_string_equal(error.message, message);
+}
+
+/* Of either handedness, in any order: all are lattices, but kernels take one kind only. */
+static void test_lattices_that_are_not_orthogonal(void **state)
+{
+    (void)state;
+    assert_not_orthogonal((const double[3][3]){{1, 0, 0}, {0.25, 1, 0}, {0, 0, 1}},
+                          "axis 2 is (0.25, 1, 0) A, not along +y");
+    assert_not_orthogonal((const double[3][3]){{1, 0, 5e-324}, {0, 1, 0}, {0, 0, 1}},
+                          "axis 1 is (1, 0, 4.94066e-324) A, not along +x");
+    assert_not_orthogonal((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {0, 0, -1}},
+                          "axis 3 is (0, 0, -1) A, not along +z");
+    assert_not_orthogonal((const double[3][3]){{0, 1, 0}, {1, 0, 0}, {0, 0, 1}}, "axis 1 is (0, 1, 0) A, not along +x");
+    assert_not_orthogonal((const double[3][3]){{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, "axis 1 is (0, 0, 1) A, not along +x");
+    const double origin_A[3] = {-1, 2, 1e3 / 3}, spacing_A[3] = {0.1, 2.0 / 3, 3};
+    const int64_t n[3] = {4, 5, 6};
+    const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n),
+                      same = {{-1, 2, 1e3 / 3}, LEY_STEPS(0.1, 2.0 / 3, 3), {4, 5, 6}},
+                      signed_zeros = {.step_A = {{1, -0.0, 0}, {-0.0, 1, 0}, {0, -0.0, 1}}, .n = {1, 1, 1}};
+    assert_memory_equal(&l, &same, sizeof l);
+    assert_true(ley_lattice_is_orthogonal(&l) && ley_lattice_is_orthogonal(&signed_zeros));
+    assert_int_equal(ley_lattice_check_orthogonal(&l, "l", NULL), LEY_OK);
+}
+
+static void test_points_of_lattices(void **state)
+{
+    (void)state;
+    const ley_lattice skewed = {{-1, 2, 30}, {{0.5, 0, 0}, {-0.25, 1, 0}, {0.125, 0.0625, -2}}, {9, 9, 9}};
+    double point_A[3], spacing_A[3];
+    ley_lattice_point_A(&skewed, (const int64_t[3]){0, 0, 0}, point_A);
+    assert_true(point_A[0] == -1 && point_A[1] == 2 && point_A[2] == 30);
+    ley_lattice_point_A(&skewed, (const int64_t[3]){3, 2, 8}, point_A);
+    assert_true(point_A[0] == -1 + 1.5 - 0.5 + 1 && point_A[1] == 2 + 2 + 0.5 && point_A[2] == 30 - 16);
+    /* Spacings are read back as they were put in, to the last digit. */
+    uint32_t state_of = 7;
+    for (int i = 0; i < 1000; i++) {
+        double wanted_A[3];
+        for (int axis = 0; axis < 3; axis++) {
+            state_of = state_of * 1664525u + 1013904223u;
+            wanted_A[axis] = exp((double)state_of / 4294967296.0 * 32 - 13.8);
+        }
+        const ley_lattice l = ley_lattice_orthogonal((const double[3]){0, 0, 0}, wanted_A, (const int64_t[3]){1, 1, 1});
+        ley_lattice_spacing_A(&l, spacing_A);
+        assert_memory_equal(spacing_A, wanted_A, sizeof wanted_A);
+    }
+    const ley_lattice oblique = {.step_A = {{3, 4, 0}, {0, 5, 12}, {8, 0, -15}}, .n = {1, 1, 1}};
+    ley_lattice_spacing_A(&oblique, spacing_A);
+    assert_true(spacing_A[0] == 5 && spacing_A[1] == 13 && spacing_A[2] == 17);
 }
 
 static void test_lattice_around_atoms(void **state)
@@ -277,7 +374,7 @@ static void test_packing(void **state)
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     const double position_A[] = {1.23, -4.56, 7.89, 4000.123, 3.3, -2000.7, 9.9e7, 0, 0}, charge_e[] = {0.5, -0.25, 1};
-    const ley_lattice l = {{-10, 20, 1000}, {0.5, 0.3, 1e-6}, {4, 4, 4}};
+    const ley_lattice l = {{-10, 20, 1000}, LEY_STEPS(0.5, 0.3, 1e-6), {4, 4, 4}};
     assert_ok(ley_atoms_create(3, position_A, charge_e, NULL, &atoms, &error));
     struct {
         float offset[4];
@@ -291,12 +388,12 @@ static void test_packing(void **state)
     for (int i = 0; i < 3; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double exact = position_A[3 * i + axis] - l.origin_A[axis];
-            const double from_cell = placed[i].cell[axis] * l.spacing_A[axis] + (double)placed[i].offset[axis];
+            const double from_cell = placed[i].cell[axis] * l.step_A[axis][axis] + (double)placed[i].offset[axis];
             assert_true(twice[i][axis] == exact);
             assert_true(single[i][axis] == (float)exact);
-            if (fabs(exact) < 1e9 * l.spacing_A[axis]) {
-                assert_true(fabs(from_cell - exact) < 1e-7 * l.spacing_A[axis] + 1e-12);
-                assert_true(fabs((double)placed[i].offset[axis]) <= 0.5 * l.spacing_A[axis] * (1 + 1e-6));
+            if (fabs(exact) < 1e9 * l.step_A[axis][axis]) {
+                assert_true(fabs(from_cell - exact) < 1e-7 * l.step_A[axis][axis] + 1e-12);
+                assert_true(fabs((double)placed[i].offset[axis]) <= 0.5 * l.step_A[axis][axis] * (1 + 1e-6));
             } else /* outside all cells: still there, with fewer digits */
                 assert_true(fabs(from_cell - exact) < 1e-6 * fabs(exact));
         }
@@ -396,7 +493,7 @@ static void test_sampling(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice l = {{0, 0, 0}, {0.5, 0.6, 0.7}, {9, 8, 7}};
+    const ley_lattice l = {{0, 0, 0}, LEY_STEPS(0.5, 0.6, 0.7), {9, 8, 7}};
     ley_atoms *atoms = support_atoms(30, 0, 5, 9);
     ley_map *map = support_reference_map(atoms, &l, 0.05);
     const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
@@ -420,7 +517,7 @@ static void test_yardstick(void **state)
     enum { N = 600, X = 32, Y = 16, Z = 2 };
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(N, 3, 20, 11);
-    const ley_lattice l = {{0, 0, 0}, {0.5, 0.5, 0.5}, {X, Y, Z}};
+    const ley_lattice l = {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {X, Y, Z}};
     float packed[N][4], phi[X * Y * Z];
     ley_map *map = NULL;
     ley_accuracy a;
@@ -443,6 +540,9 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_sizes_in_words),
         cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_degenerate_steps),
+        cmocka_unit_test(test_lattices_that_are_not_orthogonal),
+        cmocka_unit_test(test_points_of_lattices),
         cmocka_unit_test(test_lattice_around_atoms),
         cmocka_unit_test(test_lattices_on_multiples_of_the_spacing),
         cmocka_unit_test(test_atoms),

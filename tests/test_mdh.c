@@ -31,7 +31,7 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 static const ley_solvent *const salty = &kinds[LEY_SCREENING_FOLDED].solvent;
 
-static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .spacing_A = {0.5, 0.625, 0.75}, .n = {13, 10, 9}};
+static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {13, 10, 9}};
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static ley_atoms *scattered(size_t n, const ley_lattice *l, double beyond, doubl
         for (int axis = 0; axis < 3; axis++) {
             const double cell = floor(uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
             position_A[3 * i + (size_t)axis] =
-                l->origin_A[axis] + (cell + 0.25 + 0.5 * uniform(&seed)) * l->spacing_A[axis];
+                l->origin_A[axis] + (cell + 0.25 + 0.5 * uniform(&seed)) * l->step_A[axis][axis];
         }
         charge_e[i] = i % 11 == 7 ? 0 : 2 * uniform(&seed) - 1;
         radius_A[i] = largest_radius_A * uniform(&seed);
@@ -95,7 +95,7 @@ static ley_boundary *list_around(const ley_lattice *l, unsigned seed)
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[3 * i + axis] =
-                l->origin_A[axis] + (1.5 * uniform(&seed) - 0.25) * (double)l->n[axis] * l->spacing_A[axis];
+                l->origin_A[axis] + (1.5 * uniform(&seed) - 0.25) * (double)l->n[axis] * l->step_A[axis][axis];
     return list_of(POINTS, point_A);
 }
 
@@ -304,10 +304,10 @@ static void test_odd_faces(void **state)
 {
     (void)state;
     static const ley_lattice lattices[] = {
-        {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}},
-        {{0.1, 0.2, 0.3}, {0.5, 0.6, 0.7}, {2, 3, 4}},
-        {{-5, -5, 2}, {1.5, 0.25, 2}, {5, 129, 3}},
-        {{100, -200, 300}, {0.4, 0.5, 0.6}, {33, 33, 33}},
+        {{0, 0, 0}, LEY_STEPS(1, 1, 1), {2, 2, 2}},
+        {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.6, 0.7), {2, 3, 4}},
+        {{-5, -5, 2}, LEY_STEPS(1.5, 0.25, 2), {5, 129, 3}},
+        {{100, -200, 300}, LEY_STEPS(0.4, 0.5, 0.6), {33, 33, 33}},
     };
     for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
         const int64_t *n = lattices[i].n;
@@ -430,7 +430,7 @@ static void test_no_net_charge(void **state)
  * 4, 3), which is on a face, or from an edge's node (12, 9, 3). */
 static ley_atoms *close_to_a_node(double distance_A, double charge_e, bool edge)
 {
-    const double h_A[3] = {uneven.spacing_A[0], uneven.spacing_A[1], uneven.spacing_A[2]};
+    const double h_A[3] = {uneven.step_A[0][0], uneven.step_A[1][1], uneven.step_A[2][2]};
     const double position_A[] = {-1,
                                  3,
                                  -4,
@@ -576,7 +576,7 @@ static void test_many_atoms(void **state)
     (void)state;
     if (!fast)
         skip();
-    const ley_lattice small = {.origin_A = {-50, -50, -50}, .spacing_A = {12.5, 12.5, 12.5}, .n = {9, 9, 9}};
+    const ley_lattice small = {.origin_A = {-50, -50, -50}, .step_A = LEY_STEPS(12.5, 12.5, 12.5), .n = {9, 9, 9}};
     ley_atoms *atoms = scattered(1000000, &small, 0, 2, 11);
     const double start_s = ley_clock_s();
     outcome o = run(atoms, faces_of(&small), salty, plain());
@@ -846,7 +846,8 @@ static void test_all_devices_at_once(void **state)
 static void test_doubles_far_away(void **state)
 {
     (void)state;
-    const ley_lattice far = {{-520321.4008834, 752729.3566787, -862398.7027900}, {14.9, 10.7, 13.1}, {3, 5, 3}};
+    const ley_lattice far = {
+        {-520321.4008834, 752729.3566787, -862398.7027900}, LEY_STEPS(14.9, 10.7, 13.1), {3, 5, 3}};
     const ley_solvent solvent = {.dielectric = 1, .solute_dielectric = 1, .temperature_K = 298.15};
     double position_A[20][3], charge_e[20];
     for (int i = 0; i < 20; i++) {

@@ -216,7 +216,7 @@ static void test_jobs_are_refused(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = three_atoms();
-    ley_lattice lattice = {.spacing_A = {0.5, 0.5, 0.5}, .n = {2, 2, 2}};
+    ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
     ley_job_options options = periodic(300, 1);
     const double before = resident_bytes(), start_s = ley_clock_s();
     memory_pretend(20 * gib);
@@ -228,7 +228,7 @@ static void test_jobs_are_refused(void **state)
     options = periodic(30, 1);
     assert_ok(ley_job_check_memory(atoms, &lattice, &options, &error));
     options = periodic(30, 2000);
-    const ley_lattice large = {.spacing_A = {0.5, 0.5, 0.5}, .n = {2000, 2000, 1500}};
+    const ley_lattice large = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2000, 2000, 1500}};
     expect_refused(ley_job_check_memory(atoms, &large, &options, &error), &error, "the map 22.4 GiB",
                    "a coarser spacing");
     options.method = LEY_METHOD_DCS;
@@ -241,7 +241,7 @@ static void test_jobs_are_refused(void **state)
     expect_refused(ley_job_check_memory(atoms, &large, &options, &error), &error,
                    "a second map, of the overflow 22.4 GiB", "");
     memory_pretend(-1); /* no machine has this */
-    const ley_lattice largest = {.spacing_A = {0.5, 0.5, 0.5}, .n = {1 << 30, 1 << 10, 1 << 20}};
+    const ley_lattice largest = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 30, 1 << 10, 1 << 20}};
     expect_refused(ley_job_check_memory(atoms, &largest, &options, &error), &error, "GiB", "a coarser spacing");
     assert_true(ley_clock_s() - start_s < 1 && resident_bytes() - before < 32 * mib);
     ley_atoms_destroy(atoms);
@@ -257,9 +257,9 @@ static void test_allocations_are_refused(void **state)
     ley_boundary *boundary = NULL;
     binned_atoms *binned = NULL;
     binning_plan plan;
-    const ley_lattice lattice = {.spacing_A = {0.5, 0.5, 0.5}, .n = {1000, 1000, 1000}},
-                      cell = {.spacing_A = {0.5, 0.5, 0.5}, .n = {2, 2, 2}},
-                      flat = {.spacing_A = {0.5, 0.5, 0.5}, .n = {1 << 28, 1 << 28, 2}};
+    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1000, 1000, 1000}},
+                      cell = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}},
+                      flat = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 28, 1 << 28, 2}};
     const double before = resident_bytes(), start_s = ley_clock_s();
     memory_pretend(3 * gib);
     expect_refused(ley_map_create(&lattice, &map, &error), &error,
@@ -405,7 +405,7 @@ static int measure(void *context)
     const measured *m = context;
     ley_error error = {0};
     ley_atoms *atoms = NULL;
-    const ley_lattice lattice = {.spacing_A = {1, 1, 1},
+    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1),
                                  .n = {m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160}};
     if (m->edge_A > 0)
         atoms = three_atoms();
@@ -452,7 +452,7 @@ static void expect_soon(ley_engine *engine, const ley_job_options *options, unsi
 {
     ley_error error = {0};
     ley_atoms *atoms = three_atoms();
-    const ley_lattice lattice = {.spacing_A = {0.5, 0.5, 0.5}, .n = {2, 2, 2}};
+    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
     ley_map *map;
     ley_job *job;
     assert_ok(ley_map_create(&lattice, &map, &error));
@@ -500,7 +500,7 @@ static void test_cancelled_loads(void **state)
     const atomic_bool cancelled = true;
     dev *device = engine->workers[0].device;
     ley_atoms *atoms = three_atoms();
-    const ley_lattice lattice = {.spacing_A = {0.5, 0.5, 0.5}, .n = {40, 30, 20}};
+    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {40, 30, 20}};
     dcs_kernel dcs = {.device = device};
     const dcs_problem dcs_sum = {atoms, lattice, 1, 0.05, &cancelled};
     assert_ok(dcs_kernel_create(device, &(dcs_wish){.n_x = 40, .n_y = 30}, &dcs, &error));

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 static void clean(support_job *o)
 {
@@ -465,8 +465,8 @@ static void test_small_memory(void **state)
     ley_job *job = NULL;
     ley_job_options options;
     ley_job_options_default(&options);
-    assert_ok_at(ley_map_create(&(ley_lattice){{0}, {1, 1, 1}, {200, 200, 1}}, &wide, &o.error), &o.error, "map",
-                 __FILE__, __LINE__);
+    assert_ok_at(ley_map_create(&(ley_lattice){{0}, LEY_STEPS(1, 1, 1), {200, 200, 1}}, &wide, &o.error), &o.error,
+                 "map", __FILE__, __LINE__);
     assert_int_equal(ley_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
     assert_int_equal(ley_job_run(job, &o.error), LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(o.error.message, "one plane of the lattice needs"));
@@ -521,7 +521,7 @@ static void test_cancel_within_a_slab(void **state)
     support_fresh_cache();
     fake_devices_begin(plans, 1);
     support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
-    const ley_lattice point = {{0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
+    const ley_lattice point = {{0, 0, 0}, LEY_STEPS(1, 1, 1), {1, 1, 1}};
     ley_job_options options;
     ley_job_options_default(&options);
     options.variant = "simple";
@@ -653,6 +653,36 @@ static void test_bad_options(void **state)
     clean(&o);
 }
 
+/* Of lattices that their kernels cannot compute, too. */
+static void test_oblique_lattices_are_refused(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "A"}};
+    support_job o = run_job(plans, 1, "all", NULL);
+    static const char complaint[] = ": the lattice's axes must be along x, y and z, in this order: the step from point "
+                                    "to point along axis 1 is (0, 0.5, 0) A, not along +x";
+    const ley_lattice turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
+    static const ley_method methods[] = {LEY_METHOD_DCS, LEY_METHOD_CUTOFF};
+    static const char *const names[] = {"method dcs", "method cutoff"};
+    ley_map *map = NULL;
+    ley_error error = {0};
+    assert_ok(ley_map_create(&turned, &map, &error));
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        char message[256];
+        ley_job *job = NULL;
+        ley_job_options options;
+        ley_job_options_default(&options);
+        options.method = methods[i];
+        assert_int_equal(ley_job_create(o.engine, o.atoms, map, &options, &job, &error), LEY_ERROR_INPUT);
+        snprintf(message, sizeof message, "%s%s", names[i], complaint);
+        assert_string_equal(error.message, message);
+        assert_null(job);
+        assert_int_equal(ley_job_check_memory(o.atoms, &turned, &options, &error), LEY_OK);
+    }
+    ley_map_destroy(map);
+    clean(&o);
+}
+
 /* Another program has measured the devices, and found that only this recipe will do. */
 static void plant_facts(int root)
 {
@@ -772,6 +802,7 @@ int main(void)
         cmocka_unit_test(test_selectors),
         cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_oblique_lattices_are_refused),
         cmocka_unit_test(test_an_engine_keeps_its_facts),
         cmocka_unit_test(test_slab_queue),
     };

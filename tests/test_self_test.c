@@ -462,7 +462,7 @@ static ley_job_options options;
 static void make_problem(ley_pair pair)
 {
     ley_error error = {0};
-    const ley_lattice lattice = {.n = {20, 20, 20}, .spacing_A = {0.5, 0.5, 0.5}};
+    const ley_lattice lattice = {.n = {20, 20, 20}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     options = support_short_range(pair, 6);
     few = support_atoms(100, 0, 10, 1);
     assert_ok(cutoff_problem_init(&problem, few, &lattice, &options.short_range, 1, 1, 0.05, &error));
@@ -643,7 +643,7 @@ static void plant(const subject *s, const made *m, bool cuda, const char *top)
 static ley_status run_job(const subject *s, ley_error *result)
 {
     ley_error error = {0};
-    const ley_lattice lattice = {.n = {20, 20, 700}, .spacing_A = {0.5, 0.5, 0.5}, .origin_A = {-5, -5, -175}};
+    const ley_lattice lattice = {.n = {20, 20, 700}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .origin_A = {-5, -5, -175}};
     ley_job_options o;
     ley_job_options_default(&o);
     o.variant = s->variant;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .spacing_A = {0.5, 0.5, 0.5}, .n = {20, 10, 24}};
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* ---- Devices that lie ------------------------------------------------------------------------ */
 
@@ -99,7 +99,7 @@ static void test_a_liar_alone(void **state)
 static void test_a_liar_where_terms_cancel(void **state)
 {
     static const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
-    static const ley_lattice far = {.origin_A = {20, 20, 20}, .spacing_A = {1, 1, 1}, .n = {12, 11, 10}};
+    static const ley_lattice far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     static const double factors[] = {1, 0, 2, -1};
     (void)state;
     fill_cache("A");
@@ -196,7 +196,7 @@ static void test_who_recomputes(void **state)
 {
     (void)state;
     const size_t many = support_is_quick() ? 20000 : 100000;
-    static const ley_lattice small = {.spacing_A = {1, 1, 1}, .n = {8, 8, 8}};
+    static const ley_lattice small = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
     ley_error error = {0};
     support_fresh_cache();
     for (int has_double = 0; has_double <= 1; has_double++) {
@@ -222,7 +222,7 @@ static void test_a_judge_that_turns_wrong(void **state)
 {
     (void)state;
     enum { MANY = 100000 };
-    static const ley_lattice small = {.spacing_A = {1, 1, 1}, .n = {8, 8, 8}};
+    static const ley_lattice small = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
     ley_error error = {0};
     support_fresh_cache();
     for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
@@ -285,7 +285,7 @@ static void test_nothing_to_compare(void **state)
 static ley_accuracy run_dipole(ley_engine *engine, ley_sum sum, ley_sum *taken, double *float_rms)
 {
     const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
-    static const ley_lattice far = {.origin_A = {20, 20, 20}, .spacing_A = {1, 1, 1}, .n = {12, 11, 10}};
+    static const ley_lattice far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     ley_error error = {0};
     support_job o = {.engine = engine};
     ley_job_options_default(&o.options);

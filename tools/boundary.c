@@ -399,7 +399,7 @@ static void print_report(const boundary_run *run)
     printf("boundary: %s, %s, ", boundary_kind_name(run->kind), boundary_kind_title(run->kind));
     if (lattice != NULL)
         printf("%s points on the faces of %s, spacing %s A, box %s from %s\n", points.s, lattice_text(lattice->n).s,
-               triple_text(lattice->spacing_A).s, box_text(lattice).s, triple_text(lattice->origin_A).s);
+               spacing_text(lattice).s, box_text(lattice).s, triple_text(lattice->origin_A).s);
     else
         printf("%s points of %s\n", points.s, base_name(values->points));
     if (run->stride > 1)

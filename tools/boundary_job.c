@@ -61,13 +61,10 @@ int boundary_choose_stride(const ley_boundary *boundary, int choice, double tole
 
 ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], const double centre_A[3])
 {
-    ley_lattice lattice;
-    for (int axis = 0; axis < 3; axis++) {
-        lattice.n[axis] = n[axis];
-        lattice.spacing_A[axis] = spacing_A[axis];
-        lattice.origin_A[axis] = centre_A[axis] - 0.5 * ((double)(n[axis] - 1) * spacing_A[axis]);
-    }
-    return lattice;
+    double origin_A[3];
+    for (int axis = 0; axis < 3; axis++)
+        origin_A[axis] = centre_A[axis] - 0.5 * ((double)(n[axis] - 1) * spacing_A[axis]);
+    return ley_lattice_orthogonal(origin_A, spacing_A, n);
 }
 
 bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, short_text *what)
@@ -78,7 +75,7 @@ bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, 
         bool reaches = false;
         for (int axis = 0; axis < 3; axis++) {
             const double low_A = lattice->origin_A[axis];
-            const double high_A = low_A + (double)(lattice->n[axis] - 1) * lattice->spacing_A[axis];
+            const double high_A = low_A + (double)(lattice->n[axis] - 1) * lattice->step_A[axis][axis];
             const bool below = position_A[3 * i + (size_t)axis] - radius_A[i] < low_A;
             const bool above = position_A[3 * i + (size_t)axis] + radius_A[i] > high_A;
             at_face[2 * axis] += below;

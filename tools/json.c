@@ -220,9 +220,11 @@ json_t *json_of_device(const ley_device_info *device)
 
 json_t *json_of_lattice(const ley_lattice *lattice)
 {
+    double spacing_A[3];
+    ley_lattice_spacing_A(lattice, spacing_A);
     json_t *object = there(json_object());
     json_put(object, "dims", json_counts(lattice->n, 3));
-    json_put(object, "spacing_A", json_numbers(lattice->spacing_A, 3));
+    json_put(object, "spacing_A", json_numbers(spacing_A, 3));
     json_put(object, "origin_A", json_numbers(lattice->origin_A, 3));
     json_put(object, "points", json_count(ley_lattice_points(lattice)));
     return object;

@@ -190,15 +190,16 @@ static int check_arguments(map_run *run)
 static ley_status choose_lattice(const map_run *run, ley_lattice *lattice, ley_error *error)
 {
     const map_values *values = run->values;
-    double low_A[3], high_A[3], edge_A[3];
+    double low_A[3], high_A[3], edge_A[3], origin_A[3], spacing_A[3];
+    int64_t n[3];
     if (lattice_is_cell(run, edge_A)) {
         for (int axis = 0; axis < 3; axis++) {
             /* A whole number of spacings an edge: the far face is the near one again. */
-            double n = fmin(fmax(round(edge_A[axis] / values->spacing_A), 1), LEY_MAX_EXTENT + 1.0);
-            lattice->n[axis] = (int64_t)n;
-            lattice->spacing_A[axis] = edge_A[axis] / n;
-            lattice->origin_A[axis] = values->origin_A[axis];
+            double count = fmin(fmax(round(edge_A[axis] / values->spacing_A), 1), LEY_MAX_EXTENT + 1.0);
+            n[axis] = (int64_t)count;
+            spacing_A[axis] = edge_A[axis] / count;
         }
+        *lattice = ley_lattice_orthogonal(values->origin_A, spacing_A, n);
         return ley_lattice_check(lattice, error);
     }
     if (!option_given(run->arguments, DIMS))
@@ -206,13 +207,13 @@ static ley_status choose_lattice(const map_run *run, ley_lattice *lattice, ley_e
     ley_atoms_bounds_A(run->atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         double length_A = (double)(values->dims[axis] - 1) * values->spacing_A;
-        lattice->n[axis] = values->dims[axis];
-        lattice->spacing_A[axis] = values->spacing_A;
-        lattice->origin_A[axis] =
+        spacing_A[axis] = values->spacing_A;
+        origin_A[axis] =
             option_given(run->arguments, ORIGIN)
                 ? values->origin_A[axis]
                 : values->spacing_A * round((0.5 * (low_A[axis] + high_A[axis]) - 0.5 * length_A) / values->spacing_A);
     }
+    *lattice = ley_lattice_orthogonal(origin_A, spacing_A, values->dims);
     return ley_lattice_check(lattice, error);
 }
 
@@ -269,7 +270,8 @@ static void print_report(const map_run *run)
 {
     const ley_lattice *lattice = ley_map_lattice(run->map);
     print_molecule(run->arguments->operand, run->atoms);
-    const double *h_A = lattice->spacing_A;
+    double h_A[3];
+    ley_lattice_spacing_A(lattice, h_A);
     short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
     printf("lattice: %s = %s points, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
            count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);

@@ -121,7 +121,7 @@ static int choose_plane(const parsed_arguments *arguments, const ley_lattice *la
 {
     const slice_values *values = arguments->values;
     int axis = values->plane;
-    double first_A = lattice->origin_A[axis], spacing_A = lattice->spacing_A[axis];
+    double first_A = lattice->origin_A[axis], spacing_A = lattice->step_A[axis][axis];
     int64_t last = lattice->n[axis] - 1;
     *index = option_given(arguments, INDEX) ? values->index : lattice->n[axis] / 2;
     if (option_given(arguments, AT)) {
@@ -210,13 +210,16 @@ static int draw_slice(const parsed_arguments *arguments, const ley_map *map)
     const ley_lattice *lattice = ley_map_lattice(map);
     int normal = values->plane, across = normal == 0 ? 1 : 0, up = normal == 2 ? 1 : 2;
     int64_t index;
+    ley_error error = {0};
+    if (ley_lattice_check_orthogonal(lattice, arguments->operand, &error) != LEY_OK)
+        return fail_with(&error);
     int code = choose_plane(arguments, lattice, &index);
     if (code != 0)
         return code;
-    double at_A = lattice->origin_A[normal] + (double)index * lattice->spacing_A[normal];
+    double at_A = lattice->origin_A[normal] + (double)index * lattice->step_A[normal][normal];
     plane_picture picture = {.plane = extract(map, normal, across, up, index),
                              .origin_A = {lattice->origin_A[across], lattice->origin_A[up]},
-                             .spacing_A = {lattice->spacing_A[across], lattice->spacing_A[up]},
+                             .spacing_A = {lattice->step_A[across][across], lattice->step_A[up][up]},
                              .axis = {axis_names[across], axis_names[up]},
                              .normal = axis_names[normal],
                              .at_A = at_A,

@@ -153,7 +153,7 @@ static ley_status place_lattice(ley_apbs_input *input, const ley_apbs_facts *fac
     bool is_auto = facts->type == LEY_APBS_AUTO || facts->type == LEY_APBS_PARA;
     const double *length_A = facts->value[is_auto ? LEY_APBS_CGLEN : LEY_APBS_GLEN];
     double center_A[3], fine_center_A[3], fine_A[3], reduction[3];
-    ley_lattice lattice;
+    ley_lattice lattice = {.n = {0}};
     ley_status status = correct_dime(input, facts, lattice.n, error);
     if (status != LEY_OK || !center_of(input, facts, is_auto ? LEY_APBS_CGCENT : LEY_APBS_GCENT, center_A))
         return status;
@@ -170,9 +170,9 @@ static ley_status place_lattice(ley_apbs_input *input, const ley_apbs_facts *fac
     }
     for (int axis = 0; axis < 3; axis++) {
         double intervals = (double)(lattice.n[axis] - 1);
-        lattice.spacing_A[axis] = !is_auto && ley_apbs_has(facts, LEY_APBS_GRID) ? facts->value[LEY_APBS_GRID][axis]
-                                                                                 : length_A[axis] / intervals;
-        lattice.origin_A[axis] = center_A[axis] - 0.5 * (intervals * lattice.spacing_A[axis]);
+        lattice.step_A[axis][axis] = !is_auto && ley_apbs_has(facts, LEY_APBS_GRID) ? facts->value[LEY_APBS_GRID][axis]
+                                                                                    : length_A[axis] / intervals;
+        lattice.origin_A[axis] = center_A[axis] - 0.5 * (intervals * lattice.step_A[axis][axis]);
     }
     status = ley_lattice_check(&lattice, error);
     if (status != LEY_OK) {

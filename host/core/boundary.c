@@ -57,6 +57,8 @@ static ley_status create(int64_t n, const double *point_A, ley_boundary **bounda
 ley_status ley_boundary_create(const ley_lattice *lattice, ley_boundary **boundary, ley_error *error)
 {
     ley_status status = ley_lattice_check(lattice, error);
+    if (status == LEY_OK)
+        status = ley_lattice_check_orthogonal(lattice, "boundary", error);
     if (status != LEY_OK)
         return status;
     int64_t face[LEY_FACE_COUNT + 1] = {0};
@@ -149,17 +151,11 @@ bool boundary_node(const ley_boundary *boundary, int64_t i, int64_t node[3])
     return true;
 }
 
-static void node_point_A(const ley_lattice *lattice, const int64_t node[3], double point_A[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        point_A[axis] = lattice->origin_A[axis] + (double)node[axis] * lattice->spacing_A[axis];
-}
-
 void ley_boundary_point_A(const ley_boundary *boundary, int64_t i, double point_A[3])
 {
     int64_t node[3];
     if (boundary_node(boundary, i, node))
-        node_point_A(&boundary->lattice, node, point_A);
+        ley_lattice_point_A(&boundary->lattice, node, point_A);
     else
         memcpy(point_A, boundary->point_A + 3 * i, 3 * sizeof(double));
 }
@@ -200,7 +196,7 @@ static bool search_nodes(const search *s, size_t atom, const double atom_A[3])
     const ley_lattice *l = &s->boundary->lattice;
     int64_t nearest[3];
     for (int axis = 0; axis < 3; axis++) {
-        double index = (atom_A[axis] - l->origin_A[axis]) / l->spacing_A[axis];
+        double index = (atom_A[axis] - l->origin_A[axis]) / l->step_A[axis][axis];
         nearest[axis] = index <= 0 ? 0 : index >= (double)(l->n[axis] - 1) ? l->n[axis] - 1 : llround(index);
     }
     for (int face = 0; face < LEY_FACE_COUNT; face++) {
@@ -209,7 +205,7 @@ static bool search_nodes(const search *s, size_t atom, const double atom_A[3])
         double point_A[3];
         boundary_face_axes(face, &a, &b);
         node[axis] = face % 2 == 0 ? 0 : l->n[axis] - 1;
-        node_point_A(l, node, point_A);
+        ley_lattice_point_A(l, node, point_A);
         if (is_near(s, atom_A, point_A) &&
             !s->visit(s->context, atom, s->boundary->face[face] + node[b] * l->n[a] + node[a]))
             return false;

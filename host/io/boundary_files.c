@@ -174,7 +174,7 @@ static ley_status write_map(writer *w, const ley_boundary *boundary, int stride,
     ley_lattice coarse = boundary->lattice;
     for (int axis = 0; axis < 3; axis++) {
         coarse.n[axis] = (coarse.n[axis] - 1) / stride + 1;
-        coarse.spacing_A[axis] *= stride;
+        coarse.step_A[axis][axis] *= stride;
     }
     const size_t lines = (size_t)coarse.n[2] / LEY_DX_VALUES_A_LINE + 2;
     char *zeros = malloc(lines * LINE_BYTES);

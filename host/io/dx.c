@@ -100,9 +100,8 @@ static void exact_text(double value, char text[NUMBER_BYTES])
 }
 
 /* A line of a keyword and three numbers. */
-static ley_status write_three(ley_output *output, const char *keyword, double x, double y, double z, ley_error *error)
+static ley_status write_three(ley_output *output, const char *keyword, const double values[3], ley_error *error)
 {
-    const double values[3] = {x, y, z};
     char text[3][NUMBER_BYTES];
     for (int i = 0; i < 3; i++)
         exact_text(values[i], text[i]);
@@ -112,7 +111,6 @@ static ley_status write_three(ley_output *output, const char *keyword, double x,
 ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
                                ley_error *error)
 {
-    const double *o = lattice->origin_A, *h = lattice->spacing_A;
     const long long n[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
     char title[64];
     snprintf(title, sizeof title, *units != '\0' ? "POTENTIAL (%s)\n\n" : "POTENTIAL\n\n", units);
@@ -124,9 +122,9 @@ ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, c
     if (status == LEY_OK)
         status = print(output, error, "object 1 class gridpositions counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
-        status = write_three(output, "origin", o[0], o[1], o[2], error);
+        status = write_three(output, "origin", lattice->origin_A, error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        status = write_three(output, "delta", axis == 0 ? h[0] : 0, axis == 1 ? h[1] : 0, axis == 2 ? h[2] : 0, error);
+        status = write_three(output, "delta", lattice->step_A[axis], error);
     if (status == LEY_OK)
         status = print(output, error, "object 2 class gridconnections counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
@@ -342,11 +340,9 @@ static ley_status read_delta(dx_reader *reader, ley_error *error)
         return status;
     if (reader->deltas == 3)
         return ley_text_fail(reader->text, error, "more than three delta rows");
-    int axis = reader->deltas++;
-    for (int other = 0; other < 3; other++)
-        if (other != axis && row[other] != 0)
-            return ley_text_fail(reader->text, error, "delta: the lattice is not along x, y and z");
-    reader->lattice.spacing_A[axis] = row[axis];
+    double *step_A = reader->lattice.step_A[reader->deltas++];
+    for (int axis = 0; axis < 3; axis++)
+        step_A[axis] = row[axis] + 0.0; /* never -0 */
     return LEY_OK;
 }
 

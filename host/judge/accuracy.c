@@ -133,8 +133,7 @@ static bool stopped(const sample *s)
 static void point_of(const ley_lattice *l, int64_t index, double point_A[3])
 {
     const int64_t rest = index / l->n[0], at[3] = {index % l->n[0], rest % l->n[1], rest / l->n[1]};
-    for (int axis = 0; axis < 3; axis++)
-        point_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+    ley_lattice_point_A(l, at, point_A);
 }
 
 static void recompute(void *context, size_t first, size_t last)

@@ -89,11 +89,11 @@ static ley_status set_images(const binning_plan *plan, size_t atoms, images *im,
         return ley_fail(error, LEY_ERROR_INPUT, "cell: its vectors lie in a plane, or two of them on a line");
     im->mean /= fabs(volume);
     for (int i = 0; i < 3; i++) {
-        im->mean *= (double)(plan->lattice.n[i] - 1) * plan->lattice.spacing_A[i] + 2 * plan->reach_A;
+        im->mean *= (double)(plan->lattice.n[i] - 1) * plan->lattice.step_A[i][i] + 2 * plan->reach_A;
         cross(im->v_A[(i + 1) % 3], im->v_A[(i + 2) % 3], im->dual[i]);
         for (int axis = 0; axis < 3; axis++) {
             im->dual[i][axis] /= volume;
-            const double length_A = (double)(plan->lattice.n[axis] - 1) * plan->lattice.spacing_A[axis];
+            const double length_A = (double)(plan->lattice.n[axis] - 1) * plan->lattice.step_A[axis][axis];
             const double at_low = -plan->reach_A * im->dual[i][axis],
                          at_high = (length_A + plan->reach_A) * im->dual[i][axis];
             im->low[i] += fmin(at_low, at_high);
@@ -139,7 +139,7 @@ static ley_status check_options(const binning_options *o, ley_error *error)
 static double region_extent_A(const binning_plan *plan, int axis)
 {
     const int64_t points = plan->options.region[axis], n = plan->lattice.n[axis];
-    return (double)((points < n ? points : n) - 1) * plan->lattice.spacing_A[axis];
+    return (double)((points < n ? points : n) - 1) * plan->lattice.step_A[axis][axis];
 }
 
 /* The grid of bins of these sides; false when there are more than 2^31 - 1. */
@@ -149,8 +149,8 @@ static bool lay_out(binning_plan *plan, const double side_A[3])
     int64_t bins = 1;
     for (int axis = 0; axis < 3; axis++) {
         const int64_t region = plan->options.region[axis];
-        const double side = side_A[axis],
-                     last_A = (double)((plan->lattice.n[axis] - 1) / region * region) * plan->lattice.spacing_A[axis];
+        const double side = side_A[axis], last_A = (double)((plan->lattice.n[axis] - 1) / region * region) *
+                                                   plan->lattice.step_A[axis][axis];
         const double across = (plan->reach_A + region_extent_A(plan, axis)) / side;
         if (!(across + last_A / side < INT32_MAX))
             return false;
@@ -179,7 +179,7 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         const double origin_A = plan->lattice.origin_A[axis];
-        const double last_A = origin_A + (double)(plan->lattice.n[axis] - 1) * plan->lattice.spacing_A[axis];
+        const double last_A = origin_A + (double)(plan->lattice.n[axis] - 1) * plan->lattice.step_A[axis][axis];
         if (!periodic) {
             low_A[axis] = fmax(low_A[axis], origin_A - plan->reach_A);
             high_A[axis] = fmin(high_A[axis], last_A + plan->reach_A);
@@ -238,6 +238,8 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_lattice *lattice, c
     binning_plan p = {.lattice = *lattice, .options = *options, .reach_A = options->cutoff_A * (1 + 1e-5)};
     ley_status status = ley_lattice_check(lattice, error);
     if (status == LEY_OK)
+        status = ley_lattice_check_orthogonal(lattice, "bins", error);
+    if (status == LEY_OK)
         status = check_options(options, error);
     if (status == LEY_OK)
         status = set_images(&p, ley_atoms_count(atoms), &im, error);
@@ -257,7 +259,7 @@ void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin
 {
     for (int axis = 0; axis < 3; axis++)
         bin[axis] = plan->origin_bin[axis] + (int64_t)floor((double)(region[axis] * plan->options.region[axis]) *
-                                                            plan->lattice.spacing_A[axis] / plan->side_A[axis]);
+                                                            plan->lattice.step_A[axis][axis] / plan->side_A[axis]);
 }
 
 /* ---- Filling --------------------------------------------------------------------------------- */
@@ -660,7 +662,7 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
         return status;
     for (int k = 0; k < 3; k++)
         j->axes[k] = (bin_axis){.low_A = -plan->reach_A,
-                                .high_A = (double)(plan->lattice.n[k] - 1) * plan->lattice.spacing_A[k] + plan->reach_A,
+                                .high_A = (double)(plan->lattice.n[k] - 1) * plan->lattice.step_A[k][k] + plan->reach_A,
                                 .bins_per_A = 1 / plan->side_A[k],
                                 .side_A = plan->side_A[k],
                                 .zero = (double)plan->origin_bin[k],

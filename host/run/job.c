@@ -8,6 +8,7 @@
 #include "run/schedule.h"
 #include "run/verification.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,11 +117,21 @@ static ley_status create_into(ley_job *j, const ley_solvent *solvent, ley_error 
     return LEY_OK;
 }
 
+/* Kernels take a lattice for its origin and three spacings. */
+static ley_status check_map(const ley_map *map, const method *m, ley_error *error)
+{
+    char whose[64];
+    snprintf(whose, sizeof whose, "method %s", m->name);
+    return ley_lattice_check_orthogonal(ley_map_lattice(map), whose, error);
+}
+
 /* A job of a map or of a boundary: `what` says which, and holds what the caller gave. */
 static ley_status create(const ley_job *what, const ley_job_options *options, const ley_solvent *solvent, ley_job **job,
                          ley_error *error)
 {
     ley_status status = check_options(options, error);
+    if (status == LEY_OK && what->map != NULL)
+        status = check_map(what->map, methods[options->method], error);
     if (status != LEY_OK)
         return status;
     ley_job *j = calloc(1, sizeof *j);

@@ -66,8 +66,7 @@ static sampled_point point_of(const sample *s, size_t slab_index, int64_t i)
     }
     const ley_lattice *l = ley_map_lattice(job->map);
     const int64_t rest = p.number / l->n[0], at[3] = {p.number % l->n[0], rest % l->n[1], rest / l->n[1]};
-    for (int axis = 0; axis < 3; axis++)
-        p.place_A[axis] = l->origin_A[axis] + (double)at[axis] * l->spacing_A[axis];
+    ley_lattice_point_A(l, at, p.place_A);
     p.value = (double)ley_map_read_values(job->map)[p.number];
     return p;
 }

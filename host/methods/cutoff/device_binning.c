@@ -142,7 +142,7 @@ static ley_status launch_link(const binner *b, dev_event **done, ley_error *erro
     double low[3], high[3], bins_per_A[3], zero[3];
     for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
         low[axis] = -p->reach_A;
-        high[axis] = (double)(p->lattice.n[axis] - 1) * p->lattice.spacing_A[axis] + p->reach_A;
+        high[axis] = (double)(p->lattice.n[axis] - 1) * p->lattice.step_A[axis][axis] + p->reach_A;
         bins_per_A[axis] = 1 / p->side_A[axis];
         zero[axis] = (double)p->origin_bin[axis];
     }
@@ -369,7 +369,7 @@ static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **ato
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double u = self_test_fraction(&state), side_A = plan->side_A[axis],
-                         length_A = (double)(l->n[axis] - 1) * l->spacing_A[axis];
+                         length_A = (double)(l->n[axis] - 1) * l->step_A[axis][axis];
             const double anywhere_A = u * (length_A + 2.5 * plan->reach_A) - 1.25 * plan->reach_A;
             const double corner_A = floor(8 * u - 1) * side_A,
                          cluster_A = ((axis == 0 ? (double)(i % 20) / 2 : 2) - 1 + 0.9 * u) * side_A;
@@ -387,7 +387,7 @@ static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **ato
 
 static ley_status trial_create(const dev *device, trial *t, ley_error *error)
 {
-    const ley_lattice lattice = {.n = {21, 18, 19}, .spacing_A = {0.3, 0.31, 0.29}, .origin_A = {0, 40, -3}};
+    const ley_lattice lattice = {.n = {21, 18, 19}, .step_A = LEY_STEPS(0.3, 0.31, 0.29), .origin_A = {0, 40, -3}};
     binning_options o;
     binning_options_default(&o);
     o.cutoff_A = 2.1;

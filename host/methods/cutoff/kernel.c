@@ -64,7 +64,7 @@ static int64_t least(int64_t a, int64_t b)
 /* How far the points of a region that the lattice has reach along an axis. */
 static double extent_A(const cutoff_kernel *k, const cutoff_problem *p, int axis)
 {
-    return (double)(least(k->region[axis], p->lattice.n[axis]) - 1) * p->lattice.spacing_A[axis];
+    return (double)(least(k->region[axis], p->lattice.n[axis]) - 1) * p->lattice.step_A[axis][axis];
 }
 
 /* Whether a bin so many steps from home has a corner within reach of a region whose lowest point is
@@ -154,7 +154,7 @@ static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, in
     int64_t stride = 1;
     for (int axis = 0; axis < 3; stride *= p->plan.n[axis++])
         for (int64_t r = 0; r < k->regions[axis]; r++, entry++) {
-            const double low_A = (double)(r * k->region[axis]) * p->lattice.spacing_A[axis],
+            const double low_A = (double)(r * k->region[axis]) * p->lattice.step_A[axis][axis],
                          side_A = p->plan.side_A[axis];
             const double home = floor(low_A / side_A);
             const float from = (float)((home * side_A - low_A) * p->unit_per_A);
@@ -345,7 +345,9 @@ static ley_status launch(void *context, size_t i, dev_event **done, ley_error *e
     const cutoff_kernel *k = run->kernel;
     const cutoff_problem *p = k->problem;
     const cutoff_spec *spec = &k->choice.spec;
-    const double unit = p->unit_per_A, *h = p->lattice.spacing_A, *s = p->plan.side_A;
+    const double unit = p->unit_per_A, *s = p->plan.side_A;
+    double h[3];
+    ley_lattice_spacing_A(&p->lattice, h);
     const double side = fmax(s[0], fmax(s[1], s[2]));
     const int64_t first = run->first / k->region[2],
                   last = (run->first + run->planes + k->region[2] - 1) / k->region[2];

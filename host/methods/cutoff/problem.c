@@ -41,7 +41,7 @@ double cutoff_problem_largest_A(const cutoff_problem *p)
 {
     double largest_A = 0;
     for (int axis = 0; axis < 3; axis++)
-        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->lattice.spacing_A[axis]));
+        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->lattice.step_A[axis][axis]));
     return largest_A;
 }
 
@@ -181,7 +181,7 @@ overflow_terms cutoff_problem_terms(const cutoff_problem *p)
     memcpy(t.series, p->series, sizeof t.series);
     for (int axis = 0; axis < 3; axis++) {
         t.n[axis] = p->lattice.n[axis];
-        t.spacing[axis] = p->lattice.spacing_A[axis] * unit;
+        t.spacing[axis] = p->lattice.step_A[axis][axis] * unit;
     }
     return t;
 }
@@ -296,7 +296,9 @@ static double points_within(double x, double reach, double h, int64_t n)
 /* Points of the lattice within the cutoff of a position. */
 static double points_in_reach(const cutoff_problem *p, const double d_A[3])
 {
-    const double *h = p->lattice.spacing_A, a2 = p->cutoff_A * p->cutoff_A;
+    const double a2 = p->cutoff_A * p->cutoff_A;
+    double h[3];
+    ley_lattice_spacing_A(&p->lattice, h);
     const int64_t *n = p->lattice.n;
     const double low = fmax(ceil((d_A[2] - p->cutoff_A) / h[2]), 0),
                  high = fmin(floor((d_A[2] + p->cutoff_A) / h[2]), (double)(n[2] - 1));

@@ -222,7 +222,7 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *m
             count == points ? i : i * (points - 1) / (count - 1); /* the first, the last, and some between */
         const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y), (double)(at / n_x / n_y)};
         for (int axis = 0; axis < 3; axis++)
-            t.point_A[i][axis] = l->origin_A[axis] + index[axis] * l->spacing_A[axis];
+            t.point_A[i][axis] = l->origin_A[axis] + index[axis] * l->step_A[axis][axis];
         t.value[i] = (double)ley_map_read_values(map)[at];
     }
     if (status == LEY_OK)
@@ -239,7 +239,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     const ley_short_range range = test_range(kernel);
     ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
     for (int axis = 0; axis < 3; axis++) {
-        lattice.spacing_A[axis] = spacing[axis] / p->finer * range.cutoff_A;
+        lattice.step_A[axis][axis] = spacing[axis] / p->finer * range.cutoff_A;
         lattice.origin_A[axis] = origin[axis] * range.cutoff_A;
     }
     ley_atoms *atoms = NULL;

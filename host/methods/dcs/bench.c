@@ -33,7 +33,7 @@ static ley_status make_atoms(int64_t n, const ley_lattice *lattice, ley_atoms **
     uint64_t state = 1;
     double box_A[3];
     for (int axis = 0; axis < 3; axis++)
-        box_A[axis] = (double)lattice->n[axis] * lattice->spacing_A[axis];
+        box_A[axis] = (double)lattice->n[axis] * lattice->step_A[axis][axis];
     box_A[2] = fmax(box_A[2], fmax(20, (double)n / (0.1 * box_A[0] * box_A[1])));
     for (int64_t i = 0; i < 4 * n; i++) {
         const double fraction = bench_random(&state);
@@ -77,7 +77,7 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     dcs_bench *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the benchmark");
-    p->lattice = (ley_lattice){.spacing_A = {h_A, h_A, h_A}, .n = {d->n[0], d->n[1], d->n[2]}};
+    p->lattice = (ley_lattice){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {d->n[0], d->n[1], d->n[2]}};
     ley_status status = ley_lattice_check(&p->lattice, error);
     if (status == LEY_OK)
         status = make_atoms(d->atoms, &p->lattice, &p->atoms, error);

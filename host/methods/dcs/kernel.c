@@ -22,7 +22,7 @@ static double double_rounding(const dcs_problem *problem)
     double farthest_A = 0;
     for (int axis = 0; axis < 3; axis++) {
         const double first_A = problem->lattice.origin_A[axis];
-        const double last_A = first_A + (double)(problem->lattice.n[axis] - 1) * problem->lattice.spacing_A[axis];
+        const double last_A = first_A + (double)(problem->lattice.n[axis] - 1) * problem->lattice.step_A[axis][axis];
         farthest_A = fmax(farthest_A, fmax(fabs(first_A), fabs(last_A)));
     }
     return DBL_EPSILON * farthest_A / problem->r_min_A;
@@ -38,7 +38,7 @@ double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_
         return promise;
     double side2_A2 = 0;
     for (int axis = 0; axis < 3; axis++)
-        side2_A2 += pow((double)problem->lattice.n[axis] * problem->lattice.spacing_A[axis], 2);
+        side2_A2 += pow((double)problem->lattice.n[axis] * problem->lattice.step_A[axis][axis], 2);
     return fmin(promise + float_rounding * sqrt(side2_A2) / problem->r_min_A, 1);
 }
 
@@ -196,7 +196,8 @@ ley_status dcs_kernel_load(dcs_kernel *k, const dcs_problem *problem, int64_t pl
 /* {h_x, h_y, h_z, r_min^2} in the kernel's own precision. */
 static dev_argument step_argument(const dcs_kernel *k)
 {
-    const double *h_A = k->problem.lattice.spacing_A;
+    double h_A[3];
+    ley_lattice_spacing_A(&k->problem.lattice, h_A);
     const double step[4] = {h_A[0], h_A[1], h_A[2], k->problem.r_min_A * k->problem.r_min_A};
     if (k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE)
         return dev_argument_bytes(step, sizeof step);

@@ -28,9 +28,9 @@ static placed_atom place(const double position_A[3], double charge, const ley_la
 {
     placed_atom placed = {.charge = (float)charge};
     for (int axis = 0; axis < 3; axis++) {
-        const double cell = cells_nearest(position_A[axis], lattice->spacing_A[axis]);
+        const double cell = cells_nearest(position_A[axis], lattice->step_A[axis][axis]);
         placed.cell[axis] = (int32_t)cell;
-        placed.offset_A[axis] = (float)(position_A[axis] - cell * lattice->spacing_A[axis]);
+        placed.offset_A[axis] = (float)(position_A[axis] - cell * lattice->step_A[axis][axis]);
     }
     return placed;
 }

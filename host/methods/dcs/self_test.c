@@ -41,9 +41,7 @@ static const problem carries = {"carries", 0, 1, 7, CARRIES, 0, 20};
 static ley_lattice lattice_of(const problem *p, const dcs_spec *spec)
 {
     const int64_t tile[2] = {tuning_dcs_tile_x(spec), tuning_dcs_tile_y(spec)};
-    ley_lattice lattice = {.n = {0, 0, p->first_plane + p->planes}};
-    memcpy(lattice.origin_A, origin_A, sizeof lattice.origin_A);
-    memcpy(lattice.spacing_A, spacing_A, sizeof lattice.spacing_A);
+    ley_lattice lattice = ley_lattice_orthogonal(origin_A, spacing_A, (int64_t[3]){0, 0, p->first_plane + p->planes});
     for (int axis = 0; axis < 2; axis++) {
         const int64_t part = p->tiles == 0 ? tile[axis] - 1 : tile[axis] / 3 + 1;
         lattice.n[axis] = p->tiles * tile[axis] + (part > 0 ? part : 1);
@@ -81,7 +79,7 @@ static ley_status make_atoms(const problem *p, const ley_lattice *lattice, ley_a
             memcpy(place, beside, sizeof place);
         }
         for (int axis = 0; axis < 3; axis++)
-            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + place[axis] * lattice->spacing_A[axis];
+            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + place[axis] * lattice->step_A[axis][axis];
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, NULL, atoms, error);
     free(position_A);
@@ -117,8 +115,8 @@ static double tolerance_of(const dcs_kernel *k, const problem *p)
 {
     const dcs_spec *spec = &k->choice.spec;
     const double recipe = fmin(k->facts.root_error[spec->root], 1e-3);
-    const double *h_A = k->problem.lattice.spacing_A,
-                 farthest_A = h_A[0] * (double)k->problem.lattice.n[0] + h_A[2] * (double)k->problem.lattice.n[2];
+    const ley_lattice *l = &k->problem.lattice;
+    const double farthest_A = l->step_A[0][0] * (double)l->n[0] + l->step_A[2][2] * (double)l->n[2];
     const double rounding = dcs_packing_of(spec) == DCS_PACK_FLOAT ? 1.2e-7 * farthest_A / r_min_A : 0;
     if (spec->sum == LEY_SPEC_SUM_DOUBLE)
         return SELF_TEST_DOUBLE;
@@ -144,7 +142,7 @@ static ley_status judge(const dcs_kernel *k, const problem *p, const float *map,
         const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y),
                                  (double)(at / n_x / n_y) + p->first_plane};
         for (int axis = 0; axis < 3; axis++)
-            t.point_A[i][axis] = lattice->origin_A[axis] + index[axis] * lattice->spacing_A[axis];
+            t.point_A[i][axis] = lattice->origin_A[axis] + index[axis] * lattice->step_A[axis][axis];
         t.value[i] = (double)map[at];
     }
     if (status == LEY_OK)

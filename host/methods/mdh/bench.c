@@ -126,8 +126,8 @@ static ley_status make_parts(mdh_bench *p, const ley_bench_options *o, const ley
     const double edge_A = cbrt((double)d->atoms / 0.1);
     ley_lattice lattice = {.n = {d->n[0], d->n[1], d->n[2]}};
     for (int axis = 0; axis < 3; axis++) { /* the faces lie 10 A outside the atoms */
-        lattice.spacing_A[axis] = (edge_A + 20) / fmax((double)d->n[axis] - 1, 1);
-        lattice.origin_A[axis] = -0.5 * lattice.spacing_A[axis] * (double)(d->n[axis] - 1);
+        lattice.step_A[axis][axis] = (edge_A + 20) / fmax((double)d->n[axis] - 1, 1);
+        lattice.origin_A[axis] = -0.5 * lattice.step_A[axis][axis] * (double)(d->n[axis] - 1);
     }
     ley_status status = make_atoms(d->atoms, edge_A, &p->atoms, error);
     if (status == LEY_OK)

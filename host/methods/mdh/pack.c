@@ -26,7 +26,7 @@ static placed_double place(const mdh_problem *problem, const double position_A[3
 {
     placed_double p = {.offset = {0, 0, 0, weight}, .cell = {0, 0, 0, radius}};
     for (int axis = 0; axis < 3; axis++) {
-        const double h_A = problem->frame.spacing_A[axis], from_A = position_A[axis] - problem->frame.origin_A[axis];
+        const double h_A = problem->frame.step_A[axis][axis], from_A = position_A[axis] - problem->frame.origin_A[axis];
         const double cell = cells_nearest(from_A, h_A);
         p.cell[axis] = (int32_t)cell;
         p.offset[axis] = (from_A - cell * h_A) * problem->unit_per_A;
@@ -157,7 +157,7 @@ static double near_A(const mdh_problem *problem)
 {
     double longest_A = 0;
     for (int axis = 0; axis < 3; axis++)
-        longest_A = fmax(longest_A, (double)problem->frame.n[axis] * problem->frame.spacing_A[axis]);
+        longest_A = fmax(longest_A, (double)problem->frame.n[axis] * problem->frame.step_A[axis][axis]);
     return 0.5 * longest_A * (6e-8 / 4e-6);
 }
 
@@ -167,7 +167,7 @@ void mdh_pack_step(const mdh_spec *spec, const mdh_problem *problem, void *step,
     double exact[4] = {0, 0, 0, near_A(problem) * problem->unit_per_A}, nothing[4] = {0};
     float high[4] = {0}, low[4] = {0};
     for (int axis = 0; axis < 3; axis++) {
-        exact[axis] = problem->frame.spacing_A[axis] * problem->unit_per_A;
+        exact[axis] = problem->frame.step_A[axis][axis] * problem->unit_per_A;
         high[axis] = (float)exact[axis];
         low[axis] = (float)(exact[axis] - (double)high[axis]);
     }

@@ -36,7 +36,7 @@ static void boundary_bounds_A(const ley_boundary *boundary, double low_A[3], dou
     ley_boundary_point_A(boundary, 0, low_A);
     ley_boundary_point_A(boundary, 0, high_A);
     for (int axis = 0; l != NULL && axis < 3; axis++)
-        high_A[axis] = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->spacing_A[axis];
+        high_A[axis] = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->step_A[axis][axis];
     for (int64_t i = 1; l == NULL && i < ley_boundary_points(boundary); i++) {
         double point_A[3];
         ley_boundary_point_A(boundary, i, point_A);
@@ -80,7 +80,7 @@ static void choose_screening(mdh_problem *p)
 static ley_status place_list(mdh_problem *problem, ley_error *error)
 {
     const size_t n = (size_t)problem->rows;
-    problem->frame = (ley_lattice){.spacing_A = {list_cell_A, list_cell_A, list_cell_A}, .n = {1, 1, 1}};
+    problem->frame = (ley_lattice){.step_A = LEY_STEPS(list_cell_A, list_cell_A, list_cell_A), .n = {1, 1, 1}};
     problem->order = malloc(n * sizeof *problem->order);
     if (problem->order == NULL)
         return ley_fail_memory(error, n * sizeof *problem->order, "the points' order");
@@ -122,7 +122,7 @@ static double node_rounding(const mdh_problem *problem)
     const ley_lattice *l = ley_boundary_lattice(problem->boundary);
     double farthest_A = 0;
     for (int axis = 0; l != NULL && axis < 3; axis++) {
-        const double last_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->spacing_A[axis];
+        const double last_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->step_A[axis][axis];
         farthest_A = fmax(farthest_A, fmax(fabs(l->origin_A[axis]), fabs(last_A)));
     }
     return DBL_EPSILON * farthest_A * (1 / shortest_A + problem->kappa_per_A);

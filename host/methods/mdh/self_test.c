@@ -57,7 +57,7 @@ static ley_lattice lattice_of(const problem *p, const mdh_spec *spec)
         fmax((double)n[0] * spacing_A[0], fmax((double)n[1] * spacing_A[1], (double)n[2] * spacing_A[2]));
     for (int axis = 0; axis < 3; axis++) {
         lattice.origin_A[axis] = origin_A[axis];
-        lattice.spacing_A[axis] = spacing_A[axis] * fmin(1, longest_edge_A / longest_A);
+        lattice.step_A[axis][axis] = spacing_A[axis] * fmin(1, longest_edge_A / longest_A);
     }
     return lattice;
 }
@@ -136,7 +136,7 @@ static ley_status make_atoms(const problem *p, double largest_radius_A, bool is_
         }
         for (int axis = 0; axis < 3; axis++) {
             const double at = p == &carries ? (double)lattice->n[axis] / 2 : place[axis];
-            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + at * lattice->spacing_A[axis];
+            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + at * lattice->step_A[axis][axis];
         }
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, radius_A, atoms, error);
