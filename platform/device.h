@@ -126,9 +126,19 @@ typedef struct dev_backend {
     ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                         ley_error *error);
 
-    /* Fills the first bytes of a buffer with 0xff, in the launch lane: as floats and doubles these
-     * are not-a-numbers, so that what no kernel writes shows. Does not wait. */
-    ley_status (*poison)(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error);
+    /* Starts a copy to the device from the first bytes of staging, at `from`, in the launch lane. They must stay as
+     * they are until the event has ended; on failure, until the staging is destroyed. */
+    ley_status (*send)(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                       size_t size, dev_event **done, ley_error *error);
+
+    /* Starts to fill bytes of a buffer with a pattern, in the launch lane: offset and number of bytes
+     * are multiples of its four. `done` may be NULL, for nobody will wait. */
+    ley_status (*fill)(dev *device, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes, dev_event **done,
+                       ley_error *error);
+
+    /* Starts a copy on the device, in the launch lane, between ranges that do not overlap. `done` may be NULL. */
+    ley_status (*copy)(dev *device, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
+                       size_t bytes, dev_event **done, ley_error *error);
 
     /* Starts a copy to the host, in the read lane, when `after` has ended. */
     ley_status (*read)(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
@@ -147,7 +157,13 @@ typedef struct dev_backend {
 
     /* Waits for an event, says when it ran, and ends it, also on failure. */
     ley_status (*wait)(dev *device, dev_event *event, dev_times *times, ley_error *error);
+
+    /* Ends an event that nobody will wait for; what it stands for goes on. */
+    void (*forget)(dev *device, dev_event *event);
 } dev_backend;
+
+/* What a buffer is filled with so that it shows where no kernel writes: as floats and as doubles, not-a-numbers. */
+#define DEV_NO_NUMBERS UINT32_MAX
 
 /* All devices of all back ends, behind doors that are watched (watch.h). */
 ley_status dev_list_create(dev_list *list, ley_error *error);

@@ -244,9 +244,22 @@ static ley_status watched_write(dev *device, dev_buffer *buffer, size_t offset, 
     WATCHED(device, device->info, WATCH_WORK, write(device, buffer, offset, bytes, size, &own));
 }
 
-static ley_status watched_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+static ley_status watched_send(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                               size_t size, dev_event **done, ley_error *error)
 {
-    WATCHED(device, device->info, WATCH_WORK, poison(device, buffer, bytes, &own));
+    WATCHED(device, device->info, WATCH_WORK, send(device, buffer, offset, staging, from, size, done, &own));
+}
+
+static ley_status watched_fill(dev *device, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                               dev_event **done, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, fill(device, buffer, offset, pattern, bytes, done, &own));
+}
+
+static ley_status watched_copy(dev *device, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
+                               size_t bytes, dev_event **done, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, copy(device, to, to_offset, from, from_offset, bytes, done, &own));
 }
 
 static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
@@ -298,6 +311,11 @@ static void watched_program_destroy(dev *device, dev_program *program)
     WATCHED_END(program_destroy(device, program));
 }
 
+static void watched_forget(dev *device, dev_event *event)
+{
+    WATCHED_END(forget(device, event));
+}
+
 static void fill_in(watched *w, const dev_backend *own)
 {
     w->own = own;
@@ -309,13 +327,16 @@ static void fill_in(watched *w, const dev_backend *own)
     w->door.staging_create = watched_staging_create;
     w->door.staging_destroy = watched_staging_destroy;
     w->door.write = watched_write;
-    w->door.poison = watched_poison;
+    w->door.send = watched_send;
+    w->door.fill = watched_fill;
+    w->door.copy = watched_copy;
     w->door.read = watched_read;
     w->door.build = watched_build;
     w->door.program_binary = watched_program_binary;
     w->door.program_destroy = watched_program_destroy;
     w->door.launch = watched_launch;
     w->door.wait = watched_wait;
+    w->door.forget = watched_forget;
 }
 
 const dev_backend *watched_door(const dev_backend *own)

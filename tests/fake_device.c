@@ -16,19 +16,30 @@
 static fake_plan *all_plans;
 static size_t plan_count;
 
-typedef struct fake_dev {
-    dev base;
-    fake_plan *plan;
-} fake_dev;
-
 struct dev_buffer {
     unsigned char *bytes;
     size_t size;
 };
 
+/* Copies between staging and buffers happen as late as they may: those to the device before what
+ * follows them in the launch lane, those from it when they are waited for. */
+typedef struct late_copy {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t size;
+    bool lies;
+} late_copy;
+
+typedef struct fake_dev {
+    dev base;
+    fake_plan *plan;
+    late_copy sent;
+} fake_dev;
+
 struct dev_event {
     dev_times times;
-    bool is_read;
+    late_copy read; /* of a launch or a copy on the device, and of one to it: nothing */
+    bool is_sum;
 };
 
 struct dev_program {
@@ -100,12 +111,13 @@ static void count_objects(fake_plan *plan, int change)
 /* Whether a device is in the midst of its work, or has come to an end that it was made for. */
 static bool has_come(const fake_plan *p)
 {
-    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_launch +
-                                p->hang_wait + p->hang_read + p->hang_measurement >
+    const bool shall_hang = p->hang_open + p->hang_build + p->hang_buffer + p->hang_write + p->hang_fill +
+                                p->hang_copy + p->hang_launch + p->hang_wait + p->hang_read + p->hang_measurement >
                             0;
-    const bool shall_fail =
-        p->fail_open + p->fail_build + p->fail_buffer + p->fail_launch + p->fail_wait + p->fail_read + p->lose_write >
-        0;
+    const bool shall_fail = p->fail_open + p->fail_build + p->fail_buffer + p->fail_staging + p->fail_write +
+                                p->fail_fill + p->fail_copy + p->fail_launch + p->fail_wait + p->fail_read +
+                                p->lose_write >
+                            0;
     const bool is_wrong = p->silent || p->wrong_by != 0;
     return shall_hang   ? p->hung > 0
            : shall_fail ? p->failed > 0
@@ -211,7 +223,9 @@ static void fake_buffer_destroy(dev *device, dev_buffer *buffer)
 
 static ley_status fake_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
 {
-    (void)error;
+    fake_plan *plan = plan_of(device);
+    if (fails(plan, &plan->stagings, plan->fail_staging))
+        return fault(error, "fake_staging_create()");
     dev_staging *s = malloc(sizeof *s);
     *s = (dev_staging){malloc(bytes), bytes};
     count_objects(plan_of(device), 1);
@@ -228,36 +242,91 @@ static void fake_staging_destroy(dev *device, dev_staging *staging)
     free(staging);
 }
 
-static ley_status fake_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
-                             ley_error *error)
+/* What comes next in the launch lane finds what was sent before. */
+static void arrive(dev *device)
+{
+    late_copy *sent = &((fake_dev *)device)->sent;
+    if (sent->size > 0)
+        memcpy(sent->to, sent->from, sent->size);
+    sent->size = 0;
+}
+
+static ley_status begin_write(dev *device, const dev_buffer *buffer, size_t offset, size_t size, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
-    if (fails(plan, &plan->writes, plan->lose_write)) {
-        device->is_lost = true;
+    arrive(device);
+    const bool is_lost = plan->lose_write > 0 && plan->writes + 1 >= plan->lose_write;
+    if (fails(plan, &plan->writes, is_lost ? plan->lose_write : plan->fail_write)) {
+        device->is_lost = is_lost;
         return fault(error, "fake_write()");
     }
     hang(plan, plan->writes, plan->hang_write);
-    if (offset + size > buffer->size)
-        return fault(error, "fake_write() out of bounds");
-    memcpy(buffer->bytes + offset, bytes, size);
-    return LEY_OK;
+    return offset + size > buffer->size ? fault(error, "fake_write() out of bounds") : LEY_OK;
 }
 
-static ley_status fake_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
+static ley_status fake_write(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                             ley_error *error)
 {
-    (void)device;
-    if (bytes > buffer->size)
-        return fault(error, "fake_poison() out of bounds");
-    memset(buffer->bytes, 0xff, bytes);
-    return LEY_OK;
+    ley_status status = begin_write(device, buffer, offset, size, error);
+    if (status == LEY_OK)
+        memcpy(buffer->bytes + offset, bytes, size);
+    return status;
 }
 
-static dev_event *event_now(dev *device, double start_s, bool is_read)
+static dev_event *event_now(dev *device, double start_s)
 {
     dev_event *event = malloc(sizeof *event);
-    *event = (dev_event){{start_s, ley_clock_s()}, is_read};
+    *event = (dev_event){.times = {start_s, ley_clock_s()}};
     count_objects(plan_of(device), 1);
     return event;
+}
+
+static ley_status fake_send(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                            size_t size, dev_event **done, ley_error *error)
+{
+    ley_status status = begin_write(device, buffer, offset, size, error);
+    if (status == LEY_OK && from + size > staging->size)
+        status = fault(error, "fake_send() out of bounds");
+    if (status != LEY_OK)
+        return status;
+    ((fake_dev *)device)->sent =
+        (late_copy){.to = buffer->bytes + offset, .from = (const unsigned char *)staging->bytes + from, .size = size};
+    *done = event_now(device, ley_clock_s());
+    return LEY_OK;
+}
+
+static ley_status fake_fill(dev *device, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                            dev_event **done, ley_error *error)
+{
+    fake_plan *plan = plan_of(device);
+    arrive(device);
+    if (fails(plan, &plan->fills, plan->fail_fill))
+        return fault(error, "fake_fill()");
+    hang(plan, plan->fills, plan->hang_fill);
+    if (offset + bytes > buffer->size || offset % sizeof pattern != 0 || bytes % sizeof pattern != 0)
+        return fault(error, "fake_fill() out of bounds");
+    for (size_t at = offset; at < offset + bytes; at += sizeof pattern)
+        memcpy(buffer->bytes + at, &pattern, sizeof pattern);
+    if (done != NULL)
+        *done = event_now(device, ley_clock_s());
+    return LEY_OK;
+}
+
+static ley_status fake_copy(dev *device, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
+                            size_t bytes, dev_event **done, ley_error *error)
+{
+    fake_plan *plan = plan_of(device);
+    arrive(device);
+    if (fails(plan, &plan->copies, plan->fail_copy))
+        return fault(error, "fake_copy()");
+    hang(plan, plan->copies, plan->hang_copy);
+    const bool overlaps = to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes;
+    if (to_offset + bytes > to->size || from_offset + bytes > from->size || overlaps)
+        return fault(error, "fake_copy() out of bounds");
+    memcpy(to->bytes + to_offset, from->bytes + from_offset, bytes);
+    if (done != NULL)
+        *done = event_now(device, ley_clock_s());
+    return LEY_OK;
 }
 
 static void lie(const fake_plan *plan, void *bytes, size_t size)
@@ -277,12 +346,13 @@ static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_
     if (fails(plan, &plan->reads, plan->fail_read) || offset + size > buffer->size || size > staging->size)
         return fault(error, "fake_read()");
     hang(plan, plan->reads, plan->hang_read);
-    const double start_s = ley_clock_s();
-    if (plan->lie != FAKE_SKIPS_READ || plan->reads < plan->lie_at)
-        memcpy(staging->bytes, buffer->bytes + offset, size);
-    if (plan->reads >= plan->lie_at)
-        lie(plan, staging->bytes, size);
-    *done = event_now(device, start_s, true);
+    arrive(device);
+    const bool skips = plan->lie == FAKE_SKIPS_READ && plan->reads >= plan->lie_at;
+    *done = event_now(device, ley_clock_s());
+    (*done)->read = (late_copy){.to = staging->bytes,
+                                .from = skips ? staging->bytes : buffer->bytes + offset,
+                                .size = size,
+                                .lies = plan->reads >= plan->lie_at};
     return LEY_OK;
 }
 
@@ -539,6 +609,7 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     fake_plan *plan = plan_of(device);
     const double start_s = ley_clock_s();
     const bool is_sum = launch->program->is_sum;
+    arrive(device);
     if (is_sum && fails(plan, &plan->launches, plan->fail_launch))
         return fault(error, "fake_launch()");
     if (is_sum) {
@@ -556,23 +627,48 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
         run_reference(plan, launch);
     if (is_sum && plan->delay_us > 0)
         usleep((useconds_t)plan->delay_us);
-    *done = event_now(device, start_s, false);
+    *done = event_now(device, start_s);
+    (*done)->is_sum = is_sum;
+    plan->in_flight += is_sum;
+    plan->most_in_flight = plan->in_flight > plan->most_in_flight ? plan->in_flight : plan->most_in_flight;
     if (!is_sum && !is_judge) /* calibration: time made up from the number of steps */
         (*done)->times.end_s = start_s + int_argument(launch, 1) * 1e-6 / (plan->speed > 0 ? plan->speed : 1);
     return LEY_OK;
 }
 
+static void event_end(fake_plan *plan, dev_event *event)
+{
+    plan->in_flight -= event->is_sum;
+    count_objects(plan, -1);
+    free(event);
+}
+
 static ley_status fake_wait(dev *device, dev_event *event, dev_times *times, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
+    const late_copy *read = &event->read;
+    const bool is_read = read->size > 0;
+    arrive(device);
+    if (is_read && read->to != read->from)
+        memcpy(read->to, read->from, read->size);
+    if (is_read && read->lies)
+        lie(plan, read->to, read->size);
+    if (is_read)
+        event->times.end_s = ley_clock_s();
     if (times != NULL)
         *times = event->times;
-    const bool failed = event->is_read && fails(plan, &plan->waits, plan->fail_wait);
-    if (event->is_read)
+    plan->all_waits++;
+    const bool failed = is_read && fails(plan, &plan->waits, plan->fail_wait);
+    if (is_read)
         hang(plan, plan->waits, plan->hang_wait);
-    count_objects(plan, -1);
-    free(event);
+    event_end(plan, event);
     return failed ? fault(error, "fake_wait()") : LEY_OK;
+}
+
+static void fake_forget(dev *device, dev_event *event)
+{
+    plan_of(device)->forgotten++;
+    event_end(plan_of(device), event);
 }
 
 static const dev_backend fake_backend = {
@@ -587,13 +683,16 @@ static const dev_backend fake_backend = {
     .staging_create = fake_staging_create,
     .staging_destroy = fake_staging_destroy,
     .write = fake_write,
-    .poison = fake_poison,
+    .send = fake_send,
+    .fill = fake_fill,
+    .copy = fake_copy,
     .read = fake_read,
     .build = fake_build,
     .program_binary = fake_program_binary,
     .program_destroy = fake_program_destroy,
     .launch = fake_launch,
     .wait = fake_wait,
+    .forget = fake_forget,
 };
 
 void fake_devices_begin(fake_plan *plans, size_t count)

@@ -20,18 +20,21 @@ typedef struct fake_plan {
     double wrong_root; /* in every root that its calibration asks for */
     int wrong_judge;   /* from this point of a launch on its judge's sums are twice as much; 0: never */
     int silent;        /* 1: launches succeed and write nothing */
-    int fail_open, fail_build, fail_buffer, fail_launch, fail_wait, fail_read, fail_binary;
-    int hang_open, hang_build, hang_buffer, hang_write, hang_launch, hang_wait, hang_read, hang_measurement,
-        hang_close;          /* does not return */
-    int lose_write;          /* the device is lost by it */
-    struct fake_plan *after; /* a launch waits until that device has launched, or hangs, or has failed */
-    int delay_us;            /* a launch takes so long */
+    int fail_open, fail_build, fail_buffer, fail_staging, fail_write, fail_fill, fail_copy, fail_launch, fail_wait,
+        fail_read, fail_binary; /* writes and sends count as one, and so do waits for reads alone */
+    int hang_open, hang_build, hang_buffer, hang_write, hang_fill, hang_copy, hang_launch, hang_wait, hang_read,
+        hang_measurement, hang_close; /* does not return */
+    int lose_write;                   /* the device is lost by it */
+    struct fake_plan *after;          /* a launch waits until that device has launched, or hangs, or has failed */
+    int delay_us;                     /* a launch takes so long */
     fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
     int lie_at;
     /* Counted while running: */
-    int opens, builds, buffers, writes, launches, waits, reads, measurements, binaries, closes, failed, hung;
-    size_t live_objects; /* buffers, programs, staging and events not destroyed yet */
+    int opens, builds, buffers, stagings, writes, fills, copies, launches, waits, all_waits, reads, forgotten,
+        measurements, binaries, closes, failed, hung;
+    int in_flight, most_in_flight; /* launches of sums that nobody has waited for */
+    size_t live_objects;           /* buffers, programs, staging and events not destroyed yet */
 } fake_plan;
 
 /* Replaces all back ends by these devices, until fake_devices_end(). The plans must live as long. */

@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include "cuda/driver_api.h"
+#include "door_check.h"
 #include "watch.h"
 
 #include <dlfcn.h>
@@ -409,11 +410,95 @@ static void a_card_hangs(void)
         }
 }
 
+/* The door's operations on memory, with the first card. */
+static ley_status check_door(unsigned seed, ley_error *error)
+{
+    dev_list list;
+    dev *device = NULL;
+    ley_status status = dev_list_create(&list, error);
+    if (status == LEY_OK)
+        status = list.infos[0].backend->open(&list.infos[0], &device, error);
+    if (status == LEY_OK) {
+        status = door_check(device, 100, seed, error);
+        device->backend->close(device);
+    }
+    dev_list_clear(&list);
+    return status;
+}
+
+static void check_nothing_is_left(void)
+{
+    CHECK(ask_cuda("fake_cuda_live") == 0);
+    CHECK(ask_cuda("fake_cuda_orphans") == 0);
+}
+
+static void door(void)
+{
+    ley_error error = {0};
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        reset_faults(seed % 4 == 0 ? "devices=1,drag_ms=1" : "devices=1");
+        assert_ok(check_door(seed, &error));
+        check_nothing_is_left();
+    }
+}
+
+/* What a driver leaves undefined is refused. */
+static void no_copy_onto_itself(void)
+{
+    dev_list list;
+    dev *device = NULL;
+    dev_buffer *buffer = NULL;
+    ley_error error = {0};
+    assert_ok(dev_list_create(&list, &error));
+    const dev_backend *b = list.infos[0].backend;
+    assert_ok(b->open(&list.infos[0], &device, &error));
+    assert_ok(b->buffer_create(device, 64, DEV_READ_WRITE, &buffer, &error));
+    CHECK(b->copy(device, buffer, 0, buffer, 28, 32, NULL, &error) == LEY_ERROR_DEVICE);
+    CHECK_HAS(error.message, "a copy of 32 bytes onto itself");
+    assert_ok(b->copy(device, buffer, 0, buffer, 32, 32, NULL, &error));
+    b->buffer_destroy(device, buffer);
+    b->close(device);
+    dev_list_clear(&list);
+    check_nothing_is_left();
+}
+
+/* Every entry point that they take fails, once, or the card is lost by it, or copies go on: the
+ * right bytes, or an error. */
+static void door_calls_fail(void)
+{
+    static const char *const symbols[] = {"cuMemsetD32Async",     "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2",
+                                          "cuMemcpyDtoHAsync_v2", "cuEventCreate",        "cuEventRecord",
+                                          "cuEventSynchronize",   "cuStreamWaitEvent",    "cuStreamSynchronize",
+                                          "cuMemAlloc_v2",        "cuMemHostAlloc"};
+    static const char *const more[] = {"", ",drag_ms=5", ",drag_ms=5,lost=1"};
+    mallopt(M_MMAP_THRESHOLD, 4096);
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+        for (int at = 1; at < (support_is_quick() ? 2 : 30); at = 2 * at + 1)
+            for (size_t m = 0; m < sizeof more / sizeof more[0]; m++) {
+                char settings[128];
+                ley_error error = {0};
+                snprintf(settings, sizeof settings, "devices=1,fail=%s,at=%d,code=719%s", symbols[i], at, more[m]);
+                reset_faults(settings);
+                const int before = ask_cuda("fake_cuda_live"); /* what lost cards keep */
+                const ley_status status = check_door((unsigned)at, &error);
+                CHECK(status == LEY_ERROR_DEVICE || (status == LEY_OK && ask_cuda("fake_cuda_fired") == 0) ||
+                      strcmp(symbols[i], "cuStreamSynchronize") == 0); /* which is tried again */
+                CHECK(status != LEY_ERROR_WRONG_RESULT);
+                if (status == LEY_ERROR_DEVICE)
+                    check_call(error.message, symbols[i]);
+                if (m < 2)
+                    CHECK(ask_cuda("fake_cuda_live") == before && ask_cuda("fake_cuda_orphans") == 0);
+                ley_error_clear(&error);
+                usleep(10000); /* what comes late shows */
+            }
+}
+
 /* clang-format off */
 #define SCENARIOS(ROW) \
     ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) \
     ROW(unusable) ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) \
-    ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs)
+    ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs) ROW(door) ROW(no_copy_onto_itself) \
+    ROW(door_calls_fail)
 /* clang-format on */
 
 /* As programs should end in which a driver has not returned. */
@@ -540,6 +625,9 @@ ALONE(a_card_disappears)
 ALONE(the_card_disappears)
 ALONE(nothing_is_freed_under_a_copy)
 ALONE(a_card_hangs)
+ALONE(door)
+ALONE(no_copy_onto_itself)
+ALONE(door_calls_fail)
 
 typedef struct symbol_row {
     const char *name;
@@ -560,6 +648,7 @@ static void test_old_drivers(void **state)
     }
     in_process(&(setup){.name = "works",
                         .hidden = "cuStreamWaitEvent cuCtxSetCurrent cuGetErrorName cuDeviceComputeCapability "});
+    in_process(&(setup){.name = "door", .hidden = "cuMemsetD32Async cuStreamWaitEvent "});
     in_process(&(setup){.name = "fails",
                         .hidden = "cuGetErrorName ",
                         .cuda = "fail=cuMemAlloc_v2,at=1,code=2,devices=1",
@@ -630,6 +719,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_card_disappears),
         cmocka_unit_test(test_nothing_is_freed_under_a_copy),
         cmocka_unit_test(test_a_card_hangs),
+        cmocka_unit_test(test_door),
+        cmocka_unit_test(test_no_copy_onto_itself),
+        cmocka_unit_test(test_door_calls_fail),
     };
     return argc == 2 ? run_scenario(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }

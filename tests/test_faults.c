@@ -4,9 +4,11 @@
  * it. */
 #include "support.h"
 
+#include "door_check.h"
 #include "watch.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,55 @@ static int child(const char *selector)
     if (ley_driver_is_stuck())
         _exit(code);
     return code;
+}
+
+/* A thread that is inside the door, and the one that watches it. */
+typedef struct inside {
+    watch watch;
+    ley_status status;
+    ley_error error;
+    atomic_bool is_done;
+} inside;
+
+static void *use_door(void *context)
+{
+    inside *i = context;
+    dev_list list;
+    dev *device = NULL;
+    watch_this_thread(&i->watch);
+    i->status = dev_list_create(&list, &i->error);
+    if (i->status == LEY_OK)
+        i->status = list.infos[0].backend->open(&list.infos[0], &device, &i->error);
+    if (i->status == LEY_OK) {
+        i->status = door_check(device, 60, 1, &i->error);
+        device->backend->close(device);
+        dev_list_clear(&list);
+    }
+    atomic_store(&i->is_done, true);
+    return NULL;
+}
+
+/* The door's operations on memory: their end, or that the driver does not return from them. */
+static int door_child(void)
+{
+    static const watch_patience patience = {.open_s = 2, .build_s = 2, .close_s = 2, .first_s = 1, .work_s = 1};
+    static inside i;
+    pthread_t thread;
+    ley_error why = {0};
+    watch_patience_replace(&patience);
+    watch_init(&i.watch);
+    if (pthread_create(&thread, NULL, use_door, &i) != 0)
+        return BROKEN;
+    while (!atomic_load(&i.is_done) && !watch_give_up(&i.watch, false, &why))
+        usleep(10000);
+    const bool is_left = !atomic_load(&i.is_done);
+    printf("%s\n", is_left ? why.message : i.error.message);
+    usleep(150000); /* what a driver does late shows before the end */
+    fflush(stdout);
+    if (is_left)
+        _exit(why.message[0] != '\0' ? ley_status_exit_code(LEY_ERROR_DEVICE) : BROKEN);
+    pthread_join(thread, NULL);
+    return i.status == LEY_OK ? RIGHT : i.error.message[0] != '\0' ? ley_status_exit_code(i.status) : BROKEN;
 }
 
 /* ---- In the parent --------------------------------------------------------------------------- */
@@ -296,15 +347,42 @@ static void test_what_never_ends(void **state)
     expect_none_wrong();
 }
 
+/* The commands of the door, some of which no job has: right bytes or an error in time; where one is left
+ * out, wrong bytes show. */
+static void test_the_door(void **state)
+{
+    static const char *const commands[] = {
+        "clEnqueueFillBuffer", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clFlush",
+        "clWaitForEvents"};
+    static const char *const faults[] = {"fail", "early", "hang", "never", "delay", "skip"};
+    (void)state;
+    for (size_t c = 0; c < sizeof commands / sizeof commands[0]; c++)
+        for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
+            if (support_is_quick() && (c + f) % 3 != 0)
+                continue;
+            char text[128];
+            const int at = 1 + (int)(c + f) % 6;
+            snprintf(text, sizeof text, "call=%s,at=%d,fault=%s,device=0,drag_ms=30", commands[c], at, faults[f]);
+            const outcome o = run_child(text, "door");
+            const bool is_late = strcmp(faults[f], "delay") == 0, skips = strcmp(faults[f], "skip") == 0,
+                       is_command = strncmp(commands[c], "clEnqueue", 9) == 0;
+            if (!o.struck || (is_late                ? o.code != 0
+                              : !is_command || skips ? o.code != 0 && (o.code < 3 || o.code > 5)
+                                                     : o.code != 4))
+                fail_msg("%s: %s, exit code %d: %s", text, o.struck ? "struck" : "did not strike", o.code, o.says);
+        }
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "child") == 0)
-        return child(argv[2]);
+        return strcmp(argv[2], "door") == 0 ? door_child() : child(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_call_with_every_fault),
         cmocka_unit_test(test_no_wrong_data),
         cmocka_unit_test(test_nothing_is_freed_under_a_copy),
         cmocka_unit_test(test_what_never_ends),
+        cmocka_unit_test(test_the_door),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }

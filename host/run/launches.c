@@ -86,7 +86,7 @@ static ley_status poison(const launches *run, ley_error *error)
 {
     const launch_results *r = run->results;
     memset(r->staging->bytes, 0xff, run->bytes < POISONED_STAGING ? (size_t)run->bytes : POISONED_STAGING);
-    return run->device->backend->poison(run->device, r->buffer, (size_t)run->bytes, error);
+    return run->device->backend->fill(run->device, r->buffer, 0, DEV_NO_NUMBERS, (size_t)run->bytes, NULL, error);
 }
 
 ley_status launches_not_finite(const launches *run, ley_error *error)

@@ -191,36 +191,6 @@ static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, con
     return status;
 }
 
-/* Drivers before CUDA 3.2 have no fill in a stream: the host writes. */
-static ley_status write_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
-{
-    enum { BLOCK = 1 << 20 };
-    unsigned char *block = malloc(BLOCK);
-    if (block == NULL)
-        return ley_fail_memory(error, BLOCK, "not-a-numbers");
-    memset(block, 0xff, BLOCK);
-    ley_status status = LEY_OK;
-    for (size_t at = 0; at < bytes && status == LEY_OK; at += BLOCK)
-        status = cuda_write(device, buffer, at, block, bytes - at < BLOCK ? bytes - at : BLOCK, error);
-    if (device->is_lost)
-        dev_keep(block);
-    else
-        free(block);
-    return status;
-}
-
-static ley_status cuda_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
-{
-    cuda_dev *d = cuda_of(device);
-    ley_status status = enter(d, error);
-    if (status != LEY_OK)
-        return status;
-    if (d->api->fill == NULL)
-        return write_poison(device, buffer, bytes, error);
-    CUDA_TRY(d->api, error, d->api->fill(buffer->pointer, 0xff, bytes, d->streams[LANE_LAUNCH]));
-    return LEY_OK;
-}
-
 static void event_free(cuda_dev *d, dev_event *event)
 {
     if (event->start != NULL)
@@ -237,6 +207,74 @@ static ley_status event_begin(cuda_dev *d, int lane, dev_event *event, ley_error
     CUDA_TRY(d->api, error, d->api->event_create(&event->end, 0));
     CUDA_TRY(d->api, error, d->api->event_record(event->start, d->streams[lane]));
     return LEY_OK;
+}
+
+/* Of an operation behind which nobody may want to wait: then there is no event. */
+static ley_status event_begin_wanted(cuda_dev *d, dev_event *event, ley_error *error)
+{
+    return event != NULL ? event_begin(d, LANE_LAUNCH, event, error) : LEY_OK;
+}
+
+static ley_status event_end_wanted(cuda_dev *d, dev_event *event, ley_error *error)
+{
+    if (event != NULL)
+        CUDA_TRY(d->api, error, d->api->event_record(event->end, d->streams[LANE_LAUNCH]));
+    return LEY_OK;
+}
+
+static ley_status send_between(cuda_dev *d, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                               dev_event *event, ley_error *error)
+{
+    ley_status status = event_begin(d, LANE_LAUNCH, event, error);
+    if (status != LEY_OK)
+        return status;
+    CUDA_TRY(d->api, error, d->api->copy_to_device(buffer->pointer + offset, bytes, size, d->streams[LANE_LAUNCH]));
+    return event_end_wanted(d, event, error);
+}
+
+/* Drivers before CUDA 3.2 have no fill in a stream: the host writes. */
+static ley_status write_pattern(cuda_dev *d, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                                ley_error *error)
+{
+    enum { BLOCK = 1 << 18 };
+    uint32_t *block = malloc(BLOCK * sizeof *block);
+    if (block == NULL)
+        return ley_fail_memory(error, BLOCK * sizeof *block, "a pattern");
+    for (size_t i = 0; i < BLOCK; i++)
+        block[i] = pattern;
+    ley_status status = LEY_OK;
+    for (size_t at = 0; at < bytes && status == LEY_OK; at += BLOCK * sizeof *block)
+        status = cuda_write(&d->base, buffer, offset + at, block,
+                            bytes - at < BLOCK * sizeof *block ? bytes - at : BLOCK * sizeof *block, error);
+    if (d->base.is_lost)
+        dev_keep(block);
+    else
+        free(block);
+    return status;
+}
+
+static ley_status fill_between(cuda_dev *d, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                               dev_event *event, ley_error *error)
+{
+    ley_status status = event_begin_wanted(d, event, error);
+    if (status == LEY_OK && d->api->fill == NULL)
+        status = write_pattern(d, buffer, offset, pattern, bytes, error);
+    else if (status == LEY_OK)
+        CUDA_TRY(d->api, error,
+                 d->api->fill(buffer->pointer + offset, pattern, bytes / sizeof pattern, d->streams[LANE_LAUNCH]));
+    return status == LEY_OK ? event_end_wanted(d, event, error) : status;
+}
+
+static ley_status copy_between(cuda_dev *d, CUdeviceptr to, CUdeviceptr from, size_t bytes, dev_event *event,
+                               ley_error *error)
+{
+    ley_status status = event_begin_wanted(d, event, error);
+    if (status != LEY_OK)
+        return status;
+    if (to < from + bytes && from < to + bytes)
+        return ley_fail(error, LEY_ERROR_DEVICE, "a copy of %zu bytes onto itself", bytes);
+    CUDA_TRY(d->api, error, d->api->copy_on_device(to, from, bytes, d->streams[LANE_LAUNCH]));
+    return event_end_wanted(d, event, error);
 }
 
 static ley_status read_between(cuda_dev *d, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
@@ -290,21 +328,61 @@ static ley_status launch_between(cuda_dev *d, const dev_launch *launch, dev_even
 /* An operation's event is handed out when it was started, and freed when it was not. */
 static ley_status hand_out(cuda_dev *d, dev_event *event, ley_status status, dev_event **done)
 {
-    if (status == LEY_OK)
+    if (status == LEY_OK && done != NULL)
         *done = event;
-    else
+    else if (event != NULL)
         event_free(d, event);
     return status;
+}
+
+/* In the device's context, an event if one is wanted. */
+static ley_status set_out(cuda_dev *d, bool is_wanted, dev_event **event, ley_error *error)
+{
+    *event = is_wanted ? calloc(1, sizeof **event) : NULL;
+    if (is_wanted && *event == NULL)
+        return ley_fail_memory(error, sizeof **event, "an event");
+    return enter(d, error);
+}
+
+static ley_status cuda_send(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                            size_t size, dev_event **done, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_event *event;
+    ley_status status = set_out(d, true, &event, error);
+    if (status == LEY_OK)
+        status = send_between(d, buffer, offset, (const char *)staging->bytes + from, size, event, error);
+    return hand_out(d, event, status, done);
+}
+
+static ley_status cuda_fill(dev *device, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                            dev_event **done, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_event *event;
+    ley_status status = set_out(d, done != NULL, &event, error);
+    if (status == LEY_OK)
+        status = fill_between(d, buffer, offset, pattern, bytes, event, error);
+    return hand_out(d, event, status, done);
+}
+
+static ley_status cuda_copy(dev *device, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
+                            size_t bytes, dev_event **done, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_event *event;
+    ley_status status = set_out(d, done != NULL, &event, error);
+    if (status == LEY_OK)
+        status = copy_between(d, to->pointer + to_offset, from->pointer + from_offset, bytes, event, error);
+    return hand_out(d, event, status, done);
 }
 
 static ley_status cuda_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
                             dev_event *after, dev_event **done, ley_error *error)
 {
     cuda_dev *d = cuda_of(device);
-    dev_event *event = calloc(1, sizeof *event);
-    if (event == NULL)
-        return ley_fail_memory(error, sizeof *event, "an event");
-    ley_status status = enter(d, error);
+    dev_event *event;
+    ley_status status = set_out(d, true, &event, error);
     if (status == LEY_OK)
         status = read_between(d, buffer, offset, staging, size, after, event, error);
     return hand_out(d, event, status, done);
@@ -313,12 +391,10 @@ static ley_status cuda_read(dev *device, dev_buffer *buffer, size_t offset, dev_
 static ley_status cuda_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
 {
     cuda_dev *d = cuda_of(device);
-    dev_event *event = calloc(1, sizeof *event);
-    if (event == NULL)
-        return ley_fail_memory(error, sizeof *event, "an event");
-    ley_status status = kernel_table_check_launch(launch->program->row, launch, error);
+    dev_event *event;
+    ley_status status = set_out(d, true, &event, error);
     if (status == LEY_OK)
-        status = enter(d, error);
+        status = kernel_table_check_launch(launch->program->row, launch, error);
     if (status == LEY_OK)
         status = launch_between(d, launch, event, error);
     return hand_out(d, event, status, done);
@@ -346,6 +422,12 @@ static ley_status cuda_wait(dev *device, dev_event *event, dev_times *times, ley
         status = wait_for(d, event, times, error);
     event_free(d, event);
     return status;
+}
+
+static void cuda_forget(dev *device, dev_event *event)
+{
+    enter(cuda_of(device), NULL);
+    event_free(cuda_of(device), event);
 }
 
 static ley_status cuda_program_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
@@ -388,11 +470,14 @@ const dev_backend dev_cuda = {
     .staging_create = cuda_staging_create,
     .staging_destroy = cuda_staging_destroy,
     .write = cuda_write,
-    .poison = cuda_poison,
+    .send = cuda_send,
+    .fill = cuda_fill,
+    .copy = cuda_copy,
     .read = cuda_read,
     .build = cuda_program_build,
     .program_binary = cuda_program_binary,
     .program_destroy = cuda_program_destroy,
     .launch = cuda_launch,
     .wait = cuda_wait,
+    .forget = cuda_forget,
 };

@@ -64,7 +64,7 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
     ROW(host_free, cuMemFreeHost, true, (void *pointer)) \
     ROW(copy_to_device, cuMemcpyHtoDAsync_v2, true, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream)) \
     ROW(copy_to_host, cuMemcpyDtoHAsync_v2, true, (void *to, CUdeviceptr from, size_t bytes, CUstream stream)) \
-    ROW(fill, cuMemsetD8Async, false, (CUdeviceptr pointer, unsigned char byte, size_t bytes, CUstream stream)) \
+    ROW(fill, cuMemsetD32Async, false, (CUdeviceptr pointer, unsigned pattern, size_t count, CUstream stream)) \
     ROW(copy_on_device, cuMemcpyDtoDAsync_v2, true, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)) \
     ROW(module_load, cuModuleLoadDataEx, true, \
         (CUmodule * module, const void *image, unsigned count, int *options, void **values)) \

@@ -211,14 +211,6 @@ static ley_status cl_write(dev *device, dev_buffer *buffer, size_t offset, const
     return cl_fail(error, code, "clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], ...)", __FILE__, __LINE__);
 }
 
-static ley_status cl_poison(dev *device, dev_buffer *buffer, size_t bytes, ley_error *error)
-{
-    const cl_uchar byte = 0xff;
-    CL_TRY(error,
-           clEnqueueFillBuffer(cl_of(device)->queues[LANE_LAUNCH], (cl_mem)buffer, &byte, 1, 0, bytes, 0, NULL, NULL));
-    return LEY_OK;
-}
-
 static dev_event *event_create(int lane)
 {
     dev_event *event = calloc(1, sizeof *event);
@@ -229,11 +221,12 @@ static dev_event *event_create(int lane)
     return event;
 }
 
-/* Sends the lane's work off; on failure of it or of what came before, ends the event. */
+/* Sends the lane's work off; on failure of it or of what came before, ends the event. Without an
+ * event, whoever needs what was begun has one behind it, and sends both off. */
 static ley_status submit(cl_dev *d, dev_event *event, cl_int code, const char *call, int line, dev_event **done,
                          ley_error *error)
 {
-    if (code == CL_SUCCESS && (code = clFlush(d->queues[event->lane])) != CL_SUCCESS) {
+    if (event != NULL && code == CL_SUCCESS && (code = clFlush(d->queues[event->lane])) != CL_SUCCESS) {
         call = "clFlush(d->queues[event->lane])";
         clReleaseEvent(event->event);
     }
@@ -241,8 +234,45 @@ static ley_status submit(cl_dev *d, dev_event *event, cl_int code, const char *c
         free(event);
         return cl_fail(error, code, call, __FILE__, line);
     }
-    *done = event;
+    if (done != NULL)
+        *done = event;
     return LEY_OK;
+}
+
+static ley_status cl_send(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                          size_t size, dev_event **done, ley_error *error)
+{
+    cl_dev *d = cl_of(device);
+    dev_event *event = event_create(LANE_LAUNCH);
+    if (event == NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    cl_int code = clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], (cl_mem)buffer, CL_FALSE, offset, size,
+                                       (const char *)staging->bytes + from, 0, NULL, &event->event);
+    return submit(d, event, code, "clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], ...)", __LINE__, done, error);
+}
+
+static ley_status cl_fill(dev *device, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                          dev_event **done, ley_error *error)
+{
+    cl_dev *d = cl_of(device);
+    dev_event *event = done != NULL ? event_create(LANE_LAUNCH) : NULL;
+    if (event == NULL && done != NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    cl_int code = clEnqueueFillBuffer(d->queues[LANE_LAUNCH], (cl_mem)buffer, &pattern, sizeof pattern, offset, bytes,
+                                      0, NULL, event != NULL ? &event->event : NULL);
+    return submit(d, event, code, "clEnqueueFillBuffer(d->queues[LANE_LAUNCH], ...)", __LINE__, done, error);
+}
+
+static ley_status cl_copy(dev *device, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
+                          size_t bytes, dev_event **done, ley_error *error)
+{
+    cl_dev *d = cl_of(device);
+    dev_event *event = done != NULL ? event_create(LANE_LAUNCH) : NULL;
+    if (event == NULL && done != NULL)
+        return ley_fail_memory(error, sizeof *event, "an event");
+    cl_int code = clEnqueueCopyBuffer(d->queues[LANE_LAUNCH], (cl_mem)from, (cl_mem)to, from_offset, to_offset, bytes,
+                                      0, NULL, event != NULL ? &event->event : NULL);
+    return submit(d, event, code, "clEnqueueCopyBuffer(d->queues[LANE_LAUNCH], ...)", __LINE__, done, error);
 }
 
 static ley_status cl_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
@@ -323,6 +353,13 @@ static ley_status cl_wait(dev *device, dev_event *event, dev_times *times, ley_e
     return status;
 }
 
+static void cl_forget(dev *device, dev_event *event)
+{
+    (void)device;
+    clReleaseEvent(event->event);
+    free(event);
+}
+
 const dev_backend dev_opencl = {
     .name = "opencl",
     .source_suffix = "cl",
@@ -335,11 +372,14 @@ const dev_backend dev_opencl = {
     .staging_create = cl_staging_create,
     .staging_destroy = cl_staging_destroy,
     .write = cl_write,
-    .poison = cl_poison,
+    .send = cl_send,
+    .fill = cl_fill,
+    .copy = cl_copy,
     .read = cl_read,
     .build = cl_build,
     .program_binary = cl_program_binary,
     .program_destroy = cl_program_destroy,
     .launch = cl_launch,
     .wait = cl_wait,
+    .forget = cl_forget,
 };

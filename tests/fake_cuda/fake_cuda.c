@@ -383,9 +383,10 @@ typedef struct copy {
     const void *from;
     size_t bytes;
     int drag_ms; /* settings may change meanwhile */
+    bool is_there;
 } copy;
 
-static int under_way;
+static int under_way, under_way_there; /* of these, to a device */
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 
 static void *copy_later(void *context)
@@ -393,15 +394,17 @@ static void *copy_later(void *context)
     copy *c = context;
     usleep((useconds_t)c->drag_ms * 1000);
     memcpy(c->to, c->from, c->bytes);
+    const bool is_there = c->is_there;
     free(c);
     pthread_mutex_lock(&mutex);
     under_way--;
+    under_way_there -= is_there;
     pthread_cond_broadcast(&arrived);
     pthread_mutex_unlock(&mutex);
     return NULL;
 }
 
-static void start_copy(void *to, const void *from, size_t bytes)
+static void start_copy(void *to, const void *from, size_t bytes, bool is_there)
 {
     pthread_t thread;
     copy *c = number("drag_ms", 0) > 0 ? malloc(sizeof *c) : NULL;
@@ -409,9 +412,10 @@ static void start_copy(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
         return;
     }
-    *c = (copy){to, from, bytes, number("drag_ms", 0)};
+    *c = (copy){to, from, bytes, number("drag_ms", 0), is_there};
     pthread_mutex_lock(&mutex);
     under_way++;
+    under_way_there += is_there;
     pthread_mutex_unlock(&mutex);
     if (pthread_create(&thread, NULL, copy_later, c) == 0)
         pthread_detach(thread);
@@ -421,6 +425,15 @@ static void wait_for_copies(void)
 {
     pthread_mutex_lock(&mutex);
     while (under_way > 0)
+        pthread_cond_wait(&arrived, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* What else is in the stream begins behind the copies there. */
+static void wait_for_turn(void)
+{
+    pthread_mutex_lock(&mutex);
+    while (under_way_there > 0)
         pthread_cond_wait(&arrived, &mutex);
     pthread_mutex_unlock(&mutex);
 }
@@ -441,7 +454,8 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
         return INVALID_HANDLE;
     if (there == NULL)
         return INVALID_VALUE;
-    start_copy(there, from, bytes);
+    wait_for_turn();
+    start_copy(there, from, bytes, true);
     return code;
 }
 
@@ -456,7 +470,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
         return INVALID_HANDLE;
     if (there == NULL || host == NULL || bytes > host->size)
         return INVALID_VALUE;
-    start_copy(to, there, bytes);
+    start_copy(to, there, bytes, false);
     return code;
 }
 
@@ -469,7 +483,22 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
         return INVALID_HANDLE;
     if (there == NULL || here == NULL)
         return INVALID_VALUE;
+    wait_for_turn();
     memcpy(there, here, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr pointer, unsigned pattern, size_t count, CUstream stream)
+{
+    TRY_CURRENT;
+    unsigned char *there = range(pointer, count * sizeof pattern);
+    if (find(STREAM, stream) == NULL)
+        return INVALID_HANDLE;
+    if (there == NULL || pointer % sizeof pattern != 0)
+        return INVALID_VALUE;
+    wait_for_turn();
+    for (size_t i = 0; i < count; i++)
+        memcpy(there + i * sizeof pattern, &pattern, sizeof pattern);
     return CUDA_SUCCESS;
 }
 
@@ -566,6 +595,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
     (void)flags;
     TRY_CURRENT;
+    wait_for_turn();
     return find(STREAM, stream) != NULL && find(EVENT, event) != NULL ? CUDA_SUCCESS : INVALID_HANDLE;
 }
 
@@ -746,6 +776,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     const object *module = find(MODULE, function);
     if (module == NULL || find(STREAM, stream) == NULL)
         return INVALID_HANDLE;
+    wait_for_turn();
     if (strcmp(module->kernel, "dcs") != 0)
         return run_chains(module, grid, block, arguments);
     usleep((useconds_t)number("delay_us", 0));

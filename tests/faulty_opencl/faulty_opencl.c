@@ -367,6 +367,14 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pa
     COMMAND(now, 0, queue, memory, pattern, pattern_size, offset, size, w.count, list, event);
 }
 
+cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
+                           size_t size, cl_uint count, const cl_event *after, cl_event *event)
+{
+    REAL(clEnqueueCopyBuffer);
+    const int now = strikes(__func__, of_queue(queue));
+    COMMAND(now, 0, queue, from, to, from_offset, to_offset, size, w.count, list, event);
+}
+
 cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped, cl_uint count,
                                const cl_event *after, cl_event *event)
 {
@@ -380,7 +388,8 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
 {
     REAL(clEnqueueWriteBuffer);
     const int now = strikes(__func__, of_queue(queue)), early = is_fault(now, "early");
-    COMMAND(now, early, queue, memory, early ? CL_FALSE : blocking, offset, size, bytes, w.count, list, event);
+    COMMAND(now, early || !blocking, queue, memory, early ? CL_FALSE : blocking, offset, size, bytes, w.count, list,
+            event);
 }
 
 static int spoils(void)

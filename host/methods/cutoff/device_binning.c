@@ -318,7 +318,9 @@ static ley_status make_slots(binner *b, ley_error *error)
         b->result.declined = "its memory is too small";
     if (b->result.declined != NULL)
         return LEY_OK;
-    const ley_status status = b->is_trial ? b->device->backend->poison(b->device, b->slots, slots * 16, error) : LEY_OK;
+    const ley_status status =
+        b->is_trial ? b->device->backend->fill(b->device, b->slots, 0, DEV_NO_NUMBERS, slots * 16, NULL, error)
+                    : LEY_OK;
     return status == LEY_OK ? fill(b, error) : status;
 }
 

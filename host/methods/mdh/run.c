@@ -201,7 +201,8 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
     if (status == LEY_OK)
         status = write_places(run, error);
     if (status == LEY_OK) /* as launches_begin() does with the sums: a launch that is skipped shall show */
-        status = kernel->device->backend->poison(kernel->device, run->part_sums, run->part_bytes, error);
+        status = kernel->device->backend->fill(kernel->device, run->part_sums, 0, DEV_NO_NUMBERS, run->part_bytes, NULL,
+                                               error);
     if (status != LEY_OK)
         return status;
     run->launches.bytes = run->part_values * (int64_t)value_bytes(run);
