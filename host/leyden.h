@@ -28,7 +28,20 @@
 extern "C" {
 #endif
 
+/* The version of this header, as text and in numbers. */
 #define LEY_VERSION "0.1.0"
+#define LEY_VERSION_MAJOR 0
+#define LEY_VERSION_MINOR 1
+#define LEY_VERSION_PATCH 0
+
+/* Versions as numbers that can be compared: 1.2.3 is 10203. */
+#define LEY_VERSION_AS_NUMBER(major, minor, patch) (10000 * (major) + 100 * (minor) + (patch))
+#define LEY_VERSION_NUMBER LEY_VERSION_AS_NUMBER(LEY_VERSION_MAJOR, LEY_VERSION_MINOR, LEY_VERSION_PATCH)
+
+/* The version of the library that the program runs with, which may be another than that of the
+ * header it was compiled with: "0.1.0"; and as LEY_VERSION_NUMBER. */
+LEY_API const char *ley_version(void);
+LEY_API int ley_version_number(void);
 
 /* ---- Files that appear whole ----------------------------------------------------------------- */
 

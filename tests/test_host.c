@@ -135,6 +135,19 @@ static void test_sizes_in_words(void **state)
     assert_string_equal(error.message, "out of memory: 3.0 GiB for the map");
 }
 
+/* The header's numbers, its text and the library say the same. */
+static void test_version(void **state)
+{
+    (void)state;
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d.%d", LEY_VERSION_MAJOR, LEY_VERSION_MINOR, LEY_VERSION_PATCH);
+    assert_string_equal(text, LEY_VERSION);
+    assert_string_equal(ley_version(), LEY_VERSION);
+    assert_int_equal(ley_version_number(), LEY_VERSION_NUMBER);
+    assert_int_equal(LEY_VERSION_AS_NUMBER(1, 2, 3), 10203);
+    assert_true(LEY_VERSION_AS_NUMBER(1, 0, 0) > LEY_VERSION_AS_NUMBER(0, 99, 99));
+}
+
 static void assert_lattice_refused(int64_t n_x, int64_t n_y, int64_t n_z, double h_A, double origin_A)
 {
     const ley_lattice l = {{origin_A, 0, 0}, LEY_STEPS(h_A, h_A, h_A), {n_x, n_y, n_z}};
@@ -539,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_exponentials_vanish),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_sizes_in_words),
+        cmocka_unit_test(test_version),
         cmocka_unit_test(test_lattices),
         cmocka_unit_test(test_degenerate_steps),
         cmocka_unit_test(test_lattices_that_are_not_orthogonal),

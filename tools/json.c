@@ -112,7 +112,7 @@ json_t *json_begin(const parsed_arguments *arguments)
 {
     json_t *report = there(json_object()), *options = there(json_object());
     json_put(report, "program", json_text("leyden"));
-    json_put(report, "version", json_text(LEY_VERSION));
+    json_put(report, "version", json_text(ley_version()));
     json_put(report, "command", json_text(arguments->command->name));
     if (arguments->command->operand != NULL)
         json_put(report, "operand", json_text(arguments->operand));

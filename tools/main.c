@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         return fail(LEY_ERROR_USAGE, "which command?\nTry 'leyden --help'.");
     const char *word = argv[1];
     if (strcmp(word, "--version") == 0) {
-        puts("leyden " LEY_VERSION);
+        printf("leyden %s\n", ley_version());
         return flush_results(0);
     }
     if (is_plea(word))

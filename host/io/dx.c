@@ -114,7 +114,7 @@ ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, c
     const long long n[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
     char title[64];
     snprintf(title, sizeof title, *units != '\0' ? "POTENTIAL (%s)\n\n" : "POTENTIAL\n\n", units);
-    ley_status status = print(output, error, "# Data from leyden %s\n# \n", LEY_VERSION);
+    ley_status status = print(output, error, "# Data from leyden %s\n# \n", ley_version());
     if (status == LEY_OK)
         status = write_comment(output, title, error);
     if (status == LEY_OK && comment != NULL)
