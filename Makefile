@@ -38,7 +38,9 @@ all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 help:
 	@echo "make           build the command and the libraries in $(BUILD)/"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
-	@echo "make test      install what is missing (as root), build, run all tests"
+	@echo "make test      install what is missing (as root), build, run the tests: about 3 minutes on two cores"
+	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=$(JOBS)"
+	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: about 20 minutes"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
@@ -133,18 +135,22 @@ $(BUILD)/tests/test_faults: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 test: deps
 	@$(BUILD_ALL) check
 
-# The tests alone, without installing anything.
+# The tests alone, without installing anything; tests/run.sh says what TEST_LEVEL is.
 check: all $(tests)
-	@BUILD=$(BUILD) CC='$(CC)' bash tests/run.sh $(tests)
+	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
+
+# What continuous integration runs.
+check-all:
+	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
 
 sanitize:
-	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
 asan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
 ubsan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g' TEST_LEVEL=quick check
 tsan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' check
+	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' TEST_LEVEL=quick check
 
 oclgrind: all
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
@@ -219,4 +225,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo test check sanitize asan ubsan tsan oclgrind offline fuzz examples bench install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo test check check-all sanitize asan ubsan tsan oclgrind offline fuzz examples bench install uninstall clean

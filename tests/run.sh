@@ -1,20 +1,46 @@
 #!/bin/bash
-# Runs all tests, TEST_JOBS programs at a time: BUILD=... CC=... TEST_JOBS=1 run.sh TESTPROGRAM...
-# Prints a line for each, the whole output of one that fails, then once more the first lines of what went wrong there, so that they stand where a
-# long log ends, and last "N passed, M failed" or "N passed, M failed, K skipped": test cases of the programs, and 1 for each script. Exit code 1
-# when anything failed.
+# Runs the tests, several programs at a time: BUILD=... CC=... run.sh TESTPROGRAM...
+#
+#   TEST_LEVEL    quick (also when unset): what everybody waits for; pairwise: every value of each parameter with every value of each
+#                 other one; full: whole products, for hours. support.c reads it for the programs.
+#   TEST_JOBS     how many programs at a time; when unset, as many as there are cores
+#   TEST_LIMIT_S  after which a program counts as hanging
+#   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
+#   TEST_TICK_S   every so often it says what is still running; when unset, 20 s
+#
+# Says first what is to come, then a line for each program when it ends, at the end the output of those that failed, and last
+# "N passed, M failed, K skipped in S": test cases of the programs, and 1 for each script. Exit code 1 when anything failed. Outputs
+# stay in BUILD/test-logs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
-export BUILD CC=${CC:-cc}
-export LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$(realpath -m "$BUILD/cache-test")}
-longest_s=900 preload=
+export BUILD CC=${CC:-cc} TEST_LEVEL=${TEST_LEVEL:-quick}
+jobs_at_once=${TEST_JOBS:-$(nproc)} tick_s=${TEST_TICK_S:-20}
 skipped_code=77
+
+case $TEST_LEVEL in
+quick) limit_s=${TEST_LIMIT_S:-600} ;;
+pairwise) limit_s=${TEST_LIMIT_S:-1200} ;;
+full) limit_s=${TEST_LIMIT_S:-14400} ;;
+*) echo "TEST_LEVEL=$TEST_LEVEL: it is quick, pairwise or full" >&2 && exit 2 ;;
+esac
+
+# What is compiled and measured stays below BUILD: the next run is faster, and the user's own caches are left alone.
+cache=$(realpath -m "$BUILD/cache-test")
+export LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$cache} POCL_CACHE_DIR=${POCL_CACHE_DIR:-$cache/pocl}
+export MESA_SHADER_CACHE_DIR=${MESA_SHADER_CACHE_DIR:-$cache/mesa}
+mkdir -p "$POCL_CACHE_DIR" "$MESA_SHADER_CACHE_DIR"
+logs=$BUILD/test-logs seconds_file=$BUILD/test-seconds-$TEST_LEVEL
+rm -rf "$logs" && mkdir -p "$logs" || exit 2
+scratch=$(mktemp -d)
+
+# ---- Sanitizers --------------------------------------------------------------------------------------------------------
 
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share, test_schedule shares too. test_apbs and test_pqr
 # have no threads and take minutes.
 with_drivers=" test_self_test test_verification test_dcs test_bench_cutoff test_mdh test_cutoff test_cutoff_digits test_cutoff_maps test_device_binning test_cli test_cli_boundary test_cli_cutoff test_cli_outputs test_cuda test_faults test_apbs test_pqr "
+preload='' flavour=''
 case $(basename "$BUILD") in
 asan)
     flavour="the address sanitizer"
@@ -32,17 +58,10 @@ ubsan)
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
     ;;
 tsan) flavour="the thread sanitizer" ;;
-*) flavour="" ;;
 esac
 
 # A second vendor's driver, which is slow; what it computes does not depend on how the host was compiled.
 [ -n "$flavour" ] || export RUSTICL_ENABLE=llvmpipe
-[ -z "$flavour" ] || export TEST_QUICK=1 # fewer of what differs in numbers only, and of what other programs do
-
-passed=0 failed=0 skipped=0
-scratch=$(mktemp -d)
-log=$scratch/log
-trap 'rm -rf "$scratch"' EXIT
 
 # Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name, which tests/lsan.supp goes by. What
 # the tests themselves load and unload lies elsewhere.
@@ -62,121 +81,221 @@ SOURCE
     $CC -shared -fPIC -o "$scratch/keep.so" "$scratch/keep.c" && preload+=:$scratch/keep.so
 fi
 
-say() { printf '%-18s %s\n' "$1" "$2"; }
+# ---- What is to be run -------------------------------------------------------------------------------------------------
 
-# counted WORD: how many tests cmocka says it PASSED, FAILED or SKIPPED.
+# Seconds that programs take alone on two cores, roughly; those that are not here are short. What the last run took counts more.
+declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_cuda]=40 [test_schedule]=40 [test_cli_boundary]=30 [test_mdh]=30
+    [test_cutoff]=30 [oclgrind]=30 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15)
+if [ -r "$seconds_file" ]; then
+    while read -r name taken_s; do expected_s[$name]=${taken_s%.*}; done <"$seconds_file"
+fi
+
+declare -A kind=() command=() code=() seconds=() started=() good=() bad=() left=()
+names=()
+
+# add KIND NAME COMMAND...: KIND is program or script.
+add() {
+    names+=("$2")
+    kind[$2]=$1
+    command[$2]=$(printf '%q ' "${@:3}")
+}
+
+# The kernels under Oclgrind: the longest variants of dcs are not for every day.
+oclgrind='bash tests/oclgrind.sh'
+[ "$TEST_LEVEL" != quick ] || oclgrind="OCLGRIND_VARIANTS='simple local8 tiled8' OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS='halves16 vector4' $oclgrind"
+
+read_back='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3 tests/read_back.py'
+declare -A scripts=(
+    [check_layers]='bash tests/check_layers.sh --self-test'
+    [check_run]='bash tests/check_run.sh'
+    [oclgrind]=$oclgrind
+    [read_back]=$read_back
+    [test_install]='bash tests/test_install.sh'
+)
+# Those that look at the product from outside: not under a sanitizer.
+outer=" oclgrind read_back test_install "
+
+for program in "$@"; do add program "$(basename "$program")" env ${preload:+LD_PRELOAD="$preload"} "$program"; done
+for name in ${TEST_SCRIPTS-check_layers check_run oclgrind read_back test_install}; do
+    [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
+    add script "$name" bash -c "${scripts[$name]}"
+done
+
+# Longest first, so that none of them is left alone at the end.
+mapfile -t names < <(for name in "${names[@]}"; do echo "${expected_s[$name]:-1} $name"; done | sort -k1,1nr -s | cut -d ' ' -f 2)
+
+# Why one does not run here; nothing when it does.
+why_not() {
+    if [ "$(basename "$BUILD")" = tsan ] && [[ $with_drivers == *" $1 "* ]]; then
+        echo "loads drivers, or takes too long, under $flavour"
+    elif [ -n "$flavour" ] && [[ $outer == *" $1 "* ]]; then
+        echo "not under $flavour"
+    fi
+}
+
+# ---- Running -----------------------------------------------------------------------------------------------------------
+
+# duration SECONDS: "45 s", "2 min 5 s".
+duration() {
+    local s=${1%.*}
+    if [ "${s:-0}" -lt 60 ]; then echo "${s:-0} s"; else echo "$((s / 60)) min $((s % 60)) s"; fi
+}
+
+since() { awk "BEGIN {printf \"%.1f\", $EPOCHREALTIME - $1}"; }
+
+ended=0
+say() { printf '[%*d/%d] %-20s %s\n' ${#total} $ended "$total" "$1" "$2"; }
+
+# counted WORD LOG: how many tests cmocka says it PASSED, FAILED or SKIPPED.
 counted() {
-    awk -v word="$1" '$1 == "[" && $2 == word && $5 ~ /^test\(s\)[.,]$/ {n += $4} END {print n + 0}' "$log"
+    awk -v word="$1" '$1 == "[" && $2 == word && $5 ~ /^test\(s\)[.,]$/ {n += $4} END {print n + 0}' "$2"
 }
 
-# timed COMMAND...: runs it into the log; sets code and seconds.
-timed() {
-    local start=$EPOCHREALTIME
-    timeout -k 10 $longest_s "$@" >"$log" 2>&1 </dev/null
-    code=$?
-    seconds=$(awk "BEGIN {printf \"%.1f\", $EPOCHREALTIME - $start}")
-    [ $code != 124 ] || echo "stopped after $longest_s s" >>"$log"
-}
-
-show_failure() {
-    say "$1" "FAILED, exit code $code, $seconds s"
-    sed 's/^/    /' "$log"
-    {
-        say "$1" "FAILED, exit code $code"
-        grep -aE 'ERROR|FAILED|error|stopped after' "$log" | head -n 8 | cut -c 1-200 | sed 's/^/    /'
-    } >"$scratch/$1.failure"
-}
-
-# What runs at the same time leaves what it counts in $scratch/NAME: passed, failed, skipped.
-counts() { echo "$2 $3 $4" >"$scratch/$1.counts"; }
-
-run_program() {
-    local name=$1 good bad left
-    if [ "$(basename "$BUILD")" = tsan ] && [[ $with_drivers == *" $name "* ]]; then
-        counts "$name" 0 0 1
-        say "$name" "skipped: loads drivers, or takes too long, under $flavour"
-        return
-    fi
-    timed env ${preload:+LD_PRELOAD="$preload"} "$2"
-    good=$(counted PASSED) bad=$(counted FAILED) left=$(counted SKIPPED)
+count_program() {
+    local log=$logs/$1.log
+    good[$1]=$(counted PASSED "$log") bad[$1]=$(counted FAILED "$log") left[$1]=$(counted SKIPPED "$log")
     # A program that crashed, or that ran nothing, has failed as a whole.
-    if [ "$bad" = 0 ] && { [ "$code" != 0 ] || [ $((good + left)) = 0 ]; }; then bad=1; fi
-    counts "$name" "$good" "$bad" "$left"
-    if [ "$bad" != 0 ]; then
-        show_failure "$name"
-    else
-        say "$name" "$good passed$([ "$left" = 0 ] || echo ", $left skipped"), $seconds s"
-    fi
+    if [ "${bad[$1]}" = 0 ] && { [ "${code[$1]}" != 0 ] || [ $((good[$1] + left[$1])) = 0 ]; }; then bad[$1]=1; fi
 }
 
-run_script() {
-    local name=$1
-    shift
-    timed "$@"
-    case $code in
-    0)
-        counts "$name" 1 0 0
-        say "$name" "passed, $seconds s"
-        ;;
-    "$skipped_code")
-        counts "$name" 0 0 1
-        say "$name" "skipped: $(sed -n 's/^skipped: //p' "$log" | tail -n 1)"
-        ;;
-    *)
-        counts "$name" 0 1 0
-        show_failure "$name"
-        ;;
+count_script() {
+    good[$1]=0 bad[$1]=0 left[$1]=0
+    case ${code[$1]} in
+    0) good[$1]=1 ;;
+    "$skipped_code") left[$1]=1 ;;
+    *) bad[$1]=1 ;;
     esac
 }
 
-# Scripts that look at the product from outside: not under a sanitizer.
-run_outer_script() {
-    if [ -n "$flavour" ]; then
-        counts "$1" 0 0 1
-        say "$1" "skipped: not under $flavour"
+# judge NAME: what came of one that has ended.
+judge() {
+    local name=$1 log=$logs/$1.log
+    ended=$((ended + 1))
+    # 137: it did not end when asked to.
+    if [ "${code[$name]}" = 124 ] || { [ "${code[$name]}" = 137 ] && [ "${seconds[$name]%.*}" -ge "$limit_s" ]; }; then
+        echo "stopped after $limit_s s: it hangs, or this machine is much too busy (TEST_LIMIT_S)" >>"$log"
+    fi
+    "count_${kind[$name]}" "$name"
+    if [ "${bad[$name]}" != 0 ]; then
+        say "$name" "FAILED, exit code ${code[$name]}, ${seconds[$name]} s"
+    elif [ "${kind[$name]}" = program ]; then
+        say "$name" "${good[$name]} passed$([ "${left[$name]}" = 0 ] || echo ", ${left[$name]} skipped"), ${seconds[$name]} s"
+    elif [ "${left[$name]}" = 1 ]; then
+        say "$name" "skipped: $(sed -n 's/^skipped: //p' "$log" | tail -n 1)"
     else
-        run_script "$@"
+        say "$name" "passed, ${seconds[$name]} s$(sed -n 's/^note: /; /p' "$log" | tr -d '\n')"
     fi
 }
 
-# start FUNCTION NAME ARGUMENTS...: when one of TEST_JOBS places is free. What it says comes out in one piece.
-names=()
-start() {
-    names+=("$2")
-    while [ "$(jobs -rp | wc -l)" -ge "${TEST_JOBS:-1}" ]; do wait -n; done
-    {
-        log=$scratch/$2.log
-        "$@" >"$scratch/$2.says"
-        cat "$scratch/$2.says"
-    } &
+declare -A running=() # processes: their names
+
+# guarded COMMAND: ends when it does, or is ended, with its exit code; how it died stands in its output.
+guarded() {
+    eval "timeout -k 10 $limit_s $1 &"
+    trap "kill $!; exit 143" TERM
+    wait $!
+    exit $?
 }
 
-# The longest first, so that none of them is left alone at the end.
-longest="test_faults test_schedule test_self_test test_cuda test_cli_boundary test_mdh test_cutoff test_apbs test_dcs"
-programs=()
-for name in $longest; do
-    for program in "$@"; do [ "$(basename "$program")" != "$name" ] || programs+=("$program"); done
-done
-for program in "$@"; do [[ " $longest " == *" $(basename "$program") "* ]] || programs+=("$program"); done
+begin() {
+    local name=$1 reason
+    reason=$(why_not "$name")
+    if [ -n "$reason" ]; then
+        good[$name]=0 bad[$name]=0 left[$name]=1 ended=$((ended + 1))
+        say "$name" "skipped: $reason"
+        return
+    fi
+    started[$name]=$EPOCHREALTIME
+    guarded "${command[$name]}" >"$logs/$name.log" 2>&1 </dev/null &
+    running[$!]=$name
+}
 
-start run_script check_layers bash tests/check_layers.sh --self-test
-# The longest; `make oclgrind` runs all variants.
-start run_outer_script oclgrind env OCLGRIND_MDH_VARIANTS="${OCLGRIND_MDH_VARIANTS-tiled8 vector4}" \
-    OCLGRIND_CUTOFF_VARIANTS="${OCLGRIND_CUTOFF_VARIANTS-halves16 vector4}" bash tests/oclgrind.sh
-for program in "${programs[@]}"; do
-    start run_program "$(basename "$program")" "$program"
-done
-start run_outer_script read_back sh -c '[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }
-    exec /usr/bin/python3 tests/read_back.py'
-start run_outer_script test_install bash tests/test_install.sh
-wait
+tell_what_runs() {
+    local pid name
+    printf '    after %s, %d of %d done; running:' "$(duration "$(since "$start")")" $ended "$total"
+    for pid in "${!running[@]}"; do
+        name=${running[$pid]}
+        printf ' %s (%s)' "$name" "$(duration "$(since "${started[$name]}")")"
+    done
+    echo
+}
+
+# finish PROCESS CODE
+finish() {
+    local name=${running[$1]}
+    unset "running[$1]"
+    code[$name]=$2 seconds[$name]=$(since "${started[$name]}")
+    judge "$name"
+}
+
+# await: until one ends, or it is time to say that all is well.
+await() {
+    local pid='' status
+    wait -n -p pid
+    status=$?
+    if [ -n "$pid" ] && [ -n "${running[$pid]-}" ]; then
+        finish "$pid" $status
+        return
+    fi
+    # Bash may forget to tell of one that has ended.
+    for pid in "${!running[@]}"; do
+        kill -0 "$pid" 2>/dev/null && continue
+        wait "$pid"
+        finish "$pid" $?
+    done
+    kill -0 "$ticker" 2>/dev/null && return
+    [ ${#running[@]} = 0 ] || tell_what_runs
+    tick
+}
+
+tick() {
+    sleep "$tick_s" &
+    ticker=$!
+}
+
+leave() {
+    [ ${#running[@]} = 0 ] || kill "${!running[@]}" 2>/dev/null
+    kill "$ticker" 2>/dev/null
+    rm -rf "$scratch"
+}
+ticker=''
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+total=${#names[@]} start=$EPOCHREALTIME
+usual=$([ "$TEST_LEVEL$flavour" != quick ] || echo ", 3 minutes or less on two quiet cores once all is built")
+last=${expected_s[in_all]-}
+echo "$total programs and scripts, $jobs_at_once at a time, level $TEST_LEVEL$usual${last:+; the last run took $(duration "$last")}"
+tick
 for name in "${names[@]}"; do
-    read -r good bad left <"$scratch/$name.counts" || { good=0 bad=1 left=0 && say "$name" "FAILED: it left no result"; }
-    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
+    while [ ${#running[@]} -ge "$jobs_at_once" ]; do await; done
+    begin "$name"
 done
+while [ ${#running[@]} -gt 0 ]; do await; done
 
-cat "$scratch"/*.failure 2>/dev/null
+# ---- What came of it ---------------------------------------------------------------------------------------------------
+
+passed=0 failed=0 skipped=0 failures=()
+for name in "${names[@]}"; do
+    passed=$((passed + good[$name])) failed=$((failed + bad[$name])) skipped=$((skipped + left[$name]))
+    [ "${bad[$name]}" = 0 ] || failures+=("$name")
+done
+for name in "${failures[@]}"; do
+    printf '\n---- %s: FAILED, exit code %s\n' "$name" "${code[$name]}"
+    sed 's/^/    /' "$logs/$name.log"
+done
+# Once more the first lines of what went wrong there, so that they stand where a long log ends.
+for name in "${failures[@]}"; do
+    printf '\n%s: FAILED, exit code %s; its output: %s\n' "$name" "${code[$name]}" "$logs/$name.log"
+    grep -aE 'ERROR|FAILED|error|stopped after' "$logs/$name.log" | head -n 8 | cut -c 1-200 | sed 's/^/    /'
+done
+in_all=$(since "$start")
+if [ $failed = 0 ]; then
+    for name in "${!seconds[@]}"; do echo "$name ${seconds[$name]}"; done >"$seconds_file"
+    echo "in_all $in_all" >>"$seconds_file"
+fi
 printf '%d passed, %d failed' $passed $failed
 [ $skipped = 0 ] || printf ', %d skipped' $skipped
-echo
+echo " in $(duration "$in_all")"
 [ $failed = 0 ]

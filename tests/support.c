@@ -23,9 +23,21 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
     _fail(file, line);
 }
 
+support_level support_get_level(void)
+{
+    const char *level = getenv("TEST_LEVEL");
+    if (level == NULL || strcmp(level, "quick") == 0)
+        return SUPPORT_QUICK;
+    if (strcmp(level, "pairwise") != 0 && strcmp(level, "full") != 0) {
+        fprintf(stderr, "TEST_LEVEL=%s: it is quick, pairwise or full\n", level);
+        exit(2);
+    }
+    return strcmp(level, "full") == 0 ? SUPPORT_FULL : SUPPORT_PAIRWISE;
+}
+
 bool support_is_quick(void)
 {
-    return getenv("TEST_QUICK") != NULL;
+    return support_get_level() == SUPPORT_QUICK;
 }
 
 static double uniform(unsigned *state)

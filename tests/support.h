@@ -21,7 +21,10 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
  * of a 0.5 A lattice. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
 
-/* Whether fewer cases will do, where instruments make everything slow: run.sh sets TEST_QUICK. */
+/* How much of what tests vary is tried, from TEST_LEVEL (run.sh): what everybody waits for, also
+ * when it is unset; every pair of values; everything. */
+typedef enum support_level { SUPPORT_QUICK, SUPPORT_PAIRWISE, SUPPORT_FULL } support_level;
+support_level support_get_level(void);
 bool support_is_quick(void);
 
 /* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */

@@ -1,0 +1,46 @@
+#!/bin/bash
+# All that can be checked without a card: every program at TEST_LEVEL=pairwise with all kernels under Oclgrind, the sanitizers, every
+# kernel for every architecture, the fuzzers. MAKE=... check_all.sh, from `make check-all`. Goes on after a part that fails; ends with
+# a table of all of them and exit code 1 when one failed.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+make=${MAKE:-make --no-print-directory -j$(nproc)}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+table=() failed=0 start=$SECONDS
+
+# part NAME MINUTES COMMAND...: minutes on two quiet cores.
+part() {
+    local name=$1 minutes=$2 began=$SECONDS code
+    shift 2
+    echo "== $name: about $minutes min on two quiet cores"
+    "$@"
+    code=$?
+    [ $code = 0 ] || failed=$((failed + 1))
+    table+=("$(printf '%-34s %5d s  %s' "$name" $((SECONDS - began)) "$([ $code = 0 ] && echo passed || echo "FAILED, exit code $code")")")
+}
+
+# The fuzzers run on one core, the compilers beside them on the other one.
+offline_and_fuzzers() {
+    local code=0
+    $make build/tests/offline_specs build/tests/offline_nvrtc || return
+    $make offline >"$scratch/offline.log" 2>&1 &
+    FUZZ_SECONDS=${FUZZ_SECONDS:-10} $make fuzz || code=1
+    wait $! || code=1
+    cat "$scratch/offline.log"
+    return $code
+}
+
+$make deps EXTRA=extra || exit 1
+# What cannot be had, a package or a wheel, is a line in the log and no failure; a kernel that does not compile is one.
+sh tests/install_packages.sh packages.txt offline || echo "skipped: packages for make offline cannot be installed"
+part "the tests, in pairs" 8 $make check TEST_LEVEL="${TEST_LEVEL:-pairwise}"
+part "address and undefined behaviour" 5 $make sanitize
+part "threads" 2 $make tsan
+part "other architectures, fuzzers" 4 offline_and_fuzzers
+printf '\n'
+printf '%s\n' "${table[@]}"
+echo "in all $(((SECONDS - start) / 60)) min $(((SECONDS - start) % 60)) s"
+[ $failed = 0 ]

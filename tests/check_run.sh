@@ -1,0 +1,90 @@
+#!/bin/bash
+# Does run.sh notice what it is there for? Programs of a line or two, good and bad, run under it.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+top=$(mktemp -d)
+trap 'rm -rf "$top"' EXIT
+unset TEST_LEVEL TEST_LIMIT_S TEST_SCRIPTS LEYDEN_CACHE_DIR POCL_CACHE_DIR MESA_SHADER_CACHE_DIR
+failures=0
+
+# program NAME TEXT: a test program of this shell text.
+program() { printf '#!/bin/bash\n%s\n' "$2" >"$top/$1" && chmod +x "$top/$1"; }
+
+# run NAME=VALUE... NAME...: runs these programs into $top/output; sets code.
+run() {
+    local settings=() programs=() word
+    for word; do case $word in *=*) settings+=("$word") ;; *) programs+=("$top/$word") ;; esac; done
+    env BUILD="$top/build" TEST_SCRIPTS= TEST_JOBS=2 "${settings[@]}" bash tests/run.sh "${programs[@]}" >"$top/output" 2>&1
+    code=$?
+}
+
+# expect CODE PATTERN...: the last run's exit code, and lines that it must have printed.
+expect() {
+    local wanted=$1 pattern
+    shift
+    [ $code = "$wanted" ] || { echo "exit code $code in place of $wanted:" && cat "$top/output" && failures=$((failures + 1)); }
+    for pattern; do
+        grep -qE -- "$pattern" "$top/output" || { echo "not said: $pattern" && cat "$top/output" && failures=$((failures + 1)); }
+    done
+}
+
+# in_order FIRST SECOND: lines of the last output.
+in_order() {
+    awk -v first="$1" -v second="$2" '$0 ~ first {f = NR} $0 ~ second && !s {s = NR} END {exit !(f && s && f < s)}' "$top/output" ||
+        { echo "not in this order: $1, $2" && cat "$top/output" && failures=$((failures + 1)); }
+}
+
+program good 'echo "[  PASSED  ] 2 test(s)."'
+program partly 'echo "[  PASSED  ] 1 test(s)."; echo "[  SKIPPED ] 3 test(s), listed below:"'
+program bad 'echo "first the reason"; echo "[  ERROR   ] --- 1 != 2"; echo "[  FAILED  ] 2 test(s), listed below:"; exit 2'
+program crash 'echo "[  PASSED  ] 1 test(s)."; kill -SEGV $$'
+program silent 'exit 0'
+program hang 'echo "so far so good"; sleep 1000'
+program level 'echo "[  PASSED  ] 1 test(s)."; [ "$TEST_LEVEL" = "$WANTED" ]'
+# Two that end only side by side.
+program left "touch $top/left.is; until [ -e $top/right.is ]; do sleep 0.05; done; echo '[  PASSED  ] 1 test(s).'"
+program right "touch $top/right.is; until [ -e $top/left.is ]; do sleep 0.05; done; echo '[  PASSED  ] 1 test(s).'"
+
+run good partly
+expect 0 '^2 programs and scripts, 2 at a time, level quick, ' '^\[./2\] good +2 passed, [0-9.]+ s$' \
+    '^\[./2\] partly +1 passed, 3 skipped, ' '^3 passed, 0 failed, 3 skipped in [0-9]+ s$'
+run good bad crash silent partly
+expect 1 '^\[./5\] bad +FAILED, exit code 2, ' '^\[./5\] crash +FAILED, exit code 139, ' '^\[./5\] silent +FAILED, exit code 0, ' \
+    '^    first the reason$' '^bad: FAILED, exit code 2; ' '^4 passed, 4 failed, 3 skipped in '
+in_order '^\[5/5\]' '^---- bad: FAILED' # outputs stand at the end
+run TEST_LIMIT_S=2 TEST_TICK_S=1 hang good
+expect 1 '^\[2/2\] hang +FAILED, exit code 124, ' 'stopped after 2 s: it hangs' '^    after .*, 1 of 2 done; running: hang \([0-9]+ s\)$' \
+    '^    so far so good$' '^2 passed, 1 failed in '
+run TEST_LIMIT_S=600 TEST_JOBS=2 left right
+expect 0 '^2 passed, 0 failed in '
+[ -d "$top/build/cache-test" ] || { echo "no cache below BUILD" && failures=$((failures + 1)); }
+run WANTED=quick level
+expect 0
+run TEST_LEVEL=pairwise WANTED=pairwise level
+expect 0 'level pairwise$'
+run TEST_LEVEL=thorough level
+expect 2 '^TEST_LEVEL=thorough: it is quick, pairwise or full$'
+run TEST_SCRIPTS=nonsense good
+expect 2 '^TEST_SCRIPTS: there is no nonsense$'
+
+# What took longest the last time comes first.
+printf 'partly 40.2\ngood 3.0\nin_all 99.5\n' >"$top/build/test-seconds-quick"
+run TEST_JOBS=1 good partly
+expect 0 'the last run took 1 min 39 s$' '^\[1/2\] partly' '^\[2/2\] good'
+printf 'good 40.2\npartly 3.0\nin_all 9\n' >"$top/build/test-seconds-quick"
+run TEST_JOBS=1 partly good
+expect 0 '^\[1/2\] good' '^\[2/2\] partly'
+
+# Whoever ends it ends what it runs.
+env BUILD="$top/build" TEST_SCRIPTS= bash tests/run.sh "$top/hang" >"$top/output" 2>&1 &
+runner=$!
+until grep -q 'so far' "$top/build/test-logs/hang.log" 2>/dev/null; do sleep 0.05; done
+child=$(pgrep -f "^/bin/bash $top/hang$")
+kill $runner
+wait $runner
+code=$?
+expect 143
+for _ in $(seq 200); do kill -0 "$child" 2>/dev/null || break; sleep 0.05; done
+[ -n "$child" ] && ! kill -0 "$child" 2>/dev/null || { echo "left behind: process $child" && failures=$((failures + 1)); }
+
+[ $failures = 0 ] && echo "run.sh notices what it should"
