@@ -35,9 +35,9 @@
 #define ITEMS (LEY_WIDTH == 1 ? LEY_LX * LEY_LY * LEY_LZ : 1)
 
 #if LEY_TABLE == LEY_ATOMS_CONSTANT
-#define TABLE_SPACE __constant
+#define CONSTANT_SPACE __constant
 #else
-#define TABLE_SPACE __global
+#define CONSTANT_SPACE __global
 #endif
 
 #if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
@@ -114,7 +114,7 @@ typedef struct {
 
 /* What is in global memory. */
 typedef struct {
-    TABLE_SPACE const int4 *table;
+    CONSTANT_SPACE const int4 *table;
     int n_table;
     __global const atom *slots;
     __global const float2 *more;
@@ -740,10 +740,7 @@ LEY_FN void store(const points *p, __global float *gm_phi)
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_LZ)))
-void cutoff(TABLE_SPACE const int4 *restrict gm_table, int n_table, __global const int2 *restrict gm_homes, int first_region,
-            __global const atom *restrict gm_slots, __global const float2 *restrict gm_more, __global const int *restrict gm_extra,
-            int has_extra, atom step, atom side, atom limits, atom series, int n_close, atom fringe, __global float *restrict gm_phi)
+LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_LZ) cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 {
     const int regions_x = get_num_groups(0), regions_y = get_num_groups(1);
     const int2 home_x = gm_homes[get_group_id(0)], home_y = gm_homes[regions_x + get_group_id(1)],

@@ -166,14 +166,14 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 }
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT
-#define ATOM_SPACE __constant
+#define CONSTANT_SPACE __constant
 #else
-#define ATOM_SPACE __global
+#define CONSTANT_SPACE __global
 #endif
 
 #if LEY_ATOMS == LEY_ATOMS_CONSTANT || LEY_ATOMS == LEY_ATOMS_GLOBAL
 /* Every work-item reads every atom where it lies. */
-LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *atoms, int n_atoms)
+LEY_FN void sum_atoms(points *p, CONSTANT_SPACE const stored_atom *atoms, int n_atoms)
 {
     for (int j = 0; j < n_atoms; j++) {
         const atom a = relative(p, atoms[j]);
@@ -186,7 +186,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *atoms, int n_atom
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
 /* The work-group brings a tile of atoms into local memory, with dz^2 in place of z. A near atom is staged without its
  * charge and marked in a bit set, which keeps their order, and so the sum, the same from run to run. */
-LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_atoms,
+LEY_FN void sum_atoms(points *p, CONSTANT_SPACE const stored_atom *gm_atoms, int n_atoms,
                       __local atom *sm_tile, __local volatile uint *sm_near)
 {
     const int item = get_local_id(1) * LEY_WG_X + get_local_id(0);
@@ -224,7 +224,7 @@ LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_a
 /* One work-item, for CPU devices: it lays a tile of atoms out as dy^2 + dz^2 of each of its rows, once for all its
  * columns; the inner loop then broadcasts one number a row. Sums of a tile are added to the running sums as a whole,
  * which also keeps float sums short. Near atoms are staged without charge, and listed. */
-LEY_FN void sum_atoms(points *p, ATOM_SPACE const stored_atom *gm_atoms, int n_atoms)
+LEY_FN void sum_atoms(points *p, CONSTANT_SPACE const stored_atom *gm_atoms, int n_atoms)
 {
     scalar x[LEY_TILE], q[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
 #if PLACED
@@ -294,9 +294,7 @@ LEY_FN void store(points *p, __global real *gm_sum, __global real *gm_carry, siz
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(LEY_WG_X, LEY_WG_Y, 1)))
-void dcs(ATOM_SPACE const stored_atom *restrict gm_atoms, int first_atom, int n_atoms, int first_plane, atom step,
-         int accumulate, __global real *restrict gm_phi)
+LEY_KERNEL_OF(LEY_WG_X, LEY_WG_Y, 1) dcs(LEY_PARAMETERS(LEY_DCS_ARGUMENTS))
 {
     const int vector_x = get_group_id(0) * LEY_UX * LEY_WG_X, row = get_group_id(1) * TILE_Y;
     const int plane = first_plane + (int)get_group_id(2), item_x = get_local_id(0), item_y = get_local_id(1);

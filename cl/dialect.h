@@ -1,12 +1,52 @@
-/* OpenCL C's names for what pair.h and the kernels compute with, by LEY_SUM and LEY_WIDTH:
- * `scalar` one number, `real` LEY_WIDTH of them, `atom` {x, y, z, q}; LEY_LOAD takes LEY_WIDTH scalars from an array. */
+/* The words that kernels are written in, for OpenCL C; kernels_cuda/dialect.cuh has the same
+ * ones for CUDA C. What both languages read has no word that only one of them knows; what is for
+ * vectors, X_vectors.h, is for OpenCL C alone.
+ *
+ *   scalar, real, atom    one number, LEY_WIDTH of them, {x, y, z, q}: float or double by
+ *                         LEY_SUM
+ *   LEY_KERNEL            qualifies a kernel
+ *   LEY_KERNEL_OF(x, y, z)  one whose work-groups have x, y, z work-items
+ *   LEY_PARAMETERS(list)  a kernel's parameters, from a list of arguments.h. Where that says
+ *                         CONSTANT, the kernel defines CONSTANT_SPACE beforehand, as
+ *                         LEY_CONSTANT or LEY_GLOBAL
+ *   LEY_FN                qualifies any other function
+ *   LEY_GLOBAL, LEY_CONSTANT, LEY_LOCAL  qualify what a pointer points to
+ *   LEY_LOCAL_VARIABLE    qualifies a kernel's variable in local memory
+ *   LEY_CONSTANT_SYMBOL(type)  makes what CUDA needs for constant memory: a symbol, which the
+ *                              back
+ *                         end fills before a launch
+ *   LEY_IN_CONSTANT(buffer)  where the CONSTANT argument then lies
+ *   LEY_BARRIER()         of the work-group; LEY_BARRIER_OF(items): of one of so many work-items
+ *   LEY_LOCAL_ID(d)       a work-item's number in its group; LEY_LOCAL_SIZE(d): how many these
+ *                         are
+ *   LEY_GROUP_ID(d)       the number of its group; LEY_GROUPS(d): how many there are
+ *   LEY_GLOBAL_ID(d)      its number among all work-items; LEY_GLOBAL_SIZE(d): how many these
+ *                         are
+ *   LEY_ATOM, LEY_INT4, LEY_FLOAT4  make what they are called from four numbers
+ *   LEY_ADD_ATOM(sum, a)  adds all four numbers; LEY_SCALED_ATOM(a, factor): multiplied
+ *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
+ *   LEY_CLAMP(x, low, high)  of ints
+ *   LEY_LOWEST_BIT(bits)  the number of the lowest bit that is set
+ *   LEY_AS_FLOAT(i)       the float of these bits
+ *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more
+ *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file
+ *                              that
+ *                         begins with LEY_NO_CONTRACTION
+ *   LEY_LANES             the numbers 0, 1, 2, ... of a real; LEY_LOAD: a real from an array of
+ *                         scalars
+ *   LEY_SATURATE(x)       x limited to [0, 1]; defined only where that costs nothing
+ *   ley_unscaled_root, ley_exp2  1/sqrt and 2^x by the recipes LEY_ROOT and LEY_EXP
+ *   UNROLL                before a loop of constant length */
 #ifndef LEY_DIALECT_H
 #define LEY_DIALECT_H
 
+#include "arguments.h"
 #include "spec.h"
 
 #define LEY_PASTE_(a, b) a##b
 #define LEY_PASTE(a, b) LEY_PASTE_(a, b)
+
+/* ---- Types ----------------------------------------------------------------------------------- */
 
 #if LEY_SUM == LEY_SPEC_SUM_DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -36,24 +76,84 @@
 #endif
 typedef LEY_PASTE(scalar, 4) atom;
 
-/* Neither static nor always_inline: with either one PoCL 5 breaks off while it compiles the kernels. AMD's linker, though, wants a
- * definition of what the compiler did not inline, which C99's inline does not give. */
+#define LEY_ATOM(x, y, z, w) ((atom)(x, y, z, w))
+#define LEY_INT4(x, y, z, w) ((int4)(x, y, z, w))
+#define LEY_FLOAT4(x, y, z, w) ((float4)(x, y, z, w))
+#define LEY_ADD_ATOM(sum, a) (sum) += (a)
+#define LEY_SCALED_ATOM(a, factor) ((a) * (factor))
+
+/* ---- Kernels and work-items ------------------------------------------------------------------ */
+
+/* Neither static nor always_inline: with either one PoCL 5 breaks off while it compiles the
+ * kernels. AMD's linker, though, wants a definition of what the compiler did not inline, which
+ * C99's inline does not give. */
 #ifdef __AMDGCN__
 #define LEY_FN static inline
 #else
 #define LEY_FN inline
 #endif
 #define UNROLL _Pragma("unroll")
+
+#define LEY_KERNEL __kernel void
+#define LEY_KERNEL_OF(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void
+
+#define LEY_PARAMETERS(list) list(LEY_FIRST_PARAMETER, LEY_NEXT_PARAMETER)
+#define LEY_FIRST_PARAMETER(kind, type, name) LEY_PARAMETER_##kind(type, name)
+#define LEY_NEXT_PARAMETER(kind, type, name) , LEY_PARAMETER_##kind(type, name)
+#define LEY_PARAMETER_CONSTANT(type, name) CONSTANT_SPACE const type *restrict name
+#define LEY_PARAMETER_READ(type, name) __global const type *restrict name
+#define LEY_PARAMETER_WRITE(type, name) __global type *restrict name
+#define LEY_PARAMETER_INT(type, name) type name
+#define LEY_PARAMETER_VALUE(type, name) type name
+
+#define LEY_GLOBAL __global
+#define LEY_CONSTANT __constant
+#define LEY_LOCAL __local
+#define LEY_LOCAL_VARIABLE __local
+#define LEY_CONSTANT_SYMBOL(type)
+#define LEY_IN_CONSTANT(buffer) buffer
+
+#define LEY_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define LEY_BARRIER_OF(items) LEY_BARRIER()
+#define LEY_LOCAL_ID(d) get_local_id(d)
+#define LEY_LOCAL_SIZE(d) get_local_size(d)
+#define LEY_GROUP_ID(d) get_group_id(d)
+#define LEY_GROUPS(d) get_num_groups(d)
+#define LEY_GLOBAL_ID(d) get_global_id(d)
+#define LEY_GLOBAL_SIZE(d) get_global_size(d)
+
+#define LEY_ATOMIC_OR(p, bits) atomic_or(p, bits)
+#define LEY_ATOMIC_ADD(p, n) atomic_add(p, n)
+#define LEY_ATOMIC_EXCHANGE(p, n) atomic_xchg(p, n)
+
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
+
 #define LEY_MAX(a, b) fmax(a, b)
 #define LEY_MIN(a, b) fmin(a, b)
+#define LEY_ABS(x) fabs(x)
+#define LEY_RSQRT(x) rsqrt(x)
 #define LEY_DIVIDE(a, b) ((a) / (b))
+#define LEY_CLAMP(x, low, high) clamp(x, low, high)
+#define LEY_LOWEST_BIT(bits) (31 - (int)clz((bits) & -(bits)))
+#define LEY_AS_FLOAT(i) as_float(i)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)
 #define LEY_AS_REAL(i) LEY_PASTE(as_float, LEY_BITS_SUFFIX)(i)
 #define LEY_ADD_EXPONENT(bits, n) ((bits) + ((n) << 23))
 #endif
 
-/* What a user's pair function is made of: see host/expression.h. */
+/* Also by compilers that do not heed the pragma. */
+#define LEY_NO_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")
+#if LEY_SUM == LEY_SPEC_SUM_DOUBLE
+#define LEY_ROUNDED_PRODUCT(a, b) ley_rounded_product(a, b)
+LEY_FN scalar ley_rounded_product(scalar a, scalar b)
+{
+    volatile scalar product = a * b;
+    return product;
+}
+#endif
+
+/* What a user's pair function is made of: see host/core/expression.h. */
 #define LEY_REAL(x) ((real)(x##f))
 #define LEY_F_EXP(x) exp(x)
 #define LEY_F_LOG(x) log(x)
@@ -69,6 +169,8 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_F_POW(x, y) pow(x, y)
 
 #include "pair.h"
+
+/* ---- Recipes --------------------------------------------------------------------------------- */
 
 /* 1/sqrt(x) times 1/LEY_ROOT_SCALE, by the recipe LEY_ROOT. */
 #if LEY_ROOT == LEY_ROOT_STANDARD
@@ -107,6 +209,24 @@ LEY_FN real ley_unscaled_root(real x)
     __asm("vrsqrt14ps %1, %0" : "=v"(y) : "v"(x));
     return y * (3.0f - x * (y * y));
 }
+#endif
+
+/* 2^x by the recipe LEY_EXP. */
+#ifdef LEY_EXP
+#if LEY_EXP == LEY_EXP_STANDARD
+LEY_FN real ley_exp2(real x) { return exp2(x); }
+#elif LEY_EXP == LEY_EXP_NATIVE
+LEY_FN real ley_exp2(real x) { return native_exp2(x); }
+#elif LEY_EXP == LEY_EXP_POLYNOMIAL
+#define ley_exp2 ley_polynomial_exp2
+#elif LEY_EXP == LEY_EXP_PTX
+LEY_FN real ley_exp2(real x)
+{
+    real y;
+    __asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#endif
 #endif
 
 #endif

@@ -2,21 +2,20 @@
  *
  *     gm_out[i] = f(f(... f(gm_in[i]))),  f(x) = 2^-x, `times` times
  *
- * Once: the error. Often: nothing but exponentials, CHAINS independent ones a work-item; x runs to the fixed point 0.64. gm_in, gm_out:
- * [CHAINS][global size]; gm_in between 0 and 125. */
+ * Once: the error. Often: nothing but exponentials, CHAINS independent ones per work-item; x
+ * runs to the fixed point 0.64. gm_in, gm_out: [CHAINS][global size]; gm_in between 0 and 125. */
 #include "dialect.h"
-#include "exp2.h"
 
 #define CHAINS 8
 
-__kernel void exps(__global const real *restrict gm_in, int times, __global real *restrict gm_out)
+LEY_KERNEL exps(LEY_PARAMETERS(LEY_EXPS_ARGUMENTS))
 {
-    const size_t item = get_global_id(0), items = get_global_size(0);
+    const size_t item = LEY_GLOBAL_ID(0), items = LEY_GLOBAL_SIZE(0);
     real x[CHAINS];
     for (int k = 0; k < CHAINS; k++)
         x[k] = gm_in[k * items + item];
     for (int t = 0; t < times; t++) {
-        _Pragma("unroll") for (int k = 0; k < CHAINS; k++)
+        UNROLL for (int k = 0; k < CHAINS; k++)
             x[k] = ley_exp2(-x[k]);
     }
     for (int k = 0; k < CHAINS; k++)

@@ -1,30 +1,32 @@
-/* Slots of bins from lists of atoms, in the order of the atoms' index, whatever the lists' order: what host/binning.c makes, to the bit.
+/* Slots of bins from lists of atoms, in the order of the atoms' index, whatever the lists'
+ * order: what host/layout/binning.c makes, to the bit.
  *
  * gm_count    [bins] atoms of each bin
  * gm_head     [bins] 1 + the first atom of the bin's list; 0: it has none
  * gm_next     [atoms] 1 + the list's next atom; 0: there is none
  * gm_records  [atoms] {x, y, z, q}, what goes into a slot
- * gm_extra    [bins + 1] bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]; read only where a bin has more atoms than slots
+ * gm_extra    [bins + 1] bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]; read only
+ *             where a bin has more atoms than slots
  * bins, depth  bins, and slots of each
  * far         what unused slots hold
  * gm_slots    [bins and those in which they go on][depth]
  *
- * A work-item has a bin. It goes through the list for the next SORTED atoms by index, which it keeps sorted in registers, until it has
- * all: once or twice for most bins. Global size: bins, rounded up to work-groups. */
+ * A work-item has a bin. It goes through the list for the next SORTED atoms by index, which it
+ * keeps sorted in registers, until it has all: once or twice for most bins. Global size: bins,
+ * rounded up to work-groups. */
 #include "dialect.h"
 
 #define SORTED 8
 #define NONE 0x7fffffff
 
-__kernel void fill_bins(__global const int *restrict gm_count, __global const int *restrict gm_head, __global const int *restrict gm_next,
-                        __global const atom *restrict gm_records, __global const int *restrict gm_extra, int bins, int depth, atom far,
-                        __global atom *restrict gm_slots)
+LEY_KERNEL fill_bins(LEY_PARAMETERS(LEY_FILL_BINS_ARGUMENTS))
 {
-    const size_t bin = get_global_id(0);
+    const size_t bin = LEY_GLOBAL_ID(0);
     if (bin >= (size_t)bins)
         return;
-    const int count = gm_count[bin], head = gm_head[bin], room = max((count + depth - 1) / depth, 1) * depth;
-    __global atom *gm_own = gm_slots + bin * depth, *gm_more = gm_own;
+    const int count = gm_count[bin], head = gm_head[bin];
+    const int room = max((count + depth - 1) / depth, 1) * depth;
+    LEY_GLOBAL atom *gm_own = gm_slots + bin * depth, *gm_more = gm_own;
     if (count > depth)
         gm_more = gm_slots + (size_t)gm_extra[bin] * depth;
     int last = -1;

@@ -27,7 +27,6 @@
 #error "the specification is incomplete: see LEY_MDH_KEYS in spec.h"
 #endif
 #include "dialect.h"
-#include "exp2.h"
 #include "sum.h"
 
 /* Keeps 1/sqrt finite where a point and an atom coincide but for rounding. */
@@ -342,10 +341,7 @@ typedef struct {
     int unused[2];
 } segment;
 
-__kernel __attribute__((reqd_work_group_size(LEY_WG, 1, 1)))
-void mdh(__global const placed *restrict gm_atoms, int first_atom, int n_atoms, int part_atoms,
-         __global const int4 *restrict gm_places, int n_places, atom step, atom step_low, int accumulate,
-         __global real *restrict gm_parts, int part_values)
+LEY_KERNEL_OF(LEY_WG, 1, 1) mdh(LEY_PARAMETERS(LEY_MDH_ARGUMENTS))
 {
     const int group = get_group_id(0), part = get_group_id(1);
     points p;

@@ -1,17 +1,18 @@
-/* Fused multiply-adds, `times` a chain, for the device's own limit: x <- 0.5 x + 1 runs to 2. gm_out: [CHAINS][global size]. */
+/* Fused multiply-adds, `times` per chain, for the device's own limit: x <- 0.5 x + 1 runs to 2.
+ * gm_out: [CHAINS][global size]. */
 #include "dialect.h"
 
 #define CHAINS 16
 
-__kernel void multiply_adds(__global const real *restrict gm_in, int times, __global real *restrict gm_out)
+LEY_KERNEL multiply_adds(LEY_PARAMETERS(LEY_MULTIPLY_ADDS_ARGUMENTS))
 {
-    const size_t item = get_global_id(0), items = get_global_size(0);
+    const size_t item = LEY_GLOBAL_ID(0), items = LEY_GLOBAL_SIZE(0);
     const real a = gm_in[0], b = gm_in[1]; /* unknown to the compiler, so that it cannot fold the loop */
     real x[CHAINS];
     for (int k = 0; k < CHAINS; k++)
         x[k] = gm_in[k * items + item];
     for (int t = 0; t < times; t++) {
-        _Pragma("unroll") for (int k = 0; k < CHAINS; k++)
+        UNROLL for (int k = 0; k < CHAINS; k++)
             x[k] = a * x[k] + b;
     }
     for (int k = 0; k < CHAINS; k++)

@@ -1,10 +1,9 @@
-/* What a work-item of reference.cl sums, for OpenCL C and CUDA C; a dialect header and terms.h come first.
- *
- * LEY_GLOBAL qualifies a pointer to global memory. */
+/* What a work-item of reference.cl sums, for OpenCL C and CUDA C; a dialect header and terms.h
+ * come first. */
 #ifndef LEY_REFERENCE_SUM_H
 #define LEY_REFERENCE_SUM_H
 
-/* The judge's sum at a point; see reference_value of host/reference.h. */
+/* The judge's sum at a point; see reference_value of host/judge/reference.h. */
 typedef struct {
     double value, absolute, lower, higher;
 } reference_sum;
@@ -23,7 +22,8 @@ LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
 }
 
 #if LEY_TERM == LEY_TERM_DCS || LEY_TERM == LEY_TERM_MDH
-LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
+LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell,
+                     atom limits)
 {
     const double x = point.x - a.x, y = point.y - a.y, z = point.z - a.z;
     const ley_term term = term_of(a, R, eps, sqrt(x * x + y * y + z * z), limits);
@@ -60,9 +60,10 @@ LEY_FN void add_pair(reference_sum *sum, atom a, double R, double eps, double r,
         add_change(sum, counts ? -term.value : term.value);
 }
 
-/* The atom and its images in reach. gm_cell, for each axis i: {vector i, -}, {dual vector i, how many times the vector reaches;
- * negative: not periodic along it}. */
-LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
+/* The atom and its images in reach. gm_cell, for each axis i: {vector i, -}, {dual vector i, how
+ * many times the vector reaches; negative: not periodic along it}. */
+LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell,
+                     atom limits)
 {
     const double dx = point.x - a.x, dy = point.y - a.y, dz = point.z - a.z;
     double low[3], high[3];
@@ -85,9 +86,10 @@ LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom poin
 }
 #endif
 
-/* Every step-th of n atoms, from `first` on. gm_more: {R, eps} of each; read only where terms have them. */
-LEY_FN reference_sum sum_atoms(LEY_GLOBAL const atom *gm_atoms, LEY_GLOBAL const double *gm_more, int first, int n, int step,
-                               atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
+/* Every step-th of n atoms, from `first` on. gm_more: {R, eps} of each; read only where terms
+ * have them. */
+LEY_FN reference_sum sum_atoms(LEY_GLOBAL const atom *gm_atoms, LEY_GLOBAL const double *gm_more, int first, int n,
+                               int step, atom point, LEY_GLOBAL const atom *gm_cell, atom limits)
 {
     reference_sum sum = {0, 0, 0, 0};
     for (int j = first; j < n; j += step) {

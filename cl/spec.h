@@ -1,8 +1,9 @@
-/* What a kernel is specialised by: read by the kernels and by the host code that packs their arguments.
+/* What a kernel is specialised by: read by the kernels and by the host code that packs their
+ * arguments.
  *
- * A specification is a set of -D values. Its keys stand here once: LEY_DCS_KEYS gives the host its struct
- * fields and the -D options that it writes, the kernel its constants. Preprocessor only, so that
- * C11, OpenCL C and CUDA C read the same lines. */
+ * A specification is a set of -D values. Its keys stand here once: LEY_DCS_KEYS gives the host
+ * its struct fields and the -D options that it writes, the kernel its constants. Preprocessor
+ * only, so that C11, OpenCL C and CUDA C read the same lines. */
 #ifndef LEY_SPEC_H
 #define LEY_SPEC_H
 
@@ -11,7 +12,8 @@
 #define LEY_SPEC_SUM_COMPENSATED 1 /* float terms, Kahan's compensated float sum */
 #define LEY_SPEC_SUM_DOUBLE 2      /* double atoms, terms and sum */
 
-/* LEY_ROOT: the recipe for 1/sqrt(x). roots.cl measures the error and the rate of each on the device. */
+/* LEY_ROOT: the recipe for 1/sqrt(x). roots.cl measures the error and the rate of each on the
+ * device. */
 #define LEY_ROOT_STANDARD 0   /* rsqrt(), at most 2 ulp */
 #define LEY_ROOT_RECIPROCAL 1 /* 1/sqrt() */
 #define LEY_ROOT_NATIVE 2     /* native_rsqrt(), error unknown until measured */
@@ -28,19 +30,21 @@
 #define LEY_EXP_COUNT 4
 
 /* LEY_ATOMS: where a kernel reads its atoms. */
-#define LEY_ATOMS_CONSTANT 0 /* streamed from constant memory, a batch a launch */
+#define LEY_ATOMS_CONSTANT 0 /* streamed from constant memory, one batch per launch */
 #define LEY_ATOMS_GLOBAL 1   /* streamed from global memory */
 #define LEY_ATOMS_LOCAL 2    /* staged through local memory by the work-group, LEY_TILE at a time */
 #define LEY_ATOMS_ROWS 3     /* one work-item stages LEY_TILE atoms as dy^2 + dz^2 of each of its rows */
 
-/* Whether atoms come as {offset x, y, z, q; cell x, y, z, -}, 32 bytes, rather than {x, y, z, q}: see dcs.cl. */
+/* Whether atoms come as {offset x, y, z, q; cell x, y, z, -}, 32 bytes, rather than {x, y, z,
+ * q}: see dcs.cl. */
 #define LEY_ATOMS_ARE_PLACED(atoms, sum) \
     ((sum) != LEY_SPEC_SUM_DOUBLE && ((atoms) == LEY_ATOMS_LOCAL || (atoms) == LEY_ATOMS_ROWS))
 
 /* True for `share` of the numbers k = 0 .. n - 1, evenly spread. */
 #define LEY_IN_SHARE(k, share, n) (((k) + 1) * (share) / (n) != (k) * (share) / (n))
 
-/* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl, fill_bins.cl and those that measure have. */
+/* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl,
+ * fill_bins.cl and those that measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_WIDTH, width) \
@@ -51,10 +55,11 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_EXP, exp)
 
-/* dcs.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points; along x its vectors are strided by
- * LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring work-items touch neighbouring memory.
- * LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots an atom are taken by LEY_ROOT_NEWTON, whatever LEY_ROOT says:
- * on devices whose special-function unit is the bottleneck the multipliers do a share of its work. */
+/* dcs.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points; along x its vectors
+ * are strided by LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring
+ * work-items touch neighbouring memory. LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots per atom
+ * are taken by LEY_ROOT_NEWTON, whatever LEY_ROOT says: on devices whose special-function unit
+ * is the bottleneck the multipliers do a share of its work. */
 #define LEY_DCS_KEYS(KEY) \
     KEY(LEY_WG_X, wg_x) \
     KEY(LEY_WG_Y, wg_y) \
@@ -76,8 +81,9 @@
 #define LEY_POINTS_FACES 0 /* nodes of a lattice's faces: LEY_UX columns and LEY_UY rows a work-item */
 #define LEY_POINTS_LIST 1  /* anywhere: LEY_UX a work-item, LEY_UY = 1 */
 
-/* mdh.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points, work-groups of LEY_WG of them in one row;
- * LEY_POLYNOMIAL_EXPS of its LEY_UX x LEY_UY exponentials an atom are taken by LEY_EXP_POLYNOMIAL, whatever LEY_EXP says. */
+/* mdh.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points, work-groups of
+ * LEY_WG of them in one row; LEY_POLYNOMIAL_EXPS of its LEY_UX x LEY_UY exponentials per atom are
+ * taken by LEY_EXP_POLYNOMIAL, whatever LEY_EXP says. */
 #define LEY_MDH_KEYS(KEY) \
     KEY(LEY_WG, wg) \
     KEY(LEY_WIDTH, width) \
@@ -114,8 +120,8 @@
 /* LEY_PAIR: what a unit charge does at a distance r below the cutoff a; see pair.h. */
 #define LEY_PAIR_SPEC_COULOMB 0             /* 1/r */
 #define LEY_PAIR_SPEC_SHIFTED 1             /* (1 - r^2/a^2)^2 / r */
-#define LEY_PAIR_SPEC_TAYLOR2 2             /* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of 1/sqrt about 1, of degree 2 */
-#define LEY_PAIR_SPEC_TAYLOR3 3             /* of degree 3 */
+#define LEY_PAIR_SPEC_TAYLOR2 2             /* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of 1/sqrt about 1 */
+#define LEY_PAIR_SPEC_TAYLOR3 3             /* of degree 3; that of TAYLOR2 is 2 */
 #define LEY_PAIR_SPEC_TAYLOR4 4             /* of degree 4 */
 #define LEY_PAIR_SPEC_YUKAWA 5              /* exp(-kappa r)/r */
 #define LEY_PAIR_SPEC_DISTANCE_DIELECTRIC 6 /* 1/r^2 */
@@ -125,11 +131,13 @@
 #define LEY_PAIR_SPEC_INSIDE 10             /* 1: counts the atoms within the cutoff */
 #define LEY_PAIR_SPEC_TESTED 11             /* 1, also beyond the cutoff: counts the distances that a kernel computes */
 
-/* Numbers of an atom that LEY_PAIR takes beside its first one, {x, y, z, first}: in an array of their own. */
+/* Numbers of an atom that LEY_PAIR takes beside its first one, {x, y, z, first}: in an array of
+ * their own. */
 #define LEY_PAIR_MORE(pair) \
     ((pair) == LEY_PAIR_SPEC_LENNARD_JONES ? 1 : (pair) == LEY_PAIR_SPEC_BUCKINGHAM ? 2 : 0)
 
-/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, or else of the pair function LEY_PAIR_SPEC_... */
+/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, or else of the pair function
+ * LEY_PAIR_SPEC_... */
 #define LEY_TERM_DCS 100
 #define LEY_TERM_MDH 101
 
@@ -143,11 +151,14 @@
 #define LEY_STORE_REGIONS 0 /* one region after the other */
 #define LEY_STORE_ROWS 1    /* in rows, padded to whole regions */
 
-/* cutoff.cl. A work-item computes LEY_UX x LEY_UY x LEY_UZ points (vectors of LEY_WIDTH of them), strided by LEY_LX, LEY_LY and LEY_LZ,
- * which are the work-items of a group along x, y, z, or, where LEY_WIDTH is not 1, the lanes of a vector. A group's points are a region of
- * LEY_LX LEY_UX x LEY_LY LEY_UY x LEY_LZ LEY_UZ. LEY_SUM is the type of a term; LEY_TOTAL that of the total over sums of a tile's.
- * LEY_PRUNE: whether atoms out of the region's reach are left out; LEY_SPLIT: and those that only a half of it is in reach of are kept
- * apart. LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX: whether an OpenCL device takes inline PTX. */
+/* cutoff.cl. A work-item computes LEY_UX x LEY_UY x LEY_UZ points (vectors of LEY_WIDTH of
+ * them), strided by LEY_LX, LEY_LY and LEY_LZ, which are the work-items of a group along x, y,
+ * z, or, where LEY_WIDTH is not 1, the lanes of a vector. A group's points are a region of
+ * LEY_LX LEY_UX x LEY_LY LEY_UY x LEY_LZ LEY_UZ. LEY_SUM is the type of a term; LEY_TOTAL that
+ * of the total over sums of a tile's. LEY_PRUNE: whether atoms out of the region's reach are
+ * left out; LEY_SPLIT: and those that only a half of it is in reach of are kept apart.
+ * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
+ * whether an OpenCL device takes inline PTX. */
 #define LEY_CUTOFF_KEYS(KEY) \
     KEY(LEY_LX, lx) \
     KEY(LEY_LY, ly) \

@@ -1,5 +1,6 @@
-/* What kernels share that compute LEY_UX x LEY_UY points a work-item: the loops over them and their running sums. Preprocessor only, so
- * that OpenCL C and CUDA C read the same lines; a dialect header comes first. */
+/* What kernels share that compute LEY_UX x LEY_UY points per work-item: the loops over them and
+ * their running sums. Preprocessor only, so that OpenCL C and CUDA C read the same lines; a
+ * dialect header comes first. */
 #ifndef LEY_SUM_H
 #define LEY_SUM_H
 

@@ -2,12 +2,13 @@
  *
  *     gm_sums[i] = sum_p gm_parts[p][i],   i < part_values, p < n_parts
  *
- * with the compensated sum less what the parts' compensations hold. Global size: part_values, rounded up to work-groups. */
+ * with the compensated sum less what the parts' compensations hold. Global size: part_values,
+ * rounded up to work-groups. */
 #include "dialect.h"
 
-__kernel void sum_parts(__global const real *restrict gm_parts, int n_parts, int part_values, __global real *restrict gm_sums)
+LEY_KERNEL sum_parts(LEY_PARAMETERS(LEY_SUM_PARTS_ARGUMENTS))
 {
-    const size_t i = get_global_id(0);
+    const size_t i = LEY_GLOBAL_ID(0);
     if (i >= (size_t)part_values)
         return;
     real sum = 0;

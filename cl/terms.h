@@ -1,8 +1,9 @@
-/* The terms of all sums, in plain double precision, each from its formula and nothing else: the judge's, for the host
- * (host/reference.c) and for devices (reference.cl). The kernels that are judged have formulas of their own, in pair.h.
+/* The terms of all sums, in plain double precision, each from its formula and nothing else: the
+ * judge's, for the host (host/judge/reference.c) and for devices (reference.cl). The kernels
+ * that are judged have formulas of their own, in pair.h.
  *
- * C11, OpenCL C with double precision and CUDA C read the same lines. LEY_TERM_FN is defined beforehand: qualifiers of an
- * inline function. */
+ * C11, OpenCL C with double precision and CUDA C read the same lines. LEY_TERM_FN is defined
+ * beforehand: qualifiers of an inline function. */
 #ifndef LEY_TERMS_H
 #define LEY_TERMS_H
 
@@ -36,8 +37,8 @@ LEY_TERM_FN ley_term ley_dcs_term(double q_e, double r_A, double r_min_A)
     return ley_single_term(q_e / (r_A < r_min_A ? r_min_A : r_A));
 }
 
-/* Multiple Debye-Hueckel: q/d exp(-kappa (d - R)) / (1 + kappa R), without screening where kappa < 1e-9/A. An atom without
- * a charge adds nothing, wherever it is. */
+/* Multiple Debye-Hueckel: q/d exp(-kappa (d - R)) / (1 + kappa R), without screening where kappa
+ * < 1e-9/A. An atom without a charge adds nothing, wherever it is. */
 LEY_TERM_FN ley_term ley_mdh_term(double q_e, double d_A, double radius_A, double kappa_per_A)
 {
     if (q_e == 0)
@@ -47,8 +48,9 @@ LEY_TERM_FN ley_term ley_mdh_term(double q_e, double d_A, double radius_A, doubl
     return ley_single_term(q_e / d_A * exp(-kappa_per_A * (d_A - radius_A)) / (1 + kappa_per_A * radius_A));
 }
 
-/* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of s^(-1/2) about 1 of this degree: (1 - x)^(degree + 1) P(x) / (x a) with
- * x = r/a, which has the same value and keeps its digits next to the cutoff. */
+/* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of s^(-1/2) about 1 of this degree: with
+ * x = r/a it is (1 - x)^(degree + 1) P(x) / (x a), which has the same value and keeps its digits
+ * next to the cutoff. */
 LEY_TERM_FN double ley_taylor_value(int degree, double r_A, double a_A)
 {
     const double x = r_A / a_A, y = 1 - x;
@@ -59,8 +61,9 @@ LEY_TERM_FN double ley_taylor_value(int degree, double r_A, double a_A)
     return y * y * y * y * y * (128 + x * (325 + x * (345 + x * (175 + x * 35)))) / (128 * r_A);
 }
 
-/* Pair functions below the cutoff a: LEY_PAIR_SPEC_... of charges q; of radii R with depths eps; k is kappa, or Buckingham's
- * steepness. Of Lennard-Jones and Buckingham pairs the repulsion is one term and the attraction another. */
+/* Pair functions below the cutoff a: LEY_PAIR_SPEC_... of charges q; of radii R with depths eps;
+ * k is kappa, or Buckingham's steepness. Of Lennard-Jones and Buckingham pairs the repulsion is
+ * one term and the attraction another. */
 LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e, double R_A, double eps, double k)
 {
     const double x = r_A / a_A;
@@ -88,9 +91,10 @@ LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e,
     }
 }
 
-/* Functions that vanish at the cutoff: shifted and Taylor's. There it does not matter which pairs are within it; but a distance
- * r is right to LEY_PLACE r in floats, and next to the cutoff such a function changes by much of its value on that way. What is
- * right then lies between the values at r (1 + LEY_PLACE) and r (1 - LEY_PLACE). */
+/* Functions that vanish at the cutoff: shifted and Taylor's. There it does not matter which
+ * pairs are within it; but a distance r is right to LEY_PLACE r in floats, and next to the
+ * cutoff such a function changes by much of its value on that way. What is right then lies
+ * between the values at r (1 + LEY_PLACE) and r (1 - LEY_PLACE). */
 #define LEY_VANISHES(pair) ((pair) >= LEY_PAIR_SPEC_SHIFTED && (pair) <= LEY_PAIR_SPEC_TAYLOR4)
 #define LEY_PLACE 2e-7
 #define LEY_NEXT_TO_CUTOFF 0.9 /* in cutoffs: before it, that is less than rounding */

@@ -5,6 +5,8 @@
 #include "dialect.cuh"
 #include "regions.h"
 
+#define CONSTANT_SPACE LEY_CONSTANT
+
 #define ITEMS (LEY_LX * LEY_LY * LEY_LZ)
 
 /* A group of one warp needs no barrier of the block. */
@@ -134,7 +136,7 @@ LEY_FN void add_term(real &sum, const points &p, real r2, real inverse_r, scalar
 /* The value in full precision, the distance being clamped. */
 LEY_FN real careful_value(const points &p, real r2, const staged &s)
 {
-    const real inverse_r = ley_rsqrt(r2);
+    const real inverse_r = LEY_RSQRT(r2);
 #if LEY_PAIR_CANCELS
     return ley_factored_value(r2, inverse_r, p.fringe.x, p.fringe.z);
 #else
@@ -497,10 +499,7 @@ LEY_FN void store(const points &p, float *gm_phi)
             result(p, INDEX(u, v, w));
 }
 
-extern "C" __global__ void __launch_bounds__(ITEMS)
-cutoff(const int4 *__restrict__ gm_table, int n_table, const int2 *__restrict__ gm_homes, int first_region,
-       const atom *__restrict__ gm_slots, const float2 *__restrict__ gm_more, const int *__restrict__ gm_extra, int has_extra, atom step,
-       atom side, atom limits, atom series, int n_close, atom fringe, float *__restrict__ gm_phi)
+LEY_KERNEL_OF(LEY_LX, LEY_LY, LEY_LZ) cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 {
     __shared__ shared sm;
     const int2 home_x = gm_homes[blockIdx.x], home_y = gm_homes[gridDim.x + blockIdx.y],

@@ -6,6 +6,8 @@
 #include "dialect.cuh"
 #include "sum.h"
 
+#define CONSTANT_SPACE LEY_CONSTANT
+
 #define PLACED LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
 #if PLACED
 struct __align__(16) stored_atom {
@@ -101,7 +103,7 @@ LEY_FN void add_near(points &p, const stored_atom &s)
             const real dx = p.x[u] - a.x;
 #endif
             const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), p.step.w);
-            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], a.w * ley_rsqrt(r2_A2));
+            ADD(p.sum[v * LEY_UX + u], p.carry[(v * LEY_UX + u) * CARRIES], a.w * LEY_RSQRT(r2_A2));
         }
     }
 }
@@ -241,9 +243,7 @@ LEY_FN void store(points &p, real *gm_sum, real *gm_carry, size_t row_length, bo
     }
 }
 
-extern "C" __global__ void __launch_bounds__(LEY_WG_X * LEY_WG_Y)
-dcs(const stored_atom *__restrict__ gm_atoms, int first_atom, int n_atoms, int first_plane, atom step, int accumulate,
-    real *__restrict__ gm_phi)
+LEY_KERNEL_OF(LEY_WG_X, LEY_WG_Y, 1) dcs(LEY_PARAMETERS(LEY_DCS_ARGUMENTS))
 {
     const int column = (int)blockIdx.x * TILE_X, row = (int)blockIdx.y * TILE_Y;
     const int plane = first_plane + (int)blockIdx.z;

@@ -1,7 +1,6 @@
 /* Multiple Debye-Hueckel potentials: the CUDA twin of cl/mdh.cl, which explains what it does and why. The same arguments, the same
  * specification keys. */
 #include "dialect.cuh"
-#include "exp2.cuh"
 #include "sum.h"
 
 /* Keeps 1/sqrt finite where a point and an atom coincide but for rounding. */
@@ -227,9 +226,7 @@ struct segment {
     int unused[2];
 };
 
-extern "C" __global__ void __launch_bounds__(LEY_WG)
-mdh(const placed *__restrict__ gm_atoms, int first_atom, int n_atoms, int part_atoms, const int4 *__restrict__ gm_places,
-    int n_places, atom step, atom step_low, int accumulate, real *__restrict__ gm_parts, int part_values)
+LEY_KERNEL_OF(LEY_WG, 1, 1) mdh(LEY_PARAMETERS(LEY_MDH_ARGUMENTS))
 {
     const int group = blockIdx.x, part = blockIdx.y;
     points p;

@@ -1,21 +1,3 @@
-/* Reciprocal square roots by the recipe LEY_ROOT, for its error and for its rate: the CUDA twin of cl/roots.cl. */
+/* Reciprocal square roots by the recipe LEY_ROOT, in CUDA C: cl/roots.cl as it stands. */
 #include "dialect.cuh"
-
-#define CHAINS 8
-
-extern "C" __global__ void roots(const real *__restrict__ gm_in, int times, real *__restrict__ gm_out)
-{
-    const size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x, items = (size_t)gridDim.x * blockDim.x;
-    real x[CHAINS];
-#pragma unroll
-    for (int k = 0; k < CHAINS; k++)
-        x[k] = gm_in[k * items + item];
-    for (int t = 1; t < times; t++) {
-#pragma unroll
-        for (int k = 0; k < CHAINS; k++)
-            x[k] = ley_unscaled_root(x[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < CHAINS; k++)
-        gm_out[k * items + item] = LEY_ROOT_SCALE * ley_unscaled_root(x[k]);
-}
+#include "roots.cl"

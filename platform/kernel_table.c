@@ -1,5 +1,6 @@
 #include "kernel_table.h"
 
+#include "arguments.h"
 #include "error.h"
 #include "spec.h"
 
@@ -7,41 +8,33 @@
 #include <string.h>
 
 #define KEY_NAME(key, field) #key,
-/* clang-format off */
-#define BUFFER(type, name) {#name, KERNEL_BUFFER, #type}
-#define INT(name) {#name, KERNEL_INT, "int"}
-#define VALUE(type, name) {#name, KERNEL_VALUE, #type}
+/* A row's argument from cl/arguments.h: what that tells apart for kernels are buffers here. */
+#define ARGUMENT(kind, type, name) {#name, ARGUMENT_##kind, #type},
+#define ARGUMENT_CONSTANT KERNEL_BUFFER
+#define ARGUMENT_READ KERNEL_BUFFER
+#define ARGUMENT_WRITE KERNEL_BUFFER
+#define ARGUMENT_INT KERNEL_INT
+#define ARGUMENT_VALUE KERNEL_VALUE
 
-/* ROW(name, keys, arguments...) */
-#define ROW(name, keys, ...) \
-    {#name, (const char *const[]){keys(KEY_NAME) NULL}, sizeof((kernel_argument[]){__VA_ARGS__}) / sizeof(kernel_argument), \
-     (const kernel_argument[]){__VA_ARGS__}}
+/* clang-format off */
+#define ROW(name, keys, arguments) \
+    {#name, (const char *const[]){keys(KEY_NAME) NULL}, \
+     sizeof((kernel_argument[]){arguments(ARGUMENT, ARGUMENT)}) / sizeof(kernel_argument), \
+     (const kernel_argument[]){arguments(ARGUMENT, ARGUMENT)}}
 /* clang-format on */
 
 const kernel_row kernel_table[] = {
-    ROW(dcs, LEY_DCS_KEYS, BUFFER(stored_atom, gm_atoms), INT(first_atom), INT(n_atoms), INT(first_plane),
-        VALUE(atom, step), INT(accumulate), BUFFER(real, gm_phi)),
-    ROW(roots, LEY_DIALECT_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
-    ROW(multiply_adds, LEY_DIALECT_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
-    ROW(local_reads, LEY_DIALECT_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
-    ROW(mdh, LEY_MDH_KEYS, BUFFER(placed, gm_atoms), INT(first_atom), INT(n_atoms), INT(part_atoms),
-        BUFFER(int4, gm_places), INT(n_places), VALUE(atom, step), VALUE(atom, step_low), INT(accumulate),
-        BUFFER(real, gm_parts), INT(part_values)),
-    ROW(sum_parts, LEY_DIALECT_KEYS, BUFFER(real, gm_parts), INT(n_parts), INT(part_values), BUFFER(real, gm_sums)),
-    ROW(exps, LEY_EXPS_KEYS, BUFFER(real, gm_in), INT(times), BUFFER(real, gm_out)),
-    ROW(cutoff, LEY_CUTOFF_KEYS, BUFFER(int4, gm_table), INT(n_table), BUFFER(int2, gm_homes), INT(first_region),
-        BUFFER(atom, gm_slots), BUFFER(float2, gm_more), BUFFER(int, gm_extra), INT(has_extra), VALUE(atom, step),
-        VALUE(atom, side), VALUE(atom, limits), VALUE(atom, series), INT(n_close), VALUE(atom, fringe),
-        BUFFER(float, gm_phi)),
-    ROW(link_atoms, LEY_DIALECT_KEYS, BUFFER(double, gm_position), BUFFER(double, gm_charge), INT(n_atoms),
-        VALUE(atom, origin), VALUE(atom, low), VALUE(atom, high), VALUE(atom, side), VALUE(atom, bins_per_A),
-        VALUE(atom, zero), VALUE(int4, n), BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next),
-        BUFFER(float4, gm_records)),
-    ROW(fill_bins, LEY_DIALECT_KEYS, BUFFER(int, gm_count), BUFFER(int, gm_head), BUFFER(int, gm_next),
-        BUFFER(atom, gm_records), BUFFER(int, gm_extra), INT(bins), INT(depth), VALUE(atom, far),
-        BUFFER(atom, gm_slots)),
-    ROW(reference, LEY_REFERENCE_KEYS, BUFFER(atom, gm_atoms), BUFFER(double, gm_more), INT(first_atom), INT(n_atoms),
-        BUFFER(atom, gm_points), BUFFER(atom, gm_cell), VALUE(atom, limits), INT(accumulate), BUFFER(atom, gm_sums)),
+    ROW(dcs, LEY_DCS_KEYS, LEY_DCS_ARGUMENTS),
+    ROW(roots, LEY_DIALECT_KEYS, LEY_ROOTS_ARGUMENTS),
+    ROW(multiply_adds, LEY_DIALECT_KEYS, LEY_MULTIPLY_ADDS_ARGUMENTS),
+    ROW(local_reads, LEY_DIALECT_KEYS, LEY_LOCAL_READS_ARGUMENTS),
+    ROW(mdh, LEY_MDH_KEYS, LEY_MDH_ARGUMENTS),
+    ROW(sum_parts, LEY_DIALECT_KEYS, LEY_SUM_PARTS_ARGUMENTS),
+    ROW(exps, LEY_EXPS_KEYS, LEY_EXPS_ARGUMENTS),
+    ROW(cutoff, LEY_CUTOFF_KEYS, LEY_CUTOFF_ARGUMENTS),
+    ROW(link_atoms, LEY_DIALECT_KEYS, LEY_LINK_ATOMS_ARGUMENTS),
+    ROW(fill_bins, LEY_DIALECT_KEYS, LEY_FILL_BINS_ARGUMENTS),
+    ROW(reference, LEY_REFERENCE_KEYS, LEY_REFERENCE_ARGUMENTS),
     {.name = NULL},
 };
 

@@ -300,7 +300,17 @@ static void write_changed(const char *path, const char *text, const char *from, 
     assert_int_equal(fclose(file), 0);
 }
 
-void support_copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to)
+/* Whether `changed` names this file, or, without a dot, the kernel that it is of: dcs.cl and dcs_group.h are of dcs. */
+static bool is_of(const char *file, const char *changed)
+{
+    const size_t length = strlen(changed);
+    if (strchr(changed, '.') != NULL)
+        return strcmp(file, changed) == 0;
+    return strncmp(file, changed, length) == 0 && (file[length] == '.' || file[length] == '_');
+}
+
+/* Returns how often `from` was there. */
+static int copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to)
 {
     char source[600], path[900];
     int changes = 0;
@@ -313,26 +323,31 @@ void support_copy_kernels(const char *tree, const char *target, const char *chan
         snprintf(source, sizeof source, "%s/%s", tree, entry->d_name);
         snprintf(path, sizeof path, "%s/%s", target, entry->d_name);
         char *text = support_read_file(source, NULL);
-        write_changed(path, text, strcmp(entry->d_name, changed) == 0 ? from : NULL, to, &changes);
+        write_changed(path, text, is_of(entry->d_name, changed) ? from : NULL, to, &changes);
         free(text);
     }
     closedir(listing);
-    if (changes == 0)
-        fail_msg("%s/%s has no '%s'", tree, changed, from);
+    return changes;
+}
+
+void support_copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to)
+{
+    if (copy_kernels(tree, target, changed, from, to) == 0)
+        fail_msg("%s has no '%s' in %s", tree, from, changed);
 }
 
 void support_plant_fault(const char *kernel, const char *from, const char *to)
 {
     static int number;
-    char path[256], tree[300], name[64];
+    char path[256], tree[300];
     snprintf(path, sizeof path, "%s/fault%d", support_directory(), ++number);
     assert_int_equal(mkdir(path, 0700), 0);
     snprintf(tree, sizeof tree, "%s/kernels_cuda", path);
-    snprintf(name, sizeof name, "%s.cu", kernel);
-    support_copy_kernels("kernels_cuda", tree, name, from, to);
+    int changes = copy_kernels("kernels_cuda", tree, kernel, from, to);
     snprintf(tree, sizeof tree, "%s/cl", path);
-    snprintf(name, sizeof name, "%s.cl", kernel);
-    support_copy_kernels("cl", tree, name, from, to);
+    changes += copy_kernels("cl", tree, kernel, from, to);
+    if (changes == 0)
+        fail_msg("kernel %s has no '%s'", kernel, from);
     setenv("LEYDEN_KERNEL_DIR", tree, 1);
 }
 

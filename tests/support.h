@@ -56,12 +56,13 @@ pthread_t support_cancel_later(ley_job *job, unsigned after_us);
 /* An empty build cache from now on: a cached kernel is not tested again. */
 void support_fresh_cache(void);
 
-/* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its file
- * replaced by `to`, in both trees. */
+/* From now on, until LEYDEN_KERNEL_DIR is unset, `kernel` is built with each `from` in its
+ * files, of which one must have it, replaced by `to`. */
 void support_plant_fault(const char *kernel, const char *from, const char *to);
 
-/* Copies a tree of kernels to the folder `target`, which it makes; in the file `changed` all of
- * `from`, which must be there, becomes `to`. Tests run at the root of the sources. */
+/* Copies a tree of kernels to the folder `target`, which it makes; in the file `changed`, or in the
+ * files of the kernel `changed`, all of `from`, which must be there, becomes `to`. Tests run at the
+ * root of the sources. */
 void support_copy_kernels(const char *tree, const char *target, const char *changed, const char *from, const char *to);
 
 /* ---- Short-range jobs ------------------------------------------------------------------------ */

@@ -259,8 +259,7 @@ static void test_wrong_kernels(void **state)
         {"fill_bins", "rank < count)", "rank < count - 1)"},
         {"fill_bins", "no such statement", NULL},
     };
-    const char *suffix = device->backend->source_suffix, *directory = support_directory();
-    const char *tree = strcmp(suffix, "cl") == 0 ? "cl" : "kernels_cuda";
+    const char *directory = support_directory();
     const ley_short_range range = range_of(LEY_PAIR_COULOMB, 8, 0.75);
     ley_atoms *atoms = scatter(300, 40, 3, 9);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -268,9 +267,10 @@ static void test_wrong_kernels(void **state)
         const char *to = faults[i].to != NULL ? faults[i].to : faults[i].from;
         snprintf(wrong, sizeof wrong, "%s/wrong", directory);
         snprintf(command, sizeof command,
-                 "rm -rf '%s' && cp -r %s '%s' && cp -n cl/*.h '%s/' && sed -i 's/%s/%s/' '%s/%s.%s'", wrong, tree,
-                 wrong, wrong, faults[i].from, to, wrong, faults[i].kernel, suffix);
+                 "rm -rf '%s' && mkdir '%s' && cp -r cl kernels_cuda '%s' && sed -i 's/%s/%s/' '%s/cl/%s.cl'", wrong,
+                 wrong, wrong, faults[i].from, to, wrong, faults[i].kernel);
         assert_int_equal(system(command), 0);
+        strcat(wrong, "/cl");
         setenv("LEYDEN_KERNEL_DIR", wrong, 1);
         if (faults[i].to != NULL)
             assert_declined(atoms, &range, "its kernels do not build or are wrong there");

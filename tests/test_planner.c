@@ -1,25 +1,21 @@
 /* Planning without a card: launches of every kernel variant within the limits of every
- * architecture; and two trees of kernels, cl/ and kernels_cuda/, with one truth, the kernel table:
- * the same kernels, arguments and specification keys. What compares says what is wrong in a text,
- * empty when nothing is, so that a test can hand it what is. */
+ * architecture, and builds and launches that the kernel table refuses. What looks for faults says
+ * what is wrong in a text, empty when nothing is, so that a test can hand it what is. */
 #include "support.h"
 
 #include "cuda/architectures.h"
 #include "cuda/internal.h"
-#include "embedded.h"
 #include "error.h"
 #include "kernel_table.h"
 #include "layout/patches.h"
 #include "methods/dcs/tuning.h"
 #include "methods/mdh/tuning.h"
-#include "source.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13, COPIES_AHEAD_SINCE = 80 };
+enum { MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13, COPIES_AHEAD_SINCE = 80 };
 
 typedef struct fault {
     char text[512];
@@ -371,320 +367,6 @@ static void test_no_double(void **state)
     check_architecture(&g80, &info);
 }
 
-/* ---- Two trees ------------------------------------------------------------------------------- */
-
-typedef struct argument {
-    char type[MAX_KEY]; /* of the value, or of the buffer's elements */
-    char name[MAX_KEY];
-    bool is_buffer;
-} argument;
-
-typedef struct keys {
-    char names[MAX_KEYS][MAX_KEY];
-    size_t count;
-} keys;
-
-/* Comments and line ends become blanks. */
-static void blank_comments(char *text)
-{
-    for (char *at = strstr(text, "/*"); at != NULL; at = strstr(at, "/*")) {
-        const char *end = strstr(at, "*/");
-        const size_t length = end != NULL ? (size_t)(end - at) + 2 : strlen(at);
-        memset(at, ' ', length);
-    }
-}
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Cuts off what is no word at the end of the text, and returns where its last word begins. */
-static char *last_word(char *text)
-{
-    char *end = text + strlen(text);
-    while (end > text && !is_word(end[-1]))
-        *--end = '\0';
-    while (end > text && is_word(end[-1]))
-        end--;
-    return end;
-}
-
-/* The declaration "const real *restrict gm_in" as a buffer of type "real" and name "gm_in". */
-static argument parse_argument(char *declaration)
-{
-    argument a = {.is_buffer = false};
-    char *name = last_word(declaration);
-    snprintf(a.name, sizeof a.name, "%s", name);
-    *name = '\0';
-    char *star = strchr(declaration, '*'), *type = declaration + strspn(declaration, " \n");
-    if (star != NULL) {
-        *star = '\0';
-        a.is_buffer = true;
-        type = last_word(declaration); /* address spaces and const before it are each tree's own */
-    } else
-        last_word(type); /* all words, "unsigned int" */
-    snprintf(a.type, sizeof a.type, "%s", type);
-    return a;
-}
-
-/* The arguments of the kernel in this text; 0: it has no such kernel. */
-static size_t parse_signature(const char *text, const char *qualifier, const char *kernel,
-                              argument arguments[MAX_ARGUMENTS])
-{
-    char pattern[MAX_KEY + 2], list[1024];
-    snprintf(pattern, sizeof pattern, "%s(", kernel);
-    const char *entry = strstr(text, qualifier), *open = entry;
-    while (open != NULL && ((open = strstr(open, pattern)) != NULL) && is_word(open[-1]))
-        open++;
-    const char *close = open != NULL ? strchr(open, ')') : NULL, *body = open != NULL ? strchr(open, '{') : NULL;
-    if (close == NULL || body == NULL || close > body || strstr(entry + 1, qualifier) != NULL)
-        return 0; /* none, or not one */
-    snprintf(list, sizeof list, "%.*s", (int)(close - open - (long)strlen(pattern)), open + strlen(pattern));
-    size_t count = 0;
-    char *rest = NULL;
-    for (char *piece = strtok_r(list, ",", &rest); piece != NULL && count < MAX_ARGUMENTS;
-         piece = strtok_r(NULL, ",", &rest))
-        arguments[count++] = parse_argument(piece);
-    return count;
-}
-
-static char *load_text(const char *kernel, const char *suffix)
-{
-    char *text = NULL;
-    ley_error error = {0};
-    assert_ok(source_load(kernel, suffix, &text, &error));
-    blank_comments(text);
-    return text;
-}
-
-static bool has_key(const keys *k, const char *name)
-{
-    for (size_t i = 0; i < k->count; i++)
-        if (strcmp(k->names[i], name) == 0)
-            return true;
-    return false;
-}
-
-static bool defined_in(const char *text, const char *name)
-{
-    for (const char *at = strstr(text, "#define "); at != NULL; at = strstr(at + 1, "#define ")) {
-        const char *word = at + strlen("#define ");
-        while (*word == ' ')
-            word++;
-        if (strncmp(word, name, strlen(name)) == 0 && !is_word(word[strlen(name)]))
-            return true;
-    }
-    return false;
-}
-
-static void blank_key_tables(char *text)
-{
-    for (char *at = strstr(text, "KEY(LEY_"); at != NULL; at = strstr(at, "KEY(LEY_"))
-        memset(at, ' ', strlen("KEY(LEY_"));
-}
-
-/* What follows "#ifdef LEY_PAIR" is for kernels that have that key, and what a build may define or
- * not is for those that do. */
-static void blank_what_is_not_for(const kernel_row *row, char *text)
-{
-    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR"};
-    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
-        char pattern[MAX_KEY + 8];
-        bool is_key = false;
-        for (const char *const *key = row->keys; *key != NULL; key++)
-            is_key = is_key || strcmp(*key, optional[i]) == 0;
-        snprintf(pattern, sizeof pattern, "#ifdef %s\n", optional[i]);
-        for (char *at = text; !is_key && (at = strstr(at, pattern)) != NULL;) {
-            char *end = at + 1;
-            for (int deep = 1; deep > 0; end++) {
-                end = strchr(end, '#');
-                assert_non_null(end);
-                deep += strncmp(end, "#if", 3) == 0 ? 1 : strncmp(end, "#endif", 6) == 0 ? -1 : 0;
-            }
-            memset(at, ' ', (size_t)(end - at));
-        }
-    }
-}
-
-/* What a text reads but does not define: words in capitals that begin with LEY_. */
-static void collect_keys(const char *text, keys *k)
-{
-    for (const char *at = strstr(text, "LEY_"); at != NULL; at = strstr(at, "LEY_")) {
-        char name[MAX_KEY];
-        const char *start = at;
-        while (is_word(*at))
-            at++;
-        if (start > text && is_word(start[-1]))
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(at - start), start);
-        if (defined_in(text, name) || has_key(k, name))
-            continue;
-        assert_true(k->count < MAX_KEYS);
-        snprintf(k->names[k->count++], MAX_KEY, "%s", name);
-    }
-}
-
-static void compare_signature(const kernel_row *row, const char *suffix, const char *text, fault *found)
-{
-    argument arguments[MAX_ARGUMENTS];
-    const size_t count =
-        parse_signature(text, strcmp(suffix, "cl") == 0 ? "__kernel" : "__global__", row->name, arguments);
-    if (count != row->argument_count)
-        blame(found, "%s.%s: %zu arguments, %zu in the table", row->name, suffix, count, row->argument_count);
-    for (size_t i = 0; i < count && i < row->argument_count; i++) {
-        const argument *a = &arguments[i];
-        const kernel_argument *b = &row->arguments[i];
-        const bool is_buffer = b->kind == KERNEL_BUFFER;
-        if (strcmp(a->name, b->name) != 0 || strcmp(a->type, b->type) != 0 || a->is_buffer != is_buffer)
-            blame(found, "%s.%s: argument %zu is %s %s%s, %s %s%s in the table", row->name, suffix, i, a->type,
-                  a->is_buffer ? "*" : "", a->name, b->type, is_buffer ? "*" : "", b->name);
-    }
-}
-
-static void compare_keys(const kernel_row *row, const char *suffix, char *text, fault *found)
-{
-    keys read = {.count = 0}, wanted = {.count = 0};
-    blank_key_tables(text);
-    blank_what_is_not_for(row, text);
-    collect_keys(text, &read);
-    for (const char *const *key = row->keys; *key != NULL; key++) {
-        assert_true(wanted.count < MAX_KEYS);
-        snprintf(wanted.names[wanted.count++], MAX_KEY, "%s", *key);
-        const bool is_foreign =
-            strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_PTX") == 0; /* what OpenCL is asked, CUDA has */
-        if (!has_key(&read, *key) && !is_foreign)
-            blame(found, "%s.%s: %s of the table is not read", row->name, suffix, *key);
-    }
-    for (size_t i = 0; i < read.count; i++)
-        if (!has_key(&wanted, read.names[i]))
-            blame(found, "%s.%s: reads %s, not in the table", row->name, suffix, read.names[i]);
-}
-
-/* One tree's source, with `from` (NULL: nothing) replaced, against the row. */
-static void compare_source(const kernel_row *row, const char *suffix, const char *from, const char *to, fault *found)
-{
-    char *text = load_text(row->name, suffix), *changed = NULL;
-    const char *at = from != NULL ? strstr(text, from) : NULL;
-    if (from != NULL && at == NULL)
-        fail_msg("%s.%s has no \"%s\" to change", row->name, suffix, from);
-    if (at != NULL) {
-        changed = calloc(strlen(text) + strlen(to) + 1, 1);
-        assert_non_null(changed);
-        sprintf(changed, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    }
-    compare_signature(row, suffix, at != NULL ? changed : text, found);
-    compare_keys(row, suffix, at != NULL ? changed : text, found);
-    free(changed);
-    free(text);
-}
-
-static bool is_among(const embedded_kernel *files, const char *kernel, const char *suffix)
-{
-    char file[128];
-    snprintf(file, sizeof file, "%s.%s", kernel, suffix);
-    for (; files->file != NULL; files++)
-        if (strcmp(files->file, file) == 0)
-            return true;
-    return false;
-}
-
-/* Each row has its file in both trees, each file its row. */
-static void compare_files(const embedded_kernel *files, fault *found)
-{
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
-        if (!is_among(files, row->name, "cl"))
-            blame(found, "%s.cl is missing", row->name);
-        if (!is_among(files, row->name, "cu"))
-            blame(found, "%s.cu is missing", row->name);
-    }
-    for (; files->file != NULL; files++) {
-        char kernel[64];
-        snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(files->file, "."), files->file);
-        if (kernel_table_find(kernel) == NULL)
-            blame(found, "%s is not in the table", files->file);
-    }
-}
-
-static void test_two_trees(void **state)
-{
-    (void)state;
-    size_t count = 0;
-    fault found = {""};
-    compare_files(embedded_kernels, &found);
-    none(&found);
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++, count++) {
-        assert_true(row->argument_count > 0 && row->argument_count < MAX_ARGUMENTS);
-        assert_ptr_equal(kernel_table_find(row->name), row);
-        compare_source(row, "cl", NULL, NULL, &found);
-        compare_source(row, "cu", NULL, NULL, &found);
-    }
-    none(&found);
-    assert_true(count >= 3);
-}
-
-/* The trees drift apart: each way is found. */
-static void test_drift(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *suffix, *from, *to, *expected;
-    } drifts[] = {
-        {"cl", "int times", "int times, int more", "roots.cl: 4 arguments, 3 in the table"},
-        {"cu", "int times", "int times, int more", "roots.cu: 4 arguments, 3 in the table"},
-        {"cu", "int times, ", "", "roots.cu: 2 arguments, 3 in the table"},
-        {"cl", "void roots(", "void squares(", "roots.cl: 0 arguments, 3 in the table"},
-        {"cu", "void roots(", "void squares(", "roots.cu: 0 arguments, 3 in the table"},
-        {"cl", "int times", "float times", "roots.cl: argument 1 is float times, int times in the table"},
-        {"cu", "int times", "unsigned int times", "roots.cu: argument 1 is unsigned int times, int times in the table"},
-        {"cl", "real *restrict gm_out", "int *restrict gm_out",
-         "roots.cl: argument 2 is int *gm_out, real *gm_out in the table"},
-        {"cu", "real *__restrict__ gm_out", "real gm_out",
-         "roots.cu: argument 2 is real gm_out, real *gm_out in the table"},
-        {"cl", "gm_out)", "gm_end)", "roots.cl: argument 2 is real *gm_end, real *gm_out in the table"},
-        {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not in the table"},
-        {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not in the table"},
-        {"cl", "CHAINS 8", "CHAINS LEY_PAIR", "roots.cl: reads LEY_PAIR, not in the table"},
-        {"cu", "LEY_WIDTH != 1", "0", "roots.cu: LEY_WIDTH of the table is not read"},
-    };
-    const kernel_row *roots = kernel_table_find("roots");
-    assert_non_null(roots);
-    for (size_t i = 0; i < sizeof drifts / sizeof drifts[0]; i++) {
-        fault found = {""};
-        compare_source(roots, drifts[i].suffix, drifts[i].from, drifts[i].to, &found);
-        only(&found, drifts[i].expected);
-    }
-}
-
-/* A file without its twin, a file without a row. */
-static void test_files(void **state)
-{
-    (void)state;
-    enum { MOST_FILES = 64 };
-    static const struct {
-        const char *absent, *additional, *expected;
-    } changes[] = {
-        {"", NULL, ""},
-        {"roots.cl", NULL, "roots.cl is missing"},
-        {"roots.cu", NULL, "roots.cu is missing"},
-        {"", "squares.cl", "squares.cl is not in the table"},
-        {"", "squares.cu", "squares.cu is not in the table"},
-    };
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        embedded_kernel files[MOST_FILES + 1] = {{0, 0}};
-        size_t count = 0;
-        fault found = {""};
-        for (const embedded_kernel *k = embedded_kernels; k->file != NULL; k++)
-            if (strcmp(k->file, changes[i].absent) != 0) {
-                assert_true(count + 1 < MOST_FILES);
-                files[count++] = *k;
-            }
-        files[count].file = changes[i].additional;
-        compare_files(files, &found);
-        only(&found, changes[i].expected);
-    }
-}
-
 /* ---- Builds and launches by the table -------------------------------------------------------- */
 
 /* "-DLEY_X=1 " for each key of the row but one. */
@@ -782,9 +464,6 @@ int main(void)
         cmocka_unit_test(test_mdh_excess),
         cmocka_unit_test(test_constant_bytes),
         cmocka_unit_test(test_no_double),
-        cmocka_unit_test(test_two_trees),
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_files),
         cmocka_unit_test(test_builds_are_checked),
         cmocka_unit_test(test_launches_are_checked),
     };

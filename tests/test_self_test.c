@@ -324,14 +324,22 @@ static char *in_cuda(char *text)
     return text;
 }
 
-/* Where a fault's file is: its name, and whether it is of the tree `cl` also for CUDA. */
+/* Whether CUDA has another source than OpenCL. */
+static bool has_twin(const fault *f)
+{
+    return strcmp(f->file, "dcs") == 0 || strcmp(f->file, "mdh") == 0 || strcmp(f->file, "cutoff") == 0 ||
+           strcmp(f->file, "dialect") == 0;
+}
+
+/* Where a fault's file is. */
 static void find_file(const fault *f, bool cuda, char *path, size_t size)
 {
-    const bool is_shared = strchr(f->file, '.') != NULL, is_dialect = strcmp(f->file, "dialect") == 0;
-    snprintf(path, size, "%s/%s%s", cuda && !is_shared ? "kernels_cuda" : "cl", f->file,
-             is_shared    ? ""
-             : is_dialect ? (cuda ? ".cuh" : ".h")
-             : cuda       ? ".cu"
+    const bool is_header = strchr(f->file, '.') != NULL, is_dialect = strcmp(f->file, "dialect") == 0;
+    const bool is_cuda = cuda && has_twin(f);
+    snprintf(path, size, "%s/%s%s", is_cuda ? "kernels_cuda" : "cl", f->file,
+             is_header    ? ""
+             : is_dialect ? (is_cuda ? ".cuh" : ".h")
+             : is_cuda    ? ".cu"
                           : ".cl");
 }
 
@@ -341,13 +349,12 @@ static char *with_fault(char *text, const fault *f, int number, bool cuda)
 {
     char condition[32];
     snprintf(condition, sizeof condition, "FAULT(%d)", number);
-    const bool is_shared = strchr(f->file, '.') != NULL;
     char *from = strdup(f->from), *to = replaced_anywhere(strdup(f->to), "@", condition);
-    if (cuda && !is_shared) {
+    if (cuda && has_twin(f)) {
         from = in_cuda(from);
         to = in_cuda(to);
     }
-    const int count = cuda && !is_shared ? f->cuda_count : f->count;
+    const int count = cuda && has_twin(f) ? f->cuda_count : f->count;
     text = replaced(text, from, to, count > 0 ? count : 1);
     free(from);
     free(to);

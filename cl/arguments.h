@@ -1,0 +1,117 @@
+/* Every kernel's arguments, once and in their order: read by the kernels and by the host.
+ *
+ * LEY_X_ARGUMENTS(FIRST, NEXT) of kernel x is FIRST(kind, type, name) for its first argument and
+ * NEXT(kind, type, name) for each of the others. Where nothing has to stand between two
+ * arguments, FIRST and NEXT are one macro. Kinds:
+ *
+ *   CONSTANT  a buffer of `type` that the kernel reads, from constant memory where its
+ *             specification says so
+ *   READ      a buffer of `type` that the kernel reads
+ *   WRITE     a buffer of `type` that the kernel writes and may read
+ *   INT       one int
+ *   VALUE     one `type`, which the specification may change: float or double
+ *
+ * A kernel's parameters are made from its list:
+ *
+ *   LEY_KERNEL roots(LEY_PARAMETERS(LEY_ROOTS_ARGUMENTS))
+ *
+ * The comment at the head of the kernel's file says what each argument is. Preprocessor only, like
+ * spec.h. */
+#ifndef LEY_ARGUMENTS_H
+#define LEY_ARGUMENTS_H
+
+#define LEY_DCS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(CONSTANT, stored_atom, gm_atoms) \
+    NEXT(INT, int, first_atom) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(INT, int, first_plane) \
+    NEXT(VALUE, atom, step) \
+    NEXT(INT, int, accumulate) \
+    NEXT(WRITE, real, gm_phi)
+
+#define LEY_MDH_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, placed, gm_atoms) \
+    NEXT(INT, int, first_atom) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(INT, int, part_atoms) \
+    NEXT(READ, int4, gm_places) \
+    NEXT(INT, int, n_places) \
+    NEXT(VALUE, atom, step) \
+    NEXT(VALUE, atom, step_low) \
+    NEXT(INT, int, accumulate) \
+    NEXT(WRITE, real, gm_parts) \
+    NEXT(INT, int, part_values)
+
+#define LEY_SUM_PARTS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, real, gm_parts) \
+    NEXT(INT, int, n_parts) \
+    NEXT(INT, int, part_values) \
+    NEXT(WRITE, real, gm_sums)
+
+#define LEY_CUTOFF_ARGUMENTS(FIRST, NEXT) \
+    FIRST(CONSTANT, int4, gm_table) \
+    NEXT(INT, int, n_table) \
+    NEXT(READ, int2, gm_homes) \
+    NEXT(INT, int, first_region) \
+    NEXT(READ, atom, gm_slots) \
+    NEXT(READ, float2, gm_more) \
+    NEXT(READ, int, gm_extra) \
+    NEXT(INT, int, has_extra) \
+    NEXT(VALUE, atom, step) \
+    NEXT(VALUE, atom, side) \
+    NEXT(VALUE, atom, limits) \
+    NEXT(VALUE, atom, series) \
+    NEXT(INT, int, n_close) \
+    NEXT(VALUE, atom, fringe) \
+    NEXT(WRITE, float, gm_phi)
+
+#define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, double, gm_position) \
+    NEXT(READ, double, gm_charge) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(VALUE, atom, origin) \
+    NEXT(VALUE, atom, low) \
+    NEXT(VALUE, atom, high) \
+    NEXT(VALUE, atom, side) \
+    NEXT(VALUE, atom, bins_per_A) \
+    NEXT(VALUE, atom, zero) \
+    NEXT(VALUE, int4, n) \
+    NEXT(WRITE, int, gm_count) \
+    NEXT(WRITE, int, gm_head) \
+    NEXT(WRITE, int, gm_next) \
+    NEXT(WRITE, float4, gm_records)
+
+#define LEY_FILL_BINS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int, gm_count) \
+    NEXT(READ, int, gm_head) \
+    NEXT(READ, int, gm_next) \
+    NEXT(READ, atom, gm_records) \
+    NEXT(READ, int, gm_extra) \
+    NEXT(INT, int, bins) \
+    NEXT(INT, int, depth) \
+    NEXT(VALUE, atom, far) \
+    NEXT(WRITE, atom, gm_slots)
+
+#define LEY_REFERENCE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, atom, gm_atoms) \
+    NEXT(READ, double, gm_more) \
+    NEXT(INT, int, first_atom) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(READ, atom, gm_points) \
+    NEXT(READ, atom, gm_cell) \
+    NEXT(VALUE, atom, limits) \
+    NEXT(INT, int, accumulate) \
+    NEXT(WRITE, atom, gm_sums)
+
+/* Of what measures a rate: numbers in, how often, numbers out. */
+#define LEY_RATE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, real, gm_in) \
+    NEXT(INT, int, times) \
+    NEXT(WRITE, real, gm_out)
+
+#define LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
+#define LEY_EXPS_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
+#define LEY_MULTIPLY_ADDS_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
+#define LEY_LOCAL_READS_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
+
+#endif

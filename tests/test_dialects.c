@@ -1,0 +1,528 @@
+/* One source of kernels, cl/, in two languages: the words of its dialects are the same ones, the
+ * kernels keep to them, and each file of kernels_cuda/ is a kernel's source in CUDA C. Arguments and
+ * specification keys are those of the kernel table. What compares says what is wrong in a text,
+ * empty when nothing is, so that a test can hand it sources in which something is. */
+#include "support.h"
+
+#include "embedded.h"
+#include "error.h"
+#include "kernel_table.h"
+#include "source.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_ARGUMENTS = 16, MAX_FILES = 64 };
+
+typedef struct fault {
+    char text[512];
+} fault;
+
+/* Nothing but what is expected. */
+static void only(const fault *found, const char *expected)
+{
+    if (strcmp(found->text, expected) != 0)
+        fail_msg("found \"%s\", not \"%s\"", found->text, expected);
+}
+
+/* Keeps the first one. */
+static void blame(fault *found, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void blame(fault *found, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (found->text[0] == '\0')
+        vsnprintf(found->text, sizeof found->text, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Comments become blanks. */
+static void blank_comments(char *text)
+{
+    for (char *at = strstr(text, "/*"); at != NULL; at = strstr(at, "/*")) {
+        const char *end = strstr(at, "*/");
+        memset(at, ' ', end != NULL ? (size_t)(end - at) + 2 : strlen(at));
+    }
+}
+
+/* A copy of `text`, freed, in which the first `from` (NULL: nothing) is `to`. */
+static char *changed(char *text, const char *from, const char *to)
+{
+    if (from == NULL)
+        return text;
+    const char *at = strstr(text, from);
+    if (at == NULL)
+        fail_msg("there is no \"%s\" to change", from);
+    char *result = calloc(strlen(text) + strlen(to) + 1, 1);
+    assert_non_null(result);
+    sprintf(result, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    free(text);
+    return result;
+}
+
+/* A kernel's flattened source, as the binary carries it. */
+static char *load_kernel(const char *kernel, const char *suffix)
+{
+    char *text = NULL;
+    ley_error error = {0};
+    assert_ok(source_load(kernel, suffix, &text, &error));
+    blank_comments(text);
+    return text;
+}
+
+static char *load_file(const char *path)
+{
+    char *text = support_read_file(path, NULL);
+    assert_non_null(text);
+    blank_comments(text);
+    return text;
+}
+
+/* The next word from `at` on that begins with the prefix; NULL: there is none. */
+static const char *next_word(const char *text, const char *at, const char *prefix, char word[MAX_KEY])
+{
+    while ((at = strstr(at, prefix)) != NULL) {
+        const char *end = at;
+        while (is_word(*end))
+            end++;
+        if (at == text || !is_word(at[-1])) {
+            snprintf(word, MAX_KEY, "%.*s", (int)(end - at), at);
+            return end;
+        }
+        at = end;
+    }
+    return NULL;
+}
+
+static bool is_word_at(const char *at, const char *word)
+{
+    return strncmp(at, word, strlen(word)) == 0 && !is_word(at[strlen(word)]);
+}
+
+static bool has_macro(const char *text, const char *name)
+{
+    for (const char *at = strstr(text, "#define "); at != NULL; at = strstr(at + 1, "#define "))
+        if (is_word_at(at + strlen("#define "), name))
+            return true;
+    return false;
+}
+
+/* Whether a line "LEY_FN type name(" is there. */
+static bool has_function(const char *text, const char *name)
+{
+    char call[MAX_KEY + 2];
+    snprintf(call, sizeof call, " %s(", name);
+    for (const char *at = strstr(text, "LEY_FN "); at != NULL; at = strstr(at + 1, "LEY_FN ")) {
+        const char *open = strchr(at, '(');
+        if (open != NULL && open - at >= (long)strlen(call) - 1 &&
+            strncmp(open - strlen(call) + 1, call, strlen(call)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- The kernel table ------------------------------------------------------------------------ */
+
+typedef struct keys {
+    char names[MAX_KEYS][MAX_KEY];
+    size_t count;
+} keys;
+
+static bool has_key(const keys *k, const char *name)
+{
+    for (size_t i = 0; i < k->count; i++)
+        if (strcmp(k->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add_key(keys *k, const char *name)
+{
+    assert_true(k->count < MAX_KEYS);
+    snprintf(k->names[k->count++], MAX_KEY, "%s", name);
+}
+
+static void blank_key_tables(char *text)
+{
+    for (char *at = strstr(text, "KEY(LEY_"); at != NULL; at = strstr(at, "KEY(LEY_"))
+        memset(at, ' ', strlen("KEY(LEY_"));
+}
+
+/* From `#ifdef X` or `#ifndef X`, which is here, to its end. */
+static void blank_section(char *at)
+{
+    char *end = at + 1;
+    for (int deep = 1; deep > 0; end++) {
+        end = strchr(end, '#');
+        assert_non_null(end);
+        deep += strncmp(end, "#if", 3) == 0 ? 1 : strncmp(end, "#endif", 6) == 0 ? -1 : 0;
+    }
+    memset(at, ' ', (size_t)(end - at));
+}
+
+static void blank_sections(char *text, const char *condition, const char *name)
+{
+    char line[MAX_KEY + 16];
+    snprintf(line, sizeof line, "%s %s\n", condition, name);
+    for (char *at = text; (at = strstr(at, line)) != NULL;)
+        blank_section(at);
+}
+
+/* What follows "#ifdef LEY_PAIR" is for kernels that have that key, and what a build may define or
+ * not is for those that do. In CUDA C nobody reads OpenCL's dialect. */
+static void blank_what_is_not_for(const kernel_row *row, const char *suffix, char *text)
+{
+    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR", "LEY_EXP", "LEY_PTX"};
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
+        bool is_key = false;
+        for (const char *const *key = row->keys; *key != NULL; key++)
+            is_key = is_key || strcmp(*key, optional[i]) == 0;
+        if (!is_key)
+            blank_sections(text, "#ifdef", optional[i]);
+    }
+    if (strcmp(suffix, "cu") == 0)
+        blank_sections(text, "#ifndef", "LEY_DIALECT_H");
+}
+
+/* What a text reads but does not define: words in capitals that begin with LEY_. */
+static void collect_keys(const char *text, keys *k)
+{
+    char name[MAX_KEY];
+    for (const char *at = text; (at = next_word(text, at, "LEY_", name)) != NULL;)
+        if (name[strlen(name) - 1] != '_' && !has_macro(text, name) && !has_key(k, name)) /* "LEY_X_" is pasted */
+            add_key(k, name);
+}
+
+/* The kernel's parameters are its own in the list of arguments. */
+static void compare_parameters(const kernel_row *row, const char *suffix, const char *text, fault *found)
+{
+    char entry[256], upper[MAX_KEY];
+    snprintf(upper, sizeof upper, "%s", row->name);
+    for (char *c = upper; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    snprintf(entry, sizeof entry, " %s(LEY_PARAMETERS(LEY_%s_ARGUMENTS))\n{", row->name, upper);
+    const char *first = strstr(text, "(LEY_PARAMETERS(");
+    if (strstr(text, entry) == NULL || first == NULL || strstr(first + 1, "(LEY_PARAMETERS(") != NULL)
+        blame(found, "%s.%s: no kernel, or not one, with the parameters of %s", row->name, suffix, row->name);
+}
+
+static void compare_keys(const kernel_row *row, const char *suffix, char *text, fault *found)
+{
+    keys read = {.count = 0}, wanted = {.count = 0};
+    blank_key_tables(text);
+    blank_what_is_not_for(row, suffix, text);
+    collect_keys(text, &read);
+    for (const char *const *key = row->keys; *key != NULL; key++) {
+        add_key(&wanted, *key);
+        const bool is_foreign = strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_PTX") == 0; /* CUDA has it, unasked */
+        if (!has_key(&read, *key) && !is_foreign)
+            blame(found, "%s.%s: %s of the table is not read", row->name, suffix, *key);
+    }
+    for (size_t i = 0; i < read.count; i++)
+        if (!has_key(&wanted, read.names[i]))
+            blame(found, "%s.%s: reads %s, not in the table", row->name, suffix, read.names[i]);
+}
+
+/* A kernel in one language, with `from` (NULL: nothing) replaced, against its row. */
+static void compare_kernel(const kernel_row *row, const char *suffix, const char *from, const char *to, fault *found)
+{
+    char *text = changed(load_kernel(row->name, suffix), from, to);
+    compare_parameters(row, suffix, text, found);
+    compare_keys(row, suffix, text, found);
+    free(text);
+}
+
+static bool is_among(const embedded_kernel *files, const char *kernel, const char *suffix)
+{
+    char file[128];
+    snprintf(file, sizeof file, "%s.%s", kernel, suffix);
+    for (; files->file != NULL; files++)
+        if (strcmp(files->file, file) == 0)
+            return true;
+    return false;
+}
+
+/* Each row has its file for both languages, each file its row. */
+static void compare_files(const embedded_kernel *files, fault *found)
+{
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
+        if (!is_among(files, row->name, "cl"))
+            blame(found, "%s.cl is missing", row->name);
+        if (!is_among(files, row->name, "cu"))
+            blame(found, "%s.cu is missing", row->name);
+    }
+    for (; files->file != NULL; files++) {
+        char kernel[64];
+        snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(files->file, "."), files->file);
+        if (kernel_table_find(kernel) == NULL)
+            blame(found, "%s is not in the table", files->file);
+    }
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    fault found = {""};
+    compare_files(embedded_kernels, &found);
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++, count++) {
+        assert_true(row->argument_count > 0 && row->argument_count < MAX_ARGUMENTS);
+        assert_ptr_equal(kernel_table_find(row->name), row);
+        compare_kernel(row, "cl", NULL, NULL, &found);
+        compare_kernel(row, "cu", NULL, NULL, &found);
+    }
+    only(&found, "");
+    assert_true(count >= 3);
+}
+
+/* A source that drifts away from the table: each way is found. */
+static void test_drift(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *suffix, *from, *to, *expected;
+    } drifts[] = {
+        {"cl", " roots(", " squares(", "roots.cl: no kernel, or not one, with the parameters of roots"},
+        {"cu", " roots(", " squares(", "roots.cu: no kernel, or not one, with the parameters of roots"},
+        {"cl", "(LEY_ROOTS_", "(LEY_RATE_", "roots.cl: no kernel, or not one, with the parameters of roots"},
+        {"cl", "LEY_KERNEL roots", "LEY_KERNEL other(LEY_PARAMETERS(LEY_ROOTS_ARGUMENTS));\nLEY_KERNEL roots",
+         "roots.cl: no kernel, or not one, with the parameters of roots"},
+        {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not in the table"},
+        {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not in the table"},
+        {"cl", "CHAINS 8", "CHAINS LEY_PAIR", "roots.cl: reads LEY_PAIR, not in the table"},
+        {"cu", "LEY_WIDTH != 1", "0", "roots.cu: LEY_WIDTH of the table is not read"},
+        {"cu", "#define LEY_GLOBAL_ID(", "#define LEY_NUMBER(", "roots.cu: reads LEY_GLOBAL_ID, not in the table"},
+        {"cl", "#define LEY_GLOBAL_ID(", "#define LEY_NUMBER(", "roots.cl: reads LEY_GLOBAL_ID, not in the table"},
+    };
+    const kernel_row *roots = kernel_table_find("roots");
+    assert_non_null(roots);
+    for (size_t i = 0; i < sizeof drifts / sizeof drifts[0]; i++) {
+        fault found = {""};
+        compare_kernel(roots, drifts[i].suffix, drifts[i].from, drifts[i].to, &found);
+        only(&found, drifts[i].expected);
+    }
+}
+
+/* A file for one language alone, a file without a row. */
+static void test_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *absent, *additional, *expected;
+    } changes[] = {
+        {"", NULL, ""},
+        {"roots.cl", NULL, "roots.cl is missing"},
+        {"roots.cu", NULL, "roots.cu is missing"},
+        {"", "squares.cl", "squares.cl is not in the table"},
+        {"", "squares.cu", "squares.cu is not in the table"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        embedded_kernel files[MAX_FILES + 1] = {{0, 0}};
+        size_t count = 0;
+        fault found = {""};
+        for (const embedded_kernel *k = embedded_kernels; k->file != NULL; k++)
+            if (strcmp(k->file, changes[i].absent) != 0) {
+                assert_true(count + 1 < MAX_FILES);
+                files[count++] = *k;
+            }
+        files[count].file = changes[i].additional;
+        compare_files(files, &found);
+        only(&found, changes[i].expected);
+    }
+}
+
+/* ---- The dialects ---------------------------------------------------------------------------- */
+
+/* Words that one language has and the other has not. A star stands for whatever follows. */
+static const char *const foreign_words[] = {
+    "__kernel",  "__global",   "__local",  "__constant", "__private",  "get_*",     "barrier",  "atomic_*",
+    "as_*",      "convert_*",  "vload*",   "vstore*",    "native_*",   "popcount",  "clz",      "clamp",
+    "restrict",  "uint",       "uchar",    "rsqrt",      "fmax",       "fmin",      "__asm",    "any",
+    "threadIdx", "blockIdx",   "blockDim", "gridDim",    "make_*",     "__sync*",   "__ballot", "__popc",
+    "__ffs",     "fmaxf",      "fminf",    "fabsf",      "rsqrtf",     "__float_*", "__int_*",  "__shared__",
+    "asm",       "__global__", "atomicOr", "atomicAdd",  "atomicExch", "cm_first",  "__CUDA*",  "__restrict__",
+};
+
+/* Vectors in OpenCL C's own way. */
+static const char *const foreign_texts[] = {"(atom)(",   "(int2)(",   "(int4)(",
+                                            "(float2)(", "(float4)(", "#pragma OPENCL"};
+
+static bool matches(const char *word, const char *pattern)
+{
+    const size_t length = strlen(pattern);
+    return pattern[length - 1] == '*' ? strncmp(word, pattern, length - 1) == 0 : strcmp(word, pattern) == 0;
+}
+
+/* What both languages read has no words of one of them alone. */
+static void check_language(const char *file, const char *text, fault *found)
+{
+    char word[MAX_KEY];
+    for (const char *at = text; *at != '\0';) {
+        const char *end = at;
+        while (is_word(*end))
+            end++;
+        snprintf(word, sizeof word, "%.*s", (int)(end - at), at);
+        for (size_t i = 0; end > at && i < sizeof foreign_words / sizeof foreign_words[0]; i++)
+            if (matches(word, foreign_words[i]))
+                blame(found, "%s: %s is a word of one language alone", file, word);
+        at = end > at ? end : at + 1;
+    }
+    for (size_t i = 0; i < sizeof foreign_texts / sizeof foreign_texts[0]; i++)
+        if (strstr(text, foreign_texts[i]) != NULL)
+            blame(found, "%s: %s is for one language alone", file, foreign_texts[i]);
+}
+
+/* A word that this file has from a dialect, it has from both. */
+static void check_words(const char *file, const char *text, const char *dialect, const char *cuda, fault *found)
+{
+    static const char *const prefixes[] = {"LEY_", "ley_"};
+    char word[MAX_KEY];
+    for (size_t i = 0; i < 2; i++)
+        for (const char *at = text; (at = next_word(text, at, prefixes[i], word)) != NULL;) {
+            const bool here = has_macro(dialect, word) || has_function(dialect, word);
+            const bool there = has_macro(cuda, word) || has_function(cuda, word);
+            if (here != there)
+                blame(found, "%s: %s is only in the dialect of %s", file, word, here ? "OpenCL C" : "CUDA C");
+        }
+}
+
+/* Which files both languages read. Some kernels still have a twin. */
+static bool is_shared(const char *file)
+{
+    static const char *const others[] = {"dialect.h", "dcs.cl", "mdh.cl", "cutoff.cl"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(file, others[i]) == 0)
+            return false;
+    return file[0] != '.' && strstr(file, "_vectors.h") == NULL;
+}
+
+/* All of cl/, with `from` replaced in `in`, which may be a dialect. */
+static void check_dialects(const char *in, const char *from, const char *to, fault *found)
+{
+    static const char *const paths[] = {"cl/dialect.h", "kernels_cuda/dialect.cuh"};
+    char *dialects[2], path[600];
+    for (size_t i = 0; i < 2; i++)
+        dialects[i] = changed(load_file(paths[i]), strcmp(in, paths[i]) == 0 ? from : NULL, to);
+    struct dirent **files = NULL;
+    const int count = scandir("cl", &files, NULL, alphasort);
+    assert_true(count >= 10);
+    for (int i = 0; i < count; i++) {
+        const char *file = files[i]->d_name;
+        if (is_shared(file)) {
+            snprintf(path, sizeof path, "cl/%s", file);
+            char *text = changed(load_file(path), strcmp(in, path) == 0 ? from : NULL, to);
+            check_language(file, text, found);
+            check_words(file, text, dialects[0], dialects[1], found);
+            free(text);
+        }
+        free(files[i]);
+    }
+    free(files);
+    free(dialects[0]);
+    free(dialects[1]);
+}
+
+static void test_dialects(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *from, *to, *expected;
+    } changes[] = {
+        {"", NULL, NULL, ""},
+        {"kernels_cuda/dialect.cuh", "#define LEY_LOCAL_VARIABLE", "#define LEY_OTHER",
+         "local_reads.cl: LEY_LOCAL_VARIABLE is only in the dialect of OpenCL C"},
+        {"cl/dialect.h", "#define LEY_LOCAL_SIZE", "#define LEY_OTHER",
+         "local_reads.cl: LEY_LOCAL_SIZE is only in the dialect of CUDA C"},
+        {"cl/roots.cl", "LEY_GLOBAL_ID(0)", "get_global_id(0)",
+         "roots.cl: get_global_id is a word of one language alone"},
+        {"cl/roots.cl", "LEY_GLOBAL_ID(0)", "threadIdx.x", "roots.cl: threadIdx is a word of one language alone"},
+        {"cl/local_reads.cl", "LEY_ATOM(0, 0, 0, 0)", "(atom)(0, 0, 0, 0)",
+         "local_reads.cl: (atom)( is for one language alone"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        fault found = {""};
+        check_dialects(changes[i].in, changes[i].from, changes[i].to, &found);
+        only(&found, changes[i].expected);
+    }
+}
+
+/* ---- Files of kernels_cuda/ ------------------------------------------------------------------ */
+
+/* X.cu is the dialect, then cl/X.cl. A function that it has of its own, "#define OWN_f", is one that
+ * the source leaves to it, "#ifdef OWN_f" or "#ifndef OWN_f", and both have it. */
+static void check_cuda_file(const char *kernel, const char *text, const char *source, fault *found)
+{
+    char included[128], word[MAX_KEY], place[2][MAX_KEY + 16];
+    snprintf(included, sizeof included, "#include \"%s.cl\"\n", kernel);
+    const char *dialect = strstr(text, "#include \"dialect.cuh\"\n"), *cl = strstr(text, included);
+    if (dialect == NULL || cl == NULL || dialect > cl)
+        blame(found, "%s.cu does not include dialect.cuh and then %s.cl", kernel, kernel);
+    for (const char *at = text; (at = next_word(text, at, "OWN_", word)) != NULL;) {
+        const char *name = word + strlen("OWN_");
+        snprintf(place[0], sizeof place[0], "#ifdef %s\n", word);
+        snprintf(place[1], sizeof place[1], "#ifndef %s\n", word);
+        if (strstr(source, place[0]) == NULL && strstr(source, place[1]) == NULL)
+            blame(found, "%s.cu: %s is not asked for in the source", kernel, word);
+        if (!has_function(source, name))
+            blame(found, "%s.cu: the source has no function %s to replace", kernel, name);
+        if (!has_function(text, name))
+            blame(found, "%s.cu has no function %s of its own", kernel, name);
+    }
+}
+
+static void check_cuda(const char *kernel, const char *from, const char *to, fault *found)
+{
+    char path[128];
+    snprintf(path, sizeof path, "kernels_cuda/%s.cu", kernel);
+    char *text = changed(load_file(path), from, to), *source = load_kernel(kernel, "cl");
+    check_cuda_file(kernel, text, source, found);
+    free(source);
+    free(text);
+}
+
+static void test_cuda_files(void **state)
+{
+    (void)state;
+    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
+        fault found = {""};
+        char file[64];
+        snprintf(file, sizeof file, "%s.cl", row->name);
+        if (!is_shared(file))
+            continue;
+        check_cuda(row->name, NULL, NULL, &found);
+        only(&found, "");
+    }
+    static const struct {
+        const char *kernel, *from, *to, *expected;
+    } changes[] = {
+        {"roots", "#include \"roots.cl\"", "", "roots.cu does not include dialect.cuh and then roots.cl"},
+        {"roots", "\"dialect.cuh\"", "\"spec.h\"", "roots.cu does not include dialect.cuh and then roots.cl"},
+        {"roots", "#include \"roots.cl\"", "#define OWN_roots\n#include \"roots.cl\"",
+         "roots.cu: OWN_roots is not asked for in the source"},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        fault found = {""};
+        check_cuda(changes[i].kernel, changes[i].from, changes[i].to, &found);
+        only(&found, changes[i].expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_drift),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_dialects), cmocka_unit_test(test_cuda_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
