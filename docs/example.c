@@ -20,9 +20,11 @@ typedef struct example {
 static ley_status run(example *e, const char *molecule, const char *output, ley_error *error)
 {
     ley_lattice lattice;
-    ley_job_options options;
-    ley_job_options_default(&options); /* direct Coulomb summation, kT/e, in vacuum */
-    options.dielectric = 78.54;        /* water everywhere, inside the molecule as well */
+    ley_direct direct;
+    ley_run_options options;
+    ley_direct_default(&direct); /* kT/e, in vacuum */
+    ley_run_options_default(&options);
+    direct.dielectric = 78.54; /* water everywhere, inside the molecule as well */
 
     ley_status status = ley_engine_create(NULL, &e->engine, error); /* the fastest device */
     if (status == LEY_OK)
@@ -32,7 +34,7 @@ static ley_status run(example *e, const char *molecule, const char *output, ley_
     if (status == LEY_OK)
         status = ley_map_create(&lattice, &e->map, error);
     if (status == LEY_OK)
-        status = ley_job_create(e->engine, e->atoms, e->map, &options, &e->job, error);
+        status = ley_job_create_direct(e->engine, e->atoms, e->map, &direct, &options, &e->job, error);
     if (status == LEY_OK)
         status = ley_job_run(e->job, error);
     if (status == LEY_OK)

@@ -394,63 +394,6 @@ LEY_API const char *ley_cache_complaint(void);
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-typedef enum ley_method {
-    LEY_METHOD_DCS,   /* direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min) */
-    LEY_METHOD_MDH,   /* Multiple Debye-Hueckel, of boundaries only: see ley_job_create_boundary() */
-    LEY_METHOD_CUTOFF /* short-range: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)); see ley_short_range */
-} ley_method;
-
-/* Pair functions f(r) of LEY_METHOD_CUTOFF; a is the cutoff, s = r^2/a^2. */
-typedef enum ley_pair {
-    LEY_PAIR_COULOMB, /* 1/r */
-    LEY_PAIR_SHIFTED, /* (1 - s)^2 / r */
-    LEY_PAIR_TAYLOR2, /* 1/r - g(s)/a, g the Taylor polynomial of degree 2 of s^(-1/2) about 1: 15/8 - 5/4 s + 3/8 s^2;
-                         f and two derivatives vanish at a: the short-range part of multilevel summation */
-    LEY_PAIR_TAYLOR3, /* of degree 3: 35/16 - 35/16 s + 21/16 s^2 - 5/16 s^3 */
-    LEY_PAIR_TAYLOR4, /* of degree 4: 315/128 - 105/32 s + 189/64 s^2 - 45/32 s^3 + 35/128 s^4 */
-    LEY_PAIR_YUKAWA,  /* exp(-kappa r)/r */
-    LEY_PAIR_DISTANCE_DIELECTRIC, /* 1/r^2: the relative permittivity is `dielectric` times r in A */
-    LEY_PAIR_LENNARD_JONES, /* eps ((R/r)^12 - 2 (R/r)^6) for a probe, in kcal/mol, R = R_j + R_probe, eps = sqrt(eps_j
-                               eps_probe) */
-    LEY_PAIR_BUCKINGHAM, /* eps (6/(z-6) exp(z (1 - r/R)) - z/(z-6) (R/r)^6), z the steepness: "exp-6", in kcal/mol */
-    LEY_PAIR_EXPRESSION  /* the caller's own f(r, r2, q), without a further factor of q */
-} ley_pair;
-
-/* Where a step of a short-range job is done. */
-typedef enum ley_place { LEY_PLACE_AUTO, LEY_PLACE_HOST, LEY_PLACE_DEVICE } ley_place;
-
-/* A named number of an expression. */
-typedef struct ley_named_number {
-    const char *name;
-    double value;
-} ley_named_number;
-
-/* What LEY_METHOD_CUTOFF sums. Texts and arrays are the caller's; ley_job_create() copies them.
- * Lennard-Jones and Buckingham take atoms' radii as R_j, and neither charges nor C. Whether a pair
- * that lies within rounding, 1e-6 a, of the cutoff counts is not specified; it matters only to
- * functions that do not vanish there. */
-typedef struct ley_short_range {
-    ley_pair pair;
-    double cutoff_A;        /* a: above r_min, at most 1e4 */
-    double kappa_per_A;     /* of Yukawa, and a constant of expressions: [0, 100] */
-    const char *expression; /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below;
-                               docs/short-range.md has its grammar */
-    size_t number_count;
-    const ley_named_number *numbers;
-    double probe_radius_A;        /* [0, 100] */
-    double probe_depth_kcal_mol;  /* eps_probe: [0, 1e6] */
-    double steepness;             /* z of Buckingham: [6.5, 40] */
-    const double *depth_kcal_mol; /* [atoms] eps_j, or NULL: each is depth_for_all_kcal_mol */
-    double depth_for_all_kcal_mol;
-    bool periodic[3]; /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
-    double cell_A[3][3]; /* vectors a, b, c */
-    int bin_depth;       /* atoms a bin has room for: 1 to 128 */
-    double bin_fill;     /* wished share of that room: [1e-3, 1e3] */
-    ley_place binning, overflow,
-        transposition; /* AUTO: where it is predicted to be done sooner. The host sums an overflow in floats, and that
-                          of an expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
-} ley_short_range;
-
 /* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest
  * whose error, measured on the device, is below what the method needs. */
 typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_math;
@@ -475,6 +418,78 @@ LEY_API double ley_coulomb_constant(ley_units units, double dielectric, double t
 /* "kT/e", "V", "kcal/mol/e". */
 LEY_API const char *ley_units_name(ley_units units);
 
+/* Pair functions f(r) of a short-range sum; a is the cutoff, s = r^2/a^2. */
+typedef enum ley_pair {
+    LEY_PAIR_COULOMB, /* 1/r */
+    LEY_PAIR_SHIFTED, /* (1 - s)^2 / r */
+    LEY_PAIR_TAYLOR2, /* 1/r - g(s)/a, g the Taylor polynomial of degree 2 of s^(-1/2) about 1: 15/8 - 5/4 s + 3/8 s^2;
+                         f and two derivatives vanish at a: the short-range part of multilevel summation */
+    LEY_PAIR_TAYLOR3, /* of degree 3: 35/16 - 35/16 s + 21/16 s^2 - 5/16 s^3 */
+    LEY_PAIR_TAYLOR4, /* of degree 4: 315/128 - 105/32 s + 189/64 s^2 - 45/32 s^3 + 35/128 s^4 */
+    LEY_PAIR_YUKAWA,  /* exp(-kappa r)/r */
+    LEY_PAIR_DISTANCE_DIELECTRIC, /* 1/r^2: the relative permittivity is `dielectric` times r in A */
+    LEY_PAIR_LENNARD_JONES, /* eps ((R/r)^12 - 2 (R/r)^6) for a probe, in kcal/mol, R = R_j + R_probe, eps = sqrt(eps_j
+                               eps_probe) */
+    LEY_PAIR_BUCKINGHAM, /* eps (6/(z-6) exp(z (1 - r/R)) - z/(z-6) (R/r)^6), z the steepness: "exp-6", in kcal/mol */
+    LEY_PAIR_EXPRESSION  /* the caller's own f(r, r2, q), without a further factor of q */
+} ley_pair;
+
+/* Where a step of a short-range job is done. */
+typedef enum ley_place { LEY_PLACE_AUTO, LEY_PLACE_HOST, LEY_PLACE_DEVICE } ley_place;
+
+/* A named number of an expression. */
+typedef struct ley_named_number {
+    const char *name;
+    double value;
+} ley_named_number;
+
+/* A short-range sum: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)). Texts and arrays are the
+ * caller's; ley_job_create_short_range() copies them. Lennard-Jones and Buckingham take atoms' radii
+ * as R_j, and neither charges nor C. Whether a pair that lies within rounding, 1e-6 a, of the cutoff
+ * counts is not specified; it matters only to functions that do not vanish there. */
+typedef struct ley_short_range {
+    size_t size; /* sizeof(ley_short_range): ley_short_range_default() sets it */
+    ley_units units;
+    double dielectric;    /* relative permittivity: [1e-3, 1e6] */
+    double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
+    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+    ley_pair pair;
+    double cutoff_A;        /* a: above r_min, at most 1e4 */
+    double kappa_per_A;     /* of Yukawa, and a constant of expressions: [0, 100] */
+    const char *expression; /* of LEY_PAIR_EXPRESSION: in r, r2, q, pi, cutoff, kappa, dielectric and the numbers below;
+                               docs/short-range.md has its grammar */
+    size_t number_count;
+    const ley_named_number *numbers;
+    double probe_radius_A;        /* [0, 100] */
+    double probe_depth_kcal_mol;  /* eps_probe: [0, 1e6] */
+    double steepness;             /* z of Buckingham: [6.5, 40] */
+    const double *depth_kcal_mol; /* [atoms] eps_j, or NULL: each is depth_for_all_kcal_mol */
+    double depth_for_all_kcal_mol;
+    bool periodic[3]; /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
+    double cell_A[3][3]; /* vectors a, b, c */
+    int bin_depth;       /* atoms a bin has room for: 1 to 128 */
+    double bin_fill;     /* wished share of that room: [1e-3, 1e3] */
+    ley_place binning, overflow,
+        transposition; /* AUTO: where it is predicted to be done sooner. The host sums an overflow in floats, and that
+                          of an expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
+} ley_short_range;
+
+/* Taylor's C2 function, cutoff 12 A, open, in kT/e at 298.15 K in vacuum, r_min 0.05 A, bins of depth
+ * 8 filled to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
+LEY_API void ley_short_range_default(ley_short_range *range);
+
+/* Direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min). */
+typedef struct ley_direct {
+    size_t size; /* sizeof(ley_direct): ley_direct_default() sets it */
+    ley_units units;
+    double dielectric;    /* relative permittivity: [1e-3, 1e6] */
+    double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
+    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+} ley_direct;
+
+/* kT/e at 298.15 K in vacuum, r_min 0.05 A. */
+LEY_API void ley_direct_default(ley_direct *direct);
+
 typedef struct ley_progress {
     int64_t points_done, points_total;
     double elapsed_s;
@@ -482,17 +497,14 @@ typedef struct ley_progress {
     double left_s;            /* estimate */
 } ley_progress;
 
-typedef struct ley_job_options {
-    ley_method method;
-    ley_units units;
-    double dielectric;    /* relative permittivity: [1e-3, 1e6] */
-    double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
-    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+/* How a job is run, whatever it computes. */
+typedef struct ley_run_options {
+    size_t size; /* sizeof(ley_run_options): ley_run_options_default() sets it */
     ley_math math;
     ley_sum sum;
-    const char *variant;         /* a kernel variant by name (ley_variant_name()), NULL: by device class */
-    ley_short_range short_range; /* of LEY_METHOD_CUTOFF */
-    int64_t slab_planes;  /* planes of a map, or rows of a boundary, a slab at most, 0: as memory and balance suggest */
+    const char *variant; /* a kernel variant by name (ley_variant_name()), NULL: by device class */
+    int64_t
+        slab_planes; /* planes of a map, or rows of a boundary, per slab at most, 0: as memory and balance suggest */
     size_t verify_points; /* points recomputed in double precision, at most; 0: none. As many as 2 % of the job's time
                            * allow, or 0.05 s if that is more, and at least 50: at least 16 of each device on the host
                            * from the formula, the others there or on the device by a kernel of its own. Devices whose
@@ -501,15 +513,18 @@ typedef struct ley_job_options {
     void (*progress)(void *context,
                      const ley_progress *progress); /* called from one worker thread at a time; or NULL */
     void *progress_context;
-} ley_job_options;
+} ley_run_options;
 
-/* DCS, kT/e at 298.15 K in vacuum, r_min 0.05 A, math auto, sum float, verification of up to 1,000
- * points; of the short-range method Taylor's C2 function, cutoff 12 A, open, bins of depth 8 filled
- * to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
-LEY_API void ley_job_options_default(ley_job_options *options);
+/* Math auto, sum float, verification of up to 1,000 points. */
+LEY_API void ley_run_options_default(ley_run_options *options);
 
-/* Names of the kernel variants of a method, i from 0; NULL behind the last. */
-LEY_API const char *ley_variant_name(ley_method method, size_t i);
+/* The method that a name stands for: "dcs" is direct Coulomb summation, "mdh" Multiple Debye-Hueckel,
+ * "cutoff" a short-range sum. Names, i from 0; NULL behind the last. */
+LEY_API const char *ley_method_name(size_t i);
+
+/* Names of the kernel variants of a method, i from 0; NULL behind the last, and where there is no
+ * such method. */
+LEY_API const char *ley_variant_name(const char *method, size_t i);
 
 /* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum
  * |terms|, the terms those of the sum at that point: where they nearly cancel, the error relative
@@ -552,21 +567,24 @@ typedef struct ley_slab_report {
     double kernel_start_s, kernel_end_s, transfer_start_s, transfer_end_s;
 } ley_slab_report;
 
-/* How a short-range job was done. */
-typedef struct ley_short_range_report {
-    int64_t bins, bin_depth, binned; /* bins; atoms and images in them, or beyond them: */
-    double bin_side_A[3];
-    int64_t overflow;                               /* atoms and images that found their bin full */
-    int64_t outside, neutral;                       /* atoms that reach no point of the lattice; that have no charge */
-    ley_place binning, overflow_sum, transposition; /* where each was done */
-    double binning_s;                               /* in which no device could begin */
-    double overflow_s;                              /* host threads summed the overflow, beside the devices */
-    double predicted_device_s,
-        predicted_overflow_s; /* what the choice was made by: all devices' sums; the host's of the overflow */
-    double devices_waited_s;  /* devices were done, host threads were not */
-    double host_waited_s;     /* the other way round */
-    double transposition_s;   /* in host threads, beside the devices */
-} ley_short_range_report;
+/* What a method says of how it did a job: a name that ends in its unit where it has one, and a value.
+ *
+ * Of a short-range job: "bins", "bin_depth", "bin_side_A"; "binned", atoms and images in bins or
+ * beyond them; "overflow", those that found their bin full; "outside", atoms that reach no point;
+ * "neutral", atoms without a charge; "binning", "overflow_sum", "transposition": where each step was
+ * done ("host", "device"); "binning_s", in which no device could begin; "overflow_s", in which host
+ * threads summed the overflow beside the devices; "predicted_device_s" and "predicted_overflow_s",
+ * by which that was decided; "devices_waited_s" for host threads, "host_waited_s" the other way
+ * round; "transposition_s", in host threads beside the devices. */
+typedef enum ley_note_kind { LEY_NOTE_COUNT, LEY_NOTE_NUMBER, LEY_NOTE_VECTOR, LEY_NOTE_TEXT } ley_note_kind;
+
+typedef struct ley_note {
+    const char *name;
+    ley_note_kind kind;
+    int64_t count;    /* of LEY_NOTE_COUNT */
+    double number[3]; /* of LEY_NOTE_NUMBER the first one, of LEY_NOTE_VECTOR all */
+    const char *text; /* of LEY_NOTE_TEXT */
+} ley_note;
 
 typedef struct ley_report {
     int64_t atoms, points;
@@ -584,8 +602,13 @@ typedef struct ley_report {
     ley_accuracy accuracy; /* points = 0 when nothing was verified */
     ley_accuracy
         seeded_accuracy; /* of the first 50 of these points, which the seed alone decides, not how long anything took */
-    ley_short_range_report short_range; /* bins = 0 with other methods */
+    const char *method;  /* that computed it: ley_method_name() */
+    size_t note_count;
+    const ley_note *notes; /* the method's own, in the order in which they should be read */
 } ley_report;
+
+/* The note of this name, or NULL. */
+LEY_API const ley_note *ley_report_note(const ley_report *report, const char *name);
 
 typedef struct ley_job ley_job;
 
@@ -593,23 +616,33 @@ typedef struct ley_job ley_job;
  * memory than there is: free memory of the machine, or what control groups and ulimit leave. To be
  * asked before the map is made: what is refused here has taken nothing yet. Each part is looked at
  * again where it is allocated. Errors: those of ley_lattice_check(), too; what else is wrong with
- * the options is left to ley_job_create(). */
-LEY_API ley_status ley_job_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
-                                        const ley_job_options *options, ley_error *error);
+ * the options is left to the creators. */
+LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_direct *direct,
+                                           ley_error *error);
+LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
+                                                const ley_short_range *range, ley_error *error);
 
-/* Prepares a job that fills `map`. Engine, atoms and map must outlive it. Options are copied.
- * Errors: LEY_ERROR_USAGE for an option out of range or an unknown variant. */
-LEY_API ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
-                                  const ley_job_options *options, ley_job **job, ley_error *error);
+/* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the job;
+ * options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant, or a
+ * struct of options whose size no version of this library has given it. */
 
-/* Prepares a job that fills a boundary with Multiple Debye-Hueckel values, in kT/e:
+/* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
+LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                         const ley_direct *direct, const ley_run_options *options, ley_job **job,
+                                         ley_error *error);
+
+/* Prepares a job that fills `map` with a short-range sum, method "cutoff". */
+LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                              const ley_short_range *range, const ley_run_options *options,
+                                              ley_job **job, ley_error *error);
+
+/* Prepares a job that fills a boundary with Multiple Debye-Hueckel values, method "mdh", in kT/e:
  *     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j),   d_j = |r - r_j|,
- * without the screening factor when kappa < 1e-9 / A. Of the options, math, sum, variant, slab,
- * verification and progress count. Source: APBS's definition of `bcfl mdh`; Stone et al., GPU Gems
- * (2010). Errors: LEY_ERROR_USAGE for an option or the solvent out of range; those of
+ * without the screening factor when kappa < 1e-9 / A. Source: APBS's definition of `bcfl mdh`; Stone
+ * et al., GPU Gems (2010). Errors: also LEY_ERROR_USAGE for a solvent out of range, and those of
  * ley_boundary_check_atoms(). */
 LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
-                                           const ley_solvent *solvent, const ley_job_options *options, ley_job **job,
+                                           const ley_solvent *solvent, const ley_run_options *options, ley_job **job,
                                            ley_error *error);
 
 /* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the
@@ -700,16 +733,17 @@ LEY_API double ley_apbs_read_s(int64_t numbers);
 /* ---- Benchmarks ------------------------------------------------------------------------------ */
 
 typedef struct ley_bench_options {
-    ley_method method; /* whose kernels: of MDH, screening and faces or a list of points; of CUTOFF, Taylor's C2
-                          function in a box of water */
-    int64_t n[3];      /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
-    int64_t points;    /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
-    double salt_M;     /* MDH: concentration of a 1:1 salt; 0: no screening */
-    double cutoff_A;   /* CUTOFF: 0: 12 A, less where kernels are interpreted */
-    bool linear;       /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
-                          variants on one */
-    int64_t atoms;     /* 0: by device speed */
-    int repeats;       /* timed launches a variant, the median counts */
+    size_t size;        /* sizeof(ley_bench_options): ley_bench_options_default() sets it */
+    const char *method; /* by its name: whose kernels: of MDH, screening and faces or a list of points; of CUTOFF,
+                          Taylor's C2 function in a box of water */
+    int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
+    int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
+    double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
+    double cutoff_A;    /* CUTOFF: 0: 12 A, less where kernels are interpreted */
+    bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
+                           variants on one */
+    int64_t atoms;      /* 0: by device speed */
+    int repeats;        /* timed launches a variant, the median counts */
     ley_math math;
     ley_sum sum;
     const char *variant;             /* one variant only, or NULL */

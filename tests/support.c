@@ -99,14 +99,127 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattic
     return map;
 }
 
+void support_options_default(support_options *options)
+{
+    ley_direct direct;
+    ley_run_options run;
+    ley_direct_default(&direct);
+    ley_run_options_default(&run);
+    *options = (support_options){.method = SUPPORT_DCS,
+                                 .units = direct.units,
+                                 .dielectric = direct.dielectric,
+                                 .temperature_K = direct.temperature_K,
+                                 .r_min_A = direct.r_min_A,
+                                 .math = run.math,
+                                 .sum = run.sum,
+                                 .verify_points = run.verify_points,
+                                 .verify_seed = run.verify_seed};
+    ley_short_range_default(&options->short_range);
+}
+
+ley_run_options support_run_options(const support_options *o)
+{
+    ley_run_options run;
+    ley_run_options_default(&run);
+    run.math = o->math;
+    run.sum = o->sum;
+    run.variant = o->variant;
+    run.slab_planes = o->slab_planes;
+    run.verify_points = o->verify_points;
+    run.verify_seed = o->verify_seed;
+    run.progress = o->progress;
+    run.progress_context = o->progress_context;
+    return run;
+}
+
+ley_direct support_direct(const support_options *o)
+{
+    return (ley_direct){.size = sizeof(ley_direct),
+                        .units = o->units,
+                        .dielectric = o->dielectric,
+                        .temperature_K = o->temperature_K,
+                        .r_min_A = o->r_min_A};
+}
+
+ley_short_range support_range(const support_options *o)
+{
+    ley_short_range range = o->short_range;
+    range.units = o->units;
+    range.dielectric = o->dielectric;
+    range.temperature_K = o->temperature_K;
+    range.r_min_A = o->r_min_A;
+    return range;
+}
+
+ley_status support_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const support_options *o,
+                              ley_job **job, ley_error *error)
+{
+    const ley_run_options run = support_run_options(o);
+    const ley_direct direct = support_direct(o);
+    const ley_short_range range = support_range(o);
+    return o->method == SUPPORT_CUTOFF ? ley_job_create_short_range(engine, atoms, map, &range, &run, job, error)
+                                       : ley_job_create_direct(engine, atoms, map, &direct, &run, job, error);
+}
+
+ley_status support_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+                                       const ley_solvent *solvent, const support_options *o, ley_job **job,
+                                       ley_error *error)
+{
+    const ley_run_options run = support_run_options(o);
+    return ley_job_create_boundary(engine, atoms, boundary, solvent, &run, job, error);
+}
+
+ley_status support_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *o,
+                                ley_error *error)
+{
+    const ley_direct direct = support_direct(o);
+    const ley_short_range range = support_range(o);
+    return o->method == SUPPORT_CUTOFF ? ley_short_range_check_memory(atoms, lattice, &range, error)
+                                       : ley_direct_check_memory(atoms, lattice, &direct, error);
+}
+
+static ley_note note_of(const ley_report *report, const char *name)
+{
+    const ley_note *note = ley_report_note(report, name);
+    return note != NULL ? *note : (ley_note){.name = name, .text = ""};
+}
+
+static ley_place place_of(const ley_report *report, const char *name)
+{
+    const char *text = note_of(report, name).text;
+    return strcmp(text, "host") == 0 ? LEY_PLACE_HOST : strcmp(text, "device") == 0 ? LEY_PLACE_DEVICE : LEY_PLACE_AUTO;
+}
+
+support_notes support_notes_of(const ley_report *r)
+{
+    support_notes n = {.bins = note_of(r, "bins").count,
+                       .bin_depth = note_of(r, "bin_depth").count,
+                       .binned = note_of(r, "binned").count,
+                       .overflow = note_of(r, "overflow").count,
+                       .outside = note_of(r, "outside").count,
+                       .neutral = note_of(r, "neutral").count,
+                       .binning = place_of(r, "binning"),
+                       .overflow_sum = place_of(r, "overflow_sum"),
+                       .transposition = place_of(r, "transposition"),
+                       .binning_s = note_of(r, "binning_s").number[0],
+                       .overflow_s = note_of(r, "overflow_s").number[0],
+                       .predicted_device_s = note_of(r, "predicted_device_s").number[0],
+                       .predicted_overflow_s = note_of(r, "predicted_overflow_s").number[0],
+                       .devices_waited_s = note_of(r, "devices_waited_s").number[0],
+                       .host_waited_s = note_of(r, "host_waited_s").number[0],
+                       .transposition_s = note_of(r, "transposition_s").number[0]};
+    memcpy(n.bin_side_A, note_of(r, "bin_side_A").number, sizeof n.bin_side_A);
+    return n;
+}
+
 ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
-                     const ley_job_options *options)
+                     const support_options *options)
 {
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
     assert_ok(ley_map_create(lattice, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     ley_job_destroy(job);
     return map;
@@ -174,11 +287,11 @@ ley_atoms *support_crowd(size_t n, const ley_lattice *l, double beyond_A, unsign
     return atoms;
 }
 
-ley_job_options support_short_range(ley_pair pair, double cutoff_A)
+support_options support_short_range(ley_pair pair, double cutoff_A)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
-    options.method = LEY_METHOD_CUTOFF;
+    support_options options;
+    support_options_default(&options);
+    options.method = SUPPORT_CUTOFF;
     options.short_range.pair = pair;
     options.short_range.cutoff_A = cutoff_A;
     options.short_range.kappa_per_A = 0.3;
@@ -192,7 +305,7 @@ ley_job_options support_short_range(ley_pair pair, double cutoff_A)
 typedef struct judged {
     const ley_map *map;
     const ley_atoms *atoms, *magnitudes; /* with |q|, or each 1 */
-    const ley_job_options *options;
+    const support_options *options;
     expression *e;
     double constant;
     double *error, *right, *magnitude; /* [points] */
@@ -253,7 +366,7 @@ static ley_atoms *with_magnitudes(const ley_atoms *atoms, ley_pair pair)
     return made;
 }
 
-support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options)
+support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const support_options *options)
 {
     ley_error error = {0};
     const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));

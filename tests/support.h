@@ -33,9 +33,55 @@ double support_difference(const ley_map *a, const ley_map *b);
 /* A map of this lattice computed by the reference alone, in kT/e at 298.15 K. */
 ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattice, double r_min_A);
 
+/* Everything that a job may be asked, of whatever problem. */
+typedef enum support_method { SUPPORT_DCS, SUPPORT_MDH, SUPPORT_CUTOFF } support_method;
+
+typedef struct support_options {
+    support_method method;
+    ley_units units;
+    double dielectric, temperature_K, r_min_A; /* of DCS, and in place of those of short_range */
+    ley_short_range short_range;
+    ley_math math;
+    ley_sum sum;
+    const char *variant;
+    int64_t slab_planes;
+    size_t verify_points;
+    uint64_t verify_seed;
+    void (*progress)(void *context, const ley_progress *progress);
+    void *progress_context;
+} support_options;
+
+/* The library's defaults, of DCS. */
+void support_options_default(support_options *options);
+
+/* What of these the library's functions take. */
+ley_run_options support_run_options(const support_options *options);
+ley_direct support_direct(const support_options *options);
+ley_short_range support_range(const support_options *options);
+
+/* The library's creators, and its question about memory, by the method of the options. */
+ley_status support_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const support_options *options,
+                              ley_job **job, ley_error *error);
+ley_status support_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+                                       const ley_solvent *solvent, const support_options *options, ley_job **job,
+                                       ley_error *error);
+ley_status support_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options,
+                                ley_error *error);
+
+/* The notes of a short-range job by name; all zero where there are none. */
+typedef struct support_notes {
+    int64_t bins, bin_depth, binned, overflow, outside, neutral;
+    double bin_side_A[3];
+    ley_place binning, overflow_sum, transposition;
+    double binning_s, overflow_s, predicted_device_s, predicted_overflow_s, devices_waited_s, host_waited_s,
+        transposition_s;
+} support_notes;
+
+support_notes support_notes_of(const ley_report *report);
+
 /* Runs a job on an engine; the map is the caller's. Fails the test when the job fails. */
 ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
-                     const ley_job_options *options);
+                     const support_options *options);
 
 /* A job, and all that it works on. */
 typedef struct support_job {
@@ -44,7 +90,7 @@ typedef struct support_job {
     ley_atoms *atoms;
     ley_map *map;
     ley_engine *engine;
-    ley_job_options options;
+    support_options options;
     ley_job *job;
 } support_job;
 
@@ -73,7 +119,7 @@ void support_copy_kernels(const char *tree, const char *target, const char *chan
 ley_atoms *support_crowd(size_t n, const ley_lattice *lattice, double beyond_A, unsigned seed);
 
 /* Options with all that the pair function takes; Lennard-Jones and Buckingham with an r_min of 1 A. */
-ley_job_options support_short_range(ley_pair pair, double cutoff_A);
+support_options support_short_range(ley_pair pair, double cutoff_A);
 
 /* How far all points of a map are from double precision. */
 typedef struct support_error {
@@ -81,7 +127,7 @@ typedef struct support_error {
     double worst; /* of one point, relative to the sum of its terms' magnitudes; infinite when a value is not finite */
 } support_error;
 
-support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options);
+support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const support_options *options);
 
 /* A fresh directory for this program's files and for the build cache, removed at exit. */
 const char *support_directory(void);
@@ -109,7 +155,7 @@ typedef struct support_watch {
     double elapsed_s;
 } support_watch;
 
-/* ley_job_options.progress; its context is a support_watch. */
+/* support_options.progress; its context is a support_watch. */
 void support_note_progress(void *watch, const ley_progress *progress);
 
 /* Runs the watch's job, cancelled before where it wants that. No device may be blamed, nothing said

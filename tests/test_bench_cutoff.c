@@ -24,7 +24,7 @@ static ley_bench_options small(const char *variant)
 {
     ley_bench_options o;
     ley_bench_options_default(&o);
-    o.method = LEY_METHOD_CUTOFF;
+    o.method = "cutoff";
     o.atoms = ATOMS;
     o.cutoff_A = cutoff_A;
     o.repeats = 2;
@@ -155,7 +155,7 @@ static void test_refusals(void **state)
     o = small("nosuch");
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
     o = small(NULL);
-    o.method = LEY_METHOD_DCS;
+    o.method = "dcs";
     o.linear = true;
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
     assert_null(bench);

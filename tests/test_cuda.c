@@ -75,14 +75,14 @@ static void fresh_cache(void)
     setenv("LEYDEN_CACHE_DIR", path, 1);
 }
 
-static support_job run_job(const char *selector, size_t atoms, void (*change)(ley_job_options *, const void *),
+static support_job run_job(const char *selector, size_t atoms, void (*change)(support_options *, const void *),
                            const void *how)
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
-    ley_job_options options;
+    support_options options;
     o.atoms = support_atoms(atoms, 0, 8, 7);
-    ley_job_options_default(&options);
+    support_options_default(&options);
     options.slab_planes = 2;
     options.verify_points = 50;
     if (change != NULL)
@@ -91,7 +91,7 @@ static support_job run_job(const char *selector, size_t atoms, void (*change)(le
     o.status = ley_engine_create(selector, &o.engine, &o.error);
     if (o.status != LEY_OK)
         return o;
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
@@ -125,17 +125,17 @@ static void clean_to_the_last(support_job *o)
     CHECK(ask_cuda("fake_cuda_orphans") == 0);
 }
 
-static void with_sum(ley_job_options *options, const void *sum)
+static void with_sum(support_options *options, const void *sum)
 {
     options->sum = *(const ley_sum *)sum;
 }
 
-static void with_variant(ley_job_options *options, const void *name)
+static void with_variant(support_options *options, const void *name)
 {
     options->variant = name;
 }
 
-static void simple_in_double(ley_job_options *options, const void *name)
+static void simple_in_double(support_options *options, const void *name)
 {
     options->variant = name;
     options->sum = LEY_SUM_DOUBLE;
@@ -187,7 +187,7 @@ static void two_cards(void)
 static void all_variants_and_sums(void)
 {
     const char *name;
-    for (size_t i = 0; (name = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++) {
+    for (size_t i = 0; (name = ley_variant_name("dcs", i)) != NULL; i++) {
         if (strncmp(name, "vector", 6) == 0)
             continue;
         support_job o = run_job("cuda:0", 40, with_variant, name);

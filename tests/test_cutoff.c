@@ -25,14 +25,14 @@ static const char *const pair_names[] = {
     "lennard-jones", "buckingham", "expression"};
 enum { PAIRS = sizeof pair_names / sizeof pair_names[0] };
 
-static ley_job_options options_of(ley_pair pair, const char *variant)
+static support_options options_of(ley_pair pair, const char *variant)
 {
-    ley_job_options options = support_short_range(pair, cutoff_A);
+    support_options options = support_short_range(pair, cutoff_A);
     options.variant = variant;
     return options;
 }
 
-static void make_periodic(ley_job_options *options)
+static void make_periodic(support_options *options)
 {
     static const double cell_A[3][3] = {{13, 0, 0}, {2, 12, 0}, {-1, 3, 14}};
     memcpy(options->short_range.cell_A, cell_A, sizeof cell_A);
@@ -63,17 +63,17 @@ typedef struct outcome {
 } outcome;
 
 static outcome attempt(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice,
-                       const ley_job_options *options)
+                       const support_options *options)
 {
     outcome o = {.map = NULL};
     ley_error error = {0};
     assert_ok(ley_map_create(lattice, &o.map, &error));
-    assert_ok(ley_job_create(on, atoms, o.map, options, &o.job, &error));
+    assert_ok(support_job_create(on, atoms, o.map, options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
 
-static outcome run(const ley_atoms *atoms, const ley_lattice *lattice, const ley_job_options *options)
+static outcome run(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options)
 {
     outcome o = attempt(engine, atoms, lattice, options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
@@ -87,12 +87,12 @@ static void end(outcome *o)
     ley_error_clear(&o->error);
 }
 
-static const ley_short_range_report *bins_of(const outcome *o)
+static support_notes bins_of(const outcome *o)
 {
-    return &ley_job_report(o->job)->short_range;
+    return support_notes_of(ley_job_report(o->job));
 }
 
-static void assert_within(double limit, const outcome *o, const ley_atoms *atoms, const ley_job_options *options,
+static void assert_within(double limit, const outcome *o, const ley_atoms *atoms, const support_options *options,
                           const char *what)
 {
     static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
@@ -104,7 +104,7 @@ static void assert_within(double limit, const outcome *o, const ley_atoms *atoms
                  maths[options->math], sums[options->sum], e.rms, e.worst);
 }
 
-static void assert_right(const outcome *o, const ley_atoms *atoms, const ley_job_options *options, const char *what)
+static void assert_right(const outcome *o, const ley_atoms *atoms, const support_options *options, const char *what)
 {
     assert_within(options->math == LEY_MATH_NATIVE ? 1e-3 : 1e-5, o, atoms, options, what);
 }
@@ -119,7 +119,7 @@ static bool same_bytes(const ley_map *a, const ley_map *b)
 
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
  * right. */
-static bool cannot(const outcome *o, const ley_job_options *options)
+static bool cannot(const outcome *o, const support_options *options)
 {
     const ley_device_info *info = ley_engine_device(engine, 0);
     if (o->status != LEY_ERROR_NO_DEVICE)
@@ -129,7 +129,7 @@ static bool cannot(const outcome *o, const ley_job_options *options)
            (options->variant != NULL && is_of_vectors(options->variant) && !has_vectors());
 }
 
-static void check_report(const outcome *o, const ley_job_options *options)
+static void check_report(const outcome *o, const support_options *options)
 {
     const ley_report *r = ley_job_report(o->job);
     const ley_device_report *d = &r->devices[0];
@@ -141,18 +141,18 @@ static void check_report(const outcome *o, const ley_job_options *options)
     assert_non_null(d->root);
     if (options->variant != NULL)
         assert_string_equal(d->variant, options->variant);
-    assert_true(r->short_range.bins > 0 && r->short_range.binned > 0 &&
-                r->short_range.overflow <= r->short_range.binned);
-    assert_int_equal(r->short_range.bin_depth, options->short_range.bin_depth);
+    const support_notes said = support_notes_of(r);
+    assert_true(said.bins > 0 && said.binned > 0 && said.overflow <= said.binned);
+    assert_int_equal(said.bin_depth, options->short_range.bin_depth);
     assert_true(r->evaluations > 0 && d->share == 1);
 }
 
 /* An open problem and a periodic one: the same kernel. */
-static void check(const ley_job_options *wanted)
+static void check(const support_options *wanted)
 {
     ley_atoms *atoms = support_crowd(350, &uneven, cutoff_A, 1);
     for (int periodic = 0; periodic <= 1; periodic++) {
-        ley_job_options options = *wanted;
+        support_options options = *wanted;
         if (periodic)
             make_periodic(&options);
         outcome o = attempt(engine, atoms, &uneven, &options);
@@ -171,10 +171,10 @@ static void test_every_pair_function(void **state)
 {
     (void)state;
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_CUTOFF, i)) != NULL; i++)
+    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++)
         for (int pair = 0; pair < PAIRS; pair++)
             if (is_of_vectors(variant) || !has_vectors()) {
-                const ley_job_options options = options_of((ley_pair)pair, variant);
+                const support_options options = options_of((ley_pair)pair, variant);
                 check(&options);
             }
 }
@@ -196,7 +196,7 @@ static void test_work_groups(void **state)
                    {"halves16", LEY_PAIR_BUCKINGHAM}};
     const size_t step = support_is_quick() ? 3 : 1;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i += step) {
-        const ley_job_options options = options_of(kernels[i].pair, kernels[i].variant);
+        const support_options options = options_of(kernels[i].pair, kernels[i].variant);
         check(&options);
     }
 }
@@ -208,15 +208,15 @@ static void test_every_sum_and_maths(void **state)
     (void)state;
     const char *variant;
     for (int i = 0; i < 9; i++) {
-        ley_job_options options = options_of((ley_pair)((i + 1) % PAIRS), NULL);
+        support_options options = options_of((ley_pair)((i + 1) % PAIRS), NULL);
         options.math = (ley_math)(i % 3);
         options.sum = (ley_sum)(i / 3);
         check(&options);
     }
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_CUTOFF, i)) != NULL; i++)
+    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++)
         for (int sum = LEY_SUM_COMPENSATED; sum <= LEY_SUM_DOUBLE; sum++)
             if (is_of_vectors(variant) || !has_vectors()) {
-                ley_job_options options = options_of(LEY_PAIR_TAYLOR2, variant);
+                support_options options = options_of(LEY_PAIR_TAYLOR2, variant);
                 options.sum = (ley_sum)sum;
                 check(&options);
             }
@@ -238,7 +238,7 @@ static void test_sums_are_worth_their_price(void **state)
     for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
         if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
             continue;
-        ley_job_options options = options_of(LEY_PAIR_COULOMB, NULL);
+        support_options options = options_of(LEY_PAIR_COULOMB, NULL);
         options.short_range.cutoff_A = 25;
         options.math = LEY_MATH_STANDARD;
         options.sum = (ley_sum)sum;
@@ -281,7 +281,7 @@ static size_t charged(const ley_atoms *atoms)
 /* Summed on the host and on the device: the same map, but for rounding. Returns how many overflow. */
 static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, double fill, bool periodic)
 {
-    ley_job_options options = options_of(pair, NULL);
+    support_options options = options_of(pair, NULL);
     options.short_range.bin_depth = depth;
     options.short_range.bin_fill = fill;
     options.verify_points = 100;
@@ -297,15 +297,15 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
         if (o[i].status != LEY_OK)
             fail_msg("%s, %s: %s", pair_names[pair], name, o[i].error.message);
         assert_right(&o[i], atoms, &options, name);
-        const ley_short_range_report *r = bins_of(&o[i]);
-        assert_int_equal(r->overflow_sum, options.short_range.overflow);
-        assert_true(i == 1 || r->overflow_s > 0);
-        assert_true(r->predicted_device_s >= 0 && (i == 1 || r->predicted_overflow_s > 0));
-        assert_true(r->binned - r->overflow <= r->bins * r->bin_depth);
+        const support_notes r = bins_of(&o[i]);
+        assert_int_equal(r.overflow_sum, options.short_range.overflow);
+        assert_true(i == 1 || r.overflow_s > 0);
+        assert_true(r.predicted_device_s >= 0 && (i == 1 || r.predicted_overflow_s > 0));
+        assert_true(r.binned - r.overflow <= r.bins * r.bin_depth);
     }
     assert_true(support_difference(o[0].map, o[1].map) < 3e-6);
-    const int64_t overflow = bins_of(&o[0])->overflow;
-    assert_int_equal(overflow, bins_of(&o[1])->overflow);
+    const int64_t overflow = bins_of(&o[0]).overflow;
+    assert_int_equal(overflow, bins_of(&o[1]).overflow);
     assert_true(overflow > 0);
     end(&o[0]);
     end(&o[1]);
@@ -329,10 +329,10 @@ static void test_overflow(void **state)
     assert_int_equal(check_overflow(heap, LEY_PAIR_TAYLOR2, 8, 0.75, false), n - 8);
     assert_int_equal(check_overflow(heap, LEY_PAIR_TAYLOR2, 128, 0.75, false), n - 128);
     assert_int_equal(check_overflow(heap, LEY_PAIR_BUCKINGHAM, 8, 0.75, false), 300 - 8); /* charges do not matter */
-    ley_job_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
+    support_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
     options.short_range.bin_fill = 4; /* where it is summed is for the job to choose */
     outcome o = run(atoms, &uneven, &options);
-    assert_true(bins_of(&o)->overflow_sum == LEY_PLACE_HOST || bins_of(&o)->overflow_sum == LEY_PLACE_DEVICE);
+    assert_true(bins_of(&o).overflow_sum == LEY_PLACE_HOST || bins_of(&o).overflow_sum == LEY_PLACE_DEVICE);
     end(&o);
     ley_atoms_destroy(heap);
     ley_atoms_destroy(atoms);
@@ -347,7 +347,7 @@ static void test_slabs_make_the_same_map(void **state)
     ley_atoms *atoms = support_crowd(500, &tall, cutoff_A, 3);
     static const int64_t planes[] = {1, 8, 9, 16, 27, 100};
     for (int host = 0; host <= 1; host++) {
-        ley_job_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
+        support_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
         options.short_range.bin_fill = 2;
         options.short_range.overflow = host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
         outcome whole = run(atoms, &tall, &options);
@@ -378,15 +378,15 @@ static void test_rows_and_regions(void **state)
     (void)state;
     ley_atoms *atoms = support_crowd(350, &uneven, cutoff_A, 4);
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_CUTOFF, i)) != NULL; i++) {
-        ley_job_options options = options_of(LEY_PAIR_TAYLOR2, variant);
+    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) {
+        support_options options = options_of(LEY_PAIR_TAYLOR2, variant);
         outcome o[2];
         if (is_of_vectors(variant) != has_vectors())
             continue;
         for (int k = 0; k < 2; k++) {
             options.short_range.transposition = k == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
             o[k] = run(atoms, &uneven, &options);
-            assert_int_equal(bins_of(&o[k])->transposition, options.short_range.transposition);
+            assert_int_equal(bins_of(&o[k]).transposition, options.short_range.transposition);
             assert_non_null(
                 strstr(ley_job_report(o[k].job)->devices[0].specification, k == 0 ? "-DLEY_STORE=0" : "-DLEY_STORE=1"));
         }
@@ -399,7 +399,7 @@ static void test_rows_and_regions(void **state)
 }
 
 /* The largest error of a point, of the sum of the absolute terms there. */
-static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const ley_job_options *o)
+static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const support_options *o)
 {
     const ley_lattice *l = ley_map_lattice(map);
     const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
@@ -421,7 +421,7 @@ static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const l
 /* Every point keeps what is promised. Where regions are long, no float of a place is right to more
  * than a part of their length: at the far end of one of 140 A to 1e-6 A, of 0.06 A to the nearest
  * atom 1.6e-5. */
-static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const ley_job_options *options, const char *name)
+static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const support_options *options, const char *name)
 {
     outcome o = run(atoms, l, options);
     const double longest_A = fmax(fmax(l->step_A[0][0], l->step_A[1][1]), l->step_A[2][2]),
@@ -459,7 +459,7 @@ static void test_odd_lattices(void **state)
         char name[64];
         snprintf(name, sizeof name, "%d x %d x %d", (int)l->n[0], (int)l->n[1], (int)l->n[2]);
         for (int k = 0; k < 3; k++) {
-            ley_job_options options = options_of(k == 0 ? LEY_PAIR_COULOMB : LEY_PAIR_TAYLOR2, NULL);
+            support_options options = options_of(k == 0 ? LEY_PAIR_COULOMB : LEY_PAIR_TAYLOR2, NULL);
             if (k == 2)
                 make_periodic(&options);
             check_odd(atoms, l, &options, name);
@@ -488,22 +488,22 @@ static void test_few_atoms(void **state)
     assert_ok(ley_atoms_create(1, one_A, none_e, radius_A, &neutral, &error));
     static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_COULOMB, LEY_PAIR_LENNARD_JONES};
     for (size_t i = 0; i < 3; i++) {
-        ley_job_options options = options_of(pairs[i], NULL);
+        support_options options = options_of(pairs[i], NULL);
         options.verify_points = 50;
         outcome o = run(far, &uneven, &options);
         assert_all_zero(&o);
-        assert_true(bins_of(&o)->outside == 4 && bins_of(&o)->binned == 0 && ley_job_report(o.job)->accuracy.passed);
+        assert_true(bins_of(&o).outside == 4 && bins_of(&o).binned == 0 && ley_job_report(o.job)->accuracy.passed);
         end(&o);
         o = run(one, &uneven, &options);
         assert_right(&o, one, &options, "one atom");
-        assert_int_equal(bins_of(&o)->binned, 1);
+        assert_int_equal(bins_of(&o).binned, 1);
         end(&o);
         o = run(neutral, &uneven, &options);
         if (pairs[i] == LEY_PAIR_LENNARD_JONES)
             assert_right(&o, neutral, &options, "an atom without charge");
         else
             assert_all_zero(&o);
-        assert_int_equal(bins_of(&o)->neutral, pairs[i] == LEY_PAIR_LENNARD_JONES ? 0 : 1);
+        assert_int_equal(bins_of(&o).neutral, pairs[i] == LEY_PAIR_LENNARD_JONES ? 0 : 1);
         end(&o);
     }
     ley_atoms_destroy(far);
@@ -519,7 +519,7 @@ static void test_r_min(void **state)
     ley_atoms *atoms = support_crowd(350, &uneven, cutoff_A, 8);
     for (size_t i = 0; i < sizeof r_mins_A / sizeof r_mins_A[0]; i++)
         for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_TAYLOR4; pair++) {
-            ley_job_options options = options_of((ley_pair)pair, NULL);
+            support_options options = options_of((ley_pair)pair, NULL);
             char name[32];
             options.r_min_A = r_mins_A[i];
             snprintf(name, sizeof name, "r_min %g A", r_mins_A[i]);
@@ -538,7 +538,7 @@ static void test_cutoffs(void **state)
     ley_atoms *atoms = support_crowd(350, &uneven, 12, 9);
     for (size_t i = 0; i < sizeof cutoffs_A / sizeof cutoffs_A[0]; i++)
         for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_TAYLOR4; pair++) {
-            ley_job_options options = options_of((ley_pair)pair, NULL);
+            support_options options = options_of((ley_pair)pair, NULL);
             char name[32];
             options.short_range.cutoff_A = cutoffs_A[i];
             options.r_min_A = fmin(0.05, cutoffs_A[i] / 10);
@@ -560,7 +560,7 @@ static void test_screening(void **state)
     } cases[] = {{0, 0.05}, {1e-3, 0.05}, {3, 0.05}, {20, 0.05}, {100, 0.05}, {100, 0.5}, {100, 1}, {100, 4}};
     ley_atoms *atoms = support_crowd(350, &uneven, cutoff_A, 8);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ley_job_options options = options_of(LEY_PAIR_YUKAWA, NULL);
+        support_options options = options_of(LEY_PAIR_YUKAWA, NULL);
         char name[64];
         options.short_range.kappa_per_A = cases[i].kappa_per_A;
         options.r_min_A = cases[i].r_min_A;
@@ -591,7 +591,7 @@ static void test_verification_of_nothing(void **state)
     ley_atoms *far = NULL;
     const double far_A[] = {uneven.origin_A[0] - 2, uneven.origin_A[1], uneven.origin_A[2]}, charge_e = 1;
     assert_ok(ley_atoms_create(1, far_A, &charge_e, NULL, &far, &error));
-    ley_job_options options = options_of(LEY_PAIR_YUKAWA, NULL);
+    support_options options = options_of(LEY_PAIR_YUKAWA, NULL);
     options.short_range.kappa_per_A = 100;
     options.verify_points = 100;
     for (options.r_min_A = 0.05; options.r_min_A < 2; options.r_min_A *= 20) {
@@ -608,7 +608,7 @@ static void test_verification_of_nothing(void **state)
 /* The self-test finds this fault. */
 static void check_fault(const char *from, const char *to, ley_pair pair)
 {
-    const ley_job_options options = options_of(pair, NULL);
+    const support_options options = options_of(pair, NULL);
     ley_atoms *atoms = support_crowd(100, &uneven, cutoff_A, 1);
     support_plant_fault("cutoff", from, to);
     outcome o = attempt(engine, atoms, &uneven, &options);
@@ -640,7 +640,7 @@ static void test_wrong_kernels(void **state)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         check_fault(faults[i].from, faults[i].to, faults[i].pair);
     ley_atoms *atoms = support_crowd(100, &uneven, cutoff_A, 1);
-    const ley_job_options options = options_of(LEY_PAIR_COULOMB, NULL);
+    const support_options options = options_of(LEY_PAIR_COULOMB, NULL);
     outcome o = run(atoms, &uneven, &options);
     assert_right(&o, atoms, &options, "afterwards");
     end(&o);
@@ -665,7 +665,7 @@ static void test_wrong_repulsion(void **state)
 static void test_verification_finds_faults(void **state)
 {
     (void)state;
-    ley_job_options options = options_of(LEY_PAIR_COULOMB, NULL);
+    support_options options = options_of(LEY_PAIR_COULOMB, NULL);
     options.short_range.bin_fill = 0.01;
     options.verify_points = 1 << 20; /* all of them */
     ley_atoms *atoms = support_atoms(40, -3, 4, 1);
@@ -676,7 +676,7 @@ static void test_verification_finds_faults(void **state)
         outcome o = attempt(engine, atoms, &uneven, &options);
         unsetenv("LEYDEN_KERNEL_DIR");
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
-        assert_int_equal(bins_of(&o)->overflow, 0);
+        assert_int_equal(bins_of(&o).overflow, 0);
         assert_int_equal(o.status, fault ? LEY_ERROR_WRONG_RESULT : LEY_OK);
         assert_int_equal(a->points, ley_lattice_points(&uneven));
         assert_true(a->passed != (fault == 1) && (a->max_error > a->tolerance) == (fault == 1));
@@ -689,14 +689,14 @@ static void test_verification_finds_faults(void **state)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-static void expect_refused(ley_job_options options, ley_status wanted, const char *message)
+static void expect_refused(support_options options, ley_status wanted, const char *message)
 {
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = support_crowd(50, &uneven, cutoff_A, 1);
     assert_ok(ley_map_create(&uneven, &map, &error));
-    ley_status status = ley_job_create(engine, atoms, map, &options, &job, &error);
+    ley_status status = support_job_create(engine, atoms, map, &options, &job, &error);
     if (status == LEY_OK)
         status = ley_job_run(job, &error);
     if (status != wanted || strstr(error.message, message) == NULL)
@@ -709,7 +709,7 @@ static void expect_refused(ley_job_options options, ley_status wanted, const cha
 
 #define REFUSED(status, message, ...) \
     do { \
-        ley_job_options o = options_of(LEY_PAIR_TAYLOR2, NULL); \
+        support_options o = options_of(LEY_PAIR_TAYLOR2, NULL); \
         __VA_ARGS__; \
         expect_refused(o, status, message); \
     } while (0)
@@ -747,7 +747,7 @@ static void test_tables_in_constant_memory(void **state)
     const ley_device_info *info = ley_engine_device(engine, 0);
     const ley_lattice coarse = {.step_A = LEY_STEPS(3, 3, 3), .n = {17, 9, 9}};
     ley_atoms *atoms = support_atoms(40000, -2, 40, 3);
-    ley_job_options options = options_of(LEY_PAIR_TAYLOR2, "bins");
+    support_options options = options_of(LEY_PAIR_TAYLOR2, "bins");
     options.short_range.cutoff_A = 1.5;
     outcome o = attempt(engine, atoms, &coarse, &options);
     if (o.status == LEY_ERROR_NO_DEVICE && info->constant_bytes <= 64 << 10) {
@@ -767,12 +767,12 @@ static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const 
 {
     ley_error error = {0};
     int64_t points = 0;
-    ley_job_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
+    support_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
     options.slab_planes = 1;
     options.verify_points = verify_points;
     options.progress = support_note_progress;
     options.progress_context = w;
-    assert_ok(ley_job_create(on, atoms, map, &options, &w->job, &error));
+    assert_ok(support_job_create(on, atoms, map, &options, &w->job, &error));
     const ley_status status = support_run_watched(w, &points);
     assert_int_equal(points, ley_lattice_points(lattice));
     return status;
@@ -817,7 +817,7 @@ static void test_all_devices_at_once(void **state)
     ley_atoms *atoms = support_crowd(300, &tower, cutoff_A, 1);
     for (int host = 0; host <= 1; host++) {
         int64_t done = 0;
-        ley_job_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
+        support_options options = options_of(LEY_PAIR_TAYLOR2, NULL);
         options.slab_planes = 8;
         options.short_range.bin_fill = 2;
         options.short_range.overflow = host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;

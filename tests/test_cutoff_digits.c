@@ -75,7 +75,7 @@ typedef struct right_value {
     double value, absolute, slack; /* slack: distances next to the cutoff are right to 2e-7 */
 } right_value;
 
-static right_value right_at(const ley_atoms *atoms, const ley_job_options *o, const double point_A[3])
+static right_value right_at(const ley_atoms *atoms, const support_options *o, const double point_A[3])
 {
     const ley_short_range *s = &o->short_range;
     const bool of_charge = s->pair < LEY_PAIR_LENNARD_JONES,
@@ -103,7 +103,7 @@ static right_value right_at(const ley_atoms *atoms, const ley_job_options *o, co
 typedef struct judged {
     const ley_map *map;
     const ley_atoms *atoms;
-    const ley_job_options *options;
+    const support_options *options;
     double least; /* absolute sums below it are not compared: there values may not be larger, but for a least float of
                      each atom */
     double *error;
@@ -131,7 +131,7 @@ static void judge(void *context, size_t first, size_t last)
 }
 
 /* The largest error of a point, of the sum of the absolute terms there. */
-static double worst(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options)
+static double worst(const ley_map *map, const ley_atoms *atoms, const support_options *options)
 {
     const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
     judged j = {map, atoms, options, 1e-37, calloc(n, sizeof(double))};
@@ -144,7 +144,7 @@ static double worst(const ley_map *map, const ley_atoms *atoms, const ley_job_op
     return largest;
 }
 
-static double worst_of(const ley_atoms *atoms, const ley_lattice *lattice, const ley_job_options *options)
+static double worst_of(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options)
 {
     ley_map *map = support_run(engine, atoms, lattice, options);
     const double largest = worst(map, atoms, options);
@@ -153,7 +153,7 @@ static double worst_of(const ley_atoms *atoms, const ley_lattice *lattice, const
 }
 
 /* The promise for a job, as its verification has it. */
-static double promised(const ley_atoms *atoms, const ley_lattice *lattice, const ley_job_options *o)
+static double promised(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *o)
 {
     ley_error error = {0};
     cutoff_problem problem;
@@ -210,13 +210,13 @@ static bool is_worth_it(const char *variant, ley_pair pair)
 /* Whether the device has the variant; vectors are of 16 numbers for some CPUs alone. */
 static bool check_lone_atom(const ley_atoms *atoms, ley_pair pair, const char *variant)
 {
-    ley_job_options options = support_short_range(pair, 12);
+    support_options options = support_short_range(pair, 12);
     ley_map *map = NULL;
     ley_job *job = NULL;
     ley_error error = {0};
     options.variant = variant;
     assert_ok(ley_map_create(&around, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     const ley_status status = ley_job_run(job, &error);
     if (status != LEY_ERROR_NO_DEVICE || strcmp(variant, "vector16") != 0) {
         assert_ok(status);
@@ -239,7 +239,7 @@ static void test_a_lone_atom(void **state)
     const char *variant;
     for (ley_pair pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
         int count = 0;
-        for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_CUTOFF, i)) != NULL; i++)
+        for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++)
             if (is_worth_it(variant, pair))
                 count += check_lone_atom(atoms, pair, variant);
         assert_true(count > 0);
@@ -261,7 +261,7 @@ static void test_overflow_next_to_the_cutoff(void **state)
     ley_atoms *atoms = atoms_at(20, position_A, charge_e);
     for (int pair = LEY_PAIR_TAYLOR2; pair <= LEY_PAIR_TAYLOR4; pair++)
         for (int place = LEY_PLACE_HOST; place <= LEY_PLACE_DEVICE; place++) {
-            ley_job_options options = support_short_range((ley_pair)pair, 12);
+            support_options options = support_short_range((ley_pair)pair, 12);
             options.short_range.bin_depth = 1;
             options.short_range.overflow = (ley_place)place;
             const double error = worst_of(atoms, &around, &options);
@@ -288,7 +288,7 @@ static void test_the_edge_of_a_molecule(void **state)
     ley_atoms *atoms = atoms_at(N, position_A, charge_e);
     for (int pair = LEY_PAIR_TAYLOR2; pair <= LEY_PAIR_TAYLOR4; pair++)
         for (double cutoff_A = 5; cutoff_A < 13; cutoff_A += 7) {
-            const ley_job_options options = support_short_range((ley_pair)pair, cutoff_A);
+            const support_options options = support_short_range((ley_pair)pair, cutoff_A);
             const double error = worst_of(atoms, &lattice, &options);
             if (!(error <= 1e-5))
                 fail_msg("%s, cutoff %g A: off by %g of the absolute terms", pair_names[pair], cutoff_A, error);
@@ -313,7 +313,7 @@ static void test_screening_leaves_no_floor(void **state)
             const double h_A = cases[i].spacing_A;
             const ley_lattice lattice = {
                 .origin_A = {-1, -1, -1}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {24, 24, 24}};
-            ley_job_options options = support_short_range(LEY_PAIR_YUKAWA, cases[i].cutoff_A);
+            support_options options = support_short_range(LEY_PAIR_YUKAWA, cases[i].cutoff_A);
             options.short_range.kappa_per_A = cases[i].kappa_per_A;
             options.temperature_K = temperature_K;
             double error = worst_of(atoms, &lattice, &options), limit = promised(atoms, &lattice, &options);
@@ -388,7 +388,7 @@ static void test_promises(void **state)
                 continue;
             ley_atoms *atoms = atoms_beside_points(&lattice);
             for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-                ley_job_options options = support_short_range(cases[i].pair, cutoffs_A[a]);
+                support_options options = support_short_range(cases[i].pair, cutoffs_A[a]);
                 options.r_min_A = cases[i].r_min_A;
                 options.short_range.kappa_per_A = cases[i].kappa_per_A;
                 const double error = worst_of(atoms, &lattice, &options), promise = promised(atoms, &lattice, &options);

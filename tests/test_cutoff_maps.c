@@ -17,7 +17,7 @@ static ley_engine *engine; /* the default device */
 static const ley_lattice uneven = {
     .origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 
-static void assert_right(const ley_map *map, const ley_atoms *atoms, const ley_job_options *options, const char *what)
+static void assert_right(const ley_map *map, const ley_atoms *atoms, const support_options *options, const char *what)
 {
     const support_error e = support_short_range_error(map, atoms, options);
     if (!(e.rms <= 1e-5 && e.worst <= 3e-5))
@@ -35,8 +35,8 @@ static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
 
 static ley_map *direct_sum(const ley_atoms *atoms)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     return support_run(engine, atoms, &uneven, &options);
 }
 
@@ -47,7 +47,7 @@ static void test_a_cutoff_beyond_everything(void **state)
     ley_atoms *atoms = support_crowd(400, &uneven, 10, 1);
     ley_map *direct = direct_sum(atoms);
     for (double cutoff_A = 60; cutoff_A < 1000; cutoff_A *= 3) {
-        const ley_job_options options = support_short_range(LEY_PAIR_COULOMB, cutoff_A);
+        const support_options options = support_short_range(LEY_PAIR_COULOMB, cutoff_A);
         ley_map *map = support_run(engine, atoms, &uneven, &options);
         assert_true(support_difference(map, direct) < 1e-5);
         ley_map_destroy(map);
@@ -70,7 +70,7 @@ static void test_functions_tend_to_coulomb(void **state)
     for (int pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
         double last = 1;
         for (double cutoff_A = 4; cutoff_A < 1000; cutoff_A *= 2) {
-            const ley_job_options options = support_short_range((ley_pair)pair, cutoff_A);
+            const support_options options = support_short_range((ley_pair)pair, cutoff_A);
             ley_map *map = support_run(engine, atoms, &uneven, &options);
             const double off = support_difference(map, direct);
             if (!(off < last))
@@ -106,9 +106,9 @@ static ley_atoms *rock_salt(const double shift_A[3])
     return atoms;
 }
 
-static ley_job_options of_salt(ley_pair pair, double cutoff_A)
+static support_options of_salt(ley_pair pair, double cutoff_A)
 {
-    ley_job_options options = support_short_range(pair, cutoff_A);
+    support_options options = support_short_range(pair, cutoff_A);
     for (int axis = 0; axis < 3; axis++) {
         options.short_range.periodic[axis] = true;
         options.short_range.cell_A[axis][axis] = 2 * salt_A;
@@ -150,7 +150,7 @@ static void test_crystals(void **state)
     ley_atoms *atoms = rock_salt(salt_shift_A);
     for (size_t i = 0; i < sizeof cutoffs_A / sizeof cutoffs_A[0]; i++)
         for (size_t k = 0; k < 2; k++) {
-            const ley_job_options options = of_salt(pairs[k], cutoffs_A[i]);
+            const support_options options = of_salt(pairs[k], cutoffs_A[i]);
             const ley_lattice one = of_cells(ACROSS, ACROSS, ACROSS);
             char name[32];
             snprintf(name, sizeof name, "cutoff %g A", cutoffs_A[i]);
@@ -178,7 +178,7 @@ static void test_a_crystal_that_moves(void **state)
     (void)state;
     static const double by_A[3] = {1.234, -17.7, 103.1};
     const ley_lattice here = of_cells(ACROSS, ACROSS, ACROSS);
-    const ley_job_options options = of_salt(LEY_PAIR_TAYLOR2, 8);
+    const support_options options = of_salt(LEY_PAIR_TAYLOR2, 8);
     ley_atoms *atoms = rock_salt(salt_shift_A);
     ley_map *map = support_run(engine, atoms, &here, &options);
     ley_lattice there = here;
@@ -218,7 +218,7 @@ static void test_cells(void **state)
     for (size_t i = 0; i < sizeof cells_A / sizeof cells_A[0]; i++)
         for (int axes = 1; axes < 8; axes++)
             for (int k = 0; k < 2; k++) {
-                ley_job_options options = support_short_range(k == 0 ? LEY_PAIR_TAYLOR2 : LEY_PAIR_COULOMB, 6);
+                support_options options = support_short_range(k == 0 ? LEY_PAIR_TAYLOR2 : LEY_PAIR_COULOMB, 6);
                 char name[32];
                 memcpy(options.short_range.cell_A, cells_A[i], sizeof cells_A[i]);
                 for (int axis = 0; axis < 3; axis++)
@@ -267,7 +267,7 @@ static void test_order(void **state)
     const size_t bytes = (size_t)ley_lattice_points(&uneven) * sizeof(float);
     ley_atoms *atoms = support_crowd(3000, &uneven, 6, 7), *other = shuffled(atoms, 8);
     for (int i = 0; i < 8; i++) {
-        ley_job_options options = support_short_range(i & 1 ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_TAYLOR2, 6);
+        support_options options = support_short_range(i & 1 ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_TAYLOR2, 6);
         options.short_range.bin_fill = i & 2 ? 4 : 0.75;
         options.short_range.overflow = i & 4 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
         ley_map *once = support_run(engine, atoms, &uneven, &options),
@@ -286,7 +286,7 @@ static void test_order(void **state)
 /* ---- The host's part ------------------------------------------------------------------------- */
 
 /* All atoms as overflow, added to planes [first, last) in pieces. */
-static void add_all(const ley_atoms *atoms, const ley_job_options *o, ley_map *map, int64_t first, int64_t last,
+static void add_all(const ley_atoms *atoms, const support_options *o, ley_map *map, int64_t first, int64_t last,
                     int64_t piece)
 {
     ley_error error = {0};
@@ -335,7 +335,7 @@ static void test_overflow_on_the_host(void **state)
         const ley_lattice *l = &lattices[i];
         ley_atoms *atoms = support_crowd(150, l, 8, 9); /* some of them out of reach */
         for (int pair = LEY_PAIR_COULOMB; pair < LEY_PAIR_EXPRESSION; pair++) {
-            const ley_job_options options = support_short_range((ley_pair)pair, 5);
+            const support_options options = support_short_range((ley_pair)pair, 5);
             ley_map *map = zeros(l), *pieces = zeros(l);
             char name[64];
             add_all(atoms, &options, map, 0, l->n[2], l->n[2]);
@@ -355,7 +355,7 @@ static void test_overflow_on_the_host(void **state)
 static void test_planes_of_the_overflow(void **state)
 {
     (void)state;
-    const ley_job_options options = support_short_range(LEY_PAIR_COULOMB, 5);
+    const support_options options = support_short_range(LEY_PAIR_COULOMB, 5);
     const int64_t plane = uneven.n[0] * uneven.n[1], n = plane * uneven.n[2];
     ley_atoms *atoms = support_crowd(150, &uneven, 6, 10);
     ley_map *whole = zeros(&uneven), *some = zeros(&uneven);
@@ -381,7 +381,7 @@ static void test_cancel_the_overflow(void **state)
     (void)state;
     ley_error error = {0};
     const ley_lattice large = {.step_A = LEY_STEPS(0.4, 0.4, 0.4), .n = {72, 72, 72}};
-    ley_job_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
+    support_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
     options.short_range.bin_depth = 1;
     options.short_range.bin_fill = 1000;
     options.short_range.overflow = LEY_PLACE_HOST;
@@ -389,7 +389,7 @@ static void test_cancel_the_overflow(void **state)
     ley_map *map = NULL;
     ley_job *job = NULL;
     assert_ok(ley_map_create(&large, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     const pthread_t thread = support_cancel_later(job, 150000);
     const double start_s = ley_clock_s();
     assert_int_equal(ley_job_run(job, &error), LEY_CANCELLED);
@@ -430,7 +430,7 @@ static support_job run_with_cache(fake_plan *plans, size_t count, const char *va
     o.options.short_range.binning = LEY_PLACE_HOST;
     assert_ok(ley_map_create(&tall, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
@@ -492,7 +492,8 @@ static void test_two_devices_share_the_map(void **state)
         assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
         assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
         assert_int_equal(r->slab_count, 8);
-        assert_true(r->short_range.overflow > 0 && r->short_range.overflow_sum == o.options.short_range.overflow);
+        assert_true(support_notes_of(r).overflow > 0 &&
+                    support_notes_of(r).overflow_sum == o.options.short_range.overflow);
         clean(&o);
         assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
     }

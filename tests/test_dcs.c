@@ -13,10 +13,10 @@ static ley_engine *engine; /* of the device under test */
 static ley_lattice lattice = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 29, 11}};
 static const double r_min_A = 0.05;
 
-static ley_job_options options_of(const char *variant, ley_math math, ley_sum sum)
+static support_options options_of(const char *variant, ley_math math, ley_sum sum)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.variant = variant;
     options.math = math;
     options.sum = sum;
@@ -26,7 +26,7 @@ static ley_job_options options_of(const char *variant, ley_math math, ley_sum su
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
  * right. */
 static void check_combination(const ley_atoms *atoms, const ley_lattice *points, const ley_map *reference,
-                              const ley_job_options *options)
+                              const support_options *options)
 {
     static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
                                                                                         "double"};
@@ -34,7 +34,7 @@ static void check_combination(const ley_atoms *atoms, const ley_lattice *points,
     ley_map *map = NULL;
     ley_job *job = NULL;
     assert_ok(ley_map_create(points, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
     ley_status status = ley_job_run(job, &error);
     if (status == LEY_ERROR_NO_DEVICE) {
         const ley_device_info *info = ley_engine_device(engine, 0);
@@ -63,10 +63,10 @@ static void test_every_kernel(void **state)
     ley_atoms *atoms = support_atoms(777, -6, 14, 1);
     ley_map *reference = support_reference_map(atoms, &lattice, r_min_A);
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
+    for (size_t i = 0; (variant = ley_variant_name("dcs", i)) != NULL; i++)
         for (int math = LEY_MATH_STANDARD; math <= LEY_MATH_AUTO; math++)
             for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-                const ley_job_options options = options_of(variant, (ley_math)math, (ley_sum)sum);
+                const support_options options = options_of(variant, (ley_math)math, (ley_sum)sum);
                 check_combination(atoms, &lattice, reference, &options);
             }
     ley_map_destroy(reference);
@@ -85,7 +85,7 @@ static void test_sums_are_worth_their_price(void **state)
     for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
         if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
             continue;
-        const ley_job_options options = options_of("local", LEY_MATH_STANDARD, (ley_sum)sum);
+        const support_options options = options_of("local", LEY_MATH_STANDARD, (ley_sum)sum);
         ley_map *map = support_run(engine, atoms, &small, &options);
         difference[sum] = support_difference(map, reference);
         ley_map_destroy(map);
@@ -166,16 +166,16 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, double cla
 static void check_digits(const char *what, const ley_atoms *atoms, const ley_lattice *points, double clamp_A)
 {
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
+    for (size_t i = 0; (variant = ley_variant_name("dcs", i)) != NULL; i++)
         for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
             ley_error error = {0};
             ley_map *map = NULL;
             ley_job *job = NULL;
-            ley_job_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
+            support_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
             options.r_min_A = clamp_A;
             options.verify_points = 50;
             assert_ok(ley_map_create(points, &map, &error));
-            assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+            assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
             const ley_status status = ley_job_run(job, &error);
             if (status != LEY_ERROR_NO_DEVICE) {
                 assert_ok(status);
@@ -279,9 +279,9 @@ static void test_many_atoms(void **state)
     const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_DCS, i)) != NULL; i++)
+    for (size_t i = 0; (variant = ley_variant_name("dcs", i)) != NULL; i++)
         for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-            const ley_job_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
+            const support_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
             check_combination(atoms, &small, reference, &options);
         }
     ley_map_destroy(reference);
@@ -291,7 +291,7 @@ static void test_many_atoms(void **state)
 static void test_linear_in_the_charges(void **state)
 {
     (void)state;
-    const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *once = support_atoms(300, -6, 14, 3), *twice = changed(once, -2, 0);
     ley_map *a = support_run(engine, once, &lattice, &options), *b = support_run(engine, twice, &lattice, &options);
     for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
@@ -305,7 +305,7 @@ static void test_linear_in_the_charges(void **state)
 static void test_translation(void **state)
 {
     (void)state;
-    const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *here = support_atoms(300, -6, 14, 4), *there = changed(here, 1, 4096); /* a power of two: exactly */
     ley_lattice moved = lattice;
     for (int axis = 0; axis < 3; axis++)
@@ -321,7 +321,7 @@ static void test_translation(void **state)
 static void test_slabs_make_the_same_map(void **state)
 {
     (void)state;
-    ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *atoms = support_atoms(500, -6, 14, 5);
     ley_map *whole = support_run(engine, atoms, &lattice, &options);
     for (int planes = 1; planes <= 4; planes += 3) {
@@ -344,7 +344,7 @@ static void test_odd_lattices(void **state)
         {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 65, 1}},      {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 1, 33}},
         {{-5, -5, 2}, LEY_STEPS(0.25, 0.5, 1), {257, 17, 2}},
     };
-    const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *atoms = support_atoms(100, -6, 14, 6);
     for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
         ley_map *map = support_run(engine, atoms, &lattices[i], &options);
@@ -368,7 +368,7 @@ static void test_charge_on_a_point(void **state)
     static const double volt_A = 14.399645, kcal_A = 332.0637, kt_A = 560.4589; /* e / (4 pi eps0 A), three ways */
     const double constants[] = {kt_A, volt_A, kcal_A};
     for (int units = LEY_UNITS_KT_E; units <= LEY_UNITS_KCAL_MOL_E; units++) {
-        ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+        support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
         options.units = (ley_units)units;
         options.dielectric = 80;
         options.r_min_A = 0.25;
@@ -390,11 +390,11 @@ static void test_times_are_plausible(void **state)
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     options.slab_planes = 3;
     ley_atoms *atoms = support_atoms(2000, -6, 14, 8);
     assert_ok(ley_map_create(&lattice, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *r = ley_job_report(job);
     const ley_device_report *d = &r->devices[0];
@@ -431,11 +431,11 @@ static void test_rounded_coordinates(void **state)
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_job_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     options.r_min_A = 1e-6;
     assert_ok(ley_atoms_create(30, &position_A[0][0], charge_e, NULL, &atoms, &error));
     assert_ok(ley_map_create(&points, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, &options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     assert_ok_at(ley_job_run(job, &error), &error, "a right map", __FILE__, __LINE__);
     const ley_accuracy *a = &ley_job_report(job)->accuracy;
     assert_true(a->max_error > 1e-5 && a->max_error <= a->tolerance);

@@ -49,8 +49,8 @@ static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned 
 
 static ley_short_range range_of(ley_pair pair, int depth, double fill)
 {
-    ley_job_options o;
-    ley_job_options_default(&o);
+    support_options o;
+    support_options_default(&o);
     ley_short_range range = o.short_range;
     range.pair = pair;
     range.cutoff_A = 5;
@@ -285,7 +285,7 @@ static void test_wrong_kernels(void **state)
 
 typedef struct outcome {
     ley_map *map;
-    ley_short_range_report report;
+    support_notes report;
     double pairs;
 } outcome;
 
@@ -294,16 +294,16 @@ static outcome compute(ley_engine *on, const ley_atoms *atoms, const ley_short_r
     ley_error error = {0};
     outcome o;
     ley_job *job = NULL;
-    ley_job_options options;
-    ley_job_options_default(&options);
-    options.method = LEY_METHOD_CUTOFF;
+    support_options options;
+    support_options_default(&options);
+    options.method = SUPPORT_CUTOFF;
     options.short_range = *range;
     options.short_range.binning = binning;
     options.verify_points = 50;
     assert_ok(ley_map_create(&lattice, &o.map, &error));
-    assert_ok(ley_job_create(on, atoms, o.map, &options, &job, &error));
+    assert_ok(support_job_create(on, atoms, o.map, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
-    o.report = ley_job_report(job)->short_range;
+    o.report = support_notes_of(ley_job_report(job));
     o.pairs = ley_job_report(job)->evaluations;
     ley_job_destroy(job);
     return o;
@@ -440,30 +440,31 @@ static void test_plan(void **state)
 {
     (void)state;
     dev_info infos[2] = {{.device_class = DEV_GPU, .has_double = true}, {.device_class = DEV_GPU, .has_double = true}};
-    worker workers[2] = {{.info = &infos[0]}, {.info = &infos[1]}};
-    struct ley_engine two = {.worker_count = 2, .workers = workers};
-    struct ley_job job = {.engine = &two};
+    const device_view devices[2] = {{.info = &infos[0]}, {.info = &infos[1]}};
+    ley_run_options options;
+    ley_run_options_default(&options);
+    const job_view job = {.options = &options, .device_count = 2, .devices = devices};
     ley_atoms *few = scatter(1000, 0, 3, 1), *many = scatter(2000000, 0, 3, 1);
     const ley_short_range range = range_of(LEY_PAIR_TAYLOR2, 8, 0.75), radii = range_of(LEY_PAIR_BUCKINGHAM, 8, 0.75);
     cutoff_problem small, large, others;
     problem_of(few, &lattice, &range, &small);
     problem_of(many, &lattice, &range, &large);
     problem_of(many, &lattice, &radii, &others);
-    job.options.short_range = range;
-    assert_int_equal(cutoff_plan_binning(&job, &small), LEY_PLACE_HOST);
-    const ley_place usual = cutoff_plan_binning(&job, &large); /* many cores are sooner */
+    ley_short_range wanted = range;
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_HOST);
+    const ley_place usual = cutoff_plan_binning(&job, &wanted, &large); /* many cores are sooner */
     large.plan.slot_bytes = (int64_t)1 << 40;
-    assert_int_equal(cutoff_plan_binning(&job, &large), LEY_PLACE_DEVICE);
-    assert_int_equal(cutoff_plan_binning(&job, &others), LEY_PLACE_HOST);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_DEVICE);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &others), LEY_PLACE_HOST);
     infos[1].has_double = false;
-    assert_int_equal(cutoff_plan_binning(&job, &large), LEY_PLACE_HOST);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_HOST);
     infos[1] = (dev_info){.device_class = DEV_CPU, .has_double = true};
-    assert_int_equal(cutoff_plan_binning(&job, &large), LEY_PLACE_HOST);
-    job.options.short_range.binning = LEY_PLACE_DEVICE;
-    assert_int_equal(cutoff_plan_binning(&job, &small), LEY_PLACE_DEVICE);
-    assert_int_equal(cutoff_plan_binning(&job, &others), LEY_PLACE_HOST);
-    job.options.short_range.overflow = LEY_PLACE_HOST;
-    assert_int_equal(cutoff_plan_binning(&job, &small), LEY_PLACE_HOST);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_HOST);
+    wanted.binning = LEY_PLACE_DEVICE;
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_DEVICE);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &others), LEY_PLACE_HOST);
+    wanted.overflow = LEY_PLACE_HOST;
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_HOST);
     assert_true(usual == LEY_PLACE_HOST || usual == LEY_PLACE_DEVICE);
     cutoff_problem_clear(&small);
     cutoff_problem_clear(&large);

@@ -49,14 +49,14 @@ static int child(const char *selector)
     mallopt(M_MMAP_THRESHOLD, 32 << 10);
     mallopt(M_TRIM_THRESHOLD, 0);
     watch_patience_replace(&short_patience);
-    ley_job_options_default(&o.options);
+    support_options_default(&o.options);
     o.options.slab_planes = 2;
     o.options.verify_points = 200;
     o.status = ley_map_create(&lattice, &o.map, &o.error);
     if (o.status == LEY_OK)
         o.status = ley_engine_create(selector, &o.engine, &o.error);
     if (o.status == LEY_OK)
-        o.status = ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &o.error);
+        o.status = support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &o.error);
     if (o.status == LEY_OK)
         o.status = ley_job_run(o.job, &o.error);
     for (size_t i = 0; o.job != NULL && i < ley_job_report(o.job)->device_count; i++)

@@ -104,19 +104,19 @@ static ley_boundary *around(bool list, unsigned seed)
     return list ? list_around(&uneven, seed) : faces_of(&uneven);
 }
 
-static ley_job_options options_of(const char *variant, ley_math math, ley_sum sum)
+static support_options options_of(const char *variant, ley_math math, ley_sum sum)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.variant = variant;
     options.math = math;
     options.sum = sum;
     return options;
 }
 
-static const ley_job_options *plain(void)
+static const support_options *plain(void)
 {
-    static ley_job_options options;
+    static support_options options;
     options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     return &options;
 }
@@ -133,17 +133,17 @@ typedef struct outcome {
 
 /* The boundary becomes the outcome's. */
 static outcome attempt(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, const ley_solvent *solvent,
-                       const ley_job_options *options)
+                       const support_options *options)
 {
     outcome o = {.boundary = boundary};
     ley_error error = {0};
-    assert_ok(ley_job_create_boundary(on, atoms, boundary, solvent, options, &o.job, &error));
+    assert_ok(support_job_create_boundary(on, atoms, boundary, solvent, options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
 
 static outcome run(const ley_atoms *atoms, ley_boundary *boundary, const ley_solvent *solvent,
-                   const ley_job_options *options)
+                   const support_options *options)
 {
     outcome o = attempt(engine, atoms, boundary, solvent, options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
@@ -179,7 +179,7 @@ static double difference(const ley_boundary *boundary, const ley_atoms *atoms, c
 }
 
 /* The promise to users: an exponent is rounded by its own size, so that large radii cost digits. */
-static double promise(const ley_job_options *options, int kind)
+static double promise(const support_options *options, int kind)
 {
     const double kappa = kind == LEY_SCREENING_WIDE ? ley_screening_per_A(&kinds[kind].solvent) : 0;
     const double exponent = 1.4427 * kappa * kinds[kind].largest_radius_A;
@@ -221,7 +221,7 @@ static void assert_edges_agree(const ley_boundary *boundary)
 
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
  * right. */
-static bool cannot(const outcome *o, const ley_job_options *options)
+static bool cannot(const outcome *o, const support_options *options)
 {
     const ley_device_info *info = ley_engine_device(engine, 0);
     if (o->status != LEY_ERROR_NO_DEVICE)
@@ -233,7 +233,7 @@ static bool cannot(const outcome *o, const ley_job_options *options)
     return no_double || not_cpu;
 }
 
-static void check_report(const outcome *o, int kind, const ley_job_options *options)
+static void check_report(const outcome *o, int kind, const support_options *options)
 {
     const ley_device_report *d = &ley_job_report(o->job)->devices[0];
     const bool list = ley_boundary_lattice(o->boundary) == NULL;
@@ -245,7 +245,7 @@ static void check_report(const outcome *o, int kind, const ley_job_options *opti
         assert_string_equal(d->variant, options->variant);
 }
 
-static void check(int kind, bool list, const ley_job_options *options)
+static void check(int kind, bool list, const support_options *options)
 {
     static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
                                                                                         "double"};
@@ -269,8 +269,8 @@ static void test_every_variant(void **state)
 {
     (void)state;
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name(LEY_METHOD_MDH, i)) != NULL; i++) {
-        const ley_job_options options = options_of(variant, LEY_MATH_AUTO, LEY_SUM_FLOAT);
+    for (size_t i = 0; (variant = ley_variant_name("mdh", i)) != NULL; i++) {
+        const support_options options = options_of(variant, LEY_MATH_AUTO, LEY_SUM_FLOAT);
         const int step = support_is_quick() ? 3 : 1;
         for (int kind = (int)i % step; kind < KINDS; kind += step)
             check(kind, false, &options);
@@ -290,7 +290,7 @@ static void test_every_sum_and_maths(void **state)
                        {LEY_MATH_STANDARD, LEY_SUM_FLOAT},
                        {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
     for (size_t i = 0; i < sizeof arithmetics / sizeof arithmetics[0]; i++) {
-        const ley_job_options options = options_of(NULL, arithmetics[i].math, arithmetics[i].sum);
+        const support_options options = options_of(NULL, arithmetics[i].math, arithmetics[i].sum);
         for (int kind = 0; kind < KINDS; kind++)
             check(kind, false, &options);
         check((int)i % KINDS, true, &options);
@@ -329,7 +329,7 @@ static void test_odd_faces(void **state)
 /* Slabs end within faces, and lie on several of them. */
 static void check_slabs(const ley_atoms *atoms, bool list, int64_t planes, const ley_boundary *whole)
 {
-    ley_job_options options = *plain();
+    support_options options = *plain();
     options.slab_planes = planes;
     outcome o = run(atoms, around(list, 3), salty, &options);
     const ley_report *r = ley_job_report(o.job);
@@ -413,7 +413,7 @@ static void test_no_net_charge(void **state)
     memset(charge_e, 0, n * sizeof *charge_e);
     ley_atoms *nothing = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
     for (int list = 0; list <= 1; list++) {
-        ley_job_options options = *plain();
+        support_options options = *plain();
         options.verify_points = 50;
         o = run(nothing, around(list, 4), salty, &options);
         for (int64_t i = 0; i < ley_boundary_points(o.boundary); i++)
@@ -479,7 +479,7 @@ static void expect_refused(const ley_atoms *atoms, ley_boundary *boundary, const
 {
     ley_error error = {0};
     ley_job *job = NULL;
-    assert_int_equal(ley_job_create_boundary(engine, atoms, boundary, &kinds[0].solvent, plain(), &job, &error),
+    assert_int_equal(support_job_create_boundary(engine, atoms, boundary, &kinds[0].solvent, plain(), &job, &error),
                      LEY_ERROR_INPUT);
     assert_null(job);
     assert_non_null(strstr(error.message, atom));
@@ -520,7 +520,7 @@ static void test_far_atoms(void **state)
     for (int list = 0; list <= 1; list++)
         for (int kind = 0; kind < KINDS; kind++) {
             const ley_solvent *solvent = &kinds[kind].solvent;
-            ley_job_options options = *plain();
+            support_options options = *plain();
             options.verify_points = 100;
             outcome o = run(mixed, around(list, 7), solvent, &options);
             assert_true(difference(o.boundary, mixed, solvent) <= 1e-5);
@@ -549,7 +549,7 @@ static void test_huge_radii(void **state)
             if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
                 continue;
             ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radii_A[i]);
-            const ley_job_options options = options_of(NULL, LEY_MATH_AUTO, (ley_sum)sum);
+            const support_options options = options_of(NULL, LEY_MATH_AUTO, (ley_sum)sum);
             outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
             double largest = 0;
             for (int64_t k = 0; k < ley_boundary_points(o.boundary); k++)
@@ -633,7 +633,7 @@ static void test_wrong_kernels(void **state)
 static void test_verification_finds_faults(void **state)
 {
     (void)state;
-    ley_job_options options = *plain();
+    support_options options = *plain();
     options.verify_points = 20;
     ley_atoms *atoms = scattered(84, &uneven, 4, 3, 1); /* 77 of which have a charge */
     support_plant_fault("mdh", "p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 1e-2f : 0;");
@@ -657,7 +657,7 @@ static void test_verification_of_a_dipole(void **state)
     const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
     const ley_solvent *solvent = &kinds[LEY_SCREENING_NONE].solvent;
     ley_atoms *atoms = atoms_of(2, position_A, charge_e, NULL);
-    ley_job_options options = *plain();
+    support_options options = *plain();
     options.verify_points = 1 << 20; /* all of them */
     outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
@@ -682,7 +682,7 @@ static void test_verification_of_nothing(void **state)
     (void)state;
     const double position_A[] = {200, 3, -4}, charge_e = 1, radius_A = 1;
     ley_atoms *atoms = atoms_of(1, position_A, &charge_e, &radius_A);
-    ley_job_options options = *plain();
+    support_options options = *plain();
     options.verify_points = 100;
     outcome o = run(atoms, faces_of(&uneven), &kinds[LEY_SCREENING_WIDE].solvent, &options);
     assert_true(ley_job_report(o.job)->accuracy.passed);
@@ -694,7 +694,7 @@ static void test_verification(void **state)
 {
     (void)state;
     ley_atoms *atoms = scattered(200, &uneven, 4, 3, 1);
-    ley_job_options options = *plain();
+    support_options options = *plain();
     for (int list = 0; list <= 1; list++) {
         options.verify_points = list ? 10 : 1 << 20;
         outcome o = run(atoms, around(list, 2), salty, &options);
@@ -710,13 +710,14 @@ static void test_verification(void **state)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-static void expect_usage(const ley_solvent *solvent, const ley_job_options *options, const char *message)
+static void expect_usage(const ley_solvent *solvent, const support_options *options, const char *message)
 {
     ley_error error = {0};
     ley_job *job = NULL;
     ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
     ley_boundary *boundary = faces_of(&uneven);
-    assert_int_equal(ley_job_create_boundary(engine, atoms, boundary, solvent, options, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(support_job_create_boundary(engine, atoms, boundary, solvent, options, &job, &error),
+                     LEY_ERROR_USAGE);
     assert_null(job);
     assert_non_null(strstr(error.message, message));
     ley_boundary_destroy(boundary);
@@ -728,7 +729,7 @@ static void test_jobs_that_cannot_be(void **state)
     (void)state;
     ley_error error = {0};
     ley_solvent solvent = kinds[LEY_SCREENING_FOLDED].solvent;
-    ley_job_options options = *plain();
+    support_options options = *plain();
     solvent.dielectric = 0.5;
     expect_usage(&solvent, &options, "dielectric 0.5");
     solvent = kinds[LEY_SCREENING_FOLDED].solvent;
@@ -744,15 +745,15 @@ static void test_jobs_that_cannot_be(void **state)
     expect_usage(&kinds[0].solvent, &options, "slab planes -1");
 
     options = *plain();
-    options.method = LEY_METHOD_MDH;
+    options.method = SUPPORT_MDH;
     ley_map *map = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
     assert_ok(ley_map_create(&uneven, &map, &error));
-    assert_int_equal(ley_job_create(engine, atoms, map, &options, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(support_job_create(engine, atoms, map, &options, &job, &error), LEY_ERROR_USAGE);
     assert_null(job);
     ley_map_destroy(map);
-    options.method = LEY_METHOD_DCS; /* does not matter, nor do other options of maps */
+    options.method = SUPPORT_DCS; /* does not matter, nor do other options of maps */
     options.r_min_A = 1;
     options.dielectric = 7;
     options.units = LEY_UNITS_VOLT;
@@ -768,12 +769,12 @@ static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_bounda
                               support_watch *w, int64_t *points)
 {
     ley_error error = {0};
-    ley_job_options options = *plain();
+    support_options options = *plain();
     options.slab_planes = 1;
     options.verify_points = verify_points;
     options.progress = support_note_progress;
     options.progress_context = w;
-    assert_ok(ley_job_create_boundary(on, atoms, boundary, salty, &options, &w->job, &error));
+    assert_ok(support_job_create_boundary(on, atoms, boundary, salty, &options, &w->job, &error));
     return support_run_watched(w, points);
 }
 
@@ -813,7 +814,7 @@ static void test_all_devices_at_once(void **state)
     ley_atoms *atoms = scattered(300, &uneven, 4, 3, 1);
     for (int list = 0; list <= 1; list++) {
         int64_t points, done = 0;
-        ley_job_options options = *plain();
+        support_options options = *plain();
         options.slab_planes = list ? 10 : 2;
         outcome o = attempt(all, atoms, around(list, 2), salty, &options);
         assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
@@ -859,8 +860,8 @@ static void test_doubles_far_away(void **state)
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     ley_boundary *boundary = NULL;
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.sum = LEY_SUM_DOUBLE;
     assert_ok(ley_atoms_create(20, &position_A[0][0], charge_e, NULL, &atoms, &error));
     assert_ok(ley_boundary_create(&far, &boundary, &error));

@@ -81,12 +81,12 @@ static double *values_at(const ley_atoms *atoms, size_t n, const double *point_A
     ley_error error = {0};
     ley_boundary *boundary = NULL;
     ley_job *job = NULL;
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.variant = variant;
     options.sum = sum;
     assert_ok(ley_boundary_create_points((int64_t)n, point_A, &boundary, &error));
-    assert_ok(ley_job_create_boundary(engine, atoms, boundary, solvent, &options, &job, &error));
+    assert_ok(support_job_create_boundary(engine, atoms, boundary, solvent, &options, &job, &error));
     const ley_status status = ley_job_run(job, &error);
     double *values = NULL;
     if (status != LEY_ERROR_NO_DEVICE) {
@@ -121,10 +121,10 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
 {
     size_t *undo = calloc(n, sizeof *undo), variants = 0;
     double *other_A = shuffled(point_A, n, undo, 7);
-    while (ley_variant_name(LEY_METHOD_MDH, variants) != NULL)
+    while (ley_variant_name("mdh", variants) != NULL)
         variants++;
     for (size_t i = 0; i < variants + 2; i++) {
-        const char *variant = i < variants ? ley_variant_name(LEY_METHOD_MDH, i) : NULL;
+        const char *variant = i < variants ? ley_variant_name("mdh", i) : NULL;
         const ley_sum sum = i < variants ? LEY_SUM_FLOAT : i == variants ? LEY_SUM_COMPENSATED : LEY_SUM_DOUBLE;
         double *values = values_at(atoms, n, point_A, solvent, variant, sum);
         if (values == NULL)
@@ -205,13 +205,13 @@ static void test_promise(void **state)
     ley_error error = {0};
     ley_boundary *boundary = NULL;
     ley_job *job = NULL;
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.verify_points = 1000;
     ley_atoms *atoms = cube_of_atoms(20, 25, 8);
     double *point_A = points_near(atoms, 500, 0.03, 400, 9);
     assert_ok(ley_boundary_create_points(500, point_A, &boundary, &error));
-    assert_ok(ley_job_create_boundary(engine, atoms, boundary, &salty, &options, &job, &error));
+    assert_ok(support_job_create_boundary(engine, atoms, boundary, &salty, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_accuracy *a = &ley_job_report(job)->accuracy;
     assert_true(a->passed && a->max_error <= a->tolerance && a->tolerance > 1e-5 && a->tolerance < 1e-4);

@@ -186,9 +186,9 @@ static ley_atoms *three_atoms(void)
     return atoms;
 }
 
-static ley_job_options periodic(double cutoff_A, double edge_A)
+static support_options periodic(double cutoff_A, double edge_A)
 {
-    ley_job_options o = support_short_range(LEY_PAIR_SHIFTED, cutoff_A);
+    support_options o = support_short_range(LEY_PAIR_SHIFTED, cutoff_A);
     for (int axis = 0; axis < 3; axis++) {
         o.short_range.periodic[axis] = true;
         o.short_range.cell_A[axis][axis] = edge_A;
@@ -217,32 +217,32 @@ static void test_jobs_are_refused(void **state)
     ley_error error = {0};
     ley_atoms *atoms = three_atoms();
     ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
-    ley_job_options options = periodic(300, 1);
+    support_options options = periodic(300, 1);
     const double before = resident_bytes(), start_s = ley_clock_s();
     memory_pretend(20 * gib);
-    expect_refused(ley_job_check_memory(atoms, &lattice, &options, &error), &error, "the job would take 29.",
+    expect_refused(support_check_memory(atoms, &lattice, &options, &error), &error, "the job would take 29.",
                    "a shorter cutoff");
     options.short_range.pair = LEY_PAIR_LENNARD_JONES;
-    expect_refused(ley_job_check_memory(atoms, &lattice, &options, &error), &error, "20.0 GiB are available",
+    expect_refused(support_check_memory(atoms, &lattice, &options, &error), &error, "20.0 GiB are available",
                    "a larger cell");
     options = periodic(30, 1);
-    assert_ok(ley_job_check_memory(atoms, &lattice, &options, &error));
+    assert_ok(support_check_memory(atoms, &lattice, &options, &error));
     options = periodic(30, 2000);
     const ley_lattice large = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2000, 2000, 1500}};
-    expect_refused(ley_job_check_memory(atoms, &large, &options, &error), &error, "the map 22.4 GiB",
+    expect_refused(support_check_memory(atoms, &large, &options, &error), &error, "the map 22.4 GiB",
                    "a coarser spacing");
-    options.method = LEY_METHOD_DCS;
-    expect_refused(ley_job_check_memory(atoms, &large, &options, &error), &error, "the map 22.4 GiB",
+    options.method = SUPPORT_DCS;
+    expect_refused(support_check_memory(atoms, &large, &options, &error), &error, "the map 22.4 GiB",
                    "a coarser spacing");
     memory_pretend(40 * gib);
-    assert_ok(ley_job_check_memory(atoms, &large, &options, &error));
+    assert_ok(support_check_memory(atoms, &large, &options, &error));
     options = periodic(30, 2000);
     options.short_range.overflow = LEY_PLACE_HOST;
-    expect_refused(ley_job_check_memory(atoms, &large, &options, &error), &error,
+    expect_refused(support_check_memory(atoms, &large, &options, &error), &error,
                    "a second map, of the overflow 22.4 GiB", "");
     memory_pretend(-1); /* no machine has this */
     const ley_lattice largest = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 30, 1 << 10, 1 << 20}};
-    expect_refused(ley_job_check_memory(atoms, &largest, &options, &error), &error, "GiB", "a coarser spacing");
+    expect_refused(support_check_memory(atoms, &largest, &options, &error), &error, "GiB", "a coarser spacing");
     assert_true(ley_clock_s() - start_s < 1 && resident_bytes() - before < 32 * mib);
     ley_atoms_destroy(atoms);
 }
@@ -411,7 +411,7 @@ static int measure(void *context)
         atoms = three_atoms();
     else if (ley_waterbox_create((int64_t)m->atoms, 1, &atoms, &error) != LEY_OK)
         return 2;
-    ley_job_options o =
+    support_options o =
         m->edge_A > 0 ? periodic(m->cutoff_A, m->edge_A) : support_short_range(LEY_PAIR_SHIFTED, m->cutoff_A);
     o.short_range.pair = m->is_radii ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_SHIFTED;
     o.short_range.bin_fill = m->fill;
@@ -448,7 +448,7 @@ static void test_predictions(void **state)
 
 /* The job's own preparation, from its start to the cancelled end, beside a device that has nothing
  * to do yet. */
-static void expect_soon(ley_engine *engine, const ley_job_options *options, unsigned after_us)
+static void expect_soon(ley_engine *engine, const support_options *options, unsigned after_us)
 {
     ley_error error = {0};
     ley_atoms *atoms = three_atoms();
@@ -456,7 +456,7 @@ static void expect_soon(ley_engine *engine, const ley_job_options *options, unsi
     ley_map *map;
     ley_job *job;
     assert_ok(ley_map_create(&lattice, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, options, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
     const double start_s = ley_clock_s();
     const pthread_t other = support_cancel_later(job, after_us);
     const ley_status status = ley_job_run(job, &error);
@@ -479,7 +479,7 @@ static void test_cancelled_preparations(void **state)
     ley_engine *engine = NULL;
     if (ley_engine_create("cpu", &engine, &error) != LEY_OK)
         skip();
-    ley_job_options options = periodic(110, 1);
+    support_options options = periodic(110, 1);
     for (unsigned after_us = 50000; after_us <= 1100000; after_us += 350000)
         expect_soon(engine, &options, after_us);
     options.short_range.pair = LEY_PAIR_LENNARD_JONES; /* whose numbers are made slot by slot */
@@ -517,7 +517,7 @@ static void test_cancelled_loads(void **state)
     mdh_problem_end(&mdh_sum);
     ley_boundary_destroy(boundary);
 
-    const ley_job_options o = support_short_range(LEY_PAIR_SHIFTED, 4);
+    const support_options o = support_short_range(LEY_PAIR_SHIFTED, 4);
     cutoff_problem sum;
     assert_ok(cutoff_problem_init(&sum, atoms, &lattice, &o.short_range, 1, 1, 0.05, &error));
     assert_ok(cutoff_problem_bin(&sum, &error));

@@ -24,22 +24,22 @@ static void clean(support_job *o)
 }
 
 /* The cache stays as the job before left it. */
-static void old_cache(ley_job_options *options)
+static void old_cache(support_options *options)
 {
     (void)options;
 }
 
 /* A whole job on fake devices; `change` may edit the options. */
-static support_job run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(ley_job_options *))
+static support_job run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(support_options *))
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
-    ley_job_options options;
+    support_options options;
     if (change != old_cache)
         support_fresh_cache();
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(40, 0, 8, 7);
-    ley_job_options_default(&options);
+    support_options_default(&options);
     options.slab_planes = 2;
     options.verify_points = 50;
     if (change != NULL)
@@ -49,7 +49,7 @@ static support_job run_job(fake_plan *plans, size_t count, const char *selector,
     o.status = ley_engine_create(selector, &o.engine, &o.error);
     if (o.status != LEY_OK)
         return o;
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
@@ -260,11 +260,11 @@ static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
     support_fresh_cache();
     fake_devices_begin(kept_plans(one, 1), 1);
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     const pthread_t thread = support_cancel_later(o.job, 100000);
     assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
     pthread_join(thread, NULL);
@@ -302,7 +302,7 @@ static void test_a_late_device_comes_back(void **state)
          again++) { /* it is still building; it builds anew; its kernel is there: whoever launches has a slab */
         ley_job *job = NULL;
         plans[0].launches = plans[1].launches = 0;
-        assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &o.options, &job, NULL), LEY_OK);
+        assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &o.options, &job, NULL), LEY_OK);
         assert_int_equal(ley_job_run(job, NULL), LEY_OK);
         assert_right_map(&o);
         const ley_device_report *b = &ley_job_report(job)->devices[1];
@@ -400,7 +400,7 @@ static void test_no_device_left(void **state)
     clean(&o);
 }
 
-static void want_double(ley_job_options *options)
+static void want_double(support_options *options)
 {
     options->sum = LEY_SUM_DOUBLE;
 }
@@ -446,7 +446,7 @@ static void test_the_default_device(void **state)
     clean(&o);
 }
 
-static void many_planes(ley_job_options *options)
+static void many_planes(support_options *options)
 {
     options->slab_planes = 0;
 }
@@ -463,11 +463,11 @@ static void test_small_memory(void **state)
     assert_int_equal(ley_job_report(o.job)->slab_count, 2);
     ley_map *wide = NULL;
     ley_job *job = NULL;
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     assert_ok_at(ley_map_create(&(ley_lattice){{0}, LEY_STEPS(1, 1, 1), {200, 200, 1}}, &wide, &o.error), &o.error,
                  "map", __FILE__, __LINE__);
-    assert_int_equal(ley_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
+    assert_int_equal(support_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
     assert_int_equal(ley_job_run(job, &o.error), LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(o.error.message, "one plane of the lattice needs"));
     ley_job_destroy(job);
@@ -493,14 +493,14 @@ static void test_progress_and_cancel(void **state)
     fake_plan plans[] = {{.name = "A", .delay_us = 500}, {.name = "B", .delay_us = 500}};
     fake_devices_begin(plans, 2);
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.slab_planes = 1;
     options.progress = cancel_soon;
     calls = 0;
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     running = o.job;
     assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
     assert_int_equal(ley_status_exit_code(LEY_CANCELLED), 130);
@@ -522,12 +522,12 @@ static void test_cancel_within_a_slab(void **state)
     fake_devices_begin(plans, 1);
     support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
     const ley_lattice point = {{0, 0, 0}, LEY_STEPS(1, 1, 1), {1, 1, 1}};
-    ley_job_options options;
-    ley_job_options_default(&options);
+    support_options options;
+    support_options_default(&options);
     options.variant = "simple";
     assert_ok(ley_map_create(&point, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     const pthread_t thread = support_cancel_later(o.job, 30000);
     assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
     pthread_join(thread, NULL);
@@ -632,13 +632,13 @@ static void test_bad_options(void **state)
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = run_job(plans, 1, "all", NULL);
-    ley_job_options good, bad;
+    support_options good, bad;
     ley_job *job = NULL;
-    ley_job_options_default(&good);
+    support_options_default(&good);
 #define ASSERT_REFUSED(change) \
     bad = good; \
     bad.change; \
-    assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &bad, &job, NULL), LEY_ERROR_USAGE)
+    assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &bad, &job, NULL), LEY_ERROR_USAGE)
     ASSERT_REFUSED(dielectric = 0);
     ASSERT_REFUSED(dielectric = NAN);
     ASSERT_REFUSED(temperature_K = -1);
@@ -646,7 +646,6 @@ static void test_bad_options(void **state)
     ASSERT_REFUSED(r_min_A = INFINITY);
     ASSERT_REFUSED(variant = "no such");
     ASSERT_REFUSED(slab_planes = -1);
-    ASSERT_REFUSED(method = (ley_method)77);
     ASSERT_REFUSED(units = (ley_units)77);
     ASSERT_REFUSED(sum = (ley_sum)77);
 #undef ASSERT_REFUSED
@@ -662,7 +661,7 @@ static void test_oblique_lattices_are_refused(void **state)
     static const char complaint[] = ": the lattice's axes must be along x, y and z, in this order: the step from point "
                                     "to point along axis 1 is (0, 0.5, 0) A, not along +x";
     const ley_lattice turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
-    static const ley_method methods[] = {LEY_METHOD_DCS, LEY_METHOD_CUTOFF};
+    static const support_method methods[] = {SUPPORT_DCS, SUPPORT_CUTOFF};
     static const char *const names[] = {"method dcs", "method cutoff"};
     ley_map *map = NULL;
     ley_error error = {0};
@@ -670,16 +669,51 @@ static void test_oblique_lattices_are_refused(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         char message[256];
         ley_job *job = NULL;
-        ley_job_options options;
-        ley_job_options_default(&options);
+        support_options options;
+        support_options_default(&options);
         options.method = methods[i];
-        assert_int_equal(ley_job_create(o.engine, o.atoms, map, &options, &job, &error), LEY_ERROR_INPUT);
+        assert_int_equal(support_job_create(o.engine, o.atoms, map, &options, &job, &error), LEY_ERROR_INPUT);
         snprintf(message, sizeof message, "%s%s", names[i], complaint);
         assert_string_equal(error.message, message);
         assert_null(job);
-        assert_int_equal(ley_job_check_memory(o.atoms, &turned, &options, &error), LEY_OK);
+        assert_int_equal(support_check_memory(o.atoms, &turned, &options, &error), LEY_OK);
     }
     ley_map_destroy(map);
+    clean(&o);
+}
+
+/* A struct of options that nobody has set up, or one of a later version, which may ask for what is
+ * not known here. */
+static void test_sizes_of_options(void **state)
+{
+    (void)state;
+    fake_plan plans[] = {{.name = "A"}};
+    support_job o = run_job(plans, 1, "all", NULL);
+    ley_job *job = NULL;
+    ley_error error = {0};
+    ley_run_options run;
+    ley_direct direct;
+    ley_short_range range;
+    ley_run_options_default(&run);
+    ley_direct_default(&direct);
+    ley_short_range_default(&range);
+    for (int step = -1; step <= 1; step += 2) {
+        run.size += (size_t)step;
+        assert_int_equal(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, "ley_run_options is "));
+        run.size -= (size_t)step;
+        direct.size += (size_t)step;
+        assert_int_equal(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, "ley_direct is "));
+        direct.size -= (size_t)step;
+        range.size = step < 0 ? 0 : range.size + 8;
+        assert_int_equal(ley_job_create_short_range(o.engine, o.atoms, o.map, &range, &run, &job, &error),
+                         LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, "ley_short_range is "));
+        ley_short_range_default(&range);
+    }
+    assert_ok(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error));
+    ley_job_destroy(job);
     clean(&o);
 }
 
@@ -728,11 +762,11 @@ static void test_an_engine_keeps_its_facts(void **state)
             ley_error error = {0};
             ley_engine *later = NULL;
             ley_job *job = NULL;
-            ley_job_options options;
-            ley_job_options_default(&options);
+            support_options options;
+            support_options_default(&options);
             if (anew)
                 assert_ok(ley_engine_create("all", &later, &error));
-            assert_ok(ley_job_create(anew ? later : o.engine, o.atoms, o.map, &options, &job, &error));
+            assert_ok(support_job_create(anew ? later : o.engine, o.atoms, o.map, &options, &job, &error));
             assert_ok(ley_job_run(job, &error));
             const char *specification = ley_job_report(job)->devices[0].specification;
             if (anew)
@@ -803,6 +837,7 @@ int main(void)
         cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_oblique_lattices_are_refused),
+        cmocka_unit_test(test_sizes_of_options),
         cmocka_unit_test(test_an_engine_keeps_its_facts),
         cmocka_unit_test(test_slab_queue),
     };

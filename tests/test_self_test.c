@@ -464,7 +464,7 @@ typedef struct made {
 /* Of short-range kernels: a problem, whose expression they may hold. */
 static ley_atoms *few;
 static cutoff_problem problem;
-static ley_job_options options;
+static support_options options;
 
 static void make_problem(ley_pair pair)
 {
@@ -651,8 +651,8 @@ static ley_status run_job(const subject *s, ley_error *result)
 {
     ley_error error = {0};
     const ley_lattice lattice = {.n = {20, 20, 700}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .origin_A = {-5, -5, -175}};
-    ley_job_options o;
-    ley_job_options_default(&o);
+    support_options o;
+    support_options_default(&o);
     o.variant = s->variant;
     o.sum = (ley_sum)s->sum;
     o.slab_planes = 700;
@@ -662,7 +662,7 @@ static ley_status run_job(const subject *s, ley_error *result)
     ley_map *map = NULL;
     ley_job *job = NULL;
     assert_ok(ley_map_create(&lattice, &map, &error));
-    assert_ok(ley_job_create(engine, atoms, map, &o, &job, &error));
+    assert_ok(support_job_create(engine, atoms, map, &o, &job, &error));
     const ley_status status = ley_job_run(job, result);
     ley_job_destroy(job);
     ley_map_destroy(map);

@@ -15,7 +15,11 @@ static const double r_min_A = 0.05;
 
 static ley_short_range options_of(ley_pair pair)
 {
-    return (ley_short_range){.pair = pair,
+    return (ley_short_range){.size = sizeof(ley_short_range),
+                             .dielectric = 2,
+                             .temperature_K = 298.15,
+                             .r_min_A = r_min_A,
+                             .pair = pair,
                              .cutoff_A = 10,
                              .kappa_per_A = 0.25,
                              .expression = pair == LEY_PAIR_EXPRESSION ? "q*exp(-kappa*r)/r" : NULL,
@@ -468,18 +472,14 @@ static void test_sampling(void **state)
 
 static void assert_checked(const ley_short_range *s)
 {
-    const ley_job_options o = {
-        .method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
     ley_error error = {0};
-    assert_ok(short_range_check(s, &o, &error));
+    assert_ok(short_range_check(s, &error));
 }
 
 static void assert_refused(const ley_short_range *s, const char *message)
 {
-    const ley_job_options o = {
-        .method = LEY_METHOD_CUTOFF, .dielectric = 2, .temperature_K = 298.15, .r_min_A = r_min_A};
     ley_error error = {0};
-    assert_int_equal(short_range_check(s, &o, &error), LEY_ERROR_USAGE);
+    assert_int_equal(short_range_check(s, &error), LEY_ERROR_USAGE);
     assert_string_equal(error.message, message);
 }
 
@@ -632,22 +632,20 @@ static void test_charges_of_expressions(void **state)
     enum { N = 1000 };
     ley_error error = {0};
     double position_A[3 * N] = {0}, charge_e[N];
-    ley_job_options o;
-    ley_job_options_default(&o);
-    o.short_range = options_of(LEY_PAIR_EXPRESSION);
+    ley_short_range range = options_of(LEY_PAIR_EXPRESSION);
     for (int many = 0; many < 2; many++) {
         ley_atoms *atoms = NULL;
         for (int i = 0; i < N; i++)
             charge_e[i] = i == 500 ? 0.5 : i == 501 ? 0.75 : many ? 1e-4 * i : 0.25 * (i % 2);
         assert_ok(ley_atoms_create(N, position_A, charge_e, NULL, &atoms, &error));
-        o.short_range.expression = "q/(q-0.8)/r";
-        assert_ok(short_range_check_charges(&o, atoms, &error));
-        o.short_range.expression = many ? "q/(q-0.75)/r" : "q/(q-0.5)/r";
-        assert_int_equal(short_range_check_charges(&o, atoms, &error), LEY_ERROR_USAGE);
+        range.expression = "q/(q-0.8)/r";
+        assert_ok(short_range_check_charges(&range, atoms, &error));
+        range.expression = many ? "q/(q-0.75)/r" : "q/(q-0.5)/r";
+        assert_int_equal(short_range_check_charges(&range, atoms, &error), LEY_ERROR_USAGE);
         assert_non_null(
             strstr(error.message, many ? "q = 0.75 e, it divides by zero" : "q = 0.5 e, it divides by zero"));
-        o.short_range.expression = "q/(r-5)"; /* not here: charges but scale it */
-        assert_ok(short_range_check_charges(&o, atoms, &error));
+        range.expression = "q/(r-5)"; /* not here: charges but scale it */
+        assert_ok(short_range_check_charges(&range, atoms, &error));
         ley_atoms_destroy(atoms);
     }
 }

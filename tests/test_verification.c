@@ -31,14 +31,14 @@ static support_job run_job(fake_plan *plans, size_t count, const char *selector,
     ley_error error = {0};
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(w.atoms, 0, 8, 7);
-    ley_job_options_default(&o.options);
+    support_options_default(&o.options);
     o.options.slab_planes = w.slab_planes;
     o.options.verify_points = w.verify_points;
     o.options.sum = w.sum;
     o.options.variant = w.variant;
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
@@ -108,11 +108,11 @@ static void test_a_liar_where_terms_cancel(void **state)
         fake_plan plan = {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = factors[i], .lie_at = 1};
         fake_devices_begin(&plan, 1);
         support_job o = {.status = LEY_OK};
-        ley_job_options_default(&o.options);
+        support_options_default(&o.options);
         assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &o.atoms, &error));
         assert_ok(ley_map_create(&far, &o.map, &error));
         assert_ok(ley_engine_create("0", &o.engine, &error));
-        assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+        assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
         o.status = ley_job_run(o.job, &o.error);
         if (o.status != (factors[i] == 1 ? LEY_OK : LEY_ERROR_WRONG_RESULT))
             fail_msg("values times %g: %d, %s", factors[i], (int)o.status, o.error.message);
@@ -203,11 +203,11 @@ static void test_who_recomputes(void **state)
         fake_plan plan = {.name = has_double ? "double" : "single", .has_double = has_double};
         fake_devices_begin(&plan, 1);
         support_job o = {.atoms = support_atoms(many, 0, 8, 3)};
-        ley_job_options_default(&o.options);
+        support_options_default(&o.options);
         o.options.verify_points = 512;
         assert_ok(ley_map_create(&small, &o.map, &error));
         assert_ok(ley_engine_create("0", &o.engine, &error));
-        assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+        assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
         assert_ok(ley_job_run(o.job, &error));
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
         assert_true(a->passed && a->points >= 50 && a->points <= 512 && a->compared == a->points);
@@ -229,11 +229,11 @@ static void test_a_judge_that_turns_wrong(void **state)
         fake_plan plan = {.name = "A", .has_double = true, .wrong_judge = 70};
         fake_devices_begin(&plan, 1);
         support_job o = {.atoms = support_atoms(MANY, 0, 8, 3)};
-        ley_job_options_default(&o.options);
+        support_options_default(&o.options);
         o.options.verify_points = 512;
         assert_ok(ley_map_create(&small, &o.map, &error));
         assert_ok(ley_engine_create("0", &o.engine, &error));
-        assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+        assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
         if (is_wrong)
             plan.wrong_by = 1;
         o.status = ley_job_run(o.job, &o.error);
@@ -268,11 +268,11 @@ static void test_nothing_to_compare(void **state)
     support_fresh_cache();
     fake_devices_begin(&plan, 1);
     support_job o = {.status = LEY_OK};
-    ley_job_options_default(&o.options);
+    support_options_default(&o.options);
     assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create("0", &o.engine, &error));
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     assert_ok(ley_job_run(o.job, &error));
     const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
     assert_true(a->passed && a->points == 1000 && a->compared == 0);
@@ -288,11 +288,11 @@ static ley_accuracy run_dipole(ley_engine *engine, ley_sum sum, ley_sum *taken, 
     static const ley_lattice far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     ley_error error = {0};
     support_job o = {.engine = engine};
-    ley_job_options_default(&o.options);
+    support_options_default(&o.options);
     o.options.sum = sum;
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &o.atoms, &error));
     assert_ok(ley_map_create(&far, &o.map, &error));
-    assert_ok(ley_job_create(engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(support_job_create(engine, o.atoms, o.map, &o.options, &o.job, &error));
     assert_ok(ley_job_run(o.job, &error));
     const ley_report *r = ley_job_report(o.job);
     const ley_accuracy a = r->accuracy;
@@ -330,15 +330,15 @@ static void test_sum_auto(void **state)
     ley_error error = {0};
     fake_devices_begin(&plan, 1);
     support_job o = {.options = {.sum = LEY_SUM_AUTO}};
-    ley_job_options_default(&o.options);
+    support_options_default(&o.options);
     o.options.sum = LEY_SUM_AUTO;
     assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create("0", &o.engine, &error));
     o.options.verify_points = 0; /* nothing would tell */
-    assert_int_equal(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error), LEY_ERROR_USAGE);
     o.options.verify_points = 100;
-    assert_ok(ley_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     assert_ok(ley_job_run(o.job, &error));
     assert_true(ley_job_report(o.job)->sum == LEY_SUM_FLOAT && ley_job_report(o.job)->float_relative_rms == 0);
     end(&o);
@@ -350,8 +350,8 @@ static void test_sum_auto(void **state)
 static reference_terms terms_of(int term, int periodic, size_t many, ley_short_range *range)
 {
     static const double cell_A[3][3] = {{14, 0, 0}, {3, 13, 0}, {-2, 1, 15}};
-    ley_job_options o;
-    ley_job_options_default(&o);
+    support_options o;
+    support_options_default(&o);
     *range = o.short_range;
     range->cutoff_A = 7;
     range->kappa_per_A = 0.3;

@@ -129,7 +129,7 @@ static int check_arguments(apbs_run *run)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)
         return fail_usage(command, "--json: standard output belongs to APBS; name a file");
-    int code = check_variant_of(command, LEY_METHOD_MDH, values->job.variant);
+    int code = check_variant_of(command, "mdh", values->job.variant);
     if (code == 0)
         code = check_keep(run->arguments);
     if (code == 0)
@@ -247,7 +247,7 @@ static int check_files(const apbs_run *run)
 
 static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
 {
-    ley_job_options options = job_options_of(&run->values->job, &run->progress);
+    ley_run_options options = job_options_of(&run->values->job, &run->progress);
     options.sum = elec->sum;
     run->progress.finished = false;
     run->progress.last = run->values->job.verify > 0 ? "verifying" : NULL;

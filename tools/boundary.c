@@ -246,7 +246,7 @@ static int check_arguments(const parsed_arguments *arguments, file_format *forma
     if (code == 0)
         code = check_ions(arguments);
     if (code == 0)
-        code = check_variant_of(arguments->command, LEY_METHOD_MDH, values->job.variant);
+        code = check_variant_of(arguments->command, "mdh", values->job.variant);
     if (code != 0)
         return code;
     return files_check(arguments->command, files, sizeof files / sizeof *files);
@@ -333,7 +333,7 @@ static ley_status compute(boundary_run *run, ley_error *error)
 {
     const boundary_values *values = run->values;
     double clock_s = now_s();
-    ley_job_options options = job_options_of(&values->job, &run->progress);
+    ley_run_options options = job_options_of(&values->job, &run->progress);
     options.slab_planes = values->slab_rows;
     run->progress.last = values->job.verify > 0 ? "verifying" : NULL;
     progress_say(&run->progress, "preparing the devices");

@@ -10,7 +10,7 @@ static const int stride_of[] = {[STRIDE_1] = 1, [STRIDE_2] = 2, [STRIDE_4] = 4};
 /* ---- Work ------------------------------------------------------------------------------------ */
 
 static ley_status run_job(ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
-                          const ley_job_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
+                          const ley_run_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
 {
     ley_status status = ley_job_create_boundary(engine, atoms, boundary, solvent, options, job, error);
     if (status != LEY_OK)
@@ -23,7 +23,7 @@ static ley_status run_job(ley_engine *engine, const ley_atoms *atoms, const ley_
 }
 
 ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms,
-                            const ley_solvent *solvent, const ley_job_options *options, ley_boundary *boundary,
+                            const ley_solvent *solvent, const ley_run_options *options, ley_boundary *boundary,
                             ley_job **job, ley_error *error)
 {
     ley_status status = LEY_OK;

@@ -37,7 +37,7 @@ extern const char *const stride_names[];
 /* Fills the boundary. SDH and zero need no engine; MDH leaves its job, to be destroyed by the
  * caller, which holds the report. Signals are deferred from here on. */
 ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms,
-                            const ley_solvent *solvent, const ley_job_options *options, ley_boundary *boundary,
+                            const ley_solvent *solvent, const ley_run_options *options, ley_boundary *boundary,
                             ley_job **job, ley_error *error);
 
 /* Whether a choice of stride fits a lattice of n nodes; else what is wrong. STRIDE_AUTO always

@@ -2,17 +2,17 @@
 
 void job_set_defaults(job_values *values)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
+    ley_run_options options;
+    ley_run_options_default(&options);
     values->math = (int)options.math;
     values->sum = (int)options.sum;
     values->verify = (int64_t)options.verify_points;
 }
 
-ley_job_options job_options_of(const job_values *values, progress_line *progress)
+ley_run_options job_options_of(const job_values *values, progress_line *progress)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
+    ley_run_options options;
+    ley_run_options_default(&options);
     options.math = (ley_math)values->math;
     options.sum = (ley_sum)values->sum;
     options.variant = values->variant;

@@ -44,6 +44,6 @@ typedef struct job_values {
 void job_set_defaults(job_values *values);
 
 /* The library's defaults with these values; the progress goes to this line. */
-ley_job_options job_options_of(const job_values *values, progress_line *progress);
+ley_run_options job_options_of(const job_values *values, progress_line *progress);
 
 #endif

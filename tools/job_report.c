@@ -117,42 +117,58 @@ void print_work(const ley_report *report)
         print_device(&report->devices[i]);
     if (report != NULL)
         printf("rate: %s %s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
-               report->short_range.bins > 0 ? "pairs/s within the cutoff" : "evaluations/s", report->evaluations);
+               ley_report_note(report, "bins") != NULL ? "pairs/s within the cutoff" : "evaluations/s",
+               report->evaluations);
+}
+
+/* A note of this name; 0 and "" where the method says nothing of it. */
+static const ley_note *note_of(const ley_report *report, const char *name)
+{
+    static const ley_note nothing = {.name = "", .kind = LEY_NOTE_TEXT, .text = ""};
+    const ley_note *note = ley_report_note(report, name);
+    return note != NULL ? note : &nothing;
+}
+
+static bool is_on_host(const ley_report *report, const char *step)
+{
+    return strcmp(note_of(report, step)->text, "host") == 0;
 }
 
 /* Where a step was done, and how long it took there if it was the host's. */
-static short_text step_text(const char *what, ley_place place, double host_s)
+static short_text step_text(const char *what, const ley_report *report, const char *step, const char *time)
 {
-    if (place == LEY_PLACE_HOST)
-        return text_of("%s on the host (%.3g s)", what, host_s);
+    if (is_on_host(report, step))
+        return text_of("%s on the host (%.3g s)", what, note_of(report, time)->number[0]);
     return text_of("%s on the device", what);
 }
 
-static short_text waiting_text(const ley_short_range_report *r)
+static short_text waiting_text(const ley_report *report)
 {
-    if (r->overflow_sum != LEY_PLACE_HOST || r->overflow == 0)
+    const double host_waited_s = note_of(report, "host_waited_s")->number[0];
+    if (!is_on_host(report, "overflow_sum") || note_of(report, "overflow")->count == 0)
         return text_of("%s", "");
-    if (r->host_waited_s > 0)
-        return text_of("; host waited %.3g s", r->host_waited_s);
-    return text_of("; devices waited %.3g s", r->devices_waited_s);
+    if (host_waited_s > 0)
+        return text_of("; host waited %.3g s", host_waited_s);
+    return text_of("; devices waited %.3g s", note_of(report, "devices_waited_s")->number[0]);
 }
 
 void print_short_range(const ley_short_range *range, const ley_report *report)
 {
-    const ley_short_range_report *r = &report->short_range;
-    const double *side_A = r->bin_side_A;
+    const double *side_A = note_of(report, "bin_side_A")->number;
+    const int64_t overflow = note_of(report, "overflow")->count, binned = note_of(report, "binned")->count;
     const bool cubic = side_A[0] == side_A[1] && side_A[1] == side_A[2];
     put_name(stdout, "pairs: ", short_range_pair_text(range));
     printf(", cutoff %.15g A, %.4g within it\n", range->cutoff_A, report->evaluations);
-    printf("bins: %s of %lld atoms, side ", count_text(r->bins).s, (long long)r->bin_depth);
+    printf("bins: %s of %lld atoms, side ", count_text(note_of(report, "bins")->count).s,
+           (long long)note_of(report, "bin_depth")->count);
     if (cubic)
         printf("%.3g A", side_A[0]);
     else
         printf("%.3g x %.3g x %.3g A", side_A[0], side_A[1], side_A[2]);
-    printf(", %.2g %% of the atoms overflow\n", r->binned > 0 ? 100 * (double)r->overflow / (double)r->binned : 0);
-    printf("plan: %s, %s, %s%s\n", step_text("binning", r->binning, r->binning_s).s,
-           r->overflow > 0 ? step_text("overflow", r->overflow_sum, r->overflow_s).s : "no overflow",
-           step_text("rows", r->transposition, r->transposition_s).s, waiting_text(r).s);
+    printf(", %.2g %% of the atoms overflow\n", binned > 0 ? 100 * (double)overflow / (double)binned : 0);
+    printf("plan: %s, %s, %s%s\n", step_text("binning", report, "binning", "binning_s").s,
+           overflow > 0 ? step_text("overflow", report, "overflow_sum", "overflow_s").s : "no overflow",
+           step_text("rows", report, "transposition", "transposition_s").s, waiting_text(report).s);
 }
 
 void print_times(const phase_times *phases)
@@ -252,32 +268,27 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
 }
 
-static json_t *json_of_place(ley_place place)
+static json_t *json_of_note(const ley_note *note)
 {
-    return json_text(place_names[place]);
+    switch (note->kind) {
+    case LEY_NOTE_COUNT:
+        return json_count(note->count);
+    case LEY_NOTE_NUMBER:
+        return json_number(note->number[0]);
+    case LEY_NOTE_VECTOR:
+        return json_numbers(note->number, 3);
+    case LEY_NOTE_TEXT:
+        break;
+    }
+    return json_text(note->text);
 }
 
-json_t *json_of_short_range_report(const ley_short_range_report *report)
+json_t *json_of_notes(const ley_report *report)
 {
-    if (report->bins == 0)
+    if (report->note_count == 0)
         return json_null();
     json_t *object = json_object();
-    json_put(object, "bins", json_count(report->bins));
-    json_put(object, "bin_depth", json_count(report->bin_depth));
-    json_put(object, "binned", json_count(report->binned));
-    json_put(object, "bin_side_A", json_numbers(report->bin_side_A, 3));
-    json_put(object, "overflow", json_count(report->overflow));
-    json_put(object, "outside", json_count(report->outside));
-    json_put(object, "neutral", json_count(report->neutral));
-    json_put(object, "binning", json_of_place(report->binning));
-    json_put(object, "overflow_sum", json_of_place(report->overflow_sum));
-    json_put(object, "transposition", json_of_place(report->transposition));
-    json_put(object, "binning_s", json_number(report->binning_s));
-    json_put(object, "overflow_s", json_number(report->overflow_s));
-    json_put(object, "predicted_device_s", json_number(report->predicted_device_s));
-    json_put(object, "predicted_overflow_s", json_number(report->predicted_overflow_s));
-    json_put(object, "devices_waited_s", json_number(report->devices_waited_s));
-    json_put(object, "host_waited_s", json_number(report->host_waited_s));
-    json_put(object, "transposition_s", json_number(report->transposition_s));
+    for (size_t i = 0; i < report->note_count; i++)
+        json_put(object, report->notes[i].name, json_of_note(&report->notes[i]));
     return object;
 }

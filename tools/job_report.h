@@ -56,6 +56,6 @@ json_t *json_of_molecule(const char *path, const ley_atoms *atoms);
 json_t *json_of_phases(const phase_times *phases);
 void json_put_work(json_t *object, const ley_report *report); /* devices, evaluations, accuracy, slabs; NULL: nulls */
 
-json_t *json_of_short_range_report(const ley_short_range_report *report); /* null when there are no bins */
+json_t *json_of_notes(const ley_report *report); /* what the method says; null when it says nothing */
 
 #endif

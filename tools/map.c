@@ -17,17 +17,16 @@ typedef struct map_values {
     job_values job;
     short_range_values range;
     const char *output;
-    int method, units; /* method: index into methods */
+    int method, units; /* method: DCS, CUTOFF */
     int64_t dims[3], slab_planes;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
     bool pqr_anyway;
 } map_values;
 
-static const char *const method_names[] = {"dcs", "cutoff", NULL};
-static const struct {
-    ley_method method;
-    const char *title;
-} methods[] = {{LEY_METHOD_DCS, "direct Coulomb summation"}, {LEY_METHOD_CUTOFF, "sum of pairs within a cutoff"}};
+enum { DCS, CUTOFF };
+static const char *const method_names[] = {[DCS] = "dcs", [CUTOFF] = "cutoff", NULL};
+static const char *const method_titles[] = {
+    [DCS] = "direct Coulomb summation", [CUTOFF] = "sum of pairs within a cutoff"};
 static const char *const units_names[] = {
     [LEY_UNITS_KT_E] = "kT/e", [LEY_UNITS_VOLT] = "V", [LEY_UNITS_KCAL_MOL_E] = "kcal/mol/e", NULL};
 
@@ -126,8 +125,7 @@ static const option_row map_options[] = {
 typedef struct map_run {
     const parsed_arguments *arguments;
     const map_values *values;
-    ley_method method;
-    short_range_input input; /* of LEY_METHOD_CUTOFF */
+    short_range_input input; /* of CUTOFF */
     ley_atoms *atoms;
     ley_map *map;
     ley_engine *engine;
@@ -140,14 +138,14 @@ typedef struct map_run {
 static void set_defaults(void *to)
 {
     map_values *values = to;
-    ley_job_options options;
-    ley_job_options_default(&options);
+    ley_direct direct;
+    ley_direct_default(&direct);
     job_set_defaults(&values->job);
     short_range_set_defaults(&values->range);
-    values->units = (int)options.units;
-    values->dielectric = options.dielectric;
-    values->temperature_K = options.temperature_K;
-    values->r_min_A = options.r_min_A;
+    values->units = (int)direct.units;
+    values->dielectric = direct.dielectric;
+    values->temperature_K = direct.temperature_K;
+    values->r_min_A = direct.r_min_A;
     values->spacing_A = 0.5;
     values->padding_A = 10;
 }
@@ -171,13 +169,12 @@ static int check_arguments(map_run *run)
         return fail_usage(command, "--dims and --padding exclude each other: both say how large the lattice is");
     if (!ends_with(values->output, ".dx") && !ends_with(values->output, ".dx.gz"))
         return fail_usage(command, "--output: '%s' must end in .dx or .dx.gz", values->output);
-    run->method = methods[values->method].method;
-    int code = short_range_begin(arguments, &values->range, run->method, &run->input);
+    int code = short_range_begin(arguments, &values->range, values->method == CUTOFF, &run->input);
     if (code != 0)
         return code;
     if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !lattice_is_cell(run, length_A))
         return fail_usage(command, "--origin needs --dims: without it the lattice is laid around the molecule");
-    code = check_variant_of(command, run->method, values->job.variant);
+    code = check_variant_of(command, method_names[values->method], values->job.variant);
     if (code != 0)
         return code;
     const named_file files[] = {{arguments->operand, "atoms", NULL},
@@ -217,18 +214,46 @@ static ley_status choose_lattice(const map_run *run, ley_lattice *lattice, ley_e
     return ley_lattice_check(lattice, error);
 }
 
-static ley_job_options job_options(map_run *run)
+static ley_direct direct_of(const map_values *values)
+{
+    ley_direct direct;
+    ley_direct_default(&direct);
+    direct.units = (ley_units)values->units;
+    direct.dielectric = values->dielectric;
+    direct.temperature_K = values->temperature_K;
+    direct.r_min_A = values->r_min_A;
+    return direct;
+}
+
+/* The options that both kinds of sums have. */
+static void complete_range(map_run *run)
 {
     const map_values *values = run->values;
-    ley_job_options options = job_options_of(&values->job, &run->progress);
-    options.method = run->method;
-    options.short_range = run->input.range;
-    options.units = (ley_units)values->units;
-    options.dielectric = values->dielectric;
-    options.temperature_K = values->temperature_K;
-    options.r_min_A = values->r_min_A;
-    options.slab_planes = values->slab_planes;
-    return options;
+    ley_short_range *range = &run->input.range;
+    range->units = (ley_units)values->units;
+    range->dielectric = values->dielectric;
+    range->temperature_K = values->temperature_K;
+    range->r_min_A = values->r_min_A;
+}
+
+static ley_status check_memory(const map_run *run, const ley_lattice *lattice, ley_error *error)
+{
+    const ley_direct direct = direct_of(run->values);
+    return run->values->method == CUTOFF ? ley_short_range_check_memory(run->atoms, lattice, &run->input.range, error)
+                                         : ley_direct_check_memory(run->atoms, lattice, &direct, error);
+}
+
+static ley_status create_job(map_run *run, ley_error *error)
+{
+    ley_run_options options = job_options_of(&run->values->job, &run->progress);
+    options.slab_planes = run->values->slab_planes;
+    const ley_direct direct = direct_of(run->values);
+    if (run->values->method != CUTOFF)
+        return ley_job_create_direct(run->engine, run->atoms, run->map, &direct, &options, &run->job, error);
+    ley_status status =
+        ley_job_create_short_range(run->engine, run->atoms, run->map, &run->input.range, &options, &run->job, error);
+    short_range_explain(&run->input.range, error);
+    return status;
 }
 
 /* ---- The header of the map ------------------------------------------------------------------- */
@@ -239,9 +264,9 @@ static char *header_comment(const map_run *run)
     const map_values *values = run->values;
     comment_text comment;
     comment_begin(&comment);
-    fprintf(comment.stream, "method: %s, %s\n", method_names[values->method], methods[values->method].title);
+    fprintf(comment.stream, "method: %s, %s\n", method_names[values->method], method_titles[values->method]);
     put_molecule(comment.stream, run->arguments->operand, run->atoms);
-    if (run->method == LEY_METHOD_CUTOFF)
+    if (run->values->method == CUTOFF)
         put_short_range(comment.stream, &run->input.range);
     fprintf(comment.stream, "units: %s, ", ley_map_units(run->map));
     if (!short_range_is_of_radii(&run->input.range))
@@ -260,7 +285,7 @@ static char *header_comment(const map_run *run)
 static void print_model(const map_run *run)
 {
     const ley_pair pair = run->input.range.pair;
-    const bool short_range = run->method == LEY_METHOD_CUTOFF;
+    const bool short_range = run->values->method == CUTOFF;
     if (!short_range || (!short_range_is_of_radii(&run->input.range) && pair != LEY_PAIR_DISTANCE_DIELECTRIC))
         printf("model: point charges in a uniform dielectric of %.6g (--dielectric), not Poisson-Boltzmann\n",
                run->values->dielectric);
@@ -276,7 +301,7 @@ static void print_report(const map_run *run)
     printf("lattice: %s = %s points, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
            count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);
     print_model(run);
-    if (run->method == LEY_METHOD_CUTOFF)
+    if (run->values->method == CUTOFF)
         print_short_range(&run->input.range, run->report);
     print_work(run->report);
     print_times(&run->phases);
@@ -286,10 +311,10 @@ static void print_report(const map_run *run)
 
 static json_t *short_range_json(const map_run *run)
 {
-    if (run->method != LEY_METHOD_CUTOFF)
+    if (run->values->method != CUTOFF)
         return json_null();
     json_t *object = json_of_short_range(&run->values->range, &run->input.range);
-    json_put(object, "report", json_of_short_range_report(&run->report->short_range));
+    json_put(object, "report", json_of_notes(run->report));
     return object;
 }
 
@@ -320,19 +345,17 @@ static ley_status prepare(map_run *run, ley_error *error)
     run->phases.reading_s = lap_s(&clock_s);
     if (status == LEY_OK)
         status = choose_lattice(run, &lattice, error);
-    const ley_job_options options = job_options(run);
+    complete_range(run);
     if (status == LEY_OK)
-        status = ley_job_check_memory(run->atoms, &lattice, &options, error);
+        status = check_memory(run, &lattice, error);
     if (status == LEY_OK)
         status = ley_map_create(&lattice, &run->map, error);
     if (status == LEY_OK) {
         progress_say(&run->progress, "opening the devices");
         status = ley_engine_create(run->values->job.device, &run->engine, error);
     }
-    if (status == LEY_OK) {
-        status = ley_job_create(run->engine, run->atoms, run->map, &options, &run->job, error);
-        short_range_explain(&run->input.range, error);
-    }
+    if (status == LEY_OK)
+        status = create_job(run, error);
     run->phases.preparing_s = lap_s(&clock_s);
     return status;
 }

@@ -93,10 +93,10 @@ static const char *choice_at(const void *context, size_t i)
 
 static const char *variant_at(const void *context, size_t i)
 {
-    return ley_variant_name(*(const ley_method *)context, i);
+    return ley_variant_name(context, i);
 }
 
-int check_variant_of(const subcommand *command, ley_method method, const char *variant)
+int check_variant_of(const subcommand *command, const char *method, const char *variant)
 {
     char known[512] = "";
     const char *name;
@@ -109,12 +109,12 @@ int check_variant_of(const subcommand *command, ley_method method, const char *v
     if (variant == NULL)
         return 0;
     return fail_usage(command, "--variant: '%s' is none of %s%s", variant, known,
-                      suggest(variant, "", variant_at, &method).s);
+                      suggest(variant, "", variant_at, method).s);
 }
 
 int check_variant(const subcommand *command, const char *variant)
 {
-    return check_variant_of(command, LEY_METHOD_DCS, variant);
+    return check_variant_of(command, "dcs", variant);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

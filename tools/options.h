@@ -141,7 +141,7 @@ extern const char *const sum_names[];  /* of ley_sum, "auto" the last */
 
 /* Is there such a kernel variant, of this method or of DCS? NULL is one. Otherwise prints what
  * there is; exit code. */
-int check_variant_of(const subcommand *command, ley_method method, const char *variant);
+int check_variant_of(const subcommand *command, const char *method, const char *variant);
 int check_variant(const subcommand *command, const char *variant);
 
 #endif

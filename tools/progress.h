@@ -20,7 +20,7 @@ void progress_start(progress_line *line, bool quiet);
 void progress_say(progress_line *line, const char *what);
 
 /* Shows the bar, at most ten times a second. `context` is the progress_line: fits
- * ley_job_options.progress. */
+ * ley_run_options.progress. */
 void progress_show(void *context, const ley_progress *progress);
 
 void progress_clear(progress_line *line);

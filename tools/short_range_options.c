@@ -67,20 +67,19 @@ static const struct {
 
 void short_range_set_defaults(short_range_values *values)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
-    const ley_short_range *range = &options.short_range;
-    *values = (short_range_values){.pair = pair_names[range->pair],
-                                   .cutoff_A = range->cutoff_A,
-                                   .kappa_per_A = range->kappa_per_A,
-                                   .probe = {range->probe_radius_A, range->probe_depth_kcal_mol},
-                                   .steepness = range->steepness,
-                                   .well_depth_kcal_mol = range->depth_for_all_kcal_mol,
-                                   .bin_fill = range->bin_fill,
-                                   .bin_depth = range->bin_depth,
-                                   .binning = (int)range->binning,
-                                   .overflow = (int)range->overflow,
-                                   .transposition = (int)range->transposition};
+    ley_short_range range;
+    ley_short_range_default(&range);
+    *values = (short_range_values){.pair = pair_names[range.pair],
+                                   .cutoff_A = range.cutoff_A,
+                                   .kappa_per_A = range.kappa_per_A,
+                                   .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
+                                   .steepness = range.steepness,
+                                   .well_depth_kcal_mol = range.depth_for_all_kcal_mol,
+                                   .bin_fill = range.bin_fill,
+                                   .bin_depth = range.bin_depth,
+                                   .binning = (int)range.binning,
+                                   .overflow = (int)range.overflow,
+                                   .transposition = (int)range.transposition};
 }
 
 static bool given(const parsed_arguments *arguments, const char *name)
@@ -247,14 +246,13 @@ static int parse_cell(const subcommand *command, const char *text, double cell_A
     return 0;
 }
 
-int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, ley_method method,
+int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, bool is_short_range,
                       short_range_input *input)
 {
-    ley_job_options options;
-    ley_job_options_default(&options);
-    *input = (short_range_input){.range = options.short_range};
+    *input = (short_range_input){.names = NULL};
     ley_short_range *range = &input->range;
-    if (method != LEY_METHOD_CUTOFF)
+    ley_short_range_default(range);
+    if (!is_short_range)
         return check_method(arguments);
     set_pair(range, values->pair);
     int code = check_takers(arguments, range);

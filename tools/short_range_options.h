@@ -136,7 +136,7 @@ void short_range_set_defaults(short_range_values *values);
 /* Checks that the options given make sense with this method and with each other, and converts them.
  * What an expression says is left to the library. Prints errors; exit code. The input is to be
  * released in any case. */
-int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, ley_method method,
+int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, bool is_short_range,
                       short_range_input *input);
 
 /* Reads --well-depths, if it is given and the pair function takes it. Errors: LEY_ERROR_FILE;

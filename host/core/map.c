@@ -1,3 +1,4 @@
+#include "core/map.h"
 #include "error.h"
 #include "leyden.h"
 #include "memory.h"
@@ -69,4 +70,12 @@ void ley_map_set_units(ley_map *map, const char *units)
 const float *ley_map_read_values(const ley_map *map)
 {
     return map->values;
+}
+
+double map_value(const ley_map *map, int64_t number, double place_A[3])
+{
+    const ley_lattice *l = ley_map_lattice(map);
+    const int64_t rest = number / l->n[0], at[3] = {number % l->n[0], rest % l->n[1], rest / l->n[1]};
+    ley_lattice_point_A(l, at, place_A);
+    return (double)ley_map_read_values(map)[number];
 }

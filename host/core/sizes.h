@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* *product = a b; false, and *product untouched, when it does not fit into 63 bits or a factor is
+/* *made = a b; false, and *made untouched, when it does not fit into 63 bits or a factor is
  * negative. */
-static inline bool ley_multiply(int64_t a, int64_t b, int64_t *product)
+static inline bool ley_multiply(int64_t a, int64_t b, int64_t *made)
 {
     int64_t result;
     if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result))
         return false;
-    *product = result;
+    *made = result;
     return true;
 }
 

@@ -1,7 +1,9 @@
 /* The benchmark: each device's own limits, then every kernel variant against them, kernels only. */
 #include "run/bench.h"
 
+#include "core/options.h"
 #include "error.h"
+#include "run/method.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,19 +11,22 @@
 
 static const double enough_s = 3; /* aim: all launches of a slow variant */
 
-static const bench_subject *const subjects[] = {
-    [LEY_METHOD_DCS] = &bench_dcs, [LEY_METHOD_MDH] = &bench_mdh, [LEY_METHOD_CUTOFF] = &bench_cutoff};
-
 struct ley_bench {
     size_t count;
     bench_device *devices;
     ley_bench_options options;
+    const bench_subject *subject;
     pthread_mutex_t mutex; /* devices take turns: their rates must not disturb each other */
 };
 
 void ley_bench_options_default(ley_bench_options *options)
 {
-    *options = (ley_bench_options){.repeats = 7, .salt_M = 0.15, .math = LEY_MATH_AUTO, .sum = LEY_SUM_FLOAT};
+    *options = (ley_bench_options){.size = sizeof *options,
+                                   .method = "dcs",
+                                   .repeats = 7,
+                                   .salt_M = 0.15,
+                                   .math = LEY_MATH_AUTO,
+                                   .sum = LEY_SUM_FLOAT};
 }
 
 double bench_random(uint64_t *state)
@@ -109,9 +114,10 @@ static ley_status bench_problem(worker *w, const bench_subject *subject, const l
     return status;
 }
 
-static ley_status bench_one(worker *w, const ley_bench_options *o, bench_device *d, ley_error *error)
+static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, ley_error *error)
 {
-    const bench_subject *subject = subjects[o->method];
+    const ley_bench_options *o = &bench->options;
+    const bench_subject *subject = bench->subject;
     calibration facts;
     if (w->device == NULL) {
         ley_error_copy(error, &w->open_error);
@@ -135,7 +141,7 @@ static void bench_task(worker *w, void *context)
     bench_device *d = &c->bench->devices[w - c->engine->workers];
     pthread_mutex_lock(&c->bench->mutex);
     d->device.device = &w->public_info;
-    d->device.status = bench_one(w, &c->bench->options, d, &d->failure);
+    d->device.status = bench_one(w, c->bench, d, &d->failure);
     d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
     d->device.rows = d->public_rows;
     d->device.sizes = d->sizes;
@@ -148,22 +154,41 @@ static void bench_task(worker *w, void *context)
     pthread_mutex_unlock(&c->bench->mutex);
 }
 
-ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error)
+static const bench_subject *find_subject(const char *name)
 {
-    if ((unsigned)options->method >= sizeof subjects / sizeof subjects[0])
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)options->method);
+    for (size_t i = 0; method_registry[i] != NULL; i++)
+        if (strcmp(method_registry[i]->name, name) == 0)
+            return method_registry[i]->bench;
+    return NULL;
+}
+
+static ley_status check_options(const ley_bench_options *options, const bench_subject *subject, ley_error *error)
+{
+    if (subject == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "no method with a benchmark is named %s", options->method);
     if ((unsigned)options->math > LEY_MATH_AUTO || (unsigned)options->sum > LEY_SUM_DOUBLE)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic, or one that follows from a job's error");
-    const bench_subject *subject = subjects[options->method];
     if (options->linear && subject->scale == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
-    if (options->method == LEY_METHOD_CUTOFF && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
+    if (subject->makes_lattice && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
         return ley_fail(error, LEY_ERROR_USAGE, "the lattice of a short-range benchmark follows from its atoms");
     bool known = options->variant == NULL;
     for (size_t i = 0; !known && subject->variant(i) != NULL; i++)
         known = strcmp(subject->variant(i), options->variant) == 0;
     if (!known)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", options->variant);
+    return LEY_OK;
+}
+
+ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error)
+{
+    ley_bench_options taken;
+    ley_status status = OPTIONS_TAKE(ley_bench_options, cancel, &taken, options, error);
+    const bench_subject *subject = status == LEY_OK ? find_subject(taken.method) : NULL;
+    if (status == LEY_OK)
+        status = check_options(&taken, subject, error);
+    if (status != LEY_OK)
+        return status;
     ley_bench *b = calloc(1, sizeof *b);
     if (b != NULL)
         b->devices = calloc(engine->worker_count, sizeof *b->devices);
@@ -172,7 +197,8 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
         return ley_fail_memory(error, engine->worker_count * sizeof *b->devices, "the benchmark");
     }
     b->count = engine->worker_count;
-    b->options = *options;
+    b->options = taken;
+    b->subject = subject;
     pthread_mutex_init(&b->mutex, NULL);
     static const engine_task task = {.run = bench_task};
     engine_run(engine, 0, &task, &(bench_context){b, engine});

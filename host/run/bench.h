@@ -23,6 +23,7 @@ typedef struct bench_device {
 
 /* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
 typedef struct bench_subject {
+    bool makes_lattice; /* it follows from the atoms, and is not the caller's */
     const char *(*variant)(size_t i);
     const char *(*usual)(const dev_info *info, const ley_bench_options *options);
 
@@ -55,8 +56,6 @@ typedef struct bench_subject {
     ley_status (*host_loop)(const ley_bench_options *options, const void *problem, ley_bench_device *device,
                             ley_error *error);
 } bench_subject;
-
-extern const bench_subject bench_dcs, bench_mdh, bench_cutoff;
 
 /* Whether the caller wants no more. */
 bool bench_cancelled(const ley_bench_options *options);

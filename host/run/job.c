@@ -1,10 +1,8 @@
 #include "run/job.h"
 
 #include "clock.h"
-#include "core/solvent.h"
+#include "core/options.h"
 #include "error.h"
-#include "methods/cutoff/short_range.h"
-#include "run/method.h"
 #include "run/schedule.h"
 #include "run/verification.h"
 
@@ -12,171 +10,119 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const method *const methods[] = {
-    [LEY_METHOD_DCS] = &method_dcs, [LEY_METHOD_MDH] = &method_mdh, [LEY_METHOD_CUTOFF] = &method_cutoff};
-
 /* With the sum "auto": what floats may be off by, relative to the values. */
 static const double most_float_rms = 1e-5;
 
-enum { METHOD_COUNT = sizeof methods / sizeof methods[0] };
+/* ---- Options --------------------------------------------------------------------------------- */
 
-void ley_job_options_default(ley_job_options *options)
+void ley_run_options_default(ley_run_options *options)
 {
-    *options = (ley_job_options){.method = LEY_METHOD_DCS,
-                                 .units = LEY_UNITS_KT_E,
-                                 .dielectric = 1,
-                                 .temperature_K = 298.15,
-                                 .r_min_A = 0.05,
-                                 .math = LEY_MATH_AUTO,
-                                 .sum = LEY_SUM_FLOAT,
-                                 .short_range = {.pair = LEY_PAIR_TAYLOR2,
-                                                 .cutoff_A = 12,
-                                                 .probe_radius_A = 1.7,
-                                                 .probe_depth_kcal_mol = 0.1,
-                                                 .steepness = 12,
-                                                 .depth_for_all_kcal_mol = 0.1,
-                                                 .bin_depth = 8,
-                                                 .bin_fill = 0.75},
-                                 .verify_points = 1000,
-                                 .verify_seed = 1};
+    *options = (ley_run_options){
+        .size = sizeof *options, .math = LEY_MATH_AUTO, .sum = LEY_SUM_FLOAT, .verify_points = 1000, .verify_seed = 1};
 }
 
-const char *ley_variant_name(ley_method which, size_t i)
+const char *ley_method_name(size_t i)
 {
-    return (unsigned)which < METHOD_COUNT ? methods[which]->variant_name(i) : NULL;
+    for (size_t k = 0; method_registry[k] != NULL; k++)
+        if (k == i)
+            return method_registry[k]->name;
+    return NULL;
 }
 
-static bool known_variant(ley_method which, const char *name)
+const char *ley_variant_name(const char *name, size_t i)
+{
+    for (size_t k = 0; method_registry[k] != NULL; k++)
+        if (strcmp(method_registry[k]->name, name) == 0)
+            return method_registry[k]->variant_name != NULL ? method_registry[k]->variant_name(i) : NULL;
+    return NULL;
+}
+
+static bool known_variant(const method *m, const char *name)
 {
     const char *known;
-    for (size_t i = 0; (known = ley_variant_name(which, i)) != NULL; i++)
+    for (size_t i = 0; m->variant_name != NULL && (known = m->variant_name(i)) != NULL; i++)
         if (strcmp(known, name) == 0)
             return true;
     return false;
 }
 
-static ley_status check_options(const ley_job_options *o, ley_error *error)
+static ley_status check_options(const ley_run_options *o, const method *m, ley_error *error)
 {
-    if ((unsigned)o->method >= METHOD_COUNT)
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown method %d", (int)o->method);
-    if ((unsigned)o->units > LEY_UNITS_KCAL_MOL_E)
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown units %d", (int)o->units);
     if ((unsigned)o->math > LEY_MATH_AUTO || (unsigned)o->sum > LEY_SUM_AUTO)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic");
-    /* With these bounds no potential of any atoms overflows a float. */
-    if (!(o->dielectric >= 1e-3 && o->dielectric <= 1e6))
-        return ley_fail(error, LEY_ERROR_USAGE, "dielectric %g, must be 1e-3 to 1e6", o->dielectric);
-    if (!(o->temperature_K >= 1e-3 && o->temperature_K <= 1e6))
-        return ley_fail(error, LEY_ERROR_USAGE, "temperature %g K, must be 1e-3 to 1e6", o->temperature_K);
-    if (!(o->r_min_A >= 1e-6 && o->r_min_A <= 1e3))
-        return ley_fail(error, LEY_ERROR_USAGE, "r_min %g A, must be 1e-6 to 1e3", o->r_min_A);
     if (o->sum == LEY_SUM_AUTO && o->verify_points == 0)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "the sum's type is to follow from the error, and verification, which measures it, is off");
     if (o->slab_planes < 0)
         return ley_fail(error, LEY_ERROR_USAGE, "slab planes %lld, must not be negative", (long long)o->slab_planes);
-    if (o->variant != NULL && !known_variant(o->method, o->variant))
+    if (o->variant != NULL && !known_variant(m, o->variant))
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", o->variant);
-    return o->method == LEY_METHOD_CUTOFF ? short_range_check(&o->short_range, o, error) : LEY_OK;
+    return LEY_OK;
 }
 
-static ley_status create_into(ley_job *j, const ley_solvent *solvent, ley_error *error)
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* Of how many pieces a stage is: what is not cut into slabs is one. */
+static int64_t pieces(const ley_job *job, const stage *s)
 {
+    return s->split == STAGE_SLABS ? s->count(job->task) : s->split == STAGE_EACH_DEVICE ? 0 : 1;
+}
+
+slab_queue *job_result_queue(ley_job *job)
+{
+    return &job->stages[job->method->result].queue;
+}
+
+static ley_status create_into(ley_job *j, ley_error *error)
+{
+    const method *m = j->method;
     const size_t devices = j->engine->candidate_count;
     j->records = calloc(devices, sizeof *j->records);
     j->device_reports = calloc(devices, sizeof *j->device_reports);
+    j->stages = calloc(m->stage_count, sizeof *j->stages);
     if (j->options.variant != NULL)
         j->variant = strdup(j->options.variant);
-    if (j->records == NULL || j->device_reports == NULL || (j->options.variant != NULL && j->variant == NULL))
+    if (j->records == NULL || j->device_reports == NULL || j->stages == NULL ||
+        (j->options.variant != NULL && j->variant == NULL))
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
     j->options.variant = j->variant;
-    if (j->options.method == LEY_METHOD_CUTOFF) {
-        const ley_short_range *wanted = &j->options.short_range;
-        ley_status status = short_range_check_atoms(wanted, j->atoms, j->options.r_min_A, error);
-        if (status == LEY_OK)
-            status = short_range_check_charges(&j->options, j->atoms, error);
-        if (status == LEY_OK)
-            status = short_range_copy(wanted, ley_atoms_count(j->atoms), &j->short_range, error);
-        if (status != LEY_OK)
-            return status;
-        j->options.short_range = j->short_range;
+    for (size_t i = 0; i < m->stage_count; i++) {
+        j->stages[i].stage = &m->stages[i];
+        slab_queue_init(&j->stages[i].queue, pieces(j, &m->stages[i]));
     }
-    if (solvent != NULL) {
-        j->solvent = *solvent;
-        j->ions = calloc(solvent->ion_count + 1, sizeof *j->ions);
-        if (j->ions == NULL)
-            return ley_fail_memory(error, (solvent->ion_count + 1) * sizeof *j->ions, "the job's ions");
-        for (size_t i = 0; i < solvent->ion_count; i++)
-            j->ions[i] = solvent->ions[i];
-        j->solvent.ions = j->ions;
-    }
-    j->queue.end = j->method->count(j);
-    j->report.atoms = (int64_t)ley_atoms_count(j->atoms);
-    j->report.points = j->method->points(j, (slab){0, j->method->count(j)});
+    j->report.method = m->name;
+    j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_count(j->atoms) : 0;
+    j->report.points = m->points(j->task, (slab){0, m->stages[m->result].count(j->task)});
     j->report.evaluations = (double)j->report.atoms * (double)j->report.points;
     return LEY_OK;
 }
 
-/* Kernels take a lattice for its origin and three spacings. */
-static ley_status check_map(const ley_map *map, const method *m, ley_error *error)
+ley_status job_create(ley_engine *engine, const method *m, void *task, const ley_atoms *atoms,
+                      const ley_run_options *options, ley_job **job, ley_error *error)
 {
-    char whose[64];
-    snprintf(whose, sizeof whose, "method %s", m->name);
-    return ley_lattice_check_orthogonal(ley_map_lattice(map), whose, error);
-}
-
-/* A job of a map or of a boundary: `what` says which, and holds what the caller gave. */
-static ley_status create(const ley_job *what, const ley_job_options *options, const ley_solvent *solvent, ley_job **job,
-                         ley_error *error)
-{
-    ley_status status = check_options(options, error);
-    if (status == LEY_OK && what->map != NULL)
-        status = check_map(what->map, methods[options->method], error);
-    if (status != LEY_OK)
-        return status;
-    ley_job *j = calloc(1, sizeof *j);
-    if (j == NULL)
-        return ley_fail_memory(error, sizeof *j, "the job");
-    j->engine = what->engine;
-    j->atoms = what->atoms;
-    j->map = what->map;
-    j->boundary = what->boundary;
-    j->options = *options;
-    j->method = methods[options->method];
-    j->coulomb_constant = ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
-    slab_queue_init(&j->queue, 0);
+    ley_run_options taken;
+    ley_status status = OPTIONS_TAKE(ley_run_options, progress_context, &taken, options, error);
+    if (status == LEY_OK)
+        status = check_options(&taken, m, error);
+    ley_job *j = status == LEY_OK ? calloc(1, sizeof *j) : NULL;
+    if (j == NULL) {
+        m->end(task);
+        return status != LEY_OK ? status : ley_fail_memory(error, sizeof *j, "the job");
+    }
+    j->engine = engine;
+    j->method = m;
+    j->task = task;
+    j->atoms = atoms;
+    j->options = taken;
     pthread_mutex_init(&j->mutex, NULL);
     atomic_init(&j->cancelled, false);
-    status = create_into(j, solvent, error);
+    status = create_into(j, error);
     if (status != LEY_OK) {
         ley_job_destroy(j);
         return status;
     }
     *job = j;
     return LEY_OK;
-}
-
-ley_status ley_job_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_job_options *options,
-                          ley_job **job, ley_error *error)
-{
-    if (options->method == LEY_METHOD_MDH)
-        return ley_fail(error, LEY_ERROR_USAGE, "Multiple Debye-Hueckel values are of boundaries, not of maps");
-    return create(&(ley_job){.engine = engine, .atoms = atoms, .map = map}, options, NULL, job, error);
-}
-
-ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
-                                   const ley_solvent *solvent, const ley_job_options *options, ley_job **job,
-                                   ley_error *error)
-{
-    ley_job_options taken = *options;
-    taken.method = LEY_METHOD_MDH;
-    taken.units = LEY_UNITS_KT_E;
-    ley_status status = solvent_check(solvent, error);
-    if (status == LEY_OK)
-        status = ley_boundary_check_atoms(boundary, atoms, error);
-    if (status != LEY_OK)
-        return status;
-    return create(&(ley_job){.engine = engine, .atoms = atoms, .boundary = boundary}, &taken, solvent, job, error);
 }
 
 void ley_job_destroy(ley_job *job)
@@ -186,14 +132,18 @@ void ley_job_destroy(ley_job *job)
     if (job->records != NULL)
         for (size_t i = 0; i < job->engine->candidate_count; i++)
             ley_error_clear(&job->records[i].failure);
-    slab_queue_destroy(&job->queue);
+    for (size_t i = 0; job->stages != NULL && i < job->method->stage_count; i++) {
+        if (job->stages[i].stage != NULL)
+            slab_queue_destroy(&job->stages[i].queue);
+        free(job->stages[i].made);
+    }
     pthread_mutex_destroy(&job->mutex);
+    job->method->end(job->task);
+    free(job->stages);
     free(job->records);
     free(job->device_reports);
     free(job->slabs);
     free(job->variant);
-    free(job->ions);
-    short_range_free(&job->short_range);
     free(job);
 }
 
@@ -201,6 +151,8 @@ void ley_job_cancel(ley_job *job)
 {
     atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
 }
+
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static void complete_report(ley_job *job)
 {
@@ -210,9 +162,13 @@ static void complete_report(ley_job *job)
         device_record *record = &job->records[i];
         ley_device_report *d = &record->report;
         d->device = &job->engine->workers[i].public_info;
+        d->variant = record->kernel.variant;
+        d->root = record->kernel.root;
+        d->exp = record->kernel.exp;
+        d->from_cache = record->kernel.from_cache;
         d->share = (double)d->points / (double)r->points;
         d->evaluations_per_s = d->kernel_s > 0 ? d->share * r->evaluations / d->kernel_s : 0;
-        d->specification = record->specification;
+        d->specification = record->kernel.specification;
         d->status = record->failure.status;
         d->failure = d->status != LEY_OK ? record->failure.message : NULL;
         d->failure_log = record->failure.log;
@@ -220,30 +176,77 @@ static void complete_report(ley_job *job)
     }
     r->devices = job->device_reports;
     r->slabs = job->slabs;
+    r->note_count = job->notes.count;
+    r->notes = job->notes.list;
     if (r->compute_s > 0)
         r->evaluations_per_s = (double)job->points_done / (double)r->points * r->evaluations / r->compute_s;
 }
 
-void job_reopen_slabs(ley_job *job, size_t device)
+/* What a stage makes is to be made anew. */
+static void reopen_stage(ley_job *job, size_t i)
+{
+    stage_run *s = &job->stages[i];
+    const int64_t done = pieces(job, s->stage);
+    if (done > 0 && slab_queue_left(&s->queue) == 0 && !slab_queue_reopen(&s->queue, (slab){0, done}))
+        slab_queue_stop(&s->queue);
+    free(s->made);
+    s->made = NULL;
+}
+
+static bool needs_any_of(const stage *s, const stage *maker)
+{
+    for (size_t i = 0; s->needs != NULL && s->needs[i] != NULL; i++)
+        for (size_t k = 0; maker->makes != NULL && maker->makes[k] != NULL; k++)
+            if (s->needs[i] == maker->makes[k])
+                return true;
+    return false;
+}
+
+/* The slabs of the result that one device, or, where it is SIZE_MAX, any device has computed. */
+static void reopen_result(ley_job *job, size_t device)
 {
     ley_report *r = &job->report;
     size_t kept = 0;
     for (size_t i = 0; i < r->slab_count; i++) {
         const ley_slab_report *s = &job->slabs[i];
         const slab piece = {s->first, s->count};
-        if (s->device != device) {
+        if (device != SIZE_MAX && s->device != device) {
             job->slabs[kept++] = *s;
             continue;
         }
-        job->points_done -= job->method->points(job, piece);
-        if (!slab_queue_reopen(&job->queue, piece))
-            slab_queue_stop(&job->queue);
+        job->points_done -= job->method->points(job->task, piece);
+        job->records[s->device].report.slabs--;
+        job->records[s->device].report.points -= job->method->points(job->task, piece);
+        if (!slab_queue_reopen(job_result_queue(job), piece))
+            slab_queue_stop(job_result_queue(job));
     }
     r->slab_count = kept;
-    job->records[device].report.slabs = job->records[device].report.points = 0;
+}
+
+void job_reopen_slabs(ley_job *job, size_t device)
+{
+    const method *m = job->method;
+    bool is_stale[64] = {false};
+    bool result_is_stale = false;
+    for (size_t i = 0; i < m->stage_count && i < 64; i++) {
+        const stage_run *s = &job->stages[i];
+        is_stale[i] = s->is_wanted && i != m->result &&
+                      (s->stage->split == STAGE_SLABS || (s->stage->split == STAGE_ONE_DEVICE && s->maker == device));
+        for (size_t k = 0; k < i; k++)
+            is_stale[i] = is_stale[i] || (is_stale[k] && needs_any_of(s->stage, &m->stages[k]));
+        if (is_stale[i] && i != m->result)
+            reopen_stage(job, i);
+        result_is_stale = result_is_stale || (is_stale[i] && i == m->result);
+    }
+    reopen_result(job, result_is_stale ? SIZE_MAX : device);
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */
+
+static ley_status finish(ley_job *job, ley_error *error)
+{
+    return job->method->finish != NULL ? job->method->finish(job->task, error) : LEY_OK;
+}
 
 /* Computes what is open, and measures it; until no device is wrong, or none is left. */
 static ley_status compute(ley_job *job, ley_error *error)
@@ -254,10 +257,10 @@ static ley_status compute(ley_job *job, ley_error *error)
         const double start_s = ley_clock_s();
         status = schedule_run(job, error);
         if (status == LEY_OK)
-            status = job->method->finish(job, error);
+            status = finish(job, error);
         const double computed_s = ley_clock_s();
         job->report.compute_s += computed_s - start_s;
-        if (status == LEY_OK && job->options.verify_points > 0) {
+        if (status == LEY_OK && job->options.verify_points > 0 && job->method->terms != NULL) {
             status = verification_run(job, &wrong, error);
             job->report.verify_s += ley_clock_s() - computed_s;
         }
@@ -265,14 +268,55 @@ static ley_status compute(ley_job *job, ley_error *error)
     return status;
 }
 
+/* What the method may look at, of the devices in use now. */
+static ley_status take_view(ley_job *job, ley_error *error)
+{
+    const size_t count = job->engine->worker_count;
+    device_view *devices = calloc(count + 1, sizeof *devices);
+    if (devices == NULL)
+        return ley_fail_memory(error, count * sizeof *devices, "the job's view");
+    for (size_t i = 0; i < count; i++) {
+        const worker *w = &job->engine->workers[i];
+        devices[i].info = w->info;
+        devices[i].is_known = calibrate_known(w->device, w->info, &devices[i].facts);
+    }
+    job->view =
+        (job_view){.options = &job->options, .device_count = count, .devices = devices, .cancelled = &job->cancelled};
+    return LEY_OK;
+}
+
+static void end_view(ley_job *job)
+{
+    free((device_view *)(uintptr_t)job->view.devices);
+    job->view.devices = NULL;
+}
+
+static ley_status prepare(ley_job *job, ley_error *error)
+{
+    const method *m = job->method;
+    ley_status status = m->prepare(job->task, &job->view, error);
+    for (size_t i = 0; i < m->stage_count; i++)
+        job->stages[i].is_wanted = m->stages[i].is_wanted == NULL || m->stages[i].is_wanted(job->task);
+    if (status == LEY_OK && m->evaluations != NULL)
+        job->report.evaluations = m->evaluations(job->task);
+    return status;
+}
+
 static ley_status prepare_and_compute(ley_job *job, ley_error *error)
 {
     const double start_s = ley_clock_s();
-    ley_status status = job->method->prepare(job, error);
+    ley_status status = take_view(job, error);
+    if (status != LEY_OK)
+        return status;
+    status = prepare(job, error);
     job->report.prepare_s += ley_clock_s() - start_s;
     if (status == LEY_OK)
         status = compute(job, error);
-    job->method->release(job);
+    job->notes.count = 0;
+    if (job->method->note != NULL)
+        job->method->note(job->task, &job->notes);
+    job->method->release(job->task, job->has_left);
+    end_view(job);
     return status;
 }
 
@@ -292,10 +336,16 @@ static bool asks_for_double(const ley_job *job)
 static void start_again(ley_job *job)
 {
     for (size_t i = 0; i < job->engine->worker_count; i++)
-        if (job->records[i].failure.status == LEY_OK)
+        if (job->records[i].failure.status == LEY_OK) {
             job->records[i].report = (ley_device_report){.device = NULL};
-    slab_queue_destroy(&job->queue);
-    slab_queue_init(&job->queue, job->method->count(job));
+            job->records[i].kernel = (kernel_notes){.variant = NULL};
+        }
+    for (size_t i = 0; i < job->method->stage_count; i++) {
+        slab_queue_destroy(&job->stages[i].queue);
+        slab_queue_init(&job->stages[i].queue, pieces(job, job->stages[i].stage));
+        free(job->stages[i].made);
+        job->stages[i].made = NULL;
+    }
     job->report.slab_count = 0;
     job->points_done = 0;
 }
@@ -316,8 +366,9 @@ static ley_status run_auto(ley_job *job, ley_error *error)
 
 ley_status ley_job_run(ley_job *job, ley_error *error)
 {
-    if (job->report.devices != NULL)
+    if (job->has_begun)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
+    job->has_begun = true;
     job->start_s = ley_clock_s();
     ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : prepare_and_compute(job, error);
     job->report.sum = job->options.sum;

@@ -1,52 +1,67 @@
 /* A job in progress: what its devices share. */
-#ifndef LEY_JOB_H
-#define LEY_JOB_H
+#ifndef LEY_RUN_JOB_H
+#define LEY_RUN_JOB_H
 
 #include "leyden.h"
 #include "run/engine.h"
+#include "run/method.h"
+#include "run/notes.h"
 #include "run/slab_queue.h"
 
 #include <stdatomic.h>
 
-struct method;
-
 /* What a report says, with room for the texts it points to. */
 typedef struct device_record {
     ley_device_report report;
-    char specification[512];
+    kernel_notes kernel;
     ley_error failure;
 } device_record;
 
+/* A stage in progress: its queue holds the slabs, or, of STAGE_ONE_DEVICE and STAGE_HOST, the one
+ * piece that it is. */
+typedef struct stage_run {
+    const stage *stage;
+    bool is_wanted;
+    slab_queue queue;
+    size_t maker; /* the device that did a stage of one device */
+    void *made;   /* its product on the host, for other devices; or NULL */
+} stage_run;
+
 struct ley_job {
     ley_engine *engine;
-    const ley_atoms *atoms;
-    ley_map *map;           /* what is computed: a map, */
-    ley_boundary *boundary; /* or a boundary */
-    ley_solvent solvent;    /* of a boundary; the ions are the job's own copy */
-    ley_ion *ions;
-    ley_job_options options;
-    char *variant;               /* the options' own copy */
-    ley_short_range short_range; /* theirs, too */
-    double coulomb_constant;
-    const struct method *method;
-    void *method_data; /* what the method prepared for all devices */
-    bool has_left;     /* a device was left behind in its driver: what the driver may still read of method_data is to be
-                          kept for ever */
+    const method *method;
+    void *task;
+    const ley_atoms *atoms; /* NULL: the task has none */
+    ley_run_options options;
+    char *variant;  /* the options' own copy */
+    job_view view;  /* what the method sees */
+    bool has_left;  /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
+    bool has_begun; /* run, once */
 
-    slab_queue queue;
+    stage_run *stages;
     atomic_bool cancelled;
     double start_s;
 
     pthread_mutex_t mutex; /* for what follows */
     int64_t points_done;
     ley_report report;
-    device_record *records; /* one a worker */
+    notes notes;
+    device_record *records; /* one per worker */
     ley_device_report *device_reports;
-    ley_slab_report *slabs;
+    ley_slab_report *slabs; /* of the stage that makes the result */
     size_t slab_capacity;
 };
 
-/* Gives back what a device has computed: its slabs are open again, and out of the report. */
+/* For a method's creator: a job that does this task. The task is the job's from now on, also when
+ * this fails. Options are copied. Errors: LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
+ley_status job_create(ley_engine *engine, const method *method, void *task, const ley_atoms *atoms,
+                      const ley_run_options *options, ley_job **job, ley_error *error);
+
+/* The queue of the stage that makes the result. */
+slab_queue *job_result_queue(ley_job *job);
+
+/* Gives back what a device has computed: its slabs are open again, and out of the report; so is what
+ * it made for others, and all that was made of that. */
 void job_reopen_slabs(ley_job *job, size_t device);
 
 static inline bool job_cancelled(ley_job *job)

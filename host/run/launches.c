@@ -123,3 +123,8 @@ ley_status launches_finish(launches *run, const atomic_bool *cancelled, ley_erro
     launches_abandon(run);
     return status;
 }
+
+slab_times launches_slab_times(const launches *run)
+{
+    return (slab_times){.kernel = run->times, .transfer = run->transfer, .kernel_s = run->busy_s};
+}

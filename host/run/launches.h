@@ -4,6 +4,7 @@
 #define LEY_LAUNCHES_H
 
 #include "device.h"
+#include "run/method.h"
 
 #include <stdatomic.h>
 
@@ -47,6 +48,9 @@ ley_status launches_begin(launches *run, ley_error *error);
 /* Launches what is left and waits for all, and for the way back. LEY_CANCELLED soon after
  * *cancelled (may be NULL) turns true. In any case nothing is left in flight. */
 ley_status launches_finish(launches *run, const atomic_bool *cancelled, ley_error *error);
+
+/* When they ran, for the report. */
+slab_times launches_slab_times(const launches *run);
 
 /* Waits for what is in flight, and starts nothing more. */
 void launches_abandon(launches *run);

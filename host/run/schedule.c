@@ -3,34 +3,141 @@
 #include "clock.h"
 #include "core/atoms.h"
 #include "error.h"
-#include "run/method.h"
 #include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A device at work on a job: up to METHOD_SLOTS slabs in flight, oldest first. */
+/* What a stage made on a device, for later stages there. */
+typedef struct made_here {
+    const product *what;
+    void *made;
+    dev_buffer *brought; /* a buffer that the runner filled with what another device had made */
+} made_here;
+
+enum { MOST_STAGES = 16, MOST_MADE = 16 };
+
+/* A device at work on a job: the states of the stages that it has begun; and up to METHOD_SLOTS
+ * slabs of the stage at hand in flight, oldest first. */
 typedef struct shift {
     ley_job *job;
     device_record *record;
     size_t device_index;
-    void *state;
+    worker *worker;
+    stage_run *run; /* the stage at hand; NULL: none */
+    void *states[MOST_STAGES];
+    made_here made[MOST_MADE];
+    size_t made_count;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */
-    bool is_at_work;  /* it has joined the queue, and not left it */
+    bool is_at_work;  /* it has joined the queues, and not left them */
 } shift;
 
-static void note_slab(shift *s, slab piece, const slab_times *times)
+static void **state_of(shift *s, const stage_run *run)
+{
+    return &s->states[run - s->job->stages];
+}
+
+static bool makes_result(const shift *s)
+{
+    return (size_t)(s->run - s->job->stages) == s->job->method->result;
+}
+
+/* ---- Products -------------------------------------------------------------------------------- */
+
+static made_here *find_made(shift *s, const product *what)
+{
+    for (size_t i = 0; i < s->made_count; i++)
+        if (s->made[i].what == what)
+            return &s->made[i];
+    return NULL;
+}
+
+void stage_make(const stage_place *place, const product *what, void *made)
+{
+    shift *s = place->shift;
+    made_here *m = find_made(s, what);
+    if (m == NULL && s->made_count < MOST_MADE)
+        m = &s->made[s->made_count++];
+    if (m != NULL)
+        *m = (made_here){.what = what, .made = made};
+}
+
+void *stage_get(const stage_place *place, const product *what)
+{
+    made_here *m = find_made(place->shift, what);
+    return m != NULL ? m->made : NULL;
+}
+
+static stage_run *maker_of(ley_job *job, const product *what)
+{
+    for (size_t i = 0; i < job->method->stage_count; i++) {
+        const product *const *makes = job->stages[i].stage->makes;
+        for (; makes != NULL && *makes != NULL; makes++)
+            if (*makes == what && job->stages[i].is_wanted)
+                return &job->stages[i];
+    }
+    return NULL;
+}
+
+/* What a stage of one device made comes to the host, for the other devices. */
+static ley_status keep_on_host(shift *s, const product *what, ley_error *error)
+{
+    dev *device = s->worker->device;
+    const dev_backend *b = device->backend;
+    const made_here *m = find_made(s, what);
+    if (what->bytes == NULL || m == NULL || s->job->engine->candidate_count == 1)
+        return LEY_OK;
+    const size_t bytes = (size_t)what->bytes(s->job->task);
+    dev_staging *staging = NULL;
+    dev_event *done = NULL;
+    void *copy = malloc(bytes);
+    ley_status status =
+        copy != NULL ? b->staging_create(device, bytes, &staging, error) : ley_fail_memory(error, bytes, what->name);
+    if (status == LEY_OK)
+        status = b->read(device, m->made, 0, staging, bytes, NULL, &done, error);
+    if (status == LEY_OK)
+        status = b->wait(device, done, &(dev_times){0, 0}, error);
+    if (status == LEY_OK)
+        memcpy(copy, staging->bytes, bytes);
+    if (staging != NULL)
+        b->staging_destroy(device, staging);
+    if (status == LEY_OK) {
+        free(s->run->made);
+        s->run->made = copy;
+    } else {
+        free(copy);
+    }
+    return status;
+}
+
+/* What another device made comes here. */
+static ley_status bring(shift *s, const stage_run *maker, const product *what, ley_error *error)
+{
+    dev *device = s->worker->device;
+    const size_t bytes = (size_t)what->bytes(s->job->task);
+    dev_buffer *buffer = NULL;
+    ley_status status = device->backend->buffer_create(device, bytes, DEV_READ_WRITE, &buffer, error);
+    if (status != LEY_OK)
+        return status;
+    status = device->backend->write(device, buffer, 0, maker->made, bytes, error);
+    if (status != LEY_OK) {
+        device->backend->buffer_destroy(device, buffer);
+        return status;
+    }
+    const stage_place place = {.shift = s};
+    stage_make(&place, what, buffer);
+    made_here *m = find_made(s, what);
+    if (m != NULL)
+        m->brought = buffer;
+    return LEY_OK;
+}
+
+/* ---- A slab's end ---------------------------------------------------------------------------- */
+
+static void add_slab_report(shift *s, slab piece, const slab_times *times)
 {
     ley_job *job = s->job;
-    ley_device_report *r = &s->record->report;
-    const int64_t points = job->method->points(job, piece);
-    pthread_mutex_lock(&job->mutex);
-    r->slabs++;
-    r->points += points;
-    r->kernel_s += times->kernel_s;
-    r->transfer_s += times->transfer.end_s - times->transfer.start_s;
-    job->points_done += points;
     if (job->report.slab_count == job->slab_capacity) {
         size_t capacity = 2 * job->slab_capacity + 16;
         ley_slab_report *grown = realloc(job->slabs, capacity * sizeof *grown);
@@ -47,17 +154,38 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
                                                                  times->kernel.end_s - job->start_s,
                                                                  times->transfer.start_s - job->start_s,
                                                                  times->transfer.end_s - job->start_s};
-    if (job->options.progress != NULL) {
-        const double elapsed_s = ley_clock_s() - job->start_s;
-        const ley_progress progress = {
-            .points_done = job->points_done,
-            .points_total = job->report.points,
-            .elapsed_s = elapsed_s,
-            .evaluations_per_s =
-                (double)job->points_done / (double)job->report.points * job->report.evaluations / elapsed_s,
-            .left_s = elapsed_s * (double)(job->report.points - job->points_done) / (double)job->points_done,
-        };
-        job->options.progress(job->options.progress_context, &progress);
+}
+
+static void tell_progress(ley_job *job)
+{
+    if (job->options.progress == NULL)
+        return;
+    const double elapsed_s = ley_clock_s() - job->start_s;
+    const ley_progress progress = {
+        .points_done = job->points_done,
+        .points_total = job->report.points,
+        .elapsed_s = elapsed_s,
+        .evaluations_per_s =
+            (double)job->points_done / (double)job->report.points * job->report.evaluations / elapsed_s,
+        .left_s = elapsed_s * (double)(job->report.points - job->points_done) / (double)job->points_done,
+    };
+    job->options.progress(job->options.progress_context, &progress);
+}
+
+static void note_slab(shift *s, slab piece, const slab_times *times)
+{
+    ley_job *job = s->job;
+    ley_device_report *r = &s->record->report;
+    pthread_mutex_lock(&job->mutex);
+    r->kernel_s += times->kernel_s;
+    r->transfer_s += times->transfer.end_s - times->transfer.start_s;
+    if (makes_result(s)) {
+        const int64_t points = job->method->points(job->task, piece);
+        r->slabs++;
+        r->points += points;
+        job->points_done += points;
+        add_slab_report(s, piece, times);
+        tell_progress(job);
     }
     pthread_mutex_unlock(&job->mutex);
 }
@@ -66,51 +194,186 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
 static void give_flying_back(shift *s)
 {
     for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS)
-        if (!slab_queue_give_back(&s->job->queue, s->flying[s->first]))
-            slab_queue_stop(&s->job->queue);
+        if (s->run->stage->split != STAGE_EACH_DEVICE && !slab_queue_give_back(&s->run->queue, s->flying[s->first]))
+            slab_queue_stop(&s->run->queue);
 }
 
 static void give_all_back(shift *s)
 {
     for (int i = 0; i < s->count; i++)
-        s->job->method->drop(s->state, (s->first + i) % METHOD_SLOTS);
+        s->run->stage->drop(*state_of(s, s->run), (s->first + i) % METHOD_SLOTS);
     give_flying_back(s);
+}
+
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+static ley_status begin_stage(shift *s, ley_error *error)
+{
+    void **state = state_of(s, s->run);
+    const stage_place place = {
+        .device = s->worker->device, .job = &s->job->view, .notes = &s->record->kernel, .shift = s};
+    if (*state != NULL)
+        return LEY_OK;
+    const double start_s = ley_clock_s();
+    ley_status status = s->run->stage->begin(s->job->task, &place, state, error);
+    s->record->report.build_s += ley_clock_s() - start_s;
+    return status;
+}
+
+static ley_status submit(shift *s, slab piece, ley_error *error)
+{
+    const int slot = (s->first + s->count) % METHOD_SLOTS;
+    s->flying[slot] = piece;
+    s->count++;
+    return s->run->stage->submit(*state_of(s, s->run), slot, piece, error);
+}
+
+static ley_status collect(shift *s, ley_error *error)
+{
+    slab_times times = {{0, 0}, {0, 0}, 0};
+    const slab piece = s->flying[s->first];
+    ley_status status = s->run->stage->collect(*state_of(s, s->run), s->first, piece, &times, error);
+    if (status != LEY_OK)
+        return status;
+    watch_warm();
+    note_slab(s, piece, &times);
+    s->first = (s->first + 1) % METHOD_SLOTS;
+    s->count--;
+    return LEY_OK;
 }
 
 static bool take(shift *s, slab *piece)
 {
     if (job_cancelled(s->job))
-        slab_queue_stop(&s->job->queue);
-    return slab_queue_take(&s->job->queue, s->job->method->slab_count(s->state), s->count == 0, piece);
+        slab_queue_stop(&s->run->queue);
+    const int64_t most = s->run->stage->slab_count(*state_of(s, s->run));
+    return slab_queue_take(&s->run->queue, most, s->count == 0, piece);
 }
 
-/* Takes, submits and collects slabs until none is left. */
+/* Takes, submits and collects slabs until none is left: then all are done, whoever did them. */
+static ley_status do_slabs(shift *s, ley_error *error)
+{
+    ley_status status = begin_stage(s, error);
+    while (status == LEY_OK) {
+        slab piece;
+        while (status == LEY_OK && s->count < METHOD_SLOTS && take(s, &piece))
+            status = submit(s, piece, error);
+        if (status != LEY_OK || s->count == 0)
+            break;
+        piece = s->flying[s->first];
+        status = collect(s, error);
+        if (status == LEY_OK)
+            slab_queue_done(&s->run->queue, piece);
+    }
+    return status;
+}
+
+/* The whole of a stage, as one slab. */
+static ley_status do_whole(shift *s, ley_error *error)
+{
+    ley_status status = begin_stage(s, error);
+    if (status == LEY_OK)
+        status = submit(s, (slab){0, 1}, error);
+    return status == LEY_OK ? collect(s, error) : status;
+}
+
+/* A stage of one device, unless another one does it: with `wait`, until that one has done it or
+ * failed. */
+static ley_status do_alone(shift *s, bool wait, ley_error *error)
+{
+    slab piece;
+    if (job_cancelled(s->job))
+        slab_queue_stop(&s->run->queue);
+    if (!slab_queue_take(&s->run->queue, 1, wait, &piece))
+        return LEY_OK;
+    ley_status status = do_whole(s, error);
+    for (size_t i = 0; status == LEY_OK && s->run->stage->makes != NULL && s->run->stage->makes[i] != NULL; i++)
+        status = keep_on_host(s, s->run->stage->makes[i], error);
+    if (status == LEY_OK) {
+        s->run->maker = s->device_index;
+        slab_queue_done(&s->run->queue, piece);
+    } else if (s->count == 0 && !slab_queue_give_back(&s->run->queue, piece)) { /* else what flies goes back */
+        slab_queue_stop(&s->run->queue);
+    }
+    return status;
+}
+
+/* What a stage needs is there: made on this device, brought here, or standing in the task. */
+static ley_status get_needs(shift *s, stage_run *run, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    const product *const *needs = run->stage->needs;
+    for (; status == LEY_OK && needs != NULL && *needs != NULL; needs++) {
+        stage_run *maker = maker_of(s->job, *needs);
+        if (maker == NULL)
+            continue;
+        s->run = maker;
+        if (maker->stage->split == STAGE_ONE_DEVICE)
+            status = do_alone(s, true, error);
+        else if (maker->stage->split == STAGE_HOST)
+            slab_queue_wait(&maker->queue);
+        if (status == LEY_OK && maker->made != NULL && find_made(s, *needs) == NULL)
+            status = bring(s, maker, *needs, error);
+    }
+    if (status == LEY_OK) /* else what flies is the maker's */
+        s->run = run;
+    return status;
+}
+
+static bool is_over(void *context);
+
+static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
+{
+    s->run = run;
+    ley_status status = get_needs(s, run, error);
+    if (status != LEY_OK || is_over(s))
+        return status;
+    switch (run->stage->split) {
+    case STAGE_SLABS:
+        return do_slabs(s, error);
+    case STAGE_EACH_DEVICE:
+        return do_whole(s, error);
+    case STAGE_ONE_DEVICE:
+        return do_alone(s, false, error);
+    case STAGE_HOST:
+        break;
+    }
+    return LEY_OK;
+}
+
+/* All stages in their order; at the end what another device may still fail to do. */
 static ley_status work(shift *s, ley_error *error)
 {
-    const method *m = s->job->method;
-    for (;;) {
-        slab piece;
-        while (s->count < METHOD_SLOTS && take(s, &piece)) {
-            const int slot = (s->first + s->count) % METHOD_SLOTS;
-            s->flying[slot] = piece;
-            s->count++;
-            ley_status status = m->submit(s->state, slot, piece, error);
-            if (status != LEY_OK)
-                return status;
+    ley_job *job = s->job;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; status == LEY_OK && i < job->method->stage_count; i++)
+        if (job->stages[i].is_wanted)
+            status = do_stage(s, &job->stages[i], error);
+    for (size_t i = 0; status == LEY_OK && i < job->method->stage_count; i++)
+        if (job->stages[i].is_wanted && job->stages[i].stage->split == STAGE_ONE_DEVICE) {
+            s->run = &job->stages[i];
+            status = do_alone(s, true, error);
         }
-        if (s->count == 0)
-            return LEY_OK;
-        slab_times times = {{0, 0}, {0, 0}, 0};
-        ley_status status = m->collect(s->state, s->first, s->flying[s->first], &times, error);
-        if (status != LEY_OK)
-            return status;
-        slab_queue_done(&s->job->queue, s->flying[s->first]);
-        watch_warm();
-        note_slab(s, s->flying[s->first], &times);
-        s->first = (s->first + 1) % METHOD_SLOTS;
-        s->count--;
-    }
+    return status;
 }
+
+static void end_stages(shift *s)
+{
+    for (size_t i = 0; i < s->made_count; i++)
+        if (s->made[i].brought != NULL)
+            s->worker->device->backend->buffer_destroy(s->worker->device, s->made[i].brought);
+    for (size_t i = s->job->method->stage_count; i-- > 0;)
+        if (s->states[i] != NULL)
+            s->job->method->stages[i].end(s->states[i]);
+}
+
+static void join_queues(const shift *s, bool joins)
+{
+    for (size_t i = 0; i < s->job->method->stage_count; i++)
+        (joins ? slab_queue_join : slab_queue_leave)(&s->job->stages[i].queue);
+}
+
+/* ---- Shifts ---------------------------------------------------------------------------------- */
 
 /* A device's shift ends: what it did not do goes back; why it failed is kept under its name. */
 static void conclude(shift *s, const worker *w, ley_status status)
@@ -120,36 +383,33 @@ static void conclude(shift *s, const worker *w, ley_status status)
         ley_error_clear(failure);
     else if (status != LEY_OK && strncmp(failure->message, w->info->name, strlen(w->info->name)) != 0)
         ley_error_prefix(failure, "%s", w->info->name);
-    slab_queue_leave(&s->job->queue);
+    join_queues(s, false);
 }
 
 /* The whole of a device's part in a job; runs on its worker thread. */
 static void run_shift(worker *w, void *context)
 {
     shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
-    const double start_s = ley_clock_s();
     if (w->device == NULL || s->record->failure.status != LEY_OK) /* it has left the job */
         return;
+    s->worker = w;
     s->is_at_work = true;
-    slab_queue_join(&s->job->queue);
+    join_queues(s, true);
     watch_expect(0);
-    ley_status status = s->job->method->begin(s->job, w, s->record, &s->state, &s->record->failure);
-    s->record->report.build_s = ley_clock_s() - start_s;
-    if (status == LEY_OK)
-        status = work(s, &s->record->failure);
+    ley_status status = work(s, &s->record->failure);
     if (status != LEY_OK)
         give_all_back(s);
     conclude(s, w, status);
     s->is_at_work = false;
-    s->job->method->end(s->state);
+    end_stages(s);
 }
 
-/* The driver of a worker does not return: others get what it had. Its state is nobody's any more
- * but the driver's. */
+/* The driver of a worker does not return: others get what it had. Its state is nobody's any more but
+ * the driver's. */
 static void leave_shift(worker *w, void *context)
 {
     shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
-    if (!s->job->has_left) /* the atoms may be on their way to it, straight from the caller's */
+    if (!s->job->has_left && s->job->atoms != NULL) /* they may be on their way to it, straight from the caller's */
         dev_keep(ley_atoms_keep((ley_atoms *)(uintptr_t)s->job->atoms));
     s->job->has_left = true;
     if (!s->is_at_work)
@@ -162,15 +422,95 @@ static void leave_shift(worker *w, void *context)
         failure->log = NULL;
     }
     ley_error_copy(failure, &w->open_error);
-    give_flying_back(s);
+    if (s->run != NULL)
+        give_flying_back(s);
     conclude(s, w, failure->status);
+}
+
+/* Pieces that devices have left to do. */
+static int64_t left_for_devices(ley_job *job)
+{
+    int64_t left = 0;
+    for (size_t i = 0; i < job->method->stage_count; i++)
+        if (job->stages[i].is_wanted && job->stages[i].stage->split != STAGE_HOST)
+            left += slab_queue_left(&job->stages[i].queue);
+    return left;
 }
 
 static bool is_over(void *context)
 {
     ley_job *job = ((shift *)context)->job;
-    return job_cancelled(job) || slab_queue_left(&job->queue) == 0;
+    return job_cancelled(job) || left_for_devices(job) == 0;
 }
+
+/* ---- The host's stages ----------------------------------------------------------------------- */
+
+typedef struct host_stage {
+    ley_job *job;
+    stage_run *run;
+    pthread_t thread;
+    bool is_running;
+    ley_status status;
+    ley_error error;
+} host_stage;
+
+static void *run_host_stage(void *context)
+{
+    host_stage *h = context;
+    slab piece;
+    for (const product *const *needs = h->run->stage->needs; needs != NULL && *needs != NULL; needs++) {
+        stage_run *maker = maker_of(h->job, *needs);
+        if (maker != NULL && maker->stage->split != STAGE_EACH_DEVICE)
+            slab_queue_wait(&maker->queue);
+    }
+    if (job_cancelled(h->job) || !slab_queue_take(&h->run->queue, 1, false, &piece))
+        return NULL;
+    h->status = h->run->stage->run(h->job->task, &h->error);
+    if (h->status == LEY_OK)
+        slab_queue_done(&h->run->queue, piece);
+    else
+        slab_queue_stop(&h->run->queue);
+    return NULL;
+}
+
+static void start_host_stages(ley_job *job, host_stage *host)
+{
+    for (size_t i = 0; i < job->method->stage_count; i++) {
+        host[i] = (host_stage){.job = job, .run = &job->stages[i]};
+        if (!job->stages[i].is_wanted || job->stages[i].stage->split != STAGE_HOST ||
+            slab_queue_left(&job->stages[i].queue) == 0)
+            continue;
+        host[i].is_running = pthread_create(&host[i].thread, NULL, run_host_stage, &host[i]) == 0;
+        if (!host[i].is_running) {
+            host[i].status = ley_fail(&host[i].error, LEY_ERROR_MEMORY, "no thread for %s", job->stages[i].stage->name);
+            slab_queue_stop(&job->stages[i].queue);
+        }
+    }
+}
+
+/* Devices have done what they could: a host's stage that still waits for them is not going to begin. */
+static ley_status wait_host_stages(ley_job *job, host_stage *host, bool devices_did_all, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (size_t i = 0; !devices_did_all && i < job->method->stage_count; i++) {
+        if (job->stages[i].stage->split != STAGE_HOST)
+            slab_queue_stop(&job->stages[i].queue);
+        else if (job->stages[i].stage->stop != NULL && host[i].is_running)
+            job->stages[i].stage->stop(job->task);
+    }
+    for (size_t i = 0; i < job->method->stage_count; i++) {
+        if (host[i].is_running)
+            pthread_join(host[i].thread, NULL);
+        if (status == LEY_OK && host[i].status != LEY_OK) {
+            status = host[i].status;
+            ley_error_copy(error, &host[i].error);
+        }
+        ley_error_clear(&host[i].error);
+    }
+    return status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Why no device could finish the job: one line; the status says wrong results only if that is all
  * that went wrong. */
@@ -207,17 +547,23 @@ static ley_status no_device_left(ley_job *job, ley_error *error)
 static ley_status run_shifts(ley_job *job, shift *shifts, ley_error *error)
 {
     static const engine_task task = {.run = run_shift, .is_over = is_over, .left = leave_shift};
+    host_stage host[MOST_STAGES];
     size_t first = 0;
+    start_host_stages(job, host);
     for (size_t i = 0; i < job->engine->candidate_count; i++)
         shifts[i] = (shift){.job = job, .record = &job->records[i], .device_index = i};
     do {
         engine_run(job->engine, first, &task, shifts);
         first = job->engine->worker_count;
-    } while (!job_cancelled(job) && slab_queue_left(&job->queue) > 0 && engine_take_next(job->engine));
+    } while (!job_cancelled(job) && left_for_devices(job) > 0 && engine_take_next(job->engine));
+    const bool all_done = left_for_devices(job) == 0;
+    const ley_status on_host = wait_host_stages(job, host, all_done, error);
     for (size_t i = 0; i < job->engine->worker_count; i++) /* devices that did not open had no shift to say so in */
         if (job->engine->workers[i].device == NULL)
             ley_error_copy(&job->records[i].failure, &job->engine->workers[i].open_error);
-    if (slab_queue_left(&job->queue) == 0)
+    if (on_host != LEY_OK && !job_cancelled(job))
+        return on_host;
+    if (all_done && on_host == LEY_OK)
         return LEY_OK;
     if (job_cancelled(job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");

@@ -124,12 +124,27 @@ void slab_queue_stop(slab_queue *queue)
     pthread_mutex_unlock(&queue->mutex);
 }
 
-int64_t slab_queue_left(slab_queue *queue)
+/* The caller holds the mutex. */
+static int64_t left_now(const slab_queue *queue)
 {
-    pthread_mutex_lock(&queue->mutex);
     int64_t left = queue->end - queue->next + queue->handed_out;
     for (size_t i = 0; i < queue->returned_count; i++)
         left += queue->returned[i].count;
+    return left;
+}
+
+void slab_queue_wait(slab_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    while (!queue->stopped && left_now(queue) > 0)
+        pthread_cond_wait(&queue->changed, &queue->mutex);
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+int64_t slab_queue_left(slab_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    const int64_t left = left_now(queue);
     pthread_mutex_unlock(&queue->mutex);
     return left;
 }

@@ -58,16 +58,8 @@ static sampled_point point_of(const sample *s, size_t slab_index, int64_t i)
 {
     const ley_job *job = s->job;
     const ley_slab_report *r = &job->slabs[slab_index];
-    sampled_point p = {.device = r->device, .number = job->method->point(job, (slab){r->first, r->count}, i)};
-    if (job->map == NULL) {
-        ley_boundary_point_A(job->boundary, p.number, p.place_A);
-        p.value = ley_boundary_read_values(job->boundary)[p.number];
-        return p;
-    }
-    const ley_lattice *l = ley_map_lattice(job->map);
-    const int64_t rest = p.number / l->n[0], at[3] = {p.number % l->n[0], rest % l->n[1], rest / l->n[1]};
-    ley_lattice_point_A(l, at, p.place_A);
-    p.value = (double)ley_map_read_values(job->map)[p.number];
+    sampled_point p = {.device = r->device, .number = job->method->point(job->task, (slab){r->first, r->count}, i)};
+    p.value = job->method->value(job->task, p.number, p.place_A);
     return p;
 }
 
@@ -78,8 +70,8 @@ static sampled_point point_number(const sample *s, int64_t t)
     const ley_job *job = s->job;
     for (size_t i = 0; i < job->report.slab_count; i++) {
         const ley_slab_report *r = &job->slabs[i];
-        const int64_t first = t - job->method->points(job, (slab){0, r->first});
-        if (first >= 0 && first < job->method->points(job, (slab){r->first, r->count}))
+        const int64_t first = t - job->method->points(job->task, (slab){0, r->first});
+        if (first >= 0 && first < job->method->points(job->task, (slab){r->first, r->count}))
             return point_of(s, i, first);
     }
     return point_of(s, 0, 0); /* not reached: every point is in a slab */
@@ -105,7 +97,7 @@ static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *ran
     const double stretch = (double)total / (double)(left - each * slabs > 0 ? left - each * slabs : 1);
     double next = stretch * ((double)random_below(random, 1 << 20) / (1 << 20)), passed = 0;
     for (size_t i = 0; i < slabs; i++) {
-        const int64_t points = job->method->points(job, (slab){job->slabs[i].first, job->slabs[i].count});
+        const int64_t points = job->method->points(job->task, (slab){job->slabs[i].first, job->slabs[i].count});
         if (each > 0)
             s->points[s->count++] = point_of(s, i, (int64_t)random_below(random, (uint64_t)points));
         for (; next < passed + (double)points && s->count < wanted; next += stretch)
@@ -398,8 +390,8 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
     const int64_t total = job->report.points;
     const size_t wanted = job->options.verify_points < (uint64_t)total ? job->options.verify_points : (size_t)total;
     uint64_t random = job->options.verify_seed;
-    sample s = {.job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job)};
-    job->method->terms(job, &s.terms);
+    sample s = {.job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job->task)};
+    job->method->terms(job->task, &s.terms);
     s.budget_s = fmax(share_of_run * job->report.compute_s, least_s);
     s.points = malloc((wanted + job->report.slab_count + 1) * sizeof *s.points);
     *wrong = 0;

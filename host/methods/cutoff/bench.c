@@ -6,6 +6,7 @@
 #include "error.h"
 #include "judge/accuracy.h"
 #include "methods/cutoff/kernel.h"
+#include "methods/cutoff/method.h"
 #include "methods/cutoff/short_range.h"
 
 #include <math.h>
@@ -40,10 +41,11 @@ static cutoff_wish wish_of(const ley_bench_options *o, const ley_short_range *ra
 
 static ley_short_range range_of(double cutoff_A)
 {
-    ley_job_options job;
-    ley_job_options_default(&job);
-    job.short_range.cutoff_A = cutoff_A;
-    return job.short_range;
+    ley_short_range range;
+    ley_short_range_default(&range);
+    range.cutoff_A = cutoff_A;
+    range.r_min_A = r_min_A;
+    return range;
 }
 
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
@@ -92,10 +94,8 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     cutoff_bench *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the benchmark");
-    ley_job_options job;
-    ley_job_options_default(&job);
     p->range = range_of(d->cutoff_A);
-    ley_status status = short_range_check(&p->range, &job, error);
+    ley_status status = short_range_check(&p->range, error);
     if (status == LEY_OK)
         status = ley_waterbox_create(d->atoms, 1, &p->atoms, error);
     if (status == LEY_OK)
@@ -145,14 +145,14 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
                              ley_error *error)
 {
     const int64_t layers = cutoff_layers(&k->problem->lattice),
-                  slab = run_layers(k, most_run_bytes, k->device->info->device_class != DEV_GPU);
+                  piece = run_layers(k, most_run_bytes, k->device->info->device_class != DEV_GPU);
     cutoff_run run = {.kernel = NULL};
-    ley_status status = cutoff_run_create(&run, k, slab, error);
+    ley_status status = cutoff_run_create(&run, k, piece, error);
     *sum = 0;
-    for (int64_t first = 0; first < layers && status == LEY_OK; first += slab) {
+    for (int64_t first = 0; first < layers && status == LEY_OK; first += piece) {
         status = bench_cancelled(o)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                     : cutoff_run_begin(&run, first, slab < layers - first ? slab : layers - first, error);
+                     : cutoff_run_begin(&run, first, piece < layers - first ? piece : layers - first, error);
         if (status == LEY_OK)
             status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, error);
         if (status == LEY_OK && with_padding) {
@@ -535,6 +535,8 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
 }
 
 const bench_subject bench_cutoff = {
+    .makes_lattice = true,
+
     .variant = tuning_cutoff_variant,
     .usual = usual,
     .choose = choose,

@@ -11,6 +11,7 @@
 #include "leyden.h"
 #include "methods/cutoff/overflow.h"
 #include "methods/cutoff/tuning.h"
+#include "run/job_memory.h"
 #include "run/launches.h"
 
 /* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and
@@ -67,6 +68,10 @@ reference_terms cutoff_problem_sum(const cutoff_problem *problem);
 
 /* The double-precision value of a cutoff_problem at a point: an accuracy_reference. */
 reference_value cutoff_problem_reference(const void *problem, const double point_A[3]);
+
+/* What a job of this takes of the host's memory beside its map, from its input alone. */
+void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
+                          job_needs *needs);
 
 /* Layers of CUTOFF_LAYER planes. */
 static inline int64_t cutoff_layers(const ley_lattice *lattice)

@@ -7,50 +7,128 @@
  * page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to
  * host threads meanwhile. Bounds: pairs within the cutoff, over the share of computed pairs that
  * these are, at one root or about seven multiply-adds each; and 4 bytes a point over the link. */
-#include "run/method.h"
+#include "methods/cutoff/method.h"
 #include "clock.h"
+#include "core/map.h"
+#include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
 #include "methods/cutoff/short_range.h"
-#include "watch.h"
+#include "run/job.h"
+#include "run/job_memory.h"
+#include "run/slab_size.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double slab_s = 0.1; /* aim: progress, balance and cancelling */
-static const int64_t most_staging_bytes = (int64_t)64 << 20;
+static const double most_staging_bytes = 64 << 20;
 enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
 
-/* All devices' data. */
-typedef struct cutoff_data {
-    cutoff_problem problem;
-    overflow_team *team; /* NULL: devices sum the overflow */
-    bool *has_overflow;  /* of a layer of the map: the team's part has been added */
-    bool bins_on_devices;
-    pthread_mutex_t mutex; /* then for the problem's bins, which the first device that cannot bin makes on the host */
-} cutoff_data;
+typedef struct cutoff_task {
+    const ley_atoms *atoms;
+    ley_map *map;
+    ley_short_range range; /* with copies of its own */
+    const job_view *job;
+
+    /* From prepare() to release(): */
+    cutoff_problem *problem;
+    cutoff_plan plan;
+    double pairs;
+    overflow_map *overflow; /* NULL: devices sum the overflow */
+    bool *has_overflow;     /* of a layer of the map: the host's part has been added */
+    pthread_mutex_t mutex;  /* for the problem's bins, which the first device that cannot bin makes on the host; and: */
+    device_bins bins;       /* as the report has them */
+    double binning_s, overflow_s, overflow_done_s, devices_done_s, transposition_s, devices_waited_s, host_waited_s;
+} cutoff_task;
 
 typedef struct cutoff_state {
-    ley_job *job;
+    cutoff_task *task;
     cutoff_kernel kernel;
-    device_bins bins;
+    const device_bins *bins;
     int64_t slab_layers;
     cutoff_run slots[METHOD_SLOTS];
 } cutoff_state;
 
-static int64_t layers_of(const ley_job *job)
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+static void end_task(void *context)
 {
-    return cutoff_layers(ley_map_lattice(job->map));
+    cutoff_task *task = context;
+    short_range_free(&task->range);
+    pthread_mutex_destroy(&task->mutex);
+    free(task);
 }
 
-static int64_t count_points(const ley_job *job, slab s)
+ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
+                                        const ley_short_range *range, ley_error *error)
 {
-    const int64_t *n = ley_map_lattice(job->map)->n, end = (s.first + s.count) * CUTOFF_LAYER;
+    ley_short_range r;
+    ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
+    if (status == LEY_OK)
+        status = ley_lattice_check(lattice, error);
+    if (status != LEY_OK)
+        return status;
+    job_needs needs = {.count = 0};
+    job_needs_map(&needs, lattice, CUTOFF_LAYER);
+    cutoff_problem_needs(atoms, lattice, &r, &needs);
+    return memory_check(needs.list, needs.count, error);
+}
+
+static ley_status copy_range(cutoff_task *task, const ley_short_range *r, ley_error *error)
+{
+    ley_status status = short_range_check_atoms(r, task->atoms, r->r_min_A, error);
+    if (status == LEY_OK)
+        status = short_range_check_charges(r, task->atoms, error);
+    return status == LEY_OK ? short_range_copy(r, ley_atoms_count(task->atoms), &task->range, error) : status;
+}
+
+ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                      const ley_short_range *range, const ley_run_options *options, ley_job **job,
+                                      ley_error *error)
+{
+    ley_short_range r;
+    ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
+    if (status == LEY_OK)
+        status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method cutoff", error);
+    if (status == LEY_OK)
+        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
+    if (status == LEY_OK)
+        status = short_range_check(&r, error);
+    if (status != LEY_OK)
+        return status;
+    cutoff_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    *task = (cutoff_task){.atoms = atoms, .map = map};
+    pthread_mutex_init(&task->mutex, NULL);
+    status = copy_range(task, &r, error);
+    if (status != LEY_OK) {
+        end_task(task);
+        return status;
+    }
+    return job_create(engine, &method_cutoff, task, atoms, options, job, error);
+}
+
+static int64_t count_layers(const void *context)
+{
+    return cutoff_layers(ley_map_lattice(((const cutoff_task *)context)->map));
+}
+
+static int64_t count_points(const void *context, slab s)
+{
+    const cutoff_task *task = context;
+    const int64_t *n = ley_map_lattice(task->map)->n, end = (s.first + s.count) * CUTOFF_LAYER;
     return ((end < n[2] ? end : n[2]) - s.first * CUTOFF_LAYER) * n[0] * n[1];
+}
+
+static double count_pairs(const void *context)
+{
+    return ((const cutoff_task *)context)->pairs;
 }
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
@@ -65,191 +143,265 @@ static device_bins host_bins(const binned_atoms *b)
                          .neutral = b->neutral};
 }
 
-/* Of several devices the slowest counts; where one of them took the host's bins, the host does. */
-static void note_bins(ley_job *job, const device_bins *b, ley_place place, double binning_s)
+/* Of several devices the slowest counts; where one of them took the host's bins, the host does. The
+ * caller holds the mutex, where there are devices. */
+static void note_bins(cutoff_task *task, const device_bins *b, ley_place place, double binning_s)
 {
-    ley_short_range_report *r = &job->report.short_range;
-    pthread_mutex_lock(&job->mutex);
-    const bool is_first = place == LEY_PLACE_HOST && r->binning != LEY_PLACE_HOST;
-    if (is_first || place == r->binning)
-        r->binning_s = is_first ? binning_s : fmax(r->binning_s, binning_s);
+    const bool is_first = place == LEY_PLACE_HOST && task->plan.binning != LEY_PLACE_HOST;
+    if (is_first || place == task->plan.binning)
+        task->binning_s = is_first ? binning_s : fmax(task->binning_s, binning_s);
     if (place == LEY_PLACE_HOST)
-        r->binning = place;
-    r->binned = b->binned;
-    r->overflow = b->overflow;
-    r->outside = b->outside;
-    r->neutral = b->neutral;
-    pthread_mutex_unlock(&job->mutex);
+        task->plan.binning = place;
+    task->bins = *b;
 }
 
-static ley_status share_out(ley_job *job, cutoff_data *d, ley_error *error)
+static ley_status share_out(cutoff_task *task, ley_error *error)
 {
-    const double pairs =
-        d->bins_on_devices ? cutoff_problem_expected_pairs(&d->problem) : cutoff_problem_pairs(&d->problem);
-    if (job_cancelled(job))
+    cutoff_problem *p = task->problem;
+    const bool on_devices = p->binned == NULL;
+    task->pairs = on_devices ? cutoff_problem_expected_pairs(p) : cutoff_problem_pairs(p);
+    if (job_view_cancelled(task->job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
-    cutoff_plan(job, &d->problem, pairs);
-    job->report.evaluations = pairs;
-    ley_place *place = &job->report.short_range.overflow_sum;
-    if (d->bins_on_devices || d->problem.binned->overflow == 0)
+    cutoff_plan_sums(task->job, &task->range, p, task->pairs, &task->plan);
+    if (on_devices || p->binned->overflow == 0)
         return LEY_OK;
-    if (*place == LEY_PLACE_HOST) {
-        const bool is_asked = job->options.short_range.overflow == LEY_PLACE_HOST;
-        const ley_status status = overflow_team_start(job, &d->problem, &d->team, is_asked ? error : NULL);
+    if (task->plan.overflow_sum == LEY_PLACE_HOST) {
+        const bool is_asked = task->range.overflow == LEY_PLACE_HOST;
+        const ley_status status =
+            overflow_map_create(p, task->job->cancelled, &task->overflow, is_asked ? error : NULL);
         if (status == LEY_OK || is_asked)
             return status;
-        *place = LEY_PLACE_DEVICE; /* no memory for a second map */
+        task->plan.overflow_sum = LEY_PLACE_DEVICE; /* no memory for a second map */
     }
-    return cutoff_problem_add_extra(&d->problem, error);
+    return cutoff_problem_add_extra(p, error);
 }
 
-static ley_status prepare(ley_job *job, ley_error *error)
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
-    cutoff_data *d = calloc(1, sizeof *d);
-    const ley_job_options *o = &job->options;
-    ley_short_range_report *r = &job->report.short_range;
-    if (d == NULL)
-        return ley_fail_memory(error, sizeof *d, "the job");
-    pthread_mutex_init(&d->mutex, NULL);
-    job->method_data = d;
-    d->has_overflow = calloc((size_t)layers_of(job), sizeof *d->has_overflow);
-    if (d->has_overflow == NULL)
-        return ley_fail_memory(error, (size_t)layers_of(job), "the layers");
+    cutoff_task *task = context;
+    const ley_short_range *r = &task->range;
     const double start_s = ley_clock_s();
-    ley_status status = cutoff_problem_init(&d->problem, job->atoms, ley_map_lattice(job->map), &o->short_range,
-                                            job->coulomb_constant, o->dielectric, o->r_min_A, error);
+    task->job = job;
+    task->problem = calloc(1, sizeof *task->problem);
+    task->has_overflow = calloc((size_t)count_layers(task), sizeof *task->has_overflow);
+    if (task->problem == NULL || task->has_overflow == NULL)
+        return ley_fail_memory(error, (size_t)count_layers(task), "the layers");
+    ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
+                                            ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
+                                            r->dielectric, r->r_min_A, error);
     if (status != LEY_OK)
         return status;
-    d->problem.plan.options.cancelled = &job->cancelled;
-    r->bins = d->problem.plan.bins;
-    r->bin_depth = d->problem.plan.options.depth;
-    memcpy(r->bin_side_A, d->problem.plan.side_A, sizeof r->bin_side_A);
-    r->binning = cutoff_plan_binning(job, &d->problem);
-    d->bins_on_devices = r->binning == LEY_PLACE_DEVICE;
-    if (!d->bins_on_devices) {
-        status = cutoff_problem_bin(&d->problem, error);
+    task->problem->plan.options.cancelled = job->cancelled;
+    task->plan.binning = cutoff_plan_binning(job, r, task->problem);
+    if (task->plan.binning != LEY_PLACE_DEVICE) {
+        status = cutoff_problem_bin(task->problem, error);
         if (status != LEY_OK)
             return status;
-        const device_bins bins = host_bins(d->problem.binned);
-        note_bins(job, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
+        const device_bins bins = host_bins(task->problem->binned);
+        note_bins(task, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
     }
-    return share_out(job, d, error);
+    return share_out(task, error);
 }
 
-static void release(ley_job *job)
+static void release(void *context, bool is_kept)
 {
-    cutoff_data *d = job->method_data;
-    if (d != NULL) {
-        overflow_team_destroy(d->team);
-        if (job->has_left) { /* bins may still be on their way to the device that was left behind */
-            dev_keep(d);
-        } else {
-            free(d->has_overflow);
-            cutoff_problem_clear(&d->problem);
-            pthread_mutex_destroy(&d->mutex);
-            free(d);
-        }
+    cutoff_task *task = context;
+    overflow_map_destroy(task->overflow);
+    free(task->has_overflow);
+    if (task->problem != NULL && is_kept) { /* bins may still be on their way to a device */
+        dev_keep(task->problem);
+    } else if (task->problem != NULL) {
+        cutoff_problem_clear(task->problem);
+        free(task->problem);
     }
-    job->method_data = NULL;
+    task->overflow = NULL;
+    task->has_overflow = NULL;
+    task->problem = NULL;
 }
 
-/* ---- Once a device --------------------------------------------------------------------------- */
+/* ---- Bins on a device ------------------------------------------------------------------------ */
 
-/* The problem's bins on the host after all, with the overflow for devices. */
-static ley_status bin_on_host(ley_job *job, cutoff_data *d, ley_error *error)
+/* Slots and the overflow's bins, which the sums take. */
+typedef struct bins_state {
+    cutoff_task *task;
+    dev *device;
+    dev_buffer *slots, *extra;
+    device_bins counts;
+} bins_state;
+
+static const product product_bins = {.name = "bins"};
+
+static bool bins_are_on_devices(const void *context)
 {
-    const double start_s = ley_clock_s();
-    pthread_mutex_lock(&d->mutex);
-    ley_status status = LEY_OK;
-    if (d->problem.binned == NULL) {
-        status = cutoff_problem_bin(&d->problem, error);
-        if (status == LEY_OK)
-            status = cutoff_problem_add_extra(&d->problem, error);
-        if (status == LEY_OK) {
-            const device_bins bins = host_bins(d->problem.binned);
-            note_bins(job, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
-        } else {
-            binning_destroy(d->problem.binned);
-            d->problem.binned = NULL; /* the next device tries again */
-        }
-    }
-    pthread_mutex_unlock(&d->mutex);
-    return status;
+    return ((const cutoff_task *)context)->plan.binning == LEY_PLACE_DEVICE;
 }
 
-/* Makes the bins on the device, where that was planned; a device that cannot takes the host's. */
-static ley_status place_bins(cutoff_state *s, cutoff_data *d, ley_error *error)
+static ley_status begin_bins(void *context, const stage_place *place, void **state, ley_error *error)
 {
-    ley_status status = LEY_OK;
-    if (d->bins_on_devices) {
-        const double start_s = ley_clock_s();
-        status = device_binning_run(s->kernel.device, &d->problem, &s->kernel.slots, &s->kernel.extra, &s->bins, error);
-        if (status != LEY_OK)
-            return status;
-        if (s->bins.declined == NULL) {
-            note_bins(s->job, &s->bins, LEY_PLACE_DEVICE, ley_clock_s() - start_s);
-            return LEY_OK;
-        }
-        status = bin_on_host(s->job, d, error);
-    }
-    if (status == LEY_OK)
-        s->bins = host_bins(d->problem.binned);
-    return status;
-}
-
-/* Layers a slab: as many as there is room for, no more than the device computes in slab_s, and few
- * enough for the way back to be hidden. */
-static ley_status size_slabs(cutoff_state *s, ley_error *error)
-{
-    const dev_info *info = s->kernel.device->info;
-    const cutoff_data *d = s->job->method_data;
-    const device_bins *b = &s->bins;
-    const double layers = (double)layers_of(s->job),
-                 rate = tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts);
-    int64_t layer_bytes = INT64_MAX;
-    cutoff_kernel_bytes(&s->kernel, 1, &layer_bytes);
-    const double bins_bytes =
-        (double)(b->bins + b->extra_bins) * (double)d->problem.plan.options.depth * (d->problem.more != NULL ? 24 : 16);
-    double room = fmax((double)most_staging_bytes, (double)layer_bytes);
-    if (info->max_allocation_bytes > 0)
-        room = fmin(room, (double)info->max_allocation_bytes);
-    if (info->global_bytes > 0)
-        room = fmin(room, ((double)info->global_bytes * 0.75 - bins_bytes) / METHOD_SLOTS);
-    if ((double)layer_bytes > room)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %d planes of the lattice need %s, there is room for %s",
-                        info->name, CUTOFF_LAYER, ley_size((double)layer_bytes).s, ley_size(fmax(room, 0)).s);
-    double wanted = fmin(floor(room / (double)layer_bytes), ceil(layers / LEAST_SLABS));
-    wanted = fmin(wanted, floor(rate * slab_s / fmax(s->job->report.evaluations / layers, 1)));
-    if (info->max_groups[2] > 0)
-        wanted = fmin(wanted, floor((double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER));
-    if (s->job->options.slab_planes > 0)
-        wanted = fmin(wanted, ceil((double)s->job->options.slab_planes / CUTOFF_LAYER));
-    s->slab_layers = (int64_t)fmax(wanted, 1);
-    watch_expect((double)s->slab_layers * s->job->report.evaluations / layers / rate);
+    bins_state *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return ley_fail_memory(error, sizeof *b, "a device's bins");
+    *b = (bins_state){.task = context, .device = place->device};
+    *state = b;
+    stage_make(place, &product_bins, b);
     return LEY_OK;
 }
 
-static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
+static void end_bins(void *state)
+{
+    bins_state *b = state;
+    if (b->slots != NULL)
+        b->device->backend->buffer_destroy(b->device, b->slots);
+    if (b->extra != NULL)
+        b->device->backend->buffer_destroy(b->device, b->extra);
+    free(b);
+}
+
+/* The problem's bins on the host after all, with the overflow for devices. */
+static ley_status bin_on_host(cutoff_task *task, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    pthread_mutex_lock(&task->mutex);
+    ley_status status = LEY_OK;
+    cutoff_problem *p = task->problem;
+    if (p->binned == NULL) {
+        status = cutoff_problem_bin(p, error);
+        if (status == LEY_OK)
+            status = cutoff_problem_add_extra(p, error);
+        if (status == LEY_OK) {
+            const device_bins bins = host_bins(p->binned);
+            note_bins(task, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
+        } else {
+            binning_destroy(p->binned);
+            p->binned = NULL; /* the next device tries again */
+        }
+    }
+    pthread_mutex_unlock(&task->mutex);
+    return status;
+}
+
+/* Makes the bins; a device that cannot takes the host's. */
+static ley_status submit_bins(void *state, int slot, slab piece, ley_error *error)
+{
+    (void)slot;
+    (void)piece;
+    bins_state *b = state;
+    cutoff_task *task = b->task;
+    const double start_s = ley_clock_s();
+    ley_status status = device_binning_run(b->device, task->problem, &b->slots, &b->extra, &b->counts, error);
+    if (status != LEY_OK)
+        return status;
+    if (b->counts.declined == NULL) {
+        pthread_mutex_lock(&task->mutex);
+        note_bins(task, &b->counts, LEY_PLACE_DEVICE, ley_clock_s() - start_s);
+        pthread_mutex_unlock(&task->mutex);
+        return LEY_OK;
+    }
+    status = bin_on_host(task, error);
+    if (status == LEY_OK)
+        b->counts = host_bins(task->problem->binned);
+    return status;
+}
+
+static ley_status collect_bins(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    (void)state;
+    (void)slot;
+    (void)piece;
+    (void)times;
+    (void)error;
+    return LEY_OK;
+}
+
+static void drop_bins(void *state, int slot)
+{
+    (void)state;
+    (void)slot;
+}
+
+/* ---- The overflow on the host ---------------------------------------------------------------- */
+
+static bool overflow_is_on_host(const void *context)
+{
+    return ((const cutoff_task *)context)->overflow != NULL;
+}
+
+static ley_status sum_overflow(void *context, ley_error *error)
+{
+    cutoff_task *task = context;
+    double seconds, done_s;
+    overflow_map_sum(task->overflow, &seconds, &done_s);
+    pthread_mutex_lock(&task->mutex);
+    task->overflow_s = seconds;
+    task->overflow_done_s = done_s;
+    pthread_mutex_unlock(&task->mutex);
+    return job_view_cancelled(task->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+static void stop_overflow(void *context)
+{
+    overflow_map_stop(((cutoff_task *)context)->overflow);
+}
+
+/* ---- The sums -------------------------------------------------------------------------------- */
+
+/* Slabs are of layers; few enough for the way back to be hidden. */
+static ley_status size_slabs(cutoff_state *s, ley_error *error)
+{
+    const dev_info *info = s->kernel.device->info;
+    const cutoff_task *task = s->task;
+    const cutoff_problem *p = task->problem;
+    const double slot_bytes = p->more != NULL ? 24 : 16;
+    const int64_t layers = count_layers(task);
+    slab_needs needs = {
+        .pieces = layers,
+        .piece_s = fmax(task->pairs / (double)layers, 1) / tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts),
+        .piece_bytes = INT64_MAX,
+        .fixed_bytes = (double)(s->bins->bins + s->bins->extra_bins) * (double)p->plan.options.depth * slot_bytes,
+        .staging_bytes = most_staging_bytes,
+        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
+        .least_slabs = LEAST_SLABS,
+        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
+        .piece = "8 planes of the lattice need"};
+    _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
+    cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
+    return slab_size(info, &needs, &s->slab_layers, error);
+}
+
+/* The bins that this device has made become its kernel's; or the host's do. */
+static void take_bins(cutoff_state *s, const stage_place *place)
+{
+    bins_state *made = stage_get(place, &product_bins);
+    if (made == NULL) {
+        s->bins = &s->task->bins;
+        return;
+    }
+    s->bins = &made->counts;
+    s->kernel.slots = made->slots;
+    s->kernel.extra = made->extra;
+    made->slots = made->extra = NULL;
+}
+
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
 {
     cutoff_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    s->job = job;
-    s->kernel.device = w->device;
-    cutoff_data *d = job->method_data;
-    const cutoff_wish wish = cutoff_wish_of(
-        job, job->report.short_range.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
-    ley_status status = cutoff_kernel_create(w->device, &wish, &d->problem, &s->kernel, error);
+    cutoff_task *task = s->task = context;
+    s->kernel.device = place->device;
+    const cutoff_wish wish =
+        cutoff_wish_of(place->job->options, &task->range,
+                       task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
+    ley_status status = cutoff_kernel_create(place->device, &wish, task->problem, &s->kernel, error);
     if (status != LEY_OK)
         return status;
-    record->report.variant = s->kernel.choice.variant;
-    record->report.root = calibrate_root_name(s->kernel.choice.spec.root);
-    record->report.from_cache = s->kernel.from_cache;
-    snprintf(record->specification, sizeof record->specification, "%s", s->kernel.options);
-    status = place_bins(s, d, error);
-    if (status == LEY_OK)
-        status = cutoff_kernel_load(&s->kernel, &d->problem, error);
+    place->notes->variant = s->kernel.choice.variant;
+    place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
+    place->notes->from_cache = s->kernel.from_cache;
+    snprintf(place->notes->specification, sizeof place->notes->specification, "%s", s->kernel.options);
+    take_bins(s, place);
+    status = cutoff_kernel_load(&s->kernel, task->problem, error);
     if (status == LEY_OK)
         status = size_slabs(s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
@@ -260,8 +412,6 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
 static void end(void *state)
 {
     cutoff_state *s = state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < METHOD_SLOTS; i++)
         cutoff_run_destroy(&s->slots[i]);
     cutoff_kernel_destroy(&s->kernel);
@@ -273,8 +423,6 @@ static int64_t slab_count(const void *state)
     return ((const cutoff_state *)state)->slab_layers;
 }
 
-/* ---- Once a slab ----------------------------------------------------------------------------- */
-
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     cutoff_state *s = state;
@@ -284,15 +432,16 @@ static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     cutoff_state *s = state;
+    cutoff_task *task = s->task;
     cutoff_run *run = &s->slots[slot];
     double store_s = 0;
-    const cutoff_data *d = s->job->method_data;
-    memset(d->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *d->has_overflow);
-    ley_status status = cutoff_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map), &store_s, error);
-    *times = method_slab_times(&run->launches);
-    pthread_mutex_lock(&s->job->mutex);
-    s->job->report.short_range.transposition_s += store_s;
-    pthread_mutex_unlock(&s->job->mutex);
+    memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
+    ley_status status = cutoff_run_finish(run, task->job->cancelled, ley_map_values(task->map), &store_s, error);
+    *times = launches_slab_times(&run->launches);
+    pthread_mutex_lock(&task->mutex);
+    task->transposition_s += store_s;
+    task->devices_done_s = ley_clock_s();
+    pthread_mutex_unlock(&task->mutex);
     return status;
 }
 
@@ -302,73 +451,130 @@ static void drop(void *state, int slot)
     launches_abandon(&s->slots[slot].launches);
 }
 
-/* ---- The rest -------------------------------------------------------------------------------- */
+/* ---- The result ------------------------------------------------------------------------------ */
 
 /* To the layers that devices have computed since the last time. */
-static void add_overflow(const ley_job *job, cutoff_data *d)
+static void add_overflow(cutoff_task *task)
 {
-    for (int64_t first = 0, end = 0; first < layers_of(job); first = end + 1) {
-        for (end = first; end < layers_of(job) && !d->has_overflow[end]; end++)
-            d->has_overflow[end] = true;
+    const int64_t layers = count_layers(task);
+    for (int64_t first = 0, end = 0; first < layers; first = end + 1) {
+        for (end = first; end < layers && !task->has_overflow[end]; end++)
+            task->has_overflow[end] = true;
         if (end > first)
-            overflow_team_add(d->team, first * CUTOFF_LAYER, end * CUTOFF_LAYER, ley_map_values(job->map));
+            overflow_map_add(task->overflow, first * CUTOFF_LAYER, end * CUTOFF_LAYER, ley_map_values(task->map));
     }
 }
 
-static ley_status finish(ley_job *job, ley_error *error)
+static ley_status finish(void *context, ley_error *error)
 {
-    cutoff_data *d = job->method_data;
-    ley_short_range_report *r = &job->report.short_range;
-    const double devices_done_s = ley_clock_s();
-    if (d->team != NULL) {
-        double host_done_s;
-        overflow_team_wait(d->team, &host_done_s);
-        if (job_cancelled(job))
+    cutoff_task *task = context;
+    if (task->overflow != NULL) {
+        if (job_view_cancelled(task->job))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        r->devices_waited_s = fmax(host_done_s - devices_done_s, 0);
-        r->host_waited_s = fmax(devices_done_s - host_done_s, 0);
-        add_overflow(job, d);
+        task->devices_waited_s = fmax(task->overflow_done_s - task->devices_done_s, 0);
+        task->host_waited_s = fmax(task->devices_done_s - task->overflow_done_s, 0);
+        add_overflow(task);
     }
-    ley_map_set_units(job->map, short_range_units(&job->options.short_range, job->options.units));
+    ley_map_set_units(task->map, short_range_units(&task->range, task->range.units));
     return LEY_OK;
 }
 
-static void terms(const ley_job *job, reference_terms *t)
+static void note(const void *context, notes *n)
 {
-    const cutoff_data *d = job->method_data;
-    *t = cutoff_problem_sum(&d->problem);
+    const cutoff_task *task = context;
+    const cutoff_problem *p = task->problem;
+    if (p == NULL || p->plan.bins == 0)
+        return;
+    notes_count(n, "bins", p->plan.bins);
+    notes_count(n, "bin_depth", p->plan.options.depth);
+    notes_count(n, "binned", task->bins.binned);
+    notes_vector(n, "bin_side_A", p->plan.side_A);
+    notes_count(n, "overflow", task->bins.overflow);
+    notes_count(n, "outside", task->bins.outside);
+    notes_count(n, "neutral", task->bins.neutral);
+    notes_place(n, "binning", task->plan.binning);
+    notes_place(n, "overflow_sum", task->plan.overflow_sum);
+    notes_place(n, "transposition", task->plan.transposition);
+    notes_number(n, "binning_s", task->binning_s);
+    notes_number(n, "overflow_s", task->overflow_s);
+    notes_number(n, "predicted_device_s", task->plan.predicted_device_s);
+    notes_number(n, "predicted_overflow_s", task->plan.predicted_overflow_s);
+    notes_number(n, "devices_waited_s", task->devices_waited_s);
+    notes_number(n, "host_waited_s", task->host_waited_s);
+    notes_number(n, "transposition_s", task->transposition_s);
 }
 
-static accuracy_limits limits(const ley_job *job)
+static void terms(const void *context, reference_terms *t)
 {
-    const cutoff_data *d = job->method_data;
-    const ley_job_options *o = &job->options;
+    *t = cutoff_problem_sum(((const cutoff_task *)context)->problem);
+}
+
+static accuracy_limits limits(const void *context)
+{
+    const cutoff_task *task = context;
+    const double largest_A = cutoff_problem_largest_A(task->problem);
     return (accuracy_limits){
-        short_range_promise(&o->short_range, o->math, o->r_min_A, cutoff_problem_largest_A(&d->problem)),
-        ACCURACY_NOTHING};
+        short_range_promise(&task->range, task->job->options->math, task->range.r_min_A, largest_A), ACCURACY_NOTHING};
 }
 
-static int64_t point(const ley_job *job, slab s, int64_t i)
+static int64_t point(const void *context, slab s, int64_t i)
 {
-    const int64_t *n = ley_map_lattice(job->map)->n;
+    const int64_t *n = ley_map_lattice(((const cutoff_task *)context)->map)->n;
     return s.first * CUTOFF_LAYER * n[0] * n[1] + i;
 }
 
+static double value(const void *context, int64_t number, double place_A[3])
+{
+    return map_value(((const cutoff_task *)context)->map, number, place_A);
+}
+
+static const product *const made_by_bins[] = {&product_bins, NULL};
+
+enum { BINS, OVERFLOW, SUM };
+
+static const stage stages[] = {
+    [BINS] = {.name = "bins",
+              .split = STAGE_EACH_DEVICE,
+              .makes = made_by_bins,
+              .is_wanted = bins_are_on_devices,
+              .begin = begin_bins,
+              .end = end_bins,
+              .submit = submit_bins,
+              .collect = collect_bins,
+              .drop = drop_bins},
+    [OVERFLOW] = {.name = "overflow",
+                  .split = STAGE_HOST,
+                  .is_wanted = overflow_is_on_host,
+                  .run = sum_overflow,
+                  .stop = stop_overflow},
+    [SUM] = {.name = "sum",
+             .split = STAGE_SLABS,
+             .needs = made_by_bins,
+             .count = count_layers,
+             .begin = begin,
+             .end = end,
+             .slab_count = slab_count,
+             .submit = submit,
+             .collect = collect,
+             .drop = drop},
+};
+
 const method method_cutoff = {
     .name = "cutoff",
+    .variant_name = tuning_cutoff_variant,
     .prepare = prepare,
     .release = release,
-    .count = layers_of,
+    .end = end_task,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
+    .result = SUM,
     .points = count_points,
-    .begin = begin,
-    .end = end,
-    .slab_count = slab_count,
-    .submit = submit,
-    .collect = collect,
-    .drop = drop,
+    .evaluations = count_pairs,
     .finish = finish,
+    .note = note,
     .terms = terms,
     .limits = limits,
     .point = point,
-    .variant_name = tuning_cutoff_variant,
+    .value = value,
+    .bench = &bench_cutoff,
 };

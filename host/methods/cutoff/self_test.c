@@ -143,9 +143,8 @@ static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double 
  * table. */
 static ley_short_range test_range(const cutoff_kernel *k)
 {
-    ley_job_options o;
-    ley_job_options_default(&o);
-    ley_short_range range = o.short_range;
+    ley_short_range range;
+    ley_short_range_default(&range);
     if (k->choice.spec.pair == LEY_PAIR_SPEC_EXPRESSION) {
         range = *k->problem->range;
         for (int axis = 0; axis < 3; axis++)

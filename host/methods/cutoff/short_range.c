@@ -11,6 +11,23 @@
 
 enum { BUILT_IN_NUMBERS = 3, MOST_BIN_DEPTH = 128 };
 
+void ley_short_range_default(ley_short_range *range)
+{
+    *range = (ley_short_range){.size = sizeof *range,
+                               .units = LEY_UNITS_KT_E,
+                               .dielectric = 1,
+                               .temperature_K = 298.15,
+                               .r_min_A = 0.05,
+                               .pair = LEY_PAIR_TAYLOR2,
+                               .cutoff_A = 12,
+                               .probe_radius_A = 1.7,
+                               .probe_depth_kcal_mol = 0.1,
+                               .steepness = 12,
+                               .depth_for_all_kcal_mol = 0.1,
+                               .bin_depth = 8,
+                               .bin_fill = 0.75};
+}
+
 static const double most_value = 1e35;     /* of one atom: a thousand of them, and more, add up to a float */
 static const double nothing_value = 1e-30; /* of one atom: no sum shows an error of it */
 static const double least_radius_A =
@@ -53,11 +70,10 @@ static ley_status check_probe(const ley_short_range *s, ley_error *error)
 
 /* That an expression has values where it is needed, that a float sum holds them, and that floats
  * have enough digits for it. */
-static ley_status check_values(const expression *e, const ley_short_range *s, const ley_job_options *o, double q_e,
-                               ley_error *error)
+static ley_status check_values(const expression *e, const ley_short_range *s, double q_e, ley_error *error)
 {
-    const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
-    const expression_span span = {.low_A = o->r_min_A,
+    const double constant = ley_coulomb_constant(s->units, s->dielectric, s->temperature_K);
+    const expression_span span = {.low_A = s->r_min_A,
                                   .high_A = s->cutoff_A,
                                   .q_e = q_e,
                                   .most_value = most_value / constant,
@@ -65,10 +81,10 @@ static ley_status check_values(const expression *e, const ley_short_range *s, co
     return expression_check(e, &span, error);
 }
 
-static ley_status check_expression(const ley_short_range *s, const ley_job_options *o, ley_error *error)
+static ley_status check_expression(const ley_short_range *s, ley_error *error)
 {
     expression *e = NULL;
-    ley_status status = short_range_expression(s, o->dielectric, &e, error);
+    ley_status status = short_range_expression(s, s->dielectric, &e, error);
     if (status == LEY_OK && !expression_uses(e).fits_float)
         status = ley_fail(error, LEY_ERROR_USAGE,
                           "pair function: a number of it is neither 0 nor within 1.2e-38 and 3.4e38: %.300s",
@@ -76,7 +92,7 @@ static ley_status check_expression(const ley_short_range *s, const ley_job_optio
     /* Charges but scale most functions; others are looked at with the atoms' own charges, too. */
     const bool is_plain = status == LEY_OK && expression_uses(e).charge != EXPRESSION_OTHER_IN_CHARGE;
     for (int q_e = is_plain ? 1 : -1; q_e <= 1 && status == LEY_OK; q_e++)
-        status = check_values(e, s, o, q_e, error);
+        status = check_values(e, s, q_e, error);
     expression_destroy(e);
     return status;
 }
@@ -88,8 +104,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Of all charges that occur, the least, the largest and some between. */
-static ley_status check_charges(const expression *e, const ley_short_range *s, const ley_job_options *o,
-                                const ley_atoms *atoms, ley_error *error)
+static ley_status check_charges(const expression *e, const ley_short_range *s, const ley_atoms *atoms, ley_error *error)
 {
     enum { MOST_CHARGES = 48 };
     const size_t n = ley_atoms_count(atoms);
@@ -105,23 +120,22 @@ static ley_status check_charges(const expression *e, const ley_short_range *s, c
     const size_t chosen = distinct < MOST_CHARGES ? distinct : MOST_CHARGES;
     ley_status status = LEY_OK;
     for (size_t i = 0; i < chosen && status == LEY_OK; i++)
-        status = check_values(e, s, o, charge_e[chosen > 1 ? i * (distinct - 1) / (chosen - 1) : 0], error);
+        status = check_values(e, s, charge_e[chosen > 1 ? i * (distinct - 1) / (chosen - 1) : 0], error);
     free(charge_e);
     return status;
 }
 
-ley_status short_range_check_charges(const ley_job_options *o, const ley_atoms *atoms, ley_error *error)
+ley_status short_range_check_charges(const ley_short_range *s, const ley_atoms *atoms, ley_error *error)
 {
-    const ley_short_range *s = &o->short_range;
     expression *e = NULL;
-    ley_status status = s->pair == LEY_PAIR_EXPRESSION ? short_range_expression(s, o->dielectric, &e, error) : LEY_OK;
+    ley_status status = s->pair == LEY_PAIR_EXPRESSION ? short_range_expression(s, s->dielectric, &e, error) : LEY_OK;
     if (status == LEY_OK && e != NULL && expression_uses(e).charge == EXPRESSION_OTHER_IN_CHARGE)
-        status = check_charges(e, s, o, atoms, error);
+        status = check_charges(e, s, atoms, error);
     expression_destroy(e);
     return status;
 }
 
-static ley_status check_pair(const ley_short_range *s, const ley_job_options *o, ley_error *error)
+static ley_status check_pair(const ley_short_range *s, ley_error *error)
 {
     ley_status status = LEY_OK;
     if ((unsigned)s->pair > LEY_PAIR_EXPRESSION)
@@ -129,15 +143,15 @@ static ley_status check_pair(const ley_short_range *s, const ley_job_options *o,
     if (s->expression != NULL && s->pair != LEY_PAIR_EXPRESSION)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "pair function: an expression is given, and another function is asked for");
-    if (!(s->cutoff_A > o->r_min_A && s->cutoff_A <= 1e4))
+    if (!(s->cutoff_A > s->r_min_A && s->cutoff_A <= 1e4))
         return ley_fail(error, LEY_ERROR_USAGE, "cutoff %g A, must be above r_min (%g A) and at most 1e4", s->cutoff_A,
-                        o->r_min_A);
+                        s->r_min_A);
     if (s->pair == LEY_PAIR_YUKAWA || s->pair == LEY_PAIR_EXPRESSION)
         status = check_range("kappa", s->kappa_per_A, " / A", 0, 100, error);
     if (status == LEY_OK && is_of_radii(s->pair))
         status = check_probe(s, error);
     if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION)
-        status = check_expression(s, o, error);
+        status = check_expression(s, error);
     return status;
 }
 
@@ -157,9 +171,9 @@ static ley_status check_cell(const ley_short_range *s, ley_error *error)
     return LEY_OK;
 }
 
-ley_status short_range_check(const ley_short_range *s, const ley_job_options *o, ley_error *error)
+ley_status short_range_check(const ley_short_range *s, ley_error *error)
 {
-    ley_status status = check_pair(s, o, error);
+    ley_status status = check_pair(s, error);
     if (status == LEY_OK)
         status = check_cell(s, error);
     if (status == LEY_OK && (s->bin_depth < 1 || s->bin_depth > MOST_BIN_DEPTH))

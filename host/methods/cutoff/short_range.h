@@ -10,9 +10,9 @@ enum { SHORT_RANGE_NUMBERS = 3 }; /* of an atom, at most */
 
 /* LEY_ERROR_USAGE when something that the pair function takes is out of the range that leyden.h
  * gives; what it does not take may be anything, but an expression is of LEY_PAIR_EXPRESSION only.
- * Of the other options, r_min and the dielectric count. Depths, an array as long as there are
+ * Units, dielectric, temperature and r_min are taken as they are. Depths, an array as long as there are
  * atoms, are left to short_range_check_atoms(). */
-ley_status short_range_check(const ley_short_range *s, const ley_job_options *o, ley_error *error);
+ley_status short_range_check(const ley_short_range *s, ley_error *error);
 
 /* Of checked options with these atoms, for Lennard-Jones and Buckingham: LEY_ERROR_USAGE when a
  * depth is negative or not finite, LEY_ERROR_INPUT when an atom's value at r_min is so large that
@@ -21,7 +21,7 @@ ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *at
 
 /* Of checked options: LEY_ERROR_USAGE when an expression that charges do more to than scale it has
  * no value, or too few digits in floats, for a charge of these atoms. */
-ley_status short_range_check_charges(const ley_job_options *o, const ley_atoms *atoms, ley_error *error);
+ley_status short_range_check_charges(const ley_short_range *s, const ley_atoms *atoms, ley_error *error);
 
 /* The caller's pair function, of LEY_PAIR_EXPRESSION, with "cutoff" (A), "kappa" (1/A),
  * "dielectric" and the caller's numbers. Errors: those of expression_create(); LEY_ERROR_USAGE when

@@ -4,6 +4,7 @@
 #include "judge/accuracy.h"
 #include "memory.h"
 #include "methods/dcs/kernel.h"
+#include "methods/dcs/method.h"
 #include "methods/dcs/yardstick.h"
 
 #include <math.h>

@@ -4,99 +4,134 @@
  * Data: atoms go to each device once; a slab's potentials come back through page-locked staging and
  * lose their padding on the way into the map. Bounds: pairs over the device's root rate; 4 bytes a
  * point over its link, which for more than a few hundred atoms is nothing. */
-#include "run/method.h"
+#include "methods/dcs/method.h"
+#include "core/map.h"
+#include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "methods/dcs/kernel.h"
+#include "run/job.h"
+#include "run/job_memory.h"
+#include "run/slab_size.h"
 #include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double slab_s = 0.1, launch_s = 0.25; /* aims: progress and balance; cancelling */
-static const int64_t most_staging_bytes = (int64_t)256 << 20;
+static const double launch_s = 0.25; /* aim: cancelling */
+static const double most_staging_bytes = 256 << 20, packed_atom_bytes = 32;
+
+typedef struct dcs_task {
+    dcs_problem problem;
+    ley_map *map;
+    ley_direct options;
+    const job_view *job;
+} dcs_task;
 
 typedef struct dcs_state {
-    ley_job *job;
+    dcs_task *task;
     dcs_kernel kernel;
     int64_t slab_planes;
     dcs_run slots[METHOD_SLOTS];
 } dcs_state;
 
-static ley_status prepare(ley_job *job, ley_error *error)
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+void ley_direct_default(ley_direct *direct)
 {
-    dcs_problem *problem = malloc(sizeof *problem);
-    if (problem == NULL)
-        return ley_fail_memory(error, sizeof *problem, "the job");
-    *problem = (dcs_problem){job->atoms, *ley_map_lattice(job->map), job->coulomb_constant, job->options.r_min_A,
-                             &job->cancelled};
-    job->method_data = problem;
+    *direct = (ley_direct){
+        .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
+}
+
+ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_direct *direct,
+                                   ley_error *error)
+{
+    (void)direct;
+    job_needs needs = {.count = 0};
+    ley_status status = ley_lattice_check(lattice, error);
+    if (status != LEY_OK)
+        return status;
+    job_needs_map(&needs, lattice, 1);
+    job_needs_add(&needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
+    return memory_check(needs.list, needs.count, error);
+}
+
+ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_direct *direct,
+                                 const ley_run_options *options, ley_job **job, ley_error *error)
+{
+    ley_direct d;
+    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
+    if (status == LEY_OK)
+        status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method dcs", error);
+    if (status == LEY_OK)
+        status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
+    if (status != LEY_OK)
+        return status;
+    dcs_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    *task = (dcs_task){.problem = {.atoms = atoms,
+                                   .lattice = *ley_map_lattice(map),
+                                   .coulomb_constant = ley_coulomb_constant(d.units, d.dielectric, d.temperature_K),
+                                   .r_min_A = d.r_min_A},
+                       .map = map,
+                       .options = d};
+    return job_create(engine, &method_dcs, task, atoms, options, job, error);
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    (void)error;
+    dcs_task *task = context;
+    task->job = job;
+    task->problem.cancelled = job->cancelled;
     return LEY_OK;
 }
 
-static void release(ley_job *job)
+static void release(void *context, bool is_kept)
 {
-    free(job->method_data);
-    job->method_data = NULL;
+    (void)context;
+    (void)is_kept;
 }
 
-static int64_t count_planes(const ley_job *job)
+static int64_t count_planes(const void *context)
 {
-    return ley_map_lattice(job->map)->n[2];
+    return ((const dcs_task *)context)->problem.lattice.n[2];
 }
 
-static int64_t count_points(const ley_job *job, slab s)
+static int64_t count_points(const void *context, slab s)
 {
-    const int64_t *n = ley_map_lattice(job->map)->n;
+    const int64_t *n = ((const dcs_task *)context)->problem.lattice.n;
     return s.count * n[0] * n[1];
 }
 
-/* Bytes that a slab's buffer may have: what the staging shall be at most, the device's largest
- * allocation, and half of three quarters of its memory beside the atoms. One plane may be larger
- * than the staging shall be. */
-static int64_t slab_bytes(const dev_info *info, int64_t plane_bytes, int64_t atom_bytes)
-{
-    int64_t room = plane_bytes > most_staging_bytes ? plane_bytes : most_staging_bytes;
-    if (info->max_allocation_bytes > 0 && (uint64_t)room > info->max_allocation_bytes)
-        room = (int64_t)info->max_allocation_bytes;
-    const int64_t memory = (int64_t)(info->global_bytes / 4 * 3) - atom_bytes;
-    if (info->global_bytes > 0 && room > memory / METHOD_SLOTS)
-        room = memory / METHOD_SLOTS;
-    return room;
-}
+/* ---- A device -------------------------------------------------------------------------------- */
 
-/* Planes a slab: as many as there is room for, and no more than the device computes in slab_s. */
-static ley_status size_slabs(dcs_state *s, const dcs_problem *problem, ley_error *error)
+/* Slabs are of whole planes, each of which is one row of work-groups along z. */
+static ley_status size_slabs(dcs_state *s, ley_error *error)
 {
+    const dcs_problem *problem = &s->task->problem;
     const dev_info *info = s->kernel.device->info;
     const padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->lattice);
-    const int64_t atom_bytes =
-        (int64_t)(ley_atoms_count(problem->atoms) * dcs_packed_bytes(dcs_packing_of(&s->kernel.choice.spec)));
-    int64_t plane_bytes = INT64_MAX;
-    padding_bytes(&layout, &plane_bytes);
-    const int64_t room = slab_bytes(info, plane_bytes, atom_bytes);
-    if (plane_bytes > room)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: one plane of the lattice needs %s, there is room for %s",
-                        info->name, ley_size((double)plane_bytes).s, ley_size(room > 0 ? (double)room : 0).s);
     const dcs_spec *spec = &s->kernel.choice.spec;
+    const double atoms = (double)ley_atoms_count(problem->atoms);
     if ((uint64_t)(layout.padded_x / tuning_dcs_tile_x(spec)) > info->max_groups[0] ||
         (uint64_t)(layout.padded_y / tuning_dcs_tile_y(spec)) > info->max_groups[1])
         return ley_fail(error, LEY_ERROR_NO_DEVICE,
                         "%s: a plane of %lld x %lld points has more tiles than a launch may have", info->name,
                         (long long)problem->lattice.n[0], (long long)problem->lattice.n[1]);
-    const double pairs = (double)layout.padded_x * (double)layout.padded_y * (double)ley_atoms_count(problem->atoms);
-    const double planes = floor(dcs_kernel_expected_rate(&s->kernel) * slab_s / pairs);
-    s->slab_planes = room / plane_bytes;
-    if (s->slab_planes > planes)
-        s->slab_planes = planes > 1 ? (int64_t)planes : 1;
-    if (s->job->options.slab_planes > 0 && s->slab_planes > s->job->options.slab_planes)
-        s->slab_planes = s->job->options.slab_planes;
-    if ((uint64_t)s->slab_planes > info->max_groups[2])
-        s->slab_planes = (int64_t)info->max_groups[2];
-    if (s->slab_planes > problem->lattice.n[2])
-        s->slab_planes = problem->lattice.n[2];
-    return LEY_OK;
+    slab_needs needs = {.pieces = problem->lattice.n[2],
+                        .piece_s = (double)layout.padded_x * (double)layout.padded_y * atoms /
+                                   dcs_kernel_expected_rate(&s->kernel),
+                        .piece_bytes = INT64_MAX,
+                        .fixed_bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(spec)),
+                        .staging_bytes = most_staging_bytes,
+                        .most_per_launch = (double)info->max_groups[2],
+                        .most_pieces = s->task->job->options->slab_planes,
+                        .piece = "one plane of the lattice needs"};
+    padding_bytes(&layout, &needs.piece_bytes);
+    return slab_size(info, &needs, &s->slab_planes, error);
 }
 
 /* How long the largest launch is predicted to take. */
@@ -107,27 +142,28 @@ static double expected_launch_s(const dcs_state *s)
     return k->batch_count > 0 ? points * (double)k->batches[0].count / dcs_kernel_expected_rate(k) : 0;
 }
 
-static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
 {
     dcs_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    s->job = job;
-    const dcs_problem *problem = job->method_data;
-    const dcs_wish wish = {.variant = job->variant,
-                           .math = job->options.math,
-                           .sum = job->options.sum,
+    s->task = context;
+    const dcs_problem *problem = &s->task->problem;
+    const ley_run_options *o = place->job->options;
+    const dcs_wish wish = {.variant = o->variant,
+                           .math = o->math,
+                           .sum = o->sum,
                            .n_x = problem->lattice.n[0],
                            .n_y = problem->lattice.n[1]};
-    ley_status status = dcs_kernel_create(w->device, &wish, &s->kernel, error);
+    ley_status status = dcs_kernel_create(place->device, &wish, &s->kernel, error);
     if (status != LEY_OK)
         return status;
-    record->report.variant = s->kernel.choice.variant;
-    record->report.root = calibrate_root_name(s->kernel.choice.spec.root);
-    record->report.from_cache = s->kernel.from_cache;
-    snprintf(record->specification, sizeof record->specification, "%s", s->kernel.options);
-    status = size_slabs(s, problem, error);
+    place->notes->variant = s->kernel.choice.variant;
+    place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
+    place->notes->from_cache = s->kernel.from_cache;
+    snprintf(place->notes->specification, sizeof place->notes->specification, "%s", s->kernel.options);
+    status = size_slabs(s, error);
     if (status == LEY_OK)
         status = dcs_kernel_load(&s->kernel, problem, s->slab_planes, launch_s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
@@ -139,8 +175,6 @@ static ley_status begin(ley_job *job, worker *w, device_record *record, void **s
 static void end(void *state)
 {
     dcs_state *s = state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < METHOD_SLOTS; i++)
         dcs_run_destroy(&s->slots[i]);
     dcs_kernel_destroy(&s->kernel);
@@ -162,10 +196,10 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 {
     dcs_state *s = state;
     dcs_run *run = &s->slots[slot];
-    const int64_t *n = ley_map_lattice(s->job->map)->n;
-    ley_status status =
-        dcs_run_finish(run, &s->job->cancelled, ley_map_values(s->job->map) + piece.first * n[0] * n[1], error);
-    *times = method_slab_times(&run->launches);
+    const int64_t *n = s->task->problem.lattice.n;
+    float *values = ley_map_values(s->task->map) + piece.first * n[0] * n[1];
+    ley_status status = dcs_run_finish(run, s->task->job->cancelled, values, error);
+    *times = launches_slab_times(&run->launches);
     return status;
 }
 
@@ -175,47 +209,65 @@ static void drop(void *state, int slot)
     launches_abandon(&s->slots[slot].launches);
 }
 
-static ley_status finish(ley_job *job, ley_error *error)
+/* ---- The result ------------------------------------------------------------------------------ */
+
+static ley_status finish(void *context, ley_error *error)
 {
     (void)error;
-    ley_map_set_units(job->map, ley_units_name(job->options.units));
+    const dcs_task *task = context;
+    ley_map_set_units(task->map, ley_units_name(task->options.units));
     return LEY_OK;
 }
 
-static void terms(const ley_job *job, reference_terms *t)
+static void terms(const void *context, reference_terms *t)
 {
+    const dcs_problem *p = &((const dcs_task *)context)->problem;
     *t = (reference_terms){
-        .term = LEY_TERM_DCS, .constant = job->coulomb_constant, .atoms = job->atoms, .r_min_A = job->options.r_min_A};
+        .term = LEY_TERM_DCS, .constant = p->coulomb_constant, .atoms = p->atoms, .r_min_A = p->r_min_A};
 }
 
-static accuracy_limits limits(const ley_job *job)
+static accuracy_limits limits(const void *context)
 {
-    const ley_job_options *o = &job->options;
-    return (accuracy_limits){dcs_problem_promise(job->method_data, job->variant, o->math, o->sum), ACCURACY_NOTHING};
+    const dcs_task *task = context;
+    const ley_run_options *o = task->job->options;
+    return (accuracy_limits){dcs_problem_promise(&task->problem, o->variant, o->math, o->sum), ACCURACY_NOTHING};
 }
 
-static int64_t point(const ley_job *job, slab s, int64_t i)
+static int64_t point(const void *context, slab s, int64_t i)
 {
-    const int64_t *n = ley_map_lattice(job->map)->n;
+    const int64_t *n = ((const dcs_task *)context)->problem.lattice.n;
     return s.first * n[0] * n[1] + i;
 }
 
+static double value(const void *context, int64_t number, double place_A[3])
+{
+    return map_value(((const dcs_task *)context)->map, number, place_A);
+}
+
+static const stage stages[] = {{.name = "sum",
+                                .split = STAGE_SLABS,
+                                .count = count_planes,
+                                .begin = begin,
+                                .end = end,
+                                .slab_count = slab_count,
+                                .submit = submit,
+                                .collect = collect,
+                                .drop = drop}};
+
 const method method_dcs = {
     .name = "dcs",
+    .variant_name = tuning_dcs_variant,
     .prepare = prepare,
     .release = release,
-    .count = count_planes,
+    .end = free,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
     .points = count_points,
-    .begin = begin,
-    .end = end,
-    .slab_count = slab_count,
-    .submit = submit,
-    .collect = collect,
-    .drop = drop,
     .finish = finish,
     .terms = terms,
     .limits = limits,
     .point = point,
+    .value = value,
+    .bench = &bench_dcs,
     .double_has_more_digits = true,
-    .variant_name = tuning_dcs_variant,
 };

@@ -6,6 +6,7 @@
 #include "judge/reference.h"
 #include "memory.h"
 #include "methods/mdh/kernel.h"
+#include "methods/mdh/method.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,69 +5,127 @@
  * makes up itself; values come back through page-locked staging. Bounds: two special functions a
  * pair, or four multiply-adds and what of these functions is done with multiply-adds; 4 bytes a
  * point over the link, which is nothing. */
-#include "run/method.h"
+#include "methods/mdh/method.h"
+#include "core/boundary.h"
+#include "core/solvent.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "judge/reference.h"
+#include "layout/patches.h"
 #include "methods/mdh/kernel.h"
 #include "parallel.h"
-#include "watch.h"
+#include "run/job.h"
+#include "run/slab_size.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const double slab_s = 0.1; /* aim: progress, balance and cancelling */
 static const int64_t most_slab_points = 4 << 20;
 
 /* Points of a list this near to an atom are recomputed in double precision: a kernel has positions
  * to 2e-8 A at best. */
 static const double near_A = 0.05;
 
+typedef struct mdh_task {
+    const ley_atoms *atoms;
+    ley_boundary *boundary;
+    ley_solvent solvent; /* the ions are its own copy */
+    const job_view *job;
+    bool is_prepared;
+    mdh_problem problem;
+} mdh_task;
+
 typedef struct mdh_state {
-    ley_job *job;
+    mdh_task *task;
     mdh_kernel kernel;
     int64_t slab_rows;
     mdh_run slots[METHOD_SLOTS];
 } mdh_state;
 
-static ley_status prepare(ley_job *job, ley_error *error)
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+static void end_task(void *context)
 {
-    mdh_problem *problem = calloc(1, sizeof *problem);
-    if (problem == NULL)
-        return ley_fail_memory(error, sizeof *problem, "the job");
-    job->method_data = problem;
-    ley_status status = mdh_problem_init(problem, job->atoms, job->boundary,
-                                         ley_solvent_coulomb_constant(&job->solvent) / job->solvent.dielectric,
-                                         ley_screening_per_A(&job->solvent), error);
-    problem->cancelled = &job->cancelled;
+    mdh_task *task = context;
+    free((ley_ion *)(uintptr_t)task->solvent.ions);
+    free(task);
+}
+
+static ley_status copy_ions(mdh_task *task, ley_error *error)
+{
+    const ley_ion *given = task->solvent.ions;
+    const size_t count = task->solvent.ion_count;
+    ley_ion *ions = calloc(count + 1, sizeof *ions);
+    if (ions == NULL)
+        return ley_fail_memory(error, (count + 1) * sizeof *ions, "the job's ions");
+    for (size_t i = 0; i < count; i++)
+        ions[i] = given[i];
+    task->solvent.ions = ions;
+    return LEY_OK;
+}
+
+ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+                                   const ley_solvent *solvent, const ley_run_options *options, ley_job **job,
+                                   ley_error *error)
+{
+    ley_status status = solvent_check(solvent, error);
+    if (status == LEY_OK)
+        status = ley_boundary_check_atoms(boundary, atoms, error);
+    if (status != LEY_OK)
+        return status;
+    mdh_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    *task = (mdh_task){.atoms = atoms, .boundary = boundary, .solvent = *solvent};
+    status = copy_ions(task, error);
+    if (status != LEY_OK) {
+        free(task);
+        return status;
+    }
+    return job_create(engine, &method_mdh, task, atoms, options, job, error);
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    mdh_task *task = context;
+    task->job = job;
+    task->is_prepared = true;
+    ley_status status = mdh_problem_init(&task->problem, task->atoms, task->boundary,
+                                         ley_solvent_coulomb_constant(&task->solvent) / task->solvent.dielectric,
+                                         ley_screening_per_A(&task->solvent), error);
+    task->problem.cancelled = job->cancelled;
     return status;
 }
 
-static void release(ley_job *job)
+static void release(void *context, bool is_kept)
 {
-    if (job->method_data != NULL)
-        mdh_problem_end(job->method_data);
-    free(job->method_data);
-    job->method_data = NULL;
+    (void)is_kept;
+    mdh_task *task = context;
+    if (task->is_prepared)
+        mdh_problem_end(&task->problem);
+    task->is_prepared = false;
+    task->problem = (mdh_problem){.atoms = NULL};
 }
 
-/* Before prepare() the job knows its boundary alone. */
-static int64_t count_rows(const ley_job *job)
+/* Before prepare() the task knows its boundary alone. */
+static int64_t count_rows(const void *context)
 {
-    const ley_lattice *lattice = ley_boundary_lattice(job->boundary);
-    return lattice != NULL ? patches_rows(lattice) : ley_boundary_points(job->boundary);
+    const mdh_task *task = context;
+    const ley_lattice *lattice = ley_boundary_lattice(task->boundary);
+    return lattice != NULL ? patches_rows(lattice) : ley_boundary_points(task->boundary);
 }
 
-static int64_t count_points(const ley_job *job, slab s)
+static int64_t count_points(const void *context, slab s)
 {
-    const mdh_problem *problem = job->method_data;
-    if (problem != NULL)
-        return mdh_problem_points(problem, s.first, s.count);
-    const ley_lattice *lattice = ley_boundary_lattice(job->boundary); /* all of them, each node once */
+    const mdh_task *task = context;
+    if (task->is_prepared)
+        return mdh_problem_points(&task->problem, s.first, s.count);
+    const ley_lattice *lattice = ley_boundary_lattice(task->boundary); /* all of them, each node once */
     return lattice != NULL ? patches_nodes(lattice) : s.count;
 }
+
+/* ---- A device -------------------------------------------------------------------------------- */
 
 /* Points that one launch takes: sum_parts has 64 of them in a work-group, mdh as many or more; each
  * patch may leave one group not full. */
@@ -77,58 +135,56 @@ static double launch_points(const dev_info *info)
     return fmin((double)most_slab_points, 64 * (most_groups - PATCH_COUNT));
 }
 
-/* Rows a slab: no more than the device computes in slab_s, and than a launch takes. */
-static void size_slabs(mdh_state *s, const mdh_problem *problem)
+/* Slabs are of rows, and no longer than a launch takes. */
+static ley_status size_slabs(mdh_state *s, ley_error *error)
 {
-    const ley_job *job = s->job;
+    const mdh_problem *problem = &s->task->problem;
     const double points = (double)mdh_problem_points(problem, 0, problem->rows);
     const double atoms = (double)ley_atoms_count(problem->atoms);
     double longest_row = 1;
     for (int i = 0; i < problem->patch_count; i++)
         longest_row = fmax(longest_row, (double)problem->patches[i].n_a);
-    double wanted = ceil(mdh_kernel_expected_rate(&s->kernel) * slab_s / atoms * (double)problem->rows / points);
-    wanted = fmin(wanted, floor(launch_points(s->kernel.device->info) / longest_row));
-    if (job->options.slab_planes > 0)
-        wanted = fmin(wanted, (double)job->options.slab_planes);
-    watch_expect(fmax(wanted, 1) / (double)problem->rows * points * atoms / mdh_kernel_expected_rate(&s->kernel));
-    s->slab_rows = wanted < (double)problem->rows ? (int64_t)fmax(wanted, 1) : problem->rows;
+    const slab_needs needs = {.pieces = problem->rows,
+                              .piece_s = points / (double)problem->rows * atoms / mdh_kernel_expected_rate(&s->kernel),
+                              .most_per_launch = launch_points(s->kernel.device->info) / longest_row,
+                              .most_pieces = s->task->job->options->slab_planes};
+    return slab_size(s->kernel.device->info, &needs, &s->slab_rows, error);
 }
 
-static ley_status begin(ley_job *job, worker *w, device_record *record, void **state, ley_error *error)
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
 {
     mdh_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    s->job = job;
-    s->kernel.device = w->device;
-    const mdh_problem *problem = job->method_data;
+    s->task = context;
+    s->kernel.device = place->device;
+    const mdh_problem *problem = &s->task->problem;
     const patch *typical = &problem->patches[0];
-    const mdh_wish wish = {.variant = job->variant,
-                           .math = job->options.math,
-                           .sum = job->options.sum,
+    const ley_run_options *o = place->job->options;
+    const mdh_wish wish = {.variant = o->variant,
+                           .math = o->math,
+                           .sum = o->sum,
                            .screening = problem->screening,
                            .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
                            .n_a = typical->n_a,
                            .n_b = typical->n_b};
-    ley_status status = mdh_kernel_create(w->device, &wish, &s->kernel, error);
+    ley_status status = mdh_kernel_create(place->device, &wish, &s->kernel, error);
     if (status != LEY_OK)
         return status;
-    record->report.variant = s->kernel.choice.variant;
-    record->report.root = calibrate_root_name(s->kernel.choice.spec.root);
-    record->report.exp =
-        problem->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(s->kernel.choice.spec.exp);
-    record->report.from_cache = s->kernel.from_cache;
-    snprintf(record->specification, sizeof record->specification, "%s", s->kernel.options);
-    size_slabs(s, problem);
-    return mdh_kernel_load(&s->kernel, problem, error);
+    const mdh_spec *spec = &s->kernel.choice.spec;
+    place->notes->variant = s->kernel.choice.variant;
+    place->notes->root = calibrate_root_name(spec->root);
+    place->notes->exp = problem->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
+    place->notes->from_cache = s->kernel.from_cache;
+    snprintf(place->notes->specification, sizeof place->notes->specification, "%s", s->kernel.options);
+    status = size_slabs(s, error);
+    return status == LEY_OK ? mdh_kernel_load(&s->kernel, problem, error) : status;
 }
 
 static void end(void *state)
 {
     mdh_state *s = state;
-    if (s == NULL)
-        return;
     for (int i = 0; i < METHOD_SLOTS; i++)
         mdh_run_end(&s->slots[i], s->kernel.device);
     mdh_kernel_destroy(&s->kernel);
@@ -151,8 +207,8 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     (void)piece;
     mdh_state *s = state;
     mdh_run *run = &s->slots[slot];
-    ley_status status = mdh_run_finish(run, &s->job->cancelled, ley_boundary_values(s->job->boundary), error);
-    *times = method_slab_times(&run->launches);
+    ley_status status = mdh_run_finish(run, s->task->job->cancelled, ley_boundary_values(s->task->boundary), error);
+    *times = launches_slab_times(&run->launches);
     return status;
 }
 
@@ -162,9 +218,11 @@ static void drop(void *state, int slot)
     launches_abandon(&s->slots[slot].launches);
 }
 
+/* ---- The result ------------------------------------------------------------------------------ */
+
 /* Points to recompute in double precision. */
 typedef struct recomputation {
-    ley_job *job;
+    const mdh_task *task;
     size_t count, capacity;
     int64_t *indices;
     reference_value *values;
@@ -173,10 +231,10 @@ typedef struct recomputation {
 static void recompute(void *context, size_t first, size_t last)
 {
     const recomputation *r = context;
-    for (size_t i = first; i < last && !job_cancelled(r->job); i++) {
+    for (size_t i = first; i < last && !job_view_cancelled(r->task->job); i++) {
         double point_A[3];
-        ley_boundary_point_A(r->job->boundary, r->indices[i], point_A);
-        r->values[i] = reference_mdh(r->job->atoms, point_A, &r->job->solvent);
+        ley_boundary_point_A(r->task->boundary, r->indices[i], point_A);
+        r->values[i] = reference_mdh(r->task->atoms, point_A, &r->task->solvent);
     }
 }
 
@@ -186,7 +244,7 @@ static ley_status run_recomputation(recomputation *r, ley_error *error)
     if (r->values == NULL)
         return ley_fail_memory(error, r->count * sizeof *r->values, "double-precision values");
     parallel_ranges(r->count, recompute, r);
-    return job_cancelled(r->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+    return job_view_cancelled(r->task->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
 /* A point that several atoms are near to comes several times, mostly one after the other. */
@@ -208,13 +266,29 @@ static bool add_near(void *context, size_t atom, int64_t i)
     return true;
 }
 
-static ley_status finish(ley_job *job, ley_error *error)
+static ley_status check_values(const mdh_task *task, ley_error *error)
 {
-    double *values = ley_boundary_values(job->boundary);
-    const bool is_list = ley_boundary_lattice(job->boundary) == NULL;
-    recomputation near = {.job = job};
+    const double *values = ley_boundary_read_values(task->boundary);
+    for (int64_t i = 0; i < ley_boundary_points(task->boundary); i++)
+        if (!isfinite(values[i])) {
+            char place[BOUNDARY_PLACE];
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "the potential on %s of the boundary, deep within an atom's radius, is beyond %s",
+                            boundary_place(task->boundary, i, place),
+                            task->job->options->sum == LEY_SUM_DOUBLE ? "1e308 kT/e"
+                                                                      : "3e38 kT/e: a double sum is needed");
+        }
+    return LEY_OK;
+}
+
+static ley_status finish(void *context, ley_error *error)
+{
+    const mdh_task *task = context;
+    double *values = ley_boundary_values(task->boundary);
+    const bool is_list = ley_boundary_lattice(task->boundary) == NULL;
+    recomputation near = {.task = task};
     ley_status status =
-        is_list ? boundary_find_near(job->boundary, job->atoms, near_A, add_near, &near, error) : LEY_OK;
+        is_list ? boundary_find_near(task->boundary, task->atoms, near_A, add_near, &near, error) : LEY_OK;
     if (status == LEY_OK && near.count > 0)
         status = run_recomputation(&near, error);
     for (size_t i = 0; status == LEY_OK && i < near.count; i++)
@@ -222,55 +296,63 @@ static ley_status finish(ley_job *job, ley_error *error)
     free(near.indices);
     free(near.values);
     if (status == LEY_OK && !is_list)
-        patches_share_edges(job->boundary);
-    for (int64_t i = 0; status == LEY_OK && i < ley_boundary_points(job->boundary); i++)
-        if (!isfinite(values[i])) {
-            char place[BOUNDARY_PLACE];
-            status = ley_fail(error, LEY_ERROR_INPUT,
-                              "the potential on %s of the boundary, deep within an atom's radius, is beyond %s",
-                              boundary_place(job->boundary, i, place),
-                              job->options.sum == LEY_SUM_DOUBLE ? "1e308 kT/e" : "3e38 kT/e: a double sum is needed");
-        }
-    return status;
+        patches_share_edges(task->boundary);
+    return status == LEY_OK ? check_values(task, error) : status;
 }
 
-static void terms(const ley_job *job, reference_terms *t)
+static void terms(const void *context, reference_terms *t)
 {
-    const mdh_problem *problem = job->method_data;
+    const mdh_problem *problem = &((const mdh_task *)context)->problem;
     *t = (reference_terms){.term = LEY_TERM_MDH,
                            .constant = problem->coulomb_constant,
-                           .atoms = job->atoms,
+                           .atoms = problem->atoms,
                            .kappa_per_A = problem->kappa_per_A};
 }
 
-static accuracy_limits limits(const ley_job *job)
+static accuracy_limits limits(const void *context)
 {
-    const ley_job_options *o = &job->options;
-    return (accuracy_limits){mdh_problem_promise(job->method_data, o->math, o->sum),
+    const mdh_task *task = context;
+    const ley_run_options *o = task->job->options;
+    return (accuracy_limits){mdh_problem_promise(&task->problem, o->math, o->sum),
                              o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING};
 }
 
-static int64_t point(const ley_job *job, slab s, int64_t i)
+static int64_t point(const void *context, slab s, int64_t i)
 {
-    return mdh_problem_value(job->method_data, s.first, s.count, i);
+    return mdh_problem_value(&((const mdh_task *)context)->problem, s.first, s.count, i);
 }
+
+static double value(const void *context, int64_t number, double place_A[3])
+{
+    const ley_boundary *boundary = ((const mdh_task *)context)->boundary;
+    ley_boundary_point_A(boundary, number, place_A);
+    return ley_boundary_read_values(boundary)[number];
+}
+
+static const stage stages[] = {{.name = "sum",
+                                .split = STAGE_SLABS,
+                                .count = count_rows,
+                                .begin = begin,
+                                .end = end,
+                                .slab_count = slab_count,
+                                .submit = submit,
+                                .collect = collect,
+                                .drop = drop}};
 
 const method method_mdh = {
     .name = "mdh",
+    .variant_name = tuning_mdh_variant,
     .prepare = prepare,
     .release = release,
-    .count = count_rows,
+    .end = end_task,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
     .points = count_points,
-    .begin = begin,
-    .end = end,
-    .slab_count = slab_count,
-    .submit = submit,
-    .collect = collect,
-    .drop = drop,
     .finish = finish,
     .terms = terms,
     .limits = limits,
     .point = point,
+    .value = value,
+    .bench = &bench_mdh,
     .double_has_more_digits = true,
-    .variant_name = tuning_mdh_variant,
 };

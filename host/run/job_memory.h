@@ -1,0 +1,22 @@
+/* What a job is going to take of the host's memory, from its input alone: what every method takes of
+ * it, and the refusal. */
+#ifndef LEY_RUN_JOB_MEMORY_H
+#define LEY_RUN_JOB_MEMORY_H
+
+#include "leyden.h"
+#include "memory.h"
+
+enum { JOB_MOST_NEEDS = 8 };
+
+typedef struct job_needs {
+    size_t count;
+    memory_need list[JOB_MOST_NEEDS];
+} job_needs;
+
+/* A map of this lattice and slabs of it, of so many planes at least. */
+void job_needs_map(job_needs *needs, const ley_lattice *lattice, int least_planes);
+
+/* What else the method takes. */
+void job_needs_add(job_needs *needs, const char *what, double bytes, const char *advice);
+
+#endif

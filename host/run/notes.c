@@ -1,0 +1,44 @@
+#include "run/notes.h"
+
+#include <string.h>
+
+static void add(notes *n, ley_note note)
+{
+    if (n->count < NOTES_MOST)
+        n->list[n->count++] = note;
+}
+
+void notes_count(notes *n, const char *name, int64_t value)
+{
+    add(n, (ley_note){.name = name, .kind = LEY_NOTE_COUNT, .count = value});
+}
+
+void notes_number(notes *n, const char *name, double value)
+{
+    add(n, (ley_note){.name = name, .kind = LEY_NOTE_NUMBER, .number = {value}});
+}
+
+void notes_vector(notes *n, const char *name, const double value[3])
+{
+    add(n, (ley_note){.name = name, .kind = LEY_NOTE_VECTOR, .number = {value[0], value[1], value[2]}});
+}
+
+void notes_text(notes *n, const char *name, const char *value)
+{
+    add(n, (ley_note){.name = name, .kind = LEY_NOTE_TEXT, .text = value});
+}
+
+void notes_place(notes *n, const char *name, ley_place place)
+{
+    static const char *const names[] = {
+        [LEY_PLACE_AUTO] = "auto", [LEY_PLACE_HOST] = "host", [LEY_PLACE_DEVICE] = "device"};
+    notes_text(n, name, names[place]);
+}
+
+const ley_note *ley_report_note(const ley_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->note_count; i++)
+        if (strcmp(report->notes[i].name, name) == 0)
+            return &report->notes[i];
+    return NULL;
+}

@@ -1,0 +1,42 @@
+#include "run/slab_size.h"
+
+#include "error.h"
+#include "run/method.h"
+#include "watch.h"
+
+#include <math.h>
+
+static const double slab_s = 0.1, share_of_memory = 0.75;
+
+/* Bytes that a slab's buffer may have. */
+static double room_of(const dev_info *info, const slab_needs *n)
+{
+    double room = fmax(n->staging_bytes, (double)n->piece_bytes);
+    if (info->max_allocation_bytes > 0)
+        room = fmin(room, (double)info->max_allocation_bytes);
+    if (info->global_bytes > 0)
+        room = fmin(room, ((double)info->global_bytes * share_of_memory - n->fixed_bytes) / METHOD_SLOTS);
+    return room;
+}
+
+ley_status slab_size(const dev_info *info, const slab_needs *n, int64_t *count, ley_error *error)
+{
+    double wanted = floor(slab_s / n->piece_s);
+    if (n->piece_bytes > 0) {
+        const double room = room_of(info, n);
+        if ((double)n->piece_bytes > room)
+            return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s %s, there is room for %s", info->name, n->piece,
+                            ley_size((double)n->piece_bytes).s, ley_size(fmax(room, 0)).s);
+        wanted = fmin(wanted, floor(room / (double)n->piece_bytes));
+    }
+    if (n->least_slabs > 0)
+        wanted = fmin(wanted, ceil((double)n->pieces / (double)n->least_slabs));
+    if (n->most_per_launch > 0)
+        wanted = fmin(wanted, floor(n->most_per_launch));
+    if (n->most_pieces > 0)
+        wanted = fmin(wanted, (double)n->most_pieces);
+    wanted = fmin(fmax(wanted, 1), (double)n->pieces);
+    *count = (int64_t)wanted;
+    watch_expect(wanted * n->piece_s);
+    return LEY_OK;
+}
