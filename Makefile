@@ -31,7 +31,7 @@ lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/op
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c),$(wildcard tests/*.c)))
+test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c),$(wildcard tests/*.c)))
 
 all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 
@@ -190,6 +190,13 @@ examples: all
 bench: all
 	$(BUILD)/leyden bench --device all
 
+# What a small launch costs, on all devices or on those that DEVICE selects.
+$(BUILD)/tests/bench_launches: $(BUILD)/tests/bench_launches.o $(BUILD)/libleyden.a
+	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+
+bench-launches: $(BUILD)/tests/bench_launches
+	$(BUILD)/tests/bench_launches $(or $(DEVICE),all)
+
 # ---- Installation ------------------------------------------------------------------------------------------------------
 
 LDCONFIG ?= /sbin/ldconfig
@@ -225,4 +232,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo test check check-all sanitize asan ubsan tsan oclgrind offline fuzz examples bench install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo test check check-all sanitize asan ubsan tsan oclgrind offline fuzz examples bench bench-launches install uninstall clean

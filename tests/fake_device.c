@@ -376,8 +376,8 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
                              dev_program **program, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
-    const bool is_sum =
-        strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0; /* calibration shall not count */
+    const bool is_sum = strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0 ||
+                        strcmp(source->kernel, "note") == 0; /* calibration shall not count */
     if (is_sum && fails(plan, &plan->builds, plan->fail_build)) {
         fault(error, "fake_build()");
         ley_error_take_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
@@ -572,6 +572,16 @@ static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
     free(sum);
 }
 
+/* ---- Note ------------------------------------------------------------------------------------ */
+
+/* For tests of what launches: words[at] = 10 words[at] + number, of the arguments words, at, number. */
+static void run_note(const fake_plan *plan, const dev_launch *launch)
+{
+    (void)plan;
+    uint32_t *words = (uint32_t *)(void *)launch->arguments[0].buffer->bytes;
+    words[int_argument(launch, 1)] = 10 * words[int_argument(launch, 1)] + (uint32_t)int_argument(launch, 2);
+}
+
 /* ---- Calibration and the door ---------------------------------------------------------------- */
 
 /* f(f(...)) of the calibration: only its last step matters to the fake. */
@@ -619,7 +629,9 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
         hang(plan, ++plan->measurements, plan->hang_measurement);
     const bool skips = plan->lie == FAKE_SKIPS_LAUNCH && plan->launches == plan->lie_at;
     if (is_sum && !plan->silent && !skips)
-        (strcmp(launch->program->kernel, "dcs") == 0 ? run_dcs : run_cutoff)(plan, launch);
+        (strcmp(launch->program->kernel, "dcs") == 0    ? run_dcs
+         : strcmp(launch->program->kernel, "note") == 0 ? run_note
+                                                        : run_cutoff)(plan, launch);
     const bool is_judge = strcmp(launch->program->kernel, "reference") == 0;
     if (strcmp(launch->program->kernel, "roots") == 0)
         run_roots(plan, launch);

@@ -1,0 +1,42 @@
+/* Memory of one device for one job: one budget for all that is made here, freed together. */
+#ifndef LEY_ROOM_H
+#define LEY_ROOM_H
+
+#include "device.h"
+
+typedef struct room_holding room_holding;
+
+/* A room begins as {.device = ...}. */
+typedef struct room {
+    dev *device;
+    room_holding *holdings;
+    uint64_t taken; /* bytes of buffers */
+} room;
+
+/* What a kernel makes: on the device, and on the host, where it comes back to. */
+typedef struct results {
+    dev_buffer *buffer; /* NULL: there is none */
+    dev_staging *staging;
+} results;
+
+/* Bytes that buffers may still take together, of three quarters of the device's memory; and a single
+ * one of them. INT64_MAX: the device does not say. */
+int64_t room_left(const room *r);
+int64_t room_largest(const room *r);
+
+/* LEY_ERROR_NO_DEVICE, with figures: there is no room for so much. */
+ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error);
+ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error);
+
+/* On failure there are none. */
+ley_status room_results(room *r, int64_t bytes, results *made, ley_error *error);
+
+/* Ends what was made here before the room ends; what is NULL is none. All are NULL then. */
+void room_free_buffer(room *r, dev_buffer **buffer);
+void room_free_staging(room *r, dev_staging **staging);
+void room_free_results(room *r, results *made);
+
+/* Ends all that is left. The room may be used again. */
+void room_clear(room *r);
+
+#endif

@@ -1,0 +1,241 @@
+#include "run/work.h"
+
+#include "error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Writes of up to so many bytes, all of a sequence together, go through staging. */
+enum { SMALL_BYTES = 64 << 10 };
+
+/* Bytes of staging that are filled with not-a-numbers before anything is read into it: a read comes
+ * as a whole, or not at all. */
+enum { POISONED_STAGING = 64 };
+
+static const dev_backend *door(const work *w)
+{
+    return w->flight->device->backend;
+}
+
+static bool is_well(const work *w)
+{
+    return w->error.status == LEY_OK;
+}
+
+/* Where a failing call tells why: the first one to the sequence. */
+static ley_error *teller(work *w)
+{
+    return is_well(w) ? &w->error : NULL;
+}
+
+static void look_for_cancel(work *w)
+{
+    if (is_well(w) && w->cancelled != NULL && atomic_load_explicit(w->cancelled, memory_order_relaxed))
+        ley_fail(&w->error, LEY_CANCELLED, "cancelled");
+}
+
+/* ---- The flight ------------------------------------------------------------------------------ */
+
+static void note_launch(work *w, const dev_times *when)
+{
+    if (w->ended++ == 0)
+        w->times.kernel.start_s = when->start_s;
+    w->times.kernel.end_s = when->end_s;
+    w->times.kernel_s += when->end_s - when->start_s;
+}
+
+/* Predictions may be wrong, most of all where others use the device as well: launches that last
+ * longer count for more from then on. A single one, which may have had something to compile, is
+ * forgotten soon. */
+static void learn(flight *f, const flight_launch *l, const dev_times *when)
+{
+    if (l->predicted_s > 0)
+        f->slower = fmax((when->end_s - when->start_s) / l->predicted_s, f->slower / 2);
+}
+
+static void end_oldest(flight *f)
+{
+    const flight_launch l = f->launches[f->first];
+    work *w = l.owner;
+    dev_times when = {0, 0};
+    f->first = (f->first + 1) % FLIGHT_MOST;
+    f->count--;
+    f->ended++;
+    f->unknown -= l.predicted_s == 0;
+    f->predicted_s = f->count > f->unknown ? f->predicted_s - l.predicted_s : 0;
+    w->in_flight--;
+    if (w->launched == l.done)
+        w->launched = NULL;
+    if (f->device->backend->wait(f->device, l.done, &when, teller(w)) != LEY_OK)
+        return;
+    note_launch(w, &when);
+    learn(f, &l, &when);
+}
+
+static double seconds(const flight *f, double predicted_s, size_t unknown)
+{
+    return predicted_s * fmax(f->slower, 1) + (double)unknown * FLIGHT_UNKNOWN_S;
+}
+
+/* Whether one more has to wait. */
+static bool is_full(const flight *f, double predicted_s)
+{
+    const size_t most = f->ended < FLIGHT_MOST - FLIGHT_FIRST ? FLIGHT_FIRST + f->ended : FLIGHT_MOST;
+    return f->count >= FLIGHT_LEAST && (f->count >= most || seconds(f, f->predicted_s + predicted_s,
+                                                                    f->unknown + (predicted_s == 0)) > FLIGHT_MOST_S);
+}
+
+static void take_off(flight *f, flight_launch l)
+{
+    f->launches[(f->first + f->count++) % FLIGHT_MOST] = l;
+    f->unknown += l.predicted_s == 0;
+    f->predicted_s += l.predicted_s;
+}
+
+/* ---- A sequence ------------------------------------------------------------------------------ */
+
+void work_begin(work *w, flight *f, const atomic_bool *cancelled)
+{
+    dev_staging *small = w->small;
+    ley_error_clear(&w->error);
+    *w = (work){.flight = f, .cancelled = cancelled, .small = small};
+}
+
+static void wait_read(work *w)
+{
+    dev_event *read = w->read;
+    dev_times when = {0, 0};
+    w->read = NULL;
+    if (read == NULL || door(w)->wait(w->flight->device, read, &when, teller(w)) != LEY_OK)
+        return;
+    if (w->reads++ == 0)
+        w->times.transfer.start_s = when.start_s;
+    w->times.transfer.end_s = when.end_s;
+}
+
+/* Whether the next operation may start: what is read is there before anything changes it. */
+static bool is_ready(work *w)
+{
+    look_for_cancel(w);
+    if (is_well(w))
+        wait_read(w);
+    return is_well(w);
+}
+
+/* What is in the launch lane now, behind all before it; NULL: a launch. */
+static void place(work *w, dev_event *done)
+{
+    if (w->placed != NULL)
+        door(w)->forget(w->flight->device, w->placed);
+    w->placed = done;
+}
+
+/* A copy on its way, so that the caller's bytes are free. */
+static bool send_small(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
+{
+    if (size > SMALL_BYTES - w->small_bytes)
+        return false;
+    if (w->small == NULL && door(w)->staging_create(w->flight->device, SMALL_BYTES, &w->small, &w->error) != LEY_OK) {
+        w->small = NULL;
+        return true;
+    }
+    const size_t from = w->small_bytes;
+    memcpy((char *)w->small->bytes + from, bytes, size);
+    w->small_bytes += size;
+    work_send(w, buffer, offset, w->small, from, size);
+    return true;
+}
+
+void work_write(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
+{
+    if (is_ready(w) && !send_small(w, buffer, offset, bytes, size))
+        door(w)->write(w->flight->device, buffer, offset, bytes, size, &w->error);
+}
+
+void work_send(work *w, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from, size_t size)
+{
+    dev_event *done = NULL;
+    if (is_ready(w) &&
+        door(w)->send(w->flight->device, buffer, offset, staging, from, size, &done, &w->error) == LEY_OK)
+        place(w, done);
+}
+
+void work_fill(work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
+{
+    dev_event *done = NULL;
+    if (is_ready(w) && door(w)->fill(w->flight->device, buffer, offset, pattern, bytes, &done, &w->error) == LEY_OK)
+        place(w, done);
+}
+
+void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset, size_t bytes)
+{
+    dev_event *done = NULL;
+    if (is_ready(w) &&
+        door(w)->copy(w->flight->device, to, to_offset, from, from_offset, bytes, &done, &w->error) == LEY_OK)
+        place(w, done);
+}
+
+void work_launch(work *w, const dev_launch *launch, double predicted_s)
+{
+    flight *f = w->flight;
+    flight_launch l = {.owner = w, .predicted_s = predicted_s > 0 ? predicted_s : 0};
+    while (is_ready(w) && is_full(f, l.predicted_s))
+        end_oldest(f);
+    if (!is_well(w) || door(w)->launch(f->device, launch, &l.done, &w->error) != LEY_OK)
+        return;
+    place(w, NULL);
+    take_off(f, l);
+    w->in_flight++;
+    w->launched = l.done;
+}
+
+void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size)
+{
+    dev_event *after = w->placed != NULL ? w->placed : w->launched, *done = NULL;
+    if (is_ready(w) &&
+        door(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
+        w->read = done;
+}
+
+void work_poison(work *w, const results *made, size_t bytes)
+{
+    if (is_ready(w))
+        memset(made->staging->bytes, 0xff, bytes < POISONED_STAGING ? bytes : POISONED_STAGING);
+    work_fill(w, made->buffer, 0, DEV_NO_NUMBERS, bytes);
+}
+
+ley_status work_no_number(const work *w, ley_error *error)
+{
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s: values came back that are no numbers",
+                    w->flight->device->info->name);
+}
+
+ley_status work_status(const work *w, ley_error *error)
+{
+    if (!is_well(w))
+        ley_error_copy(error, &w->error);
+    return w->error.status;
+}
+
+ley_status work_finish(work *w, ley_error *error)
+{
+    while (w->in_flight > 0) {
+        end_oldest(w->flight);
+        look_for_cancel(w);
+    }
+    wait_read(w);
+    if (w->placed != NULL)
+        door(w)->wait(w->flight->device, w->placed, NULL, teller(w));
+    w->placed = NULL;
+    w->small_bytes = 0;
+    return work_status(w, error);
+}
+
+void work_end(work *w)
+{
+    work_finish(w, NULL);
+    if (w->small != NULL)
+        door(w)->staging_destroy(w->flight->device, w->small);
+    ley_error_clear(&w->error);
+    *w = (work){.flight = NULL};
+}

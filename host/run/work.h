@@ -1,0 +1,99 @@
+/* Sequences of operations on one device. Operations of one sequence happen in their order. It keeps its
+ * first error and ignores what follows, so that a driver of fifty calls says each once and asks at
+ * the end. What is under way is bounded by the seconds that it is predicted to take, so that what
+ * computes for long can be cancelled soon, while many small launches need no host between them. */
+#ifndef LEY_WORK_H
+#define LEY_WORK_H
+
+#include "device.h"
+#include "run/room.h"
+
+#include <stdatomic.h>
+
+/* Launches under way on a device: at least two, so that it never waits for the host; more, as long
+ * as they are predicted to last half a second together. One that nobody predicts counts as a quarter.
+ * How many more grows with those that have ended and shown how right predictions are. */
+enum { FLIGHT_LEAST = 2, FLIGHT_FIRST = 16, FLIGHT_MOST = 256 };
+#define FLIGHT_MOST_S 0.5
+#define FLIGHT_UNKNOWN_S 0.25
+
+typedef struct work work;
+
+typedef struct flight_launch {
+    dev_event *done;
+    work *owner;
+    double predicted_s; /* 0: nobody knows */
+} flight_launch;
+
+/* The launches under way on a device, of all its sequences, the oldest first. It begins as {.device = ...}. */
+typedef struct flight {
+    dev *device;
+    flight_launch launches[FLIGHT_MOST]; /* a ring */
+    size_t first, count, unknown;
+    double predicted_s; /* of all that are not unknown */
+    double slower;      /* so many times as long as predicted launches have lasted lately */
+    size_t ended;       /* ever */
+} flight;
+
+typedef struct work_times {
+    dev_times kernel, transfer; /* from the first launch's start to the last one's end; of what came back */
+    double kernel_s;            /* in its own launches: less than from start to end where sequences take turns */
+} work_times;
+
+/* A sequence begins as zeros, and stays where it is while something is under way. */
+struct work {
+    flight *flight;
+    const atomic_bool *cancelled;
+    size_t in_flight, ended; /* launches */
+    dev_event *launched;     /* the latest launch, while it is in flight */
+    dev_event *placed;       /* what came behind it in the launch lane */
+    dev_event *read;         /* what is coming back */
+    size_t reads;            /* that have come back */
+    dev_staging *small;      /* small writes on their way */
+    size_t small_bytes;
+    work_times times;
+    ley_error error;
+};
+
+/* A new sequence, on the flight's device: no error, no times. LEY_CANCELLED becomes its error soon
+ * after *cancelled (may be NULL) turns true. Nothing of the one before is under way. */
+void work_begin(work *w, flight *f, const atomic_bool *cancelled);
+
+/* Bytes may be reused when it returns, which is at once when they are few. */
+void work_write(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size);
+
+/* From staging, which must stay as it is until the sequence has ended. */
+void work_send(work *w, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from, size_t size);
+
+/* Offset and bytes are multiples of 4. */
+void work_fill(work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes);
+
+/* The ranges do not overlap. */
+void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset, size_t bytes);
+
+/* Predicted to last so long; 0: nobody knows. Waits while there is too much under way. */
+void work_launch(work *w, const dev_launch *launch, double predicted_s);
+
+/* What is read is there when the sequence has ended. It travels beside other sequences' launches;
+ * the next operation of its own waits for it. */
+void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size);
+
+/* Before the first launch that makes some results: what came back last time must not pass for this
+ * time's. Where a launch or the way back is left out, not-a-numbers come back. */
+void work_poison(work *w, const results *made, size_t bytes);
+
+/* What came back is no number: LEY_ERROR_WRONG_RESULT, for the device left something out or computed
+ * it wrongly. */
+ley_status work_no_number(const work *w, ley_error *error);
+
+/* The first error so far; LEY_OK: none. */
+ley_status work_status(const work *w, ley_error *error);
+
+/* Waits for all that is under way, and starts nothing more; then the times are there. Returns the
+ * first error. Also for a sequence that never began. */
+ley_status work_finish(work *w, ley_error *error);
+
+/* Finishes it and frees what it has. */
+void work_end(work *w);
+
+#endif

@@ -1,0 +1,468 @@
+/* Sequences of operations and rooms for buffers, on a fake device: their order, their first error,
+ * cancelling, how much is under way, what is left. */
+#include "support.h"
+
+#include "clock.h"
+#include "fake_device.h"
+#include "run/room.h"
+#include "run/work.h"
+#include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORDS = 64 };
+
+/* A fake device with a program, two buffers and a flight. */
+typedef struct bench {
+    fake_plan plan;
+    dev_list list;
+    dev *device;
+    dev_program *note;
+    room room;
+    results made;
+    dev_buffer *other;
+    flight flight;
+    watch watch;
+    work work; /* of the thread that is watched */
+} bench;
+
+static bench *bench_create(fake_plan plan)
+{
+    bench *b = calloc(1, sizeof *b);
+    ley_error error = {0};
+    assert_non_null(b);
+    b->plan = plan;
+    b->plan.name = "F";
+    fake_devices_begin(&b->plan, 1);
+    assert_ok(dev_list_create(&b->list, &error));
+    assert_ok(b->list.infos[0].backend->open(&b->list.infos[0], &b->device, &error));
+    const dev_source source = {.kernel = "note", .text = "", .options = ""};
+    assert_ok(b->device->backend->build(b->device, &source, NULL, 0, &b->note, &error));
+    b->room.device = b->flight.device = b->device;
+    assert_ok(room_results(&b->room, WORDS * 4, &b->made, &error));
+    assert_ok(room_buffer(&b->room, WORDS * 4, DEV_READ_WRITE, &b->other, &error));
+    return b;
+}
+
+static void bench_destroy(bench *b)
+{
+    room_clear(&b->room);
+    b->device->backend->program_destroy(b->device, b->note);
+    assert_int_equal(b->plan.live_objects, 0);
+    b->device->backend->close(b->device);
+    dev_list_clear(&b->list);
+    fake_devices_end();
+    free(b);
+}
+
+/* words[at] = 10 words[at] + number */
+static void note(const bench *b, work *w, int at, int number, double predicted_s)
+{
+    const dev_argument arguments[] = {dev_argument_buffer(b->made.buffer), dev_argument_int(at),
+                                      dev_argument_int(number)};
+    const dev_launch launch = {
+        .program = b->note, .groups = {1, 1, 1}, .group_size = {1, 1, 1}, .argument_count = 3, .arguments = arguments};
+    work_launch(w, &launch, predicted_s);
+}
+
+static int32_t word(const bench *b, int at)
+{
+    return ((const int32_t *)b->made.staging->bytes)[at];
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+static void test_order(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.fail_copy = 0});
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    work_begin(&w, &b->flight, NULL);
+    int32_t number = 7;
+    work_fill(&w, b->made.buffer, 0, 1, WORDS * 4);
+    work_write(&w, b->made.buffer, 4, &number, sizeof number);
+    number = 9; /* the caller's again at once */
+    work_write(&w, b->made.buffer, 8, &number, sizeof number);
+    number = 0;
+    for (int i = 1; i <= 5; i++)
+        note(b, &w, 0, i, 1e-6);
+    note(b, &w, 1, 3, 1e-6);
+    work_copy(&w, b->other, 8, b->made.buffer, 0, 16);
+    work_fill(&w, b->made.buffer, 16, 5, 8);
+    work_copy(&w, b->made.buffer, 20, b->other, 8, 8);
+    work_read(&w, b->made.buffer, 0, b->made.staging, WORDS * 4);
+    note(b, &w, 0, 6, 1e-6); /* what was read is from before, whenever it travels */
+    assert_ok(work_finish(&w, &error));
+    const int right[] = {112345, 73, 9, 1, 5, 112345, 73, 1};
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(word(b, i), right[i]);
+    assert_int_equal(b->plan.waits, 1);
+    work_begin(&w, &b->flight, NULL);
+    work_read(&w, b->made.buffer, 0, b->made.staging, WORDS * 4);
+    assert_ok(work_finish(&w, &error));
+    assert_int_equal(word(b, 0), 1123456);
+    work_end(&w);
+    bench_destroy(b);
+}
+
+/* More than staging for small writes holds, and writes that are not small: all there, in order. */
+static void test_writes(void **state)
+{
+    (void)state;
+    enum { LARGE = 100000 };
+    bench *b = bench_create((fake_plan){.fail_copy = 0});
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    results large;
+    unsigned char *bytes = malloc(LARGE), *right = malloc(LARGE);
+    assert_ok(room_results(&b->room, LARGE, &large, &error));
+    for (int round = 0; round < 3; round++) {
+        work_begin(&w, &b->flight, NULL);
+        memset(right, round, LARGE);
+        work_write(&w, large.buffer, 0, right, LARGE);
+        for (size_t i = 0; i < 20; i++) { /* of 4 KB: 16 are small together */
+            memset(bytes, (int)(100 + i), 4096);
+            memset(right + i * 4000, (int)(100 + i), 4096);
+            work_write(&w, large.buffer, i * 4000, bytes, 4096);
+        }
+        work_send(&w, large.buffer, 50, large.staging, 10, 20);
+        memcpy(right + 50, (char *)large.staging->bytes + 10, 20);
+        note(b, &w, 0, 1, 1e-6);
+        work_read(&w, large.buffer, 0, large.staging, LARGE);
+        assert_ok(work_finish(&w, &error));
+        assert_memory_equal(large.staging->bytes, right, LARGE);
+    }
+    work_end(&w);
+    free(bytes);
+    free(right);
+    bench_destroy(b);
+}
+
+/* Two sequences take turns, and one ends while the other goes on; each has its own times. */
+static void test_two_sequences(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.delay_us = 1000});
+    work first = {.flight = NULL}, second = {.flight = NULL};
+    ley_error error = {0};
+    const double start_s = ley_clock_s();
+    work_begin(&first, &b->flight, NULL);
+    work_begin(&second, &b->flight, NULL);
+    for (int i = 1; i <= 4; i++) {
+        note(b, &first, 2, i, 1e-3);
+        note(b, &second, 3, i, 1e-3);
+    }
+    work_read(&first, b->made.buffer, 0, b->made.staging, WORDS * 4);
+    note(b, &second, 3, 9, 1e-3);
+    assert_ok(work_finish(&first, &error));
+    assert_true(second.in_flight >= 1 && first.in_flight == 0);
+    const work_times t = first.times;
+    assert_true(t.kernel.start_s >= start_s && t.kernel.end_s - t.kernel.start_s >= 7e-3);
+    assert_true(t.kernel_s >= 4e-3 && t.kernel_s < t.kernel.end_s - t.kernel.start_s - 2e-3);
+    assert_true(t.transfer.end_s >= t.transfer.start_s && t.transfer.start_s >= t.kernel.end_s);
+    assert_ok(work_finish(&second, &error));
+    assert_true(second.times.kernel_s >= 5e-3 && second.times.kernel.start_s >= t.kernel.start_s + 1e-3);
+    assert_true(second.times.transfer.end_s == 0);
+    work_end(&first);
+    work_end(&second);
+    bench_destroy(b);
+}
+
+/* ---- How much is under way ------------------------------------------------------------------- */
+
+/* The most launches under way at a time, of so many of this prediction. */
+static int most_in_flight(int launches, double predicted_s, int delay_us, bool is_learned)
+{
+    bench *b = bench_create((fake_plan){.delay_us = delay_us});
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    work_begin(&w, &b->flight, NULL);
+    b->flight.ended = is_learned ? 1000 : 0;
+    for (int i = 0; i < launches; i++)
+        note(b, &w, 0, 1, predicted_s);
+    assert_ok(work_status(&w, &error));
+    const int most = b->plan.most_in_flight;
+    assert_ok(work_finish(&w, &error));
+    assert_int_equal(b->plan.in_flight, 0);
+    assert_int_equal(b->plan.launches, launches);
+    work_end(&w);
+    bench_destroy(b);
+    return most;
+}
+
+static void test_bounded_by_seconds(void **state)
+{
+    (void)state;
+    assert_int_equal(most_in_flight(30, 0.125, 0, true), 4);
+    assert_int_equal(most_in_flight(30, 0.25, 0, true), 2);
+    assert_int_equal(most_in_flight(10, 10, 0, true), FLIGHT_LEAST);
+    assert_int_equal(most_in_flight(10, 0, 0, true), 2);
+    assert_int_equal(most_in_flight(10, -1, 0, true), 2);
+    assert_int_equal(most_in_flight(10, 1e-6, 0, false), 10);
+    assert_int_equal(most_in_flight(16, 1e-6, 0, false), FLIGHT_FIRST);
+    assert_int_equal(most_in_flight(36, 1e-6, 0, false), FLIGHT_FIRST + 10); /* ten have ended, and ten more may be */
+    assert_int_equal(most_in_flight(1000, 1e-6, 0, true), FLIGHT_MOST);
+    assert_int_equal(most_in_flight(1000, 1e-6, 0, false), FLIGHT_MOST);
+}
+
+/* A device on which all lasts a hundred times as long as predicted: soon less is under way. */
+static void test_wrong_predictions(void **state)
+{
+    (void)state;
+    assert_in_range(most_in_flight(60, 1e-4, 10000, false), FLIGHT_FIRST, FLIGHT_FIRST + 40);
+    bench *b = bench_create((fake_plan){.delay_us = 20000});
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    work_begin(&w, &b->flight, NULL);
+    b->flight.ended = 1000;
+    for (int i = 0; i < 3; i++)
+        note(b, &w, 0, 1, 5e-4);
+    assert_ok(work_finish(&w, &error));
+    assert_true(b->flight.slower >= 40);
+    for (int i = 0; i < 60; i++) {
+        note(b, &w, 0, 1, 5e-4);
+        assert_true(b->plan.in_flight <= 25); /* of 20 ms each */
+    }
+    assert_ok(work_finish(&w, &error));
+    b->plan.delay_us = 0; /* a while later it is quick again */
+    for (int i = 0; i < 20; i++) {
+        note(b, &w, 0, 1, 5e-4);
+        assert_ok(work_finish(&w, &error));
+    }
+    assert_true(b->flight.slower < 1);
+    work_end(&w);
+    bench_destroy(b);
+}
+
+/* A hundred small launches, and nobody waits for one of them before the end. */
+static void test_no_wait_between(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.fail_copy = 0});
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    b->flight.ended = FLIGHT_MOST;
+    work_begin(&w, &b->flight, NULL);
+    const int32_t number = 3;
+    for (int i = 0; i < 100; i++) {
+        work_write(&w, b->other, 0, &number, sizeof number);
+        work_fill(&w, b->made.buffer, 0, 0, 4);
+        work_copy(&w, b->made.buffer, 4, b->other, 0, 4);
+        note(b, &w, 1, 4, 1e-5);
+    }
+    work_read(&w, b->made.buffer, 0, b->made.staging, 8);
+    assert_int_equal(b->plan.all_waits, 0);
+    assert_int_equal(b->plan.launches, 100);
+    assert_ok(work_finish(&w, &error));
+    assert_int_equal(word(b, 1), 34);
+    work_end(&w);
+    bench_destroy(b);
+}
+
+/* ---- Errors and cancelling ------------------------------------------------------------------- */
+
+/* All kinds of operations. */
+static void do_all(bench *b, work *w)
+{
+    const int32_t number = 3;
+    work_poison(w, &b->made, WORDS * 4);
+    work_write(w, b->made.buffer, 0, &number, sizeof number);
+    note(b, w, 0, 1, 1e-6);
+    work_copy(w, b->other, 0, b->made.buffer, 0, 16);
+    note(b, w, 0, 2, 1e-6);
+    work_read(w, b->other, 0, b->made.staging, 16);
+    note(b, w, 0, 3, 1e-6);
+}
+
+/* Each of the driver's calls fails: its error is the one that is told, whatever comes behind it;
+ * nothing more is begun, and nothing is left. */
+static void test_first_error_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        fake_plan plan;
+        const char *says;
+        int launches;
+    } cases[] = {
+        {{.fail_fill = 1}, "fake_fill()", 0},
+        {{.fail_write = 1}, "fake_write()", 0},
+        {{.fail_staging = 2}, "fake_staging_create()", 0},
+        {{.fail_launch = 1}, "fake_launch()", 1},
+        {{.fail_launch = 2}, "fake_launch()", 2},
+        {{.fail_copy = 1}, "fake_copy()", 1},
+        {{.fail_read = 1}, "fake_read()", 2},
+        {{.fail_wait = 1}, "fake_wait()", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bench *b = bench_create(cases[i].plan);
+        work w = {.flight = NULL};
+        ley_error error = {0};
+        work_begin(&w, &b->flight, NULL);
+        do_all(b, &w);
+        assert_int_equal(work_status(&w, &error), LEY_ERROR_DEVICE);
+        assert_non_null(strstr(error.message, cases[i].says));
+        assert_int_equal(b->plan.launches, cases[i].launches);
+        const int fills = b->plan.fills, writes = b->plan.writes, copies = b->plan.copies, reads = b->plan.reads;
+        do_all(b, &w); /* ignored */
+        work_fill(&w, b->made.buffer, 0, 0, 4);
+        ley_error_clear(&error);
+        assert_int_equal(work_finish(&w, &error), LEY_ERROR_DEVICE);
+        assert_non_null(strstr(error.message, cases[i].says));
+        assert_int_equal(b->plan.fills + b->plan.writes + b->plan.copies + b->plan.reads,
+                         fills + writes + copies + reads);
+        assert_int_equal(b->plan.launches, cases[i].launches);
+        work_begin(&w, &b->flight, NULL); /* a new one begins without */
+        assert_int_equal(work_status(&w, NULL), LEY_OK);
+        work_end(&w);
+        ley_error_clear(&error);
+        bench_destroy(b);
+    }
+}
+
+static void test_cancel(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.fail_copy = 0});
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    atomic_bool cancelled = false;
+    work_begin(&w, &b->flight, &cancelled);
+    for (int i = 0; i < 10; i++) {
+        note(b, &w, 0, 1, 1e-6);
+        if (i == 4)
+            atomic_store(&cancelled, true);
+    }
+    assert_int_equal(b->plan.launches, 5);
+    work_fill(&w, b->made.buffer, 0, 0, 4);
+    assert_int_equal(b->plan.fills, 0);
+    assert_int_equal(work_status(&w, &error), LEY_CANCELLED);
+    assert_int_equal(work_finish(&w, NULL), LEY_CANCELLED);
+    atomic_store(&cancelled, false);
+    work_begin(&w, &b->flight, &cancelled);
+    note(b, &w, 0, 1, 1e-6);
+    atomic_store(&cancelled, true); /* with all of it under way */
+    ley_error_clear(&error);
+    assert_int_equal(work_finish(&w, &error), LEY_CANCELLED);
+    assert_int_equal(b->plan.in_flight, 0);
+    work_end(&w);
+    ley_error_clear(&error);
+    bench_destroy(b);
+}
+
+/* ---- Drivers that do not return -------------------------------------------------------------- */
+
+static void *be_left_behind(void *context)
+{
+    bench *b = context;
+    watch_this_thread(&b->watch);
+    work_begin(&b->work, &b->flight, NULL);
+    do_all(b, &b->work);
+    work_finish(&b->work, NULL);
+    return NULL;
+}
+
+/* Wherever the driver stays: the thread is given up, in that call. */
+static void test_drivers_that_hang(void **state)
+{
+    (void)state;
+    static const watch_patience patience = {.first_s = 0.05, .work_s = 0.05};
+    static const struct {
+        fake_plan plan;
+        const char *says;
+    } cases[] = {
+        {{.hang_fill = 1}, "(fill)"},     {{.hang_write = 1}, "(send)"}, {{.hang_copy = 1}, "(copy)"},
+        {{.hang_launch = 2}, "(launch)"}, {{.hang_read = 1}, "(read)"},  {{.hang_wait = 1}, "(wait)"},
+    };
+    watch_patience_replace(&patience);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bench *b = bench_create(cases[i].plan);
+        ley_error why = {0};
+        pthread_t thread;
+        watch_init(&b->watch);
+        assert_int_equal(pthread_create(&thread, NULL, be_left_behind, b), 0);
+        const double start_s = ley_clock_s();
+        while (!watch_give_up(&b->watch, false, &why) && ley_clock_s() < start_s + 20)
+            usleep(5000);
+        assert_non_null(strstr(why.message, cases[i].says));
+        fake_devices_release();
+        while (!watch_is_back(&b->watch) && ley_clock_s() < start_s + 20)
+            usleep(5000);
+        assert_true(watch_is_back(&b->watch)); /* and stays there: what it has is nobody's */
+        ley_error_clear(&why);
+        pthread_detach(thread);
+        dev_keep(b);
+        fake_devices_end();
+    }
+    watch_patience_replace(NULL);
+}
+
+/* ---- Rooms ----------------------------------------------------------------------------------- */
+
+static void test_a_room_has_a_budget(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.global_bytes = 4000, .max_allocation_bytes = 2000});
+    room *r = &b->room;
+    ley_error error = {0};
+    dev_buffer *buffer[3] = {NULL};
+    assert_int_equal(room_left(r), 3000 - 2 * WORDS * 4);
+    assert_int_equal(room_largest(r), 2000);
+    assert_int_equal(room_buffer(r, 2001, DEV_READ_ONLY, &buffer[0], &error), LEY_ERROR_NO_DEVICE);
+    assert_string_equal(error.message, "F: a buffer of 2.0 KiB is asked for, the device's largest is 2.0 KiB");
+    assert_null(buffer[0]);
+    assert_ok((ley_error_clear(&error), room_buffer(r, 2000, DEV_READ_ONLY, &buffer[0], &error)));
+    assert_int_equal(room_left(r), 1000 - 2 * WORDS * 4);
+    assert_int_equal(room_buffer(r, 1000, DEV_READ_ONLY, &buffer[1], &error), LEY_ERROR_NO_DEVICE);
+    assert_string_equal(error.message, "F: a buffer of 1000 bytes is asked for, there is room for 488 bytes");
+    assert_ok((ley_error_clear(&error), room_buffer(r, 488, DEV_READ_ONLY, &buffer[1], &error)));
+    assert_int_equal(room_left(r), 0);
+    room_free_buffer(r, &buffer[0]);
+    room_free_buffer(r, &buffer[0]); /* none: nothing */
+    assert_int_equal(room_left(r), 2000);
+    assert_ok(room_buffer(r, 1500, DEV_READ_ONLY, &buffer[2], &error));
+    bench_destroy(b); /* with all that is left */
+}
+
+static void test_rooms_that_fail(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    results made;
+    bench *b = bench_create((fake_plan){.fail_staging = 2});
+    const size_t before = b->plan.live_objects;
+    const int64_t left = room_left(&b->room);
+    assert_int_equal(room_results(&b->room, 64, &made, &error), LEY_ERROR_DEVICE);
+    assert_true(made.buffer == NULL && made.staging == NULL);
+    assert_int_equal(b->plan.live_objects, before);
+    assert_int_equal(room_left(&b->room), left);
+    ley_error_clear(&error);
+    bench_destroy(b);
+    b = bench_create((fake_plan){.fail_buffer = 3});
+    dev_buffer *buffer = b->other;
+    assert_int_equal(room_buffer(&b->room, 64, DEV_READ_ONLY, &buffer, &error), LEY_ERROR_DEVICE);
+    assert_null(buffer);
+    assert_non_null(strstr(error.message, "fake_buffer_create()"));
+    ley_error_clear(&error);
+    bench_destroy(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_writes),
+        cmocka_unit_test(test_two_sequences),
+        cmocka_unit_test(test_bounded_by_seconds),
+        cmocka_unit_test(test_wrong_predictions),
+        cmocka_unit_test(test_no_wait_between),
+        cmocka_unit_test(test_first_error_is_kept),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_drivers_that_hang),
+        cmocka_unit_test(test_a_room_has_a_budget),
+        cmocka_unit_test(test_rooms_that_fail),
+    };
+    return cmocka_run_group_tests_name("work", tests, NULL, NULL);
+}
