@@ -45,6 +45,7 @@ help:
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
+	@echo "make golden    are maps, boundaries and reports the bytes that are kept in tests/data/golden?"
 	@echo "make offline   compile every kernel for every architecture at hand, without a card"
 	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"
 	@echo "make bench     the kernels' rates on all devices"
@@ -183,6 +184,10 @@ fuzz: fuzz-deps $(fuzzers)
 	    $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus_$$f tests/corpus/$$f; done
 
+# All cases; `check` runs the quick ones. Some minutes where kernels are built for the first time.
+golden: all
+	LEYDEN_CACHE_DIR=$(abspath $(BUILD)/cache-test) python3 tests/golden.py check --all --leyden $(BUILD)/leyden
+
 # Some minutes.
 examples: all
 	python3 tests/apbs_examples.py $(BUILD)/leyden
@@ -232,4 +237,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo test check check-all sanitize asan ubsan tsan oclgrind offline fuzz examples bench bench-launches install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches install uninstall clean

@@ -85,7 +85,7 @@ fi
 
 # Seconds that programs take alone on two cores, roughly; those that are not here are short. What the last run took counts more.
 declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_cuda]=40 [test_schedule]=40 [test_cli_boundary]=30 [test_mdh]=30
-    [test_cutoff]=30 [oclgrind]=30 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15)
+    [test_cutoff]=30 [oclgrind]=30 [golden]=60 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15)
 if [ -r "$seconds_file" ]; then
     while read -r name taken_s; do expected_s[$name]=${taken_s%.*}; done <"$seconds_file"
 fi
@@ -104,19 +104,24 @@ add() {
 oclgrind='bash tests/oclgrind.sh'
 [ "$TEST_LEVEL" != quick ] || oclgrind="OCLGRIND_VARIANTS='simple local8 tiled8' OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS='halves16 vector4' $oclgrind"
 
-read_back='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3 tests/read_back.py'
+with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'
+golden="$with_python tests/golden.py"
+golden_check="$golden check --jobs 1"
+[ "$TEST_LEVEL" = quick ] || golden_check+=' --all'
 declare -A scripts=(
     [check_layers]='bash tests/check_layers.sh --self-test'
     [check_run]='bash tests/check_run.sh'
     [oclgrind]=$oclgrind
-    [read_back]=$read_back
+    [read_back]="$with_python tests/read_back.py"
+    [golden]=$golden_check
+    [check_golden]="$golden --self-test"
     [test_install]='bash tests/test_install.sh'
 )
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back test_install "
+outer=" oclgrind read_back golden check_golden test_install "
 
 for program in "$@"; do add program "$(basename "$program")" env ${preload:+LD_PRELOAD="$preload"} "$program"; done
-for name in ${TEST_SCRIPTS-check_layers check_run oclgrind read_back test_install}; do
+for name in ${TEST_SCRIPTS-check_layers check_run check_golden oclgrind read_back golden test_install}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     add script "$name" bash -c "${scripts[$name]}"
 done
