@@ -12,9 +12,9 @@
  * fail return a ley_status, fill the ley_error they are given (which may be NULL) and leave their
  * results untouched. What a *_create, *_read or *_open function hands out belongs to the caller,
  * who ends it with the matching *_destroy; these accept NULL. Texts inside a struct live as long as
- * the object they came from. The library never prints and never exits. Objects may be used from
- * several threads, one at a time each; ley_job_cancel() at any time from any thread or signal
- * handler. */
+ * the object they came from. The library never prints and never exits; who wants to know what it
+ * does asks with ley_log_set(), of leyden_status.h. Objects may be used from several threads, one at
+ * a time each; ley_job_cancel() at any time from any thread or signal handler. */
 #ifndef LEYDEN_H
 #define LEYDEN_H
 

@@ -2,6 +2,7 @@
 
 #include "cache_limit.h"
 #include "environment.h"
+#include "log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,6 +69,7 @@ static void complain(const char *path, const char *why)
     if (complaint[0] == '\0')
         snprintf(complaint, sizeof complaint, "%s: %s", path, why);
     pthread_mutex_unlock(&complaint_lock);
+    log_say(LEY_LOG_WARNING, "nothing can be kept in the cache: %s: %s", path, why);
 }
 
 const char *cache_complaint(void)
@@ -185,8 +187,10 @@ void *cache_get(const cache_key *key, size_t *size)
     if (bytes != NULL)
         cache_touch(file);
     close(file);
-    if (bytes == NULL)
+    if (bytes == NULL) {
+        log_say(LEY_LOG_NOTE, "cache: %s is damaged, or no entry: removed", path);
         unlink(path);
+    }
     return bytes;
 }
 

@@ -1,5 +1,7 @@
 #include "cache_limit.h"
 
+#include "log.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -133,8 +135,9 @@ void cache_limit_apply(const char *path, const char *kept, uint64_t limit_bytes)
         const entry *e = &list.entries[i];
         if (strcmp(e->name, kept) == 0)
             continue;
-        if (begins_as_ours(dirfd(directory), e->name))
-            unlinkat(dirfd(directory), e->name, 0);
+        if (begins_as_ours(dirfd(directory), e->name) && unlinkat(dirfd(directory), e->name, 0) == 0)
+            log_say(LEY_LOG_DETAIL, "cache: %s/%s removed, %llu bytes not used for longest: it was above its limit",
+                    path, e->name, (unsigned long long)e->bytes);
         list.bytes -= e->bytes; /* gone by whomever, or not ours to count */
     }
     closedir(directory);

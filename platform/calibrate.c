@@ -3,6 +3,7 @@
 #include "build_cache.h"
 #include "clock.h"
 #include "error.h"
+#include "log.h"
 #include "source.h"
 #include "watch.h"
 
@@ -392,11 +393,34 @@ void calibrate_leave(const dev *device)
     pthread_mutex_unlock(&turn.mutex);
 }
 
+static void log_calibration(const dev_info *info, const calibration *c, double measured_s)
+{
+    if (measured_s < 0)
+        log_say(LEY_LOG_DETAIL, "%s: rates and errors of its recipes are in the cache", info->name);
+    else
+        log_say(LEY_LOG_NOTE, "%s: rates and errors of its recipes measured in %.3f s", info->name, measured_s);
+    if (!log_wants(LEY_LOG_DETAIL))
+        return;
+    log_say(LEY_LOG_DETAIL, "%s: %.3g multiply-adds/s", info->name, c->fma_per_s);
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (c->roots_per_s[root] > 0)
+            log_say(LEY_LOG_DETAIL, "%s: root %s: %.3g/s, error %.2g", info->name, root_names[root],
+                    c->roots_per_s[root], c->root_error[root]);
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        if (c->exps_per_s[exp] > 0)
+            log_say(LEY_LOG_DETAIL, "%s: exponential %s: %.3g/s, error %.2g", info->name, exp_names[exp],
+                    c->exps_per_s[exp], c->exp_error[exp]);
+}
+
 static ley_status measure_in_turn(dev *device, bool anew, calibration *result, ley_error *error)
 {
     take_turn(device);
-    ley_status status = !anew && calibrate_cached(device->info, result) ? LEY_OK : measure(device, result, error);
+    const double start_s = ley_clock_s();
+    const bool is_cached = !anew && calibrate_cached(device->info, result);
+    ley_status status = is_cached ? LEY_OK : measure(device, result, error);
     calibrate_leave(device);
+    if (status == LEY_OK)
+        log_calibration(device->info, result, is_cached ? -1 : ley_clock_s() - start_s);
     if (status == LEY_OK) {
         device->facts = *result;
         device->is_calibrated = true;

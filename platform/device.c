@@ -2,6 +2,7 @@
 
 #include "cuda/cuda.h"
 #include "error.h"
+#include "log.h"
 #include "opencl/opencl.h"
 #include "quirks.h"
 #include "watch.h"
@@ -62,6 +63,21 @@ static void number_cards(dev_list *list)
     }
 }
 
+static void log_found(const dev_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const dev_info *d = &list->infos[i];
+        log_say(LEY_LOG_NOTE, "device %d by %s: %s, %s, driver %s, %d compute units, %s%s%s%s%s", d->index,
+                d->backend->name, d->name, d->platform, d->driver, d->compute_units,
+                ley_size((double)d->global_bytes).s, d->quirks_text[0] != '\0' ? "; quirks: " : "", d->quirks_text,
+                d->unusable[0] != '\0' ? "; cannot be used: " : "", d->unusable);
+    }
+    for (size_t i = 0; i < list->note_count; i++)
+        log_say(LEY_LOG_NOTE, "%s", list->notes[i]);
+    if (list->count == 0)
+        log_say(LEY_LOG_NOTE, "no device found");
+}
+
 ley_status dev_list_create(dev_list *list, ley_error *error)
 {
     *list = (dev_list){0};
@@ -80,6 +96,7 @@ ley_status dev_list_create(dev_list *list, ley_error *error)
         }
     }
     number_cards(list);
+    log_found(list);
     return LEY_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Status codes and error reports of leyden: the one table, for every floor. Part of the public
- * interface (leyden.h includes it); it stands here because the lowest floor needs it. */
+/* Status codes, error reports and the log of leyden: one of each, for every floor. Part of the
+ * public interface (leyden.h includes it); it stands here because the lowest floor needs it. */
 #ifndef LEYDEN_STATUS_H
 #define LEYDEN_STATUS_H
 
@@ -52,6 +52,29 @@ LEY_API const char *ley_status_name(ley_status status);
 /* Exit code of the command for a status: 0 done, 1 usage, 2 input or files, 3 no device, 4 device
  * or memory, 5 wrong results, 130 cancelled. */
 LEY_API int ley_status_exit_code(ley_status status);
+
+/* ---- Log ------------------------------------------------------------------------------------- */
+
+/* How much a message matters. */
+typedef enum ley_log_level {
+    LEY_LOG_WARNING, /* something does not work as it should; results are right all the same */
+    LEY_LOG_NOTE,    /* what was found, decided and done: devices, calibrations, builds, variants, plans */
+    LEY_LOG_DETAIL   /* and why: what was measured and predicted, what the caches held */
+} ley_log_level;
+
+/* Takes a message: one line, without a newline, that is gone when the callback returns. It is
+ * called from any thread of the library and of its callers, never from two at once, and should be
+ * quick: others wait. It must not wait for a thread that is in the library. It may call the library;
+ * what is logged meanwhile by the same thread is dropped. */
+typedef void ley_log_callback(void *context, ley_log_level level, const char *message);
+
+/* From now on, messages of the whole process that are as important as `least`, or more, go to this
+ * callback. NULL ends that; at first there is none, and the library says nothing at all. No call of
+ * a former callback is under way when this returns, unless it was called by it. */
+LEY_API void ley_log_set(ley_log_callback *callback, void *context, ley_log_level least);
+
+/* "warning", "note", "detail"; "?" for other values. */
+LEY_API const char *ley_log_level_name(ley_log_level level);
 
 #ifdef __cplusplus
 }

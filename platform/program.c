@@ -1,7 +1,9 @@
 #include "program.h"
 
 #include "build_cache.h"
+#include "clock.h"
 #include "error.h"
+#include "log.h"
 #include "source.h"
 
 #include <stdio.h>
@@ -18,6 +20,8 @@ static dev_program *take_cached(dev *device, const dev_source *source, const cac
     if (device->backend->build(device, source, binary, size, &program, NULL) != LEY_OK) {
         cache_remove(key); /* whole, but the driver will not have it */
         program = NULL;
+        log_say(LEY_LOG_NOTE, "%s: the driver does not take %s from the cache: removed there", device->info->name,
+                source->kernel);
     }
     free(binary);
     return program;
@@ -36,9 +40,14 @@ static ley_status build_and_test(dev *device, const dev_source *source, program_
                                  dev_program **program, ley_error *error)
 {
     dev_program *built = NULL;
+    const double start_s = ley_clock_s();
     ley_status status = device->backend->build(device, source, NULL, 0, &built, error);
+    const double built_s = ley_clock_s();
     if (status == LEY_OK)
         status = test(device, built, context, error);
+    if (status == LEY_OK)
+        log_say(LEY_LOG_NOTE, "%s: built %s in %.3f s, tested in %.3f s: %s", device->info->name, source->kernel,
+                built_s - start_s, ley_clock_s() - built_s, source->options);
     if (status == LEY_ERROR_WRONG_RESULT && error != NULL && strstr(error->message, "self-test") == NULL)
         ley_error_prefix(error, "self-test of %s failed", source->kernel);
     if (status != LEY_OK) {
@@ -75,7 +84,11 @@ ley_status program_get(dev *device, const char *kernel, const char *options, con
     const dev_source source = {kernel, text, options};
     const bool cacheable = !(device->info->quirks & DEV_QUIRK_NO_BINARY);
     const cache_key key = cache_key_make(device->info, "kernel", text, options);
+    const double start_s = ley_clock_s();
     dev_program *found = cacheable ? take_cached(device, &source, &key) : NULL;
+    if (found != NULL)
+        log_say(LEY_LOG_NOTE, "%s: took %s from the cache in %.3f s: %s", device->info->name, kernel,
+                ley_clock_s() - start_s, options);
     if (from_cache != NULL)
         *from_cache = found != NULL;
     if (found == NULL) {

@@ -757,6 +757,40 @@ static void test_slice(void **state)
     cli_expect(0, "\"units\": \"kT/e\"", NULL);
 }
 
+/* On standard error, each line with its seconds; results are those of a silent run. */
+static void test_verbose(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --device 0");
+    cli_expect(0, NULL, NULL);
+    assert_string_equal(r->err, "");
+    r = cli("map ion.pqr -o out/b.dx " SMALL " --device 0 -v");
+    cli_expect(0, "written: out/b.dx", "note: device 0 by opencl: ");
+    cli_expect(0, NULL, "took dcs from the cache in ");
+    cli_expect(0, NULL, ": variant ");
+    cli_expect(0, NULL, "detail: ");
+    double last_s = 0;
+    for (const char *line = r->err; *line != '\0'; line = strchr(line, '\n') + 1) {
+        double at_s;
+        assert_int_equal(sscanf(line, "leyden: [%lf s] ", &at_s), 1);
+        assert_true(at_s >= last_s && at_s <= r->seconds);
+        last_s = at_s;
+    }
+    assert_null(strstr(r->out, "note: "));
+    cli_assert_same_files("out/a.dx", "out/b.dx");
+    cli("devices --verbose");
+    cli_expect(0, NULL, "note: device 0 by opencl: ");
+    cli("map --help");
+    cli_expect(0, "  -v, --verbose ", NULL);
+    cli_empty(NULL);
+    static const cli_failing cases[] = {
+        {"map ion.pqr -o out/a.dx -v -q", 1, "map: --quiet and --verbose exclude each other"},
+        {"map ion.pqr -o out/a.dx --verbos", 1, "unknown option '--verbos' (did you mean '--verbose'?)"},
+        {"map ion.pqr -o out/a.dx --verbose=1", 1, "--verbose takes no value"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
 static void test_slice_refuses(void **state)
 {
     (void)state;
@@ -843,6 +877,7 @@ int main(void)
         TEST(test_a_cache_that_cannot_be_is_said),
         TEST(test_slice),
         TEST(test_slice_refuses),
+        TEST(test_verbose),
         TEST(test_bench),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "console.h"
 #include "interrupt.h"
+#include "progress.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -94,6 +95,8 @@ static int run(const subcommand *command, int argc, char **argv)
     int code = ley_status_exit_code(LEY_ERROR_USAGE);
     switch (options_parse(command, argc, argv, values, &arguments)) {
     case PARSE_RUN:
+        if (arguments.verbose)
+            progress_log_begin();
         code = command->run(&arguments);
         if (ley_cache_complaint() != NULL && !option_named_given(&arguments, "quiet"))
             warn("the build cache cannot be written, so that every run compiles and measures anew: %s",

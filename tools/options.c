@@ -83,7 +83,8 @@ suggestion suggest(const char *word, const char *before, const char *(*name)(con
 static const char *option_name_at(const void *context, size_t i)
 {
     const subcommand *command = context;
-    return i < command->option_count ? command->options[i].name : i == command->option_count ? "help" : NULL;
+    static const char *const others[] = {"help", "verbose", NULL};
+    return i < command->option_count ? command->options[i].name : others[i - command->option_count];
 }
 
 static const char *choice_at(const void *context, size_t i)
@@ -296,6 +297,15 @@ static parse_result parse_option(const subcommand *command, int argc, char **arg
 
     if (is_long ? strcmp(word, "--help") == 0 : strcmp(word, "-h") == 0)
         return PARSE_HELP;
+    if (is_long ? name_length == strlen("verbose") && strncmp(word, "--verbose", name_length + 2) == 0
+                : word[1] == 'v') {
+        if (attached != NULL) {
+            fail_usage(command, "--verbose takes no value");
+            return PARSE_WRONG;
+        }
+        arguments->verbose = true;
+        return PARSE_RUN;
+    }
     size_t i = is_long ? find_long(command, word + 2, name_length) : find_letter(command, word[1]);
     if (i == command->option_count) {
         char name[longest_word * 2];
@@ -339,6 +349,10 @@ static parse_result check_complete(const subcommand *command, const parsed_argum
                        command->options[i].help);
             return PARSE_WRONG;
         }
+    if (arguments->verbose && option_named_given(arguments, "quiet")) {
+        fail_usage(command, "--quiet and --verbose exclude each other");
+        return PARSE_WRONG;
+    }
     return PARSE_RUN;
 }
 
@@ -498,7 +512,10 @@ void options_print_help(const subcommand *command)
     }
     for (size_t i = 0; i < command->option_count; i++)
         print_option(&command->options[i], values);
-    int column = printf("  -h, --help");
+    int column = printf("  -v, --verbose");
+    print_wrapped("say on standard error what is found, chosen and done, and why, with the seconds since the start",
+                  column, help_column);
+    column = printf("  -h, --help");
     print_wrapped("print this and end", column, help_column);
     free(values);
 }

@@ -65,6 +65,7 @@ struct parsed_arguments {
     int rest_count;
     const void *values;
     uint64_t given; /* bit i: option i was on the command line */
+    bool verbose;   /* --verbose was, which all commands know */
 };
 
 typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;

@@ -69,6 +69,25 @@ void progress_show(void *context, const ley_progress *progress)
     draw(line, content);
 }
 
+static void log_line(void *context, ley_log_level level, const char *message)
+{
+    const double *start_s = context;
+    char line[2560];
+    const int length =
+        snprintf(line, sizeof line, "leyden: [%8.3f s] %s: %s", now_s() - *start_s, ley_log_level_name(level), message);
+    if (isatty(STDERR_FILENO)) /* what stands on the line is drawn again soon */
+        fprintf(stderr, "\r%s%*s\n", line, length < line_width() ? line_width() - length : 0, "");
+    else
+        fprintf(stderr, "%s\n", line);
+}
+
+void progress_log_begin(void)
+{
+    static double start_s;
+    start_s = now_s();
+    ley_log_set(log_line, &start_s, LEY_LOG_DETAIL);
+}
+
 void progress_clear(progress_line *line)
 {
     if (line->dirty)

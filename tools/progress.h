@@ -25,4 +25,8 @@ void progress_show(void *context, const ley_progress *progress);
 
 void progress_clear(progress_line *line);
 
+/* From now on prints on stderr what the library logs, with seconds since now. A progress line
+ * moves on below it. */
+void progress_log_begin(void);
+
 #endif

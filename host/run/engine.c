@@ -2,6 +2,7 @@
 
 #include "build_cache.h"
 #include "error.h"
+#include "log.h"
 #include "run/discovery.h"
 #include "run/selector.h"
 
@@ -48,8 +49,12 @@ static void open_device(worker *w, void *context)
     if (w->info->backend->open(w->info, &device, &w->open_error) == LEY_OK) {
         w->device = device;
         w->public_info.has_timestamps = device->has_timestamps;
-    } else
+        log_say(LEY_LOG_DETAIL, "%s: opened by %s, times by %s", w->info->name, w->info->backend->name,
+                device->has_timestamps ? "its own clock" : "the host's clock");
+    } else {
         ley_error_prefix(&w->open_error, "%s", w->info->name);
+        log_say(LEY_LOG_WARNING, "a device does not open: %s", w->open_error.message);
+    }
 }
 
 static void close_device(worker *w, void *context)
@@ -102,6 +107,7 @@ static bool worker_leave(ley_engine *engine, worker *w, bool is_over)
     ley_error_prefix(&why, "%s", w->info->name);
     ley_error_copy(&w->open_error, &why);
     ley_error_clear(&why);
+    log_say(LEY_LOG_WARNING, "a device is left behind in its driver: %s", w->open_error.message);
     calibrate_leave(w->device);
     dev_keep(w->hand);
     dev_keep(w->device);

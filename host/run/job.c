@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "core/options.h"
 #include "error.h"
+#include "log.h"
 #include "run/schedule.h"
 #include "run/verification.h"
 
@@ -360,6 +361,8 @@ static ley_status run_auto(ley_job *job, ley_error *error)
         return status;
     r->float_relative_rms = r->accuracy.relative_rms;
     job->options.sum = LEY_SUM_DOUBLE;
+    log_say(LEY_LOG_NOTE, "float sums are off by a relative RMS of %.3g, more than %.3g: all over again in double",
+            r->float_relative_rms, most_float_rms);
     start_again(job);
     return prepare_and_compute(job, error);
 }

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "core/atoms.h"
 #include "error.h"
+#include "log.h"
 #include "watch.h"
 
 #include <stdlib.h>
@@ -193,9 +194,16 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
 /* Everything in flight goes back, also the slab that failed. */
 static void give_flying_back(shift *s)
 {
-    for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS)
-        if (s->run->stage->split != STAGE_EACH_DEVICE && !slab_queue_give_back(&s->run->queue, s->flying[s->first]))
+    const char *name = s->job->engine->workers[s->device_index].info->name;
+    for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS) {
+        const slab piece = s->flying[s->first];
+        if (s->run->stage->split == STAGE_EACH_DEVICE)
+            continue;
+        log_say(LEY_LOG_NOTE, "%s: gives back %s %lld to %lld", name, s->run->stage->name, (long long)piece.first,
+                (long long)(piece.first + piece.count - 1));
+        if (!slab_queue_give_back(&s->run->queue, piece))
             slab_queue_stop(&s->run->queue);
+    }
 }
 
 static void give_all_back(shift *s)
@@ -207,6 +215,22 @@ static void give_all_back(shift *s)
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
+/* What the device computes by, and why. */
+static void log_choice(shift *s)
+{
+    static const char *const reasons[] = {[LEY_MATH_STANDARD] = "as asked for",
+                                          [LEY_MATH_NATIVE] = "the fastest, as asked for",
+                                          [LEY_MATH_AUTO] = "the fastest that is right enough"};
+    const kernel_notes *k = &s->record->kernel;
+    if (!makes_result(s) || k->variant == NULL || k->root == NULL)
+        return;
+    log_say(LEY_LOG_NOTE, "%s: variant %s (%s), root %s%s%s (%s), slabs of at most %lld, ready in %.3f s: %s",
+            s->worker->info->name, k->variant,
+            s->job->options.variant != NULL ? "as asked for" : "the default of such devices", k->root,
+            k->exp != NULL ? ", exponential " : "", k->exp != NULL ? k->exp : "", reasons[s->job->options.math],
+            (long long)s->run->stage->slab_count(*state_of(s, s->run)), s->record->report.build_s, k->specification);
+}
+
 static ley_status begin_stage(shift *s, ley_error *error)
 {
     void **state = state_of(s, s->run);
@@ -217,6 +241,8 @@ static ley_status begin_stage(shift *s, ley_error *error)
     const double start_s = ley_clock_s();
     ley_status status = s->run->stage->begin(s->job->task, &place, state, error);
     s->record->report.build_s += ley_clock_s() - start_s;
+    if (status == LEY_OK)
+        log_choice(s);
     return status;
 }
 
@@ -383,6 +409,8 @@ static void conclude(shift *s, const worker *w, ley_status status)
         ley_error_clear(failure);
     else if (status != LEY_OK && strncmp(failure->message, w->info->name, strlen(w->info->name)) != 0)
         ley_error_prefix(failure, "%s", w->info->name);
+    if (failure->status != LEY_OK)
+        log_say(LEY_LOG_WARNING, "a device leaves the job: %s", failure->message);
     join_queues(s, false);
 }
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "log.h"
 #include "parallel.h"
 #include "run/method.h"
 #include "run/reference_kernel.h"
@@ -354,6 +355,8 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
                  "sum of absolute terms, at most %.3g is right",
                  job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2],
                  worst->value, worst->right.value, a->max_error, a->tolerance);
+    log_say(LEY_LOG_WARNING, "a device leaves the job, its slabs are open again: %s",
+            job->records[device].failure.message);
     job_reopen_slabs(job, device);
 }
 

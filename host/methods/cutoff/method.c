@@ -13,6 +13,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "log.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
@@ -155,6 +156,22 @@ static void note_bins(cutoff_task *task, const device_bins *b, ley_place place, 
     task->bins = *b;
 }
 
+static void log_plan(const cutoff_task *task)
+{
+    static const char *const places[] = {"auto", "host", "devices"};
+    const ley_short_range *wish = &task->range;
+    const cutoff_plan *p = &task->plan;
+    const bool is_given =
+        wish->binning != LEY_PLACE_AUTO && wish->overflow != LEY_PLACE_AUTO && wish->transposition != LEY_PLACE_AUTO;
+    log_say(LEY_LOG_NOTE, "plan: %lld bins of %d slots by %s, overflow by %s, rows by %s%s",
+            (long long)task->problem->plan.bins, task->problem->plan.options.depth, places[p->binning],
+            places[p->overflow_sum], places[p->transposition], is_given ? ", as asked for" : "");
+    log_say(LEY_LOG_DETAIL,
+            "plan: predicted: devices' sums %.3g s, the host's of the overflow %.3g s; the host has taken %.3g s for "
+            "bins",
+            p->predicted_device_s, p->predicted_overflow_s, task->binning_s);
+}
+
 static ley_status share_out(cutoff_task *task, ley_error *error)
 {
     cutoff_problem *p = task->problem;
@@ -163,6 +180,7 @@ static ley_status share_out(cutoff_task *task, ley_error *error)
     if (job_view_cancelled(task->job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     cutoff_plan_sums(task->job, &task->range, p, task->pairs, &task->plan);
+    log_plan(task);
     if (on_devices || p->binned->overflow == 0)
         return LEY_OK;
     if (task->plan.overflow_sum == LEY_PLACE_HOST) {
@@ -172,6 +190,7 @@ static ley_status share_out(cutoff_task *task, ley_error *error)
         if (status == LEY_OK || is_asked)
             return status;
         task->plan.overflow_sum = LEY_PLACE_DEVICE; /* no memory for a second map */
+        log_say(LEY_LOG_WARNING, "plan: no memory for a second map: devices sum the overflow");
     }
     return cutoff_problem_add_extra(p, error);
 }
@@ -297,6 +316,7 @@ static ley_status submit_bins(void *state, int slot, slab piece, ley_error *erro
         pthread_mutex_unlock(&task->mutex);
         return LEY_OK;
     }
+    log_say(LEY_LOG_NOTE, "%s: the host makes the bins: %s", b->device->info->name, b->counts.declined);
     status = bin_on_host(task, error);
     if (status == LEY_OK)
         b->counts = host_bins(task->problem->binned);
