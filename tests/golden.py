@@ -29,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # nothing of ours stays in the sources
 import golden_cases
 
 HERE = os.path.dirname(os.path.abspath(__file__))
