@@ -23,7 +23,7 @@ lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
 tool_libs   = $(shell pkg-config --libs cairo jansson)
 
-# Whatever lies in the two trees; test_dialects holds it against platform/kernel_table.c.
+# Whatever lies in the two trees; test_dialects holds it against host/methods/registry.c.
 kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
 kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c platform/cuda/*.c)) \

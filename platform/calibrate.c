@@ -1,7 +1,9 @@
 #include "calibrate.h"
 
+#include "arguments.h"
 #include "build_cache.h"
 #include "clock.h"
+#include "dev_kernel.h"
 #include "error.h"
 #include "log.h"
 #include "source.h"
@@ -30,6 +32,19 @@ static const char *const exp_names[LEY_EXP_COUNT] = {
     [LEY_EXP_POLYNOMIAL] = "polynomial",
     [LEY_EXP_PTX] = "PTX ex2.approx.ftz",
 };
+
+static const char *const root_words[LEY_ROOT_COUNT] = {"standard", "reciprocal", "native", "newton", "ptx", "avx512"};
+static const char *const exp_words[LEY_EXP_COUNT] = {"standard", "native", "polynomial", "ptx"};
+
+const char *calibrate_root_word(int root)
+{
+    return root_words[root];
+}
+
+const char *calibrate_exp_word(int exp)
+{
+    return exp_words[exp];
+}
 
 const char *calibrate_exp_name(int exp)
 {
@@ -68,13 +83,83 @@ int calibrate_width(const dev_info *info)
     return 1;
 }
 
-/* A measurement in progress: one program, its input and output. */
+/* ---- The kernels ----------------------------------------------------------------------------- */
+
+typedef struct exps_spec {
+    LEY_EXPS_KEYS(KERNEL_KEY_FIELD)
+} exps_spec;
+
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
+{
+    const kernel_dialect *s = spec; /* what all begin with */
+    const size_t wanted = info->device_class == DEV_GPU ? 256 : s->width > 1 ? 1 : 32;
+    size[0] = wanted < info->max_work_group ? wanted : info->max_work_group;
+    size[1] = size[2] = 1;
+}
+
+/* Every recipe that the device can be asked for. */
+static void root_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    kernel_dialect spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = calibrate_width(info)};
+    char name[KERNEL_NAME];
+    (void)depth;
+    for (spec.root = 0; spec.root < LEY_ROOT_COUNT; spec.root++)
+        if (calibrate_root_possible(info, spec.root, spec.width)) {
+            snprintf(name, sizeof name, "roots-%s", root_words[spec.root]);
+            visit(context, name, &spec);
+        }
+}
+
+static void exp_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    exps_spec spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = calibrate_width(info), .root = LEY_ROOT_STANDARD};
+    char name[KERNEL_NAME];
+    (void)depth;
+    for (spec.exp = 0; spec.exp < LEY_EXP_COUNT; spec.exp++)
+        if (calibrate_exp_possible(info, spec.exp, spec.width)) {
+            snprintf(name, sizeof name, "exps-%s", exp_words[spec.exp]);
+            visit(context, name, &spec);
+        }
+}
+
+static void visit_only(const dev_info *info, const char *name, kernel_visit *visit, void *context)
+{
+    const kernel_dialect spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = calibrate_width(info), .root = LEY_ROOT_STANDARD};
+    visit(context, name, &spec);
+}
+
+static void multiply_add_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)depth;
+    visit_only(info, "multiply_adds", visit, context);
+}
+
+static void local_read_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)depth;
+    visit_only(info, "local_reads", visit, context);
+}
+
+/* All of them take the same arguments. */
+KERNEL_ARGUMENTS_STRUCT(rate, LEY_RATE_ARGUMENTS);
+KERNEL_DESCRIBE_ARGUMENTS(rate, LEY_RATE_ARGUMENTS)
+const kernel_kind roots_kind = {KERNEL_DESCRIPTION(roots, LEY_DIALECT_KEYS, rate), .group = group_of,
+                                .specs = root_specs};
+const kernel_kind exps_kind = {KERNEL_DESCRIPTION(exps, LEY_EXPS_KEYS, rate), .group = group_of, .specs = exp_specs};
+const kernel_kind multiply_adds_kind = {KERNEL_DESCRIPTION(multiply_adds, LEY_DIALECT_KEYS, rate), .group = group_of,
+                                        .specs = multiply_add_specs};
+const kernel_kind local_reads_kind = {KERNEL_DESCRIPTION(local_reads, LEY_DIALECT_KEYS, rate), .group = group_of,
+                                      .specs = local_read_specs};
+
+/* ---- A measurement --------------------------------------------------------------------------- */
+
+/* One in progress: one kernel, its input and output. */
 typedef struct probe {
     dev *device;
-    dev_program *program;
-    dev_buffer *in, *out;
+    dev_kernel kernel;
+    buffer_of_real in, out;
     dev_staging *staging;
-    size_t groups, group_size, chains, values; /* values: floats in a buffer */
+    size_t groups, chains, values; /* values: floats in a buffer */
     float *input;
 } probe;
 
@@ -82,9 +167,9 @@ static void probe_end(probe *p)
 {
     const dev_backend *b = p->device->backend;
     b->staging_destroy(p->device, p->staging);
-    b->buffer_destroy(p->device, p->out);
-    b->buffer_destroy(p->device, p->in);
-    b->program_destroy(p->device, p->program);
+    b->buffer_destroy(p->device, p->out.buffer);
+    b->buffer_destroy(p->device, p->in.buffer);
+    kernel_destroy(&p->kernel);
     free(p->input);
 }
 
@@ -111,55 +196,46 @@ static double exp_result(double x)
 
 typedef double (*probe_function)(double);
 
-/* Builds `kernel` with the recipe that `recipe` names ("LEY_ROOT=2"), and fills its input. */
-static ley_status probe_begin(probe *p, dev *device, const char *kernel, const char *recipe, probe_function input,
+static ley_status probe_buffers(probe *p, ley_error *error)
+{
+    const dev_backend *b = p->device->backend;
+    const size_t bytes = p->values * sizeof(float);
+    ley_status status = b->buffer_create(p->device, bytes, DEV_READ_ONLY, &p->in.buffer, error);
+    if (status == LEY_OK)
+        status = b->buffer_create(p->device, bytes, DEV_READ_WRITE, &p->out.buffer, error);
+    if (status == LEY_OK)
+        status = b->staging_create(p->device, bytes, &p->staging, error);
+    return status == LEY_OK ? b->write(p->device, p->in.buffer, 0, p->input, bytes, error) : status;
+}
+
+/* Builds a kernel with these recipes, and fills its input. */
+static ley_status probe_begin(probe *p, dev *device, const kernel_kind *kind, int root, int exp, probe_function input,
                               size_t chains, ley_error *error)
 {
     const dev_info *info = device->info;
-    const dev_backend *b = device->backend;
     const int width = calibrate_width(info);
+    const exps_spec spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = width, .root = root, .exp = exp};
+    size_t group_size[3];
     *p = (probe){.device = device, .chains = chains};
-    p->group_size = info->device_class == DEV_GPU ? 256 : width > 1 ? 1 : 32;
-    if (p->group_size > info->max_work_group)
-        p->group_size = info->max_work_group;
+    kind->group(info, &spec, group_size);
     p->groups = (size_t)info->compute_units * (info->device_class == DEV_GPU ? 32 : 16);
-    p->values = p->groups * p->group_size * chains * (size_t)width;
+    p->values = p->groups * group_size[0] * chains * (size_t)width;
     p->input = malloc(p->values * sizeof(float));
     if (p->input == NULL)
         return ley_fail_memory(error, p->values * sizeof(float), "calibration");
     for (size_t i = 0; i < p->values; i++)
         p->input[i] = (float)input((double)i / (double)p->values);
-
-    char options[256], *text = NULL;
-    snprintf(options, sizeof options, "-DLEY_SUM=%d -DLEY_WIDTH=%d -D%s", LEY_SPEC_SUM_FLOAT, width, recipe);
-    ley_status status = source_load(kernel, b->source_suffix, &text, error);
-    const dev_source source = {kernel, text, options};
-    const size_t bytes = p->values * sizeof(float);
-    if (status == LEY_OK)
-        status = b->build(device, &source, NULL, 0, &p->program, error);
-    if (status == LEY_OK)
-        status = b->buffer_create(device, bytes, DEV_READ_ONLY, &p->in, error);
-    if (status == LEY_OK)
-        status = b->buffer_create(device, bytes, DEV_READ_WRITE, &p->out, error);
-    if (status == LEY_OK)
-        status = b->staging_create(device, bytes, &p->staging, error);
-    if (status == LEY_OK)
-        status = b->write(device, p->in, 0, p->input, bytes, error);
-    free(text);
-    return status;
+    ley_status status = kernel_create(device, kind, &spec, NULL, NULL, &p->kernel, error);
+    return status == LEY_OK ? probe_buffers(p, error) : status;
 }
 
 static ley_status probe_run(probe *p, int times, double *seconds, ley_error *error)
 {
-    const dev_argument arguments[] = {dev_argument_buffer(p->in), dev_argument_int(times), dev_argument_buffer(p->out)};
-    const dev_launch launch = {.program = p->program,
-                               .groups = {p->groups, 1, 1},
-                               .group_size = {p->group_size, 1, 1},
-                               .argument_count = 3,
-                               .arguments = arguments};
+    const size_t groups[3] = {p->groups, 1, 1};
+    const rate_arguments arguments = {.kind = p->kernel.kind, .gm_in = p->in, .times = times, .gm_out = p->out};
     dev_event *event = NULL;
     dev_times when;
-    ley_status status = p->device->backend->launch(p->device, &launch, &event, error);
+    ley_status status = kernel_launch(&p->kernel, groups, &arguments, &event, error);
     if (status == LEY_OK)
         status = p->device->backend->wait(p->device, event, &when, error);
     if (status == LEY_OK)
@@ -195,7 +271,7 @@ static ley_status probe_error(probe *p, probe_function result, double *largest, 
     dev_event *event = NULL;
     ley_status status = probe_run(p, 1, &seconds, error);
     if (status == LEY_OK)
-        status = b->read(p->device, p->out, 0, p->staging, p->values * sizeof(float), NULL, &event, error);
+        status = b->read(p->device, p->out.buffer, 0, p->staging, p->values * sizeof(float), NULL, &event, error);
     if (status == LEY_OK)
         status = b->wait(p->device, event, NULL, error);
     if (status != LEY_OK)
@@ -212,9 +288,7 @@ static ley_status probe_error(probe *p, probe_function result, double *largest, 
 static ley_status measure_root(dev *device, int root, calibration *c, ley_error *error)
 {
     probe p;
-    char recipe[32];
-    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d", root);
-    ley_status status = probe_begin(&p, device, "roots", recipe, root_input, ROOT_CHAINS, error);
+    ley_status status = probe_begin(&p, device, &roots_kind, root, 0, root_input, ROOT_CHAINS, error);
     if (status == LEY_OK)
         status = probe_error(&p, root_result, &c->root_error[root], error);
     if (status == LEY_OK)
@@ -226,9 +300,7 @@ static ley_status measure_root(dev *device, int root, calibration *c, ley_error 
 static ley_status measure_exp(dev *device, int exp, calibration *c, ley_error *error)
 {
     probe p;
-    char recipe[64];
-    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d -DLEY_EXP=%d", LEY_ROOT_STANDARD, exp);
-    ley_status status = probe_begin(&p, device, "exps", recipe, exp_input, ROOT_CHAINS, error);
+    ley_status status = probe_begin(&p, device, &exps_kind, LEY_ROOT_STANDARD, exp, exp_input, ROOT_CHAINS, error);
     if (status == LEY_OK)
         status = probe_error(&p, exp_result, &c->exp_error[exp], error);
     if (status == LEY_OK)
@@ -240,9 +312,8 @@ static ley_status measure_exp(dev *device, int exp, calibration *c, ley_error *e
 static ley_status measure_fma(dev *device, calibration *c, ley_error *error)
 {
     probe p;
-    char recipe[32];
-    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d", LEY_ROOT_STANDARD);
-    ley_status status = probe_begin(&p, device, "multiply_adds", recipe, root_input, FMA_CHAINS, error);
+    ley_status status =
+        probe_begin(&p, device, &multiply_adds_kind, LEY_ROOT_STANDARD, 0, root_input, FMA_CHAINS, error);
     if (status == LEY_OK)
         status = probe_rate(&p, &c->fma_per_s, error);
     probe_end(&p);
@@ -253,12 +324,10 @@ static ley_status measure_fma(dev *device, calibration *c, ley_error *error)
 double calibrate_local_bytes(dev *device)
 {
     probe p;
-    char recipe[32];
     double reads_per_s = 0;
     if (device->info->quirks & DEV_QUIRK_INTERPRETER)
         return nothing_per_s;
-    snprintf(recipe, sizeof recipe, "LEY_ROOT=%d", LEY_ROOT_STANDARD);
-    ley_status status = probe_begin(&p, device, "local_reads", recipe, exp_input, LOCAL_CHAINS, NULL);
+    ley_status status = probe_begin(&p, device, &local_reads_kind, LEY_ROOT_STANDARD, 0, exp_input, LOCAL_CHAINS, NULL);
     if (status == LEY_OK)
         status = probe_rate(&p, &reads_per_s, NULL);
     probe_end(&p);

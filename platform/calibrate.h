@@ -4,16 +4,23 @@
 #ifndef LEY_CALIBRATE_H
 #define LEY_CALIBRATE_H
 
-#include "device.h"
+#include "kernel_kind.h"
+
+/* The kernels that measure. */
+extern const kernel_kind roots_kind, exps_kind, multiply_adds_kind, local_reads_kind;
 
 /* "rsqrt", "1/sqrt", "native_rsqrt", "Newton", "PTX rsqrt.approx.ftz", "vrsqrt14ps + Newton". */
 const char *calibrate_root_name(int root);
+
+/* The same in one word each, for files: "standard", "reciprocal", "native", "newton", "ptx", "avx512". */
+const char *calibrate_root_word(int root);
 
 /* Whether the device can be asked for this recipe in vectors of this width. */
 bool calibrate_root_possible(const dev_info *info, int root, int width);
 
 /* The same of exponentials: "exp2", "native_exp2", "polynomial", "PTX ex2.approx.ftz". */
 const char *calibrate_exp_name(int exp);
+const char *calibrate_exp_word(int exp);
 bool calibrate_exp_possible(const dev_info *info, int exp, int width);
 int calibrate_fastest_exp(const dev_info *info, const calibration *c, int width, double need);
 

@@ -75,7 +75,8 @@ typedef struct dev_staging {
 
 /* Kernel source and what it is specialised by. Each program holds one kernel, named like its file. */
 typedef struct dev_source {
-    const char *kernel;  /* "dcs" */
+    const struct kernel_kind *kind;
+    const int *spec;     /* a value for each of the kind's keys */
     const char *text;    /* flattened source */
     const char *options; /* "-DLEY_UX=4 ..." */
 } dev_source;

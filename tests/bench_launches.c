@@ -4,10 +4,9 @@
  *     bench_launches [DEVICE [LAUNCHES]]      opencl:0, cuda, ...; all when left out */
 #include "clock.h"
 #include "error.h"
+#include "methods/mdh/kernel.h"
 #include "run/engine.h"
 #include "run/work.h"
-#include "source.h"
-#include "spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ enum { ROUNDS = 9, VALUES = 64 };
 
 typedef struct row {
     dev *device;
-    dev_program *program;
+    dev_kernel kernel;
     room room;
     flight flight;
     work work;
@@ -26,18 +25,13 @@ typedef struct row {
 
 static ley_status make(row *r, ley_error *error)
 {
-    char options[128];
-    char *text = NULL;
-    snprintf(options, sizeof options, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", LEY_SPEC_SUM_FLOAT,
-             LEY_ROOT_STANDARD);
-    const dev_backend *b = r->device->backend;
-    ley_status status = source_load("sum_parts", b->source_suffix, &text, error);
-    const dev_source source = {.kernel = "sum_parts", .text = text, .options = options};
-    if (status == LEY_OK)
-        status = b->build(r->device, &source, NULL, 0, &r->program, error);
+    static kernel_kind kind; /* sum_parts, untested: what it adds up does not matter */
+    const kernel_dialect spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
+    kind = sum_parts_kind;
+    kind.test = NULL;
+    ley_status status = kernel_create(r->device, &kind, &spec, NULL, NULL, &r->kernel, error);
     if (status == LEY_OK)
         status = room_buffer(&r->room, VALUES * sizeof(float), DEV_READ_WRITE, &r->buffer, error);
-    free(text);
     return status;
 }
 
@@ -45,20 +39,16 @@ static void end(row *r)
 {
     work_end(&r->work);
     room_clear(&r->room);
-    if (r->program != NULL)
-        r->device->backend->program_destroy(r->device, r->program);
+    kernel_destroy(&r->kernel);
 }
 
-static dev_launch launch_of(const row *r, dev_argument arguments[4])
+static const size_t groups[3] = {1, 1, 1};
+
+/* No parts: nothing to add up. */
+static sum_parts_arguments arguments_of(const row *r)
 {
-    arguments[0] = arguments[3] = dev_argument_buffer(r->buffer);
-    arguments[1] = dev_argument_int(0); /* parts: nothing to add up */
-    arguments[2] = dev_argument_int(1);
-    return (dev_launch){.program = r->program,
-                        .groups = {1, 1, 1},
-                        .group_size = {VALUES, 1, 1},
-                        .argument_count = 4,
-                        .arguments = arguments};
+    return (sum_parts_arguments){
+        .kind = r->kernel.kind, .gm_parts = {r->buffer}, .part_values = 1, .gm_sums = {r->buffer}};
 }
 
 /* As rows of launches went before there were sequences. */
@@ -67,14 +57,13 @@ static ley_status launch_two_at_a_time(row *r, ley_error *error)
     enum { UNDER_WAY = 2 };
     const dev_backend *b = r->device->backend;
     dev_event *done[UNDER_WAY] = {NULL};
-    dev_argument arguments[4];
     dev_times when;
-    const dev_launch launch = launch_of(r, arguments);
+    const sum_parts_arguments arguments = arguments_of(r);
     int launched = 0, waited = 0;
     ley_status status = LEY_OK;
     while (status == LEY_OK && waited < r->launches) {
         while (status == LEY_OK && launched < r->launches && launched < waited + UNDER_WAY) {
-            status = b->launch(r->device, &launch, &done[launched % UNDER_WAY], error);
+            status = kernel_launch(&r->kernel, groups, &arguments, &done[launched % UNDER_WAY], error);
             launched += status == LEY_OK;
         }
         if (status == LEY_OK)
@@ -87,11 +76,10 @@ static ley_status launch_two_at_a_time(row *r, ley_error *error)
 
 static ley_status launch_in_sequence(row *r, ley_error *error)
 {
-    dev_argument arguments[4];
-    const dev_launch launch = launch_of(r, arguments);
+    const sum_parts_arguments arguments = arguments_of(r);
     work_begin(&r->work, &r->flight, NULL);
     for (int i = 0; i < r->launches; i++)
-        work_launch(&r->work, &launch, 1e-6);
+        work_launch(&r->work, &r->kernel, groups, &arguments, 1e-6);
     return work_finish(&r->work, error);
 }
 
@@ -121,7 +109,7 @@ static ley_status measure(row *r, double us[2], ley_error *error)
     return status;
 }
 
-static void bench(worker *w, void *launches)
+static void bench(worker *w, void *context)
 {
     row *r = calloc(1, sizeof *r);
     double us[2];
@@ -132,7 +120,7 @@ static void bench(worker *w, void *launches)
         return;
     }
     r->device = r->room.device = r->flight.device = w->device;
-    r->launches = *(const int *)launches;
+    r->launches = *(const int *)context;
     if (measure(r, us, &error) == LEY_OK)
         printf("%s, %s: %d launches, microseconds per launch: %.2f two at a time, %.2f in sequence\n", w->info->name,
                w->public_info.path, r->launches, us[0], us[1]);
@@ -147,16 +135,16 @@ int main(int argc, char **argv)
 {
     ley_engine *engine = NULL;
     ley_error error = {0};
-    int launches = argc > 2 ? atoi(argv[2]) : 1000;
+    int wanted = argc > 2 ? atoi(argv[2]) : 1000;
     const engine_task task = {.run = bench};
-    if (launches < 1 || ley_engine_create(argc > 1 ? argv[1] : "all", &engine, &error) != LEY_OK) {
-        fprintf(stderr, "%s\n", launches < 1 ? "no number of launches" : error.message);
+    if (wanted < 1 || ley_engine_create(argc > 1 ? argv[1] : "all", &engine, &error) != LEY_OK) {
+        fprintf(stderr, "%s\n", wanted < 1 ? "no number of launches" : error.message);
         return 1;
     }
     const size_t count = engine->worker_count;
     for (size_t i = 0; i < count; i++) { /* one device after the other */
         engine->worker_count = i + 1;
-        engine_run(engine, i, &task, &launches);
+        engine_run(engine, i, &task, &wanted);
     }
     engine->worker_count = count;
     ley_engine_destroy(engine);

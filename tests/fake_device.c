@@ -1,9 +1,11 @@
 #include "fake_device.h"
 
+#include "calibrate.h"
 #include "clock.h"
 #include "error.h"
-#include "methods/cutoff/tuning.h"
-#include "methods/dcs/tuning.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/dcs/kernel.h"
+#include "run/reference_kernel.h"
 #include "watch.h"
 
 #include <math.h>
@@ -43,10 +45,33 @@ struct dev_event {
 };
 
 struct dev_program {
-    char kernel[32];
+    const kernel_kind *kind;
     bool is_sum; /* not of the calibration */
+    bool is_double;
     dcs_spec spec;
     cutoff_spec cutoff;
+};
+
+/* Numbers of kernels' arguments: dcs_at_gm_atoms, ... */
+enum {
+#define AT(kind, type, name) dcs_at_##name,
+    LEY_DCS_ARGUMENTS(AT, AT)
+#undef AT
+};
+enum {
+#define AT(kind, type, name) cutoff_at_##name,
+    LEY_CUTOFF_ARGUMENTS(AT, AT)
+#undef AT
+};
+enum {
+#define AT(kind, type, name) reference_at_##name,
+    LEY_REFERENCE_ARGUMENTS(AT, AT)
+#undef AT
+};
+enum {
+#define AT(kind, type, name) rate_at_##name,
+    LEY_RATE_ARGUMENTS(AT, AT)
+#undef AT
 };
 
 static fake_plan *plan_of(dev *device)
@@ -356,28 +381,16 @@ static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_
     return LEY_OK;
 }
 
-/* The specification out of "-DLEY_UX=4 ...": the fake device's compiler. */
-static void parse_options(const char *options, dev_program *program)
-{
-    const char *found;
-#define PARSE(key, field) \
-    if ((found = strstr(options, "-D" #key "=")) != NULL) \
-        PARSED.field = atoi(found + sizeof("-D" #key "=") - 1);
-#define PARSED program->spec
-    LEY_DCS_KEYS(PARSE)
-#undef PARSED
-#define PARSED program->cutoff
-    LEY_CUTOFF_KEYS(PARSE)
-#undef PARSED
-#undef PARSE
-}
-
 static ley_status fake_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                              dev_program **program, ley_error *error)
 {
     fake_plan *plan = plan_of(device);
-    const bool is_sum = strcmp(source->kernel, "dcs") == 0 || strcmp(source->kernel, "cutoff") == 0 ||
-                        strcmp(source->kernel, "note") == 0; /* calibration shall not count */
+    const bool is_note = strcmp(source->kind->name, "note") == 0;
+    const bool is_sum =
+        source->kind == &dcs_kind || source->kind == &cutoff_kind || is_note; /* calibration shall not count */
+    const ley_status status = kernel_check_build(source, error);
+    if (status != LEY_OK)
+        return status;
     if (is_sum && fails(plan, &plan->builds, plan->fail_build)) {
         fault(error, "fake_build()");
         ley_error_take_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
@@ -388,9 +401,13 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
     if (binary != NULL && (binary_size != 4 || memcmp(binary, "fake", 4) != 0))
         return fault(error, "fake_build() from a foreign binary");
     dev_program *p = calloc(1, sizeof *p);
-    snprintf(p->kernel, sizeof p->kernel, "%s", source->kernel);
+    p->kind = source->kind;
     p->is_sum = is_sum;
-    parse_options(source->options, p);
+    p->is_double = kernel_is_double(source->kind, source->spec);
+    if (p->kind == &dcs_kind)
+        memcpy(&p->spec, source->spec, sizeof p->spec);
+    if (p->kind == &cutoff_kind)
+        memcpy(&p->cutoff, source->spec, sizeof p->cutoff);
     count_objects(plan, 1);
     *program = p;
     return LEY_OK;
@@ -431,20 +448,21 @@ static double real_at(const void *bytes, bool is_double, size_t i)
 /* The j-th atom, {x, y, z, q} relative to the lattice origin, whichever way it is packed. */
 static void unpack(const dev_launch *launch, size_t j, double atom[4])
 {
-    const unsigned char *bytes = launch->arguments[0].buffer->bytes;
+    const unsigned char *bytes = launch->arguments[dcs_at_gm_atoms].buffer->bytes;
     const dcs_spec *spec = &launch->program->spec;
     const bool is_double = spec->sum == LEY_SPEC_SUM_DOUBLE, placed = LEY_ATOMS_ARE_PLACED(spec->atoms, spec->sum);
     const int32_t *cell = (const int32_t *)(bytes + 32 * j + 16);
     for (size_t k = 0; k < 4; k++) {
         atom[k] = placed ? real_at(bytes + 32 * j, false, k) : real_at(bytes, is_double, 4 * j + k);
         if (placed && k < 3)
-            atom[k] += cell[k] * real_at(launch->arguments[4].value, is_double, k);
+            atom[k] += cell[k] * real_at(launch->arguments[dcs_at_step].value, is_double, k);
     }
 }
 
 static double sum_at(const dev_launch *launch, const double point_A[3], double r_min2_A2)
 {
-    const size_t first = (size_t)int_argument(launch, 1), count = (size_t)int_argument(launch, 2);
+    const size_t first = (size_t)int_argument(launch, dcs_at_first_atom),
+                 count = (size_t)int_argument(launch, dcs_at_n_atoms);
     double sum = 0;
     for (size_t j = first; j < first + count; j++) {
         double atom[4], r2_A2 = 0;
@@ -475,16 +493,17 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
     const bool is_double = spec->sum == LEY_SPEC_SUM_DOUBLE;
     const size_t n_x = launch->groups[0] * (size_t)tuning_dcs_tile_x(spec),
                  n_y = launch->groups[1] * (size_t)tuning_dcs_tile_y(spec), n_z = launch->groups[2];
-    const void *step = launch->arguments[4].value;
+    const void *step = launch->arguments[dcs_at_step].value;
     for (size_t at = 0; at < n_x * n_y * n_z; at++) {
         if (at % 8 == 0) /* instruments make this slow; it is alive */
             watch_enter(NULL, WATCH_WORK, "launch");
         const size_t x = at % n_x, y = at / n_x % n_y, z = at / n_x / n_y;
         const double point_A[3] = {(double)x * real_at(step, is_double, 0), (double)y * real_at(step, is_double, 1),
-                                   (double)((size_t)int_argument(launch, 3) + z) * real_at(step, is_double, 2)};
+                                   (double)((size_t)int_argument(launch, dcs_at_first_plane) + z) *
+                                       real_at(step, is_double, 2)};
         const double value = sum_at(launch, point_A, real_at(step, is_double, 3));
-        store(spec, launch->arguments[6].buffer, at, n_x * n_y * n_z, int_argument(launch, 5) != 0,
-              value * (1 + plan->wrong_by));
+        store(spec, launch->arguments[dcs_at_gm_phi].buffer, at, n_x * n_y * n_z,
+              int_argument(launch, dcs_at_accumulate) != 0, value * (1 + plan->wrong_by));
     }
 }
 
@@ -501,7 +520,7 @@ static float float_at(const dev_launch *launch, size_t argument, size_t i)
  * are not for this device. */
 static double cutoff_value(const dev_launch *launch, double r2)
 {
-    const double r = sqrt(r2), x = r / sqrt((double)float_at(launch, 10, 0));
+    const double r = sqrt(r2), x = r / sqrt((double)float_at(launch, cutoff_at_limits, 0));
     return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r
                                                                  : 1 / r;
 }
@@ -510,15 +529,16 @@ static double cutoff_value(const dev_launch *launch, double r2)
 static void add_bin(const dev_launch *launch, size_t bin, const double corner[3], const int64_t region[3], double *sum)
 {
     const int depth = launch->program->cutoff.depth;
-    const float *slot = (const float *)launch->arguments[4].buffer->bytes + 4 * bin * (size_t)depth;
-    const double unit = (double)float_at(launch, 8, 3), cutoff2 = (double)float_at(launch, 10, 0),
-                 r_min2 = (double)float_at(launch, 10, 1);
+    const float *slot = (const float *)launch->arguments[cutoff_at_gm_slots].buffer->bytes + 4 * bin * (size_t)depth;
+    const double unit = (double)float_at(launch, cutoff_at_step, 3),
+                 cutoff2 = (double)float_at(launch, cutoff_at_limits, 0),
+                 r_min2 = (double)float_at(launch, cutoff_at_limits, 1);
     for (int k = 0; k < depth; k++, slot += 4)
         for (int64_t at = 0; slot[3] != 0 && at < region[0] * region[1] * region[2]; at++) {
             const int64_t point[3] = {at % region[0], at / region[0] % region[1], at / region[0] / region[1]};
             double r2 = 0;
             for (size_t axis = 0; axis < 3; axis++)
-                r2 += pow((double)point[axis] * (double)float_at(launch, 8, axis) - corner[axis] -
+                r2 += pow((double)point[axis] * (double)float_at(launch, cutoff_at_step, axis) - corner[axis] -
                               (double)slot[axis] * unit,
                           2);
             if (r2 < cutoff2)
@@ -529,18 +549,21 @@ static void add_bin(const dev_launch *launch, size_t bin, const double corner[3]
 /* All bins of the table, with those in which they go on. */
 static void sum_region(const dev_launch *launch, const size_t group[3], const int64_t region[3], double *sum)
 {
-    int32_t(*table)[4] = (void *)launch->arguments[0].buffer->bytes,
-    (*homes)[2] = (void *)launch->arguments[2].buffer->bytes;
-    const int32_t *extra = int_argument(launch, 7) != 0 ? (const void *)launch->arguments[6].buffer->bytes : NULL;
+    int32_t(*table)[4] = (void *)launch->arguments[cutoff_at_gm_table].buffer->bytes,
+    (*homes)[2] = (void *)launch->arguments[cutoff_at_gm_homes].buffer->bytes;
+    const int32_t *extra = int_argument(launch, cutoff_at_has_extra) != 0
+                               ? (const void *)launch->arguments[cutoff_at_gm_extra].buffer->bytes
+                               : NULL;
     const size_t home[3] = {group[0], launch->groups[0] + group[1],
-                            launch->groups[0] + launch->groups[1] + (size_t)int_argument(launch, 3) + group[2]};
-    for (int32_t e = 0; e < int_argument(launch, 1); e++) {
+                            launch->groups[0] + launch->groups[1] +
+                                (size_t)int_argument(launch, cutoff_at_first_region) + group[2]};
+    for (int32_t e = 0; e < int_argument(launch, cutoff_at_n_table); e++) {
         int32_t bin = table[e][3];
         double corner[3];
         for (size_t axis = 0; axis < 3; axis++) {
             float from;
             memcpy(&from, &homes[home[axis]][1], sizeof from);
-            corner[axis] = (double)from + table[e][axis] * (double)float_at(launch, 9, axis);
+            corner[axis] = (double)from + table[e][axis] * (double)float_at(launch, cutoff_at_side, axis);
             bin += homes[home[axis]][0];
         }
         add_bin(launch, (size_t)bin, corner, region, sum);
@@ -552,7 +575,7 @@ static void sum_region(const dev_launch *launch, const size_t group[3], const in
 static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
 {
     const cutoff_spec *spec = &launch->program->cutoff;
-    float *phi = (float *)launch->arguments[14].buffer->bytes;
+    float *phi = (float *)launch->arguments[cutoff_at_gm_phi].buffer->bytes;
     int64_t region[3];
     tuning_cutoff_region(spec, region);
     const size_t n[3] = {(size_t)region[0], (size_t)region[1], (size_t)region[2]}, points = n[0] * n[1] * n[2];
@@ -587,8 +610,8 @@ static void run_note(const fake_plan *plan, const dev_launch *launch)
 /* f(f(...)) of the calibration: only its last step matters to the fake. */
 static void run_roots(const fake_plan *plan, const dev_launch *launch)
 {
-    const dev_buffer *in = launch->arguments[0].buffer;
-    float *out = (float *)launch->arguments[2].buffer->bytes;
+    const dev_buffer *in = launch->arguments[rate_at_gm_in].buffer;
+    float *out = (float *)launch->arguments[rate_at_gm_out].buffer->bytes;
     for (size_t i = 0; i < in->size / sizeof(float); i++)
         out[i] = (float)(1 + plan->wrong_root) / sqrtf(((const float *)in->bytes)[i]);
 }
@@ -596,15 +619,16 @@ static void run_roots(const fake_plan *plan, const dev_launch *launch)
 /* The judge's sums, of direct Coulomb summation. */
 static void run_reference(const fake_plan *plan, const dev_launch *launch)
 {
-    double(*atoms)[4] = (void *)launch->arguments[0].buffer->bytes,
-    (*points)[4] = (void *)launch->arguments[4].buffer->bytes;
-    double(*sums)[4] = (void *)launch->arguments[8].buffer->bytes, r_min_A;
-    memcpy(&r_min_A, launch->arguments[6].value, sizeof r_min_A);
+    double(*atoms)[4] = (void *)launch->arguments[reference_at_gm_atoms].buffer->bytes,
+    (*points)[4] = (void *)launch->arguments[reference_at_gm_points].buffer->bytes;
+    double(*sums)[4] = (void *)launch->arguments[reference_at_gm_sums].buffer->bytes, r_min_A;
+    memcpy(&r_min_A, launch->arguments[reference_at_limits].value, sizeof r_min_A);
     for (size_t i = 0; i < launch->groups[0]; i++) {
-        if (int_argument(launch, 7) == 0)
+        if (int_argument(launch, reference_at_accumulate) == 0)
             memset(sums[i], 0, sizeof sums[i]);
-        for (size_t j = (size_t)int_argument(launch, 2);
-             j < (size_t)(int_argument(launch, 2) + int_argument(launch, 3)); j++) {
+        for (size_t j = (size_t)int_argument(launch, reference_at_first_atom);
+             j < (size_t)(int_argument(launch, reference_at_first_atom) + int_argument(launch, reference_at_n_atoms));
+             j++) {
             const double x = points[i][0] - atoms[j][0], y = points[i][1] - atoms[j][1], z = points[i][2] - atoms[j][2];
             const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A) *
                                 (plan->wrong_judge > 0 && i >= (size_t)plan->wrong_judge ? 2 : 1);
@@ -619,7 +643,10 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     fake_plan *plan = plan_of(device);
     const double start_s = ley_clock_s();
     const bool is_sum = launch->program->is_sum;
+    const ley_status status = kernel_check_launch(launch->program->kind, launch->program->is_double, launch, error);
     arrive(device);
+    if (status != LEY_OK)
+        return status;
     if (is_sum && fails(plan, &plan->launches, plan->fail_launch))
         return fault(error, "fake_launch()");
     if (is_sum) {
@@ -629,11 +656,11 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
         hang(plan, ++plan->measurements, plan->hang_measurement);
     const bool skips = plan->lie == FAKE_SKIPS_LAUNCH && plan->launches == plan->lie_at;
     if (is_sum && !plan->silent && !skips)
-        (strcmp(launch->program->kernel, "dcs") == 0    ? run_dcs
-         : strcmp(launch->program->kernel, "note") == 0 ? run_note
-                                                        : run_cutoff)(plan, launch);
-    const bool is_judge = strcmp(launch->program->kernel, "reference") == 0;
-    if (strcmp(launch->program->kernel, "roots") == 0)
+        (launch->program->kind == &dcs_kind      ? run_dcs
+         : launch->program->kind == &cutoff_kind ? run_cutoff
+                                                 : run_note)(plan, launch);
+    const bool is_judge = launch->program->kind == &reference_kind;
+    if (launch->program->kind == &roots_kind)
         run_roots(plan, launch);
     if (is_judge)
         run_reference(plan, launch);
@@ -644,7 +671,8 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     plan->in_flight += is_sum;
     plan->most_in_flight = plan->in_flight > plan->most_in_flight ? plan->in_flight : plan->most_in_flight;
     if (!is_sum && !is_judge) /* calibration: time made up from the number of steps */
-        (*done)->times.end_s = start_s + int_argument(launch, 1) * 1e-6 / (plan->speed > 0 ? plan->speed : 1);
+        (*done)->times.end_s =
+            start_s + int_argument(launch, rate_at_times) * 1e-6 / (plan->speed > 0 ? plan->speed : 1);
     return LEY_OK;
 }
 

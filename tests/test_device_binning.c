@@ -87,7 +87,8 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
 {
     ley_error error = {0};
     cutoff_problem p;
-    dev_buffer *slots = NULL, *extra = NULL;
+    buffer_of_atom slots = {NULL};
+    buffer_of_int extra = {NULL};
     device_bins counts;
     problem_of(atoms, l, range, &p);
     assert_ok(device_binning_run(device, &p, &slots, &extra, &counts, &error));
@@ -103,17 +104,17 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
     assert_int_equal(counts.outside, b->outside);
     assert_int_equal(counts.neutral, b->neutral);
     assert_int_equal(counts.extra_bins, b->extra_bins);
-    assert_true((extra != NULL) == (b->overflow > 0));
-    assert_non_null(slots);
-    assert_holds(slots, 0, b->slot, bytes);
-    if (extra != NULL) {
-        assert_holds(slots, bytes, b->extra_slot, (size_t)(b->extra_bins * b->depth) * sizeof *b->slot);
+    assert_true((extra.buffer != NULL) == (b->overflow > 0));
+    assert_non_null(slots.buffer);
+    assert_holds(slots.buffer, 0, b->slot, bytes);
+    if (extra.buffer != NULL) {
+        assert_holds(slots.buffer, bytes, b->extra_slot, (size_t)(b->extra_bins * b->depth) * sizeof *b->slot);
         for (int64_t bin = 0; bin <= b->bins; bin++)
             b->extra_first[bin] += (int32_t)b->bins;
-        assert_holds(extra, 0, b->extra_first, ((size_t)b->bins + 1) * sizeof *b->extra_first);
-        device->backend->buffer_destroy(device, extra);
+        assert_holds(extra.buffer, 0, b->extra_first, ((size_t)b->bins + 1) * sizeof *b->extra_first);
+        device->backend->buffer_destroy(device, extra.buffer);
     }
-    device->backend->buffer_destroy(device, slots);
+    device->backend->buffer_destroy(device, slots.buffer);
     const int64_t overflow = b->overflow;
     cutoff_problem_clear(&p);
     return overflow;
@@ -201,13 +202,14 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
 {
     ley_error error = {0};
     cutoff_problem p;
-    dev_buffer *slots = NULL, *extra = NULL;
+    buffer_of_atom slots = {NULL};
+    buffer_of_int extra = {NULL};
     device_bins counts;
     problem_of(atoms, &lattice, range, &p);
     assert_ok(device_binning_run(device, &p, &slots, &extra, &counts, &error));
     assert_non_null(counts.declined);
     assert_string_equal(counts.declined, why);
-    assert_true(slots == NULL && extra == NULL);
+    assert_true(slots.buffer == NULL && extra.buffer == NULL);
     cutoff_problem_clear(&p);
 }
 

@@ -1,12 +1,12 @@
 /* One source of kernels, cl/, in two languages: the words of its dialects are the same ones, the
  * kernels keep to them, and each file of kernels_cuda/ is a kernel's source in CUDA C. Arguments and
- * specification keys are those of the kernel table. What compares says what is wrong in a text,
+ * specification keys are those of the kernels' kinds. What compares says what is wrong in a text,
  * empty when nothing is, so that a test can hand it sources in which something is. */
 #include "support.h"
 
 #include "embedded.h"
 #include "error.h"
-#include "kernel_table.h"
+#include "methods/registry.h"
 #include "source.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_ARGUMENTS = 16, MAX_FILES = 64 };
+enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 64 };
 
 typedef struct fault {
     char text[512];
@@ -181,12 +181,12 @@ static void blank_sections(char *text, const char *condition, const char *name)
 
 /* What follows "#ifdef LEY_PAIR" is for kernels that have that key, and what a build may define or
  * not is for those that do. In CUDA C nobody reads OpenCL's dialect. */
-static void blank_what_is_not_for(const kernel_row *row, const char *suffix, char *text)
+static void blank_what_is_not_for(const kernel_kind *kind, const char *suffix, char *text)
 {
     static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR", "LEY_EXP", "LEY_PTX"};
     for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
         bool is_key = false;
-        for (const char *const *key = row->keys; *key != NULL; key++)
+        for (const char *const *key = kind->keys; *key != NULL; key++)
             is_key = is_key || strcmp(*key, optional[i]) == 0;
         if (!is_key)
             blank_sections(text, "#ifdef", optional[i]);
@@ -204,42 +204,82 @@ static void collect_keys(const char *text, keys *k)
             add_key(k, name);
 }
 
-/* The kernel's parameters are its own in the list of arguments. */
-static void compare_parameters(const kernel_row *row, const char *suffix, const char *text, fault *found)
+/* The body of a kernel's list of arguments, which may be another list's; NULL: it has none. */
+static const char *find_list(const char *text, const char *name)
 {
-    char entry[256], upper[MAX_KEY];
-    snprintf(upper, sizeof upper, "%s", row->name);
-    for (char *c = upper; *c != '\0'; c++)
-        *c = (char)toupper((unsigned char)*c);
-    snprintf(entry, sizeof entry, " %s(LEY_PARAMETERS(LEY_%s_ARGUMENTS))\n{", row->name, upper);
-    const char *first = strstr(text, "(LEY_PARAMETERS(");
-    if (strstr(text, entry) == NULL || first == NULL || strstr(first + 1, "(LEY_PARAMETERS(") != NULL)
-        blame(found, "%s.%s: no kernel, or not one, with the parameters of %s", row->name, suffix, row->name);
+    char head[2 * MAX_KEY], other[MAX_KEY];
+    snprintf(head, sizeof head, "#define LEY_%s_ARGUMENTS(FIRST, NEXT)", name);
+    const char *body = strstr(text, head);
+    if (body == NULL)
+        return NULL;
+    body += strlen(head);
+    return sscanf(body, " LEY_%47[A-Z_](FIRST", other) == 1 && strlen(other) > strlen("_ARGUMENTS")
+               ? (other[strlen(other) - strlen("_ARGUMENTS")] = '\0', find_list(text, other))
+               : body;
 }
 
-static void compare_keys(const kernel_row *row, const char *suffix, char *text, fault *found)
+/* The kind's arguments are those of the kernel's list. */
+static void compare_arguments(const kernel_kind *kind, const char *suffix, const char *text, const char *list,
+                              fault *found)
+{
+    const char *body = find_list(text, list), *end = body;
+    size_t count = 0;
+    while (end != NULL && *end != '\0' && (*end != '\n' || end[-1] == '\\'))
+        end++;
+    for (const char *at = body; at != NULL && (at = strchr(at, '(')) != NULL && at < end; at++) {
+        char what[MAX_KEY], type[MAX_KEY], name[MAX_KEY];
+        if (sscanf(at, "(%47[A-Z], %47[a-z0-9_], %47[A-Za-z0-9_])", what, type, name) != 3)
+            continue;
+        const kernel_argument *own = count < kind->argument_count ? &kind->arguments[count] : NULL;
+        const kernel_argument_kind wanted = strcmp(what, "INT") == 0     ? KERNEL_INT
+                                            : strcmp(what, "VALUE") == 0 ? KERNEL_VALUE
+                                                                         : KERNEL_BUFFER;
+        if (own != NULL && (own->kind != wanted || strcmp(own->name, name) != 0 || strcmp(own->type, type) != 0))
+            blame(found, "%s.%s: argument %zu is %s %s, not the %s %s of its kind", kind->name, suffix, count, type,
+                  name, own->type, own->name);
+        count++;
+    }
+    if (count != kind->argument_count)
+        blame(found, "%s.%s: %zu arguments, not the %zu of its kind", kind->name, suffix, count, kind->argument_count);
+}
+
+/* The kernel's parameters are its own in the list of arguments. */
+static void compare_parameters(const kernel_kind *kind, const char *suffix, const char *text, fault *found)
+{
+    char entry[256], upper[MAX_KEY];
+    snprintf(upper, sizeof upper, "%s", kind->name);
+    for (char *c = upper; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    snprintf(entry, sizeof entry, " %s(LEY_PARAMETERS(LEY_%s_ARGUMENTS))\n{", kind->name, upper);
+    const char *first = strstr(text, "(LEY_PARAMETERS(");
+    if (strstr(text, entry) == NULL || first == NULL || strstr(first + 1, "(LEY_PARAMETERS(") != NULL)
+        blame(found, "%s.%s: no kernel, or not one, with the parameters of %s", kind->name, suffix, kind->name);
+    compare_arguments(kind, suffix, text, upper, found);
+}
+
+static void compare_keys(const kernel_kind *kind, const char *suffix, char *text, fault *found)
 {
     keys read = {.count = 0}, wanted = {.count = 0};
     blank_key_tables(text);
-    blank_what_is_not_for(row, suffix, text);
+    blank_what_is_not_for(kind, suffix, text);
     collect_keys(text, &read);
-    for (const char *const *key = row->keys; *key != NULL; key++) {
+    for (const char *const *key = kind->keys; *key != NULL; key++) {
         add_key(&wanted, *key);
         const bool is_foreign = strcmp(suffix, "cu") == 0 && strcmp(*key, "LEY_PTX") == 0; /* CUDA has it, unasked */
         if (!has_key(&read, *key) && !is_foreign)
-            blame(found, "%s.%s: %s of the table is not read", row->name, suffix, *key);
+            blame(found, "%s.%s: %s of its kind is not read", kind->name, suffix, *key);
     }
     for (size_t i = 0; i < read.count; i++)
         if (!has_key(&wanted, read.names[i]))
-            blame(found, "%s.%s: reads %s, not in the table", row->name, suffix, read.names[i]);
+            blame(found, "%s.%s: reads %s, not a key of its kind", kind->name, suffix, read.names[i]);
 }
 
-/* A kernel in one language, with `from` (NULL: nothing) replaced, against its row. */
-static void compare_kernel(const kernel_row *row, const char *suffix, const char *from, const char *to, fault *found)
+/* A kernel in one language, with `from` (NULL: nothing) replaced, against its kind. */
+static void compare_kernel(const kernel_kind *kind, const char *suffix, const char *from, const char *to, fault *found)
 {
-    char *text = changed(load_kernel(row->name, suffix), from, to);
-    compare_parameters(row, suffix, text, found);
-    compare_keys(row, suffix, text, found);
+    char *text = changed(load_kernel(kind->name, suffix), from, to);
+    compare_parameters(kind, suffix, text, found);
+    compare_keys(kind, suffix, text, found);
     free(text);
 }
 
@@ -253,20 +293,28 @@ static bool is_among(const embedded_kernel *files, const char *kernel, const cha
     return false;
 }
 
-/* Each row has its file for both languages, each file its row. */
+static const kernel_kind *find_kind(const char *name)
+{
+    for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++)
+        if (strcmp((*kind)->name, name) == 0)
+            return *kind;
+    return NULL;
+}
+
+/* Each kind has its file for both languages, each file its kind. */
 static void compare_files(const embedded_kernel *files, fault *found)
 {
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
-        if (!is_among(files, row->name, "cl"))
-            blame(found, "%s.cl is missing", row->name);
-        if (!is_among(files, row->name, "cu"))
-            blame(found, "%s.cu is missing", row->name);
+    for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
+        if (!is_among(files, (*kind)->name, "cl"))
+            blame(found, "%s.cl is missing", (*kind)->name);
+        if (!is_among(files, (*kind)->name, "cu"))
+            blame(found, "%s.cu is missing", (*kind)->name);
     }
     for (; files->file != NULL; files++) {
         char kernel[64];
         snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(files->file, "."), files->file);
-        if (kernel_table_find(kernel) == NULL)
-            blame(found, "%s is not in the table", files->file);
+        if (find_kind(kernel) == NULL)
+            blame(found, "%s has no kind", files->file);
     }
 }
 
@@ -276,17 +324,18 @@ static void test_table(void **state)
     size_t count = 0;
     fault found = {""};
     compare_files(embedded_kernels, &found);
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++, count++) {
-        assert_true(row->argument_count > 0 && row->argument_count < MAX_ARGUMENTS);
-        assert_ptr_equal(kernel_table_find(row->name), row);
-        compare_kernel(row, "cl", NULL, NULL, &found);
-        compare_kernel(row, "cu", NULL, NULL, &found);
+    for (; kernel_registry[count] != NULL; count++) {
+        const kernel_kind *kind = kernel_registry[count];
+        assert_true(kind->argument_count > 0 && kind->argument_count <= KERNEL_MOST_ARGUMENTS);
+        assert_ptr_equal(find_kind(kind->name), kind);
+        compare_kernel(kind, "cl", NULL, NULL, &found);
+        compare_kernel(kind, "cu", NULL, NULL, &found);
     }
     only(&found, "");
     assert_true(count >= 3);
 }
 
-/* A source that drifts away from the table: each way is found. */
+/* A source that drifts away from its kind: each way is found. */
 static void test_drift(void **state)
 {
     (void)state;
@@ -298,14 +347,27 @@ static void test_drift(void **state)
         {"cl", "(LEY_ROOTS_", "(LEY_RATE_", "roots.cl: no kernel, or not one, with the parameters of roots"},
         {"cl", "LEY_KERNEL roots", "LEY_KERNEL other(LEY_PARAMETERS(LEY_ROOTS_ARGUMENTS));\nLEY_KERNEL roots",
          "roots.cl: no kernel, or not one, with the parameters of roots"},
-        {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not in the table"},
-        {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not in the table"},
-        {"cl", "CHAINS 8", "CHAINS LEY_PAIR", "roots.cl: reads LEY_PAIR, not in the table"},
-        {"cu", "LEY_WIDTH != 1", "0", "roots.cu: LEY_WIDTH of the table is not read"},
-        {"cu", "#define LEY_GLOBAL_ID(", "#define LEY_NUMBER(", "roots.cu: reads LEY_GLOBAL_ID, not in the table"},
-        {"cl", "#define LEY_GLOBAL_ID(", "#define LEY_NUMBER(", "roots.cl: reads LEY_GLOBAL_ID, not in the table"},
+        {"cl", "INT, int, times", "INT, int, often",
+         "roots.cl: argument 1 is int often, not the int times of its kind"},
+        {"cu", "INT, int, times", "VALUE, int, times",
+         "roots.cu: argument 1 is int times, not the int times of its kind"},
+        {"cl", "WRITE, real, gm_out", "WRITE, int, gm_out",
+         "roots.cl: argument 2 is int gm_out, not the real gm_out of its kind"},
+        {"cu", "    NEXT(INT, int, times) \\\n    NEXT(WRITE, real, gm_out)", "    NEXT(WRITE, real, gm_out)",
+         "roots.cu: argument 1 is real gm_out, not the int times of its kind"},
+        {"cl", "NEXT(WRITE, real, gm_out)\n\n#define LEY_ROOTS",
+         "NEXT(WRITE, real, gm_out) NEXT(INT, int, n)\n\n#define LEY_ROOTS",
+         "roots.cl: 4 arguments, not the 3 of its kind"},
+        {"cl", "LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_RATE", "LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_SUM_PARTS",
+         "roots.cl: argument 0 is real gm_parts, not the real gm_in of its kind"},
+        {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not a key of its kind"},
+        {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not a key of its kind"},
+        {"cl", "CHAINS 8", "CHAINS LEY_PAIR", "roots.cl: reads LEY_PAIR, not a key of its kind"},
+        {"cu", "LEY_WIDTH != 1", "0", "roots.cu: LEY_WIDTH of its kind is not read"},
+        {"cu", "#define LEY_GLOBAL_ID(", "#define LEY_NUMBER(", "roots.cu: reads LEY_GLOBAL_ID, not a key of its kind"},
+        {"cl", "#define LEY_GLOBAL_ID(", "#define LEY_NUMBER(", "roots.cl: reads LEY_GLOBAL_ID, not a key of its kind"},
     };
-    const kernel_row *roots = kernel_table_find("roots");
+    const kernel_kind *roots = find_kind("roots");
     assert_non_null(roots);
     for (size_t i = 0; i < sizeof drifts / sizeof drifts[0]; i++) {
         fault found = {""};
@@ -314,7 +376,7 @@ static void test_drift(void **state)
     }
 }
 
-/* A file for one language alone, a file without a row. */
+/* A file for one language alone, a file without a kind. */
 static void test_files(void **state)
 {
     (void)state;
@@ -324,8 +386,8 @@ static void test_files(void **state)
         {"", NULL, ""},
         {"roots.cl", NULL, "roots.cl is missing"},
         {"roots.cu", NULL, "roots.cu is missing"},
-        {"", "squares.cl", "squares.cl is not in the table"},
-        {"", "squares.cu", "squares.cu is not in the table"},
+        {"", "squares.cl", "squares.cl has no kind"},
+        {"", "squares.cu", "squares.cu has no kind"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         embedded_kernel files[MAX_FILES + 1] = {{0, 0}};
@@ -494,13 +556,13 @@ static void check_cuda(const char *kernel, const char *from, const char *to, fau
 static void test_cuda_files(void **state)
 {
     (void)state;
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
+    for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
         fault found = {""};
         char file[64];
-        snprintf(file, sizeof file, "%s.cl", row->name);
+        snprintf(file, sizeof file, "%s.cl", (*kind)->name);
         if (!is_shared(file))
             continue;
-        check_cuda(row->name, NULL, NULL, &found);
+        check_cuda((*kind)->name, NULL, NULL, &found);
         only(&found, "");
     }
     static const struct {

@@ -1,15 +1,16 @@
 /* Planning without a card: launches of every kernel variant within the limits of every
- * architecture, and builds and launches that the kernel table refuses. What looks for faults says
- * what is wrong in a text, empty when nothing is, so that a test can hand it what is. */
+ * architecture. What looks for faults says what is wrong in a text, empty when nothing is, so that a
+ * test can hand it what is. */
 #include "support.h"
 
 #include "cuda/architectures.h"
 #include "cuda/internal.h"
 #include "error.h"
-#include "kernel_table.h"
 #include "layout/patches.h"
-#include "methods/dcs/tuning.h"
-#include "methods/mdh/tuning.h"
+#include "methods/dcs/kernel.h"
+#include "methods/mdh/kernel.h"
+#include "methods/registry.h"
+#include "run/specifications.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,18 +49,10 @@ static void blame(fault *found, const char *format, ...)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
+/* No recipe is faster than another one. */
 static calibration made_up(void)
 {
-    calibration c = {.fma_per_s = 1e13};
-    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        c.root_error[root] = 3e-7;
-        c.roots_per_s[root] = 1e11;
-    }
-    for (int exp = 0; exp < LEY_EXP_COUNT; exp++) {
-        c.exp_error[exp] = 3e-7;
-        c.exps_per_s[exp] = 1e11;
-    }
-    return c;
+    return specifications_facts(-1, -1, true);
 }
 
 /* Before Fermi a kernel's arguments lie in shared memory too: 16 bytes and at most 256. */
@@ -254,6 +247,108 @@ static void check_architecture(const cuda_architecture *a, const dev_info *info)
     check_mdh(a, info);
 }
 
+/* What any kernel asks of a work-group. */
+static void find_group_excess(const cuda_architecture *a, const dev_info *info, const kernel_kind *kind,
+                              const char *name, const void *spec, fault *found)
+{
+    size_t size[3] = {0, 0, 0};
+    kind->group(info, spec, size);
+    const size_t local = kind->local_bytes != NULL ? kind->local_bytes(info, spec) : 0;
+    if (size[0] * size[1] * size[2] < 1 || size[0] * size[1] * size[2] > a->max_threads || size[0] > a->max_block[0] ||
+        size[1] > a->max_block[1] || size[2] > a->max_block[2])
+        blame(found, "%s, %s: blocks of %zu x %zu x %zu threads", a->name, name, size[0], size[1], size[2]);
+    if (local > 0 && local + argument_bytes(a) > a->shared_bytes)
+        blame(found, "%s, %s: %zu bytes of local memory, %zu to be had", a->name, name, local + argument_bytes(a),
+              a->shared_bytes);
+    if (kernel_is_double(kind, spec) && !info->has_double)
+        blame(found, "%s, %s: double precision", a->name, name);
+}
+
+typedef struct listed {
+    const cuda_architecture *a;
+    const dev_info *info;
+    const kernel_kind *kind;
+    size_t count;
+} listed;
+
+/* Two of the kernels have more to be held against. */
+static void check_listed(void *context, const char *name, const void *spec)
+{
+    listed *l = context;
+    fault found = {""};
+    char options[KERNEL_OPTIONS];
+    l->count++;
+    kernel_options(l->kind, spec, options, sizeof options);
+    assert_true(name[0] != '\0' && strlen(name) + 1 < KERNEL_NAME && strlen(options) + 1 < sizeof options);
+    find_group_excess(l->a, l->info, l->kind, name, spec, &found);
+    if (l->kind == &dcs_kind)
+        find_excess(l->a, name, spec, LARGEST, &found);
+    if (l->kind == &mdh_kind)
+        find_mdh_excess(l->a, name, spec, 160, 160, &found);
+    none(&found);
+}
+
+/* Every specification that a kind lists for an architecture, with inline PTX or without. */
+static void test_every_kind(void **state)
+{
+    (void)state;
+    for (const cuda_architecture *a = cuda_architectures; a->name != NULL; a++)
+        for (size_t i = 0; kernel_registry[i] != NULL; i++) {
+            dev_info info;
+            cuda_architecture_describe(a, &info);
+            for (int with_ptx = 0; with_ptx < 2; with_ptx++) {
+                listed l = {a, &info, kernel_registry[i], 0};
+                kernel_specs(l.kind, &info, with_ptx ? KERNEL_MORE : KERNEL_FEW, check_listed, &l);
+                assert_true(l.count > 0 || !info.has_double);
+                info.quirks |= DEV_QUIRK_PTX;
+            }
+        }
+}
+
+static void large_group(const dev_info *info, const void *spec, size_t size[3])
+{
+    const kernel_dialect *s = spec;
+    (void)info;
+    size[0] = 16;
+    size[1] = (size_t)s->width;
+    size[2] = 1;
+}
+
+static size_t much_local(const dev_info *info, const void *spec)
+{
+    const kernel_dialect *s = spec;
+    (void)info;
+    return (size_t)s->root;
+}
+
+/* Each excess of a kernel is found. */
+static void test_kind_excess(void **state)
+{
+    (void)state;
+    kernel_kind kind = sum_parts_kind;
+    kind.group = large_group;
+    kind.local_bytes = much_local;
+    static const struct {
+        kernel_dialect spec;
+        bool has_double;
+        const char *expected;
+    } cases[] = {
+        {{LEY_SPEC_SUM_DOUBLE, 32, 16112}, true, ""},
+        {{LEY_SPEC_SUM_FLOAT, 33, 0}, true, "GT200, made up: blocks of 16 x 33 x 1 threads"},
+        {{LEY_SPEC_SUM_FLOAT, 0, 0}, true, "GT200, made up: blocks of 16 x 0 x 1 threads"},
+        {{LEY_SPEC_SUM_FLOAT, 32, 16113}, true, "GT200, made up: 16385 bytes of local memory, 16384 to be had"},
+        {{LEY_SPEC_SUM_DOUBLE, 32, 0}, false, "GT200, made up: double precision"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fault found = {""};
+        dev_info info;
+        cuda_architecture_describe(&cuda_architectures[0], &info);
+        info.has_double = cases[i].has_double;
+        find_group_excess(&cuda_architectures[0], &info, &kind, "made up", &cases[i].spec, &found);
+        only(&found, cases[i].expected);
+    }
+}
+
 static void test_every_architecture(void **state)
 {
     (void)state;
@@ -367,105 +462,13 @@ static void test_no_double(void **state)
     check_architecture(&g80, &info);
 }
 
-/* ---- Builds and launches by the table -------------------------------------------------------- */
-
-/* "-DLEY_X=1 " for each key of the row but one. */
-static void write_options(const kernel_row *row, const char *left_out, char *options, size_t size)
-{
-    size_t used = 0;
-    options[0] = '\0';
-    for (const char *const *key = row->keys; *key != NULL; key++)
-        if (*key != left_out)
-            used += (size_t)snprintf(options + used, size - used, "-D%s=1 ", *key);
-    assert_true(used < size);
-}
-
-static void test_builds_are_checked(void **state)
-{
-    (void)state;
-    char options[1024] = "", expected[256];
-    ley_error error = {0};
-    const kernel_row *found = NULL;
-    dev_source source = {"squares", "", options};
-    assert_int_equal(kernel_table_check_build(&source, &found, &error), LEY_ERROR_DEVICE);
-    assert_string_equal(error.message, "kernel squares is not in the kernel table");
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
-        source.kernel = row->name;
-        ley_error_clear(&error);
-        write_options(row, NULL, options, sizeof options);
-        assert_ok(kernel_table_check_build(&source, &found, &error));
-        assert_ptr_equal(found, row);
-        for (const char *const *key = row->keys; *key != NULL; key++) {
-            write_options(row, *key, options, sizeof options);
-            assert_int_equal(kernel_table_check_build(&source, &found, &error), LEY_ERROR_DEVICE);
-            snprintf(expected, sizeof expected, "kernel %s is built without %s", row->name, *key);
-            assert_string_equal(error.message, expected);
-        }
-    }
-    ley_error_clear(&error);
-}
-
-static dev_argument right_argument(const kernel_argument *a)
-{
-    static char somewhere;
-    static const float four[4];
-    return a->kind == KERNEL_BUFFER ? dev_argument_buffer((dev_buffer *)(void *)&somewhere)
-           : a->kind == KERNEL_INT  ? dev_argument_int(1)
-                                    : dev_argument_bytes(four, sizeof four);
-}
-
-/* What a launch in place of a right argument must not pass: a value for a buffer, a buffer for a
- * value, a value of no size that it has. */
-static void refuse_each_argument(const kernel_row *row, const dev_launch *launch, dev_argument *arguments)
-{
-    static const kernel_argument buffer = {"", KERNEL_BUFFER, ""}, number = {"", KERNEL_INT, "int"};
-    char expected[64];
-    for (size_t i = 0; i < row->argument_count; i++) {
-        const dev_argument right = arguments[i];
-        const bool is_buffer = row->arguments[i].kind == KERNEL_BUFFER;
-        ley_error error = {0};
-        arguments[i] = right_argument(is_buffer ? &number : &buffer);
-        assert_int_equal(kernel_table_check_launch(row, launch, &error), LEY_ERROR_DEVICE);
-        snprintf(expected, sizeof expected, "kernel %s: argument %zu, %s, is ", row->name, i, row->arguments[i].name);
-        assert_memory_equal(error.message, expected, strlen(expected));
-        arguments[i] = right;
-        arguments[i].size = row->arguments[i].kind == KERNEL_INT ? 8 : 0;
-        assert_int_equal(kernel_table_check_launch(row, launch, &error), is_buffer ? LEY_OK : LEY_ERROR_DEVICE);
-        arguments[i] = right;
-        ley_error_clear(&error);
-    }
-}
-
-static void test_launches_are_checked(void **state)
-{
-    (void)state;
-    for (const kernel_row *row = kernel_table; row->name != NULL; row++) {
-        dev_argument arguments[MAX_ARGUMENTS];
-        ley_error error = {0};
-        dev_launch launch = {.argument_count = row->argument_count, .arguments = arguments};
-        for (size_t i = 0; i <= row->argument_count; i++)
-            arguments[i] = right_argument(&row->arguments[i < row->argument_count ? i : 0]);
-        assert_ok(kernel_table_check_launch(row, &launch, &error));
-        refuse_each_argument(row, &launch, arguments);
-        launch.argument_count = row->argument_count + 1;
-        assert_int_equal(kernel_table_check_launch(row, &launch, &error), LEY_ERROR_DEVICE);
-        launch.argument_count = row->argument_count - 1;
-        assert_int_equal(kernel_table_check_launch(row, &launch, &error), LEY_ERROR_DEVICE);
-        assert_non_null(strstr(error.message, " arguments and was given "));
-        ley_error_clear(&error);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_architecture),
-        cmocka_unit_test(test_excess),
-        cmocka_unit_test(test_mdh_excess),
-        cmocka_unit_test(test_constant_bytes),
+        cmocka_unit_test(test_every_architecture), cmocka_unit_test(test_every_kind),
+        cmocka_unit_test(test_kind_excess),        cmocka_unit_test(test_excess),
+        cmocka_unit_test(test_mdh_excess),         cmocka_unit_test(test_constant_bytes),
         cmocka_unit_test(test_no_double),
-        cmocka_unit_test(test_builds_are_checked),
-        cmocka_unit_test(test_launches_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,12 +14,19 @@
 
 enum { WORDS = 64 };
 
+#define NOTE_ARGUMENTS(FIRST, NEXT) FIRST(WRITE, int, gm_words) NEXT(INT, int, at) NEXT(INT, int, number)
+KERNEL_ARGUMENTS_STRUCT(note, NOTE_ARGUMENTS);
+KERNEL_DESCRIBE_ARGUMENTS(note, NOTE_ARGUMENTS)
+
+/* The fake device knows it by its name. */
+static const kernel_kind note_kind = {KERNEL_DESCRIPTION(note, LEY_DIALECT_KEYS, note)};
+
 /* A fake device with a program, two buffers and a flight. */
 typedef struct bench {
     fake_plan plan;
     dev_list list;
     dev *device;
-    dev_program *note;
+    dev_kernel note;
     room room;
     results made;
     dev_buffer *other;
@@ -38,8 +45,12 @@ static bench *bench_create(fake_plan plan)
     fake_devices_begin(&b->plan, 1);
     assert_ok(dev_list_create(&b->list, &error));
     assert_ok(b->list.infos[0].backend->open(&b->list.infos[0], &b->device, &error));
-    const dev_source source = {.kernel = "note", .text = "", .options = ""};
-    assert_ok(b->device->backend->build(b->device, &source, NULL, 0, &b->note, &error));
+    static const int spec[3] = {0};
+    char options[KERNEL_OPTIONS];
+    kernel_options(&note_kind, spec, options, sizeof options);
+    const dev_source source = {.kind = &note_kind, .spec = spec, .text = "", .options = options};
+    b->note = (dev_kernel){.device = b->device, .kind = &note_kind, .group_size = {1, 1, 1}};
+    assert_ok(b->device->backend->build(b->device, &source, NULL, 0, &b->note.program, &error));
     b->room.device = b->flight.device = b->device;
     assert_ok(room_results(&b->room, WORDS * 4, &b->made, &error));
     assert_ok(room_buffer(&b->room, WORDS * 4, DEV_READ_WRITE, &b->other, &error));
@@ -49,7 +60,7 @@ static bench *bench_create(fake_plan plan)
 static void bench_destroy(bench *b)
 {
     room_clear(&b->room);
-    b->device->backend->program_destroy(b->device, b->note);
+    kernel_destroy(&b->note);
     assert_int_equal(b->plan.live_objects, 0);
     b->device->backend->close(b->device);
     dev_list_clear(&b->list);
@@ -60,11 +71,9 @@ static void bench_destroy(bench *b)
 /* words[at] = 10 words[at] + number */
 static void note(const bench *b, work *w, int at, int number, double predicted_s)
 {
-    const dev_argument arguments[] = {dev_argument_buffer(b->made.buffer), dev_argument_int(at),
-                                      dev_argument_int(number)};
-    const dev_launch launch = {
-        .program = b->note, .groups = {1, 1, 1}, .group_size = {1, 1, 1}, .argument_count = 3, .arguments = arguments};
-    work_launch(w, &launch, predicted_s);
+    static const size_t groups[3] = {1, 1, 1};
+    work_launch(w, &b->note, groups, KERNEL_ARGUMENTS(note, .gm_words = {b->made.buffer}, .at = at, .number = number),
+                predicted_s);
 }
 
 static int32_t word(const bench *b, int at)

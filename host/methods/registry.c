@@ -1,6 +1,28 @@
-/* The methods that there are: a row each. */
+#include "methods/registry.h"
+
+#include "calibrate.h"
+#include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
+#include "methods/dcs/kernel.h"
 #include "methods/dcs/method.h"
+#include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "run/reference_kernel.h"
 
 const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, NULL};
+
+const kernel_kind *const kernel_registry[] = {
+    &roots_kind,         /* what measures devices */
+    &exps_kind,          /* */
+    &multiply_adds_kind, /* */
+    &local_reads_kind,   /* */
+    &reference_kind,     /* the judge */
+    &dcs_kind,           /* methods */
+    &mdh_kind,           /* */
+    &sum_parts_kind,     /* */
+    &cutoff_kind,        /* */
+    &link_atoms_kind,    /* */
+    &fill_bins_kind,     /* */
+    NULL,
+};

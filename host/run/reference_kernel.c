@@ -1,12 +1,12 @@
 #include "run/reference_kernel.h"
 
 #include "error.h"
-#include "kernel_table.h"
-#include "program.h"
 #include "run/launches.h"
+#include "run/specifications.h"
 #include "spec.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,9 +55,9 @@ static ley_status upload_atoms(reference_kernel *k, ley_error *error)
     const bool has_more =
         t->term == LEY_TERM_MDH || t->term == LEY_PAIR_SPEC_LENNARD_JONES || t->term == LEY_PAIR_SPEC_BUCKINGHAM;
     if (status == LEY_OK)
-        status = upload(k, atoms, n * sizeof *atoms, &k->atoms, error);
+        status = upload(k, atoms, n * sizeof *atoms, &k->atoms.buffer, error);
     if (status == LEY_OK)
-        status = upload(k, more, (has_more ? n : 1) * sizeof *more, &k->more, error);
+        status = upload(k, more, (has_more ? n : 1) * sizeof *more, &k->more.buffer, error);
     free(atoms);
     free(more);
     return status;
@@ -68,7 +68,7 @@ static ley_status load(reference_kernel *k, ley_error *error)
     double cell[6][4] = {{0}};
     if (is_pair(k->terms) && !reference_cell(k->terms->range, cell))
         return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
-    ley_status status = upload(k, cell, sizeof cell, &k->cell, error);
+    ley_status status = upload(k, cell, sizeof cell, &k->cell.buffer, error);
     return status == LEY_OK ? upload_atoms(k, error) : status;
 }
 
@@ -76,7 +76,7 @@ static ley_status load(reference_kernel *k, ley_error *error)
 
 typedef struct reference_run {
     const reference_kernel *kernel;
-    dev_buffer *points;
+    buffer_of_atom points;
     launch_results sums;
     size_t n;
     int64_t batch; /* atoms in a launch */
@@ -88,28 +88,17 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     const reference_kernel *k = run->kernel;
     const reference_terms *t = k->terms;
     const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
-    const double limits[4] = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0,
-                              !is_pair(t)                       ? t->kappa_per_A
-                              : t->term == LEY_PAIR_SPEC_YUKAWA ? t->range->kappa_per_A
-                                                                : t->range->steepness,
-                              0};
-    const dev_argument arguments[] = {
-        dev_argument_buffer(k->atoms),
-        dev_argument_buffer(k->more),
-        dev_argument_int((int32_t)first),
-        dev_argument_int((int32_t)(left < run->batch ? left : run->batch)),
-        dev_argument_buffer(run->points),
-        dev_argument_buffer(k->cell),
-        dev_argument_bytes(limits, sizeof limits),
-        dev_argument_int(i > 0),
-        dev_argument_buffer(run->sums.buffer),
-    };
-    const dev_launch launch = {.program = k->program,
-                               .groups = {run->n, 1, 1},
-                               .group_size = {(size_t)k->group, 1, 1},
-                               .argument_count = sizeof arguments / sizeof arguments[0],
-                               .arguments = arguments};
-    return k->device->backend->launch(k->device, &launch, done, error);
+    const double third = !is_pair(t)                       ? t->kappa_per_A
+                         : t->term == LEY_PAIR_SPEC_YUKAWA ? t->range->kappa_per_A
+                                                           : t->range->steepness;
+    const size_t groups[3] = {run->n, 1, 1};
+    return kernel_launch(
+        &k->kernel, groups,
+        KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
+                         .n_atoms = (int32_t)(left < run->batch ? left : run->batch), .gm_points = run->points,
+                         .gm_cell = k->cell, .limits = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0, third, 0},
+                         .accumulate = i > 0, .gm_sums = {run->sums.buffer}),
+        done, error);
 }
 
 static ley_status upload_points(reference_run *run, const double (*point_A)[3], ley_error *error)
@@ -121,9 +110,9 @@ static ley_status upload_points(reference_run *run, const double (*point_A)[3], 
     for (size_t i = 0; i < run->n; i++)
         memcpy(points[i], point_A[i], sizeof point_A[i]);
     ley_status status =
-        device->backend->buffer_create(device, run->n * sizeof *points, DEV_READ_ONLY, &run->points, error);
+        device->backend->buffer_create(device, run->n * sizeof *points, DEV_READ_ONLY, &run->points.buffer, error);
     if (status == LEY_OK)
-        status = device->backend->write(device, run->points, 0, points, run->n * sizeof *points, error);
+        status = device->backend->write(device, run->points.buffer, 0, points, run->n * sizeof *points, error);
     free(points);
     return status;
 }
@@ -163,7 +152,7 @@ ley_status reference_kernel_run(const reference_kernel *k, size_t n, const doubl
         status = upload_points(&run, point_A + first, error);
         if (status == LEY_OK)
             status = launch_all(&run, cancelled, sums + first, error);
-        k->device->backend->buffer_destroy(k->device, run.points);
+        k->device->backend->buffer_destroy(k->device, run.points.buffer);
         launch_results_destroy(&run.sums);
     }
     return status;
@@ -172,7 +161,7 @@ ley_status reference_kernel_run(const reference_kernel *k, size_t n, const doubl
 /* ---- Built and tested ------------------------------------------------------------------------ */
 
 /* A few of the job's own atoms and points among them, on the device and on the host. */
-static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
 {
     enum { ATOMS = 300, POINTS = 5 };
     const reference_kernel *k = context;
@@ -187,7 +176,7 @@ static ley_status test_program(dev *device, dev_program *program, void *context,
         return status;
     reference_terms terms = *k->terms;
     terms.atoms = atoms;
-    reference_kernel trial = {.device = device, .terms = &terms, .group = k->group, .program = program};
+    reference_kernel trial = {.device = built->device, .terms = &terms, .kernel = *built};
     for (size_t i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[i][axis] =
@@ -200,35 +189,80 @@ static ley_status test_program(dev *device, dev_program *program, void *context,
         if (!reference_agrees(&sums[i], &right))
             status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
                               "%s: a double-precision sum of %zu atoms is %.17g, the host's is %.17g",
-                              device->info->name, n, sums[i].value, right.value);
+                              built->device->info->name, n, sums[i].value, right.value);
     }
-    trial.program = NULL; /* the caller's */
+    trial.kernel.program = NULL; /* the caller's */
     reference_kernel_destroy(&trial);
     ley_atoms_destroy(atoms);
     return status;
 }
 
-int reference_kernel_options(const dev_info *info, int term, char *options, size_t size)
+/* As LEY_REFERENCE_KEYS. */
+typedef struct reference_spec {
+    LEY_REFERENCE_KEYS(KERNEL_KEY_FIELD)
+} reference_spec;
+
+static reference_spec spec_of(const dev_info *info, int term)
 {
-    const int group = info->device_class == DEV_CPU || info->max_work_group < GPU_GROUP ? 1 : GPU_GROUP;
-    const int values[] = {LEY_SPEC_SUM_DOUBLE, 1, LEY_ROOT_STANDARD, group, term};
-    kernel_table_options("reference", values, options, size);
-    return group;
+    const bool alone = info->device_class == DEV_CPU || info->max_work_group < GPU_GROUP;
+    return (reference_spec){
+        .sum = LEY_SPEC_SUM_DOUBLE, .width = 1, .root = LEY_ROOT_STANDARD, .wg = alone ? 1 : GPU_GROUP, .term = term};
 }
+
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
+{
+    const reference_spec *s = spec;
+    (void)info;
+    size[0] = (size_t)s->wg;
+    size[1] = size[2] = 1;
+}
+
+/* Four sums of each work-item. */
+static size_t local_bytes_of(const dev_info *info, const void *spec)
+{
+    const reference_spec *s = spec;
+    (void)info;
+    return 4 * sizeof(double) * (size_t)s->wg;
+}
+
+/* Every term. */
+static void all_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)depth;
+    for (int term = LEY_PAIR_SPEC_COULOMB; info->has_double && term <= LEY_TERM_MDH; term++) {
+        const reference_spec spec = spec_of(info, term);
+        const bool is_method = term >= LEY_TERM_DCS;
+        char name[KERNEL_NAME];
+        if (!is_method && term >= LEY_PAIR_SPEC_EXPRESSION) /* of users, or for counting */
+            continue;
+        snprintf(name, sizeof name, "reference-%s",
+                 !is_method             ? specifications_pair(term)
+                 : term == LEY_TERM_DCS ? "dcs"
+                                        : "mdh");
+        visit(context, name, &spec);
+    }
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(reference, LEY_REFERENCE_ARGUMENTS)
+const kernel_kind reference_kind = {
+    KERNEL_DESCRIPTION(reference, LEY_REFERENCE_KEYS, reference),
+    .group = group_of,
+    .local_bytes = local_bytes_of,
+    .test = test_built,
+    .specs = all_specs,
+};
 
 ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *k, ley_error *error)
 {
     const dev_info *info = device->info;
-    char options[256];
-    *k = (reference_kernel){.device = device,
-                            .terms = terms,
-                            .group = reference_kernel_options(info, terms->term, options, sizeof options)};
+    const reference_spec spec = spec_of(info, terms->term);
+    *k = (reference_kernel){.device = device, .terms = terms};
     if (terms->term == LEY_PAIR_SPEC_EXPRESSION)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge",
                         info->name);
     if (!info->has_double)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: no double precision", info->name);
-    ley_status status = program_get(device, "reference", options, NULL, test_program, k, &k->program, NULL, error);
+    ley_status status = kernel_create(device, &reference_kind, &spec, NULL, k, &k->kernel, error);
     if (status == LEY_OK)
         status = load(k, error);
     if (status != LEY_OK)
@@ -239,11 +273,10 @@ ley_status reference_kernel_create(dev *device, const reference_terms *terms, re
 void reference_kernel_destroy(reference_kernel *k)
 {
     const dev_backend *b = k->device->backend;
-    dev_buffer *const buffers[] = {k->atoms, k->more, k->cell};
+    dev_buffer *const buffers[] = {k->atoms.buffer, k->more.buffer, k->cell.buffer};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (buffers[i] != NULL)
             b->buffer_destroy(k->device, buffers[i]);
-    if (k->program != NULL)
-        b->program_destroy(k->device, k->program);
+    kernel_destroy(&k->kernel);
     *k = (reference_kernel){.device = k->device};
 }

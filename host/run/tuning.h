@@ -5,7 +5,7 @@
 #define LEY_TUNING_H
 
 #include "calibrate.h"
-#include "device.h"
+#include "kernel_kind.h"
 #include "spec.h"
 
 /* What a user may ask of the arithmetic; the values are those of ley_math in leyden.h. */

@@ -175,13 +175,13 @@ void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size
         place(w, done);
 }
 
-void work_launch(work *w, const dev_launch *launch, double predicted_s)
+void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments, double predicted_s)
 {
     flight *f = w->flight;
     flight_launch l = {.owner = w, .predicted_s = predicted_s > 0 ? predicted_s : 0};
     while (is_ready(w) && is_full(f, l.predicted_s))
         end_oldest(f);
-    if (!is_well(w) || door(w)->launch(f->device, launch, &l.done, &w->error) != LEY_OK)
+    if (!is_well(w) || kernel_launch(kernel, groups, arguments, &l.done, &w->error) != LEY_OK)
         return;
     place(w, NULL);
     take_off(f, l);

@@ -5,7 +5,7 @@
 #ifndef LEY_WORK_H
 #define LEY_WORK_H
 
-#include "device.h"
+#include "dev_kernel.h"
 #include "run/room.h"
 
 #include <stdatomic.h>
@@ -71,8 +71,8 @@ void work_fill(work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, siz
 /* The ranges do not overlap. */
 void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset, size_t bytes);
 
-/* Predicted to last so long; 0: nobody knows. Waits while there is too much under way. */
-void work_launch(work *w, const dev_launch *launch, double predicted_s);
+/* As kernel_launch(), predicted to last so long; 0: nobody knows. Waits while there is too much under way. */
+void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments, double predicted_s);
 
 /* What is read is there when the sequence has ended. It travels beside other sequences' launches;
  * the next operation of its own waits for it. */

@@ -2,7 +2,7 @@
 #include "cuda.h"
 
 #include "../clock.h"
-#include "../kernel_table.h"
+#include "../kernel_kind.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -296,13 +296,10 @@ static ley_status read_between(cuda_dev *d, dev_buffer *buffer, size_t offset, d
 
 static ley_status launch_between(cuda_dev *d, const dev_launch *launch, dev_event *event, ley_error *error)
 {
-    enum { MAX_ARGUMENTS = 16 };
     const cuda_driver *api = d->api;
     const CUstream lane = d->streams[LANE_LAUNCH];
     const dev_program *p = launch->program;
-    void *arguments[MAX_ARGUMENTS];
-    if (launch->argument_count > MAX_ARGUMENTS)
-        return ley_fail(error, LEY_ERROR_DEVICE, "a kernel with %zu arguments", launch->argument_count);
+    void *arguments[KERNEL_MOST_ARGUMENTS];
     for (size_t i = 0; i < launch->argument_count; i++) {
         const dev_argument *a = &launch->arguments[i];
         arguments[i] = a->buffer != NULL ? (void *)&a->buffer->pointer : (void *)(uintptr_t)a->value;
@@ -394,7 +391,7 @@ static ley_status cuda_launch(dev *device, const dev_launch *launch, dev_event *
     dev_event *event;
     ley_status status = set_out(d, true, &event, error);
     if (status == LEY_OK)
-        status = kernel_table_check_launch(launch->program->row, launch, error);
+        status = kernel_check_launch(launch->program->kind, launch->program->is_double, launch, error);
     if (status == LEY_OK)
         status = launch_between(d, launch, event, error);
     return hand_out(d, event, status, done);

@@ -20,7 +20,8 @@ typedef struct cuda_dev {
 } cuda_dev;
 
 struct dev_program {
-    const struct kernel_row *row;
+    const struct kernel_kind *kind;
+    bool is_double; /* its scalars */
     CUmodule module;
     CUfunction function;
     CUdeviceptr constant; /* cm_first, for kernels that read their first buffer from constant memory; else 0 */

@@ -1,5 +1,5 @@
 /* Programs: CUDA C through NVRTC for the card's own architecture, or an image that was kept. */
-#include "../kernel_table.h"
+#include "../kernel_kind.h"
 #include "internal.h"
 #include "spec.h"
 
@@ -82,7 +82,7 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
     const char *words[MAX_OPTIONS] = {t.option};
     ley_status status = options != NULL ? choose_target(nvrtc, info, &t, error)
                                         : ley_fail_memory(error, strlen(source->options), "options");
-    snprintf(name, sizeof name, "%s.cu", source->kernel);
+    snprintf(name, sizeof name, "%s.cu", source->kind->name);
     nvrtcResult code = 0;
     if (status == LEY_OK && (code = nvrtc->create(&program, source->text, name, 0, NULL, NULL)) != 0)
         status = ley_fail(error, LEY_ERROR_DEVICE, "nvrtcCreateProgram of %s: error %d at program.c:%d", name, code,
@@ -115,7 +115,7 @@ static ley_status load(cuda_dev *d, const dev_source *source, dev_program *p, le
 {
     const cuda_driver *api = d->api;
     CUDA_TRY(api, error, api->module_load(&p->module, p->image, 0, NULL, NULL));
-    CUDA_TRY(api, error, api->module_function(&p->function, p->module, source->kernel));
+    CUDA_TRY(api, error, api->module_function(&p->function, p->module, source->kind->name));
     if (reads_constant(source))
         CUDA_TRY(api, error, api->module_global(&p->constant, &p->constant_bytes, p->module, "cm_first"));
     return LEY_OK;
@@ -128,7 +128,9 @@ ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary,
     dev_program *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "a program");
-    ley_status status = kernel_table_check_build(source, &p->row, error);
+    p->kind = source->kind;
+    p->is_double = kernel_is_double(source->kind, source->spec);
+    ley_status status = kernel_check_build(source, error);
     if (status == LEY_OK && binary != NULL) {
         p->image_size = binary_size;
         p->image = calloc(binary_size + 1, 1); /* PTX ends with a NUL, whatever the file said */

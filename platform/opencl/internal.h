@@ -25,7 +25,8 @@ struct dev_event {
 };
 
 struct dev_program {
-    const struct kernel_row *row;
+    const struct kernel_kind *kind;
+    bool is_double; /* its scalars */
     cl_program program;
     cl_kernel kernel;
 };

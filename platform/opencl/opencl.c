@@ -2,7 +2,7 @@
 #include "opencl.h"
 
 #include "../clock.h"
-#include "../kernel_table.h"
+#include "../kernel_kind.h"
 #include "internal.h"
 
 #include <math.h>
@@ -305,7 +305,7 @@ static ley_status set_arguments(cl_kernel kernel, const dev_launch *launch, ley_
 static ley_status cl_launch(dev *device, const dev_launch *launch, dev_event **done, ley_error *error)
 {
     cl_dev *d = cl_of(device);
-    ley_status status = kernel_table_check_launch(launch->program->row, launch, error);
+    ley_status status = kernel_check_launch(launch->program->kind, launch->program->is_double, launch, error);
     if (status == LEY_OK)
         status = set_arguments(launch->program->kernel, launch, error);
     if (status != LEY_OK)

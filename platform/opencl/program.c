@@ -1,5 +1,5 @@
 /* Programs: from source, from a binary, and back. */
-#include "../kernel_table.h"
+#include "../kernel_kind.h"
 #include "internal.h"
 
 #include <stdio.h>
@@ -25,13 +25,13 @@ static ley_status build_program(cl_dev *d, const dev_source *source, cl_program 
     char options[2048];
     int length = snprintf(options, sizeof options, CL_COMMON_OPTIONS " %s", source->options);
     if (length < 0 || (size_t)length >= sizeof options)
-        return ley_fail(error, LEY_ERROR_DEVICE, "build options of %s are too long", source->kernel);
+        return ley_fail(error, LEY_ERROR_DEVICE, "build options of %s are too long", source->kind->name);
     cl_int code = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
     if (code == CL_SUCCESS)
         return LEY_OK;
     char *log = build_log(program, d->id);
     ley_status status = ley_fail(error, LEY_ERROR_DEVICE, "clBuildProgram of %s (%s): %s (%d) at program.c:%d",
-                                 source->kernel, options, cl_error_name(code), (int)code, __LINE__);
+                                 source->kind->name, options, cl_error_name(code), (int)code, __LINE__);
     ley_error_take_log(error, log);
     return status;
 }
@@ -41,7 +41,7 @@ static ley_status create_kernel(cl_dev *d, const dev_source *source, dev_program
     cl_int code;
     ley_status status = build_program(d, source, program->program, error);
     if (status == LEY_OK)
-        status = CL_MADE(error, code, program->kernel, clCreateKernel(program->program, source->kernel, &code));
+        status = CL_MADE(error, code, program->kernel, clCreateKernel(program->program, source->kind->name, &code));
     return status;
 }
 
@@ -53,7 +53,9 @@ ley_status cl_build(dev *device, const dev_source *source, const void *binary, s
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "a program");
     cl_int code, binary_code = CL_SUCCESS;
-    ley_status status = kernel_table_check_build(source, &p->row, error);
+    p->kind = source->kind;
+    p->is_double = kernel_is_double(source->kind, source->spec);
+    ley_status status = kernel_check_build(source, error);
     if (status == LEY_OK && binary != NULL)
         status = CL_MADE(error, code, p->program,
                          clCreateProgramWithBinary(d->context, 1, &d->id, &binary_size, (const unsigned char **)&binary,

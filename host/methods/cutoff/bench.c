@@ -291,7 +291,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
         status = count_pairs(w, o, variant, p, LEY_PAIR_SPEC_TESTED, &tested, error);
     if (status == LEY_OK) {
         set_shares(&kernel.choice.spec, limits, tested, &r->row);
-        tuning_cutoff_options(&kernel.choice.spec, r->specification, sizeof r->specification);
+        kernel_options(&cutoff_kind, &kernel.choice.spec, r->specification, sizeof r->specification);
     }
     cutoff_kernel_destroy(&kernel);
     return status;

@@ -7,7 +7,6 @@
 
 #include "error.h"
 #include "parallel.h"
-#include "program.h"
 #include "run/self_test.h"
 
 #include <math.h>
@@ -27,11 +26,14 @@ typedef struct binner {
     dev *device;
     const binning_plan *plan;
     const ley_atoms *atoms;
-    dev_program *link, *fill;
-    dev_buffer *position, *charge, *count, *head, *next, *records;
+    dev_kernel link, fill;
+    buffer_of_double position, charge;
+    buffer_of_int count, head, next;
+    buffer_of_float4 records;
     dev_staging *counts; /* [bins + 2]: link_atoms' gm_count */
     int32_t *first;      /* [bins + 1]: fill_bins' gm_extra */
-    dev_buffer *slots, *extra;
+    buffer_of_atom slots;
+    buffer_of_int extra;
     device_bins result;
     bool is_trial; /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
@@ -72,9 +74,10 @@ static bool make(binner *b, size_t bytes, dev_access access, dev_buffer **buffer
 static bool make_buffers(binner *b)
 {
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
-    return make(b, 24 * n, DEV_READ_ONLY, &b->position) && make(b, 8 * n, DEV_READ_ONLY, &b->charge) &&
-           make(b, 4 * (bins + 2), DEV_READ_WRITE, &b->count) && make(b, 4 * bins, DEV_READ_WRITE, &b->head) &&
-           make(b, 4 * n, DEV_READ_WRITE, &b->next) && make(b, 16 * n, DEV_READ_WRITE, &b->records) &&
+    return make(b, 24 * n, DEV_READ_ONLY, &b->position.buffer) && make(b, 8 * n, DEV_READ_ONLY, &b->charge.buffer) &&
+           make(b, 4 * (bins + 2), DEV_READ_WRITE, &b->count.buffer) &&
+           make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) && make(b, 4 * n, DEV_READ_WRITE, &b->next.buffer) &&
+           make(b, 16 * n, DEV_READ_WRITE, &b->records.buffer) &&
            b->device->backend->staging_create(b->device, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
 }
 
@@ -85,10 +88,11 @@ static void destroy(binner *b, dev_buffer **buffer)
     *buffer = NULL;
 }
 
-/* All but the programs, and but the bins, which the caller takes or destroys. */
+/* All but the kernels, and but the bins, which the caller takes or destroys. */
 static void clear(binner *b)
 {
-    dev_buffer **const buffers[] = {&b->position, &b->charge, &b->count, &b->head, &b->next, &b->records};
+    dev_buffer **const buffers[] = {&b->position.buffer, &b->charge.buffer, &b->count.buffer,
+                                    &b->head.buffer,     &b->next.buffer,   &b->records.buffer};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         destroy(b, buffers[i]);
     if (b->counts != NULL)
@@ -105,65 +109,52 @@ static ley_status upload(binner *b, ley_error *error)
     void *zeros = calloc(bins + 2, 4);
     if (zeros == NULL)
         return ley_fail_memory(error, 4 * (bins + 2), "bins of atoms");
-    ley_status status = backend->write(b->device, b->position, 0, ley_atoms_positions_A(b->atoms), 24 * n, error);
+    ley_status status =
+        backend->write(b->device, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n, error);
     if (status == LEY_OK)
-        status = backend->write(b->device, b->charge, 0, ley_atoms_charges_e(b->atoms), 8 * n, error);
+        status = backend->write(b->device, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n, error);
     if (status == LEY_OK)
-        status = backend->write(b->device, b->count, 0, zeros, 4 * (bins + 2), error);
+        status = backend->write(b->device, b->count.buffer, 0, zeros, 4 * (bins + 2), error);
     if (status == LEY_OK)
-        status = backend->write(b->device, b->head, 0, zeros, 4 * bins, error);
+        status = backend->write(b->device, b->head.buffer, 0, zeros, 4 * bins, error);
     free(zeros);
     return status;
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static ley_status launch(const binner *b, dev_program *program, size_t items, size_t count,
-                         const dev_argument *arguments, dev_event **done, ley_error *error)
+static void groups_of(size_t items, size_t groups[3])
 {
-    const dev_launch what = {.program = program,
-                             .groups = {(items + GROUP - 1) / GROUP, 1, 1},
-                             .group_size = {GROUP, 1, 1},
-                             .argument_count = count,
-                             .arguments = arguments};
-    return b->device->backend->launch(b->device, &what, done, error);
-}
-
-static dev_argument numbers(const double x[3], double fourth)
-{
-    const double all[4] = {x[0], x[1], x[2], fourth};
-    return dev_argument_bytes(all, sizeof all);
+    groups[0] = (items + GROUP - 1) / GROUP;
+    groups[1] = groups[2] = 1;
 }
 
 static ley_status launch_link(const binner *b, dev_event **done, ley_error *error)
 {
     const binning_plan *p = b->plan;
-    const int32_t n[4] = {(int32_t)p->n[0], (int32_t)p->n[1], (int32_t)p->n[2], (int32_t)p->bins};
-    double low[3], high[3], bins_per_A[3], zero[3];
-    for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
-        low[axis] = -p->reach_A;
-        high[axis] = (double)(p->lattice.n[axis] - 1) * p->lattice.step_A[axis][axis] + p->reach_A;
-        bins_per_A[axis] = 1 / p->side_A[axis];
-        zero[axis] = (double)p->origin_bin[axis];
-    }
-    const dev_argument arguments[] = {
-        dev_argument_buffer(b->position),
-        dev_argument_buffer(b->charge),
-        dev_argument_int((int32_t)ley_atoms_count(b->atoms)),
-        numbers(p->lattice.origin_A, p->options.charge_scale),
-        numbers(low, 0),
-        numbers(high, 0),
-        numbers(p->side_A, 0),
-        numbers(bins_per_A, 0),
-        numbers(zero, 0),
-        dev_argument_bytes(n, sizeof n),
-        dev_argument_buffer(b->count),
-        dev_argument_buffer(b->head),
-        dev_argument_buffer(b->next),
-        dev_argument_buffer(b->records),
+    link_atoms_arguments a = {
+        .kind = &link_atoms_kind,
+        .gm_position = b->position,
+        .gm_charge = b->charge,
+        .n_atoms = (int32_t)ley_atoms_count(b->atoms),
+        .n = {(int32_t)p->n[0], (int32_t)p->n[1], (int32_t)p->n[2], (int32_t)p->bins},
+        .gm_count = b->count,
+        .gm_head = b->head,
+        .gm_next = b->next,
+        .gm_records = b->records,
     };
-    return launch(b, b->link, ley_atoms_count(b->atoms), sizeof arguments / sizeof arguments[0], arguments, done,
-                  error);
+    for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
+        a.origin[axis] = p->lattice.origin_A[axis];
+        a.low[axis] = -p->reach_A;
+        a.high[axis] = (double)(p->lattice.n[axis] - 1) * p->lattice.step_A[axis][axis] + p->reach_A;
+        a.side[axis] = p->side_A[axis];
+        a.bins_per_A[axis] = 1 / p->side_A[axis];
+        a.zero[axis] = (double)p->origin_bin[axis];
+    }
+    a.origin[3] = p->options.charge_scale;
+    size_t groups[3];
+    groups_of(ley_atoms_count(b->atoms), groups);
+    return kernel_launch(&b->link, groups, &a, done, error);
 }
 
 /* Reads a buffer into staging, after `after`, and waits for both. */
@@ -186,7 +177,8 @@ static ley_status make_lists(binner *b, ley_error *error)
     ley_status status = upload(b, error);
     if (status == LEY_OK)
         status = launch_link(b, &done, error);
-    return status == LEY_OK ? fetch(b, b->count, 4 * ((size_t)b->plan->bins + 2), b->counts, done, error) : status;
+    return status == LEY_OK ? fetch(b, b->count.buffer, 4 * ((size_t)b->plan->bins + 2), b->counts, done, error)
+                            : status;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -286,23 +278,27 @@ static ley_status fill(binner *b, ley_error *error)
 {
     const dev_backend *backend = b->device->backend;
     const int32_t bins = (int32_t)b->plan->bins, depth = b->plan->options.depth;
-    const float far[4] = {BINNING_FAR_A, BINNING_FAR_A, BINNING_FAR_A, 0};
-    ley_status status =
-        b->extra != NULL ? backend->write(b->device, b->extra, 0, b->first, 4 * ((size_t)bins + 1), error) : LEY_OK;
-    const dev_argument arguments[] = {
-        dev_argument_buffer(b->count),
-        dev_argument_buffer(b->head),
-        dev_argument_buffer(b->next),
-        dev_argument_buffer(b->records),
-        dev_argument_buffer(b->extra != NULL ? b->extra : b->count),
-        dev_argument_int(bins),
-        dev_argument_int(depth),
-        dev_argument_bytes(far, sizeof far),
-        dev_argument_buffer(b->slots),
+    const float far_A = BINNING_FAR_A;
+    ley_status status = b->extra.buffer != NULL
+                            ? backend->write(b->device, b->extra.buffer, 0, b->first, 4 * ((size_t)bins + 1), error)
+                            : LEY_OK;
+    const fill_bins_arguments arguments = {
+        .kind = &fill_bins_kind,
+        .gm_count = b->count,
+        .gm_head = b->head,
+        .gm_next = b->next,
+        .gm_records = {b->records.buffer},                         /* atoms now */
+        .gm_extra = b->extra.buffer != NULL ? b->extra : b->count, /* anything */
+        .bins = bins,
+        .depth = depth,
+        .far = {(double)far_A, (double)far_A, (double)far_A, 0},
+        .gm_slots = b->slots,
     };
+    size_t groups[3];
     dev_event *done = NULL;
+    groups_of((size_t)bins, groups);
     if (status == LEY_OK)
-        status = launch(b, b->fill, (size_t)bins, sizeof arguments / sizeof arguments[0], arguments, &done, error);
+        status = kernel_launch(&b->fill, groups, &arguments, &done, error);
     return status == LEY_OK ? backend->wait(b->device, done, NULL, error) : status;
 }
 
@@ -313,18 +309,19 @@ static ley_status make_slots(binner *b, ley_error *error)
     const size_t slots = all * (size_t)b->plan->options.depth + CUTOFF_SPARE_SLOTS;
     if (b->result.longest > MOST_IN_A_BIN)
         b->result.declined = "a bin holds more than 128 atoms";
-    else if (all > INT32_MAX || !fits(b, b->result.extra_bins) || !make(b, slots * 16, DEV_READ_WRITE, &b->slots) ||
-             (b->result.extra_bins > 0 && !make(b, 4 * (bins + 1), DEV_READ_ONLY, &b->extra)))
+    else if (all > INT32_MAX || !fits(b, b->result.extra_bins) ||
+             !make(b, slots * 16, DEV_READ_WRITE, &b->slots.buffer) ||
+             (b->result.extra_bins > 0 && !make(b, 4 * (bins + 1), DEV_READ_ONLY, &b->extra.buffer)))
         b->result.declined = "its memory is too small";
     if (b->result.declined != NULL)
         return LEY_OK;
     const ley_status status =
-        b->is_trial ? b->device->backend->fill(b->device, b->slots, 0, DEV_NO_NUMBERS, slots * 16, NULL, error)
+        b->is_trial ? b->device->backend->fill(b->device, b->slots.buffer, 0, DEV_NO_NUMBERS, slots * 16, NULL, error)
                     : LEY_OK;
     return status == LEY_OK ? fill(b, error) : status;
 }
 
-/* Programs, plan and atoms are set. */
+/* Kernels, plan and atoms are set. */
 static ley_status run(binner *b, ley_error *error)
 {
     b->result = (device_bins){.bins = b->plan->bins};
@@ -342,8 +339,8 @@ static ley_status run(binner *b, ley_error *error)
     }
     clear(b);
     if (status != LEY_OK || b->result.declined != NULL) {
-        destroy(b, &b->slots);
-        destroy(b, &b->extra);
+        destroy(b, &b->slots.buffer);
+        destroy(b, &b->extra.buffer);
     }
     return status;
 }
@@ -446,12 +443,12 @@ static ley_status compare_bins(const binner *b, const trial *t, ley_error *error
         return ley_fail_memory(error, (bins + 1) * sizeof *first, "the self-test");
     for (size_t bin = 0; bin <= bins; bin++)
         first[bin] = (int32_t)(right->bins + right->extra_first[bin]);
-    ley_status status = compare(b, "slots", b->slots, 0, right->slot, bins * slot_bytes, error);
+    ley_status status = compare(b, "slots", b->slots.buffer, 0, right->slot, bins * slot_bytes, error);
     if (status == LEY_OK)
-        status = compare(b, "slots of the overflow", b->slots, bins * slot_bytes, right->extra_slot,
+        status = compare(b, "slots of the overflow", b->slots.buffer, bins * slot_bytes, right->extra_slot,
                          (size_t)right->extra_bins * slot_bytes, error);
     if (status == LEY_OK)
-        status = compare(b, "bins of the overflow", b->extra, 0, first, (bins + 1) * sizeof *first, error);
+        status = compare(b, "bins of the overflow", b->extra.buffer, 0, first, (bins + 1) * sizeof *first, error);
     free(first);
     return status;
 }
@@ -484,13 +481,13 @@ static ley_status write_lists(binner *b, const trial *t, ley_error *error)
     if (count == NULL)
         return ley_fail_memory(error, (2 * bins + 5 * n) * sizeof *count, "the self-test");
     list_host_bins(t, count, head, next, record);
-    ley_status status = backend->write(b->device, b->count, 0, count, 4 * (bins + 2), error);
+    ley_status status = backend->write(b->device, b->count.buffer, 0, count, 4 * (bins + 2), error);
     if (status == LEY_OK)
-        status = backend->write(b->device, b->head, 0, head, 4 * bins, error);
+        status = backend->write(b->device, b->head.buffer, 0, head, 4 * bins, error);
     if (status == LEY_OK)
-        status = backend->write(b->device, b->next, 0, next, 4 * n, error);
+        status = backend->write(b->device, b->next.buffer, 0, next, 4 * n, error);
     if (status == LEY_OK)
-        status = backend->write(b->device, b->records, 0, record, 16 * n, error);
+        status = backend->write(b->device, b->records.buffer, 0, record, 16 * n, error);
     for (size_t bin = 0; bin < bins + 2; bin++)
         ((int32_t *)b->counts->bytes)[bin] = bin < bins ? count[bin] : 0;
     ((int32_t *)b->counts->bytes)[bins] = (int32_t)(t->binned->outside + t->binned->neutral);
@@ -499,12 +496,12 @@ static ley_status write_lists(binner *b, const trial *t, ley_error *error)
 }
 
 /* fill_bins alone, on lists that the host made. */
-static ley_status test_fill(dev *device, dev_program *program, void *context, ley_error *error)
+static ley_status test_fill(const dev_kernel *built, void *context, ley_error *error)
 {
     (void)context;
     trial t;
-    ley_status status = trial_create(device, &t, error);
-    binner b = {.device = device, .plan = &t.plan, .atoms = t.atoms, .fill = program, .is_trial = true};
+    ley_status status = trial_create(built->device, &t, error);
+    binner b = {.device = built->device, .plan = &t.plan, .atoms = t.atoms, .fill = *built, .is_trial = true};
     if (status == LEY_OK && !make_buffers(&b))
         status = ley_fail_memory(error, (size_t)t.plan.slot_bytes, "the self-test");
     if (status == LEY_OK)
@@ -517,19 +514,20 @@ static ley_status test_fill(dev *device, dev_program *program, void *context, le
         status = b.result.declined != NULL ? ley_fail(error, LEY_ERROR_DEVICE, "%s", b.result.declined)
                                            : compare_bins(&b, &t, error);
     clear(&b);
-    destroy(&b, &b.slots);
-    destroy(&b, &b.extra);
+    destroy(&b, &b.slots.buffer);
+    destroy(&b, &b.extra.buffer);
     trial_destroy(&t);
     return status;
 }
 
 /* link_atoms, and then fill_bins, which has passed. */
-static ley_status test_link(dev *device, dev_program *program, void *context, ley_error *error)
+static ley_status test_link(const dev_kernel *built, void *context, ley_error *error)
 {
+    const dev_kernel *filling = context;
     trial t;
-    ley_status status = trial_create(device, &t, error);
+    ley_status status = trial_create(built->device, &t, error);
     binner b = {
-        .device = device, .plan = &t.plan, .atoms = t.atoms, .link = program, .fill = context, .is_trial = true};
+        .device = built->device, .plan = &t.plan, .atoms = t.atoms, .link = *built, .fill = *filling, .is_trial = true};
     if (status == LEY_OK)
         status = run(&b, error);
     if (status == LEY_OK)
@@ -537,26 +535,63 @@ static ley_status test_link(dev *device, dev_program *program, void *context, le
                                            : compare_bins(&b, &t, error);
     if (status == LEY_OK && (b.result.outside != t.binned->outside || b.result.neutral != t.binned->neutral))
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "self-test of binning failed on %s: it counts other atoms than the host", device->info->name);
-    destroy(&b, &b.slots);
-    destroy(&b, &b.extra);
+                          "self-test of binning failed on %s: it counts other atoms than the host",
+                          built->device->info->name);
+    destroy(&b, &b.slots.buffer);
+    destroy(&b, &b.extra.buffer);
     trial_destroy(&t);
     return status;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static bool get_programs(binner *b)
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
 {
-    char link[64], filling[64];
-    snprintf(link, sizeof link, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", LEY_SPEC_SUM_DOUBLE, LEY_ROOT_STANDARD);
-    snprintf(filling, sizeof filling, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", LEY_SPEC_SUM_FLOAT,
-             LEY_ROOT_STANDARD);
-    return program_get(b->device, "fill_bins", filling, NULL, test_fill, NULL, &b->fill, NULL, NULL) == LEY_OK &&
-           program_get(b->device, "link_atoms", link, NULL, test_link, b->fill, &b->link, NULL, NULL) == LEY_OK;
+    (void)info, (void)spec;
+    size[0] = GROUP;
+    size[1] = size[2] = 1;
 }
 
-ley_status device_binning_run(dev *device, const cutoff_problem *problem, dev_buffer **slots, dev_buffer **extra,
+/* Atoms are linked in double, as the host does it, and filled in in the float that slots are of. */
+static const kernel_dialect link_spec = {.sum = LEY_SPEC_SUM_DOUBLE, .width = 1, .root = LEY_ROOT_STANDARD},
+                            fill_spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
+
+static void link_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)depth;
+    if (info->has_double)
+        visit(context, "link_atoms", &link_spec);
+}
+
+static void fill_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info, (void)depth;
+    visit(context, "fill_bins", &fill_spec);
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(link_atoms, LEY_LINK_ATOMS_ARGUMENTS)
+const kernel_kind link_atoms_kind = {
+    KERNEL_DESCRIPTION(link_atoms, LEY_DIALECT_KEYS, link_atoms),
+    .group = group_of,
+    .test = test_link,
+    .specs = link_specs,
+};
+
+KERNEL_DESCRIBE_ARGUMENTS(fill_bins, LEY_FILL_BINS_ARGUMENTS)
+const kernel_kind fill_bins_kind = {
+    KERNEL_DESCRIPTION(fill_bins, LEY_DIALECT_KEYS, fill_bins),
+    .group = group_of,
+    .test = test_fill,
+    .specs = fill_specs,
+};
+
+static bool get_kernels(binner *b)
+{
+    return kernel_create(b->device, &fill_bins_kind, &fill_spec, NULL, NULL, &b->fill, NULL) == LEY_OK &&
+           kernel_create(b->device, &link_atoms_kind, &link_spec, NULL, &b->fill, &b->link, NULL) == LEY_OK;
+}
+
+ley_status device_binning_run(dev *device, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
                               device_bins *counts, ley_error *error)
 {
     binner b = {
@@ -565,14 +600,12 @@ ley_status device_binning_run(dev *device, const cutoff_problem *problem, dev_bu
     b.result.declined = device_binning_obstacle(problem);
     if (b.result.declined == NULL && !device->info->has_double)
         b.result.declined = "it has no double precision";
-    if (b.result.declined == NULL && !get_programs(&b))
+    if (b.result.declined == NULL && !get_kernels(&b))
         b.result.declined = "its kernels do not build or are wrong there";
     if (b.result.declined == NULL)
         status = run(&b, error);
-    dev_program *const programs[] = {b.link, b.fill};
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
-        if (programs[i] != NULL)
-            device->backend->program_destroy(device, programs[i]);
+    kernel_destroy(&b.link);
+    kernel_destroy(&b.fill);
     *slots = b.slots;
     *extra = b.extra;
     *counts = b.result;

@@ -5,28 +5,54 @@
 #include "error.h"
 #include "memory.h"
 #include "methods/cutoff/self_test.h"
-#include "program.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Chosen, built, tested ------------------------------------------------------------------- */
+/* ---- The kind -------------------------------------------------------------------------------- */
 
-/* The self-test runs the kernel as a job does, on a program that is not this kernel's own yet. */
-static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
+{
+    const cutoff_spec *s = spec;
+    const bool alone = s->width > 1;
+    (void)info;
+    size[0] = alone ? 1 : (size_t)s->lx;
+    size[1] = alone ? 1 : (size_t)s->ly;
+    size[2] = alone ? 1 : (size_t)s->lz;
+}
+
+static size_t local_bytes_of(const dev_info *info, const void *spec)
+{
+    (void)info;
+    return (size_t)tuning_cutoff_local_bytes(spec);
+}
+
+/* The self-test runs the kernel as a job does, before it is the kernel's own. */
+static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
 {
     const cutoff_kernel *kernel = context;
-    cutoff_kernel trial = {.device = device,
+    cutoff_kernel trial = {.device = built->device,
                            .facts = kernel->facts,
                            .choice = kernel->choice,
-                           .program = program,
+                           .kernel = *built,
                            .problem = kernel->problem};
     ley_status status = cutoff_self_test(&trial, error);
-    trial.program = NULL; /* the caller's */
+    trial.kernel.program = NULL; /* the caller's */
     cutoff_kernel_destroy(&trial);
     return status;
 }
+
+KERNEL_DESCRIBE_ARGUMENTS(cutoff, LEY_CUTOFF_ARGUMENTS)
+const kernel_kind cutoff_kind = {
+    KERNEL_DESCRIPTION(cutoff, LEY_CUTOFF_KEYS, cutoff),
+    .group = group_of,
+    .local_bytes = local_bytes_of,
+    .test = test_built,
+    .specs = tuning_cutoff_specs,
+};
+
+/* ---- Chosen, built, tested ------------------------------------------------------------------- */
 
 ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cutoff_problem *problem,
                                 cutoff_kernel *kernel, ley_error *error)
@@ -35,22 +61,20 @@ ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cuto
     ley_status status = calibrate_get(device, &kernel->facts, error);
     if (status == LEY_OK)
         status = tuning_cutoff(device->info, &kernel->facts, wish, &kernel->choice, error);
-    if (status != LEY_OK)
-        return status;
-    tuning_cutoff_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
-    return program_get(device, "cutoff", kernel->options, problem->prelude, test_program, kernel, &kernel->program,
-                       &kernel->from_cache, error);
+    if (status == LEY_OK)
+        status =
+            kernel_create(device, &cutoff_kind, &kernel->choice.spec, problem->prelude, kernel, &kernel->kernel, error);
+    return status;
 }
 
 void cutoff_kernel_destroy(cutoff_kernel *k)
 {
     const dev_backend *b = k->device->backend;
-    dev_buffer *const buffers[] = {k->table, k->homes, k->slots, k->more, k->extra};
+    dev_buffer *const buffers[] = {k->table.buffer, k->homes.buffer, k->slots.buffer, k->more.buffer, k->extra.buffer};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (buffers[i] != NULL)
             b->buffer_destroy(k->device, buffers[i]);
-    if (k->program != NULL)
-        b->program_destroy(k->device, k->program);
+    kernel_destroy(&k->kernel);
     *k = (cutoff_kernel){.device = k->device};
 }
 
@@ -211,7 +235,7 @@ static ley_status upload_table(cutoff_kernel *k, const cutoff_problem *p, ley_er
                           "%s: variant %s: its %d bins around a region are more than constant memory holds",
                           k->device->info->name, k->choice.variant, k->n_table);
     if (status == LEY_OK)
-        status = upload(k, table, bytes, bytes, &k->table, error);
+        status = upload(k, table, bytes, bytes, &k->table.buffer, error);
     free(table);
     return status;
 }
@@ -222,7 +246,7 @@ static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_er
     const int64_t bytes = (k->regions[0] + k->regions[1] + k->regions[2]) * (int64_t)sizeof *homes;
     ley_status status = make_homes(k, p, &homes, error);
     if (status == LEY_OK)
-        status = upload(k, homes, bytes, bytes, &k->homes, error);
+        status = upload(k, homes, bytes, bytes, &k->homes.buffer, error);
     free(homes);
     return status;
 }
@@ -234,9 +258,9 @@ static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_err
     const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
     const int64_t slot_bytes = sizeof *binned->slot, more_bytes = sizeof *p->more;
     const int64_t room = slots + extra + CUTOFF_SPARE_SLOTS;
-    ley_status status = upload(k, binned->slot, slots * slot_bytes, room * slot_bytes, &k->slots, error);
+    ley_status status = upload(k, binned->slot, slots * slot_bytes, room * slot_bytes, &k->slots.buffer, error);
     if (status == LEY_OK && p->more != NULL)
-        status = upload(k, p->more, (slots + extra) * more_bytes, room * more_bytes, &k->more, error);
+        status = upload(k, p->more, (slots + extra) * more_bytes, room * more_bytes, &k->more.buffer, error);
     if (status != LEY_OK || !p->with_extra)
         return status;
     int32_t *first = malloc(((size_t)binned->bins + 1) * sizeof *first);
@@ -245,10 +269,10 @@ static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_err
     for (int64_t bin = 0; bin <= binned->bins; bin++)
         first[bin] = (int32_t)(binned->bins + binned->extra_first[bin]);
     const int64_t bytes = (binned->bins + 1) * (int64_t)sizeof *first;
-    status = upload(k, first, bytes, bytes, &k->extra, error);
+    status = upload(k, first, bytes, bytes, &k->extra.buffer, error);
     free(first);
     return status == LEY_OK
-               ? write_bytes(k, k->slots, slots * slot_bytes, binned->extra_slot, extra * slot_bytes, error)
+               ? write_bytes(k, k->slots.buffer, slots * slot_bytes, binned->extra_slot, extra * slot_bytes, error)
                : status;
 }
 
@@ -278,7 +302,7 @@ ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_err
         status = upload_table(k, p, error);
     if (status == LEY_OK)
         status = upload_homes(k, p, error);
-    return status == LEY_OK && k->slots == NULL ? upload_bins(k, p, error) : status;
+    return status == LEY_OK && k->slots.buffer == NULL ? upload_bins(k, p, error) : status;
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */
@@ -327,14 +351,6 @@ void cutoff_run_destroy(cutoff_run *run)
     launch_results_destroy(&run->phi);
 }
 
-static dev_argument vector(const double x[4])
-{
-    float rounded[4];
-    for (int i = 0; i < 4; i++)
-        rounded[i] = (float)x[i];
-    return dev_argument_bytes(rounded, sizeof rounded);
-}
-
 /* By how much an atom may lie outside its bin, in units of its side: roundings. */
 static const double slack = 1e-6;
 
@@ -344,39 +360,34 @@ static ley_status launch(void *context, size_t i, dev_event **done, ley_error *e
     const cutoff_run *run = context;
     const cutoff_kernel *k = run->kernel;
     const cutoff_problem *p = k->problem;
-    const cutoff_spec *spec = &k->choice.spec;
     const double unit = p->unit_per_A, *s = p->plan.side_A;
     double h[3];
     ley_lattice_spacing_A(&p->lattice, h);
     const double side = fmax(s[0], fmax(s[1], s[2]));
     const int64_t first = run->first / k->region[2],
                   last = (run->first + run->planes + k->region[2] - 1) / k->region[2];
-    const dev_argument arguments[] = {
-        dev_argument_buffer(k->table),
-        dev_argument_int(k->n_table),
-        dev_argument_buffer(k->homes),
-        dev_argument_int((int32_t)first),
-        dev_argument_buffer(k->slots),
-        dev_argument_buffer(k->more != NULL ? k->more : k->slots),
-        dev_argument_buffer(k->extra != NULL ? k->extra : k->homes),
-        dev_argument_int(k->extra != NULL),
-        vector((double[4]){h[0] * unit, h[1] * unit, h[2] * unit, unit}),
-        vector((double[4]){s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit}),
-        dev_argument_bytes(p->limits, sizeof p->limits),
-        dev_argument_bytes(p->series, sizeof p->series),
-        dev_argument_int(k->n_close),
-        dev_argument_bytes(p->fringe, sizeof p->fringe),
-        dev_argument_buffer(run->phi.buffer),
+    const size_t groups[3] = {(size_t)k->regions[0], (size_t)k->regions[1], (size_t)(last - first)};
+    cutoff_arguments a = {
+        .kind = &cutoff_kind,
+        .gm_table = k->table,
+        .n_table = k->n_table,
+        .gm_homes = k->homes,
+        .first_region = (int32_t)first,
+        .gm_slots = k->slots,
+        .gm_more = k->more.buffer != NULL ? k->more : (buffer_of_float2){k->slots.buffer}, /* anything */
+        .gm_extra = k->extra.buffer != NULL ? k->extra : (buffer_of_int){k->homes.buffer}, /* anything */
+        .has_extra = k->extra.buffer != NULL,
+        .step = {h[0] * unit, h[1] * unit, h[2] * unit, unit},
+        .side = {s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit},
+        .n_close = k->n_close,
+        .gm_phi = {run->phi.buffer},
     };
-    const bool alone = spec->width > 1;
-    const dev_launch what = {
-        .program = k->program,
-        .groups = {(size_t)k->regions[0], (size_t)k->regions[1], (size_t)(last - first)},
-        .group_size = {alone ? 1 : (size_t)spec->lx, alone ? 1 : (size_t)spec->ly, alone ? 1 : (size_t)spec->lz},
-        .argument_count = sizeof arguments / sizeof arguments[0],
-        .arguments = arguments,
-    };
-    return k->device->backend->launch(k->device, &what, done, error);
+    for (int j = 0; j < 4; j++) {
+        a.limits[j] = (double)p->limits[j];
+        a.series[j] = (double)p->series[j];
+        a.fringe[j] = (double)p->fringe[j];
+    }
+    return kernel_launch(&k->kernel, groups, &a, done, error);
 }
 
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error)

@@ -2,8 +2,9 @@
 #ifndef LEY_CUTOFF_KERNEL_H
 #define LEY_CUTOFF_KERNEL_H
 
+#include "arguments.h"
 #include "core/expression.h"
-#include "device.h"
+#include "dev_kernel.h"
 #include "judge/reference.h"
 #include "layout/binning.h"
 #include "layout/padding.h"
@@ -87,20 +88,25 @@ void cutoff_problem_clear(cutoff_problem *problem);
  * stands there counts for nothing. */
 enum { CUTOFF_SPARE_SLOTS = 3 };
 
+KERNEL_ARGUMENTS_STRUCT(cutoff, LEY_CUTOFF_ARGUMENTS);
+extern const kernel_kind cutoff_kind;
+
 typedef struct cutoff_kernel {
     dev *device;
     calibration facts;
     cutoff_choice choice;
-    char options[512];
-    dev_program *program;
-    bool from_cache;
+    dev_kernel kernel;
     const cutoff_problem *problem;
     int64_t region[3], regions[3]; /* points of one; how many */
     int n_table, n_close;          /* entries; of these the first ones, which may cover a region */
-    dev_buffer *table, *homes, *slots, *more, *extra;
+    buffer_of_int4 table;
+    buffer_of_int2 homes;
+    buffer_of_atom slots;
+    buffer_of_float2 more; /* none: atoms have no more numbers */
+    buffer_of_int extra;   /* none: devices do not sum the overflow */
 } cutoff_kernel;
 
-/* Calibrates the device if need be, chooses the variant, and gets the program: from the cache, or
+/* Calibrates the device if need be, chooses the variant, and gets the kernel: from the cache, or
  * built and tested. The problem need not have its bins yet. */
 ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cutoff_problem *problem,
                                 cutoff_kernel *kernel, ley_error *error);

@@ -244,7 +244,8 @@ static void release(void *context, bool is_kept)
 typedef struct bins_state {
     cutoff_task *task;
     dev *device;
-    dev_buffer *slots, *extra;
+    buffer_of_atom slots;
+    buffer_of_int extra;
     device_bins counts;
 } bins_state;
 
@@ -269,10 +270,10 @@ static ley_status begin_bins(void *context, const stage_place *place, void **sta
 static void end_bins(void *state)
 {
     bins_state *b = state;
-    if (b->slots != NULL)
-        b->device->backend->buffer_destroy(b->device, b->slots);
-    if (b->extra != NULL)
-        b->device->backend->buffer_destroy(b->device, b->extra);
+    if (b->slots.buffer != NULL)
+        b->device->backend->buffer_destroy(b->device, b->slots.buffer);
+    if (b->extra.buffer != NULL)
+        b->device->backend->buffer_destroy(b->device, b->extra.buffer);
     free(b);
 }
 
@@ -399,7 +400,7 @@ static void take_bins(cutoff_state *s, const stage_place *place)
     s->bins = &made->counts;
     s->kernel.slots = made->slots;
     s->kernel.extra = made->extra;
-    made->slots = made->extra = NULL;
+    made->slots.buffer = made->extra.buffer = NULL;
 }
 
 static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
@@ -418,8 +419,9 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
         return status;
     place->notes->variant = s->kernel.choice.variant;
     place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
-    place->notes->from_cache = s->kernel.from_cache;
-    snprintf(place->notes->specification, sizeof place->notes->specification, "%s", s->kernel.options);
+    place->notes->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&cutoff_kind, &s->kernel.choice.spec, place->notes->specification,
+                   sizeof place->notes->specification);
     take_bins(s, place);
     status = cutoff_kernel_load(&s->kernel, task->problem, error);
     if (status == LEY_OK)

@@ -232,9 +232,9 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *m
 
 static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_error *error)
 {
-    /* Bins are of one problem: a kernel of its own, but for the program. */
+    /* Bins are of one problem: a kernel of its own, but for what was built. */
     cutoff_kernel k = {
-        .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .program = kernel->program};
+        .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = kernel->kernel};
     const ley_short_range range = test_range(kernel);
     ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
     for (int axis = 0; axis < 3; axis++) {
@@ -259,7 +259,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
         status = compute(&k, map, error);
     if (status == LEY_OK)
         status = judge(&k, p, map, error);
-    k.program = NULL; /* the caller's */
+    k.kernel.program = NULL; /* the caller's */
     cutoff_kernel_destroy(&k);
     cutoff_problem_clear(&problem);
     ley_map_destroy(map);

@@ -1,9 +1,10 @@
 #include "methods/cutoff/tuning.h"
 
 #include "error.h"
-#include "kernel_table.h"
+#include "run/specifications.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise
@@ -35,11 +36,6 @@ enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 const char *tuning_cutoff_variant(size_t i)
 {
     return i < VARIANT_COUNT ? variants[i].name : NULL;
-}
-
-void tuning_cutoff_options(const cutoff_spec *spec, char *options, size_t size)
-{
-    kernel_table_options("cutoff", (const int *)spec, options, size);
 }
 
 void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3])
@@ -79,7 +75,7 @@ static int items(const cutoff_spec *spec)
 }
 
 /* Of a work-group: tile, sorted tile and its classes, bins found, marks, totals. */
-static uint64_t local_bytes(const cutoff_spec *spec)
+uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
 {
     const uint64_t atom_bytes = LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16, tile = (uint64_t)spec->tile;
     const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
@@ -97,9 +93,9 @@ static ley_status check_fit(const dev_info *info, const variant *v, const cutoff
     if (!fits)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
                         info->max_work_group, v->name);
-    if (local_bytes(spec) > info->local_bytes)
+    if (tuning_cutoff_local_bytes(spec) > info->local_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs %llu bytes of local memory, there are %llu",
-                        info->name, v->name, (unsigned long long)local_bytes(spec),
+                        info->name, v->name, (unsigned long long)tuning_cutoff_local_bytes(spec),
                         (unsigned long long)info->local_bytes);
     return LEY_OK;
 }
@@ -130,7 +126,7 @@ ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutof
                         .total = wish->sum,
                         .pair = wish->pair,
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
-    while (spec.width == 1 && spec.tile > 2 * items(&spec) && local_bytes(&spec) > info->local_bytes)
+    while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > info->local_bytes)
         spec.tile -= 32;
     if (wish->math != TUNING_STANDARD)
         spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
@@ -148,4 +144,68 @@ double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c)
     return 0.7 * best->hits /
            (spec->width > 1 ? root_s + rest_s
                             : fmax(root_s, rest_s)); /* GPUs have a unit for roots beside the others */
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Who is told of what, for which device. */
+typedef struct listing {
+    const dev_info *info;
+    kernel_visit *visit;
+    void *context;
+} listing;
+
+static calibration usual(const dev_info *info, bool fast_fma)
+{
+    return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
+}
+
+/* What one wish leads to, unless the device refuses it. */
+static void list_choice(const listing *l, const calibration *c, const cutoff_wish *wish)
+{
+    cutoff_choice choice;
+    char name[KERNEL_NAME];
+    if (tuning_cutoff(l->info, c, wish, &choice, NULL) != LEY_OK)
+        return;
+    const cutoff_spec *s = &choice.spec;
+    snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s", choice.variant, specifications_pair(s->pair),
+             s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
+             calibrate_root_word(s->root));
+    l->visit(l->context, name, s);
+}
+
+/* The default variant and then each one: Taylor's function in float sums, or in all; by default every other function.
+ */
+static void list_variants(const listing *l, const calibration *c, kernel_depth depth, cutoff_wish wish)
+{
+    const int last_sum = depth == KERNEL_ALL ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_FLOAT;
+    for (size_t i = 0; i == 0 || wish.variant != NULL; i++) {
+        for (wish.pair = 0; wish.pair <= LEY_PAIR_SPEC_TESTED; wish.pair++)
+            for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= last_sum; wish.sum++)
+                if (wish.pair == LEY_PAIR_SPEC_TAYLOR2 ||
+                    (wish.pair != LEY_PAIR_SPEC_EXPRESSION && i == 0 && wish.sum == LEY_SPEC_SUM_FLOAT))
+                    list_choice(l, c, &wish);
+        wish.variant = tuning_cutoff_variant(i); /* first the default */
+    }
+}
+
+void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    const listing l = {info, visit, context};
+    const calibration fast = usual(info, true);
+    const cutoff_wish first = {.math = TUNING_AUTO, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
+    cutoff_wish wish = first;
+    wish.math = TUNING_STANDARD;
+    list_choice(&l, &fast, &wish);
+    wish.math = TUNING_AUTO;
+    for (wish.store = LEY_STORE_REGIONS; wish.store <= LEY_STORE_ROWS; wish.store++)
+        for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
+            list_choice(&l, &fast, &wish);
+    if (depth > KERNEL_FEW)
+        list_variants(&l, &fast, depth, first);
+    for (int root = 0; depth == KERNEL_ALL && root < LEY_ROOT_COUNT; root++) {
+        const calibration c = specifications_facts(root, specifications_exp(info), true);
+        if (calibrate_root_possible(info, root, calibrate_width(info)))
+            list_choice(&l, &c, &first);
+    }
 }

@@ -39,8 +39,8 @@ const char *tuning_cutoff_default(const dev_info *info);
 ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
                          ley_error *error);
 
-/* "-DLEY_LX=4 -DLEY_LY=4 ..." */
-void tuning_cutoff_options(const cutoff_spec *spec, char *options, size_t size);
+/* Local memory that a work-group takes. */
+uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec);
 
 /* Points of a region along each axis. */
 void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
@@ -48,5 +48,10 @@ void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
 /* Pairs within the cutoff that a device will compute a second by this specification, roughly: from
  * its calibration and from the share of pairs that count, as measured. */
 double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c);
+
+/* The specifications that matter for a device: see kernel_kind. Few: the default variant in
+ * every sum and both orders, with standard maths too. More: every pair function but an expression, whose source is the
+ * user's; and every variant. All: every variant in every sum, and every root. */
+void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 
 #endif

@@ -145,7 +145,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
         r->row.root = calibrate_root_name(kernel.choice.spec.root);
         r->row.root_share = r->row.evaluations_per_s / limits->roots_per_s;
         r->row.fma_share = r->row.evaluations_per_s * fma_slots_a_pair / limits->fma_per_s;
-        tuning_dcs_options(&kernel.choice.spec, r->specification, sizeof r->specification);
+        kernel_options(&dcs_kind, &kernel.choice.spec, r->specification, sizeof r->specification);
     }
     dcs_kernel_destroy(&kernel);
     ley_map_destroy(map);

@@ -5,7 +5,6 @@
 #include "judge/accuracy.h"
 #include "memory.h"
 #include "methods/dcs/self_test.h"
-#include "program.h"
 
 #include <float.h>
 #include <math.h>
@@ -60,16 +59,44 @@ padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *latti
                          .store = store_of(spec)};
 }
 
-/* The self-test runs the kernel as a job does, on a program that is not this kernel's own yet. */
-static ley_status test_program(dev *device, dev_program *program, void *context, ley_error *error)
+/* ---- The kind -------------------------------------------------------------------------------- */
+
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
+{
+    const dcs_spec *s = spec;
+    (void)info;
+    size[0] = (size_t)s->wg_x;
+    size[1] = (size_t)s->wg_y;
+    size[2] = 1;
+}
+
+static size_t local_bytes_of(const dev_info *info, const void *spec)
+{
+    const dcs_spec *s = spec;
+    return s->atoms == LEY_ATOMS_LOCAL ? (size_t)tuning_dcs_local_bytes(info, s) : 0;
+}
+
+/* The self-test runs the kernel as a job does, before it is the kernel's own. */
+static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
 {
     const dcs_kernel *kernel = context;
-    dcs_kernel trial = {.device = device, .facts = kernel->facts, .choice = kernel->choice, .program = program};
+    dcs_kernel trial = {.device = built->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = *built};
     ley_status status = dcs_self_test(&trial, error);
-    trial.program = NULL; /* the caller's */
+    trial.kernel.program = NULL; /* the caller's */
     dcs_kernel_destroy(&trial);
     return status;
 }
+
+KERNEL_DESCRIBE_ARGUMENTS(dcs, LEY_DCS_ARGUMENTS)
+const kernel_kind dcs_kind = {
+    KERNEL_DESCRIPTION(dcs, LEY_DCS_KEYS, dcs),
+    .group = group_of,
+    .local_bytes = local_bytes_of,
+    .test = test_built,
+    .specs = tuning_dcs_specs,
+};
+
+/* ---- On a device ----------------------------------------------------------------------------- */
 
 ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error)
 {
@@ -77,11 +104,9 @@ ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kern
     ley_status status = calibrate_get(device, &kernel->facts, error);
     if (status == LEY_OK)
         status = tuning_dcs(device->info, &kernel->facts, wish, &kernel->choice, error);
-    if (status != LEY_OK)
-        return status;
-    tuning_dcs_options(&kernel->choice.spec, kernel->options, sizeof kernel->options);
-    return program_get(device, "dcs", kernel->options, NULL, test_program, kernel, &kernel->program,
-                       &kernel->from_cache, error);
+    if (status == LEY_OK)
+        status = kernel_create(device, &dcs_kind, &kernel->choice.spec, NULL, kernel, &kernel->kernel, error);
+    return status;
 }
 
 double dcs_kernel_expected_rate(const dcs_kernel *kernel)
@@ -134,7 +159,7 @@ static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, s
         const size_t size = n - first < batch ? n - first : batch;
         if (own)
             status = add_buffer(k, packed + first * bytes, size * bytes, &buffer, error);
-        k->batches[k->batch_count++] = (dcs_batch){buffer, own ? 0 : (int)first, (int)size};
+        k->batches[k->batch_count++] = (dcs_batch){{buffer}, own ? 0 : (int)first, (int)size};
     }
     return status;
 }
@@ -193,44 +218,23 @@ ley_status dcs_kernel_load(dcs_kernel *k, const dcs_problem *problem, int64_t pl
     return dcs_kernel_load_batches(k, problem, batch_size(k, problem, planes, launch_s), error);
 }
 
-/* {h_x, h_y, h_z, r_min^2} in the kernel's own precision. */
-static dev_argument step_argument(const dcs_kernel *k)
-{
-    double h_A[3];
-    ley_lattice_spacing_A(&k->problem.lattice, h_A);
-    const double step[4] = {h_A[0], h_A[1], h_A[2], k->problem.r_min_A * k->problem.r_min_A};
-    if (k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE)
-        return dev_argument_bytes(step, sizeof step);
-    float rounded[4];
-    for (int i = 0; i < 4; i++)
-        rounded[i] = (float)step[i];
-    return dev_argument_bytes(rounded, sizeof rounded);
-}
-
 static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
 {
     const dcs_run *run = context;
     const dcs_kernel *k = run->kernel;
     const dcs_spec *spec = &k->choice.spec;
     const dcs_batch *batch = &k->batches[i];
-    const dev_argument arguments[] = {
-        dev_argument_buffer(batch->buffer),
-        dev_argument_int(batch->first),
-        dev_argument_int(batch->count),
-        dev_argument_int((int32_t)run->first),
-        step_argument(k),
-        dev_argument_int(i > 0),
-        dev_argument_buffer(run->phi.buffer),
-    };
-    const dev_launch launch = {
-        .program = k->program,
-        .groups = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
-                   (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes},
-        .group_size = {(size_t)spec->wg_x, (size_t)spec->wg_y, 1},
-        .argument_count = sizeof arguments / sizeof arguments[0],
-        .arguments = arguments,
-    };
-    return k->device->backend->launch(k->device, &launch, done, error);
+    const double r_min_A = k->problem.r_min_A;
+    double h_A[3];
+    ley_lattice_spacing_A(&k->problem.lattice, h_A);
+    const size_t groups[3] = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
+                              (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes};
+    return kernel_launch(&k->kernel, groups,
+                         KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first,
+                                          .n_atoms = batch->count, .first_plane = (int32_t)run->first,
+                                          .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
+                                          .gm_phi = {run->phi.buffer}),
+                         done, error);
 }
 
 static padded_slab layout_of(const dcs_kernel *k, int64_t planes)
@@ -284,8 +288,7 @@ void dcs_kernel_destroy(dcs_kernel *k)
 {
     for (size_t i = 0; i < k->buffer_count; i++)
         k->device->backend->buffer_destroy(k->device, k->buffers[i]);
-    if (k->program != NULL)
-        k->device->backend->program_destroy(k->device, k->program);
+    kernel_destroy(&k->kernel);
     free(k->buffers);
     free(k->batches);
     *k = (dcs_kernel){.device = k->device};

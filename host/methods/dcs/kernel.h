@@ -3,7 +3,8 @@
 #ifndef LEY_DCS_KERNEL_H
 #define LEY_DCS_KERNEL_H
 
-#include "device.h"
+#include "arguments.h"
+#include "dev_kernel.h"
 #include "layout/padding.h"
 #include "leyden.h"
 #include "methods/dcs/pack.h"
@@ -19,8 +20,12 @@ typedef struct dcs_problem {
     const atomic_bool *cancelled; /* stops the packing of atoms when it becomes true; or NULL */
 } dcs_problem;
 
+KERNEL_BUFFER_OF(stored_atom); /* as dcs_pack() packs them */
+KERNEL_ARGUMENTS_STRUCT(dcs, LEY_DCS_ARGUMENTS);
+extern const kernel_kind dcs_kind;
+
 typedef struct dcs_batch {
-    dev_buffer *buffer;
+    buffer_of_stored_atom atoms;
     int first, count;
 } dcs_batch;
 
@@ -28,9 +33,7 @@ typedef struct dcs_kernel {
     dev *device;
     calibration facts;
     dcs_choice choice;
-    char options[512];
-    dev_program *program;
-    bool from_cache;
+    dev_kernel kernel;
     dcs_problem problem;
     padded_slab layout; /* planes = 1 */
     size_t batch_count;
@@ -46,7 +49,7 @@ double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_
 /* How a plane of this lattice lies in the device's memory. */
 padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
 
-/* Calibrates the device if need be, chooses the variant, and gets the program: from the cache, or
+/* Calibrates the device if need be, chooses the variant, and gets the kernel: from the cache, or
  * built and tested. */
 ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error);
 

@@ -161,8 +161,8 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
         return status;
     place->notes->variant = s->kernel.choice.variant;
     place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
-    place->notes->from_cache = s->kernel.from_cache;
-    snprintf(place->notes->specification, sizeof place->notes->specification, "%s", s->kernel.options);
+    place->notes->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&dcs_kind, &s->kernel.choice.spec, place->notes->specification, sizeof place->notes->specification);
     status = size_slabs(s, error);
     if (status == LEY_OK)
         status = dcs_kernel_load(&s->kernel, problem, s->slab_planes, launch_s, error);

@@ -166,9 +166,9 @@ static bool fits(const dcs_kernel *k, const problem *p)
 
 static ley_status test_problem(const dcs_kernel *kernel, const problem *wanted, ley_error *error)
 {
-    /* Atoms are of one problem: a kernel of its own, but for the program. */
+    /* Atoms are of one problem: a kernel of its own, but for what was built. */
     dcs_kernel k = {
-        .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .program = kernel->program};
+        .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = kernel->kernel};
     problem smaller = *wanted;
     while (!fits(&k, &smaller) &&
            (smaller.tiles > 0 || smaller.planes > 1)) { /* devices of next to no memory see less */
@@ -190,7 +190,7 @@ static ley_status test_problem(const dcs_kernel *kernel, const problem *wanted, 
         status = compute(&k, p, map, error);
     if (status == LEY_OK)
         status = judge(&k, p, map, error);
-    k.program = NULL; /* the caller's */
+    k.kernel.program = NULL; /* the caller's */
     dcs_kernel_destroy(&k);
     ley_atoms_destroy(atoms);
     free(map);

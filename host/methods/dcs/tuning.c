@@ -1,9 +1,10 @@
 #include "methods/dcs/tuning.h"
 
 #include "error.h"
-#include "kernel_table.h"
+#include "run/specifications.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SIMPLE_TILE = 1 };
@@ -129,11 +130,6 @@ int tuning_dcs_tile_y(const dcs_spec *spec)
     return spec->wg_y * spec->uy;
 }
 
-void tuning_dcs_options(const dcs_spec *spec, char *options, size_t size)
-{
-    kernel_table_options("dcs", (const int *)spec, options, size);
-}
-
 static bool fits_group(const dev_info *info, const shape *s)
 {
     return s->wg_x != 0 && (size_t)s->wg_x * (size_t)s->wg_y <= info->max_work_group &&
@@ -177,7 +173,7 @@ static const variant *find_variant(const dev_info *info, const dcs_wish *wish)
 
 /* Of the tile, of the marks of near atoms, and, on devices that copy ahead (dcs.cu), of the next
  * tile. */
-static uint64_t local_bytes(const dev_info *info, const dcs_spec *spec)
+uint64_t tuning_dcs_local_bytes(const dev_info *info, const dcs_spec *spec)
 {
     enum { STORED_ATOM_BYTES = 32, COPIES_AHEAD_FROM = 80 };
     const uint64_t tile = (uint64_t)spec->tile, atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
@@ -187,7 +183,7 @@ static uint64_t local_bytes(const dev_info *info, const dcs_spec *spec)
 static ley_status check_memory(const dev_info *info, const variant *v, const dcs_spec *spec, ley_error *error)
 {
     const uint64_t atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
-    if (v->atoms == LEY_ATOMS_LOCAL && local_bytes(info, spec) > info->local_bytes)
+    if (v->atoms == LEY_ATOMS_LOCAL && tuning_dcs_local_bytes(info, spec) > info->local_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes",
                         info->name, v->name, (unsigned long long)info->local_bytes);
     if (v->atoms == LEY_ATOMS_CONSTANT && info->constant_bytes < 64 * atom_bytes)
@@ -228,7 +224,7 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish
                      .sum = wish->sum};
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
         spec.tile = 32; /* an interpreter's self-test shall be short */
-    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && local_bytes(info, &spec) > info->local_bytes)
+    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && tuning_dcs_local_bytes(info, &spec) > info->local_bytes)
         spec.tile /= 2;
     if (wish->sum != LEY_SPEC_SUM_DOUBLE) {
         spec.root = tuning_dcs_root(info, c, v->width, wish->math);
@@ -236,4 +232,72 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish
     }
     *choice = (dcs_choice){.variant = v->name, .spec = spec};
     return check_memory(info, v, &spec, error);
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Who is told of what, for which device. */
+typedef struct listing {
+    const dev_info *info;
+    kernel_visit *visit;
+    void *context;
+} listing;
+
+static calibration usual(const dev_info *info, bool fast_fma)
+{
+    return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
+}
+
+/* What one wish leads to, unless the device refuses it. A tile shape other than that of large
+ * lattices is told in the name. */
+static void list_choice(const listing *l, const calibration *c, const dcs_wish *wish)
+{
+    dcs_choice choice;
+    char name[KERNEL_NAME], share[32] = "", tile_shape[64] = "";
+    if (tuning_dcs(l->info, c, wish, &choice, NULL) != LEY_OK)
+        return;
+    const dcs_spec *s = &choice.spec;
+    if (s->newton_roots > 0)
+        snprintf(share, sizeof share, "+newton%d", s->newton_roots);
+    if (wish->n_x != SPECIFICATIONS_LARGE || wish->n_y != SPECIFICATIONS_LARGE)
+        snprintf(tile_shape, sizeof tile_shape, "-%dx%d-%dx%d", s->wg_x, s->wg_y, s->ux, s->uy);
+    snprintf(name, sizeof name, "%s-%s-%s%s%s", choice.variant, specifications_sum(s->sum),
+             calibrate_root_word(s->root), share, tile_shape);
+    l->visit(l->context, name, s);
+}
+
+/* Every tile shape that some lattice makes planning choose. */
+static void list_shapes(const listing *l, const calibration *c, dcs_wish wish)
+{
+    enum { LARGEST_SHAPE = 512 };
+    for (wish.n_y = 8; wish.n_y <= LARGEST_SHAPE; wish.n_y += 8)
+        for (wish.n_x = 8; wish.n_x <= LARGEST_SHAPE; wish.n_x += 8)
+            list_choice(l, c, &wish);
+}
+
+void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    const listing l = {info, visit, context};
+    const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
+    const char *name;
+    for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
+        dcs_wish wish = {.math = TUNING_AUTO, .sum = sum, .n_x = SPECIFICATIONS_LARGE, .n_y = SPECIFICATIONS_LARGE};
+        list_choice(&l, &fast_fma, &wish);
+        list_choice(&l, &slow_fma, &wish);
+        for (size_t i = 0; depth > KERNEL_FEW && (name = tuning_dcs_variant(i)) != NULL; i++) {
+            wish.variant = name;
+            list_choice(&l, &fast_fma, &wish);
+        }
+        wish.variant = NULL;
+        list_shapes(&l, &fast_fma, wish);
+        wish.n_x = wish.n_y = SPECIFICATIONS_LARGE;
+        wish.math = TUNING_STANDARD;
+        list_choice(&l, &fast_fma, &wish);
+    }
+    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
+        const calibration c = specifications_facts(root, specifications_exp(info), true);
+        const dcs_wish wish = {.math = TUNING_AUTO, .n_x = SPECIFICATIONS_LARGE, .n_y = SPECIFICATIONS_LARGE};
+        if (calibrate_root_possible(info, root, calibrate_width(info)))
+            list_choice(&l, &c, &wish);
+    }
 }

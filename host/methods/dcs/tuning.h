@@ -44,11 +44,16 @@ int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int m
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish *wish, dcs_choice *choice,
                       ley_error *error);
 
-/* "-DLEY_WG_X=32 -DLEY_WG_Y=4 ..." */
-void tuning_dcs_options(const dcs_spec *spec, char *options, size_t size);
+/* Local memory that a work-group takes where it stages atoms. */
+uint64_t tuning_dcs_local_bytes(const dev_info *info, const dcs_spec *spec);
 
 /* Points that a work-group covers along x and y. */
 int tuning_dcs_tile_x(const dcs_spec *spec);
 int tuning_dcs_tile_y(const dcs_spec *spec);
+
+/* The specifications that matter for a device: see kernel_kind. Few: each sum in all tile shapes
+ * that some lattice gets, standard maths, every root, with and without a share for the multipliers. More: every variant
+ * with every sum, too. */
+void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 
 #endif

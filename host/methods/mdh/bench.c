@@ -229,7 +229,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
         r->row.exp = screened(o) ? calibrate_exp_name(kernel.choice.spec.exp) : NULL;
         r->row.root_share = r->row.evaluations_per_s / special_per_s(limits);
         r->row.fma_share = r->row.evaluations_per_s * slots / limits->fma_per_s;
-        tuning_mdh_options(&kernel.choice.spec, r->specification, sizeof r->specification);
+        kernel_options(&mdh_kind, &kernel.choice.spec, r->specification, sizeof r->specification);
     }
     mdh_run_end(&res.run, w->device);
     mdh_kernel_destroy(&kernel);

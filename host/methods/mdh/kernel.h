@@ -3,8 +3,9 @@
 #ifndef LEY_MDH_KERNEL_H
 #define LEY_MDH_KERNEL_H
 
+#include "arguments.h"
 #include "core/boundary.h"
-#include "device.h"
+#include "dev_kernel.h"
 #include "layout/patches.h"
 #include "methods/mdh/tuning.h"
 #include "run/launches.h"
@@ -45,20 +46,23 @@ int64_t mdh_problem_points(const mdh_problem *problem, int64_t first, int64_t co
 /* Where the i-th point of rows [first, first + count) stands among the boundary's values. */
 int64_t mdh_problem_value(const mdh_problem *problem, int64_t first, int64_t count, int64_t i);
 
+KERNEL_BUFFER_OF(placed); /* as mdh_pack_atoms() packs them */
+KERNEL_ARGUMENTS_STRUCT(mdh, LEY_MDH_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(sum_parts, LEY_SUM_PARTS_ARGUMENTS);
+extern const kernel_kind mdh_kind, sum_parts_kind;
+
 typedef struct mdh_kernel {
     dev *device;
     calibration facts;
     mdh_choice choice;
-    char options[512];
-    dev_program *program, *sum_program;
-    bool from_cache;
+    dev_kernel kernel, sums;
     const mdh_problem *problem;
-    dev_buffer *atoms;
+    buffer_of_placed atoms;
     int n_atoms;
     int most_part_atoms; /* 0: as short float sums ask for; tests set it */
 } mdh_kernel;
 
-/* Calibrates the device if need be, chooses the variant, and gets the programs: from the cache, or
+/* Calibrates the device if need be, chooses the variant, and gets the kernels: from the cache, or
  * built and tested. */
 ley_status mdh_kernel_create(dev *device, const mdh_wish *wish, mdh_kernel *kernel, ley_error *error);
 
@@ -69,6 +73,9 @@ ley_status mdh_kernel_load(mdh_kernel *kernel, const mdh_problem *problem, ley_e
 double mdh_kernel_expected_rate(const mdh_kernel *kernel);
 
 void mdh_kernel_destroy(mdh_kernel *kernel);
+
+/* Work-items of a work-group of sum_parts. */
+enum { MDH_SUM_GROUP = 64 };
 
 /* A stretch of a face, as mdh.cl reads it. */
 #define SEGMENT_FIELD(field) int32_t field;
@@ -87,7 +94,8 @@ typedef struct mdh_run {
     mdh_segment segments[PATCH_COUNT];
     size_t groups, parts;
     int part_values, part_atoms, batch_atoms;
-    dev_buffer *places, *part_sums;
+    buffer_of_int4 places;
+    buffer_of_real part_sums;
     size_t place_bytes, part_bytes; /* of the buffers, which grow when need be */
     launch_results sums;
     launches launches;
@@ -102,8 +110,8 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
 ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error);
 
 /* Starts sum_parts: of so many parts of so many values. */
-ley_status mdh_launch_sums(const mdh_kernel *kernel, dev_buffer *part_sums, int parts, int part_values,
-                           dev_buffer *sums, dev_event **done, ley_error *error);
+ley_status mdh_launch_sums(const mdh_kernel *kernel, buffer_of_real part_sums, int parts, int part_values,
+                           buffer_of_real sums, dev_event **done, ley_error *error);
 
 /* Ends the buffers. */
 void mdh_run_end(mdh_run *run, dev *device);

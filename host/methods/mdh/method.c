@@ -176,8 +176,8 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     place->notes->variant = s->kernel.choice.variant;
     place->notes->root = calibrate_root_name(spec->root);
     place->notes->exp = problem->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
-    place->notes->from_cache = s->kernel.from_cache;
-    snprintf(place->notes->specification, sizeof place->notes->specification, "%s", s->kernel.options);
+    place->notes->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&mdh_kind, spec, place->notes->specification, sizeof place->notes->specification);
     status = size_slabs(s, error);
     return status == LEY_OK ? mdh_kernel_load(&s->kernel, problem, error) : status;
 }

@@ -161,18 +161,12 @@ static double near_A(const mdh_problem *problem)
     return 0.5 * longest_A * (6e-8 / 4e-6);
 }
 
-void mdh_pack_step(const mdh_spec *spec, const mdh_problem *problem, void *step, void *step_low, size_t *bytes)
+void mdh_step(const mdh_spec *spec, const mdh_problem *problem, double step[4], double step_low[4])
 {
-    const bool wide = spec->sum == LEY_SPEC_SUM_DOUBLE;
-    double exact[4] = {0, 0, 0, near_A(problem) * problem->unit_per_A}, nothing[4] = {0};
-    float high[4] = {0}, low[4] = {0};
+    step[3] = near_A(problem) * problem->unit_per_A;
+    step_low[3] = 0;
     for (int axis = 0; axis < 3; axis++) {
-        exact[axis] = problem->frame.step_A[axis][axis] * problem->unit_per_A;
-        high[axis] = (float)exact[axis];
-        low[axis] = (float)(exact[axis] - (double)high[axis]);
+        step[axis] = problem->frame.step_A[axis][axis] * problem->unit_per_A;
+        step_low[axis] = spec->sum == LEY_SPEC_SUM_DOUBLE ? 0 : step[axis] - (double)(float)step[axis];
     }
-    high[3] = (float)exact[3];
-    *bytes = wide ? sizeof exact : sizeof high;
-    memcpy(step, wide ? (void *)exact : high, *bytes);
-    memcpy(step_low, wide ? (void *)nothing : low, *bytes);
 }

@@ -14,7 +14,6 @@
 enum { MOST_PART_ATOMS = 4096, LEAST_PART_ATOMS = 128 };
 /* Groups a compute unit that even out how many each gets; sums a point at most. */
 enum { GROUPS_A_UNIT = 24, CPU_GROUPS_A_UNIT = 8, MOST_PARTS = 64 };
-enum { SUM_GROUP = 64 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -118,9 +117,9 @@ static ley_status make_buffers(mdh_run *run, ley_error *error)
     const size_t sums = (size_t)run->part_values * value_bytes(run);
     const size_t parts = sums * run->parts * (spec->sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
     const size_t places = run->segment_count > 0 ? sizeof run->segments : list_bytes(run);
-    ley_status status = grow(device, &run->places, &run->place_bytes, places, DEV_READ_ONLY, error);
+    ley_status status = grow(device, &run->places.buffer, &run->place_bytes, places, DEV_READ_ONLY, error);
     if (status == LEY_OK)
-        status = grow(device, &run->part_sums, &run->part_bytes, parts, DEV_READ_WRITE, error);
+        status = grow(device, &run->part_sums.buffer, &run->part_bytes, parts, DEV_READ_WRITE, error);
     if (status != LEY_OK || (run->sums.staging != NULL && run->sums.staging->size >= sums))
         return status;
     launch_results_destroy(&run->sums);
@@ -131,28 +130,25 @@ static ley_status write_places(mdh_run *run, ley_error *error)
 {
     dev *device = run->kernel->device;
     if (run->segment_count > 0)
-        return device->backend->write(device, run->places, 0, run->segments, sizeof run->segments, error);
+        return device->backend->write(device, run->places.buffer, 0, run->segments, sizeof run->segments, error);
     const size_t bytes = list_bytes(run);
     void *packed = calloc(1, bytes);
     if (packed == NULL)
         return ley_fail_memory(error, bytes, "packed points");
     mdh_pack_points(&run->kernel->choice.spec, run->kernel->problem, run->first, run->count, packed);
-    ley_status status = device->backend->write(device, run->places, 0, packed, bytes, error);
+    ley_status status = device->backend->write(device, run->places.buffer, 0, packed, bytes, error);
     free(packed);
     return status;
 }
 
-ley_status mdh_launch_sums(const mdh_kernel *k, dev_buffer *part_sums, int parts, int part_values, dev_buffer *sums,
-                           dev_event **done, ley_error *error)
+ley_status mdh_launch_sums(const mdh_kernel *k, buffer_of_real part_sums, int parts, int part_values,
+                           buffer_of_real sums, dev_event **done, ley_error *error)
 {
-    const dev_argument arguments[] = {dev_argument_buffer(part_sums), dev_argument_int(parts),
-                                      dev_argument_int(part_values), dev_argument_buffer(sums)};
-    const dev_launch launch = {.program = k->sum_program,
-                               .groups = {(size_t)ceil_div(part_values, SUM_GROUP), 1, 1},
-                               .group_size = {SUM_GROUP, 1, 1},
-                               .argument_count = sizeof arguments / sizeof arguments[0],
-                               .arguments = arguments};
-    return k->device->backend->launch(k->device, &launch, done, error);
+    const size_t groups[3] = {(size_t)ceil_div(part_values, MDH_SUM_GROUP), 1, 1};
+    return kernel_launch(&k->sums, groups,
+                         KERNEL_ARGUMENTS(sum_parts, .gm_parts = part_sums, .n_parts = parts,
+                                          .part_values = part_values, .gm_sums = sums),
+                         done, error);
 }
 
 static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
@@ -160,30 +156,22 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     mdh_run *run = context;
     const mdh_kernel *k = run->kernel;
     if (i + 1 == run->launches.total)
-        return mdh_launch_sums(k, run->part_sums, (int)run->parts, run->part_values, run->sums.buffer, done, error);
+        return mdh_launch_sums(k, run->part_sums, (int)run->parts, run->part_values, (buffer_of_real){run->sums.buffer},
+                               done, error);
     const int first = (int)i * run->batch_atoms, left = k->n_atoms - first;
-    double step[4], step_low[4];
-    size_t step_bytes;
-    mdh_pack_step(&k->choice.spec, k->problem, step, step_low, &step_bytes);
-    const dev_argument arguments[] = {
-        dev_argument_buffer(k->atoms),
-        dev_argument_int(first),
-        dev_argument_int(left < run->batch_atoms ? left : run->batch_atoms),
-        dev_argument_int(run->part_atoms),
-        dev_argument_buffer(run->places),
-        dev_argument_int(run->segment_count > 0 ? run->segment_count : (int32_t)run->count),
-        dev_argument_bytes(step, step_bytes),
-        dev_argument_bytes(step_low, step_bytes),
-        dev_argument_int(i > 0),
-        dev_argument_buffer(run->part_sums),
-        dev_argument_int(run->part_values),
-    };
-    const dev_launch launch = {.program = k->program,
-                               .groups = {run->groups, run->parts, 1},
-                               .group_size = {(size_t)k->choice.spec.wg, 1, 1},
-                               .argument_count = sizeof arguments / sizeof arguments[0],
-                               .arguments = arguments};
-    return k->device->backend->launch(k->device, &launch, done, error);
+    const size_t groups[3] = {run->groups, run->parts, 1};
+    mdh_arguments a = {.kind = &mdh_kind,
+                       .gm_atoms = k->atoms,
+                       .first_atom = first,
+                       .n_atoms = left < run->batch_atoms ? left : run->batch_atoms,
+                       .part_atoms = run->part_atoms,
+                       .gm_places = run->places,
+                       .n_places = run->segment_count > 0 ? run->segment_count : (int32_t)run->count,
+                       .accumulate = i > 0,
+                       .gm_parts = run->part_sums,
+                       .part_values = run->part_values};
+    mdh_step(&k->choice.spec, k->problem, a.step, a.step_low);
+    return kernel_launch(&k->kernel, groups, &a, done, error);
 }
 
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error)
@@ -201,8 +189,8 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
     if (status == LEY_OK)
         status = write_places(run, error);
     if (status == LEY_OK) /* as launches_begin() does with the sums: a launch that is skipped shall show */
-        status = kernel->device->backend->fill(kernel->device, run->part_sums, 0, DEV_NO_NUMBERS, run->part_bytes, NULL,
-                                               error);
+        status = kernel->device->backend->fill(kernel->device, run->part_sums.buffer, 0, DEV_NO_NUMBERS,
+                                               run->part_bytes, NULL, error);
     if (status != LEY_OK)
         return status;
     run->launches.bytes = run->part_values * (int64_t)value_bytes(run);
@@ -284,7 +272,7 @@ ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *va
 void mdh_run_end(mdh_run *run, dev *device)
 {
     const dev_backend *b = device->backend;
-    dev_buffer *const buffers[] = {run->places, run->part_sums};
+    dev_buffer *const buffers[] = {run->places.buffer, run->part_sums.buffer};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (buffers[i] != NULL)
             b->buffer_destroy(device, buffers[i]);

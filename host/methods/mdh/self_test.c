@@ -241,12 +241,12 @@ static ley_status judge(const trial *t, ley_error *error)
 
 static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_error *error)
 {
-    /* Atoms are of one problem: a kernel of its own, but for the programs. */
+    /* Atoms are of one problem: a kernel of its own, but for what was built. */
     mdh_kernel k = {.device = kernel->device,
                     .facts = kernel->facts,
                     .choice = kernel->choice,
-                    .program = kernel->program,
-                    .sum_program = kernel->sum_program,
+                    .kernel = kernel->kernel,
+                    .sums = kernel->sums,
                     .most_part_atoms = p->part};
     const mdh_spec *spec = &k.choice.spec;
     const ley_lattice lattice = lattice_of(p, spec);
@@ -269,7 +269,7 @@ static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_e
         status = compute(&t, error);
     if (status == LEY_OK)
         status = judge(&t, error);
-    k.program = k.sum_program = NULL; /* the caller's */
+    k.kernel.program = k.sums.program = NULL; /* the caller's */
     mdh_kernel_destroy(&k);
     mdh_problem_end(&t.m);
     ley_boundary_destroy(t.boundary);
@@ -325,11 +325,12 @@ static ley_status compare_sums(const mdh_kernel *k, const void *sums, ley_error 
     return LEY_OK;
 }
 
-static ley_status sum_on_device(const mdh_kernel *k, dev_buffer *parts, const launch_results *sums, ley_error *error)
+static ley_status sum_on_device(const mdh_kernel *k, buffer_of_real parts, const launch_results *sums, ley_error *error)
 {
     const dev_backend *b = k->device->backend;
     dev_event *summed = NULL, *read = NULL;
-    ley_status status = mdh_launch_sums(k, parts, SUM_PARTS, SUM_VALUES, sums->buffer, &summed, error);
+    ley_status status =
+        mdh_launch_sums(k, parts, SUM_PARTS, SUM_VALUES, (buffer_of_real){sums->buffer}, &summed, error);
     if (status != LEY_OK)
         return status;
     status = b->read(k->device, sums->buffer, 0, sums->staging, sums->staging->size, summed, &read, error);
@@ -345,16 +346,16 @@ ley_status mdh_sums_self_test(const mdh_kernel *k, ley_error *error)
     const bool is_double = k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE;
     const size_t bytes = is_double ? sizeof(double) : sizeof(float), count = 2 * SUM_PARTS * SUM_VALUES;
     void *numbers = calloc(count, bytes);
-    dev_buffer *parts = NULL;
+    buffer_of_real parts = {NULL};
     launch_results sums = {.device = NULL};
     if (numbers == NULL)
         return ley_fail_memory(error, count * bytes, "the self-test");
     for (size_t i = 0; i < count; i++) /* what was lost lies behind the values */
         put_number(is_double, numbers, i,
                    summand((int)(i / SUM_VALUES) % SUM_PARTS, (int)(i % SUM_VALUES), i >= count / 2));
-    ley_status status = b->buffer_create(k->device, count * bytes, DEV_READ_WRITE, &parts, error);
+    ley_status status = b->buffer_create(k->device, count * bytes, DEV_READ_WRITE, &parts.buffer, error);
     if (status == LEY_OK)
-        status = b->write(k->device, parts, 0, numbers, count * bytes, error);
+        status = b->write(k->device, parts.buffer, 0, numbers, count * bytes, error);
     if (status == LEY_OK)
         status = launch_results_create(k->device, (int64_t)(SUM_VALUES * bytes), &sums, error);
     if (status == LEY_OK)
@@ -365,8 +366,8 @@ ley_status mdh_sums_self_test(const mdh_kernel *k, ley_error *error)
     if (status == LEY_OK)
         status = compare_sums(k, sums.staging->bytes, error);
     launch_results_destroy(&sums);
-    if (parts != NULL)
-        b->buffer_destroy(k->device, parts);
+    if (parts.buffer != NULL)
+        b->buffer_destroy(k->device, parts.buffer);
     free(numbers);
     return status;
 }

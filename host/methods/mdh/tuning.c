@@ -1,7 +1,7 @@
 #include "methods/mdh/tuning.h"
 
 #include "error.h"
-#include "kernel_table.h"
+#include "run/specifications.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,16 +72,6 @@ const char *tuning_mdh_variant(size_t i)
     return i < VARIANT_COUNT ? variants[i].name : NULL;
 }
 
-void tuning_mdh_options(const mdh_spec *spec, char *options, size_t size)
-{
-    kernel_table_options("mdh", (const int *)spec, options, size);
-}
-
-void tuning_mdh_sum_options(const mdh_spec *spec, char *options, size_t size)
-{
-    snprintf(options, size, "-DLEY_SUM=%d -DLEY_WIDTH=1 -DLEY_ROOT=%d", spec->sum, LEY_ROOT_STANDARD);
-}
-
 const char *tuning_mdh_default(const dev_info *info)
 {
     const int width = calibrate_width(info);
@@ -118,7 +108,7 @@ static shape best_shape(const variant *v, const mdh_wish *wish)
 }
 
 /* Of the tile, its radii, and the marks of near atoms. */
-static uint64_t local_bytes(const mdh_spec *spec)
+uint64_t tuning_mdh_local_bytes(const mdh_spec *spec)
 {
     const uint64_t atom_bytes =
         (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + (spec->screening == LEY_SCREENING_WIDE ? 4 : 0);
@@ -167,12 +157,107 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
                         info->max_work_group, v->name);
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0)
         spec.tile = 32; /* an interpreter's self-test shall be short */
-    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && local_bytes(&spec) > info->local_bytes)
+    while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && tuning_mdh_local_bytes(&spec) > info->local_bytes)
         spec.tile /= 2;
-    if (v->atoms == LEY_ATOMS_LOCAL && local_bytes(&spec) > info->local_bytes)
+    if (v->atoms == LEY_ATOMS_LOCAL && tuning_mdh_local_bytes(&spec) > info->local_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes",
                         info->name, v->name, (unsigned long long)info->local_bytes);
     choose_arithmetic(info, c, v, wish, &spec);
     *choice = (mdh_choice){.variant = v->name, .spec = spec};
     return LEY_OK;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Who is told of what, for which device. */
+typedef struct listing {
+    const dev_info *info;
+    kernel_visit *visit;
+    void *context;
+} listing;
+
+static calibration usual(const dev_info *info, bool fast_fma)
+{
+    return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
+}
+
+/* What one wish leads to, unless the device refuses it. */
+static void list_choice(const listing *l, const calibration *c, const mdh_wish *wish)
+{
+    static const char *const screenings[] = {"none", "folded", "wide"}, *const places[] = {"faces", "list"};
+    mdh_choice choice;
+    char name[KERNEL_NAME], exp[32] = "", share[32] = "", tile_shape[64] = "";
+    if (tuning_mdh(l->info, c, wish, &choice, NULL) != LEY_OK)
+        return;
+    const mdh_spec *s = &choice.spec;
+    if (s->screening != LEY_SCREENING_NONE)
+        snprintf(exp, sizeof exp, "-%s", calibrate_exp_word(s->exp));
+    if (s->polynomial_exps > 0)
+        snprintf(share, sizeof share, "+polynomial%d", s->polynomial_exps);
+    if (wish->n_a != SPECIFICATIONS_LARGE || wish->n_b != SPECIFICATIONS_LARGE)
+        snprintf(tile_shape, sizeof tile_shape, "-%dx%d", s->ux, s->uy);
+    snprintf(name, sizeof name, "mdh-%s-%s-%s-%s-%s%s%s%s", choice.variant, places[s->points], screenings[s->screening],
+             specifications_sum(s->sum), calibrate_root_word(s->root), exp, share, tile_shape);
+    l->visit(l->context, name, s);
+}
+
+/* Every sum and screening, for faces and for a list. */
+static void list_variant(const listing *l, const calibration *c, const char *name)
+{
+    mdh_wish wish = {.variant = name, .math = TUNING_AUTO, .n_a = SPECIFICATIONS_LARGE, .n_b = SPECIFICATIONS_LARGE};
+    for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
+        for (wish.screening = LEY_SCREENING_NONE; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
+            for (wish.points = LEY_POINTS_FACES; wish.points <= LEY_POINTS_LIST; wish.points++)
+                list_choice(l, c, &wish);
+}
+
+/* Every recipe, with the fastest of the other kind beside it. */
+static void list_recipes(const listing *l, mdh_wish wish)
+{
+    const int width = calibrate_width(l->info);
+    for (int root = 0; root < LEY_ROOT_COUNT; root++) {
+        const calibration c = specifications_facts(root, specifications_exp(l->info), true);
+        if (calibrate_root_possible(l->info, root, width))
+            list_choice(l, &c, &wish);
+    }
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++) {
+        const calibration c = specifications_facts(specifications_root(l->info), exp, true);
+        if (calibrate_exp_possible(l->info, exp, width))
+            list_choice(l, &c, &wish);
+    }
+}
+
+/* Every shape that some face makes planning choose. */
+static void list_shapes(const listing *l, const calibration *c, mdh_wish wish)
+{
+    enum { LARGEST_SHAPE = 512 };
+    for (wish.n_b = 1; wish.n_b <= LARGEST_SHAPE; wish.n_b++)
+        for (wish.n_a = 1; wish.n_a <= LARGEST_SHAPE; wish.n_a++)
+            list_choice(l, c, &wish);
+}
+
+void tuning_mdh_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    const listing l = {info, visit, context};
+    const calibration fast_fma = usual(info, true), slow_fma = usual(info, false);
+    const mdh_wish first = {.math = TUNING_AUTO,
+                            .screening = LEY_SCREENING_FOLDED,
+                            .points = LEY_POINTS_FACES,
+                            .n_a = SPECIFICATIONS_LARGE,
+                            .n_b = SPECIFICATIONS_LARGE};
+    mdh_wish wish = first;
+    const char *name;
+    list_variant(&l, &fast_fma, NULL);
+    list_choice(&l, &slow_fma, &wish);
+    for (size_t i = 0; depth == KERNEL_ALL && (name = tuning_mdh_variant(i)) != NULL; i++)
+        list_variant(&l, &fast_fma, name);
+    for (; depth == KERNEL_ALL && wish.points <= LEY_POINTS_LIST; wish.points++)
+        for (wish.screening = LEY_SCREENING_FOLDED; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
+            list_recipes(&l, wish);
+    wish = first;
+    if (depth > KERNEL_FEW)
+        list_recipes(&l, wish);
+    list_shapes(&l, &fast_fma, wish);
+    wish.math = TUNING_STANDARD;
+    list_choice(&l, &fast_fma, &wish);
 }

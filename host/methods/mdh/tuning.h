@@ -36,10 +36,12 @@ const char *tuning_mdh_default(const dev_info *info);
 ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish *wish, mdh_choice *choice,
                       ley_error *error);
 
-/* "-DLEY_WG=64 -DLEY_WIDTH=1 ..." */
-void tuning_mdh_options(const mdh_spec *spec, char *options, size_t size);
+/* Local memory that a work-group takes where it stages atoms. */
+uint64_t tuning_mdh_local_bytes(const mdh_spec *spec);
 
-/* Those of sum_parts.cl beside it. */
-void tuning_mdh_sum_options(const mdh_spec *spec, char *options, size_t size);
+/* The specifications that matter for a device: see kernel_kind. Few: the default variant in
+ * every sum and screening, its shapes, standard maths, and no share for the multipliers. More: every recipe, too. All:
+ * every variant, and every recipe in every kind of screening that has it. */
+void tuning_mdh_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 
 #endif

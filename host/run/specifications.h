@@ -1,0 +1,23 @@
+/* What the lists of kernels' specifications share: names for files, and calibrations that are made up so that every
+ * recipe has its turn. */
+#ifndef LEY_SPECIFICATIONS_H
+#define LEY_SPECIFICATIONS_H
+
+#include "calibrate.h"
+
+/* An extent of lattices that are large: padding does not matter. */
+enum { SPECIFICATIONS_LARGE = 4096 };
+
+/* "float", "compensated", "double" of LEY_SPEC_SUM_...; "coulomb", "taylor2", ... of LEY_PAIR_SPEC_... */
+const char *specifications_sum(int sum);
+const char *specifications_pair(int pair);
+
+/* Every recipe is good enough, and these are the fastest ones. `fast_fma`: multiply-adds are fast enough to take a
+ * share of the roots, or of the exponentials. */
+calibration specifications_facts(int root, int exp, bool fast_fma);
+
+/* The recipes that are usually fastest on such a device. */
+int specifications_root(const dev_info *info);
+int specifications_exp(const dev_info *info);
+
+#endif

@@ -1,0 +1,131 @@
+#include "dev_kernel.h"
+
+#include "build_cache.h"
+#include "clock.h"
+#include "error.h"
+#include "log.h"
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dev_program *take_cached(dev *device, const dev_source *source, const cache_key *key)
+{
+    size_t size = 0;
+    dev_program *program = NULL;
+    void *binary = cache_get(key, &size);
+    if (binary == NULL)
+        return NULL;
+    if (device->backend->build(device, source, binary, size, &program, NULL) != LEY_OK) {
+        cache_remove(key); /* whole, but the driver will not have it */
+        program = NULL;
+        log_say(LEY_LOG_NOTE, "%s: the driver does not take %s from the cache: removed there", device->info->name,
+                source->kind->name);
+    }
+    free(binary);
+    return program;
+}
+
+static void put_cached(dev *device, dev_program *program, const cache_key *key)
+{
+    void *binary = NULL;
+    size_t size = 0;
+    if (device->backend->program_binary(device, program, &binary, &size, NULL) == LEY_OK)
+        cache_put(key, binary, size);
+    free(binary);
+}
+
+/* On failure the kernel has no program. */
+static ley_status build_and_test(dev_kernel *k, const dev_source *source, void *context, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    ley_status status = k->device->backend->build(k->device, source, NULL, 0, &k->program, error);
+    const double built_s = ley_clock_s();
+    if (status != LEY_OK)
+        k->program = NULL;
+    if (status == LEY_OK && k->kind->test != NULL)
+        status = k->kind->test(k, context, error);
+    if (status == LEY_OK && k->kind->test != NULL)
+        log_say(LEY_LOG_NOTE, "%s: built %s in %.3f s, tested in %.3f s: %s", k->device->info->name, k->kind->name,
+                built_s - start_s, ley_clock_s() - built_s, source->options);
+    if (status == LEY_ERROR_WRONG_RESULT && error != NULL && strstr(error->message, "self-test") == NULL)
+        ley_error_prefix(error, "self-test of %s failed", k->kind->name);
+    if (status != LEY_OK)
+        kernel_destroy(k);
+    return status;
+}
+
+static ley_status load_source(dev *device, const char *kernel, const char *prelude, char **text, ley_error *error)
+{
+    char *own = NULL, *whole;
+    ley_status status = source_load(kernel, device->backend->source_suffix, &own, error);
+    if (status != LEY_OK || prelude == NULL) {
+        *text = own;
+        return status;
+    }
+    const int size = asprintf(&whole, "%s\n%s", prelude, own);
+    free(own);
+    if (size < 0)
+        return ley_fail_memory(error, strlen(prelude), "kernel source");
+    *text = whole;
+    return LEY_OK;
+}
+
+ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
+                         dev_kernel *kernel, ley_error *error)
+{
+    char *text = NULL, options[KERNEL_OPTIONS];
+    dev_kernel k = {.device = device, .kind = kind};
+    *kernel = (dev_kernel){.device = device};
+    ley_status status = load_source(device, kind->name, prelude, &text, error);
+    if (status != LEY_OK)
+        return status;
+    memcpy(k.spec, spec, kernel_key_count(kind) * sizeof(int));
+    k.is_double = kernel_is_double(kind, k.spec);
+    kind->group(device->info, k.spec, k.group_size);
+    kernel_options(kind, k.spec, options, sizeof options);
+    const dev_source source = {.kind = kind, .spec = k.spec, .text = text, .options = options};
+    const bool cacheable = kind->test != NULL && !(device->info->quirks & DEV_QUIRK_NO_BINARY);
+    const cache_key key = cache_key_make(device->info, "kernel", text, options);
+    const double start_s = ley_clock_s();
+    k.program = cacheable ? take_cached(device, &source, &key) : NULL;
+    k.from_cache = k.program != NULL;
+    if (k.from_cache)
+        log_say(LEY_LOG_NOTE, "%s: took %s from the cache in %.3f s: %s", device->info->name, kind->name,
+                ley_clock_s() - start_s, options);
+    if (!k.from_cache) {
+        status = build_and_test(&k, &source, context, error);
+        if (status == LEY_OK && cacheable)
+            put_cached(device, k.program, &key);
+    }
+    free(text);
+    if (status == LEY_OK)
+        *kernel = k;
+    return status;
+}
+
+void kernel_destroy(dev_kernel *k)
+{
+    if (k->program != NULL)
+        k->device->backend->program_destroy(k->device, k->program);
+    *k = (dev_kernel){.device = k->device};
+}
+
+ley_status kernel_launch(const dev_kernel *k, const size_t groups[3], const void *arguments, dev_event **done,
+                         ley_error *error)
+{
+    const kernel_kind *whose;
+    dev_argument packed[KERNEL_MOST_ARGUMENTS];
+    memcpy(&whose, arguments, sizeof whose);
+    if (whose != k->kind)
+        return ley_fail(error, LEY_ERROR_DEVICE, "kernel %s was given the arguments of %s", k->kind->name,
+                        whose != NULL ? whose->name : "none");
+    k->kind->pack(arguments, k->is_double, packed);
+    const dev_launch launch = {.program = k->program,
+                               .groups = {groups[0], groups[1], groups[2]},
+                               .group_size = {k->group_size[0], k->group_size[1], k->group_size[2]},
+                               .argument_count = k->kind->argument_count,
+                               .arguments = packed};
+    return k->device->backend->launch(k->device, &launch, done, error);
+}

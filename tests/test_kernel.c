@@ -1,0 +1,293 @@
+/* Kernels as objects: builds and launches are checked by the kernel's kind, and arguments are given by name. What is
+ * left out, of another kernel, or of a wrong size is refused with a message that names it; what is swapped does not
+ * compile. */
+#include "support.h"
+
+#include "dev_kernel.h"
+#include "error.h"
+#include "fake_device.h"
+#include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/dcs/kernel.h"
+#include "methods/mdh/kernel.h"
+#include "methods/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Something to point to. */
+static dev_buffer *any_buffer(int i)
+{
+    static char somewhere[8];
+    return (dev_buffer *)(void *)&somewhere[i];
+}
+
+/* ---- Builds ---------------------------------------------------------------------------------- */
+
+/* "-DLEY_X=1 " for each key of the kind but one, which has another value or is left out. */
+static void write_options(const kernel_kind *kind, const char *odd, const char *value, char *options, size_t size)
+{
+    size_t used = 0;
+    options[0] = '\0';
+    for (const char *const *key = kind->keys; *key != NULL; key++)
+        if (*key != odd || value != NULL)
+            used += (size_t)snprintf(options + used, size - used, "-D%s=%s ", *key, *key == odd ? value : "1");
+    assert_true(used < size);
+}
+
+static void test_builds_are_checked(void **state)
+{
+    (void)state;
+    char options[1024] = "", expected[256];
+    int ones[KERNEL_MOST_KEYS];
+    for (int i = 0; i < KERNEL_MOST_KEYS; i++)
+        ones[i] = 1;
+    for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
+        ley_error error = {0};
+        const dev_source source = {.kind = *kind, .spec = ones, .text = "", .options = options};
+        assert_true(kernel_key_count(*kind) > 0 && kernel_key_count(*kind) <= KERNEL_MOST_KEYS);
+        kernel_options(*kind, ones, options, sizeof options);
+        assert_ok(kernel_check_build(&source, &error));
+        for (const char *const *key = (*kind)->keys; *key != NULL; key++) {
+            snprintf(expected, sizeof expected, "kernel %s is built without -D%s=1", (*kind)->name, *key);
+            for (int i = 0; i < 3; i++) {
+                write_options(*kind, *key, ((const char *[]){NULL, "2", "11"})[i], options, sizeof options);
+                assert_int_equal(kernel_check_build(&source, &error), LEY_ERROR_DEVICE);
+                assert_string_equal(error.message, expected);
+            }
+        }
+        ley_error_clear(&error);
+    }
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+static dev_argument right_argument(const kernel_argument *a, bool is_double)
+{
+    static const char bytes[32];
+    const size_t size = (size_t)a->scalars * (is_double ? 8 : 4) + (size_t)a->ints * 4;
+    return a->kind == KERNEL_BUFFER ? dev_argument_buffer(any_buffer(0)) : dev_argument_bytes(bytes, size);
+}
+
+static void refuse(const kernel_kind *kind, bool is_double, const dev_launch *launch, const char *expected)
+{
+    ley_error error = {0};
+    assert_int_equal(kernel_check_launch(kind, is_double, launch, &error), LEY_ERROR_DEVICE);
+    assert_string_equal(error.message, expected);
+    ley_error_clear(&error);
+}
+
+/* In place of a right argument: none; a buffer where a value is; values of other sizes, in particular of the other
+ * precision's. */
+static void refuse_each_argument(const kernel_kind *kind, bool is_double, const dev_launch *launch,
+                                 dev_argument *arguments)
+{
+    char expected[256];
+    for (size_t i = 0; i < kind->argument_count; i++) {
+        const kernel_argument *a = &kind->arguments[i];
+        const dev_argument right = arguments[i], other = right_argument(a, !is_double);
+        if (a->kind == KERNEL_BUFFER) {
+            snprintf(expected, sizeof expected, "kernel %s: %s, a buffer of %s, is missing", kind->name, a->name,
+                     a->type);
+            arguments[i] = dev_argument_buffer(NULL);
+            refuse(kind, is_double, launch, expected);
+            arguments[i] = dev_argument_int(1);
+            refuse(kind, is_double, launch, expected);
+        } else {
+            snprintf(expected, sizeof expected, "kernel %s: %s is one %s and was given a buffer", kind->name, a->name,
+                     a->type);
+            arguments[i] = dev_argument_buffer(any_buffer(0));
+            refuse(kind, is_double, launch, expected);
+            for (int wrong = a->scalars > 0 ? 0 : 1; wrong < 3; wrong++) {
+                arguments[i] = right;
+                arguments[i].size = wrong == 0 ? other.size : wrong == 1 ? 0 : right.size + 4;
+                snprintf(expected, sizeof expected, "kernel %s: %s is one %s of %zu bytes and was given %zu",
+                         kind->name, a->name, a->type, right.size, arguments[i].size);
+                refuse(kind, is_double, launch, expected);
+            }
+        }
+        arguments[i] = right;
+    }
+}
+
+static void test_launches_are_checked(void **state)
+{
+    (void)state;
+    for (size_t k = 0; kernel_registry[k] != NULL; k++)
+        for (int is_double = 0; is_double < 2; is_double++) {
+            const kernel_kind *kind = kernel_registry[k];
+            char expected[256];
+            dev_argument arguments[KERNEL_MOST_ARGUMENTS + 1];
+            ley_error error = {0};
+            dev_launch launch = {.argument_count = kind->argument_count, .arguments = arguments};
+            for (size_t i = 0; i <= kind->argument_count; i++)
+                arguments[i] = right_argument(&kind->arguments[i < kind->argument_count ? i : 0], is_double);
+            assert_ok(kernel_check_launch(kind, is_double, &launch, &error));
+            refuse_each_argument(kind, is_double, &launch, arguments);
+            for (int wrong = -1; wrong <= 1; wrong += 2) {
+                launch.argument_count = kind->argument_count + (size_t)wrong;
+                snprintf(expected, sizeof expected, "kernel %s takes %zu arguments and was given %zu", kind->name,
+                         kind->argument_count, launch.argument_count);
+                refuse(kind, is_double, &launch, expected);
+            }
+        }
+}
+
+/* ---- Arguments by name ----------------------------------------------------------------------- */
+
+/* Each named argument comes to its own place, in the kernel's precision. */
+static void test_arguments_are_packed(void **state)
+{
+    (void)state;
+    const double origin[4] = {0.1, 2, 3, 4};
+    const link_atoms_arguments a = {.kind = &link_atoms_kind,
+                                    .gm_records = {any_buffer(1)},
+                                    .gm_position = {any_buffer(2)},
+                                    .gm_head = {any_buffer(3)},
+                                    .n = {5, 6, 7, -8},
+                                    .n_atoms = 9,
+                                    .origin = {0.1, 2, 3, 4},
+                                    .zero = {10, 11, 12, 1e-3}};
+    const size_t count = link_atoms_kind.argument_count;
+    for (int is_double = 0; is_double < 2; is_double++) {
+        dev_argument packed[KERNEL_MOST_ARGUMENTS];
+        link_atoms_kind.pack(&a, is_double, packed);
+        for (size_t i = 0; i < count; i++) {
+            const kernel_argument *row = &link_atoms_kind.arguments[i];
+            const dev_buffer *buffer = strcmp(row->name, "gm_records") == 0    ? any_buffer(1)
+                                       : strcmp(row->name, "gm_position") == 0 ? any_buffer(2)
+                                       : strcmp(row->name, "gm_head") == 0     ? any_buffer(3)
+                                                                               : NULL;
+            assert_ptr_equal(packed[i].buffer, buffer);
+            if (row->kind != KERNEL_BUFFER)
+                assert_int_equal(packed[i].size, row->ints * 4 + row->scalars * (is_double ? 8 : 4));
+            for (int j = 0; strcmp(row->name, "origin") == 0 && j < 4; j++) {
+                const float rounded = (float)origin[j];
+                assert_memory_equal(packed[i].value + j * (is_double ? 8 : 4),
+                                    is_double ? (const void *)&origin[j] : &rounded, is_double ? 8 : 4);
+            }
+            if (strcmp(row->name, "n") == 0)
+                assert_memory_equal(packed[i].value, ((const int32_t[]){5, 6, 7, -8}), 16);
+            if (strcmp(row->name, "n_atoms") == 0)
+                assert_memory_equal(packed[i].value, &(const int32_t){9}, 4);
+        }
+    }
+    const dev_argument narrow = kernel_pack_scalar(0.1, false), wide = kernel_pack_scalar(0.1, true);
+    assert_true(narrow.size == 4 && memcmp(narrow.value, &(const float){0.1f}, 4) == 0);
+    assert_true(wide.size == 8 && memcmp(wide.value, &(const double){0.1}, 8) == 0);
+}
+
+static ley_status passes(const dev_kernel *built, void *context, ley_error *error)
+{
+    (void)built, (void)context, (void)error;
+    return LEY_OK;
+}
+
+static void expect_refused(const dev_kernel *kernel, const void *arguments, const char *expected)
+{
+    const size_t groups[3] = {1, 1, 1};
+    ley_error error = {0};
+    dev_event *done = NULL;
+    assert_int_equal(kernel_launch(kernel, groups, arguments, &done, &error), LEY_ERROR_DEVICE);
+    assert_string_equal(error.message, expected);
+    assert_null(done);
+    ley_error_clear(&error);
+}
+
+/* Through the door: with all of its arguments a kernel runs; without one, or with another kernel's, it does not. */
+static void test_launches_by_name(void **state)
+{
+    (void)state;
+    static const dcs_spec spec = {.wg_x = 1, .wg_y = 1, .width = 1, .ux = 1, .uy = 1, .atoms = LEY_ATOMS_CONSTANT};
+    fake_plan plan = {.name = "By name"};
+    dev_list list;
+    dev *device = NULL;
+    dev_kernel kernel;
+    dev_event *done = NULL;
+    ley_error error = {0};
+    buffer_of_stored_atom atoms = {NULL};
+    buffer_of_real phi = {NULL};
+    const size_t groups[3] = {1, 1, 1};
+    const float atom[4] = {3, 4, 0, 10};
+    setenv("LEYDEN_CACHE_DIR", support_directory(), 1);
+    fake_devices_begin(&plan, 1);
+    assert_ok(dev_list_create(&list, &error));
+    const dev_backend *b = list.infos[0].backend;
+    assert_ok(b->open(&list.infos[0], &device, &error));
+    kernel_kind kind = dcs_kind;
+    kind.test = passes;
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    kernel_destroy(&kernel);
+    kernel_create(device, &dcs_kind, &spec, NULL, NULL, &kernel, NULL); /* from the cache: the same text and options */
+    assert_true(kernel.from_cache && kernel.kind == &dcs_kind);
+    assert_ok(b->buffer_create(device, sizeof atom, DEV_READ_ONLY, &atoms.buffer, &error));
+    assert_ok(b->buffer_create(device, sizeof(float), DEV_READ_WRITE, &phi.buffer, &error));
+    assert_ok(b->write(device, atoms.buffer, 0, atom, sizeof atom, &error));
+    assert_ok(kernel_launch(&kernel, groups,
+                            KERNEL_ARGUMENTS(dcs, .gm_phi = phi, .n_atoms = 1, .step = {1, 1, 1, 1}, .gm_atoms = atoms),
+                            &done, &error));
+    assert_ok(b->wait(device, done, NULL, &error));
+    expect_refused(&kernel, KERNEL_ARGUMENTS(dcs, .gm_atoms = atoms, .n_atoms = 1),
+                   "kernel dcs: gm_phi, a buffer of real, is missing");
+    expect_refused(&kernel, KERNEL_ARGUMENTS(dcs, .gm_phi = phi, .n_atoms = 1),
+                   "kernel dcs: gm_atoms, a buffer of stored_atom, is missing");
+    expect_refused(&kernel, KERNEL_ARGUMENTS(mdh, .n_atoms = 1), "kernel dcs was given the arguments of mdh");
+    expect_refused(&kernel, &(dcs_arguments){.gm_atoms = atoms, .gm_phi = phi},
+                   "kernel dcs was given the arguments of none");
+    b->buffer_destroy(device, atoms.buffer);
+    b->buffer_destroy(device, phi.buffer);
+    kernel_destroy(&kernel);
+    b->close(device);
+    assert_int_equal(plan.live_objects, 0);
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+/* ---- Swapped --------------------------------------------------------------------------------- */
+
+/* Whether a compiler takes these initializers of cutoff's arguments. */
+static bool compiles(const char *initializers)
+{
+    char path[512], command[2048];
+    const char *compiler = getenv("CC");
+    snprintf(path, sizeof path, "%s/swapped.c", support_directory());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "#include \"methods/cutoff/kernel.h\"\n"
+            "cutoff_arguments f(const cutoff_kernel *k);\n"
+            "cutoff_arguments f(const cutoff_kernel *k)\n"
+            "{\n"
+            "    return (cutoff_arguments){.kind = &cutoff_kind, %s};\n"
+            "}\n",
+            initializers);
+    assert_int_equal(fclose(file), 0);
+    snprintf(command, sizeof command,
+             "%s -std=c11 -Werror=missing-braces -Iplatform -Ihost -Icl -fsyntax-only '%s' 2>'%s.log'",
+             compiler != NULL && compiler[0] != '\0' ? compiler : "cc", path, path);
+    return system(command) == 0;
+}
+
+/* Buffers of other elements in each other's place, and one that does not say what it is of. */
+static void test_swaps_do_not_compile(void **state)
+{
+    (void)state;
+    assert_true(compiles(".gm_table = k->table, .gm_homes = k->homes, .gm_slots = k->slots, .gm_more = k->more"));
+    assert_false(compiles(".gm_table = k->homes, .gm_homes = k->table"));
+    assert_false(compiles(".gm_slots = k->more, .gm_more = k->slots"));
+    assert_false(compiles(".gm_extra = k->table"));
+    assert_false(compiles(".gm_table = k->table.buffer"));
+    assert_false(compiles(".n_table = k->table"));
+    assert_false(compiles(".no_such_argument = 1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_builds_are_checked),   cmocka_unit_test(test_launches_are_checked),
+        cmocka_unit_test(test_arguments_are_packed), cmocka_unit_test(test_launches_by_name),
+        cmocka_unit_test(test_swaps_do_not_compile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
