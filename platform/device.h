@@ -153,6 +153,10 @@ typedef struct dev_backend {
     ley_status (*program_binary)(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error);
     void (*program_destroy)(dev *device, dev_program *program);
 
+    /* What the compiler said of a program that it built, from malloc; NULL: nothing. Not every back
+     * end has it. */
+    char *(*program_log)(dev *device, dev_program *program);
+
     /* Starts a kernel in the launch lane. */
     ley_status (*launch)(dev *device, const dev_launch *launch, dev_event **done, ley_error *error);
 

@@ -23,6 +23,11 @@ const char *environment_nvrtc(void)
     return value_of("LEYDEN_NVRTC");
 }
 
+const char *environment_dump_dir(void)
+{
+    return value_of("LEYDEN_DUMP");
+}
+
 const char *environment_cache_dir(char *path, unsigned size)
 {
     const char *own = value_of("LEYDEN_CACHE_DIR"), *xdg = value_of("XDG_CACHE_HOME"), *home = value_of("HOME");

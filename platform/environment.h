@@ -11,6 +11,9 @@ const char *environment_kernel_dir(void);
 /* The NVRTC library to open in place of the first one found (LEYDEN_NVRTC), or NULL. */
 const char *environment_nvrtc(void);
 
+/* Directory for the sources, options and build logs of all kernels (LEYDEN_DUMP), or NULL. */
+const char *environment_dump_dir(void);
+
 /* Directory for what is kept between runs: leyden/ in LEYDEN_CACHE_DIR, else in XDG_CACHE_HOME,
  * else in ~/.cache. Written to `path`; returns NULL when none is known or the path is too long. */
 const char *environment_cache_dir(char *path, unsigned size);

@@ -1,6 +1,7 @@
 #include "watch.h"
 
 #include "clock.h"
+#include "dump.h"
 #include "error.h"
 
 #include <math.h>
@@ -271,7 +272,22 @@ static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, d
 static ley_status watched_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                                 dev_program **program, ley_error *error)
 {
-    WATCHED(device, device->info, WATCH_BUILD, build(device, source, binary, binary_size, program, &own));
+    const dev_backend *door = own_door(device->info);
+    const bool is_dumped = dump_is_wanted();
+    ley_error own = {.status = LEY_OK};
+    char *log = NULL;
+    watch_enter(device->info, WATCH_BUILD, "build");
+    const ley_status status = door->build(device, source, binary, binary_size, program, &own);
+    if (status == LEY_OK && is_dumped && door->program_log != NULL)
+        log = door->program_log(device, *program);
+    watch_come_back(device, &own);
+    if (is_dumped && (status == LEY_OK || binary == NULL)) /* what the cache had in vain is compiled */
+        dump_build(device->info, source, binary != NULL, log, status != LEY_OK ? &own : NULL);
+    free(log);
+    if (status != LEY_OK)
+        ley_error_copy(error, &own);
+    ley_error_clear(&own);
+    return status;
 }
 
 static ley_status watched_program_binary(dev *device, dev_program *program, void **binary, size_t *size,

@@ -346,7 +346,7 @@ static void test_devices(void **state)
 static void test_a_kernel_that_does_not_compile(void **state)
 {
     (void)state;
-    support_copy_kernels("cl", cli_path("broken_cl"), "dcs.cl", "__kernel", "this_is_no_type x; __kernel");
+    support_copy_kernels("cl", cli_path("broken_cl"), "dcs.cl", "LEY_KERNEL", "this_is_no_type x; LEY_KERNEL");
     const cli_result *r = cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0", cli_path("broken_cl"));
     cli_expect(4, NULL, "this_is_no_type"); /* the driver's log quotes the line */
     assert_non_null(strstr(r->err, "error:"));
@@ -355,6 +355,25 @@ static void test_a_kernel_that_does_not_compile(void **state)
     cli("LEYDEN_KERNEL_DIR=/nonexistent " MAP SMALL " --device 0");
     cli_expect(4, NULL, "cannot be read (LEYDEN_KERNEL_DIR)");
     cli_assert_nothing_left();
+}
+
+/* LEYDEN_DUMP on a real device: what it compiled, also from the cache; and what it said of what it
+ * could not. */
+static void test_dumped_kernels(void **state)
+{
+    (void)state;
+    cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0", cli_path("dump"), cli_path("dump_cache"));
+    cli_expect(0, NULL, NULL);
+    const int files = cli_each_file("dump", NULL);
+    assert_true(files >= 3 * 4); /* dcs, and some of calibration */
+    cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0", cli_path("again"), cli_path("dump_cache"));
+    cli_expect(0, "(kernel from the cache)", NULL);
+    assert_int_equal(cli_each_file("again", NULL), 3);
+    const cli_result *r = cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --verbose");
+    cli_expect(0, NULL, "warning: LEYDEN_DUMP: /dev/null/x/dcs-opencl0-");
+    r = cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0");
+    cli_expect(0, NULL, NULL);
+    assert_string_equal(r->err, "");
 }
 
 /* The self-test must find each of these faults in each kind of kernel. */
@@ -859,6 +878,7 @@ int main(void)
         TEST(test_a_device_without_double),
         TEST(test_devices),
         TEST(test_a_kernel_that_does_not_compile),
+        TEST(test_dumped_kernels),
         TEST(test_a_kernel_that_is_wrong),
         TEST(test_a_map_by_padding),
         TEST(test_dims_origin_and_units),

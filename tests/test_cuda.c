@@ -8,6 +8,7 @@
 #include "door_check.h"
 #include "watch.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -493,12 +494,55 @@ static void door_calls_fail(void)
             }
 }
 
+/* The one file of dcs with this ending, from malloc. */
+static char *dumped(const char *folder, const char *ending)
+{
+    char path[600];
+    char *text = NULL;
+    DIR *directory = opendir(folder);
+    CHECK(directory != NULL);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (strncmp(entry->d_name, "dcs-cuda0-Fake_card_A", 21) != 0 || strcmp(dot, ending) != 0)
+            continue;
+        CHECK(text == NULL);
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        text = support_read_file(path, &(size_t){0});
+    }
+    closedir(directory);
+    CHECK(text != NULL);
+    return text;
+}
+
+/* LEYDEN_DUMP: what NVRTC was given, and what it said. */
+static void dumps(void)
+{
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/dump", getenv("TEST_CUDA_CACHES"));
+    setenv("LEYDEN_DUMP", folder, 1);
+    for (int cached = 0; cached < 2; cached++) { /* the compiler's log stays */
+        support_job o = run_job("cuda:0", 40, NULL, NULL);
+        check_map(&o);
+        CHECK(ley_job_report(o.job)->devices[0].from_cache == (cached == 1));
+        char *source = dumped(folder, ".cu"), *options = dumped(folder, ".options"), *log = dumped(folder, ".log");
+        CHECK_HAS(source, "__global__");
+        CHECK(strstr(source, "#include") == NULL);
+        CHECK(strncmp(options, ley_job_report(o.job)->devices[0].specification,
+                      strlen(ley_job_report(o.job)->devices[0].specification)) == 0);
+        CHECK(strcmp(log, "a remark on dcs\n") == 0);
+        free(source);
+        free(options);
+        free(log);
+        clean_to_the_last(&o);
+    }
+}
+
 /* clang-format off */
 #define SCENARIOS(ROW) \
     ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) \
     ROW(unusable) ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) \
     ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs) ROW(door) ROW(no_copy_onto_itself) \
-    ROW(door_calls_fail)
+    ROW(door_calls_fail) ROW(dumps)
 /* clang-format on */
 
 /* As programs should end in which a driver has not returned. */
@@ -688,6 +732,12 @@ static void test_no_compiler(void **state)
                         .says = "Fake card A: NVRTC cannot compile for compute capability 3.0 any more"});
 }
 
+static void test_dumps(void **state)
+{
+    (void)state;
+    in_process(&(setup){.name = "dumps", .nvrtc = "remark=1"});
+}
+
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -713,6 +763,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_old_compilers),
         cmocka_unit_test(test_no_card),
         cmocka_unit_test(test_no_compiler),
+        cmocka_unit_test(test_dumps),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_every_call_fails_once),
         cmocka_unit_test(test_a_card_disappears),

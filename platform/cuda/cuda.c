@@ -447,6 +447,12 @@ static ley_status cuda_program_binary(dev *device, dev_program *program, void **
     return LEY_OK;
 }
 
+static char *cuda_program_log(dev *device, dev_program *program)
+{
+    (void)device;
+    return program->log != NULL ? strdup(program->log) : NULL;
+}
+
 static void cuda_program_destroy(dev *device, dev_program *program)
 {
     if (settled(cuda_of(device)))
@@ -474,6 +480,7 @@ const dev_backend dev_cuda = {
     .build = cuda_program_build,
     .program_binary = cuda_program_binary,
     .program_destroy = cuda_program_destroy,
+    .program_log = cuda_program_log,
     .launch = cuda_launch,
     .wait = cuda_wait,
     .forget = cuda_forget,

@@ -28,6 +28,7 @@ struct dev_program {
     size_t constant_bytes;
     void *image; /* cubin or PTX */
     size_t image_size;
+    char *log; /* of the compiler; NULL: none, or a program from the cache */
 };
 
 /* Fills in "call: CUDA_ERROR_NAME (code) at file:line"; a call through the table,

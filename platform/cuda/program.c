@@ -93,8 +93,10 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
                           t.option, source->options, code, __LINE__);
         ley_error_take_log(error, log);
     }
-    if (status == LEY_OK)
+    if (status == LEY_OK) {
+        p->log = compile_log(nvrtc, program);
         status = take_image(nvrtc, program, &t, p, error);
+    }
     if (program != NULL)
         nvrtc->destroy(&program);
     free(options);
@@ -160,5 +162,6 @@ void cuda_program_free(cuda_dev *d, dev_program *program)
     if (program->module != NULL)
         d->api->module_unload(program->module);
     free(program->image);
+    free(program->log);
     free(program);
 }

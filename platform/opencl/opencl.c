@@ -379,6 +379,7 @@ const dev_backend dev_opencl = {
     .build = cl_build,
     .program_binary = cl_program_binary,
     .program_destroy = cl_program_destroy,
+    .program_log = cl_program_log,
     .launch = cl_launch,
     .wait = cl_wait,
     .forget = cl_forget,

@@ -93,6 +93,11 @@ ley_status cl_program_binary(dev *device, dev_program *program, void **binary, s
     return LEY_OK;
 }
 
+char *cl_program_log(dev *device, dev_program *program)
+{
+    return build_log(program->program, ((cl_dev *)device)->id);
+}
+
 void cl_program_destroy(dev *device, dev_program *program)
 {
     if (program == NULL || device->is_lost)

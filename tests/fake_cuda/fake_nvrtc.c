@@ -1,6 +1,6 @@
 /* NVRTC that compiles nothing: an image is the architecture, the kernel's name and its -D options,
  * which fake_cuda.c reads. FAKE_NVRTC: "archs=90" the one architecture it knows; "count=1" how many
- * it says it knows; "hide=1" it fails to list them; "fail=1" no dcs compiles. */
+ * it says it knows; "hide=1" it fails to list them; "fail=1" no dcs compiles; "remark=1" it has something to say of each kernel. */
 #include "../../platform/cuda/driver_api.h"
 
 #include <stdio.h>
@@ -79,6 +79,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *con
             (size_t)snprintf(program->log + logged, sizeof program->log - logged, "line %d: the fake compiler\n", line);
     if (logged > 0)
         return COMPILATION;
+    if (number("remark", 0))
+        snprintf(program->log, sizeof program->log, "a remark on %s\n", program->kernel);
     return strchr(program->architecture, '_') != NULL &&
                    atoi(strchr(program->architecture, '_') + 1) >= number("archs", 90)
                ? 0
