@@ -247,11 +247,11 @@ LEY_FN scalar farther2(scalar x, scalar low, scalar high)
 }
 
 /* What a charge is sure to be worth in an octant of the region, from the squared distance of its farthest corner, in fringe.y: at least
- * a quarter of (1 - r^2/a^2)^(degree + 1) / a. */
+ * a quarter of (1 - r^2/a^2)^zero / a. */
 LEY_FN int worth(const points *p, scalar charge, scalar farthest2)
 {
     const scalar t = LARGER(1 - farthest2 * p->fringe.z, 0.0f), t3 = t * t * t;
-    const scalar least = LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 ? t3 : LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3 ? t3 * t : t3 * t * t;
+    const scalar least = LEY_ZERO_OF(LEY_PAIR) == 3 ? t3 : LEY_ZERO_OF(LEY_PAIR) == 4 ? t3 * t : t3 * t * t;
     return (int)fmin(fabs(charge) * p->fringe.y * least, (scalar)LEY_COVERED);
 }
 

@@ -13,6 +13,9 @@
 #ifndef LEY_PAIR_H
 #define LEY_PAIR_H
 
+#include "pair_formulas.h"
+#include "pair_table.h"
+
 /* Squared distance below which a pair counts as r_min apart: r^2 <- max(r^2, r_min^2), in A^2. */
 LEY_FN real ley_clamped_r2(real r2_A2, real r_min2_A2)
 {
@@ -67,21 +70,15 @@ LEY_FN real ley_polynomial_exp2(real x)
 }
 #endif
 
-/* ---- Pair functions of cutoff.cl -------------------------------------------------------------
- *
- * What an atom does at distance r below the cutoff a: r2 = r^2, inverse_r = 1/r, in a unit of
- * the caller's choice. `series` and `k` are constants of the function, below; first, second and
- * third the atom's own numbers. LEY_PAIR_OF_CHARGE: the value is to be multiplied by the first
- * one, the charge. LEY_PAIR_ENDS: it is positive before the cutoff and negative behind it, so
- * that no distance need be tested. LEY_PAIR_CANCELS: next to the cutoff it is a small difference
- * of large numbers, which ley_factored_value() is not. host/judge/reference.c has the same
- * formulas, written otherwise. */
+/* ---- Pair functions of cutoff.cl: pair_formulas.h has the formulas --------------------------- */
+
+/* LEY_PAIR_OF_CHARGE: the value is to be multiplied by the first number, the charge.
+ * LEY_PAIR_SCALES: a factor that 1/r, the series and k have in common is one of the value. */
 #ifdef LEY_PAIR
-#define LEY_PAIR_OF_CHARGE (LEY_PAIR < LEY_PAIR_SPEC_LENNARD_JONES)
-/* Whether a factor that 1/r, the series and k have in common is one of the value. */
-#define LEY_PAIR_SCALES (LEY_PAIR <= LEY_PAIR_SPEC_TAYLOR4 && LEY_PAIR != LEY_PAIR_SPEC_SHIFTED)
-#define LEY_PAIR_ENDS (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2 || LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4)
-#define LEY_PAIR_CANCELS (LEY_PAIR >= LEY_PAIR_SPEC_TAYLOR2 && LEY_PAIR <= LEY_PAIR_SPEC_TAYLOR4)
+#define LEY_PAIR_OF_CHARGE (LEY_BRINGS_OF(LEY_PAIR) == LEY_BRINGS_CHARGE)
+#define LEY_PAIR_SCALES (LEY_SCALING_OF(LEY_PAIR) == LEY_SCALES_ALL)
+#define LEY_PAIR_ENDS LEY_ENDS_OF(LEY_PAIR)
+#define LEY_PAIR_CANCELS LEY_CANCELS_OF(LEY_PAIR)
 
 #ifdef LEY_USER_PAIR
 LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q), made from the user's expression */
@@ -90,48 +87,30 @@ LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q), made from the user's expres
 #ifndef LEY_PAIR_WHICH
 #define LEY_PAIR_WHICH /* the host, where LEY_PAIR is no constant, has it as a first parameter */
 #endif
+#define LEY_RETURN_VALUE(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    if ((of) == (number)) \
+        return LEY_PAIR_VALUE_##NAME;
 LEY_FN real ley_pair_value(LEY_PAIR_WHICH real r2, real inverse_r, atom series, scalar k, scalar first, scalar second,
                            scalar third)
 {
     const real inverse_r2 = inverse_r * inverse_r, inverse_r6 = inverse_r2 * inverse_r2 * inverse_r2;
     const real t = 1 + series.x * r2;
-    if (LEY_PAIR == LEY_PAIR_SPEC_COULOMB)
-        return inverse_r;
-    if (LEY_PAIR == LEY_PAIR_SPEC_SHIFTED) /* series {-1/a^2} */
-        return inverse_r * (t * t);
-    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2) /* series: what is added to 1/r, by powers of r^2 */
-        return r2 * (series.y + series.z * r2) + (inverse_r + series.x);
-    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3)
-        return r2 * (series.y + r2 * (series.z + series.w * r2)) + (inverse_r + series.x);
-    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR4) /* k: that of r^8 */
-        return r2 * (series.y + r2 * (series.z + r2 * (series.w + k * r2))) + (inverse_r + series.x);
-    /* k = kappa log2(e); series {LEY_EXP2_SHIFT + n}: 2^n times the value, n - k r at least -126 */
-    if (LEY_PAIR == LEY_PAIR_SPEC_YUKAWA)
-        return inverse_r * ley_exp2_shifted((real)series.x, r2 * inverse_r, (real)k);
-    if (LEY_PAIR == LEY_PAIR_SPEC_DISTANCE_DIELECTRIC)
-        return inverse_r2;
-    if (LEY_PAIR == LEY_PAIR_SPEC_LENNARD_JONES) /* first A, second B */
-        return inverse_r6 * (first * inverse_r6 - second);
-    if (LEY_PAIR == LEY_PAIR_SPEC_BUCKINGHAM) /* first A, second B log2(e), third C */
-        return first * ley_polynomial_exp2(-second * (r2 * inverse_r)) - third * inverse_r6;
-#ifdef LEY_USER_PAIR
-    if (LEY_PAIR == LEY_PAIR_SPEC_EXPRESSION) /* k: the constant factor */
-        return k * ley_user_pair(r2 * inverse_r, r2, inverse_r, (real)first);
-#endif
+    LEY_PAIR_ROWS(LEY_RETURN_VALUE, LEY_PAIR)
     return (real)1; /* counts */
 }
 
 #ifdef LEY_DIVIDE
-/* The value of a function that LEY_PAIR_CANCELS, before the cutoff, with 1 - r/a as a factor, so
- * that it keeps its digits next to the cutoff: it is as right as the distance is. */
-LEY_FN real ley_factored_value(real r2, real inverse_r, scalar inverse_a, scalar inverse_a2)
+#define LEY_FACTORED_keeps(of, number, NAME)
+#define LEY_FACTORED_cancels(of, number, NAME) \
+    if ((of) == (number)) \
+        return LEY_PAIR_FACTORED_##NAME;
+#define LEY_RETURN_FACTORED(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    LEY_FACTORED_##near(of, number, NAME)
+LEY_FN real ley_factored_value(LEY_PAIR_WHICH real r2, real inverse_r, scalar inverse_a, scalar inverse_a2)
 {
     const real x = r2 * inverse_r * inverse_a, d = LEY_DIVIDE(1 - r2 * inverse_a2, 1 + x), d3 = d * d * d;
-    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR2)
-        return inverse_r * d3 * (1 + x * (1.125f + x * 0.375f));
-    if (LEY_PAIR == LEY_PAIR_SPEC_TAYLOR3)
-        return inverse_r * d3 * (d * (1 + x * (1.8125f + x * (1.25f + x * 0.3125f))));
-    return inverse_r * d3 * (d * d * (1 + x * (2.5390625f + x * (2.6953125f + x * (1.3671875f + x * 0.2734375f)))));
+    LEY_PAIR_FUNCTIONS(LEY_RETURN_FACTORED, LEY_PAIR)
+    return d3; /* of no function */
 }
 #endif
 #endif

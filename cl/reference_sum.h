@@ -93,7 +93,7 @@ LEY_FN reference_sum sum_atoms(LEY_GLOBAL const atom *gm_atoms, LEY_GLOBAL const
 {
     reference_sum sum = {0, 0, 0, 0};
     for (int j = first; j < n; j += step) {
-#if LEY_TERM == LEY_TERM_MDH || LEY_TERM == LEY_PAIR_SPEC_LENNARD_JONES || LEY_TERM == LEY_PAIR_SPEC_BUCKINGHAM
+#if LEY_TERM_HAS_MORE(LEY_TERM)
         const double R = gm_more[2 * j], eps = gm_more[2 * j + 1];
 #else
         const double R = 0, eps = 0;

@@ -7,6 +7,8 @@
 #ifndef LEY_SPEC_H
 #define LEY_SPEC_H
 
+#include "pair_table.h"
+
 /* LEY_SUM: the type of a pair's term and of the running sum. */
 #define LEY_SPEC_SUM_FLOAT 0       /* float terms, float sum */
 #define LEY_SPEC_SUM_COMPENSATED 1 /* float terms, Kahan's compensated float sum */
@@ -117,29 +119,13 @@
 /* What the charges that cover a part of a region are counted in: see regions.h. */
 #define LEY_COVERED 65536
 
-/* LEY_PAIR: what a unit charge does at a distance r below the cutoff a; see pair.h. */
-#define LEY_PAIR_SPEC_COULOMB 0             /* 1/r */
-#define LEY_PAIR_SPEC_SHIFTED 1             /* (1 - r^2/a^2)^2 / r */
-#define LEY_PAIR_SPEC_TAYLOR2 2             /* 1/r - g(r^2/a^2)/a, g the Taylor polynomial of 1/sqrt about 1 */
-#define LEY_PAIR_SPEC_TAYLOR3 3             /* of degree 3; that of TAYLOR2 is 2 */
-#define LEY_PAIR_SPEC_TAYLOR4 4             /* of degree 4 */
-#define LEY_PAIR_SPEC_YUKAWA 5              /* exp(-kappa r)/r */
-#define LEY_PAIR_SPEC_DISTANCE_DIELECTRIC 6 /* 1/r^2 */
-#define LEY_PAIR_SPEC_LENNARD_JONES 7       /* A_j/r^12 - B_j/r^6 */
-#define LEY_PAIR_SPEC_BUCKINGHAM 8          /* A_j exp(-B_j r) - C_j/r^6 */
-#define LEY_PAIR_SPEC_EXPRESSION 9          /* the user's */
-#define LEY_PAIR_SPEC_INSIDE 10             /* 1: counts the atoms within the cutoff */
-#define LEY_PAIR_SPEC_TESTED 11             /* 1, also beyond the cutoff: counts the distances that a kernel computes */
-
-/* Numbers of an atom that LEY_PAIR takes beside its first one, {x, y, z, first}: in an array of
- * their own. */
-#define LEY_PAIR_MORE(pair) \
-    ((pair) == LEY_PAIR_SPEC_LENNARD_JONES ? 1 : (pair) == LEY_PAIR_SPEC_BUCKINGHAM ? 2 : 0)
-
-/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, or else of the pair function
- * LEY_PAIR_SPEC_... */
+/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, or else of the pair function of
+ * this number. */
 #define LEY_TERM_DCS 100
 #define LEY_TERM_MDH 101
+
+/* Whether atoms have a radius, and a depth of their well, for these terms. */
+#define LEY_TERM_HAS_MORE(term) ((term) == LEY_TERM_MDH || LEY_IS_ENERGY(LEY_BRINGS_OF(term)))
 
 /* reference.cl. A work-group of LEY_WG work-items computes one point; LEY_SUM is double. */
 #define LEY_REFERENCE_KEYS(KEY) \

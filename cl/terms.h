@@ -61,41 +61,43 @@ LEY_TERM_FN double ley_taylor_value(int degree, double r_A, double a_A)
     return y * y * y * y * y * (128 + x * (325 + x * (345 + x * (175 + x * 35)))) / (128 * r_A);
 }
 
-/* Pair functions below the cutoff a: LEY_PAIR_SPEC_... of charges q; of radii R with depths eps;
- * k is kappa, or Buckingham's steepness. Of Lennard-Jones and Buckingham pairs the repulsion is
- * one term and the attraction another. */
+/* ---- Pair functions --------------------------------------------------------------------------
+ *
+ * The rows are those of pair_table.h. LEY_PAIR_TERM_NAME is what an atom adds at a distance r_A
+ * below the cutoff a_A, x = r/a: of its charge q_e; or of the sum R_A of its radius and the probe's,
+ * and eps, the depth of their well. k is kappa where the function takes it, else the steepness.
+ * Where a value is a repulsion less an attraction, these are two terms. */
+
+#define LEY_PAIR_TERM_COULOMB ley_single_term(q_e / r_A)
+#define LEY_PAIR_TERM_SHIFTED ley_single_term(q_e * pow((1 - x) * (1 + x), 2.0) / r_A)
+#define LEY_PAIR_TERM_TAYLOR2 ley_single_term(q_e * ley_taylor_value(2, r_A, a_A))
+#define LEY_PAIR_TERM_TAYLOR3 ley_single_term(q_e * ley_taylor_value(3, r_A, a_A))
+#define LEY_PAIR_TERM_TAYLOR4 ley_single_term(q_e * ley_taylor_value(4, r_A, a_A))
+#define LEY_PAIR_TERM_YUKAWA ley_single_term(q_e * exp(-k * r_A) / r_A)
+#define LEY_PAIR_TERM_DISTANCE_DIELECTRIC ley_single_term(q_e / (r_A * r_A))
+#define LEY_PAIR_TERM_LENNARD_JONES ley_double_term(eps * pow(R_A / r_A, 12.0), eps * 2 * pow(R_A / r_A, 6.0))
+/* R = 0: exp(-infinity), which is 0 */
+#define LEY_PAIR_TERM_BUCKINGHAM \
+    ley_double_term(eps * 6 / (k - 6) * exp(k * (1 - r_A / R_A)), eps * k / (k - 6) * pow(R_A / r_A, 6.0))
+
+#define LEY_TERM_CASE(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    case number: \
+        return LEY_PAIR_TERM_##NAME;
 LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e, double R_A, double eps, double k)
 {
     const double x = r_A / a_A;
     switch (pair) {
-    case LEY_PAIR_SPEC_COULOMB:
-        return ley_single_term(q_e / r_A);
-    case LEY_PAIR_SPEC_SHIFTED:
-        return ley_single_term(q_e * pow((1 - x) * (1 + x), 2.0) / r_A);
-    case LEY_PAIR_SPEC_TAYLOR2:
-        return ley_single_term(q_e * ley_taylor_value(2, r_A, a_A));
-    case LEY_PAIR_SPEC_TAYLOR3:
-        return ley_single_term(q_e * ley_taylor_value(3, r_A, a_A));
-    case LEY_PAIR_SPEC_TAYLOR4:
-        return ley_single_term(q_e * ley_taylor_value(4, r_A, a_A));
-    case LEY_PAIR_SPEC_YUKAWA:
-        return ley_single_term(q_e * exp(-k * r_A) / r_A);
-    case LEY_PAIR_SPEC_DISTANCE_DIELECTRIC:
-        return ley_single_term(q_e / (r_A * r_A));
-    case LEY_PAIR_SPEC_LENNARD_JONES:
-        return ley_double_term(eps * pow(R_A / r_A, 12.0), eps * 2 * pow(R_A / r_A, 6.0));
-    case LEY_PAIR_SPEC_BUCKINGHAM: /* R = 0: exp(-infinity), which is 0 */
-        return ley_double_term(eps * 6 / (k - 6) * exp(k * (1 - r_A / R_A)), eps * k / (k - 6) * pow(R_A / r_A, 6.0));
+        LEY_PAIR_FUNCTIONS(LEY_TERM_CASE, 0)
     default: /* not a number */
         return ley_single_term(sqrt(-1.0));
     }
 }
 
-/* Functions that vanish at the cutoff: shifted and Taylor's. There it does not matter which
- * pairs are within it; but a distance r is right to LEY_PLACE r in floats, and next to the
- * cutoff such a function changes by much of its value on that way. What is right then lies
- * between the values at r (1 + LEY_PLACE) and r (1 - LEY_PLACE). */
-#define LEY_VANISHES(pair) ((pair) >= LEY_PAIR_SPEC_SHIFTED && (pair) <= LEY_PAIR_SPEC_TAYLOR4)
+/* Functions that vanish at the cutoff: there it does not matter which pairs are within it; but a
+ * distance r is right to LEY_PLACE r in floats, and next to the cutoff such a function changes by
+ * much of its value on that way. What is right then lies between the values at r (1 + LEY_PLACE)
+ * and r (1 - LEY_PLACE). */
+#define LEY_VANISHES(pair) (LEY_ZERO_OF(pair) > 0)
 #define LEY_PLACE 2e-7
 #define LEY_NEXT_TO_CUTOFF 0.9 /* in cutoffs: before it, that is less than rounding */
 

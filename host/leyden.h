@@ -434,6 +434,20 @@ typedef enum ley_pair {
     LEY_PAIR_EXPRESSION  /* the caller's own f(r, r2, q), without a further factor of q */
 } ley_pair;
 
+/* What there is to know of a pair function. */
+typedef struct ley_pair_info {
+    const char *name;              /* as the command's --pair takes it; of LEY_PAIR_EXPRESSION "expression" */
+    const char *formula;           /* for people: "exp(-kappa r) / r" */
+    bool is_energy;                /* of radii and depths, in kcal/mol; else a potential, of charges */
+    bool is_uniform;               /* a potential in a medium of one permittivity, `dielectric` */
+    bool is_expression, vanishes;  /* at the cutoff */
+    bool takes_kappa, needs_kappa; /* needs: with 0 it would be another function */
+    bool takes_probe, takes_steepness, takes_numbers; /* probe: and depths; numbers: those of an expression */
+} ley_pair_info;
+
+/* Pair functions from 0; NULL behind the last. */
+LEY_API const ley_pair_info *ley_pair_get(ley_pair pair);
+
 /* Where a step of a short-range job is done. */
 typedef enum ley_place { LEY_PLACE_AUTO, LEY_PLACE_HOST, LEY_PLACE_DEVICE } ley_place;
 

@@ -521,8 +521,7 @@ static float float_at(const dev_launch *launch, size_t argument, size_t i)
 static double cutoff_value(const dev_launch *launch, double r2)
 {
     const double r = sqrt(r2), x = r / sqrt((double)float_at(launch, cutoff_at_limits, 0));
-    return launch->program->cutoff.pair == LEY_PAIR_SPEC_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r
-                                                                 : 1 / r;
+    return launch->program->cutoff.pair == LEY_PAIR_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r : 1 / r;
 }
 
 /* Adds what a bin's atoms do to a region; `corner`: of the bin, from the region's lowest point. */

@@ -297,7 +297,7 @@ support_options support_short_range(ley_pair pair, double cutoff_A)
     options.short_range.kappa_per_A = 0.3;
     if (pair == LEY_PAIR_EXPRESSION)
         options.short_range.expression = "q*exp(-kappa*r2)/r + 0.1*q*(1 - r/cutoff)^3";
-    if (pair == LEY_PAIR_LENNARD_JONES || pair == LEY_PAIR_BUCKINGHAM)
+    if (ley_pair_get(pair)->is_energy)
         options.r_min_A = 1;
     return options;
 }
@@ -317,11 +317,11 @@ typedef struct judged {
 static double magnitude_at(const judged *j, const double point_A[3], double right)
 {
     ley_short_range s = j->options->short_range;
-    if (s.pair == LEY_PAIR_LENNARD_JONES || s.pair == LEY_PAIR_BUCKINGHAM) {
+    if (ley_pair_get(s.pair)->is_energy) {
         s.pair = LEY_PAIR_DISTANCE_DIELECTRIC;
         return fabs(right) + 10 * reference_short_range(j->magnitudes, &s, NULL, point_A, 1, j->options->r_min_A).value;
     }
-    if (s.pair >= LEY_PAIR_SHIFTED && s.pair <= LEY_PAIR_TAYLOR4)
+    if (ley_pair_get(s.pair)->vanishes)
         s.pair = LEY_PAIR_COULOMB;
     s.cutoff_A *= 1.02; /* where rounding may still have the better of a difference */
     return fabs(reference_short_range(j->magnitudes, &s, j->e, point_A, j->constant, j->options->r_min_A).value);
@@ -353,7 +353,7 @@ static void judge(void *context, size_t first, size_t last)
 
 static ley_atoms *with_magnitudes(const ley_atoms *atoms, ley_pair pair)
 {
-    const bool of_radii = pair == LEY_PAIR_LENNARD_JONES || pair == LEY_PAIR_BUCKINGHAM;
+    const bool of_radii = ley_pair_get(pair)->is_energy;
     ley_error error = {0};
     ley_atoms *made = NULL;
     const size_t n = ley_atoms_count(atoms);

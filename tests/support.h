@@ -118,7 +118,7 @@ void support_copy_kernels(const char *tree, const char *target, const char *chan
  * charge. */
 ley_atoms *support_crowd(size_t n, const ley_lattice *lattice, double beyond_A, unsigned seed);
 
-/* Options with all that the pair function takes; Lennard-Jones and Buckingham with an r_min of 1 A. */
+/* Options with all that the pair function takes; energies with an r_min of 1 A. */
 support_options support_short_range(ley_pair pair, double cutoff_A);
 
 /* How far all points of a map are from double precision. */

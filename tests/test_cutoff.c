@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "judge/reference.h"
+#include "pair_table.h"
 #include "run/verification.h"
 
 #include <math.h>
@@ -20,10 +21,13 @@ static const ley_lattice uneven = {
     .origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 static const double cutoff_A = 5;
 
-static const char *const pair_names[] = {
-    "coulomb",       "shifted",    "taylor2",   "taylor3", "taylor4", "yukawa", "distance-dielectric",
-    "lennard-jones", "buckingham", "expression"};
-enum { PAIRS = sizeof pair_names / sizeof pair_names[0] };
+#define ONE(...) +1
+enum { PAIRS = 0 LEY_PAIR_ROWS(ONE, 0) };
+
+static const char *pair_name(ley_pair pair)
+{
+    return ley_pair_get(pair)->name;
+}
 
 static support_options options_of(ley_pair pair, const char *variant)
 {
@@ -100,7 +104,7 @@ static void assert_within(double limit, const outcome *o, const ley_atoms *atoms
     const support_error e = support_short_range_error(o->map, atoms, options);
     if (!(e.rms <= limit && e.worst <= 3 * limit))
         fail_msg("%s: %s, variant %s, %s maths, %s sum: off by %g, at a point by %g", what,
-                 pair_names[options->short_range.pair], options->variant != NULL ? options->variant : "default",
+                 pair_name(options->short_range.pair), options->variant != NULL ? options->variant : "default",
                  maths[options->math], sums[options->sum], e.rms, e.worst);
 }
 
@@ -157,7 +161,7 @@ static void check(const support_options *wanted)
             make_periodic(&options);
         outcome o = attempt(engine, atoms, &uneven, &options);
         if (!cannot(&o, &options)) {
-            assert_ok_at(o.status, &o.error, pair_names[options.short_range.pair], __FILE__, __LINE__);
+            assert_ok_at(o.status, &o.error, pair_name(options.short_range.pair), __FILE__, __LINE__);
             assert_right(&o, atoms, &options, periodic ? "periodic" : "open");
             check_report(&o, &options);
         }
@@ -295,7 +299,7 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
                  periodic ? ", periodic" : "", i == 0 ? "host" : "device");
         o[i] = attempt(engine, atoms, &uneven, &options);
         if (o[i].status != LEY_OK)
-            fail_msg("%s, %s: %s", pair_names[pair], name, o[i].error.message);
+            fail_msg("%s, %s: %s", pair_name(pair), name, o[i].error.message);
         assert_right(&o[i], atoms, &options, name);
         const support_notes r = bins_of(&o[i]);
         assert_int_equal(r.overflow_sum, options.short_range.overflow);
@@ -429,7 +433,7 @@ static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const suppor
     const double worst = worst_of_terms(o.map, atoms, options);
     assert_true(promise > 0);
     if (!(worst <= promise))
-        fail_msg("%s, %s: off by %g of the absolute terms, %g is promised", name, pair_names[options->short_range.pair],
+        fail_msg("%s, %s: off by %g of the absolute terms, %g is promised", name, pair_name(options->short_range.pair),
                  worst, promise);
     assert_within(1e-5 * fmax(1, longest_A / 8), &o, atoms, options, name);
     end(&o);
@@ -614,7 +618,7 @@ static void check_fault(const char *from, const char *to, ley_pair pair)
     outcome o = attempt(engine, atoms, &uneven, &options);
     unsetenv("LEYDEN_KERNEL_DIR");
     if (o.status != LEY_ERROR_WRONG_RESULT)
-        fail_msg("'%s' in place of '%s', %s: %s %s", to, from, pair_names[pair], ley_status_name(o.status),
+        fail_msg("'%s' in place of '%s', %s: %s %s", to, from, pair_name(pair), ley_status_name(o.status),
                  o.error.message);
     assert_non_null(strstr(o.error.message, "self-test of cutoff failed"));
     assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_ERROR_WRONG_RESULT);
@@ -724,7 +728,7 @@ static void test_jobs_that_cannot_be(void **state)
     REFUSED(LEY_ERROR_USAGE, "unroll4", o.variant = "unroll4"); /* another method's */
     REFUSED(LEY_ERROR_USAGE, "bin depth 129", o.short_range.bin_depth = 129);
     REFUSED(LEY_ERROR_USAGE, "bin fill 0", o.short_range.bin_fill = 0);
-    REFUSED(LEY_ERROR_USAGE, "unknown pair function 10", o.short_range.pair = (ley_pair)10);
+    REFUSED(LEY_ERROR_USAGE, "unknown pair function 1000", o.short_range.pair = (ley_pair)1000);
     REFUSED(LEY_ERROR_USAGE, "unknown place 3", o.short_range.overflow = (ley_place)3);
     REFUSED(LEY_ERROR_USAGE, "slab planes -1", o.slab_planes = -1);
     REFUSED(LEY_ERROR_USAGE, "vector b is periodic and zero", o.short_range.periodic[1] = true);

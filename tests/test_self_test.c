@@ -421,6 +421,8 @@ typedef struct subject {
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
 
+#define PAIR_SUBJECT(of, number, ...) {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = (number), OF(pair_faults)},
+
 /* Variants for GPUs run on CPU devices, too. */
 static const subject subjects[] = {
     {"cutoff", "halves16", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults), .long_to_build = true},
@@ -436,16 +438,7 @@ static const subject subjects[] = {
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_LIST, OF(mdh_faults)},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults)},
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_SHIFTED, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR2, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR3, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR4, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_YUKAWA, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_DISTANCE_DIELECTRIC, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_LENNARD_JONES, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_BUCKINGHAM, OF(pair_faults)},
-    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_EXPRESSION, OF(pair_faults)},
-    {"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
+    LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 

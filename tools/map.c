@@ -269,7 +269,7 @@ static char *header_comment(const map_run *run)
     if (run->values->method == CUTOFF)
         put_short_range(comment.stream, &run->input.range);
     fprintf(comment.stream, "units: %s, ", ley_map_units(run->map));
-    if (!short_range_is_of_radii(&run->input.range))
+    if (!ley_pair_get(run->input.range.pair)->is_energy)
         fprintf(comment.stream, "dielectric %.15g, temperature %.15g K, ", values->dielectric, values->temperature_K);
     fprintf(comment.stream, "r_min %.15g A\n", values->r_min_A);
     fprintf(comment.stream, "math: %s, sum: %s\n", math_names[values->job.math], sum_names[run->report->sum]);
@@ -284,9 +284,7 @@ static char *header_comment(const map_run *run)
  * say it themselves. */
 static void print_model(const map_run *run)
 {
-    const ley_pair pair = run->input.range.pair;
-    const bool short_range = run->values->method == CUTOFF;
-    if (!short_range || (!short_range_is_of_radii(&run->input.range) && pair != LEY_PAIR_DISTANCE_DIELECTRIC))
+    if (run->values->method != CUTOFF || ley_pair_get(run->input.range.pair)->is_uniform)
         printf("model: point charges in a uniform dielectric of %.6g (--dielectric), not Poisson-Boltzmann\n",
                run->values->dielectric);
 }

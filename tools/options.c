@@ -458,6 +458,15 @@ static void append_default(char *to, size_t size, const option_row *option, cons
     append(to, size, ")");
 }
 
+static void append_help(char *to, size_t size, const option_row *option)
+{
+    const char *names = option->names != NULL ? strstr(option->help, "%s") : NULL;
+    if (names == NULL)
+        append(to, size, "%s", option->help);
+    else
+        append(to, size, "%.*s%s%s", (int)(names - option->help), option->help, option->names(), names + strlen("%s"));
+}
+
 static void print_option(const option_row *option, const void *values)
 {
     char line[1024] = "";
@@ -469,7 +478,7 @@ static void print_option(const option_row *option, const void *values)
         putchar('\n');
         column = 0;
     }
-    append(line, sizeof line, "%s", option->help);
+    append_help(line, sizeof line, option);
     bool has_choice = option->kind == OPTION_CHOICE && option->choices[1] != NULL;
     for (int i = 0; has_choice && option->choices[i] != NULL; i++)
         append(line, sizeof line, "%s%s", i > 0 ? ", " : "; one of ", option->choices[i]);

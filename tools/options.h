@@ -34,6 +34,7 @@ typedef struct option_row {
     size_t offset;     /* of the value in the command's struct of values */
     const char *value; /* what the help calls the value: "A" */
     const char *help;
+    const char *(*names)(void); /* what stands for "%s" in the help, or NULL */
     const char *unset;          /* what holds when the option is not given; NULL: the value set as the default */
     const char *const *choices; /* ends with NULL */
     int count;                  /* numbers separated by commas; 0 counts as 1 */

@@ -10,66 +10,130 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const pair_names[] = {
-    [LEY_PAIR_COULOMB] = "coulomb",
-    [LEY_PAIR_SHIFTED] = "shifted",
-    [LEY_PAIR_TAYLOR2] = "taylor2",
-    [LEY_PAIR_TAYLOR3] = "taylor3",
-    [LEY_PAIR_TAYLOR4] = "taylor4",
-    [LEY_PAIR_YUKAWA] = "yukawa",
-    [LEY_PAIR_DISTANCE_DIELECTRIC] = "distance-dielectric",
-    [LEY_PAIR_LENNARD_JONES] = "lennard-jones",
-    [LEY_PAIR_BUCKINGHAM] = "buckingham",
-    [LEY_PAIR_EXPRESSION] = NULL, /* whatever has none of these names */
-};
-
 const char *const place_names[] = {
     [LEY_PLACE_AUTO] = "auto", [LEY_PLACE_HOST] = "host", [LEY_PLACE_DEVICE] = "device", NULL};
 
 const char *const periodic_names[] = {"x", "y", "z", "xy", "xz", "yz", "xyz", NULL};
 
-/* Which pair functions take an option. Rows without `whose` are taken by all of them, and by
- * --method cutoff alone. */
-#define OF(pair) (1u << LEY_PAIR_##pair)
-enum {
-    OF_ALL = (1u << (LEY_PAIR_EXPRESSION + 1)) - 1,
-    OF_RADII = OF(LENNARD_JONES) | OF(BUCKINGHAM),
-    OF_KAPPA = OF(YUKAWA) | OF(EXPRESSION),
-    OF_CHARGES = OF_ALL & ~OF_RADII
-};
+/* ---- Pair functions -------------------------------------------------------------------------- */
+
+/* Names of functions, NULL behind the last: all but an expression, which is whatever has none of
+ * these names. */
+static const char *pair_name_at(const void *context, size_t i)
+{
+    const ley_pair_info *info;
+    (void)context;
+    for (size_t pair = 0; (info = ley_pair_get((ley_pair)pair)) != NULL; pair++)
+        if (!info->is_expression && i-- == 0)
+            return info->name;
+    return NULL;
+}
+
+/* A property of pair functions: some member of ley_pair_info. */
+#define PROPERTY(member) offsetof(ley_pair_info, member)
+
+static bool has(const ley_pair_info *info, size_t property)
+{
+    return *(const bool *)((const char *)info + property);
+}
+
+typedef struct name_list {
+    char s[512];
+} name_list;
+
+/* "lennard-jones and buckingham": the functions that have a property; expressions last, if
+ * `own` has a name for them. */
+static const char *names_of(size_t property, const char *own, name_list *list)
+{
+    const ley_pair_info *info;
+    const char *names[32];
+    size_t count = 0, used = 0;
+    bool expressions = false;
+    for (size_t pair = 0; (info = ley_pair_get((ley_pair)pair)) != NULL; pair++) {
+        if (has(info, property) && !info->is_expression && count < sizeof names / sizeof *names - 1)
+            names[count++] = info->name;
+        expressions = expressions || (has(info, property) && info->is_expression);
+    }
+    if (expressions && own != NULL)
+        names[count++] = own;
+    list->s[0] = '\0';
+    for (size_t i = 0; i < count && used < sizeof list->s; i++)
+        used += (size_t)snprintf(list->s + used, sizeof list->s - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " and "
+                                                  : ", ",
+                                 names[i]);
+    return list->s;
+}
+
+const char *short_range_all_names(void)
+{
+    static name_list list;
+    const char *name;
+    size_t used = 0;
+    for (size_t i = 0; (name = pair_name_at(NULL, i)) != NULL && used < sizeof list.s; i++)
+        used += (size_t)snprintf(list.s + used, sizeof list.s - used, "%s%s", i > 0 ? ", " : "", name);
+    return list.s;
+}
+
+const char *short_range_kappa_names(void)
+{
+    static name_list list;
+    return names_of(PROPERTY(takes_kappa), NULL, &list);
+}
+
+const char *short_range_probe_names(void)
+{
+    static name_list list;
+    return names_of(PROPERTY(takes_probe), NULL, &list);
+}
+
+const char *short_range_steepness_names(void)
+{
+    static name_list list;
+    return names_of(PROPERTY(takes_steepness), NULL, &list);
+}
+
+static const ley_pair_info *info_of(const ley_short_range *range)
+{
+    return ley_pair_get(range->pair);
+}
+
+/* Which options pair functions take. Those of every pair function have no property; these but the
+ * last are taken by --method cutoff alone. */
+enum { OF_ALL, OF_SOME, OF_CHARGES };
 
 static const struct {
     const char *option;
-    unsigned pairs;
-    const char *whose;
-    bool of_dcs; /* other methods take it, too */
+    int who;
+    size_t property; /* of functions that take it: of OF_SOME */
 } takers[] = {
-    {"pair", OF_ALL, NULL, false},
-    {"cutoff", OF_ALL, NULL, false},
-    {"periodic", OF_ALL, NULL, false},
-    {"cell", OF_ALL, NULL, false},
-    {"bin-depth", OF_ALL, NULL, false},
-    {"bin-fill", OF_ALL, NULL, false},
-    {"binning", OF_ALL, NULL, false},
-    {"overflow", OF_ALL, NULL, false},
-    {"transposition", OF_ALL, NULL, false},
-    {"kappa", OF_KAPPA, "yukawa and expressions", false},
-    {"screening-length", OF_KAPPA, "yukawa and expressions", false},
-    {"constants", OF(EXPRESSION), "expressions", false},
-    {"probe", OF_RADII, "lennard-jones and buckingham", false},
-    {"well-depth", OF_RADII, "lennard-jones and buckingham", false},
-    {"well-depths", OF_RADII, "lennard-jones and buckingham", false},
-    {"steepness", OF(BUCKINGHAM), "buckingham", false},
-    {"dielectric", OF_CHARGES, "functions of charges", true},
-    {"temperature", OF_CHARGES, "functions of charges", true},
-    {"units", OF_CHARGES, "functions of charges", true},
+    {"pair", OF_ALL, 0},
+    {"cutoff", OF_ALL, 0},
+    {"periodic", OF_ALL, 0},
+    {"cell", OF_ALL, 0},
+    {"bin-depth", OF_ALL, 0},
+    {"bin-fill", OF_ALL, 0},
+    {"binning", OF_ALL, 0},
+    {"overflow", OF_ALL, 0},
+    {"transposition", OF_ALL, 0},
+    {"kappa", OF_SOME, PROPERTY(takes_kappa)},
+    {"screening-length", OF_SOME, PROPERTY(takes_kappa)},
+    {"constants", OF_SOME, PROPERTY(takes_numbers)},
+    {"probe", OF_SOME, PROPERTY(takes_probe)},
+    {"well-depth", OF_SOME, PROPERTY(takes_probe)},
+    {"well-depths", OF_SOME, PROPERTY(takes_probe)},
+    {"steepness", OF_SOME, PROPERTY(takes_steepness)},
+    {"dielectric", OF_CHARGES, 0},
+    {"temperature", OF_CHARGES, 0},
+    {"units", OF_CHARGES, 0},
 };
 
 void short_range_set_defaults(short_range_values *values)
 {
     ley_short_range range;
     ley_short_range_default(&range);
-    *values = (short_range_values){.pair = pair_names[range.pair],
+    *values = (short_range_values){.pair = info_of(&range)->name,
                                    .cutoff_A = range.cutoff_A,
                                    .kappa_per_A = range.kappa_per_A,
                                    .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
@@ -96,7 +160,7 @@ static bool given(const parsed_arguments *arguments, const char *name)
 static int check_method(const parsed_arguments *arguments)
 {
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
-        if (!takers[i].of_dcs && given(arguments, takers[i].option))
+        if (takers[i].who != OF_CHARGES && given(arguments, takers[i].option))
             return fail_usage(arguments->command, "--%s needs --method cutoff: other methods do not take it",
                               takers[i].option);
     return 0;
@@ -104,12 +168,20 @@ static int check_method(const parsed_arguments *arguments)
 
 static int check_takers(const parsed_arguments *arguments, const ley_short_range *range)
 {
-    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
-        if (given(arguments, takers[i].option) && !(takers[i].pairs >> range->pair & 1))
-            return fail_usage(arguments->command, "--%s is for %s; --pair %.200s%s", takers[i].option, takers[i].whose,
-                              short_range_pair_text(range),
-                              takers[i].pairs == OF_CHARGES ? " gives energies in kcal/mol, whatever the charges"
-                                                            : " does not take it");
+    const ley_pair_info *info = info_of(range);
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
+        const char *option = takers[i].option, *text = short_range_pair_text(range);
+        const bool some = takers[i].who == OF_SOME, of_charges = takers[i].who == OF_CHARGES;
+        name_list names;
+        if (some && !has(info, takers[i].property) && given(arguments, option))
+            return fail_usage(arguments->command, "--%s is for %s; --pair %.200s does not take it", option,
+                              names_of(takers[i].property, "expressions", &names), text);
+        if (of_charges && info->is_energy && given(arguments, option))
+            return fail_usage(arguments->command,
+                              "--%s is for functions of charges; --pair %.200s gives energies in kcal/mol, whatever "
+                              "the charges",
+                              option, text);
+    }
     return 0;
 }
 
@@ -121,8 +193,8 @@ static int check_together(const parsed_arguments *arguments, const ley_short_ran
     if (given(arguments, "well-depth") && given(arguments, "well-depths"))
         return fail_usage(command,
                           "--well-depth and --well-depths exclude each other: both are the atoms' well depths");
-    if (range->pair == LEY_PAIR_YUKAWA && !given(arguments, "kappa") && !given(arguments, "screening-length"))
-        return fail_usage(command, "--pair yukawa needs --kappa 1/A or --screening-length A");
+    if (info_of(range)->needs_kappa && !given(arguments, "kappa") && !given(arguments, "screening-length"))
+        return fail_usage(command, "--pair %s needs --kappa 1/A or --screening-length A", info_of(range)->name);
     if (given(arguments, "periodic") && !given(arguments, "cell"))
         return fail_usage(command, "--periodic needs --cell, in whose distances the images are");
     if (given(arguments, "cell") && !given(arguments, "periodic"))
@@ -134,10 +206,11 @@ static int check_together(const parsed_arguments *arguments, const ley_short_ran
 
 static void set_pair(ley_short_range *range, const char *text)
 {
+    const ley_pair_info *info;
     range->pair = LEY_PAIR_EXPRESSION;
-    for (int i = 0; i < LEY_PAIR_EXPRESSION; i++)
-        if (strcasecmp(pair_names[i], text) == 0)
-            range->pair = (ley_pair)i;
+    for (size_t pair = 0; (info = ley_pair_get((ley_pair)pair)) != NULL; pair++)
+        if (!info->is_expression && strcasecmp(info->name, text) == 0)
+            range->pair = (ley_pair)pair;
     range->expression = range->pair == LEY_PAIR_EXPRESSION ? text : NULL;
 }
 
@@ -295,25 +368,15 @@ static bool is_one_word(const char *text)
     return true;
 }
 
-static const char *pair_name_at(const void *context, size_t i)
-{
-    (void)context;
-    return pair_names[i];
-}
-
 void short_range_explain(const ley_short_range *range, ley_error *error)
 {
-    char library[sizeof error->message], known[256] = "";
+    char library[sizeof error->message];
     if (error->status != LEY_ERROR_USAGE || range->pair != LEY_PAIR_EXPRESSION || !is_one_word(range->expression) ||
         strstr(error->message, "unknown name") == NULL)
         return;
-    for (int i = 0; i < LEY_PAIR_EXPRESSION; i++) {
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", pair_names[i]);
-    }
     memcpy(library, error->message, sizeof library);
     snprintf(error->message, sizeof error->message, "--pair: '%.100s' is none of %s%s, and as an expression: %.400s",
-             range->expression, known, suggest(range->expression, "", pair_name_at, NULL).s, library);
+             range->expression, short_range_all_names(), suggest(range->expression, "", pair_name_at, NULL).s, library);
 }
 
 /* ---- The file of well depths ----------------------------------------------------------------- */
@@ -387,7 +450,7 @@ ley_status short_range_read_depths(const short_range_values *values, const ley_a
     const char *path = values->well_depths;
     const size_t wanted = ley_atoms_count(atoms);
     size_t found = 0;
-    if (path == NULL || !short_range_is_of_radii(&input->range))
+    if (path == NULL || !info_of(&input->range)->takes_probe)
         return LEY_OK;
     FILE *file = fopen(path, "r");
     if (file == NULL)
@@ -406,12 +469,7 @@ ley_status short_range_read_depths(const short_range_values *values, const ley_a
 
 const char *short_range_pair_text(const ley_short_range *range)
 {
-    return range->pair == LEY_PAIR_EXPRESSION ? range->expression : pair_names[range->pair];
-}
-
-bool short_range_is_of_radii(const ley_short_range *range)
-{
-    return OF_RADII >> range->pair & 1;
+    return info_of(range)->is_expression ? range->expression : info_of(range)->name;
 }
 
 bool short_range_is_periodic(const ley_short_range *range)
@@ -434,11 +492,11 @@ void put_short_range(FILE *to, const ley_short_range *range)
 {
     put_name(to, "pair: ", short_range_pair_text(range));
     fprintf(to, ", cutoff %.15g A", range->cutoff_A);
-    if (OF_KAPPA >> range->pair & 1)
+    if (info_of(range)->takes_kappa)
         fprintf(to, ", kappa %.15g / A", range->kappa_per_A);
     for (size_t i = 0; i < range->number_count; i++)
         fprintf(to, ", %s = %.15g", range->numbers[i].name, range->numbers[i].value);
-    if (short_range_is_of_radii(range)) {
+    if (info_of(range)->takes_probe) {
         fprintf(to, ", probe %.15g A and %.15g kcal/mol, well depths ", range->probe_radius_A,
                 range->probe_depth_kcal_mol);
         if (range->depth_kcal_mol != NULL)
@@ -446,7 +504,7 @@ void put_short_range(FILE *to, const ley_short_range *range)
         else
             fprintf(to, "%.15g kcal/mol", range->depth_for_all_kcal_mol);
     }
-    if (range->pair == LEY_PAIR_BUCKINGHAM)
+    if (info_of(range)->takes_steepness)
         fprintf(to, ", steepness %.15g", range->steepness);
     fputc('\n', to);
     if (!short_range_is_periodic(range))
@@ -481,11 +539,11 @@ static json_t *json_of_cell(const ley_short_range *range)
 json_t *json_of_short_range(const short_range_values *values, const ley_short_range *range)
 {
     json_t *object = json_object();
-    const bool expression = range->pair == LEY_PAIR_EXPRESSION, radii = short_range_is_of_radii(range);
-    const bool periodic = short_range_is_periodic(range), kappa = OF_KAPPA >> range->pair & 1;
-    json_put(object, "pair", json_text(expression ? "expression" : pair_names[range->pair]));
+    const ley_pair_info *info = info_of(range);
+    const bool radii = info->takes_probe, periodic = short_range_is_periodic(range), kappa = info->takes_kappa;
+    json_put(object, "pair", json_text(info->name));
     json_put(object, "expression", json_text(range->expression));
-    json_put(object, "constants", expression ? json_of_numbers(range) : json_null());
+    json_put(object, "constants", info->takes_numbers ? json_of_numbers(range) : json_null());
     json_put(object, "cutoff_A", json_number(range->cutoff_A));
     json_put(object, "kappa_per_A", kappa ? json_number(range->kappa_per_A) : json_null());
     json_put(object, "probe_radius_A", radii ? json_number(range->probe_radius_A) : json_null());
@@ -493,7 +551,7 @@ json_t *json_of_short_range(const short_range_values *values, const ley_short_ra
     json_put(object, "well_depth_kcal_mol",
              radii && range->depth_kcal_mol == NULL ? json_number(range->depth_for_all_kcal_mol) : json_null());
     json_put(object, "well_depths", json_text(range->depth_kcal_mol != NULL ? values->well_depths : NULL));
-    json_put(object, "steepness", range->pair == LEY_PAIR_BUCKINGHAM ? json_number(range->steepness) : json_null());
+    json_put(object, "steepness", info->takes_steepness ? json_number(range->steepness) : json_null());
     json_put(object, "periodic", periodic ? json_text(periodic_names[values->periodic]) : json_null());
     json_put(object, "cell_A", periodic ? json_of_cell(range) : json_null());
     json_put(object, "bin_depth", json_count(range->bin_depth));

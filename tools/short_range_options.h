@@ -23,8 +23,8 @@ typedef struct short_range_values {
      .kind = OPTION_TEXT, \
      .offset = offsetof(type, member.pair), \
      .value = "FUNCTION", \
-     .help = "what a pair adds: coulomb, shifted, taylor2, taylor3, taylor4, yukawa, distance-dielectric, " \
-             "lennard-jones, buckingham, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"}, \
+     .names = short_range_all_names, \
+     .help = "what a pair adds: %s, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"}, \
         {.name = "cutoff", \
          .kind = OPTION_REAL, \
          .offset = offsetof(type, member.cutoff_A), \
@@ -39,7 +39,8 @@ typedef struct short_range_values {
          .value = "1/A", \
          .low = 0, \
          .high = 100, \
-         .help = "inverse screening length of yukawa, 'kappa' in expressions"}, \
+         .names = short_range_kappa_names, \
+         .help = "inverse screening length of %s, 'kappa' in expressions"}, \
         {.name = "screening-length", \
          .kind = OPTION_REAL, \
          .offset = offsetof(type, member.screening_length_A), \
@@ -61,21 +62,24 @@ typedef struct short_range_values {
          .value = "RADIUS,DEPTH", \
          .low = 0, \
          .high = 1e6, \
-         .help = "of lennard-jones and buckingham: the probe's radius in Angstrom and its well depth in kcal/mol"}, \
+         .names = short_range_probe_names, \
+         .help = "of %s: the probe's radius in Angstrom and its well depth in kcal/mol"}, \
         {.name = "steepness", \
          .kind = OPTION_REAL, \
          .offset = offsetof(type, member.steepness), \
          .value = "Z", \
          .low = 6.5, \
          .high = 40, \
-         .help = "of buckingham's exponential"}, \
+         .names = short_range_steepness_names, \
+         .help = "of %s's exponential"}, \
         {.name = "well-depth", \
          .kind = OPTION_REAL, \
          .offset = offsetof(type, member.well_depth_kcal_mol), \
          .value = "E", \
          .low = 0, \
          .high = INFINITY, \
-         .help = "of lennard-jones and buckingham: well depth of all atoms, in kcal/mol"}, \
+         .names = short_range_probe_names, \
+         .help = "of %s: well depth of all atoms, in kcal/mol"}, \
         {.name = "well-depths", \
          .kind = OPTION_TEXT, \
          .offset = offsetof(type, member.well_depths), \
@@ -120,6 +124,12 @@ typedef struct short_range_values {
         .choices = place_names, .help = text \
     }
 
+/* Names of pair functions, for the help: all; those that take kappa, a probe, a steepness. */
+const char *short_range_all_names(void);
+const char *short_range_kappa_names(void);
+const char *short_range_probe_names(void);
+const char *short_range_steepness_names(void);
+
 extern const char *const periodic_names[];
 extern const char *const place_names[]; /* in the order of ley_place */
 
@@ -152,7 +162,6 @@ void short_range_explain(const ley_short_range *range, ley_error *error);
 
 /* "taylor2"; of an expression its text. */
 const char *short_range_pair_text(const ley_short_range *range);
-bool short_range_is_of_radii(const ley_short_range *range);
 bool short_range_is_periodic(const ley_short_range *range);
 
 /* Is the map of all space that of one box with faces along x, y and z? Its edges. */

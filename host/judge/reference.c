@@ -106,13 +106,6 @@ double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_
 
 /* ---- Short-range sums ------------------------------------------------------------------------ */
 
-/* Public names of pair functions are the kernels' numbers. */
-_Static_assert((int)LEY_PAIR_COULOMB == LEY_PAIR_SPEC_COULOMB && (int)LEY_PAIR_TAYLOR2 == LEY_PAIR_SPEC_TAYLOR2 &&
-                   (int)LEY_PAIR_YUKAWA == LEY_PAIR_SPEC_YUKAWA &&
-                   (int)LEY_PAIR_BUCKINGHAM == LEY_PAIR_SPEC_BUCKINGHAM &&
-                   (int)LEY_PAIR_EXPRESSION == LEY_PAIR_SPEC_EXPRESSION,
-               "ley_pair is LEY_PAIR of cl/spec.h");
-
 /* A caller's function may be steep, or a difference of what is nearly equal: then its term counts
  * for as much as makes the error that floats cannot but make half of what is promised. */
 static ley_term expression_term(const expression *e, double r_A, double q_e)
@@ -131,6 +124,11 @@ double reference_eps(const ley_short_range *s, size_t j)
                 s->probe_depth_kcal_mol);
 }
 
+double reference_parameter(const ley_short_range *s)
+{
+    return LEY_TRAITS_OF(s->pair) & LEY_TAKES_KAPPA ? s->kappa_per_A : s->steepness;
+}
+
 /* What atom j does at distance r. */
 static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, const expression *e, size_t j, double r_A)
 {
@@ -138,8 +136,7 @@ static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, cons
     if (s->pair == LEY_PAIR_EXPRESSION)
         return expression_term(e, r_A, q_e);
     const double R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
-    return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, reference_eps(s, j),
-                         s->pair == LEY_PAIR_YUKAWA ? s->kappa_per_A : s->steepness);
+    return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, reference_eps(s, j), reference_parameter(s));
 }
 
 /* Where images are. x has the components dual[i] . x along the vectors, none of them above
@@ -261,10 +258,10 @@ static void add_pair(reference_value *sum, const ley_short_range *s, double cons
 {
     const double a_A = s->cutoff_A;
     const int pair = (int)s->pair;
-    const bool counts = r_A < a_A, may_not = !LEY_VANISHES(pair) && fabs(r_A / a_A - 1) < 1e-6;
+    const bool vanishes = LEY_VANISHES(pair), counts = r_A < a_A, may_not = !vanishes && fabs(r_A / a_A - 1) < 1e-6;
     if (counts)
         add_term(sum, constant, term);
-    if (LEY_VANISHES(pair) && r_A > LEY_NEXT_TO_CUTOFF * a_A) {
+    if (vanishes && r_A > LEY_NEXT_TO_CUTOFF * a_A) {
         const double value = ley_vanishing_value(pair, r_A, a_A);
         add_change(sum, constant * q_e * (ley_vanishing_value(pair, r_A * (1 + LEY_PLACE), a_A) - value));
         add_change(sum, constant * q_e * (ley_vanishing_value(pair, r_A * (1 - LEY_PLACE), a_A) - value));

@@ -37,7 +37,7 @@ double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_
 reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
                                       const double point_A[3], double constant, double r_min_A);
 
-/* What a job sums, whatever its method: term LEY_TERM_... of cl/spec.h, or LEY_PAIR_SPEC_... with
+/* What a job sums, whatever its method: term LEY_TERM_... of cl/spec.h, or a ley_pair with
  * `range`. */
 typedef struct reference_terms {
     int term;
@@ -46,7 +46,7 @@ typedef struct reference_terms {
     double r_min_A;
     double kappa_per_A;           /* of LEY_TERM_MDH */
     const ley_short_range *range; /* of a pair function */
-    const expression *formula;    /* of LEY_PAIR_SPEC_EXPRESSION */
+    const expression *formula;    /* of LEY_PAIR_EXPRESSION */
 } reference_terms;
 
 /* The sum at a point. */
@@ -54,6 +54,9 @@ reference_value reference_sum(const reference_terms *terms, const double point_A
 
 /* eps of atom j beside the probe, kcal/mol. */
 double reference_eps(const ley_short_range *s, size_t j);
+
+/* What the pair function takes beside, k of LEY_PAIR_TERM_...: kappa, or else the steepness. */
+double reference_parameter(const ley_short_range *s);
 
 /* Whether two double-precision sums at one point are the same but for rounding. */
 bool reference_agrees(const reference_value *a, const reference_value *b);

@@ -52,8 +52,7 @@ static ley_status upload_atoms(reference_kernel *k, ley_error *error)
         more[i][0] = radius_A[i] + (is_pair(t) ? t->range->probe_radius_A : 0);
         more[i][1] = is_pair(t) ? reference_eps(t->range, i) : 0;
     }
-    const bool has_more =
-        t->term == LEY_TERM_MDH || t->term == LEY_PAIR_SPEC_LENNARD_JONES || t->term == LEY_PAIR_SPEC_BUCKINGHAM;
+    const bool has_more = LEY_TERM_HAS_MORE(t->term);
     if (status == LEY_OK)
         status = upload(k, atoms, n * sizeof *atoms, &k->atoms.buffer, error);
     if (status == LEY_OK)
@@ -88,9 +87,7 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     const reference_kernel *k = run->kernel;
     const reference_terms *t = k->terms;
     const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
-    const double third = !is_pair(t)                       ? t->kappa_per_A
-                         : t->term == LEY_PAIR_SPEC_YUKAWA ? t->range->kappa_per_A
-                                                           : t->range->steepness;
+    const double third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A;
     const size_t groups[3] = {run->n, 1, 1};
     return kernel_launch(
         &k->kernel, groups,
@@ -225,20 +222,19 @@ static size_t local_bytes_of(const dev_info *info, const void *spec)
     return 4 * sizeof(double) * (size_t)s->wg;
 }
 
-/* Every term. */
+/* Every term: those of all pair functions but a user's, and of the methods. */
 static void all_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)depth;
-    for (int term = LEY_PAIR_SPEC_COULOMB; info->has_double && term <= LEY_TERM_MDH; term++) {
-        const reference_spec spec = spec_of(info, term);
-        const bool is_method = term >= LEY_TERM_DCS;
+#define TERM_OF_ROW(of, number, NAME, text, ...) {number, text},
+    static const struct {
+        int term;
+        const char *name;
+    } terms[] = {LEY_PAIR_FUNCTIONS(TERM_OF_ROW, 0){LEY_TERM_DCS, "dcs"}, {LEY_TERM_MDH, "mdh"}};
+    for (size_t i = 0; info->has_double && i < sizeof terms / sizeof *terms; i++) {
+        const reference_spec spec = spec_of(info, terms[i].term);
         char name[KERNEL_NAME];
-        if (!is_method && term >= LEY_PAIR_SPEC_EXPRESSION) /* of users, or for counting */
-            continue;
-        snprintf(name, sizeof name, "reference-%s",
-                 !is_method             ? specifications_pair(term)
-                 : term == LEY_TERM_DCS ? "dcs"
-                                        : "mdh");
+        snprintf(name, sizeof name, "reference-%s", terms[i].name);
         visit(context, name, &spec);
     }
 }
@@ -257,7 +253,7 @@ ley_status reference_kernel_create(dev *device, const reference_terms *terms, re
     const dev_info *info = device->info;
     const reference_spec spec = spec_of(info, terms->term);
     *k = (reference_kernel){.device = device, .terms = terms};
-    if (terms->term == LEY_PAIR_SPEC_EXPRESSION)
+    if (terms->term == LEY_PAIR_EXPRESSION)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge",
                         info->name);
     if (!info->has_double)

@@ -4,18 +4,9 @@
 
 static const char *const sums[] = {"float", "compensated", "double"};
 
-static const char *const pairs[] = {
-    "coulomb",       "shifted",    "taylor2",    "taylor3", "taylor4", "yukawa", "distance-dielectric",
-    "lennard-jones", "buckingham", "expression", "inside",  "tested"};
-
 const char *specifications_sum(int sum)
 {
     return sums[sum];
-}
-
-const char *specifications_pair(int pair)
-{
-    return pairs[pair];
 }
 
 int specifications_root(const dev_info *info)

@@ -8,9 +8,8 @@
 /* An extent of lattices that are large: padding does not matter. */
 enum { SPECIFICATIONS_LARGE = 4096 };
 
-/* "float", "compensated", "double" of LEY_SPEC_SUM_...; "coulomb", "taylor2", ... of LEY_PAIR_SPEC_... */
+/* "float", "compensated", "double" of LEY_SPEC_SUM_... */
 const char *specifications_sum(int sum);
-const char *specifications_pair(int pair);
 
 /* Every recipe is good enough, and these are the fastest ones. `fast_fma`: multiply-adds are fast enough to take a
  * share of the roots, or of the exponentials. */

@@ -48,7 +48,7 @@ double overflow_rate(void)
 static inline __attribute__((always_inline)) float root_of(int which, float x)
 {
     const float y = ley_unscaled_newton_root(x) * LEY_NEWTON_SCALE;
-    return which <= LEY_PAIR_SPEC_TAYLOR4 ? y : y * (1.5f - 0.5f * x * (y * y));
+    return LEY_SCALING_OF(which) != LEY_SCALES_NOT ? y : y * (1.5f - 0.5f * x * (y * y));
 }
 
 /* Constants of an atom's sums. */
@@ -58,12 +58,19 @@ typedef struct sphere {
     const float *numbers;
 } sphere;
 
-/* From this r/a on, squared, Taylor's functions are computed by outer_value(). */
+/* From this r/a on, squared, functions that cancel next to the cutoff are computed by
+ * outer_value(). */
+#define OUTER_FROM_TAYLOR2 0.49f
+#define OUTER_FROM_TAYLOR3 0.4225f
+#define OUTER_FROM_TAYLOR4 0.4225f
+
+#define OUTER_FROM_keeps(NAME) INFINITY
+#define OUTER_FROM_cancels(NAME) OUTER_FROM_##NAME
+#define OUTER_FROM(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    (of) == (number) ? OUTER_FROM_##near(NAME):
 static inline __attribute__((always_inline)) float outer_from(int which)
 {
-    return which == LEY_PAIR_SPEC_TAYLOR2                                     ? 0.49f
-           : which == LEY_PAIR_SPEC_TAYLOR3 || which == LEY_PAIR_SPEC_TAYLOR4 ? 0.4225f
-                                                                              : INFINITY;
+    return LEY_PAIR_FUNCTIONS(OUTER_FROM, which) INFINITY;
 }
 
 /* Taylor's functions next to the cutoff: what the polynomial leaves of s^(-1/2) is t^(degree + 1),
@@ -72,7 +79,7 @@ static inline __attribute__((always_inline)) float outer_from(int which)
 static inline __attribute__((always_inline)) float outer_value(int which, float r2, const sphere *s)
 {
     const float t = (s->cutoff2 - r2) * s->inverse_a2, t3 = s->inverse_a * t * t * t;
-    if (which == LEY_PAIR_SPEC_TAYLOR2)
+    if (which == LEY_PAIR_TAYLOR2)
         return t3 *
                (0.312500052f +
                 t * (0.27342135f +
@@ -80,7 +87,7 @@ static inline __attribute__((always_inline)) float outer_value(int which, float 
                           t * (0.209634462f +
                                t * (0.361590788f +
                                     t * (-0.598482104f + t * (2.52892204f + t * (-3.5519505f + t * 2.79106122f))))))));
-    if (which == LEY_PAIR_SPEC_TAYLOR3)
+    if (which == LEY_PAIR_TAYLOR3)
         return t3 * t *
                (0.273437448f +
                 t * (0.246111573f +
@@ -111,7 +118,7 @@ static inline __attribute__((always_inline)) float inner_value(int which, float 
 static inline __attribute__((always_inline)) void
 add_vector(int which, float x, float h, float across2, const sphere *s, bool inner, bool outer, float *restrict row)
 {
-    const float factor = which < LEY_PAIR_SPEC_LENNARD_JONES ? s->numbers[0] : 1;
+    const float factor = LEY_BRINGS_OF(which) == LEY_BRINGS_CHARGE ? s->numbers[0] : 1;
     for (int32_t i = 0; i < VECTOR; i++) {
         const float dx = x + (float)i * h, r2 = dx * dx + across2;
         const float near = inner ? inner_value(which, r2, s) : 0, far = outer ? outer_value(which, r2, s) : 0;
@@ -228,29 +235,13 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
     { \
         add_sphere(number, t, a, first, last, plane); \
     }
-ADD(add_coulomb, LEY_PAIR_SPEC_COULOMB)
-ADD(add_shifted, LEY_PAIR_SPEC_SHIFTED)
-ADD(add_taylor2, LEY_PAIR_SPEC_TAYLOR2)
-ADD(add_taylor3, LEY_PAIR_SPEC_TAYLOR3)
-ADD(add_taylor4, LEY_PAIR_SPEC_TAYLOR4)
-ADD(add_yukawa, LEY_PAIR_SPEC_YUKAWA)
-ADD(add_distance_dielectric, LEY_PAIR_SPEC_DISTANCE_DIELECTRIC)
-ADD(add_lennard_jones, LEY_PAIR_SPEC_LENNARD_JONES)
-ADD(add_buckingham, LEY_PAIR_SPEC_BUCKINGHAM)
+#define ADD_ROW(of, number, NAME, ...) ADD(add_##NAME, number)
+LEY_PAIR_FUNCTIONS(ADD_ROW, 0)
 
 typedef void add_function(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, float *plane);
 
-static add_function *const functions[] = {
-    [LEY_PAIR_SPEC_COULOMB] = add_coulomb,
-    [LEY_PAIR_SPEC_SHIFTED] = add_shifted,
-    [LEY_PAIR_SPEC_TAYLOR2] = add_taylor2,
-    [LEY_PAIR_SPEC_TAYLOR3] = add_taylor3,
-    [LEY_PAIR_SPEC_TAYLOR4] = add_taylor4,
-    [LEY_PAIR_SPEC_YUKAWA] = add_yukawa,
-    [LEY_PAIR_SPEC_DISTANCE_DIELECTRIC] = add_distance_dielectric,
-    [LEY_PAIR_SPEC_LENNARD_JONES] = add_lennard_jones,
-    [LEY_PAIR_SPEC_BUCKINGHAM] = add_buckingham,
-};
+#define FUNCTION_ROW(of, number, NAME, ...) [number] = add_##NAME,
+static add_function *const functions[] = {LEY_PAIR_FUNCTIONS(FUNCTION_ROW, 0)};
 
 void overflow_add(const overflow_terms *t, const overflow_atom *atoms, size_t n, int64_t first, int64_t last,
                   float *plane, const atomic_bool *cancelled)

@@ -5,6 +5,8 @@
 #include "memory.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/short_range.h"
+#include "pair_formulas.h"
+#include "pair_table.h"
 #include "parallel.h"
 #include "spec.h"
 
@@ -24,14 +26,6 @@ static const int spare_exponents = 20, most_exponents = 80;
 
 static const double log2_e = 1.4426950408889634;
 
-/* What is added to 1/r, in units of the cutoff: minus the Taylor polynomial of s^(-1/2) about 1, in
- * powers of s = r^2. */
-static const double taylor[][5] = {
-    [LEY_PAIR_TAYLOR2] = {-15.0 / 8, 5.0 / 4, -3.0 / 8},
-    [LEY_PAIR_TAYLOR3] = {-35.0 / 16, 35.0 / 16, -21.0 / 16, 5.0 / 16},
-    [LEY_PAIR_TAYLOR4] = {-315.0 / 128, 105.0 / 32, -189.0 / 64, 45.0 / 32, -35.0 / 128},
-};
-
 double cutoff_problem_r_min_A(const cutoff_problem *p)
 {
     return fmin(p->r_min_A, p->cutoff_A);
@@ -45,12 +39,6 @@ double cutoff_problem_largest_A(const cutoff_problem *p)
     return largest_A;
 }
 
-static bool is_taylor(const cutoff_problem *p)
-{
-    const ley_pair pair = p->range->pair;
-    return pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
-}
-
 static double largest_charge(const ley_atoms *atoms)
 {
     const double *charge_e = ley_atoms_charges_e(atoms);
@@ -60,16 +48,35 @@ static double largest_charge(const ley_atoms *atoms)
     return largest;
 }
 
-/* Of screened charges how far the exponents reach, and with them the cutoff. */
-static void set_screening(cutoff_problem *p)
+/* Of screened charges how far the exponents reach, and with them the cutoff: n, by which values are
+ * 2^n times as large, and charges as much smaller. */
+static int set_screening(cutoff_problem *p)
 {
     const double k_per_A = p->range->kappa_per_A * log2_e, largest = largest_charge(p->atoms) * fabs(p->constant);
     const int exponents = largest > 0 ? ilogb(largest) + 1 + spare_exponents : 0;
     const int n = exponents < 0 ? 0 : exponents > most_exponents ? most_exponents : exponents;
-    p->series[0] = LEY_EXP2_SHIFT + (float)n;
     p->charge_scale = ldexp(p->charge_scale, -n);
     if (k_per_A * p->cutoff_A > n - least_exponent)
         p->cutoff_A = (n - least_exponent) / k_per_A;
+    return n;
+}
+
+/* The function's constants: its series, then k. `a`: the cutoff in units. */
+static void get_constants(const cutoff_problem *p, double a, int n, double constants[5])
+{
+    const double kappa = p->range->kappa_per_A * log2_e, constant = p->constant;
+#define CONSTANTS(of, number, NAME, ...) \
+    case number: { \
+        const double of_row[5] = LEY_PAIR_CONSTANTS_##NAME; \
+        memcpy(constants, of_row, sizeof of_row); \
+        break; \
+    }
+    switch ((int)p->range->pair) {
+        LEY_PAIR_ROWS(CONSTANTS, 0)
+    default:
+        break;
+    }
+#undef CONSTANTS
 }
 
 /* What covers a region: twice the largest charge, or more where so many are in reach that their
@@ -86,27 +93,20 @@ static void set_fringe(cutoff_problem *p)
 static void set_constants(cutoff_problem *p)
 {
     const ley_pair pair = p->range->pair;
-    const bool ends = pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR4; /* LEY_PAIR_ENDS of cl/pair.h */
+    const bool ends = LEY_ENDS_OF(pair);
     const double near_A = ends ? fmax(p->r_min_A, p->cutoff_A / most_nears) : cutoff_problem_r_min_A(p);
     p->unit_per_A = ends ? exp2(ceil(-log2(near_A))) : 1; /* a power of two: nothing is rounded by it */
     p->charge_scale = p->constant * p->unit_per_A;
-    if (pair == LEY_PAIR_YUKAWA)
-        set_screening(p);
+    const int n = LEY_TRAITS_OF(pair) & LEY_IS_SCREENED ? set_screening(p) : 0;
     const double a = p->cutoff_A * p->unit_per_A, r_min = cutoff_problem_r_min_A(p) * p->unit_per_A;
     const double near = fmax(near_A * p->unit_per_A, r_min);
-    double k = pair == LEY_PAIR_YUKAWA ? p->range->kappa_per_A * log2_e : pair == LEY_PAIR_EXPRESSION ? p->constant : 0;
-    for (int i = 0; i < 5 && is_taylor(p); i++) {
-        const double c = taylor[pair][i] / pow(a, 2 * i + 1);
-        if (i < 4)
-            p->series[i] = (float)c;
-        else
-            k = c;
-    }
-    if (pair == LEY_PAIR_SHIFTED)
-        p->series[0] = (float)(-1 / (a * a));
-    const double limits[4] = {a * a, r_min * r_min, k, near * near};
-    for (int i = 0; i < 4; i++)
+    double constants[5] = {0};
+    get_constants(p, a, n, constants);
+    const double limits[4] = {a * a, r_min * r_min, constants[4], near * near};
+    for (int i = 0; i < 4; i++) {
+        p->series[i] = (float)constants[i];
         p->limits[i] = (float)limits[i];
+    }
 }
 
 /* The user's function as one line, for a macro. */
@@ -146,13 +146,13 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         o.charge_scale = p->charge_scale;
         for (int axis = 0; axis < 3; axis++)
             o.region[axis] = CUTOFF_LAYER;
-        o.keep_neutral = range->pair >= LEY_PAIR_LENNARD_JONES; /* whose numbers are no charges */
+        o.keep_neutral = LEY_BRINGS_OF(range->pair) != LEY_BRINGS_CHARGE;
         o.with_index = o.keep_neutral;
         memcpy(o.periodic, range->periodic, sizeof o.periodic);
         memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
         status = binning_prepare(atoms, lattice, &o, &p->plan, error);
     }
-    if (status == LEY_OK && is_taylor(p))
+    if (status == LEY_OK && LEY_CANCELS_OF(range->pair))
         set_fringe(p);
     if (status != LEY_OK)
         cutoff_problem_clear(p);
@@ -163,9 +163,9 @@ void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[
 {
     double exact[3] = {0};
     short_range_numbers(p->range, p->atoms, atom, exact);
-    if (p->range->pair < LEY_PAIR_LENNARD_JONES)
+    if (LEY_BRINGS_OF(p->range->pair) == LEY_BRINGS_CHARGE)
         exact[0] *= p->charge_scale;
-    if (p->range->pair == LEY_PAIR_BUCKINGHAM)
+    if (LEY_BRINGS_OF(p->range->pair) == LEY_BRINGS_EXP6)
         exact[1] *= log2_e;
     for (int i = 0; i < 3; i++)
         numbers[i] = (float)exact[i];

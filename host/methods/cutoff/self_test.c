@@ -145,13 +145,13 @@ static ley_short_range test_range(const cutoff_kernel *k)
 {
     ley_short_range range;
     ley_short_range_default(&range);
-    if (k->choice.spec.pair == LEY_PAIR_SPEC_EXPRESSION) {
+    if (k->choice.spec.pair == LEY_PAIR_EXPRESSION) {
         range = *k->problem->range;
         for (int axis = 0; axis < 3; axis++)
             range.periodic[axis] = false;
     }
     range.pair = (ley_pair)k->choice.spec.pair;
-    range.kappa_per_A = range.pair == LEY_PAIR_YUKAWA ? 3 / range.cutoff_A : range.kappa_per_A;
+    range.kappa_per_A = LEY_TRAITS_OF(range.pair) & LEY_IS_SCREENED ? 3 / range.cutoff_A : range.kappa_per_A;
     range.depth_kcal_mol = NULL;
     range.bin_depth = k->choice.spec.depth;
     return range;
@@ -192,14 +192,15 @@ static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
 static double tolerance_of(const cutoff_kernel *k)
 {
     const int pair = k->choice.spec.pair;
-    const double own = pair == LEY_PAIR_SPEC_EXPRESSION ? 1e-3 : pair >= LEY_PAIR_SPEC_LENNARD_JONES ? 3e-5 : 1e-5;
-    return own + (pair >= LEY_PAIR_SPEC_LENNARD_JONES ? 12 : 4) * fmin(k->facts.root_error[k->choice.spec.root], 1e-3);
+    const bool is_steep = LEY_BRINGS_OF(pair) != LEY_BRINGS_CHARGE;
+    const double own = pair == LEY_PAIR_EXPRESSION ? 1e-3 : is_steep ? 3e-5 : 1e-5;
+    return own + (is_steep ? 12 : 4) * fmin(k->facts.root_error[k->choice.spec.root], 1e-3);
 }
 
 /* A user's function may vanish anywhere, and be left with no digits there. */
 static double least_share_of(int pair)
 {
-    return pair == LEY_PAIR_SPEC_EXPRESSION ? 1 : 0.01;
+    return pair == LEY_PAIR_EXPRESSION ? 1 : 0.01;
 }
 
 static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *map, ley_error *error)
@@ -269,7 +270,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
 
 ley_status cutoff_self_test(const cutoff_kernel *k, ley_error *error)
 {
-    if (k->choice.spec.pair > LEY_PAIR_SPEC_EXPRESSION)
+    if (ley_pair_get((ley_pair)k->choice.spec.pair) == NULL) /* it counts */
         return LEY_OK;
     const bool slow = (k->device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
     const shape *first = slow ? short_problems : problems;

@@ -3,6 +3,7 @@
 #include "core/expression_check.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "pair_table.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,6 +12,7 @@
 
 enum { BUILT_IN_NUMBERS = 3, MOST_BIN_DEPTH = 128 };
 
+#define DEFAULT(trait, field, what, unit, least, most, normal) .field = (normal),
 void ley_short_range_default(ley_short_range *range)
 {
     *range = (ley_short_range){.size = sizeof *range,
@@ -20,10 +22,7 @@ void ley_short_range_default(ley_short_range *range)
                                .r_min_A = 0.05,
                                .pair = LEY_PAIR_TAYLOR2,
                                .cutoff_A = 12,
-                               .probe_radius_A = 1.7,
-                               .probe_depth_kcal_mol = 0.1,
-                               .steepness = 12,
-                               .depth_for_all_kcal_mol = 0.1,
+                               LEY_PAIR_PARAMETERS(DEFAULT).depth_for_all_kcal_mol = 0.1,
                                .bin_depth = 8,
                                .bin_fill = 0.75};
 }
@@ -33,9 +32,52 @@ static const double nothing_value = 1e-30; /* of one atom: no sum shows an error
 static const double least_radius_A =
     1e-30; /* below it R is 0: z/R is no float, and at any r from 1e-6 A on f is below 1e-100 eps */
 
-static bool is_of_radii(ley_pair pair)
+/* ---- The functions --------------------------------------------------------------------------- */
+
+/* Public names of pair functions are the table's, and their numbers the kernels'. */
+#define TIED(of, number, NAME, ...) \
+    _Static_assert((int)LEY_PAIR_##NAME == (number) && (number) < LEY_PAIR_SPEC_INSIDE, \
+                   "LEY_PAIR_" #NAME " of leyden.h has the number of its row in cl/pair_table.h");
+LEY_PAIR_ROWS(TIED, 0)
+
+/* What rows may not say. */
+#define HAS(traits, trait) (((traits) & (trait)) != 0)
+#define SENSIBLE(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    _Static_assert(LEY_IS_ENERGY(brings) == HAS(traits, LEY_TAKES_PROBE) && \
+                       ((brings) != LEY_BRINGS_EXP6 || HAS(traits, LEY_TAKES_STEEPNESS)) && \
+                       (!HAS(traits, LEY_IS_SCREENED) || HAS(traits, LEY_TAKES_KAPPA)), \
+                   "LEY_PAIR_" #NAME " takes what its numbers are made of"); \
+    _Static_assert((zero) == 0 || (brings) == LEY_BRINGS_CHARGE, "LEY_PAIR_" #NAME " vanishes for a charge"); \
+    _Static_assert(!LEY_CANCELS_##near || ((zero) >= 3 && (zero) <= 5 && (scaling) == LEY_SCALES_ALL), \
+                   "LEY_PAIR_" #NAME " cancels as kernels know it");
+LEY_PAIR_ROWS(SENSIBLE, 0)
+
+#define INFO(of, number, NAME, text, brings, traits, zero, near, scaling, steepness, shown) \
+    [number] = {.name = (text), \
+                .formula = (shown), \
+                .is_energy = LEY_IS_ENERGY(brings), \
+                .is_uniform = !LEY_IS_ENERGY(brings) && !HAS(traits, LEY_IS_OF_MEDIUM), \
+                .is_expression = (number) == LEY_PAIR_EXPRESSION, \
+                .vanishes = (zero) > 0, \
+                .takes_kappa = HAS(traits, LEY_TAKES_KAPPA), \
+                .needs_kappa = HAS(traits, LEY_IS_SCREENED), \
+                .takes_probe = HAS(traits, LEY_TAKES_PROBE), \
+                .takes_steepness = HAS(traits, LEY_TAKES_STEEPNESS), \
+                .takes_numbers = HAS(traits, LEY_TAKES_NUMBERS)},
+static const ley_pair_info functions[] = {LEY_PAIR_ROWS(INFO, 0)};
+
+enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
+#define ONE(...) +1
+_Static_assert(FUNCTION_COUNT == 0 LEY_PAIR_ROWS(ONE, 0), "pair functions are numbered without a gap");
+
+const ley_pair_info *ley_pair_get(ley_pair pair)
 {
-    return pair == LEY_PAIR_LENNARD_JONES || pair == LEY_PAIR_BUCKINGHAM;
+    return (unsigned)pair < FUNCTION_COUNT ? &functions[pair] : NULL;
+}
+
+static bool is_energy(ley_pair pair)
+{
+    return LEY_IS_ENERGY(LEY_BRINGS_OF(pair));
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
@@ -56,14 +98,17 @@ static ley_status check_depth(const char *what, double depth_kcal_mol, ley_error
                     depth_kcal_mol);
 }
 
-static ley_status check_probe(const ley_short_range *s, ley_error *error)
+/* Of what the function takes, each is within its range. */
+static ley_status check_parameters(const ley_short_range *s, ley_error *error)
 {
-    ley_status status = check_range("probe: radius", s->probe_radius_A, " A", 0, 100, error);
-    if (status == LEY_OK)
-        status = check_range("probe: depth", s->probe_depth_kcal_mol, " kcal/mol", 0, 1e6, error);
-    if (status == LEY_OK && s->pair == LEY_PAIR_BUCKINGHAM)
-        status = check_range("steepness", s->steepness, "", 6.5, 40, error);
-    if (status == LEY_OK && s->depth_kcal_mol == NULL)
+    const int traits = LEY_TRAITS_OF(s->pair);
+    ley_status status = LEY_OK;
+#define CHECK(trait, field, what, unit, least, most, normal) \
+    if (status == LEY_OK && traits & (trait)) \
+        status = check_range(what, s->field, unit, least, most, error);
+    LEY_PAIR_PARAMETERS(CHECK)
+#undef CHECK
+    if (status == LEY_OK && traits & LEY_TAKES_PROBE && s->depth_kcal_mol == NULL)
         status = check_depth("all atoms", s->depth_for_all_kcal_mol, error);
     return status;
 }
@@ -137,8 +182,7 @@ ley_status short_range_check_charges(const ley_short_range *s, const ley_atoms *
 
 static ley_status check_pair(const ley_short_range *s, ley_error *error)
 {
-    ley_status status = LEY_OK;
-    if ((unsigned)s->pair > LEY_PAIR_EXPRESSION)
+    if (ley_pair_get(s->pair) == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown pair function %d", (int)s->pair);
     if (s->expression != NULL && s->pair != LEY_PAIR_EXPRESSION)
         return ley_fail(error, LEY_ERROR_USAGE,
@@ -146,10 +190,7 @@ static ley_status check_pair(const ley_short_range *s, ley_error *error)
     if (!(s->cutoff_A > s->r_min_A && s->cutoff_A <= 1e4))
         return ley_fail(error, LEY_ERROR_USAGE, "cutoff %g A, must be above r_min (%g A) and at most 1e4", s->cutoff_A,
                         s->r_min_A);
-    if (s->pair == LEY_PAIR_YUKAWA || s->pair == LEY_PAIR_EXPRESSION)
-        status = check_range("kappa", s->kappa_per_A, " / A", 0, 100, error);
-    if (status == LEY_OK && is_of_radii(s->pair))
-        status = check_probe(s, error);
+    ley_status status = check_parameters(s, error);
     if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION)
         status = check_expression(s, error);
     return status;
@@ -196,7 +237,7 @@ ley_status short_range_check(const ley_short_range *s, ley_error *error)
 
 ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *atoms, double r_min_A, ley_error *error)
 {
-    if (!is_of_radii(s->pair))
+    if (!is_energy(s->pair))
         return LEY_OK;
     for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
         const double depth_kcal_mol = s->depth_kcal_mol != NULL ? s->depth_kcal_mol[j] : s->depth_for_all_kcal_mol;
@@ -206,10 +247,10 @@ ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *at
                             j + 1, depth_kcal_mol);
         short_range_numbers(s, atoms, j, number);
         /* Each part, not their difference, which may be small. */
+        const bool powers = LEY_BRINGS_OF(s->pair) == LEY_BRINGS_POWERS;
         const double r6 = pow(r_min_A, 6);
-        const double first =
-            s->pair == LEY_PAIR_LENNARD_JONES ? number[0] / (r6 * r6) : number[0] * exp(-number[1] * r_min_A);
-        const double second = (s->pair == LEY_PAIR_LENNARD_JONES ? number[1] : number[2]) / r6;
+        const double first = powers ? number[0] / (r6 * r6) : number[0] * exp(-number[1] * r_min_A);
+        const double second = (powers ? number[1] : number[2]) / r6;
         const bool fit = number[0] <= FLT_MAX && number[1] <= FLT_MAX && number[2] <= FLT_MAX;
         if (!(fit && first <= most_value && second <= most_value))
             return ley_fail(error, LEY_ERROR_INPUT,
@@ -289,7 +330,7 @@ ley_status short_range_copy(const ley_short_range *s, size_t atoms, ley_short_ra
             return ley_fail_memory(error, s->number_count * sizeof *s->numbers, "the pair function");
         copy->number_count = s->number_count;
     }
-    if (is_of_radii(s->pair) && s->depth_kcal_mol != NULL) {
+    if (LEY_TRAITS_OF(s->pair) & LEY_TAKES_PROBE && s->depth_kcal_mol != NULL) {
         double *depths = malloc((atoms + 1) * sizeof *depths);
         if (depths == NULL)
             return ley_fail_memory(error, atoms * sizeof *depths, "the atoms' depths");
@@ -314,14 +355,14 @@ void short_range_free(ley_short_range *copy)
 
 int short_range_number_count(ley_pair pair)
 {
-    return pair == LEY_PAIR_BUCKINGHAM ? 3 : pair == LEY_PAIR_LENNARD_JONES ? 2 : 1;
+    return 1 + LEY_PAIR_MORE(pair);
 }
 
 void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_t j,
                          double numbers[SHORT_RANGE_NUMBERS])
 {
     numbers[0] = numbers[1] = numbers[2] = 0;
-    if (!is_of_radii(s->pair)) {
+    if (!is_energy(s->pair)) {
         numbers[0] = ley_atoms_charges_e(atoms)[j];
         return;
     }
@@ -329,7 +370,7 @@ void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_
     const double eps = sqrt(depth_kcal_mol) * sqrt(s->probe_depth_kcal_mol),
                  R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
     const double R3 = R_A * R_A * R_A, R6 = R3 * R3, z = s->steepness;
-    if (s->pair == LEY_PAIR_LENNARD_JONES) {
+    if (LEY_BRINGS_OF(s->pair) == LEY_BRINGS_POWERS) {
         numbers[0] = eps * R6 * R6;
         numbers[1] = 2 * eps * R6;
     } else if (R_A >= least_radius_A) {
@@ -339,34 +380,24 @@ void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_
     }
 }
 
-bool short_range_is_continuous(ley_pair pair)
-{
-    return pair == LEY_PAIR_SHIFTED || pair == LEY_PAIR_TAYLOR2 || pair == LEY_PAIR_TAYLOR3 || pair == LEY_PAIR_TAYLOR4;
-}
-
 const char *short_range_units(const ley_short_range *s, ley_units units)
 {
-    return is_of_radii(s->pair) ? "kcal/mol" : ley_units_name(units);
+    return is_energy(s->pair) ? "kcal/mol" : ley_units_name(units);
 }
 
-/* By how much of itself a value may change in an Angstrom, at distances from r_min on. A user's
- * function may be as steep as 1/r^4. */
-static double steepness_per_A(const ley_short_range *s, double r_min_A)
+/* By how much of itself a value may change in an Angstrom, at distances from r on. */
+static double steepness_per_A(const ley_short_range *s, double r)
 {
-    switch (s->pair) {
-    case LEY_PAIR_DISTANCE_DIELECTRIC:
-        return 2 / r_min_A;
-    case LEY_PAIR_YUKAWA:
-        return 1 / r_min_A + s->kappa_per_A;
-    case LEY_PAIR_LENNARD_JONES:
-        return 12 / r_min_A;
-    case LEY_PAIR_BUCKINGHAM:
-        return fmax(6, s->steepness) / r_min_A;
-    case LEY_PAIR_EXPRESSION:
-        return 4 / r_min_A + s->kappa_per_A;
+    const double kappa = s->kappa_per_A, z = s->steepness;
+#define STEEPNESS(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    case number: \
+        return steepness;
+    switch ((int)s->pair) {
+        LEY_PAIR_ROWS(STEEPNESS, 0)
     default:
-        return 1 / r_min_A;
+        return NAN;
     }
+#undef STEEPNESS
 }
 
 double short_range_promise(const ley_short_range *s, ley_math math, double r_min_A, double largest_A)
@@ -375,11 +406,11 @@ double short_range_promise(const ley_short_range *s, ley_math math, double r_min
         1.2e-7 * largest_A; /* two roundings of a float of that size: of an atom's place, and of a point's */
     /* Far atoms' distances are rounded by their own size, and show in exponents; floats hold none
      * above 100. */
-    const double exponent = s->pair == LEY_PAIR_YUKAWA ? fmin(s->kappa_per_A * s->cutoff_A, 100) : 0;
+    const double exponent = LEY_TRAITS_OF(s->pair) & LEY_IS_SCREENED ? fmin(s->kappa_per_A * s->cutoff_A, 100) : 0;
     return accuracy_promise(math, LEY_SUM_FLOAT) + place_A * steepness_per_A(s, r_min_A) + 2e-7 * exponent;
 }
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)
 {
-    return is_of_radii(s->pair) ? 1 : coulomb_constant;
+    return is_energy(s->pair) ? 1 : coulomb_constant;
 }

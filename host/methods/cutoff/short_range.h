@@ -44,9 +44,6 @@ int short_range_number_count(ley_pair pair);
 void short_range_numbers(const ley_short_range *s, const ley_atoms *atoms, size_t j,
                          double numbers[SHORT_RANGE_NUMBERS]);
 
-/* Whether f vanishes at the cutoff. */
-bool short_range_is_continuous(ley_pair pair);
-
 /* Units of the map: "kcal/mol" for Lennard-Jones and Buckingham, else ley_units_name(). */
 const char *short_range_units(const ley_short_range *s, ley_units units);
 

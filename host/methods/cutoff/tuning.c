@@ -1,6 +1,7 @@
 #include "methods/cutoff/tuning.h"
 
 #include "error.h"
+#include "leyden.h"
 #include "run/specifications.h"
 
 #include <math.h>
@@ -160,6 +161,20 @@ static calibration usual(const dev_info *info, bool fast_fma)
     return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
 }
 
+#define PAIR_OF_ROW(of, number, NAME, text, ...) {number, text},
+static const struct {
+    int pair;
+    const char *name;
+} pairs[] = {LEY_PAIR_ROWS(PAIR_OF_ROW, 0){LEY_PAIR_SPEC_INSIDE, "inside"}, {LEY_PAIR_SPEC_TESTED, "tested"}};
+
+static const char *pair_name(int pair)
+{
+    size_t i = 0;
+    while (pairs[i].pair != pair)
+        i++;
+    return pairs[i].name;
+}
+
 /* What one wish leads to, unless the device refuses it. */
 static void list_choice(const listing *l, const calibration *c, const cutoff_wish *wish)
 {
@@ -168,7 +183,7 @@ static void list_choice(const listing *l, const calibration *c, const cutoff_wis
     if (tuning_cutoff(l->info, c, wish, &choice, NULL) != LEY_OK)
         return;
     const cutoff_spec *s = &choice.spec;
-    snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s", choice.variant, specifications_pair(s->pair),
+    snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s", choice.variant, pair_name(s->pair),
              s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
              calibrate_root_word(s->root));
     l->visit(l->context, name, s);
@@ -180,10 +195,10 @@ static void list_variants(const listing *l, const calibration *c, kernel_depth d
 {
     const int last_sum = depth == KERNEL_ALL ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_FLOAT;
     for (size_t i = 0; i == 0 || wish.variant != NULL; i++) {
-        for (wish.pair = 0; wish.pair <= LEY_PAIR_SPEC_TESTED; wish.pair++)
-            for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= last_sum; wish.sum++)
-                if (wish.pair == LEY_PAIR_SPEC_TAYLOR2 ||
-                    (wish.pair != LEY_PAIR_SPEC_EXPRESSION && i == 0 && wish.sum == LEY_SPEC_SUM_FLOAT))
+        for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
+            for (wish.pair = pairs[k].pair, wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= last_sum; wish.sum++)
+                if (wish.pair == LEY_PAIR_TAYLOR2 ||
+                    (wish.pair != LEY_PAIR_EXPRESSION && i == 0 && wish.sum == LEY_SPEC_SUM_FLOAT))
                     list_choice(l, c, &wish);
         wish.variant = tuning_cutoff_variant(i); /* first the default */
     }
@@ -193,7 +208,7 @@ void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit 
 {
     const listing l = {info, visit, context};
     const calibration fast = usual(info, true);
-    const cutoff_wish first = {.math = TUNING_AUTO, .pair = LEY_PAIR_SPEC_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
+    const cutoff_wish first = {.math = TUNING_AUTO, .pair = LEY_PAIR_TAYLOR2, .store = LEY_STORE_ROWS, .depth = 8};
     cutoff_wish wish = first;
     wish.math = TUNING_STANDARD;
     list_choice(&l, &fast, &wish);

@@ -18,7 +18,7 @@ typedef struct cutoff_wish {
     const char *variant; /* NULL: by device class */
     int math;            /* TUNING_STANDARD, ... */
     int sum;             /* LEY_SPEC_SUM_...: of the totals */
-    int pair;            /* LEY_PAIR_SPEC_... */
+    int pair;            /* ley_pair, or LEY_PAIR_SPEC_... */
     int store;           /* LEY_STORE_... */
     int depth;           /* of the bins */
 } cutoff_wish;
