@@ -65,6 +65,11 @@ ley_status kernel_check_launch(const kernel_kind *kind, bool is_double, const de
 
 /* ---- Specifications -------------------------------------------------------------------------- */
 
+const char *kernel_variant(const kernel_kind *kind, size_t i)
+{
+    return kind->variant != NULL ? kind->variant(i) : NULL;
+}
+
 size_t kernel_key_count(const kernel_kind *kind)
 {
     size_t count = 0;

@@ -85,6 +85,11 @@ typedef struct kernel_kind {
     void (*pack)(const void *arguments, bool is_double,
                  dev_argument *packed); /* a struct X_arguments, in their order */
 
+    /* Names of its variants, NULL behind the last; and of the one that a device gets by default for this kind of sum
+     * (LEY_SPEC_SUM_...). Both NULL: it has none. */
+    const char *(*variant)(size_t i);
+    const char *(*usual)(const dev_info *info, int sum);
+
     /* Work-items of a work-group along x, y, z. */
     void (*group)(const dev_info *info, const void *spec, size_t size[3]);
 
@@ -149,6 +154,9 @@ typedef struct kernel_dialect {
 } kernel_dialect;
 
 /* ---- Options and checks ---------------------------------------------------------------------- */
+
+/* The name of a variant; NULL behind the last, and of a kernel that has none. */
+const char *kernel_variant(const kernel_kind *kind, size_t i);
 
 /* How many keys there are. */
 size_t kernel_key_count(const kernel_kind *kind);

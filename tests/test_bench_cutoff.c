@@ -17,7 +17,7 @@ static ley_engine *engine;
 
 static const char *usual(void)
 {
-    return tuning_cutoff_default(engine->workers[0].info);
+    return tuning_cutoff_default(engine->workers[0].info, LEY_SPEC_SUM_FLOAT);
 }
 
 static ley_bench_options small(const char *variant)

@@ -134,6 +134,75 @@ static void test_launches_are_checked(void **state)
         }
 }
 
+/* ---- Specifications -------------------------------------------------------------------------- */
+
+/* The one of a kind that has variants is among them. */
+static void test_usual_variants(void **state)
+{
+    (void)state;
+    dev_info gpu = {.device_class = DEV_GPU}, cpu = {.device_class = DEV_CPU, .vector_width = 8};
+    size_t kinds_with_variants = 0;
+    for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
+        const char *name;
+        assert_true(((*kind)->variant == NULL) == ((*kind)->usual == NULL));
+        if ((*kind)->variant == NULL) {
+            assert_null(kernel_variant(*kind, 0));
+            continue;
+        }
+        kinds_with_variants++;
+        for (int sum = LEY_SPEC_SUM_FLOAT; sum <= LEY_SPEC_SUM_DOUBLE; sum++) {
+            int found = 0;
+            for (size_t i = 0; (name = kernel_variant(*kind, i)) != NULL; i++)
+                found +=
+                    (strcmp(name, (*kind)->usual(&gpu, sum)) == 0) + (strcmp(name, (*kind)->usual(&cpu, sum)) == 0);
+            assert_int_equal(found, 2);
+        }
+    }
+    assert_true(kinds_with_variants >= 3);
+}
+
+/* Lists 200 specifications, each of them twice, in another order. */
+static void list_twice(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info, (void)depth;
+    for (int i = 0; i < 400; i++) {
+        const kernel_dialect spec = {.sum = i % 2, .width = i * 3 % 200, .root = 7};
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "%d", i);
+        visit(context, name, &spec);
+    }
+}
+
+typedef struct counted {
+    int calls, seen[2][200];
+} counted;
+
+static void count_spec(void *context, const char *name, const void *spec)
+{
+    counted *c = context;
+    const kernel_dialect *s = spec;
+    assert_int_equal(atoi(name), c->calls); /* its first name */
+    assert_int_equal(s->root, 7);
+    c->calls++;
+    c->seen[s->sum][s->width]++;
+}
+
+static void test_specifications_come_once(void **state)
+{
+    (void)state;
+    counted c = {.calls = 0};
+    kernel_kind kind = sum_parts_kind;
+    dev_info info = {.device_class = DEV_GPU};
+    kind.specs = list_twice;
+    kernel_specs(&kind, &info, KERNEL_FEW, count_spec, &c);
+    assert_int_equal(c.calls, 200);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(c.seen[0][i] + c.seen[1][i], 1);
+    kind.specs = NULL;
+    kernel_specs(&kind, &info, KERNEL_FEW, count_spec, &c);
+    assert_int_equal(c.calls, 200);
+}
+
 /* ---- Arguments by name ----------------------------------------------------------------------- */
 
 /* Each named argument comes to its own place, in the kernel's precision. */
@@ -285,9 +354,10 @@ static void test_swaps_do_not_compile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builds_are_checked),   cmocka_unit_test(test_launches_are_checked),
-        cmocka_unit_test(test_arguments_are_packed), cmocka_unit_test(test_launches_by_name),
-        cmocka_unit_test(test_swaps_do_not_compile),
+        cmocka_unit_test(test_builds_are_checked),       cmocka_unit_test(test_launches_are_checked),
+        cmocka_unit_test(test_arguments_are_packed),     cmocka_unit_test(test_launches_by_name),
+        cmocka_unit_test(test_swaps_do_not_compile),     cmocka_unit_test(test_usual_variants),
+        cmocka_unit_test(test_specifications_come_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,8 +73,9 @@ bool bench_cancelled(const ley_bench_options *o)
 static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem,
                            bench_device *d)
 {
-    const char *name, *usual = subject->usual(w->info, o);
-    for (size_t i = 0; (name = subject->variant(i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS; i++) {
+    const char *name, *usual = subject->kernel->usual(w->info, (int)o->sum);
+    for (size_t i = 0; (name = kernel_variant(subject->kernel, i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS;
+         i++) {
         if ((o->variant != NULL && strcmp(o->variant, name) != 0) || bench_cancelled(o))
             continue;
         bench_row *r = &d->rows[d->device.row_count++];
@@ -172,9 +173,10 @@ static ley_status check_options(const ley_bench_options *options, const bench_su
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
     if (subject->makes_lattice && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
         return ley_fail(error, LEY_ERROR_USAGE, "the lattice of a short-range benchmark follows from its atoms");
+    const char *name;
     bool known = options->variant == NULL;
-    for (size_t i = 0; !known && subject->variant(i) != NULL; i++)
-        known = strcmp(subject->variant(i), options->variant) == 0;
+    for (size_t i = 0; !known && (name = kernel_variant(subject->kernel, i)) != NULL; i++)
+        known = strcmp(name, options->variant) == 0;
     if (!known)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", options->variant);
     return LEY_OK;

@@ -23,9 +23,8 @@ typedef struct bench_device {
 
 /* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
 typedef struct bench_subject {
-    bool makes_lattice; /* it follows from the atoms, and is not the caller's */
-    const char *(*variant)(size_t i);
-    const char *(*usual)(const dev_info *info, const ley_bench_options *options);
+    bool makes_lattice;        /* it follows from the atoms, and is not the caller's */
+    const kernel_kind *kernel; /* whose variants are measured */
 
     /* Fills in the device's limits and the problem's sizes. */
     void (*choose)(const worker *w, const calibration *facts, const ley_bench_options *options,

@@ -34,14 +34,14 @@ const char *ley_variant_name(const char *name, size_t i)
 {
     for (size_t k = 0; method_registry[k] != NULL; k++)
         if (strcmp(method_registry[k]->name, name) == 0)
-            return method_registry[k]->variant_name != NULL ? method_registry[k]->variant_name(i) : NULL;
+            return method_registry[k]->kernel != NULL ? kernel_variant(method_registry[k]->kernel, i) : NULL;
     return NULL;
 }
 
 static bool known_variant(const method *m, const char *name)
 {
     const char *known;
-    for (size_t i = 0; m->variant_name != NULL && (known = m->variant_name(i)) != NULL; i++)
+    for (size_t i = 0; m->kernel != NULL && (known = kernel_variant(m->kernel, i)) != NULL; i++)
         if (strcmp(known, name) == 0)
             return true;
     return false;

@@ -6,8 +6,8 @@
 #define LEY_RUN_METHOD_H
 
 #include "calibration.h"
-#include "device.h"
 #include "judge/accuracy.h"
+#include "kernel_kind.h"
 #include "leyden.h"
 #include "run/notes.h"
 #include "run/slab_queue.h"
@@ -108,8 +108,8 @@ typedef struct stage {
 typedef struct method {
     const char *name;
 
-    /* Names of its kernel variants; NULL behind the last. NULL: it has no variants. */
-    const char *(*variant_name)(size_t i);
+    /* The kernel whose variants are the method's; NULL: it has no variants. */
+    const kernel_kind *kernel;
 
     /* Plans, and readies what all devices share, in the task. The view outlives it. And its end.
      * `is_kept`: a driver that does not return may still read what was on its way to a device: that

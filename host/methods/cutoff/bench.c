@@ -297,12 +297,6 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     return status;
 }
 
-static const char *usual(const dev_info *info, const ley_bench_options *o)
-{
-    (void)o;
-    return tuning_cutoff_default(info);
-}
-
 /* ---- End to end ------------------------------------------------------------------------------ */
 
 typedef struct whole_job {
@@ -537,8 +531,7 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
 const bench_subject bench_cutoff = {
     .makes_lattice = true,
 
-    .variant = tuning_cutoff_variant,
-    .usual = usual,
+    .kernel = &cutoff_kind,
     .choose = choose,
     .make = make,
     .end = end,

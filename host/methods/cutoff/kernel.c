@@ -46,6 +46,8 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
 KERNEL_DESCRIBE_ARGUMENTS(cutoff, LEY_CUTOFF_ARGUMENTS)
 const kernel_kind cutoff_kind = {
     KERNEL_DESCRIPTION(cutoff, LEY_CUTOFF_KEYS, cutoff),
+    .variant = tuning_cutoff_variant,
+    .usual = tuning_cutoff_default,
     .group = group_of,
     .local_bytes = local_bytes_of,
     .test = test_built,

@@ -583,7 +583,7 @@ static const stage stages[] = {
 
 const method method_cutoff = {
     .name = "cutoff",
-    .variant_name = tuning_cutoff_variant,
+    .kernel = &cutoff_kind,
     .prepare = prepare,
     .release = release,
     .end = end_task,

@@ -53,8 +53,9 @@ static bool has_votes(const dev_info *info)
     return (info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 20;
 }
 
-const char *tuning_cutoff_default(const dev_info *info)
+const char *tuning_cutoff_default(const dev_info *info, int sum)
 {
+    (void)sum;
     const int width = calibrate_width(info);
     for (size_t i = 0; i < VARIANT_COUNT && width > 1; i++)
         if (variants[i].width == width)
@@ -104,7 +105,7 @@ static ley_status check_fit(const dev_info *info, const variant *v, const cutoff
 ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
                          ley_error *error)
 {
-    const variant *v = find_variant(wish->variant != NULL ? wish->variant : tuning_cutoff_default(info));
+    const variant *v = find_variant(wish->variant != NULL ? wish->variant : tuning_cutoff_default(info, wish->sum));
     if (v == NULL)
         return tuning_unknown(wish->variant, error);
     const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);

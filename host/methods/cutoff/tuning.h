@@ -31,8 +31,8 @@ typedef struct cutoff_choice {
 /* Names of the variants, i from 0; NULL behind the last. */
 const char *tuning_cutoff_variant(size_t i);
 
-/* The name of the variant that this device gets by default. */
-const char *tuning_cutoff_default(const dev_info *info);
+/* The name of the variant that this device gets by default, for any kind of sum. */
+const char *tuning_cutoff_default(const dev_info *info, int sum);
 
 /* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
  * cannot run it. */

@@ -152,11 +152,6 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     return status;
 }
 
-static const char *usual(const dev_info *info, const ley_bench_options *o)
-{
-    return tuning_dcs_default(info, o->sum);
-}
-
 static ley_status host_loop(const ley_bench_options *o, const void *problem, ley_bench_device *d, ley_error *error)
 {
     const dcs_bench *p = problem;
@@ -185,8 +180,7 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 }
 
 const bench_subject bench_dcs = {
-    .variant = tuning_dcs_variant,
-    .usual = usual,
+    .kernel = &dcs_kind,
     .choose = choose,
     .make = make,
     .end = end,

@@ -90,6 +90,8 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
 KERNEL_DESCRIBE_ARGUMENTS(dcs, LEY_DCS_ARGUMENTS)
 const kernel_kind dcs_kind = {
     KERNEL_DESCRIPTION(dcs, LEY_DCS_KEYS, dcs),
+    .variant = tuning_dcs_variant,
+    .usual = tuning_dcs_default,
     .group = group_of,
     .local_bytes = local_bytes_of,
     .test = test_built,

@@ -256,7 +256,7 @@ static const stage stages[] = {{.name = "sum",
 
 const method method_dcs = {
     .name = "dcs",
-    .variant_name = tuning_dcs_variant,
+    .kernel = &dcs_kind,
     .prepare = prepare,
     .release = release,
     .end = free,

@@ -236,15 +236,8 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     return status;
 }
 
-static const char *usual(const dev_info *info, const ley_bench_options *o)
-{
-    (void)o;
-    return tuning_mdh_default(info);
-}
-
 const bench_subject bench_mdh = {
-    .variant = tuning_mdh_variant,
-    .usual = usual,
+    .kernel = &mdh_kind,
     .choose = choose,
     .make = make,
     .end = end,

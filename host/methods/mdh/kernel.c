@@ -66,6 +66,8 @@ static ley_status test_sums(const dev_kernel *built, void *context, ley_error *e
 KERNEL_DESCRIBE_ARGUMENTS(mdh, LEY_MDH_ARGUMENTS)
 const kernel_kind mdh_kind = {
     KERNEL_DESCRIPTION(mdh, LEY_MDH_KEYS, mdh),
+    .variant = tuning_mdh_variant,
+    .usual = tuning_mdh_default,
     .group = group_of,
     .local_bytes = local_bytes_of,
     .test = test_built,

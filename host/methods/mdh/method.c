@@ -341,7 +341,7 @@ static const stage stages[] = {{.name = "sum",
 
 const method method_mdh = {
     .name = "mdh",
-    .variant_name = tuning_mdh_variant,
+    .kernel = &mdh_kind,
     .prepare = prepare,
     .release = release,
     .end = end_task,

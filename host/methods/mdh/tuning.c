@@ -72,8 +72,9 @@ const char *tuning_mdh_variant(size_t i)
     return i < VARIANT_COUNT ? variants[i].name : NULL;
 }
 
-const char *tuning_mdh_default(const dev_info *info)
+const char *tuning_mdh_default(const dev_info *info, int sum)
 {
+    (void)sum;
     const int width = calibrate_width(info);
     for (size_t i = 0; i < VARIANT_COUNT && width > 1; i++)
         if (variants[i].width == width)
@@ -83,7 +84,7 @@ const char *tuning_mdh_default(const dev_info *info)
 
 static const variant *find_variant(const dev_info *info, const mdh_wish *wish)
 {
-    const char *name = wish->variant != NULL ? wish->variant : tuning_mdh_default(info);
+    const char *name = wish->variant != NULL ? wish->variant : tuning_mdh_default(info, wish->sum);
     for (size_t i = 0; i < VARIANT_COUNT; i++)
         if (strcmp(variants[i].name, name) == 0)
             return &variants[i];
