@@ -21,7 +21,8 @@ typedef struct bench_values {
 
 static const char *const kernel_names[] = {"dcs", "mdh", "cutoff", NULL};
 
-static const char *const bench_sum_names[] = {"float", "compensated", "double", NULL}; /* of ley_sum */
+static const char *const bench_sum_names[] = {
+    [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", NULL};
 
 static const option_row bench_options[] = {
     {.name = "kernel",

@@ -1,8 +1,17 @@
 #include "run/tuning.h"
 
 #include "error.h"
+#include "leyden.h"
 
 #include <float.h>
+
+/* What users ask for is what kernels are told. */
+_Static_assert((int)LEY_MATH_STANDARD == TUNING_STANDARD && (int)LEY_MATH_NATIVE == TUNING_NATIVE &&
+                   (int)LEY_MATH_AUTO == TUNING_AUTO,
+               "ley_math is TUNING_...");
+_Static_assert((int)LEY_SUM_FLOAT == LEY_SPEC_SUM_FLOAT && (int)LEY_SUM_COMPENSATED == LEY_SPEC_SUM_COMPENSATED &&
+                   (int)LEY_SUM_DOUBLE == LEY_SPEC_SUM_DOUBLE,
+               "ley_sum, but for LEY_SUM_AUTO, is LEY_SPEC_SUM_...");
 
 double tuning_need(int math, double need)
 {
