@@ -1,6 +1,8 @@
 #!/bin/bash
-# Proves the plan of the house from the sources: who includes whom, where the environment is read, where vendors are named, where
-# OpenCL is spoken, how long a file is. Prints file:line of each violation; exit code 1 when there is one.
+# Proves the plan of the house from the sources: who includes whom, also between the rooms of host/
+# and without going round in circles; that headers declare what their own source defines; where the
+# environment is read, where vendors are named, where OpenCL is spoken, how long a file is. Prints
+# file:line of each violation; exit code 1 when there is one.
 #
 #     check_layers.sh [ROOT]       checks the sources in ROOT (default: those this script belongs to)
 #     check_layers.sh --self-test  plants one violation of each kind in a copy and sees whether it is found
@@ -12,6 +14,9 @@ rules='
 BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
+    # The rooms of host/: a room includes those on lower floors, and itself.
+    split("core:1 io:2 layout:2 judge:2 apbs:3 run:4 methods/X:5 methods:6", names, " ")
+    for (i in names) { split(names[i], pair, ":"); room_floor[pair[1]] = pair[2] }
     for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
     most_lines = 1000
     c_library = " ctype errno fcntl float inttypes limits locale math poll pthread sched signal stdarg stdatomic stdbool" \
@@ -54,6 +59,26 @@ function resolved(name,    path, i, places, count) {
     return ""
 }
 
+# Which room of host/ a file is in; a folder in methods/ is "methods/X".
+function room_of(path,    count, parts) {
+    count = split(path, parts, "/")
+    return parts[2] != "methods" ? parts[2] : count > 3 ? "methods/X" : "methods"
+}
+
+function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+
+function check_rooms(target,    own, other) {
+    if (top != "host" || target !~ /^host\/.*\// || FILENAME !~ /^host\/.*\//) return
+    own = room_of(FILENAME); other = room_of(target)
+    if (!(own in room_floor)) { violation("host/" own " is no room"); return }
+    if (own == "methods/X" && other == "methods/X") {
+        if (folder_of(FILENAME) != folder_of(target) && target !~ /\/kernel\.h$/)
+            violation("a method includes " target ": of another one only kernel.h")
+    }
+    else if (own != other && room_floor[other] >= room_floor[own])
+        violation("host/" own " includes " target ", which is on no lower floor")
+}
+
 function check_include(line,    name, target, place) {
     name = line; sub(/^[ \t]*#[ \t]*include[ \t]*["<]/, "", name); sub(/[">].*/, "", name)
     if (line ~ /</) {
@@ -68,6 +93,7 @@ function check_include(line,    name, target, place) {
     target = resolved(name)
     place = target; sub(/\/.*/, "", place)
     if (target == "") violation("includes \"" name "\", which is nowhere")
+    else if (floor[place] == floor[top]) check_rooms(target)
     else if (floor[place] > floor[top]) violation(top "/ includes " target ", from a higher floor")
     else if (top == "tools" && place != "tools" && target != "host/leyden.h") violation("tools/ includes " target)
 }
@@ -103,10 +129,66 @@ is_c {
 END { exit wrong }
 '
 
+# A header declares what its own source defines: every function that it declares at its top level.
+# The public header declares those of all sources.
+declarations='
+function finish(    name) {
+    gsub(/[ \t\n]+/, " ", statement)
+    if (statement !~ /(^| )(typedef|static|extern|_Static_assert|return)( |\()/ && match(statement, /[A-Za-z_][A-Za-z0-9_]*\(/)) {
+        name = substr(statement, RSTART, RLENGTH - 1)
+        if (!(name in defined)) { printf "%s:%d: declares %s(), which its own source does not define\n", FILENAME, FNR, name; wrong = 1 }
+    }
+    statement = ""
+}
+FNR == 1 { depth = 0; statement = ""; in_comment = 0 }
+FILENAME ~ /\.c$/ { if ($0 ~ /^[A-Za-z]/ && $0 !~ /;[ \t]*$/ && match($0, /[A-Za-z_][A-Za-z0-9_]*\(/)) defined[substr($0, RSTART, RLENGTH - 1)] = 1; next }
+{
+    line = $0
+    gsub(/\/\*[^*]*\*\//, "", line)
+    if (in_comment) { if (line !~ /\*\//) next; sub(/.*\*\//, "", line); in_comment = 0 }
+    if (line ~ /\/\*/) { sub(/\/\*.*/, "", line); in_comment = 1 }
+    if (line ~ /^[ \t]*#/ || continued) { continued = line ~ /\\$/; next }
+    for (i = 1; i <= length(line); i++) {
+        c = substr(line, i, 1)
+        if (c == "{") { depth++; statement = "" }
+        else if (c == "}") { depth--; statement = "" }
+        else if (depth == 0 && c == ";") finish()
+        else if (depth == 0) statement = statement c
+    }
+    if (depth == 0) statement = statement " "
+}
+END { exit wrong }
+'
+
+check_headers() {
+    local header source wrong=0
+    for header in $(find host platform -name '*.h' ! -name leyden.h ! -name leyden_status.h ! -name internal.h ! -path 'host/methods/*/kernel.h' | sort); do
+        source=${header%.h}.c
+        [ -f "$source" ] || source=/dev/null
+        awk "$declarations" "$source" "$header" || wrong=1
+    done
+    return $wrong
+}
+
+# Modules, a source with its header, do not include each other in circles.
+check_circles() {
+    local circles
+    circles=$(grep -HE '^#include "[a-z]+/' $(find host -name '*.[ch]') |
+        sed -nE 's|^host/([^:]*)\.[ch]:#include "([^"]*)\.h".*|\1 \2|p' | awk '$1 != $2 && $1 !~ /^methods\//' | sort -u |
+        tsort 2>&1 >/dev/null | sed -n 's/^tsort: //p' | grep -v '^-' | tr '\n' ' ')
+    [ -z "$circles" ] && return 0
+    echo "host:0: modules include each other in a circle: $circles"
+    return 1
+}
+
 check() {
+    local wrong=0
     cd "$1" || return 2
+    check_headers || wrong=1
+    check_circles || wrong=1
     find cl $(ls -d kernels_cuda 2>/dev/null) platform host tools tests \( -name '*.c' -o -name '*.cu' -o -name '*.cuh' -o -name '*.h' -o -name '*.cl' -o -name '*.sh' -o -name '*.py' \) |
-        sort | xargs awk "$rules" || return 1
+        sort | xargs awk "$rules" || wrong=1
+    return $wrong
 }
 
 # plant FILE TEXT [LINE]: adds a last line to FILE in a fresh copy; the check must name it, or LINE.
@@ -120,6 +202,22 @@ plant() {
         planted=$((planted + 1))
     else
         echo "not found: $expected ${2:0:80}"
+        missed=1
+    fi
+    rm -rf "$copy"
+}
+
+# plant_circle FILE TEXT FILE TEXT: two lines that together close a circle.
+plant_circle() {
+    local copy
+    copy=$(mktemp -d)
+    (cd "$home" && cp -r cl $(ls -d kernels_cuda 2>/dev/null) platform host tools tests "$copy")
+    printf '%b\n' "$2" >> "$copy/$1"
+    printf '%b\n' "$4" >> "$copy/$3"
+    if (check "$copy") | grep -q "in a circle"; then
+        planted=$((planted + 1))
+    else
+        echo "not found: the circle of $1 and $3"
         missed=1
     fi
     rm -rf "$copy"
@@ -146,6 +244,13 @@ self_test() {
     plant tools/map.c 'bool is_known = strncmp(error.message, "unknown", 7) != 0;'
     plant cl/dcs.cl '#ifdef LEY_AMD'
     plant tools/devices.c 'static bool on_pocl;'
+    plant host/core/map.c '#include "io/text.h"'
+    plant host/io/text.c '#include "run/job.h"'
+    plant host/judge/accuracy.c '#include "layout/padding.h"'
+    plant host/run/job.c '#include "methods/dcs/kernel.h"'
+    plant host/methods/dcs/kernel.c '#include "methods/mdh/pack.h"'
+    plant host/core/map.h 'ley_status map_of_nowhere(const ley_map *map);'
+    plant_circle host/core/solvent.h '#include "core/boundary.h"' host/core/boundary.h '#include "core/solvent.h"'
     plant tests/support.c "$(printf '\\n%.0s' {1..1000})" 1001
     echo "$planted planted violations found"
     return $missed

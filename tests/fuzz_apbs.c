@@ -1,6 +1,9 @@
 /* libFuzzer: any bytes as an APBS input file, read and rewritten; its molecules are three atoms,
  * whatever their paths. */
+#include "apbs/grid.h"
 #include "apbs/input.h"
+#include "apbs/rewrite.h"
+#include "apbs/sections.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* APBS input files: words, sections, grids, what is refused and remarked upon, rewriting. Where
  * APBS itself is installed, its own output is what the grids and the refusals are held against. */
+#include "apbs/grid.h"
 #include "apbs/input.h"
+#include "apbs/rewrite.h"
+#include "apbs/sections.h"
 #include "support.h"
 
 #include <ctype.h>

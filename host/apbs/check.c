@@ -1,5 +1,5 @@
 /* What APBS insists on in a multigrid calculation. */
-#include "apbs/input.h"
+#include "apbs/check.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Keywords of the multigrid calculations. */
-#include "apbs/input.h"
+#include "apbs/elec.h"
 #include "error.h"
 #include "io/text.h"
 

@@ -1,5 +1,5 @@
 /* The grid that APBS solves on first, and what its boundary and a map in its place cost. */
-#include "apbs/input.h"
+#include "apbs/grid.h"
 
 #include "error.h"
 

@@ -96,26 +96,6 @@ struct ley_apbs_input {
     bool has_read;
 };
 
-/* Takes the text (from malloc, a NUL behind its `size` bytes) and reads its sections; no other file
- * is opened. */
-ley_status ley_apbs_parse(const char *path, char *text, size_t size, ley_apbs_input **input, ley_error *error);
-
-/* One ELEC section: `at` is the word behind its type, and afterwards the one behind its END. */
-ley_status ley_apbs_parse_elec(ley_apbs_input *input, size_t *at, ley_apbs_facts *facts, ley_error *error);
-
-/* Whether everything is there that APBS insists on for this type of calculation. */
-ley_status ley_apbs_check_elec(const ley_apbs_input *input, const ley_apbs_facts *facts, ley_error *error);
-
-/* Reads the molecules, and compares what APBS reads in the same files. */
-ley_status ley_apbs_read_molecules(ley_apbs_input *input, ley_error *error);
-
-/* Fills in elec[] once the molecules are there. */
-ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error);
-
-/* The rewritten text, from malloc. */
-ley_status ley_apbs_compose(const ley_apbs_input *input, const char *const *maps, char **text, size_t *size,
-                            ley_error *error);
-
 /* ---- Means of the parser --------------------------------------------------------------------- */
 
 /* The next word, passed over. `section`, `line`: what the file may not end in. */

@@ -1,7 +1,8 @@
 /* The molecules of an APBS input file, and what APBS makes of them. */
-#include "apbs/input.h"
+#include "apbs/molecules.h"
 #include "error.h"
 #include "io/atoms_file.h"
+#include "io/pqr.h"
 #include "io/text.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* An APBS input file again, with boundaries from maps. */
-#include "apbs/input.h"
+#include "apbs/rewrite.h"
 #include "error.h"
 #include "io/output.h"
 

@@ -1,5 +1,7 @@
 /* The sections of an APBS input file: READ, ELEC, APOLAR, PRINT, QUIT. */
-#include "apbs/input.h"
+#include "apbs/sections.h"
+#include "apbs/check.h"
+#include "apbs/elec.h"
 #include "error.h"
 #include "io/text.h"
 

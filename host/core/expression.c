@@ -1,6 +1,7 @@
 #include "core/expression.h"
 
-#include "core/expression_tree.h"
+#include "core/expression_check.h"
+#include "core/expression_source.h"
 #include "core/number.h"
 #include "error.h"
 
@@ -9,77 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const tree_function tree_functions[TREE_OPS - TREE_EXP] = {
-    {"exp", "LEY_F_EXP", 1},   {"log", "LEY_F_LOG", 1}, {"sqrt", "LEY_F_SQRT", 1}, {"erf", "LEY_F_ERF", 1},
-    {"erfc", "LEY_F_ERFC", 1}, {"sin", "LEY_F_SIN", 1}, {"cos", "LEY_F_COS", 1},   {"tanh", "LEY_F_TANH", 1},
-    {"abs", "LEY_F_ABS", 1},   {"min", "LEY_F_MIN", 2}, {"max", "LEY_F_MAX", 2},
-};
-
-/* ---- Values ---------------------------------------------------------------------------------- */
-
-static double apply(tree_op op, double a, double b)
-{
-    switch (op) {
-    case TREE_NEGATE:
-        return -a;
-    case TREE_ADD:
-        return a + b;
-    case TREE_SUBTRACT:
-        return a - b;
-    case TREE_MULTIPLY:
-        return a * b;
-    case TREE_DIVIDE:
-        return a / b;
-    case TREE_POWER:
-        return pow(a, b);
-    case TREE_EXP:
-        return exp(a);
-    case TREE_LOG:
-        return log(a);
-    case TREE_SQRT:
-        return sqrt(a);
-    case TREE_ERF:
-        return erf(a);
-    case TREE_ERFC:
-        return erfc(a);
-    case TREE_SIN:
-        return sin(a);
-    case TREE_COS:
-        return cos(a);
-    case TREE_TANH:
-        return tanh(a);
-    case TREE_ABS:
-        return fabs(a);
-    case TREE_MIN:
-        return fmin(a, b);
-    case TREE_MAX:
-        return fmax(a, b);
-    default:
-        return NAN;
-    }
-}
-
-double expression_evaluate(const expression *e, double r_A, double q_e)
-{
-    double values[EXPRESSION_MAX_NODES];
-    for (int i = 0; i < e->count; i++) {
-        const tree_node *n = &e->nodes[i];
-        if (n->constant)
-            values[i] = n->value;
-        else if (n->op == TREE_R)
-            values[i] = r_A;
-        else if (n->op == TREE_R2)
-            values[i] = r_A * r_A;
-        else if (n->op == TREE_Q)
-            values[i] = q_e;
-        else
-            values[i] = apply(n->op, values[n->left], n->right != NO_NODE ? values[n->right] : 0);
-    }
-    return values[e->count - 1];
-}
-
-/* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct parser {
     const char *text;
@@ -174,7 +104,7 @@ static int add_node(parser *p, tree_node node, size_t at)
         const double b = right != NULL ? right->value : 0;
         node.constant = left->constant && (right == NULL || right->constant);
         if (node.constant)
-            node.value = apply(node.op, left->value, b);
+            node.value = tree_apply(node.op, left->value, b);
         if (node.constant ? !isfinite(node.value) : node.op == TREE_DIVIDE && right->constant && b == 0)
             return fail_at(p, at, "%s", no_value(node.op, left->value, b));
     }
@@ -423,28 +353,4 @@ ley_status expression_create(const char *text, size_t length, const expression_c
     else
         expression_destroy(e);
     return status;
-}
-
-void expression_destroy(expression *e)
-{
-    if (e == NULL)
-        return;
-    free(e->text);
-    free(e->source);
-    free(e);
-}
-
-const char *expression_text(const expression *e)
-{
-    return e->text;
-}
-
-const char *expression_source(const expression *e)
-{
-    return e->source;
-}
-
-expression_use expression_uses(const expression *e)
-{
-    return e->use;
 }

@@ -1,6 +1,5 @@
 #include "core/expression_check.h"
 
-#include "core/expression_tree.h"
 #include "error.h"
 
 #include <float.h>

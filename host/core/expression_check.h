@@ -3,7 +3,7 @@
 #ifndef LEY_EXPRESSION_CHECK_H
 #define LEY_EXPRESSION_CHECK_H
 
-#include "core/expression.h"
+#include "core/expression_tree.h"
 
 /* Distances from low_A to high_A, of an atom of charge q_e. */
 typedef struct expression_span {
@@ -27,5 +27,8 @@ ley_status expression_check(const expression *e, const expression_span *span, le
 /* A bound on what evaluation in floats is off by at this distance, which is itself off by
  * roundings; infinite where floats may have no value. */
 double expression_float_error(const expression *e, double r_A, double q_e);
+
+/* Marks what is a square, which no interval arithmetic would know to be positive. */
+void tree_mark_squares(expression *e);
 
 #endif

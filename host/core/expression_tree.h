@@ -1,9 +1,19 @@
-/* The tree of a pair function, between its reader (expression.c) and the writer of its texts
- * (expression_source.c). */
+/* A pair function as a tree: made by its reader (expression.c), which has its texts written
+ * (expression_source.c), and evaluated here. */
 #ifndef LEY_EXPRESSION_TREE_H
 #define LEY_EXPRESSION_TREE_H
 
-#include "core/expression.h"
+#include "leyden_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    EXPRESSION_MAX_LENGTH = 1000, /* characters */
+    EXPRESSION_MAX_NODES = 512    /* values and operations */
+};
+
+typedef struct expression expression;
 
 typedef enum tree_op {
     TREE_NUMBER,
@@ -30,6 +40,18 @@ typedef enum tree_op {
     TREE_OPS
 } tree_op;
 
+typedef enum expression_charge {
+    EXPRESSION_WITHOUT_CHARGE,   /* f(r) */
+    EXPRESSION_LINEAR_IN_CHARGE, /* q f(r) */
+    EXPRESSION_OTHER_IN_CHARGE
+} expression_charge;
+
+typedef struct expression_use {
+    bool r, r2, inverse_r; /* arguments that the source reads; without r and inverse_r no root is needed */
+    bool fits_float;       /* each number of the source is 0 or a normal float */
+    expression_charge charge;
+} expression_use;
+
 enum { NO_NODE = -1 };
 
 typedef struct tree_node {
@@ -54,13 +76,33 @@ typedef struct tree_function {
 
 extern const tree_function tree_functions[TREE_OPS - TREE_EXP];
 
-/* Fills in `text`. */
-ley_status tree_write_text(expression *e, ley_error *error);
+/* The value of an operation. */
+double tree_apply(tree_op op, double a, double b);
 
-/* Marks what is a square. */
-void tree_mark_squares(expression *e);
+void expression_destroy(expression *e);
 
-/* Fills in `source` and `use`. */
-ley_status tree_write_source(expression *e, ley_error *error);
+/* The value by the formula as it was written: the judge of what the kernels compute. Any thread. */
+double expression_evaluate(const expression *e, double r_A, double q_e);
+
+/* The same text for the same formula, whatever blanks, parentheses and names of constants it was
+ * written with: no blanks, constants as the shortest decimal numbers that mean them. For messages
+ * and cache keys. The expression's. */
+const char *expression_text(const expression *e);
+
+/* A function for C11, OpenCL C 1.2 and CUDA C alike (the expression's text):
+ *
+ *   LEY_FN real ley_user_pair(real r, real r2, real inverse_r, real q) { ...; return ...; }
+ *
+ * r2 = r^2 and inverse_r = 1/r are the caller's, who has them from one reciprocal root; what is not
+ * used may be anything. The dialect defines beforehand, each of them evaluating its arguments once:
+ *
+ *   real          float, double or, in OpenCL C, a vector of them
+ *   LEY_FN        qualifiers of an inline function
+ *   LEY_REAL(x)   the real of x, a double literal that is not negative: x, or ((real)x##f) for floats
+ *   LEY_F_EXP(x) LEY_F_LOG(x) LEY_F_SQRT(x) LEY_F_ERF(x) LEY_F_ERFC(x) LEY_F_SIN(x) LEY_F_COS(x)
+ *   LEY_F_TANH(x) LEY_F_ABS(x) LEY_F_MIN(x, y) LEY_F_MAX(x, y) LEY_F_POW(x, y) */
+const char *expression_source(const expression *e);
+
+expression_use expression_uses(const expression *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* The binary form of atoms, and which form a file has. docs/formats.md has the layout, byte by
  * byte. */
 #include "io/atoms_file.h"
+#include "io/pqr.h"
 
 #include "error.h"
 

@@ -1,6 +1,6 @@
 /* PQR: atoms with charges and radii. docs/formats.md has the rules that are applied here. */
+#include "io/pqr.h"
 #include "error.h"
-#include "io/atoms_file.h"
 #include "io/digits.h"
 #include "io/pdb_signs.h"
 #include "io/text.h"

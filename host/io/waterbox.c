@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "io/atoms_file.h"
+#include "io/pqr.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "calibrate.h"
 #include "error.h"
 #include "leyden.h"
-#include "methods/dcs/tuning.h"
 #include "run/hand.h"
+#include "run/tuning.h"
 
 #include <stdlib.h>
 
@@ -97,7 +97,7 @@ double discovery_speed(const dev_info *info)
         if (!is_known)
             return 0;
     }
-    return facts.roots_per_s[tuning_dcs_root(info, &facts, calibrate_width(info), LEY_MATH_AUTO)];
+    return tuning_speed(info, &facts);
 }
 
 bool discovery_timestamps(const dev_info *info)

@@ -1,18 +1,11 @@
 #include "run/job.h"
 
-#include "clock.h"
 #include "core/options.h"
 #include "error.h"
-#include "log.h"
-#include "run/schedule.h"
-#include "run/verification.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* With the sum "auto": what floats may be off by, relative to the values. */
-static const double most_float_rms = 1e-5;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -63,8 +56,7 @@ static ley_status check_options(const ley_run_options *o, const method *m, ley_e
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* Of how many pieces a stage is: what is not cut into slabs is one. */
-static int64_t pieces(const ley_job *job, const stage *s)
+int64_t job_pieces(const ley_job *job, const stage *s)
 {
     return s->split == STAGE_SLABS ? s->count(job->task) : s->split == STAGE_EACH_DEVICE ? 0 : 1;
 }
@@ -89,7 +81,7 @@ static ley_status create_into(ley_job *j, ley_error *error)
     j->options.variant = j->variant;
     for (size_t i = 0; i < m->stage_count; i++) {
         j->stages[i].stage = &m->stages[i];
-        slab_queue_init(&j->stages[i].queue, pieces(j, &m->stages[i]));
+        slab_queue_init(&j->stages[i].queue, job_pieces(j, &m->stages[i]));
     }
     j->report.method = m->name;
     j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_count(j->atoms) : 0;
@@ -153,41 +145,18 @@ void ley_job_cancel(ley_job *job)
     atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
 }
 
-/* ---- The report ------------------------------------------------------------------------------ */
-
-static void complete_report(ley_job *job)
+const ley_report *ley_job_report(const ley_job *job)
 {
-    ley_report *r = &job->report;
-    r->device_count = job->engine->worker_count;
-    for (size_t i = 0; i < r->device_count; i++) {
-        device_record *record = &job->records[i];
-        ley_device_report *d = &record->report;
-        d->device = &job->engine->workers[i].public_info;
-        d->variant = record->kernel.variant;
-        d->root = record->kernel.root;
-        d->exp = record->kernel.exp;
-        d->from_cache = record->kernel.from_cache;
-        d->share = (double)d->points / (double)r->points;
-        d->evaluations_per_s = d->kernel_s > 0 ? d->share * r->evaluations / d->kernel_s : 0;
-        d->specification = record->kernel.specification;
-        d->status = record->failure.status;
-        d->failure = d->status != LEY_OK ? record->failure.message : NULL;
-        d->failure_log = record->failure.log;
-        job->device_reports[i] = *d;
-    }
-    r->devices = job->device_reports;
-    r->slabs = job->slabs;
-    r->note_count = job->notes.count;
-    r->notes = job->notes.list;
-    if (r->compute_s > 0)
-        r->evaluations_per_s = (double)job->points_done / (double)r->points * r->evaluations / r->compute_s;
+    return &job->report;
 }
+
+/* ---- Open again ------------------------------------------------------------------------------- */
 
 /* What a stage makes is to be made anew. */
 static void reopen_stage(ley_job *job, size_t i)
 {
     stage_run *s = &job->stages[i];
-    const int64_t done = pieces(job, s->stage);
+    const int64_t done = job_pieces(job, s->stage);
     if (done > 0 && slab_queue_left(&s->queue) == 0 && !slab_queue_reopen(&s->queue, (slab){0, done}))
         slab_queue_stop(&s->queue);
     free(s->made);
@@ -240,147 +209,4 @@ void job_reopen_slabs(ley_job *job, size_t device)
         result_is_stale = result_is_stale || (is_stale[i] && i == m->result);
     }
     reopen_result(job, result_is_stale ? SIZE_MAX : device);
-}
-
-/* ---- A run ----------------------------------------------------------------------------------- */
-
-static ley_status finish(ley_job *job, ley_error *error)
-{
-    return job->method->finish != NULL ? job->method->finish(job->task, error) : LEY_OK;
-}
-
-/* Computes what is open, and measures it; until no device is wrong, or none is left. */
-static ley_status compute(ley_job *job, ley_error *error)
-{
-    ley_status status;
-    size_t wrong = 0;
-    do {
-        const double start_s = ley_clock_s();
-        status = schedule_run(job, error);
-        if (status == LEY_OK)
-            status = finish(job, error);
-        const double computed_s = ley_clock_s();
-        job->report.compute_s += computed_s - start_s;
-        if (status == LEY_OK && job->options.verify_points > 0 && job->method->terms != NULL) {
-            status = verification_run(job, &wrong, error);
-            job->report.verify_s += ley_clock_s() - computed_s;
-        }
-    } while (status == LEY_OK && wrong > 0);
-    return status;
-}
-
-/* What the method may look at, of the devices in use now. */
-static ley_status take_view(ley_job *job, ley_error *error)
-{
-    const size_t count = job->engine->worker_count;
-    device_view *devices = calloc(count + 1, sizeof *devices);
-    if (devices == NULL)
-        return ley_fail_memory(error, count * sizeof *devices, "the job's view");
-    for (size_t i = 0; i < count; i++) {
-        const worker *w = &job->engine->workers[i];
-        devices[i].info = w->info;
-        devices[i].is_known = calibrate_known(w->device, w->info, &devices[i].facts);
-    }
-    job->view =
-        (job_view){.options = &job->options, .device_count = count, .devices = devices, .cancelled = &job->cancelled};
-    return LEY_OK;
-}
-
-static void end_view(ley_job *job)
-{
-    free((device_view *)(uintptr_t)job->view.devices);
-    job->view.devices = NULL;
-}
-
-static ley_status prepare(ley_job *job, ley_error *error)
-{
-    const method *m = job->method;
-    ley_status status = m->prepare(job->task, &job->view, error);
-    for (size_t i = 0; i < m->stage_count; i++)
-        job->stages[i].is_wanted = m->stages[i].is_wanted == NULL || m->stages[i].is_wanted(job->task);
-    if (status == LEY_OK && m->evaluations != NULL)
-        job->report.evaluations = m->evaluations(job->task);
-    return status;
-}
-
-static ley_status prepare_and_compute(ley_job *job, ley_error *error)
-{
-    const double start_s = ley_clock_s();
-    ley_status status = take_view(job, error);
-    if (status != LEY_OK)
-        return status;
-    status = prepare(job, error);
-    job->report.prepare_s += ley_clock_s() - start_s;
-    if (status == LEY_OK)
-        status = compute(job, error);
-    job->notes.count = 0;
-    if (job->method->note != NULL)
-        job->method->note(job->task, &job->notes);
-    job->method->release(job->task, job->has_left);
-    end_view(job);
-    return status;
-}
-
-/* Whether the results deserve a double sum: each is right by its terms, but these nearly cancel;
- * and a device has one. */
-static bool asks_for_double(const ley_job *job)
-{
-    const ley_accuracy *a = &job->report.accuracy;
-    bool has_double = false;
-    for (size_t i = 0; i < job->engine->worker_count; i++)
-        has_double =
-            has_double || (job->engine->workers[i].info->has_double && job->records[i].failure.status == LEY_OK);
-    return has_double && job->method->double_has_more_digits && a->compared > 0 && a->relative_rms > most_float_rms;
-}
-
-/* Nothing is done yet, but for devices that have failed. */
-static void start_again(ley_job *job)
-{
-    for (size_t i = 0; i < job->engine->worker_count; i++)
-        if (job->records[i].failure.status == LEY_OK) {
-            job->records[i].report = (ley_device_report){.device = NULL};
-            job->records[i].kernel = (kernel_notes){.variant = NULL};
-        }
-    for (size_t i = 0; i < job->method->stage_count; i++) {
-        slab_queue_destroy(&job->stages[i].queue);
-        slab_queue_init(&job->stages[i].queue, pieces(job, job->stages[i].stage));
-        free(job->stages[i].made);
-        job->stages[i].made = NULL;
-    }
-    job->report.slab_count = 0;
-    job->points_done = 0;
-}
-
-/* Floats first; where the sample shows that too few digits are left of them, in doubles. */
-static ley_status run_auto(ley_job *job, ley_error *error)
-{
-    ley_report *r = &job->report;
-    job->options.sum = LEY_SUM_FLOAT;
-    ley_status status = prepare_and_compute(job, error);
-    if (status != LEY_OK || !asks_for_double(job))
-        return status;
-    r->float_relative_rms = r->accuracy.relative_rms;
-    job->options.sum = LEY_SUM_DOUBLE;
-    log_say(LEY_LOG_NOTE, "float sums are off by a relative RMS of %.3g, more than %.3g: all over again in double",
-            r->float_relative_rms, most_float_rms);
-    start_again(job);
-    return prepare_and_compute(job, error);
-}
-
-ley_status ley_job_run(ley_job *job, ley_error *error)
-{
-    if (job->has_begun)
-        return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
-    job->has_begun = true;
-    job->start_s = ley_clock_s();
-    ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : prepare_and_compute(job, error);
-    job->report.sum = job->options.sum;
-    job->report.double_has_more_digits = job->method->double_has_more_digits;
-    complete_report(job);
-    return status;
-}
-
-const ley_report *ley_job_report(const ley_job *job)
-{
-    return &job->report;
 }

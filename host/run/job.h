@@ -57,6 +57,10 @@ struct ley_job {
 ley_status job_create(ley_engine *engine, const method *method, void *task, const ley_atoms *atoms,
                       const ley_run_options *options, ley_job **job, ley_error *error);
 
+/* Of how many pieces a stage is: one where it is not cut into slabs, none where each device does it
+ * for itself. */
+int64_t job_pieces(const ley_job *job, const stage *s);
+
 /* The queue of the stage that makes the result. */
 slab_queue *job_result_queue(ley_job *job);
 

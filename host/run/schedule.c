@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a stage made on a device, for later stages there. */
-typedef struct made_here {
-    const product *what;
-    void *made;
-    dev_buffer *brought; /* a buffer that the runner filled with what another device had made */
-} made_here;
-
-enum { MOST_STAGES = 16, MOST_MADE = 16 };
+enum { MOST_STAGES = 16 };
 
 /* A device at work on a job: the states of the stages that it has begun; and up to METHOD_SLOTS
  * slabs of the stage at hand in flight, oldest first. */
@@ -27,8 +20,7 @@ typedef struct shift {
     worker *worker;
     stage_run *run; /* the stage at hand; NULL: none */
     void *states[MOST_STAGES];
-    made_here made[MOST_MADE];
-    size_t made_count;
+    stage_products products;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */
     bool is_at_work;  /* it has joined the queues, and not left them */
@@ -46,30 +38,6 @@ static bool makes_result(const shift *s)
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-static made_here *find_made(shift *s, const product *what)
-{
-    for (size_t i = 0; i < s->made_count; i++)
-        if (s->made[i].what == what)
-            return &s->made[i];
-    return NULL;
-}
-
-void stage_make(const stage_place *place, const product *what, void *made)
-{
-    shift *s = place->shift;
-    made_here *m = find_made(s, what);
-    if (m == NULL && s->made_count < MOST_MADE)
-        m = &s->made[s->made_count++];
-    if (m != NULL)
-        *m = (made_here){.what = what, .made = made};
-}
-
-void *stage_get(const stage_place *place, const product *what)
-{
-    made_here *m = find_made(place->shift, what);
-    return m != NULL ? m->made : NULL;
-}
-
 static stage_run *maker_of(ley_job *job, const product *what)
 {
     for (size_t i = 0; i < job->method->stage_count; i++) {
@@ -86,7 +54,7 @@ static ley_status keep_on_host(shift *s, const product *what, ley_error *error)
 {
     dev *device = s->worker->device;
     const dev_backend *b = device->backend;
-    const made_here *m = find_made(s, what);
+    const stage_product *m = stage_products_find(&s->products, what);
     if (what->bytes == NULL || m == NULL || s->job->engine->candidate_count == 1)
         return LEY_OK;
     const size_t bytes = (size_t)what->bytes(s->job->task);
@@ -126,9 +94,9 @@ static ley_status bring(shift *s, const stage_run *maker, const product *what, l
         device->backend->buffer_destroy(device, buffer);
         return status;
     }
-    const stage_place place = {.shift = s};
+    const stage_place place = {.products = &s->products};
     stage_make(&place, what, buffer);
-    made_here *m = find_made(s, what);
+    stage_product *m = stage_products_find(&s->products, what);
     if (m != NULL)
         m->brought = buffer;
     return LEY_OK;
@@ -235,7 +203,7 @@ static ley_status begin_stage(shift *s, ley_error *error)
 {
     void **state = state_of(s, s->run);
     const stage_place place = {
-        .device = s->worker->device, .job = &s->job->view, .notes = &s->record->kernel, .shift = s};
+        .device = s->worker->device, .job = &s->job->view, .notes = &s->record->kernel, .products = &s->products};
     if (*state != NULL)
         return LEY_OK;
     const double start_s = ley_clock_s();
@@ -338,7 +306,7 @@ static ley_status get_needs(shift *s, stage_run *run, ley_error *error)
             status = do_alone(s, true, error);
         else if (maker->stage->split == STAGE_HOST)
             slab_queue_wait(&maker->queue);
-        if (status == LEY_OK && maker->made != NULL && find_made(s, *needs) == NULL)
+        if (status == LEY_OK && maker->made != NULL && stage_products_find(&s->products, *needs) == NULL)
             status = bring(s, maker, *needs, error);
     }
     if (status == LEY_OK) /* else what flies is the maker's */
@@ -385,9 +353,9 @@ static ley_status work(shift *s, ley_error *error)
 
 static void end_stages(shift *s)
 {
-    for (size_t i = 0; i < s->made_count; i++)
-        if (s->made[i].brought != NULL)
-            s->worker->device->backend->buffer_destroy(s->worker->device, s->made[i].brought);
+    for (size_t i = 0; i < s->products.count; i++)
+        if (s->products.list[i].brought != NULL)
+            s->worker->device->backend->buffer_destroy(s->worker->device, s->products.list[i].brought);
     for (size_t i = s->job->method->stage_count; i-- > 0;)
         if (s->states[i] != NULL)
             s->job->method->stages[i].end(s->states[i]);

@@ -4,6 +4,9 @@
 #include "leyden.h"
 
 #include <float.h>
+#include <math.h>
+
+static const double speed_need = 1e-6;
 
 /* What users ask for is what kernels are told. */
 _Static_assert((int)LEY_MATH_STANDARD == TUNING_STANDARD && (int)LEY_MATH_NATIVE == TUNING_NATIVE &&
@@ -16,6 +19,19 @@ _Static_assert((int)LEY_SUM_FLOAT == LEY_SPEC_SUM_FLOAT && (int)LEY_SUM_COMPENSA
 double tuning_need(int math, double need)
 {
     return math == TUNING_NATIVE ? DBL_MAX : need;
+}
+
+int tuning_root(const dev_info *info, const calibration *c, int width, double need)
+{
+    calibration possible = *c;
+    if ((info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
+        possible.root_error[LEY_ROOT_AVX512] = INFINITY;
+    return calibrate_fastest_root(info, &possible, width, need);
+}
+
+double tuning_speed(const dev_info *info, const calibration *c)
+{
+    return c->roots_per_s[tuning_root(info, c, calibrate_width(info), speed_need)];
 }
 
 ley_status tuning_unknown(const char *variant, ley_error *error)

@@ -1,4 +1,4 @@
-/* What the choices for all kernels share. tuning_dcs.h, tuning_mdh.h and tuning_cutoff.h choose
+/* What the choices for all kernels share. Each method's own tuning.h chooses
  * which variant, tile sizes and arithmetic a device gets: by its class, its facts and its
  * calibration. */
 #ifndef LEY_TUNING_H
@@ -17,6 +17,13 @@ enum { ON_GPU = 1, ON_CPU = 2, ANYWHERE = 3 };
 /* The error of a recipe that this wish for maths puts up with, where `need` is what the method's
  * promise allows. */
 double tuning_need(int math, double need);
+
+/* The fastest recipe for roots whose error is at most `need`, without those that break a device's
+ * compiler in loops. */
+int tuning_root(const dev_info *info, const calibration *c, int width, double need);
+
+/* What devices are compared by: roots per second that are right to 1e-6. */
+double tuning_speed(const dev_info *info, const calibration *c);
 
 /* LEY_ERROR_USAGE. */
 ley_status tuning_unknown(const char *variant, ley_error *error);

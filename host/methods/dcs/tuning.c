@@ -195,10 +195,7 @@ int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int m
 {
     if (math == TUNING_STANDARD) /* nothing measured in it: the same everywhere, every time */
         return LEY_ROOT_STANDARD;
-    calibration possible = *c;
-    if ((info->quirks & DEV_QUIRK_FRAIL_ASM) != 0) /* its loops are such */
-        possible.root_error[LEY_ROOT_AVX512] = INFINITY;
-    return calibrate_fastest_root(info, &possible, width, tuning_need(math, dcs_root_need));
+    return tuning_root(info, c, width, tuning_need(math, dcs_root_need));
 }
 
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish *wish, dcs_choice *choice,
