@@ -136,7 +136,7 @@ function finish(    name) {
     gsub(/[ \t\n]+/, " ", statement)
     if (statement !~ /(^| )(typedef|static|extern|_Static_assert|return)( |\()/ && match(statement, /[A-Za-z_][A-Za-z0-9_]*\(/)) {
         name = substr(statement, RSTART, RLENGTH - 1)
-        if (!(name in defined)) { printf "%s:%d: declares %s(), which its own source does not define\n", FILENAME, FNR, name; wrong = 1 }
+        if (name !~ /^[A-Z0-9_]+$/ && !(name in defined)) { printf "%s:%d: declares %s(), which its own source does not define\n", FILENAME, FNR, name; wrong = 1 }
     }
     statement = ""
 }
