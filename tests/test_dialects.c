@@ -132,7 +132,7 @@ static bool has_function(const char *text, const char *name)
     return false;
 }
 
-/* ---- The kernel table ------------------------------------------------------------------------ */
+/* ---- The kernels' kinds ---------------------------------------------------------------------- */
 
 typedef struct keys {
     char names[MAX_KEYS][MAX_KEY];
@@ -243,18 +243,56 @@ static void compare_arguments(const kernel_kind *kind, const char *suffix, const
         blame(found, "%s.%s: %zu arguments, not the %zu of its kind", kind->name, suffix, count, kind->argument_count);
 }
 
+static void write_upper(const char *name, char upper[MAX_KEY])
+{
+    snprintf(upper, MAX_KEY, "%s", name);
+    for (char *c = upper; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+}
+
 /* The kernel's parameters are its own in the list of arguments. */
 static void compare_parameters(const kernel_kind *kind, const char *suffix, const char *text, fault *found)
 {
     char entry[256], upper[MAX_KEY];
-    snprintf(upper, sizeof upper, "%s", kind->name);
-    for (char *c = upper; *c != '\0'; c++)
-        *c = (char)toupper((unsigned char)*c);
+    write_upper(kind->name, upper);
     snprintf(entry, sizeof entry, " %s(LEY_PARAMETERS(LEY_%s_ARGUMENTS))\n{", kind->name, upper);
     const char *first = strstr(text, "(LEY_PARAMETERS(");
     if (strstr(text, entry) == NULL || first == NULL || strstr(first + 1, "(LEY_PARAMETERS(") != NULL)
         blame(found, "%s.%s: no kernel, or not one, with the parameters of %s", kind->name, suffix, kind->name);
     compare_arguments(kind, suffix, text, upper, found);
+}
+
+/* The keys of a list LEY_X_KEYS, behind what there is. */
+static void collect_listed_keys(const char *text, const char *list, keys *k)
+{
+    char head[2 * MAX_KEY], name[MAX_KEY];
+    snprintf(head, sizeof head, "#define LEY_%s_KEYS(KEY)", list);
+    const char *body = strstr(text, head), *end = body;
+    while (end != NULL && *end != '\0' && (*end != '\n' || end[-1] == '\\'))
+        end++;
+    for (const char *at = body != NULL ? body + strlen(head) : NULL; at != NULL && at < end; at++)
+        if (sscanf(at, " KEY(%47[A-Z0-9_],", name) == 1 && at[0] == ' ') {
+            add_key(k, name);
+            at = strchr(at, ')');
+        } else if (strncmp(at, "LEY_DIALECT_KEYS(KEY)", 21) == 0)
+            collect_listed_keys(text, "DIALECT", k);
+}
+
+/* The kind's keys are those of its kernel's list, or, where it has none, the dialect's. */
+static void compare_lists_of_keys(const kernel_kind *kind, const char *suffix, const char *text, fault *found)
+{
+    keys listed = {.count = 0};
+    char upper[MAX_KEY];
+    write_upper(kind->name, upper);
+    collect_listed_keys(text, upper, &listed);
+    if (listed.count == 0)
+        collect_listed_keys(text, "DIALECT", &listed);
+    bool is_same = listed.count == kernel_key_count(kind);
+    for (size_t i = 0; is_same && i < listed.count; i++)
+        is_same = strcmp(listed.names[i], kind->keys[i]) == 0;
+    if (!is_same)
+        blame(found, "%s.%s: its %zu keys are not the %zu of its kind", kind->name, suffix, listed.count,
+              kernel_key_count(kind));
 }
 
 static void compare_keys(const kernel_kind *kind, const char *suffix, char *text, fault *found)
@@ -279,6 +317,7 @@ static void compare_kernel(const kernel_kind *kind, const char *suffix, const ch
 {
     char *text = changed(load_kernel(kind->name, suffix), from, to);
     compare_parameters(kind, suffix, text, found);
+    compare_lists_of_keys(kind, suffix, text, found);
     compare_keys(kind, suffix, text, found);
     free(text);
 }
@@ -360,6 +399,8 @@ static void test_drift(void **state)
          "roots.cl: 4 arguments, not the 3 of its kind"},
         {"cl", "LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_RATE", "LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_SUM_PARTS",
          "roots.cl: argument 0 is real gm_parts, not the real gm_in of its kind"},
+        {"cl", "KEY(LEY_WIDTH, width)", "", "roots.cl: its 2 keys are not the 3 of its kind"},
+        {"cu", "KEY(LEY_WIDTH, width)", "KEY(LEY_TILE, tile)", "roots.cu: its 3 keys are not the 3 of its kind"},
         {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not a key of its kind"},
         {"cu", "CHAINS 8", "CHAINS LEY_UX", "roots.cu: reads LEY_UX, not a key of its kind"},
         {"cl", "CHAINS 8", "CHAINS LEY_PAIR", "roots.cl: reads LEY_PAIR, not a key of its kind"},
@@ -374,6 +415,11 @@ static void test_drift(void **state)
         compare_kernel(roots, drifts[i].suffix, drifts[i].from, drifts[i].to, &found);
         only(&found, drifts[i].expected);
     }
+    kernel_kind exps = *find_kind("exps"); /* with another kernel's list */
+    exps.keys = roots->keys;
+    fault found = {""};
+    compare_kernel(&exps, "cl", NULL, NULL, &found);
+    only(&found, "exps.cl: its 4 keys are not the 3 of its kind");
 }
 
 /* A file for one language alone, a file without a kind. */
