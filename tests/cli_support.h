@@ -10,7 +10,7 @@
 typedef struct cli_result {
     int code; /* exit code, or minus the signal that killed it */
     const char *out, *err;
-    double seconds;
+    double seconds, cpu_s; /* of the clock, and of processors: the latter does not depend on what else runs */
 } cli_result;
 
 /* Runs the command built beside this test, in the scratch directory. The line is words between
@@ -22,6 +22,10 @@ const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 
 /* The same in two steps, for runs that a signal shall meet. */
 pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const cli_result *cli_wait(pid_t child);
+
+/* Waits until a run has computed for so much processor time: it is in the midst of its work, however
+ * busy the machine is. Fails the test when it ends before. */
+void cli_wait_for_work(pid_t child, double cpu_s);
 
 /* ---- Runs that fail, and what is left of them ------------------------------------------------ */
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line)
@@ -38,6 +39,14 @@ support_level support_get_level(void)
 bool support_is_quick(void)
 {
     return support_get_level() == SUPPORT_QUICK;
+}
+
+int support_variants(const char *method)
+{
+    int count = 0;
+    while (ley_variant_name(method, (size_t)count) != NULL)
+        count++;
+    return count;
 }
 
 static double uniform(unsigned *state)
@@ -234,7 +243,16 @@ void support_job_end(support_job *j)
     ley_error_clear(&j->error);
 }
 
+double support_cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* For a thread of its own. */
+static double cancelled_at_s;
+
 typedef struct cancellation {
     ley_job *job;
     unsigned after_us;
@@ -244,6 +262,7 @@ static void *cancel(void *context)
 {
     const cancellation *c = context;
     usleep(c->after_us);
+    cancelled_at_s = support_cpu_s(); /* read once the thread is joined */
     ley_job_cancel(c->job);
     free(context);
     return NULL;
@@ -257,6 +276,11 @@ pthread_t support_cancel_later(ley_job *job, unsigned after_us)
     *c = (cancellation){job, after_us};
     assert_int_equal(pthread_create(&thread, NULL, cancel, c), 0);
     return thread;
+}
+
+double support_cpu_since_cancelled_s(void)
+{
+    return support_cpu_s() - cancelled_at_s;
 }
 
 /* ---- Short-range jobs ------------------------------------------------------------------------ */

@@ -27,6 +27,9 @@ typedef enum support_level { SUPPORT_QUICK, SUPPORT_PAIRWISE, SUPPORT_FULL } sup
 support_level support_get_level(void);
 bool support_is_quick(void);
 
+/* How many variants a method has, for pairwise.h. */
+int support_variants(const char *method);
+
 /* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */
 double support_difference(const ley_map *a, const ley_map *b);
 
@@ -96,8 +99,15 @@ typedef struct support_job {
 
 void support_job_end(support_job *j);
 
+/* Processor time of this process, all threads together: what a limit of a test should count, as it
+ * does not grow with what else the machine does. */
+double support_cpu_s(void);
+
 /* Cancels the job in so many microseconds; to be joined. */
 pthread_t support_cancel_later(ley_job *job, unsigned after_us);
+
+/* Processor time of this process since the last of these threads cancelled. */
+double support_cpu_since_cancelled_s(void);
 
 /* An empty build cache from now on: a cached kernel is not tested again. */
 void support_fresh_cache(void);

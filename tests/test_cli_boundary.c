@@ -312,12 +312,11 @@ static void test_interrupted(void **state)
     for (size_t i = 0; i < 2; i++) {
         pid_t child =
             cli_start("boundary large.pqr -o out/a.dx --dime 513,513,513 --glen 200,200,200 --json out/a.json");
-        usleep(1500 * 1000);
-        assert_int_equal(kill(child, 0), 0);
+        cli_wait_for_work(child, 1.5);
         kill(child, signals[i]);
         const cli_result *r = cli_wait(child);
         cli_expect(128 + signals[i], NULL, NULL);
-        assert_true(r->seconds < 20); /* the whole takes minutes */
+        assert_true(r->cpu_s < 20); /* the whole takes minutes */
         cli_assert_nothing_left();
     }
 }
@@ -463,13 +462,13 @@ static void test_interrupting_apbs(void **state)
         remove(cli_path("started"));
         pid_t child =
             cli_start("TMPDIR=" CLI_TEMPORARY " PATH=slow:/usr/bin:/bin apbs run.in --force --json out/a.json");
-        for (int ms = 0; ms < 20000 && access(cli_path("started"), F_OK) != 0; ms++)
+        for (int ms = 0; ms < 300000 && access(cli_path("started"), F_OK) != 0; ms++)
             usleep(1000);
         assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 1);
         kill(child, signals[i]);
         const cli_result *r = cli_wait(child);
         cli_expect(128 + signals[i], NULL, "cancelled");
-        assert_true(r->seconds < 25);
+        assert_true(r->cpu_s < 25);
         cli_assert_nothing_left();
     }
 }
@@ -530,7 +529,7 @@ static void test_energies(void **state)
         print_message("APBS or its examples are not installed\n");
         skip();
     }
-    const size_t step = support_is_quick() ? 4 : 1;
+    const size_t step = support_is_quick() ? 6 : 1; /* seconds each, and APBS itself takes most of them */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
         char command[1024];
         copy_to_scratch(cases[i].folder);

@@ -98,7 +98,7 @@ static void test_generate_refuses(void **state)
 static void interrupt_writing(const char *name, int signal_number, int code)
 {
     pid_t child = cli_start("generate waterbox --atoms 100000000 -o out/%s", name);
-    for (int ms = 0; ms < 60000 && cli_each_file(CLI_OUT, NULL) == 0; ms++)
+    for (int ms = 0; ms < 300000 && cli_each_file(CLI_OUT, NULL) == 0; ms++)
         usleep(1000);
     kill(child, signal_number);
     const cli_result *r = cli_wait(child);
@@ -116,7 +116,7 @@ static void test_interrupted(void **state)
     /* What was there before stays. */
     cli_write_text("out/a.atoms", "old");
     pid_t child = cli_start("generate waterbox --atoms 100000000 -o out/a.atoms");
-    usleep(300 * 1000);
+    cli_wait_for_work(child, 0.2);
     kill(child, SIGINT);
     cli_wait(child);
     cli_expect(130, NULL, NULL);
