@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races, values never set, wrong API
-# calls. Needs BUILD; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS and OCLGRIND_CUTOFF_VARIANTS narrow the choice. Exit code 77: Oclgrind is not
+# calls. Needs BUILD; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS and OCLGRIND_CUTOFF_VARIANTS narrow the choice; with
+# OCLGRIND_PAIRS=1 sums, screening and points of mdh meet in pairs only. Exit code 77: Oclgrind is not
 # installed.
 set -u
 BUILD=${BUILD:-build}
@@ -131,11 +132,14 @@ run_all_cutoff() {
 
 # As many at once as there are cores: Oclgrind watches on one.
 run_all_mdh() {
-    local variant sum screening points result=$top/mdh- count=0
+    local variant sum screening points result=$top/mdh- count=0 number=0
     for variant in $mdh_variants; do
         for sum in float compensated double; do
             for screening in none folded wide; do
                 for points in faces list; do
+                    number=$((number + 1))
+                    # Faces and lists in turn for each kind of screening, so that every pair of values is left.
+                    [ -z "${OCLGRIND_PAIRS-}" ] || [ $(((number + (number - 1) / 2) % 2)) = 1 ] || continue
                     [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
                     count=$((count + 1))
                     run_mdh "$variant" $sum $screening $points > "$result$count" &

@@ -100,8 +100,9 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
-# The kernels under Oclgrind: the longest variants of dcs are not for every day.
+# The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
+[ "$TEST_LEVEL" = full ] || oclgrind="OCLGRIND_PAIRS=1 $oclgrind"
 [ "$TEST_LEVEL" != quick ] || oclgrind="OCLGRIND_VARIANTS='simple local8 tiled8' OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS='halves16 vector4' $oclgrind"
 
 with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'

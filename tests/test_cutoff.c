@@ -1,6 +1,7 @@
 /* The short-range method on every device of this machine against double precision: every pair
  * function, kernel variant, sum and kind of maths; bins that overflow, slabs, odd lattices; what
  * must be refused, found wrong or cancelled. */
+#include "pairwise.h"
 #include "support.h"
 
 #include "judge/reference.h"
@@ -170,17 +171,30 @@ static void check(const support_options *wanted)
     ley_atoms_destroy(atoms);
 }
 
-/* All variants that are meant for this device: the full product. */
-static void test_every_pair_function(void **state)
+/* Of the variants those that are meant for this device, and the default. */
+static bool suits_the_device(const int *at)
+{
+    const char *variant = ley_variant_name("cutoff", (size_t)at[0]);
+    return variant == NULL || is_of_vectors(variant) == has_vectors();
+}
+
+/* Each variant, pair function, sum and kind of maths. */
+static void test_every_kernel(void **state)
 {
     (void)state;
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++)
-        for (int pair = 0; pair < PAIRS; pair++)
-            if (is_of_vectors(variant) || !has_vectors()) {
-                const support_options options = options_of((ley_pair)pair, variant);
-                check(&options);
-            }
+    pairwise p = PAIRWISE(support_variants("cutoff") + 1, PAIRS, 3, 3);
+    for (p.can_be = suits_the_device; pairwise_next(&p);) {
+        support_options options = options_of((ley_pair)p.at[1], ley_variant_name("cutoff", (size_t)p.at[0]));
+        options.math = (ley_math)p.at[2];
+        options.sum = (ley_sum)p.at[3];
+        check(&options);
+    }
+    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) /* which are refused */
+        if (is_of_vectors(variant) && !has_vectors()) {
+            const support_options options = options_of(LEY_PAIR_TAYLOR2, variant);
+            check(&options);
+        }
 }
 
 /* Work-groups on CPU devices with vectors, 4 to 13 s a kernel: a function that ends by its sign,
@@ -198,32 +212,11 @@ static void test_work_groups(void **state)
                    {"regions16", LEY_PAIR_LENNARD_JONES},
                    {"halves16", LEY_PAIR_TAYLOR2},
                    {"halves16", LEY_PAIR_BUCKINGHAM}};
-    const size_t step = support_is_quick() ? 3 : 1;
+    const size_t step = support_is_quick() ? 5 : 1;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i += step) {
         const support_options options = options_of(kernels[i].pair, kernels[i].variant);
         check(&options);
     }
-}
-
-/* Of the default variant each pair function sees one sum and kind of maths, of the other ones
- * Taylor's each sum. */
-static void test_every_sum_and_maths(void **state)
-{
-    (void)state;
-    const char *variant;
-    for (int i = 0; i < 9; i++) {
-        support_options options = options_of((ley_pair)((i + 1) % PAIRS), NULL);
-        options.math = (ley_math)(i % 3);
-        options.sum = (ley_sum)(i / 3);
-        check(&options);
-    }
-    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++)
-        for (int sum = LEY_SUM_COMPENSATED; sum <= LEY_SUM_DOUBLE; sum++)
-            if (is_of_vectors(variant) || !has_vectors()) {
-                support_options options = options_of(LEY_PAIR_TAYLOR2, variant);
-                options.sum = (ley_sum)sum;
-                check(&options);
-            }
 }
 
 /* The better sums are better, where many terms add up. */
@@ -869,8 +862,7 @@ typedef struct part_list {
 } part_list;
 
 static const struct CMUnitTest device_tests[] = {
-    cmocka_unit_test(test_every_pair_function),
-    cmocka_unit_test(test_every_sum_and_maths),
+    cmocka_unit_test(test_every_kernel),
     cmocka_unit_test(test_sums_are_worth_their_price),
     cmocka_unit_test(test_overflow),
     cmocka_unit_test(test_slabs_make_the_same_map),

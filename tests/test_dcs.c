@@ -1,5 +1,6 @@
 /* Every DCS kernel variant, maths and sum on every device of this machine against double precision;
  * and what physics says of any right sum. */
+#include "pairwise.h"
 #include "support.h"
 
 #include "judge/reference.h"
@@ -62,13 +63,11 @@ static void test_every_kernel(void **state)
     (void)state;
     ley_atoms *atoms = support_atoms(777, -6, 14, 1);
     ley_map *reference = support_reference_map(atoms, &lattice, r_min_A);
-    const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name("dcs", i)) != NULL; i++)
-        for (int math = LEY_MATH_STANDARD; math <= LEY_MATH_AUTO; math++)
-            for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-                const support_options options = options_of(variant, (ley_math)math, (ley_sum)sum);
-                check_combination(atoms, &lattice, reference, &options);
-            }
+    for (pairwise p = PAIRWISE(support_variants("dcs"), 3, 3); pairwise_next(&p);) {
+        const support_options options =
+            options_of(ley_variant_name("dcs", (size_t)p.at[0]), (ley_math)p.at[1], (ley_sum)p.at[2]);
+        check_combination(atoms, &lattice, reference, &options);
+    }
     ley_map_destroy(reference);
     ley_atoms_destroy(atoms);
 }
@@ -165,31 +164,31 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, double cla
  * than 2e-6. */
 static void check_digits(const char *what, const ley_atoms *atoms, const ley_lattice *points, double clamp_A)
 {
-    const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name("dcs", i)) != NULL; i++)
-        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-            ley_error error = {0};
-            ley_map *map = NULL;
-            ley_job *job = NULL;
-            support_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
-            options.r_min_A = clamp_A;
-            options.verify_points = 50;
-            assert_ok(ley_map_create(points, &map, &error));
-            assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
-            const ley_status status = ley_job_run(job, &error);
-            if (status != LEY_ERROR_NO_DEVICE) {
-                assert_ok(status);
-                const bool streams = i < 3 && sum != LEY_SUM_DOUBLE; /* simple, unroll4, unroll8 */
-                const double limit = streams ? ley_job_report(job)->accuracy.tolerance : 2e-6,
-                             off = worst_error(map, atoms, clamp_A);
-                if (!(off <= limit))
-                    fail_msg("%s, %s, sum %d: off by %g, not %g", what, variant, sum, off, limit);
-                assert_true(limit >= 1 || !streams || ley_job_report(job)->accuracy.max_error <= limit);
-            }
-            ley_error_clear(&error);
-            ley_job_destroy(job);
-            ley_map_destroy(map);
+    for (pairwise p = PAIRWISE(support_variants("dcs"), 3); pairwise_next(&p);) {
+        const ley_sum sum = (ley_sum)p.at[1];
+        const char *variant = ley_variant_name("dcs", (size_t)p.at[0]);
+        ley_error error = {0};
+        ley_map *map = NULL;
+        ley_job *job = NULL;
+        support_options options = options_of(variant, LEY_MATH_AUTO, sum);
+        options.r_min_A = clamp_A;
+        options.verify_points = 50;
+        assert_ok(ley_map_create(points, &map, &error));
+        assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
+        const ley_status status = ley_job_run(job, &error);
+        if (status != LEY_ERROR_NO_DEVICE) {
+            assert_ok(status);
+            const bool streams = p.at[0] < 3 && sum != LEY_SUM_DOUBLE; /* simple, unroll4, unroll8 */
+            const double limit = streams ? ley_job_report(job)->accuracy.tolerance : 2e-6,
+                         off = worst_error(map, atoms, clamp_A);
+            if (!(off <= limit))
+                fail_msg("%s, %s, sum %d: off by %g, not %g", what, variant, (int)sum, off, limit);
+            assert_true(limit >= 1 || !streams || ley_job_report(job)->accuracy.max_error <= limit);
         }
+        ley_error_clear(&error);
+        ley_job_destroy(job);
+        ley_map_destroy(map);
+    }
 }
 
 /* Points that an atom lies just beyond r_min of, where rounding of positions shows most: at all
@@ -278,12 +277,11 @@ static void test_many_atoms(void **state)
     ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
     const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
-    const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name("dcs", i)) != NULL; i++)
-        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-            const support_options options = options_of(variant, LEY_MATH_AUTO, (ley_sum)sum);
-            check_combination(atoms, &small, reference, &options);
-        }
+    for (pairwise p = PAIRWISE(support_variants("dcs"), 3); pairwise_next(&p);) {
+        const support_options options =
+            options_of(ley_variant_name("dcs", (size_t)p.at[0]), LEY_MATH_AUTO, (ley_sum)p.at[1]);
+        check_combination(atoms, &small, reference, &options);
+    }
     ley_map_destroy(reference);
     ley_atoms_destroy(atoms);
 }

@@ -1,9 +1,9 @@
 /* Multiple Debye-Hueckel boundaries on every device of this machine against double precision: every
  * kernel variant, sum, maths, kind of screening and of points; what is special about faces; what
  * must be refused, found wrong or cancelled. */
+#include "pairwise.h"
 #include "support.h"
 
-#include "clock.h"
 #include "judge/reference.h"
 #include "run/verification.h"
 #include "spec.h"
@@ -264,21 +264,8 @@ static void check(int kind, bool list, const support_options *options)
     ley_atoms_destroy(atoms);
 }
 
-/* Of lists each variant sees one kind of screening: what differs there are the points alone. */
-static void test_every_variant(void **state)
-{
-    (void)state;
-    const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name("mdh", i)) != NULL; i++) {
-        const support_options options = options_of(variant, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-        const int step = support_is_quick() ? 3 : 1;
-        for (int kind = (int)i % step; kind < KINDS; kind += step)
-            check(kind, false, &options);
-        check((int)(i + 1) % KINDS, true, &options);
-    }
-}
-
-static void test_every_sum_and_maths(void **state)
+/* Each variant and the default one, kinds of screening, places of points, sums and maths. */
+static void test_every_kernel(void **state)
 {
     (void)state;
     static const struct {
@@ -289,11 +276,10 @@ static void test_every_sum_and_maths(void **state)
                        {LEY_MATH_AUTO, LEY_SUM_DOUBLE},
                        {LEY_MATH_STANDARD, LEY_SUM_FLOAT},
                        {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
-    for (size_t i = 0; i < sizeof arithmetics / sizeof arithmetics[0]; i++) {
-        const support_options options = options_of(NULL, arithmetics[i].math, arithmetics[i].sum);
-        for (int kind = 0; kind < KINDS; kind++)
-            check(kind, false, &options);
-        check((int)i % KINDS, true, &options);
+    for (pairwise p = PAIRWISE(support_variants("mdh") + 1, KINDS, 2, 5); pairwise_next(&p);) {
+        const char *variant = ley_variant_name("mdh", (size_t)p.at[0]); /* NULL: the default */
+        const support_options options = options_of(variant, arithmetics[p.at[3]].math, arithmetics[p.at[3]].sum);
+        check(p.at[1], p.at[2], &options);
     }
 }
 
@@ -578,10 +564,10 @@ static void test_many_atoms(void **state)
         skip();
     const ley_lattice small = {.origin_A = {-50, -50, -50}, .step_A = LEY_STEPS(12.5, 12.5, 12.5), .n = {9, 9, 9}};
     ley_atoms *atoms = scattered(1000000, &small, 0, 2, 11);
-    const double start_s = ley_clock_s();
+    const double start_s = support_cpu_s();
     outcome o = run(atoms, faces_of(&small), salty, plain());
-    const double seconds = ley_clock_s() - start_s;
-    if (!(seconds < 60)) /* a few, if it were alone on the machine */
+    const double seconds = support_cpu_s() - start_s;
+    if (!(seconds < 60)) /* a few */
         fail_msg("took %.1f s", seconds);
     const double off = difference(o.boundary, atoms, salty);
     if (!(off <= 1e-5))
@@ -745,16 +731,8 @@ static void test_jobs_that_cannot_be(void **state)
     expect_usage(&kinds[0].solvent, &options, "slab planes -1");
 
     options = *plain();
-    options.method = SUPPORT_MDH;
-    ley_map *map = NULL;
-    ley_job *job = NULL;
     ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
-    assert_ok(ley_map_create(&uneven, &map, &error));
-    assert_int_equal(support_job_create(engine, atoms, map, &options, &job, &error), LEY_ERROR_USAGE);
-    assert_null(job);
-    ley_map_destroy(map);
-    options.method = SUPPORT_DCS; /* does not matter, nor do other options of maps */
-    options.r_min_A = 1;
+    options.r_min_A = 1; /* does not matter, nor do other options of maps */
     options.dielectric = 7;
     options.units = LEY_UNITS_VOLT;
     outcome o = run(atoms, faces_of(&uneven), salty, &options);
@@ -879,8 +857,7 @@ static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_doubles_far_away),
-        cmocka_unit_test(test_every_variant),
-        cmocka_unit_test(test_every_sum_and_maths),
+        cmocka_unit_test(test_every_kernel),
         cmocka_unit_test(test_odd_faces),
         cmocka_unit_test(test_slabs_make_the_same_values),
         cmocka_unit_test(test_one_atom),

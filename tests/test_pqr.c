@@ -254,7 +254,7 @@ static void gzip_bombs(void **state)
     for (int blanks = 0; blanks < 2; blanks++) {
         memset(block, blanks ? '\n' : 'x', sizeof block);
         gzFile file = gzopen(path, "wb1");
-        for (int i = 0; i < 200; i++)
+        for (int i = 0; i < 48; i++) /* six times what it may take */
             assert_int_equal(gzwrite(file, block, sizeof block), sizeof block);
         assert_int_equal(gzclose(file), Z_OK);
         struct rusage before, after;
