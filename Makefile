@@ -38,9 +38,9 @@ all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 help:
 	@echo "make           build the command and the libraries in $(BUILD)/"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
-	@echo "make test      install what is missing (as root), build, run the tests: about 3 minutes on two cores"
+	@echo "make test      install what is missing (as root), build, run the tests: 3 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=$(JOBS)"
-	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: about 20 minutes"
+	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 30 minutes at most"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
