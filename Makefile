@@ -114,7 +114,11 @@ demo: demo-deps
 # ---- Tests -------------------------------------------------------------------------------------------------------------
 
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) -o $@ $^ -lcmocka $(lib_libs)
+	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
+
+# The method that CONTRIBUTING.md makes.
+$(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags := -Itests
+$(BUILD)/tests/test_tenth_method: $(BUILD)/tests/tenth_method/method.o
 
 # A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself.
 fake_cuda := $(BUILD)/tests/fake_cuda/libcuda.so.1 $(BUILD)/tests/fake_cuda/libnvrtc.so

@@ -204,6 +204,7 @@ static ley_status begin_stage(shift *s, ley_error *error)
     void **state = state_of(s, s->run);
     const stage_place place = {
         .device = s->worker->device, .job = &s->job->view, .notes = &s->record->kernel, .products = &s->products};
+    s->first = 0; /* nothing is in flight: a stage that is one slab has one slot */
     if (*state != NULL)
         return LEY_OK;
     const double start_s = ley_clock_s();

@@ -1,0 +1,337 @@
+#include "tenth_method/method.h"
+
+#include "dev_kernel.h"
+#include "error.h"
+#include "run/job.h"
+#include "run/slab_size.h"
+#include "run/work.h"
+#include "tenth_method/squares.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- The kernel ------------------------------------------------------------------------------ */
+
+KERNEL_ARGUMENTS_STRUCT(squares, LEY_SQUARES_ARGUMENTS);
+KERNEL_DESCRIBE_ARGUMENTS(squares, LEY_SQUARES_ARGUMENTS)
+
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)info;
+    (void)spec;
+    size[0] = 64;
+    size[1] = size[2] = 1;
+}
+
+static ley_status test_kernel(const dev_kernel *kernel, void *context, ley_error *error);
+
+static const kernel_kind squares_kind = {KERNEL_DESCRIPTION(squares, LEY_DIALECT_KEYS, squares), .group = group_of,
+                                         .test = test_kernel};
+
+static const kernel_dialect floats = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
+
+/* A device at work: rows of values go there, a sum for each comes back. */
+typedef struct rows {
+    dev_kernel kernel;
+    room room;
+    flight flight;
+    work work;
+    dev_buffer *values;
+    results sums;
+} rows;
+
+static ley_status rows_begin(rows *r, dev *device, int64_t values, int64_t sums, ley_error *error)
+{
+    r->room.device = r->flight.device = device;
+    ley_status status = room_buffer(&r->room, (size_t)values * sizeof(float), DEV_READ_ONLY, &r->values, error);
+    return status == LEY_OK ? room_results(&r->room, sums * (int64_t)sizeof(float), &r->sums, error) : status;
+}
+
+static void rows_end(rows *r)
+{
+    work_end(&r->work);
+    room_clear(&r->room);
+    kernel_destroy(&r->kernel);
+}
+
+static void rows_sum(rows *r, const float *values, int64_t count, int64_t n, bool is_squared,
+                     const atomic_bool *cancelled)
+{
+    const size_t groups[3] = {(size_t)count, 1, 1};
+    work_begin(&r->work, &r->flight, cancelled);
+    work_poison(&r->work, &r->sums, (size_t)count * sizeof(float));
+    work_write(&r->work, r->values, 0, values, (size_t)(count * n) * sizeof *values);
+    work_launch(&r->work, &r->kernel, groups,
+                KERNEL_ARGUMENTS(squares, .gm_values = {r->values}, .n = (int32_t)n, .is_squared = is_squared,
+                                 .gm_sums = {r->sums.buffer}),
+                0);
+    work_read(&r->work, r->sums.buffer, 0, r->sums.staging, (size_t)count * sizeof(float));
+}
+
+/* Waits, and takes the sums. */
+static ley_status rows_finish(rows *r, double *sums, int64_t count, ley_error *error)
+{
+    ley_status status = work_finish(&r->work, error);
+    const float *came = r->sums.staging->bytes;
+    for (int64_t i = 0; status == LEY_OK && i < count; i++) {
+        if (!isfinite(came[i]))
+            return work_no_number(&r->work, error);
+        sums[i] = (double)came[i];
+    }
+    return status;
+}
+
+/* Rows of whole numbers, whose sums and squares no float rounds. */
+static ley_status test_kernel(const dev_kernel *kernel, void *context, ley_error *error)
+{
+    enum { ROWS = 3, N = 150 };
+    float values[ROWS * N];
+    double sums[ROWS];
+    rows r = {.kernel = *kernel};
+    (void)context;
+    for (int i = 0; i < ROWS * N; i++)
+        values[i] = (float)(i % 7 - 3);
+    ley_status status = rows_begin(&r, kernel->device, ROWS * N, ROWS, error);
+    for (int squared = 0; squared <= 1 && status == LEY_OK; squared++) {
+        rows_sum(&r, values, ROWS, N, squared, NULL);
+        status = rows_finish(&r, sums, ROWS, error);
+        for (int row = 0; row < ROWS && status == LEY_OK; row++) {
+            double right = 0;
+            for (int i = 0; i < N; i++)
+                right += squared ? pow((double)values[row * N + i], 2) : (double)values[row * N + i];
+            if (sums[row] != right)
+                status =
+                    ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test failed: a sum is %g, not %g", sums[row], right);
+        }
+    }
+    r.kernel = (dev_kernel){.program = NULL}; /* the caller's */
+    rows_end(&r);
+    return status;
+}
+
+/* ---- The task -------------------------------------------------------------------------------- */
+
+typedef struct squares_task {
+    const ley_map *map;
+    const job_view *job;
+    double *plane_sums; /* what the first stage makes */
+    float *rounded;     /* the same, as the second stage's kernel takes them */
+    double *sum;        /* and this the second one */
+} squares_task;
+
+static int64_t count_planes(const void *context)
+{
+    return ley_map_lattice(((const squares_task *)context)->map)->n[2];
+}
+
+static int64_t plane_points(const squares_task *task)
+{
+    const int64_t *n = ley_map_lattice(task->map)->n;
+    return n[0] * n[1];
+}
+
+/* Of the result, which is one number. */
+static int64_t count_points(const void *context, slab s)
+{
+    (void)context;
+    return s.count;
+}
+
+static int64_t count_one(const void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static void end_task(void *context)
+{
+    squares_task *task = context;
+    free(task->plane_sums);
+    free(task->rounded);
+    free(task);
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    (void)error;
+    ((squares_task *)context)->job = job;
+    return LEY_OK;
+}
+
+static void release(void *context, bool is_kept)
+{
+    (void)context;
+    (void)is_kept;
+}
+
+ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *sum, const ley_run_options *options,
+                              ley_job **job, ley_error *error)
+{
+    squares_task *task = calloc(1, sizeof *task);
+    const size_t planes = (size_t)ley_map_lattice(map)->n[2];
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    *task = (squares_task){
+        .map = map, .plane_sums = calloc(planes, sizeof(double)), .rounded = calloc(planes, sizeof(float)), .sum = sum};
+    if (task->plane_sums == NULL || task->rounded == NULL) {
+        end_task(task);
+        return ley_fail_memory(error, planes * sizeof(double), "the planes' sums");
+    }
+    return job_create(engine, &method_squares, task, NULL, options, job, error);
+}
+
+/* ---- Its stages ------------------------------------------------------------------------------ */
+
+typedef struct squares_state {
+    squares_task *task;
+    int64_t slab_planes;
+    rows slots[METHOD_SLOTS];
+} squares_state;
+
+static ley_status begin(squares_state *s, const stage_place *place, int slots, int64_t values, int64_t sums,
+                        ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int i = 0; i < slots && status == LEY_OK; i++) {
+        status = kernel_create(place->device, &squares_kind, &floats, NULL, NULL, &s->slots[i].kernel, error);
+        if (status == LEY_OK)
+            status = rows_begin(&s->slots[i], place->device, values, sums, error);
+    }
+    place->notes->from_cache = s->slots[0].kernel.from_cache;
+    return status;
+}
+
+static ley_status begin_planes(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    squares_state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a device's state");
+    *state = s;
+    s->task = context;
+    const slab_needs needs = {.pieces = count_planes(context),
+                              .piece_s = (double)plane_points(s->task) * 1e-9,
+                              .piece_bytes = plane_points(s->task) * (int64_t)sizeof(float),
+                              .staging_bytes = 64 << 20,
+                              .most_pieces = place->job->options->slab_planes,
+                              .piece = "one plane of the lattice needs"};
+    ley_status status = slab_size(place->device->info, &needs, &s->slab_planes, error);
+    return status == LEY_OK
+               ? begin(s, place, METHOD_SLOTS, s->slab_planes * plane_points(s->task), s->slab_planes, error)
+               : status;
+}
+
+static ley_status begin_whole(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    squares_state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a device's state");
+    *state = s;
+    s->task = context;
+    s->slab_planes = 1;
+    return begin(s, place, 1, count_planes(context), 1, error);
+}
+
+static void end(void *state)
+{
+    squares_state *s = state;
+    for (int i = 0; i < METHOD_SLOTS; i++)
+        if (s->slots[i].room.device != NULL)
+            rows_end(&s->slots[i]);
+        else
+            kernel_destroy(&s->slots[i].kernel);
+    free(s);
+}
+
+static int64_t slab_count(const void *state)
+{
+    return ((const squares_state *)state)->slab_planes;
+}
+
+static ley_status submit_planes(void *state, int slot, slab piece, ley_error *error)
+{
+    squares_state *s = state;
+    const int64_t n = plane_points(s->task);
+    rows_sum(&s->slots[slot], ley_map_read_values(s->task->map) + piece.first * n, piece.count, n, true,
+             s->task->job->cancelled);
+    return work_status(&s->slots[slot].work, error);
+}
+
+static ley_status collect_planes(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    squares_state *s = state;
+    const work_times *t = &s->slots[slot].work.times;
+    ley_status status = rows_finish(&s->slots[slot], s->task->plane_sums + piece.first, piece.count, error);
+    *times = (slab_times){.kernel = t->kernel, .transfer = t->transfer, .kernel_s = t->kernel_s};
+    return status;
+}
+
+static ley_status submit_whole(void *state, int slot, slab piece, ley_error *error)
+{
+    squares_state *s = state;
+    const int64_t planes = count_planes(s->task);
+    (void)piece;
+    for (int64_t i = 0; i < planes; i++)
+        s->task->rounded[i] = (float)s->task->plane_sums[i];
+    rows_sum(&s->slots[slot], s->task->rounded, 1, planes, false, s->task->job->cancelled);
+    return work_status(&s->slots[slot].work, error);
+}
+
+static ley_status collect_whole(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    squares_state *s = state;
+    (void)piece;
+    (void)times;
+    return rows_finish(&s->slots[slot], s->task->sum, 1, error);
+}
+
+static void drop(void *state, int slot)
+{
+    work_finish(&((squares_state *)state)->slots[slot].work, NULL);
+}
+
+static const product plane_sums = {.name = "plane sums"}; /* they stand in the task */
+static const product *const of_planes[] = {&plane_sums, NULL};
+
+enum { PLANES, WHOLE };
+
+static const stage stages[] = {
+    [PLANES] = {.name = "planes",
+                .split = STAGE_SLABS,
+                .makes = of_planes,
+                .count = count_planes,
+                .begin = begin_planes,
+                .end = end,
+                .slab_count = slab_count,
+                .submit = submit_planes,
+                .collect = collect_planes,
+                .drop = drop},
+    [WHOLE] = {.name = "whole",
+               .split = STAGE_ONE_DEVICE,
+               .needs = of_planes,
+               .count = count_one,
+               .begin = begin_whole,
+               .end = end,
+               .submit = submit_whole,
+               .collect = collect_whole,
+               .drop = drop},
+};
+
+static void note(const void *context, notes *n)
+{
+    const squares_task *task = context;
+    notes_count(n, "planes", count_planes(task));
+    notes_number(n, "sum_of_squares", *task->sum);
+}
+
+const method method_squares = {
+    .name = "squares",
+    .prepare = prepare,
+    .release = release,
+    .end = end_task,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
+    .result = WHOLE,
+    .points = count_points,
+    .note = note,
+};

@@ -1,0 +1,14 @@
+/* The sum of squares of a map, as a method: the exercise of CONTRIBUTING.md. */
+#ifndef LEY_SQUARES_METHOD_H
+#define LEY_SQUARES_METHOD_H
+
+#include "run/method.h"
+
+extern const method method_squares;
+
+/* Prepares a job that computes *sum = sum_i v_i^2 over all points of the map: a sum for each plane on
+ * all devices, and the sum of these on one of them. Map and sum must outlive the job. */
+ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *sum, const ley_run_options *options,
+                              ley_job **job, ley_error *error);
+
+#endif

@@ -1,0 +1,155 @@
+/* The exercise of CONTRIBUTING.md: a method of two stages whose result is one number, in a folder of
+ * its own, tests/tenth_method, with one kernel and one row in the registry. No file of host/ or
+ * platform/ knows of it. */
+#include "support.h"
+
+#include "methods/cutoff/method.h"
+#include "methods/dcs/method.h"
+#include "methods/mdh/method.h"
+#include "tenth_method/method.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The registry, as methods/registry.c has it, and the tenth row. */
+const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, &method_squares, NULL};
+
+/* Kernels are read from a folder that has the new one beside the others. */
+static void take_kernels(const char *from, const char *to)
+{
+    static const char *const files[] = {"squares.cl", "squares.cu", "squares.h"};
+    static int number;
+    char folder[256], tree[300], path[400];
+    snprintf(folder, sizeof folder, "%s/kernels%d", support_directory(), ++number);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(tree, sizeof tree, "%s/cl", folder);
+    support_copy_kernels("cl", tree, "sum_parts.cl", "sum_parts(", "sum_parts(");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "tests/tenth_method/%s", files[i]);
+        char *text = support_read_file(path, NULL), *at = from != NULL ? strstr(text, from) : NULL;
+        snprintf(path, sizeof path, "%s/%s", tree, files[i]);
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        if (at != NULL)
+            fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+        else
+            fputs(text, file);
+        assert_int_equal(fclose(file), 0);
+        free(text);
+    }
+    setenv("LEYDEN_KERNEL_DIR", tree, 1);
+    support_fresh_cache();
+}
+
+static ley_map *wavy(const int64_t n[3])
+{
+    ley_error error = {0};
+    ley_map *map = NULL;
+    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {n[0], n[1], n[2]}};
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+        ley_map_values(map)[i] = (float)sin(0.37 * (double)i) * (float)(1 + i % 5);
+    return map;
+}
+
+static double right_sum(const ley_map *map)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(map)); i++)
+        sum += pow((double)ley_map_read_values(map)[i], 2);
+    return sum;
+}
+
+static ley_status sum_of(ley_engine *engine, const ley_map *map, int64_t slab_planes, double *sum, ley_error *error)
+{
+    ley_run_options options;
+    ley_job *job = NULL;
+    ley_run_options_default(&options);
+    options.slab_planes = slab_planes;
+    *sum = NAN;
+    ley_status status = job_create_squares(engine, map, sum, &options, &job, error);
+    assert_int_equal(status, LEY_OK);
+    status = ley_job_run(job, error);
+    const ley_report *r = ley_job_report(job);
+    if (status == LEY_OK) {
+        assert_string_equal(r->method, "squares");
+        assert_int_equal(ley_report_note(r, "planes")->count, ley_map_lattice(map)->n[2]);
+        assert_true(ley_report_note(r, "sum_of_squares")->number[0] == *sum);
+        assert_int_equal(r->accuracy.points, 0); /* no sum over atoms, and nothing to verify */
+    }
+    ley_job_destroy(job);
+    return status;
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 1, 1}, {64, 1, 1}, {7, 9, 31}, {130, 3, 12}};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    take_kernels(NULL, NULL);
+    assert_ok(ley_engine_create("all", &engine, &error));
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        ley_map *map = wavy(sizes[i]);
+        const double right = right_sum(map);
+        double first = NAN;
+        for (int64_t planes = 0; planes <= 5; planes += 5) {
+            double sum;
+            assert_ok(sum_of(engine, map, planes, &sum, &error));
+            if (!(fabs(sum - right) <= 1e-6 * right))
+                fail_msg("%lld planes per slab: %.9g, not %.9g", (long long)planes, sum, right);
+            assert_true(isnan(first) || sum == first); /* whoever did which slab */
+            first = sum;
+        }
+        ley_map_destroy(map);
+    }
+    ley_engine_destroy(engine);
+}
+
+/* Its names are among those of the others. */
+static void test_registry(void **state)
+{
+    (void)state;
+    bool is_there = false;
+    for (size_t i = 0; ley_method_name(i) != NULL; i++)
+        is_there = is_there || strcmp(ley_method_name(i), "squares") == 0;
+    assert_true(is_there);
+    assert_null(ley_variant_name("squares", 0));
+    assert_non_null(ley_variant_name("dcs", 0));
+}
+
+/* Its self-test stands between a wrong kernel and everybody else. */
+static void test_wrong_kernels(void **state)
+{
+    (void)state;
+    static const char *const faults[][2] = {
+        {"value * value", "value"}, {"i < n; i += 64", "i < n - 1; i += 64"}, {"i < 64; i++", "i < 63; i++"}};
+    static const int64_t n[3] = {9, 9, 4};
+    ley_map *map = wavy(n);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        ley_error error = {0};
+        ley_engine *engine = NULL;
+        double sum;
+        take_kernels(faults[i][0], faults[i][1]);
+        assert_ok(ley_engine_create(NULL, &engine, &error));
+        assert_int_equal(sum_of(engine, map, 0, &sum, &error), LEY_ERROR_WRONG_RESULT);
+        assert_non_null(strstr(error.message, "self-test failed: a sum is"));
+        ley_engine_destroy(engine);
+        ley_error_clear(&error);
+    }
+    ley_map_destroy(map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_wrong_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
