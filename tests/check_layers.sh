@@ -50,7 +50,7 @@ function code_of(line,    result, i, c, two, quote) {
 # The file that a quoted include names: beside the including file, or in one of the directories that -I names.
 function resolved(name,    path, i, places, count) {
     path = FILENAME; sub(/[^\/]*$/, "", path)
-    count = split(path "|platform/|host/|cl/", places, "|")
+    count = split(path "|platform/|host/|cl/" (top == "tests" ? "|tests/|kernels_cuda/" : ""), places, "|")
     for (i = 1; i <= count; i++) {
         path = places[i] name
         while (match(path, /[^\/]+\/\.\.\//)) path = substr(path, 1, RSTART - 1) substr(path, RSTART + RLENGTH)
