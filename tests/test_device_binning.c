@@ -90,8 +90,9 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
+    room memory = {.device = device};
     problem_of(atoms, l, range, &p);
-    assert_ok(device_binning_run(device, &p, &slots, &extra, &counts, &error));
+    assert_ok(device_binning_run(&memory, &p, &slots, &extra, &counts, &error));
     if (counts.declined != NULL)
         fail_msg("declined: %s", counts.declined);
     assert_ok(cutoff_problem_bin(&p, &error));
@@ -112,9 +113,8 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
         for (int64_t bin = 0; bin <= b->bins; bin++)
             b->extra_first[bin] += (int32_t)b->bins;
         assert_holds(extra.buffer, 0, b->extra_first, ((size_t)b->bins + 1) * sizeof *b->extra_first);
-        device->backend->buffer_destroy(device, extra.buffer);
     }
-    device->backend->buffer_destroy(device, slots.buffer);
+    room_clear(&memory);
     const int64_t overflow = b->overflow;
     cutoff_problem_clear(&p);
     return overflow;
@@ -205,11 +205,12 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
+    room memory = {.device = device};
     problem_of(atoms, &lattice, range, &p);
-    assert_ok(device_binning_run(device, &p, &slots, &extra, &counts, &error));
+    assert_ok(device_binning_run(&memory, &p, &slots, &extra, &counts, &error));
     assert_non_null(counts.declined);
     assert_string_equal(counts.declined, why);
-    assert_true(slots.buffer == NULL && extra.buffer == NULL);
+    assert_true(slots.buffer == NULL && extra.buffer == NULL && memory.holdings == NULL && memory.taken == 0);
     cutoff_problem_clear(&p);
 }
 

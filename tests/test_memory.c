@@ -59,11 +59,11 @@ static void put(const char *path, const char *text)
 
 static void expect_room(double bytes, const char *limit)
 {
-    const memory_room room = memory_available_below(machine);
+    const memory_room left = memory_available_below(machine);
     const double reserve = fmin(bytes / 16, 256 * mib);
-    if (fabs(room.bytes - (bytes - reserve)) > 1)
-        fail_msg("%.0f bytes of %s, expected %.0f", room.bytes, room.limit, bytes - reserve);
-    assert_non_null(strstr(room.limit, limit));
+    if (fabs(left.bytes - (bytes - reserve)) > 1)
+        fail_msg("%.0f bytes of %s, expected %.0f", left.bytes, left.limit, bytes - reserve);
+    assert_non_null(strstr(left.limit, limit));
 }
 
 static void test_free_memory(void **state)
@@ -156,8 +156,8 @@ static int limited(void *context)
         return 77;
     limit.rlim_cur = (rlim_t)1 << 29;
     setrlimit((__rlimit_resource_t)which, &limit);
-    const memory_room room = memory_available();
-    return strstr(room.limit, which == RLIMIT_AS ? "ulimit -v" : "ulimit -d") != NULL && room.bytes < 512 * mib ? 0 : 1;
+    const memory_room left = memory_available();
+    return strstr(left.limit, which == RLIMIT_AS ? "ulimit -v" : "ulimit -d") != NULL && left.bytes < 512 * mib ? 0 : 1;
 }
 
 static void test_ulimit(void **state)

@@ -554,11 +554,9 @@ static ley_status bin_on_device(ley_error *error)
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
-    const ley_status status = device_binning_run(device, &problem, &slots, &extra, &counts, error);
-    if (slots.buffer != NULL)
-        device->backend->buffer_destroy(device, slots.buffer);
-    if (extra.buffer != NULL)
-        device->backend->buffer_destroy(device, extra.buffer);
+    room memory = {.device = device};
+    const ley_status status = device_binning_run(&memory, &problem, &slots, &extra, &counts, error);
+    room_clear(&memory);
     if (status == LEY_OK && counts.declined != NULL &&
         strcmp(counts.declined, "its kernels do not build or are wrong there") == 0)
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed");

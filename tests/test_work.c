@@ -435,6 +435,27 @@ static void test_a_room_has_a_budget(void **state)
     bench_destroy(b); /* with all that is left */
 }
 
+static void test_rooms_within_a_room(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.global_bytes = 4000, .max_allocation_bytes = 2000});
+    ley_error error = {0};
+    dev_buffer *buffer = NULL;
+    room_clear(&b->room);
+    room first = {.device = b->device, .within = &b->room}, second = {.device = b->device, .within = &b->room};
+    assert_ok(room_buffer(&first, 2000, DEV_READ_ONLY, &buffer, &error));
+    assert_int_equal(room_left(&b->room), 1000);
+    assert_int_equal(room_buffer(&second, 1001, DEV_READ_ONLY, &buffer, &error), LEY_ERROR_NO_DEVICE);
+    assert_ok((ley_error_clear(&error), room_buffer(&second, 1000, DEV_READ_ONLY, &buffer, &error)));
+    assert_int_equal(room_left(&first), 0);
+    room_clear(&first);
+    assert_int_equal(room_left(&second), 2000);
+    assert_int_equal(room_left(&b->room), 2000);
+    room_clear(&second);
+    assert_int_equal(room_left(&b->room), 3000);
+    bench_destroy(b);
+}
+
 static void test_rooms_that_fail(void **state)
 {
     (void)state;
@@ -471,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_drivers_that_hang),
         cmocka_unit_test(test_a_room_has_a_budget),
+        cmocka_unit_test(test_rooms_within_a_room),
         cmocka_unit_test(test_rooms_that_fail),
     };
     return cmocka_run_group_tests_name("work", tests, NULL, NULL);

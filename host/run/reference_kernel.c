@@ -1,8 +1,8 @@
 #include "run/reference_kernel.h"
 
 #include "error.h"
-#include "run/launches.h"
 #include "run/specifications.h"
+#include "run/work.h"
 #include "spec.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static ley_status upload(reference_kernel *k, const void *bytes, size_t size, de
     if (info->max_allocation_bytes > 0 && size > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: verification needs %zu bytes, more than its largest buffer",
                         info->name, size);
-    ley_status status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, buffer, error);
+    ley_status status = room_buffer(&k->room, size, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? k->device->backend->write(k->device, *buffer, 0, bytes, size, error) : status;
 }
 
@@ -65,6 +65,7 @@ static ley_status upload_atoms(reference_kernel *k, ley_error *error)
 static ley_status load(reference_kernel *k, ley_error *error)
 {
     double cell[6][4] = {{0}};
+    k->room.device = k->device;
     if (is_pair(k->terms) && !reference_cell(k->terms->range, cell))
         return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
     ley_status status = upload(k, cell, sizeof cell, &k->cell.buffer, error);
@@ -76,67 +77,77 @@ static ley_status load(reference_kernel *k, ley_error *error)
 typedef struct reference_run {
     const reference_kernel *kernel;
     buffer_of_atom points;
-    launch_results sums;
+    results sums;
+    room room; /* beside the atoms */
+    flight flight;
+    work work;
     size_t n;
     int64_t batch; /* atoms in a launch */
 } reference_run;
 
-static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+static void launch_batch(reference_run *run, size_t i)
 {
-    const reference_run *run = context;
     const reference_kernel *k = run->kernel;
     const reference_terms *t = k->terms;
     const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
     const double third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A;
     const size_t groups[3] = {run->n, 1, 1};
-    return kernel_launch(
-        &k->kernel, groups,
-        KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
-                         .n_atoms = (int32_t)(left < run->batch ? left : run->batch), .gm_points = run->points,
-                         .gm_cell = k->cell, .limits = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0, third, 0},
-                         .accumulate = i > 0, .gm_sums = {run->sums.buffer}),
-        done, error);
+    work_launch(&run->work, &k->kernel, groups,
+                KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
+                                 .n_atoms = (int32_t)(left < run->batch ? left : run->batch), .gm_points = run->points,
+                                 .gm_cell = k->cell,
+                                 .limits = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0, third, 0},
+                                 .accumulate = i > 0, .gm_sums = {run->sums.buffer}),
+                0);
 }
 
-static ley_status upload_points(reference_run *run, const double (*point_A)[3], ley_error *error)
+static ley_status write_points(reference_run *run, const double (*point_A)[3], ley_error *error)
 {
-    dev *device = run->kernel->device;
     double(*points)[4] = calloc(run->n, sizeof *points);
     if (points == NULL)
         return ley_fail_memory(error, run->n * sizeof *points, "the verification");
     for (size_t i = 0; i < run->n; i++)
         memcpy(points[i], point_A[i], sizeof point_A[i]);
-    ley_status status =
-        device->backend->buffer_create(device, run->n * sizeof *points, DEV_READ_ONLY, &run->points.buffer, error);
-    if (status == LEY_OK)
-        status = device->backend->write(device, run->points.buffer, 0, points, run->n * sizeof *points, error);
+    work_write(&run->work, run->points.buffer, 0, points, run->n * sizeof *points);
     free(points);
-    return status;
+    return LEY_OK;
 }
 
-static ley_status launch_all(reference_run *run, const atomic_bool *cancelled, reference_value *sums, ley_error *error)
+static ley_status sum_all(reference_run *run, const double (*point_A)[3], ley_error *error)
 {
     const reference_kernel *k = run->kernel;
-    const int64_t bytes = (int64_t)(run->n * 4 * sizeof(double)), atoms = (int64_t)ley_atoms_count(k->terms->atoms);
+    const size_t bytes = run->n * 4 * sizeof(double);
+    const int64_t atoms = (int64_t)ley_atoms_count(k->terms->atoms);
     const double pairs = k->device->info->device_class == DEV_CPU ? cpu_launch_pairs : gpu_launch_pairs;
     run->batch = (int64_t)fmin(fmax(pairs / (double)run->n, 1024), (double)atoms);
-    ley_status status = launch_results_create(k->device, bytes, &run->sums, error);
+    ley_status status = room_buffer(&run->room, bytes, DEV_READ_ONLY, &run->points.buffer, error);
+    if (status == LEY_OK)
+        status = room_results(&run->room, (int64_t)bytes, &run->sums, error);
+    if (status == LEY_OK)
+        status = write_points(run, point_A, error);
     if (status != LEY_OK)
         return status;
-    launches row = {.device = k->device,
-                    .total = (size_t)((atoms + run->batch - 1) / run->batch),
-                    .launch = launch_batch,
-                    .context = run,
-                    .results = &run->sums,
-                    .bytes = bytes};
-    status = launches_begin(&row, error);
-    if (status == LEY_OK)
-        status = launches_finish(&row, cancelled, error);
-    const double(*sum)[4] = run->sums.staging->bytes;
-    for (size_t i = 0; i < run->n && status == LEY_OK; i++)
-        sums[i] = (reference_value){k->terms->constant * sum[i][0], fabs(k->terms->constant) * sum[i][1],
-                                    k->terms->constant * sum[i][k->terms->constant < 0 ? 3 : 2],
-                                    k->terms->constant * sum[i][k->terms->constant < 0 ? 2 : 3]};
+    work_poison(&run->work, &run->sums, bytes);
+    for (int64_t i = 0; i * run->batch < atoms; i++)
+        launch_batch(run, (size_t)i);
+    work_read(&run->work, run->sums.buffer, 0, run->sums.staging, bytes);
+    return work_finish(&run->work, error);
+}
+
+static ley_status run_some(const reference_kernel *k, size_t n, const double (*point_A)[3],
+                           const atomic_bool *cancelled, reference_value *sums, ley_error *error)
+{
+    const double constant = k->terms->constant;
+    reference_run run = {.kernel = k, .room = {.device = k->device}, .flight = {.device = k->device}, .n = n};
+    work_begin(&run.work, &run.flight, cancelled);
+    ley_status status = sum_all(&run, point_A, error);
+    for (size_t i = 0; i < n && status == LEY_OK; i++) {
+        const double *sum = (const double *)run.sums.staging->bytes + 4 * i;
+        sums[i] = (reference_value){constant * sum[0], fabs(constant) * sum[1], constant * sum[constant < 0 ? 3 : 2],
+                                    constant * sum[constant < 0 ? 2 : 3]};
+    }
+    work_end(&run.work);
+    room_clear(&run.room);
     return status;
 }
 
@@ -144,14 +155,9 @@ ley_status reference_kernel_run(const reference_kernel *k, size_t n, const doubl
                                 const atomic_bool *cancelled, reference_value *sums, ley_error *error)
 {
     ley_status status = LEY_OK;
-    for (size_t first = 0; first < n && status == LEY_OK; first += MOST_POINTS) {
-        reference_run run = {.kernel = k, .n = n - first < MOST_POINTS ? n - first : MOST_POINTS};
-        status = upload_points(&run, point_A + first, error);
-        if (status == LEY_OK)
-            status = launch_all(&run, cancelled, sums + first, error);
-        k->device->backend->buffer_destroy(k->device, run.points.buffer);
-        launch_results_destroy(&run.sums);
-    }
+    for (size_t first = 0; first < n && status == LEY_OK; first += MOST_POINTS)
+        status = run_some(k, n - first < MOST_POINTS ? n - first : MOST_POINTS, point_A + first, cancelled,
+                          sums + first, error);
     return status;
 }
 
@@ -268,11 +274,7 @@ ley_status reference_kernel_create(dev *device, const reference_terms *terms, re
 
 void reference_kernel_destroy(reference_kernel *k)
 {
-    const dev_backend *b = k->device->backend;
-    dev_buffer *const buffers[] = {k->atoms.buffer, k->more.buffer, k->cell.buffer};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-        if (buffers[i] != NULL)
-            b->buffer_destroy(k->device, buffers[i]);
+    room_clear(&k->room);
     kernel_destroy(&k->kernel);
     *k = (reference_kernel){.device = k->device};
 }

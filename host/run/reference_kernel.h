@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "dev_kernel.h"
 #include "judge/reference.h"
+#include "run/room.h"
 
 #include <stdatomic.h>
 
@@ -18,6 +19,7 @@ typedef struct reference_kernel {
     dev_kernel kernel;
     buffer_of_atom atoms, cell;
     buffer_of_double more;
+    room room;
 } reference_kernel;
 
 /* Gets the kernel, from the cache or built and tested against the host, and puts the atoms on the

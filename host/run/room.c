@@ -27,6 +27,8 @@ int64_t room_left(const room *r)
     const uint64_t all = r->device->info->global_bytes;
     if (all == 0)
         return INT64_MAX;
+    while (r->within != NULL)
+        r = r->within;
     const uint64_t budget = all / 4 * 3;
     return budget > r->taken ? said(budget - r->taken) : 0;
 }
@@ -57,12 +59,18 @@ static ley_status hold(room *r, room_holding **made, ley_error *error)
     return LEY_OK;
 }
 
+static void count(room *r, uint64_t more, uint64_t less)
+{
+    for (; r != NULL; r = r->within)
+        r->taken += more - less;
+}
+
 /* Ends the holding that `link` leads to. */
 static void drop(room *r, room_holding **link)
 {
     room_holding *gone = *link;
     *link = gone->next;
-    r->taken -= gone->bytes;
+    count(r, 0, gone->bytes);
     if (gone->buffer != NULL)
         r->device->backend->buffer_destroy(r->device, gone->buffer);
     if (gone->staging != NULL)
@@ -86,7 +94,7 @@ ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **bu
         return status;
     }
     h->bytes = bytes;
-    r->taken += bytes;
+    count(r, bytes, 0);
     *buffer = h->buffer;
     return LEY_OK;
 }

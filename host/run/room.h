@@ -1,4 +1,5 @@
-/* Memory of one device for one job: one budget for all that is made here, freed together. */
+/* Memory of one device for one job: one budget for all that is made here, freed together. Rooms within
+ * a room are freed on their own, and share its budget. */
 #ifndef LEY_ROOM_H
 #define LEY_ROOM_H
 
@@ -6,11 +7,12 @@
 
 typedef struct room_holding room_holding;
 
-/* A room begins as {.device = ...}. */
+/* A room begins as {.device = ..., .within = ...}. */
 typedef struct room {
     dev *device;
+    struct room *within; /* NULL: none */
     room_holding *holdings;
-    uint64_t taken; /* bytes of buffers */
+    uint64_t taken; /* bytes of buffers, of rooms within it, too */
 } room;
 
 /* What a kernel makes: on the device, and on the host, where it comes back to. */

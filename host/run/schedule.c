@@ -18,6 +18,7 @@ typedef struct shift {
     device_record *record;
     size_t device_index;
     worker *worker;
+    room room;      /* of all that the job has here; also of what another device had made */
     stage_run *run; /* the stage at hand; NULL: none */
     void *states[MOST_STAGES];
     stage_products products;
@@ -86,19 +87,15 @@ static ley_status bring(shift *s, const stage_run *maker, const product *what, l
     dev *device = s->worker->device;
     const size_t bytes = (size_t)what->bytes(s->job->task);
     dev_buffer *buffer = NULL;
-    ley_status status = device->backend->buffer_create(device, bytes, DEV_READ_WRITE, &buffer, error);
-    if (status != LEY_OK)
-        return status;
-    status = device->backend->write(device, buffer, 0, maker->made, bytes, error);
+    ley_status status = room_buffer(&s->room, bytes, DEV_READ_WRITE, &buffer, error);
+    if (status == LEY_OK)
+        status = device->backend->write(device, buffer, 0, maker->made, bytes, error);
     if (status != LEY_OK) {
-        device->backend->buffer_destroy(device, buffer);
+        room_free_buffer(&s->room, &buffer);
         return status;
     }
     const stage_place place = {.products = &s->products};
     stage_make(&place, what, buffer);
-    stage_product *m = stage_products_find(&s->products, what);
-    if (m != NULL)
-        m->brought = buffer;
     return LEY_OK;
 }
 
@@ -202,8 +199,11 @@ static void log_choice(shift *s)
 static ley_status begin_stage(shift *s, ley_error *error)
 {
     void **state = state_of(s, s->run);
-    const stage_place place = {
-        .device = s->worker->device, .job = &s->job->view, .notes = &s->record->kernel, .products = &s->products};
+    const stage_place place = {.device = s->worker->device,
+                               .room = &s->room,
+                               .job = &s->job->view,
+                               .notes = &s->record->kernel,
+                               .products = &s->products};
     s->first = 0; /* nothing is in flight: a stage that is one slab has one slot */
     if (*state != NULL)
         return LEY_OK;
@@ -337,7 +337,7 @@ static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
 }
 
 /* All stages in their order; at the end what another device may still fail to do. */
-static ley_status work(shift *s, ley_error *error)
+static ley_status do_stages(shift *s, ley_error *error)
 {
     ley_job *job = s->job;
     ley_status status = LEY_OK;
@@ -354,12 +354,10 @@ static ley_status work(shift *s, ley_error *error)
 
 static void end_stages(shift *s)
 {
-    for (size_t i = 0; i < s->products.count; i++)
-        if (s->products.list[i].brought != NULL)
-            s->worker->device->backend->buffer_destroy(s->worker->device, s->products.list[i].brought);
     for (size_t i = s->job->method->stage_count; i-- > 0;)
         if (s->states[i] != NULL)
             s->job->method->stages[i].end(s->states[i]);
+    room_clear(&s->room);
 }
 
 static void join_queues(const shift *s, bool joins)
@@ -390,10 +388,11 @@ static void run_shift(worker *w, void *context)
     if (w->device == NULL || s->record->failure.status != LEY_OK) /* it has left the job */
         return;
     s->worker = w;
+    s->room.device = w->device;
     s->is_at_work = true;
     join_queues(s, true);
     watch_expect(0);
-    ley_status status = work(s, &s->record->failure);
+    ley_status status = do_stages(s, &s->record->failure);
     if (status != LEY_OK)
         give_all_back(s);
     conclude(s, w, status);

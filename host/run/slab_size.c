@@ -6,28 +6,24 @@
 
 #include <math.h>
 
-static const double slab_s = 0.1, share_of_memory = 0.75;
+static const double slab_s = 0.1;
 
 /* Bytes that a slab's buffer may have. */
-static double room_of(const dev_info *info, const slab_needs *n)
+static double most_bytes(const room *r, const slab_needs *n)
 {
-    double room = fmax(n->staging_bytes, (double)n->piece_bytes);
-    if (info->max_allocation_bytes > 0)
-        room = fmin(room, (double)info->max_allocation_bytes);
-    if (info->global_bytes > 0)
-        room = fmin(room, ((double)info->global_bytes * share_of_memory - n->fixed_bytes) / METHOD_SLOTS);
-    return room;
+    const double most = fmin(fmax(n->staging_bytes, (double)n->piece_bytes), (double)room_largest(r));
+    return fmin(most, ((double)room_left(r) - n->fixed_bytes) / METHOD_SLOTS);
 }
 
-ley_status slab_size(const dev_info *info, const slab_needs *n, int64_t *count, ley_error *error)
+ley_status slab_size(const room *r, const slab_needs *n, int64_t *count, ley_error *error)
 {
     double wanted = floor(slab_s / n->piece_s);
     if (n->piece_bytes > 0) {
-        const double room = room_of(info, n);
-        if ((double)n->piece_bytes > room)
-            return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s %s, there is room for %s", info->name, n->piece,
-                            ley_size((double)n->piece_bytes).s, ley_size(fmax(room, 0)).s);
-        wanted = fmin(wanted, floor(room / (double)n->piece_bytes));
+        const double most = most_bytes(r, n);
+        if ((double)n->piece_bytes > most)
+            return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s %s, there is room for %s", r->device->info->name,
+                            n->piece, ley_size((double)n->piece_bytes).s, ley_size(fmax(most, 0)).s);
+        wanted = fmin(wanted, floor(most / (double)n->piece_bytes));
     }
     if (n->least_slabs > 0)
         wanted = fmin(wanted, ceil((double)n->pieces / (double)n->least_slabs));

@@ -4,13 +4,13 @@
 #ifndef LEY_RUN_SLAB_SIZE_H
 #define LEY_RUN_SLAB_SIZE_H
 
-#include "device.h"
+#include "run/room.h"
 
 typedef struct slab_needs {
     int64_t pieces;         /* of the whole stage */
     double piece_s;         /* predicted time of a piece */
     int64_t piece_bytes;    /* of a slab's buffer on the device; 0: its size does not matter */
-    double fixed_bytes;     /* on the device, beside slabs */
+    double fixed_bytes;     /* that are not in the room yet, beside slabs */
     double staging_bytes;   /* what a slab's buffer shall be at most; one piece may be larger */
     double most_per_launch; /* pieces; 0: any number */
     int64_t least_slabs;    /* of the whole stage, so that most of the way back lies beside kernels; 0: one */
@@ -20,6 +20,6 @@ typedef struct slab_needs {
 
 /* Pieces per slab, and tells the watch how long one is expected to take. LEY_ERROR_NO_DEVICE, with
  * the figures, when the device has no room for a piece. */
-ley_status slab_size(const dev_info *info, const slab_needs *needs, int64_t *count, ley_error *error);
+ley_status slab_size(const room *r, const slab_needs *needs, int64_t *count, ley_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "leyden.h"
 #include "run/slab_queue.h"
+#include "run/work.h"
 
 #include <stdatomic.h>
 
@@ -52,7 +53,6 @@ enum { STAGE_MOST_PRODUCTS = 16 };
 typedef struct stage_product {
     const product *what;
     void *made;
-    dev_buffer *brought; /* a buffer that the runner filled with what another device had made, and ends */
 } stage_product;
 
 typedef struct stage_products {
@@ -65,6 +65,7 @@ stage_product *stage_products_find(stage_products *products, const product *what
 /* A device, as a stage that begins on it sees it. */
 typedef struct stage_place {
     dev *device;
+    room *room; /* for all that the job has on the device */
     const job_view *job;
     kernel_notes *notes; /* to be filled in by the stage that makes the result */
     struct stage_products *products;
@@ -77,10 +78,7 @@ void *stage_get(const stage_place *place, const product *what);
 
 enum { METHOD_SLOTS = 2 }; /* slabs in flight on a device: one computes while the other one travels */
 
-typedef struct slab_times {
-    dev_times kernel, transfer;
-    double kernel_s; /* in the slab's own launches: less than from start to end where slabs take turns */
-} slab_times;
+typedef work_times slab_times;
 
 typedef struct stage {
     const char *name;

@@ -215,7 +215,7 @@ static ley_status begin_planes(void *context, const stage_place *place, void **s
                               .staging_bytes = 64 << 20,
                               .most_pieces = place->job->options->slab_planes,
                               .piece = "one plane of the lattice needs"};
-    ley_status status = slab_size(place->device->info, &needs, &s->slab_planes, error);
+    ley_status status = slab_size(place->room, &needs, &s->slab_planes, error);
     return status == LEY_OK
                ? begin(s, place, METHOD_SLOTS, s->slab_planes * plane_points(s->task), s->slab_planes, error)
                : status;

@@ -118,13 +118,13 @@ static int64_t run_layers(const cutoff_kernel *k, double most_bytes, bool in_par
     const int64_t layers = cutoff_layers(&k->problem->lattice);
     int64_t layer_bytes = INT64_MAX;
     cutoff_kernel_bytes(k, 1, &layer_bytes);
-    double room = most_bytes;
+    double most = most_bytes;
     if (info->max_allocation_bytes > 0)
-        room = fmin(room, (double)info->max_allocation_bytes);
+        most = fmin(most, (double)info->max_allocation_bytes);
     if (info->global_bytes > 0)
-        room = fmin(room, (double)info->global_bytes / 8);
+        most = fmin(most, (double)info->global_bytes / 8);
     double wanted =
-        fmin(floor(room / (double)layer_bytes), in_parts ? ceil((double)layers / LEAST_SLABS) : (double)layers);
+        fmin(floor(most / (double)layer_bytes), in_parts ? ceil((double)layers / LEAST_SLABS) : (double)layers);
     if (info->max_groups[2] > 0)
         wanted = fmin(wanted, floor((double)info->max_groups[2] * (double)k->region[2] / CUTOFF_LAYER));
     return (int64_t)fmax(wanted, 1);
@@ -152,9 +152,9 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
     for (int64_t first = 0; first < layers && status == LEY_OK; first += piece) {
         status = bench_cancelled(o)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                     : cutoff_run_begin(&run, first, piece < layers - first ? piece : layers - first, error);
+                     : cutoff_run_begin(&run, first, piece < layers - first ? piece : layers - first, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, NULL, ley_map_values(map), NULL, error);
+            status = cutoff_run_finish(&run, ley_map_values(map), NULL, error);
         if (status == LEY_OK && with_padding) {
             const int64_t *n = k->problem->lattice.n;
             const tiled_slab regions = {.n = {n[0], n[1], run.planes},
@@ -224,10 +224,10 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     for (int64_t first = 0; first < layers && status == LEY_OK; first += r->slab) {
         if (bench_cancelled(r->options))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, error);
+        status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&r->run, NULL, r->map, NULL, error);
-        *seconds += r->run.launches.busy_s;
+            status = cutoff_run_finish(&r->run, r->map, NULL, error);
+        *seconds += r->run.work.times.kernel_s;
     }
     return status;
 }
@@ -316,12 +316,12 @@ static ley_status run_slabs(const whole_job *j, ley_error *error)
         const int64_t first = i * j->slab;
         if (i < slabs)
             status = cutoff_run_begin(&j->runs[i % SLOTS], first, j->slab < layers - first ? j->slab : layers - first,
-                                      error);
+                                      NULL, error);
         if (i > 0 && status == LEY_OK)
-            status = cutoff_run_finish(&j->runs[(i - 1) % SLOTS], NULL, j->map, NULL, error);
+            status = cutoff_run_finish(&j->runs[(i - 1) % SLOTS], j->map, NULL, error);
     }
     for (int i = 0; i < SLOTS; i++)
-        launches_abandon(&j->runs[i].launches);
+        work_finish(&j->runs[i].work, NULL);
     return status;
 }
 

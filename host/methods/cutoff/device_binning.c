@@ -20,10 +20,11 @@ enum { GROUP = 128, CHUNK = 1 << 15 };
  * longer than all the others together. */
 enum { MOST_IN_A_BIN = 128 };
 
-static const double most_share = 0.75; /* of the device's memory */
-
 typedef struct binner {
     dev *device;
+    room *room; /* the caller's */
+    flight flight;
+    work work;
     const binning_plan *plan;
     const ley_atoms *atoms;
     dev_kernel link, fill;
@@ -38,6 +39,16 @@ typedef struct binner {
     bool is_trial; /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
 
+static binner binner_of(room *r, const binning_plan *plan, const ley_atoms *atoms)
+{
+    return (binner){.device = r->device,
+                    .room = r,
+                    .flight = {.device = r->device},
+                    .plan = plan,
+                    .atoms = atoms,
+                    .result = {.bins = plan->bins}};
+}
+
 const char *device_binning_obstacle(const cutoff_problem *p)
 {
     const binning_options *o = &p->plan.options;
@@ -48,15 +59,13 @@ const char *device_binning_obstacle(const cutoff_problem *p)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static bool fits(const binner *b, int64_t extra_bins)
+/* Whether there is room for all, were there no overflow. */
+static bool fits(const binner *b)
 {
-    const dev_info *info = b->device->info;
     const double n = (double)ley_atoms_count(b->atoms), bins = (double)b->plan->bins,
-                 slots = (bins + (double)extra_bins) * (double)b->plan->options.depth * 16;
-    if (info->max_allocation_bytes > 0 && fmax(24 * n, fmax(slots, 4 * bins + 8)) > (double)info->max_allocation_bytes)
-        return false;
-    return info->global_bytes == 0 ||
-           (24 + 8 + 4 + 16) * n + 12 * bins + slots <= most_share * (double)info->global_bytes;
+                 slots = bins * (double)b->plan->options.depth * 16;
+    return fmax(24 * n, fmax(slots, 4 * bins + 8)) <= (double)room_largest(b->room) &&
+           (24 + 8 + 4 + 16) * n + 12 * bins + slots <= (double)room_left(b->room);
 }
 
 static bool groups_fit(const binner *b)
@@ -68,7 +77,7 @@ static bool groups_fit(const binner *b)
 
 static bool make(binner *b, size_t bytes, dev_access access, dev_buffer **buffer)
 {
-    return b->device->backend->buffer_create(b->device, bytes, access, buffer, NULL) == LEY_OK;
+    return room_buffer(b->room, bytes, access, buffer, NULL) == LEY_OK;
 }
 
 static bool make_buffers(binner *b)
@@ -78,47 +87,30 @@ static bool make_buffers(binner *b)
            make(b, 4 * (bins + 2), DEV_READ_WRITE, &b->count.buffer) &&
            make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) && make(b, 4 * n, DEV_READ_WRITE, &b->next.buffer) &&
            make(b, 16 * n, DEV_READ_WRITE, &b->records.buffer) &&
-           b->device->backend->staging_create(b->device, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
+           room_staging(b->room, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
 }
 
-static void destroy(binner *b, dev_buffer **buffer)
+/* All but the kernels, and but the bins, which are the caller's, unless it gets none. */
+static void clear(binner *b, bool with_bins)
 {
-    if (*buffer != NULL)
-        b->device->backend->buffer_destroy(b->device, *buffer);
-    *buffer = NULL;
-}
-
-/* All but the kernels, and but the bins, which the caller takes or destroys. */
-static void clear(binner *b)
-{
-    dev_buffer **const buffers[] = {&b->position.buffer, &b->charge.buffer, &b->count.buffer,
-                                    &b->head.buffer,     &b->next.buffer,   &b->records.buffer};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-        destroy(b, buffers[i]);
-    if (b->counts != NULL)
-        b->device->backend->staging_destroy(b->device, b->counts);
-    b->counts = NULL;
+    dev_buffer **const buffers[] = {&b->position.buffer, &b->charge.buffer,  &b->count.buffer, &b->head.buffer,
+                                    &b->next.buffer,     &b->records.buffer, &b->slots.buffer, &b->extra.buffer};
+    const size_t bins = 2, count = sizeof buffers / sizeof buffers[0];
+    work_end(&b->work);
+    for (size_t i = 0; i < count - (with_bins ? 0 : bins); i++)
+        room_free_buffer(b->room, buffers[i]);
+    room_free_staging(b->room, &b->counts);
     free(b->first);
     b->first = NULL;
 }
 
-static ley_status upload(binner *b, ley_error *error)
+static void upload(binner *b)
 {
-    const dev_backend *backend = b->device->backend;
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
-    void *zeros = calloc(bins + 2, 4);
-    if (zeros == NULL)
-        return ley_fail_memory(error, 4 * (bins + 2), "bins of atoms");
-    ley_status status =
-        backend->write(b->device, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n, error);
-    if (status == LEY_OK)
-        status = backend->write(b->device, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n, error);
-    if (status == LEY_OK)
-        status = backend->write(b->device, b->count.buffer, 0, zeros, 4 * (bins + 2), error);
-    if (status == LEY_OK)
-        status = backend->write(b->device, b->head.buffer, 0, zeros, 4 * bins, error);
-    free(zeros);
-    return status;
+    work_write(&b->work, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
+    work_write(&b->work, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
+    work_fill(&b->work, b->count.buffer, 0, 0, 4 * (bins + 2));
+    work_fill(&b->work, b->head.buffer, 0, 0, 4 * bins);
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -129,7 +121,7 @@ static void groups_of(size_t items, size_t groups[3])
     groups[1] = groups[2] = 1;
 }
 
-static ley_status launch_link(const binner *b, dev_event **done, ley_error *error)
+static void launch_link(binner *b)
 {
     const binning_plan *p = b->plan;
     link_atoms_arguments a = {
@@ -154,31 +146,16 @@ static ley_status launch_link(const binner *b, dev_event **done, ley_error *erro
     a.origin[3] = p->options.charge_scale;
     size_t groups[3];
     groups_of(ley_atoms_count(b->atoms), groups);
-    return kernel_launch(&b->link, groups, &a, done, error);
-}
-
-/* Reads a buffer into staging, after `after`, and waits for both. */
-static ley_status fetch(const binner *b, dev_buffer *buffer, size_t bytes, dev_staging *staging, dev_event *after,
-                        ley_error *error)
-{
-    const dev_backend *backend = b->device->backend;
-    dev_event *done = NULL;
-    ley_status status = backend->read(b->device, buffer, 0, staging, bytes, after, &done, error);
-    const ley_status before =
-        after != NULL ? backend->wait(b->device, after, NULL, status == LEY_OK ? error : NULL) : LEY_OK;
-    if (status == LEY_OK)
-        status = backend->wait(b->device, done, NULL, before == LEY_OK ? error : NULL);
-    return status != LEY_OK ? status : before;
+    work_launch(&b->work, &b->link, groups, &a, 0);
 }
 
 static ley_status make_lists(binner *b, ley_error *error)
 {
-    dev_event *done = NULL;
-    ley_status status = upload(b, error);
-    if (status == LEY_OK)
-        status = launch_link(b, &done, error);
-    return status == LEY_OK ? fetch(b, b->count.buffer, 4 * ((size_t)b->plan->bins + 2), b->counts, done, error)
-                            : status;
+    work_begin(&b->work, &b->flight, NULL);
+    upload(b);
+    launch_link(b);
+    work_read(&b->work, b->count.buffer, 0, b->counts, 4 * ((size_t)b->plan->bins + 2));
+    return work_finish(&b->work, error);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -274,14 +251,12 @@ static ley_status sum_counts(binner *b, ley_error *error)
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-static ley_status fill(binner *b, ley_error *error)
+static void fill(binner *b)
 {
-    const dev_backend *backend = b->device->backend;
     const int32_t bins = (int32_t)b->plan->bins, depth = b->plan->options.depth;
     const float far_A = BINNING_FAR_A;
-    ley_status status = b->extra.buffer != NULL
-                            ? backend->write(b->device, b->extra.buffer, 0, b->first, 4 * ((size_t)bins + 1), error)
-                            : LEY_OK;
+    if (b->extra.buffer != NULL)
+        work_write(&b->work, b->extra.buffer, 0, b->first, 4 * ((size_t)bins + 1));
     const fill_bins_arguments arguments = {
         .kind = &fill_bins_kind,
         .gm_count = b->count,
@@ -295,11 +270,8 @@ static ley_status fill(binner *b, ley_error *error)
         .gm_slots = b->slots,
     };
     size_t groups[3];
-    dev_event *done = NULL;
     groups_of((size_t)bins, groups);
-    if (status == LEY_OK)
-        status = kernel_launch(&b->fill, groups, &arguments, &done, error);
-    return status == LEY_OK ? backend->wait(b->device, done, NULL, error) : status;
+    work_launch(&b->work, &b->fill, groups, &arguments, 0);
 }
 
 /* Makes room for the slots, and fills them. */
@@ -309,16 +281,16 @@ static ley_status make_slots(binner *b, ley_error *error)
     const size_t slots = all * (size_t)b->plan->options.depth + CUTOFF_SPARE_SLOTS;
     if (b->result.longest > MOST_IN_A_BIN)
         b->result.declined = "a bin holds more than 128 atoms";
-    else if (all > INT32_MAX || !fits(b, b->result.extra_bins) ||
-             !make(b, slots * 16, DEV_READ_WRITE, &b->slots.buffer) ||
+    else if (all > INT32_MAX || !make(b, slots * 16, DEV_READ_WRITE, &b->slots.buffer) ||
              (b->result.extra_bins > 0 && !make(b, 4 * (bins + 1), DEV_READ_ONLY, &b->extra.buffer)))
         b->result.declined = "its memory is too small";
     if (b->result.declined != NULL)
         return LEY_OK;
-    const ley_status status =
-        b->is_trial ? b->device->backend->fill(b->device, b->slots.buffer, 0, DEV_NO_NUMBERS, slots * 16, NULL, error)
-                    : LEY_OK;
-    return status == LEY_OK ? fill(b, error) : status;
+    work_begin(&b->work, &b->flight, NULL);
+    if (b->is_trial)
+        work_fill(&b->work, b->slots.buffer, 0, DEV_NO_NUMBERS, slots * 16);
+    fill(b);
+    return work_finish(&b->work, error);
 }
 
 /* Kernels, plan and atoms are set. */
@@ -327,7 +299,7 @@ static ley_status run(binner *b, ley_error *error)
     b->result = (device_bins){.bins = b->plan->bins};
     if (!groups_fit(b))
         b->result.declined = "its launches are too small";
-    else if (!fits(b, 0) || !make_buffers(b))
+    else if (!fits(b) || !make_buffers(b))
         b->result.declined = "its memory is too small";
     ley_status status = LEY_OK;
     if (b->result.declined == NULL) {
@@ -337,11 +309,7 @@ static ley_status run(binner *b, ley_error *error)
         if (status == LEY_OK)
             status = make_slots(b, error);
     }
-    clear(b);
-    if (status != LEY_OK || b->result.declined != NULL) {
-        destroy(b, &b->slots.buffer);
-        destroy(b, &b->extra.buffer);
-    }
+    clear(b, status != LEY_OK || b->result.declined != NULL);
     return status;
 }
 
@@ -418,23 +386,25 @@ static void trial_destroy(trial *t)
     ley_atoms_destroy(t->atoms);
 }
 
-/* Whether a buffer begins with these bytes. */
-static ley_status compare(const binner *b, const char *what, dev_buffer *buffer, size_t offset, const void *right,
+/* Whether these bytes are in a buffer. */
+static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_t offset, const void *right,
                           size_t bytes, ley_error *error)
 {
     dev_staging *staging = NULL;
-    ley_status status = b->device->backend->staging_create(b->device, offset + bytes, &staging, error);
+    ley_status status = room_staging(b->room, bytes, &staging, error);
     if (status != LEY_OK)
         return status;
-    status = fetch(b, buffer, offset + bytes, staging, NULL, error);
-    if (status == LEY_OK && memcmp((const char *)staging->bytes + offset, right, bytes) != 0)
+    work_begin(&b->work, &b->flight, NULL);
+    work_read(&b->work, buffer, offset, staging, bytes);
+    status = work_finish(&b->work, error);
+    if (status == LEY_OK && memcmp(staging->bytes, right, bytes) != 0)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed on %s: %s are not the host's",
                           b->device->info->name, what);
-    b->device->backend->staging_destroy(b->device, staging);
+    room_free_staging(b->room, &staging);
     return status;
 }
 
-static ley_status compare_bins(const binner *b, const trial *t, ley_error *error)
+static ley_status compare_bins(binner *b, const trial *t, ley_error *error)
 {
     const binned_atoms *right = t->binned;
     const size_t bins = (size_t)right->bins, slot_bytes = (size_t)right->depth * sizeof *right->slot;
@@ -475,19 +445,17 @@ static void list_host_bins(const trial *t, int32_t *count, int32_t *head, int32_
 static ley_status write_lists(binner *b, const trial *t, ley_error *error)
 {
     const size_t n = ley_atoms_count(t->atoms), bins = (size_t)t->plan.bins;
-    const dev_backend *backend = b->device->backend;
     int32_t *count = calloc(2 * bins + 2 + 5 * n, sizeof *count), *head = count + bins + 2, *next = head + bins;
     float(*record)[4] = (float(*)[4])(void *)(next + n);
     if (count == NULL)
         return ley_fail_memory(error, (2 * bins + 5 * n) * sizeof *count, "the self-test");
     list_host_bins(t, count, head, next, record);
-    ley_status status = backend->write(b->device, b->count.buffer, 0, count, 4 * (bins + 2), error);
-    if (status == LEY_OK)
-        status = backend->write(b->device, b->head.buffer, 0, head, 4 * bins, error);
-    if (status == LEY_OK)
-        status = backend->write(b->device, b->next.buffer, 0, next, 4 * n, error);
-    if (status == LEY_OK)
-        status = backend->write(b->device, b->records.buffer, 0, record, 16 * n, error);
+    work_begin(&b->work, &b->flight, NULL);
+    work_write(&b->work, b->count.buffer, 0, count, 4 * (bins + 2));
+    work_write(&b->work, b->head.buffer, 0, head, 4 * bins);
+    work_write(&b->work, b->next.buffer, 0, next, 4 * n);
+    work_write(&b->work, b->records.buffer, 0, record, 16 * n);
+    ley_status status = work_finish(&b->work, error);
     for (size_t bin = 0; bin < bins + 2; bin++)
         ((int32_t *)b->counts->bytes)[bin] = bin < bins ? count[bin] : 0;
     ((int32_t *)b->counts->bytes)[bins] = (int32_t)(t->binned->outside + t->binned->neutral);
@@ -501,7 +469,10 @@ static ley_status test_fill(const dev_kernel *built, void *context, ley_error *e
     (void)context;
     trial t;
     ley_status status = trial_create(built->device, &t, error);
-    binner b = {.device = built->device, .plan = &t.plan, .atoms = t.atoms, .fill = *built, .is_trial = true};
+    room r = {.device = built->device};
+    binner b = binner_of(&r, &t.plan, t.atoms);
+    b.fill = *built;
+    b.is_trial = true;
     if (status == LEY_OK && !make_buffers(&b))
         status = ley_fail_memory(error, (size_t)t.plan.slot_bytes, "the self-test");
     if (status == LEY_OK)
@@ -513,9 +484,7 @@ static ley_status test_fill(const dev_kernel *built, void *context, ley_error *e
     if (status == LEY_OK)
         status = b.result.declined != NULL ? ley_fail(error, LEY_ERROR_DEVICE, "%s", b.result.declined)
                                            : compare_bins(&b, &t, error);
-    clear(&b);
-    destroy(&b, &b.slots.buffer);
-    destroy(&b, &b.extra.buffer);
+    clear(&b, true);
     trial_destroy(&t);
     return status;
 }
@@ -526,8 +495,11 @@ static ley_status test_link(const dev_kernel *built, void *context, ley_error *e
     const dev_kernel *filling = context;
     trial t;
     ley_status status = trial_create(built->device, &t, error);
-    binner b = {
-        .device = built->device, .plan = &t.plan, .atoms = t.atoms, .link = *built, .fill = *filling, .is_trial = true};
+    room r = {.device = built->device};
+    binner b = binner_of(&r, &t.plan, t.atoms);
+    b.link = *built;
+    b.fill = *filling;
+    b.is_trial = true;
     if (status == LEY_OK)
         status = run(&b, error);
     if (status == LEY_OK)
@@ -537,8 +509,7 @@ static ley_status test_link(const dev_kernel *built, void *context, ley_error *e
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "self-test of binning failed on %s: it counts other atoms than the host",
                           built->device->info->name);
-    destroy(&b, &b.slots.buffer);
-    destroy(&b, &b.extra.buffer);
+    clear(&b, true);
     trial_destroy(&t);
     return status;
 }
@@ -591,14 +562,13 @@ static bool get_kernels(binner *b)
            kernel_create(b->device, &link_atoms_kind, &link_spec, NULL, &b->fill, &b->link, NULL) == LEY_OK;
 }
 
-ley_status device_binning_run(dev *device, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
+ley_status device_binning_run(room *r, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
                               device_bins *counts, ley_error *error)
 {
-    binner b = {
-        .device = device, .plan = &problem->plan, .atoms = problem->atoms, .result = {.bins = problem->plan.bins}};
+    binner b = binner_of(r, &problem->plan, problem->atoms);
     ley_status status = LEY_OK;
     b.result.declined = device_binning_obstacle(problem);
-    if (b.result.declined == NULL && !device->info->has_double)
+    if (b.result.declined == NULL && !r->device->info->has_double)
         b.result.declined = "it has no double precision";
     if (b.result.declined == NULL && !get_kernels(&b))
         b.result.declined = "its kernels do not build or are wrong there";

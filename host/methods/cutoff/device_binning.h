@@ -22,12 +22,12 @@ const char *device_binning_obstacle(const cutoff_problem *problem);
 
 /* Bins the problem's atoms: all that was binned in `*slots`, [bins and extra bins][depth] of {x, y,
  * z, q}, and in `*extra`, [bins + 1], where each bin goes on: cutoff.cl's gm_slots and gm_extra.
- * `*extra` is none without overflow. Both are the caller's to destroy. The kernels come from the
+ * `*extra` is none without overflow. Both are of the room. The kernels come from the
  * cache, or are built and put to the test against binning_fill(). When counts->declined is set
  * afterwards, there are no buffers: an obstacle, no double precision, too little memory, kernels
  * that do not work there, or more than 128 atoms in a bin. Errors: what the device fails with;
  * LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are not those of the atoms. */
-ley_status device_binning_run(dev *device, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
+ley_status device_binning_run(room *r, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
                               device_bins *counts, ley_error *error);
 
 #endif

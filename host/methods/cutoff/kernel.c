@@ -71,11 +71,7 @@ ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cuto
 
 void cutoff_kernel_destroy(cutoff_kernel *k)
 {
-    const dev_backend *b = k->device->backend;
-    dev_buffer *const buffers[] = {k->table.buffer, k->homes.buffer, k->slots.buffer, k->more.buffer, k->extra.buffer};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-        if (buffers[i] != NULL)
-            b->buffer_destroy(k->device, buffers[i]);
+    room_clear(&k->room);
     kernel_destroy(&k->kernel);
     *k = (cutoff_kernel){.device = k->device};
 }
@@ -222,7 +218,7 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
                                          info->device_class == DEV_CPU ? (double)capacity : 0,
                                          "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
     if (status == LEY_OK)
-        status = k->device->backend->buffer_create(k->device, (size_t)capacity, DEV_READ_ONLY, buffer, error);
+        status = room_buffer(&k->room, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;
 }
 
@@ -259,10 +255,10 @@ static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_err
     const binned_atoms *binned = p->binned;
     const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
     const int64_t slot_bytes = sizeof *binned->slot, more_bytes = sizeof *p->more;
-    const int64_t room = slots + extra + CUTOFF_SPARE_SLOTS;
-    ley_status status = upload(k, binned->slot, slots * slot_bytes, room * slot_bytes, &k->slots.buffer, error);
+    const int64_t all = slots + extra + CUTOFF_SPARE_SLOTS;
+    ley_status status = upload(k, binned->slot, slots * slot_bytes, all * slot_bytes, &k->slots.buffer, error);
     if (status == LEY_OK && p->more != NULL)
-        status = upload(k, p->more, (slots + extra) * more_bytes, room * more_bytes, &k->more.buffer, error);
+        status = upload(k, p->more, (slots + extra) * more_bytes, all * more_bytes, &k->more.buffer, error);
     if (status != LEY_OK || !p->with_extra)
         return status;
     int32_t *first = malloc(((size_t)binned->bins + 1) * sizeof *first);
@@ -291,6 +287,7 @@ static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, 
 
 ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
+    k->room.device = k->flight.device = k->device;
     k->problem = p;
     tuning_cutoff_region(&k->choice.spec, k->region);
     for (int axis = 0; axis < 3; axis++)
@@ -345,21 +342,21 @@ ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *k, int64_t layers, 
     *run = (cutoff_run){.kernel = k};
     if (!cutoff_kernel_bytes(k, layers, &bytes))
         return ley_fail_memory(error, SIZE_MAX, "a slab");
-    return launch_results_create(k->device, bytes, &run->phi, error);
+    return room_results(&k->room, bytes, &run->phi, error);
 }
 
 void cutoff_run_destroy(cutoff_run *run)
 {
-    launch_results_destroy(&run->phi);
+    work_end(&run->work);
+    if (run->kernel != NULL)
+        room_free_results(&run->kernel->room, &run->phi);
 }
 
 /* By how much an atom may lie outside its bin, in units of its side: roundings. */
 static const double slack = 1e-6;
 
-static ley_status launch(void *context, size_t i, dev_event **done, ley_error *error)
+static void launch(cutoff_run *run)
 {
-    (void)i;
-    const cutoff_run *run = context;
     const cutoff_kernel *k = run->kernel;
     const cutoff_problem *p = k->problem;
     const double unit = p->unit_per_A, *s = p->plan.side_A;
@@ -389,31 +386,29 @@ static ley_status launch(void *context, size_t i, dev_event **done, ley_error *e
         a.series[j] = (double)p->series[j];
         a.fringe[j] = (double)p->fringe[j];
     }
-    return kernel_launch(&k->kernel, groups, &a, done, error);
+    work_launch(&run->work, &k->kernel, groups, &a, k->layer_s * (double)run->planes / CUTOFF_LAYER);
 }
 
-ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error)
+ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const atomic_bool *cancelled,
+                            ley_error *error)
 {
     const int64_t n_z = run->kernel->problem->lattice.n[2];
     run->first = first * CUTOFF_LAYER;
     run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
     int64_t bytes = 0;
     bytes_of(run->kernel, run->planes, &bytes);
-    run->launches = (launches){.device = run->kernel->device,
-                               .total = 1,
-                               .launch = launch,
-                               .context = run,
-                               .results = &run->phi,
-                               .bytes = bytes};
-    return launches_begin(&run->launches, error);
+    work_begin(&run->work, &run->kernel->flight, cancelled);
+    work_poison(&run->work, &run->phi, (size_t)bytes);
+    launch(run);
+    work_read(&run->work, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
+    return work_status(&run->work, error);
 }
 
-ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, double *store_s,
-                             ley_error *error)
+ley_status cutoff_run_finish(cutoff_run *run, float *map, double *store_s, ley_error *error)
 {
     const cutoff_kernel *k = run->kernel;
     const int64_t *n = k->problem->lattice.n;
-    ley_status status = launches_finish(&run->launches, cancelled, error);
+    ley_status status = work_finish(&run->work, error);
     if (status != LEY_OK)
         return status;
     const double start_s = ley_clock_s();
@@ -425,5 +420,5 @@ ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, floa
                                : transpose_to_rows(&regions, run->phi.staging->bytes, planes);
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
-    return is_finite ? LEY_OK : launches_not_finite(&run->launches, error);
+    return is_finite ? LEY_OK : work_no_number(&run->work, error);
 }

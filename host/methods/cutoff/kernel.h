@@ -13,7 +13,7 @@
 #include "methods/cutoff/overflow.h"
 #include "methods/cutoff/tuning.h"
 #include "run/job_memory.h"
-#include "run/launches.h"
+#include "run/work.h"
 
 /* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and
  * the atoms in their bins. Kernels compute in units: lengths are multiplied by unit_per_A, values
@@ -104,6 +104,9 @@ typedef struct cutoff_kernel {
     buffer_of_atom slots;
     buffer_of_float2 more; /* none: atoms have no more numbers */
     buffer_of_int extra;   /* none: devices do not sum the overflow */
+    room room;             /* slots and extra bins may be somebody else's */
+    flight flight;
+    double layer_s; /* how long a layer is predicted to take; 0: nobody knows */
 } cutoff_kernel;
 
 /* Calibrates the device if need be, chooses the variant, and gets the kernel: from the cache, or
@@ -124,21 +127,21 @@ bool cutoff_kernel_bytes(const cutoff_kernel *kernel, int64_t layers, int64_t *b
 typedef struct cutoff_run {
     cutoff_kernel *kernel;
     int64_t first, planes; /* the first plane; those that the lattice has */
-    launch_results phi;
-    launches launches;
+    results phi;
+    work work;
 } cutoff_run;
 
 /* Makes a run's buffers, for at most so many layers. */
 ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *kernel, int64_t layers, ley_error *error);
 void cutoff_run_destroy(cutoff_run *run);
 
-/* Starts on layers [first, first + count), and the way back. On failure nothing is left in flight.
- * The run must stay where it is. */
-ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, ley_error *error);
+/* Starts on layers [first, first + count), and the way back. The run must stay where it is.
+ * LEY_CANCELLED soon after *cancelled (may be NULL) turns true. */
+ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const atomic_bool *cancelled,
+                            ley_error *error);
 
 /* Waits for all, and stores the planes in the map, float[n_z][n_y][n_x]. `store_s` (how long that
- * took) may be NULL. Returns as launches_finish(). */
-ley_status cutoff_run_finish(cutoff_run *run, const atomic_bool *cancelled, float *map, double *store_s,
-                             ley_error *error);
+ * took) may be NULL. */
+ley_status cutoff_run_finish(cutoff_run *run, float *map, double *store_s, ley_error *error);
 
 #endif

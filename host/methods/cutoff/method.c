@@ -243,7 +243,7 @@ static void release(void *context, bool is_kept)
 /* Slots and the overflow's bins, which the sums take. */
 typedef struct bins_state {
     cutoff_task *task;
-    dev *device;
+    room room; /* of: */
     buffer_of_atom slots;
     buffer_of_int extra;
     device_bins counts;
@@ -261,7 +261,7 @@ static ley_status begin_bins(void *context, const stage_place *place, void **sta
     bins_state *b = calloc(1, sizeof *b);
     if (b == NULL)
         return ley_fail_memory(error, sizeof *b, "a device's bins");
-    *b = (bins_state){.task = context, .device = place->device};
+    *b = (bins_state){.task = context, .room = {.device = place->device, .within = place->room}};
     *state = b;
     stage_make(place, &product_bins, b);
     return LEY_OK;
@@ -270,10 +270,7 @@ static ley_status begin_bins(void *context, const stage_place *place, void **sta
 static void end_bins(void *state)
 {
     bins_state *b = state;
-    if (b->slots.buffer != NULL)
-        b->device->backend->buffer_destroy(b->device, b->slots.buffer);
-    if (b->extra.buffer != NULL)
-        b->device->backend->buffer_destroy(b->device, b->extra.buffer);
+    room_clear(&b->room);
     free(b);
 }
 
@@ -308,7 +305,7 @@ static ley_status submit_bins(void *state, int slot, slab piece, ley_error *erro
     bins_state *b = state;
     cutoff_task *task = b->task;
     const double start_s = ley_clock_s();
-    ley_status status = device_binning_run(b->device, task->problem, &b->slots, &b->extra, &b->counts, error);
+    ley_status status = device_binning_run(&b->room, task->problem, &b->slots, &b->extra, &b->counts, error);
     if (status != LEY_OK)
         return status;
     if (b->counts.declined == NULL) {
@@ -317,7 +314,7 @@ static ley_status submit_bins(void *state, int slot, slab piece, ley_error *erro
         pthread_mutex_unlock(&task->mutex);
         return LEY_OK;
     }
-    log_say(LEY_LOG_NOTE, "%s: the host makes the bins: %s", b->device->info->name, b->counts.declined);
+    log_say(LEY_LOG_NOTE, "%s: the host makes the bins: %s", b->room.device->info->name, b->counts.declined);
     status = bin_on_host(task, error);
     if (status == LEY_OK)
         b->counts = host_bins(task->problem->binned);
@@ -371,22 +368,20 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
 {
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
-    const cutoff_problem *p = task->problem;
-    const double slot_bytes = p->more != NULL ? 24 : 16;
     const int64_t layers = count_layers(task);
-    slab_needs needs = {
-        .pieces = layers,
-        .piece_s = fmax(task->pairs / (double)layers, 1) / tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts),
-        .piece_bytes = INT64_MAX,
-        .fixed_bytes = (double)(s->bins->bins + s->bins->extra_bins) * (double)p->plan.options.depth * slot_bytes,
-        .staging_bytes = most_staging_bytes,
-        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
-        .least_slabs = LEAST_SLABS,
-        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
-        .piece = "8 planes of the lattice need"};
+    slab_needs needs = {.pieces = layers,
+                        .piece_s = fmax(task->pairs / (double)layers, 1) /
+                                   tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts),
+                        .piece_bytes = INT64_MAX,
+                        .staging_bytes = most_staging_bytes,
+                        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
+                        .least_slabs = LEAST_SLABS,
+                        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
+                        .piece = "8 planes of the lattice need"};
     _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
     cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
-    return slab_size(info, &needs, &s->slab_layers, error);
+    s->kernel.layer_s = needs.piece_s;
+    return slab_size(&s->kernel.room, &needs, &s->slab_layers, error);
 }
 
 /* The bins that this device has made become its kernel's; or the host's do. */
@@ -400,7 +395,6 @@ static void take_bins(cutoff_state *s, const stage_place *place)
     s->bins = &made->counts;
     s->kernel.slots = made->slots;
     s->kernel.extra = made->extra;
-    made->slots.buffer = made->extra.buffer = NULL;
 }
 
 static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
@@ -422,6 +416,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     place->notes->from_cache = s->kernel.kernel.from_cache;
     kernel_options(&cutoff_kind, &s->kernel.choice.spec, place->notes->specification,
                    sizeof place->notes->specification);
+    s->kernel.room = (room){.device = place->device, .within = place->room};
     take_bins(s, place);
     status = cutoff_kernel_load(&s->kernel, task->problem, error);
     if (status == LEY_OK)
@@ -448,7 +443,7 @@ static int64_t slab_count(const void *state)
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     cutoff_state *s = state;
-    return cutoff_run_begin(&s->slots[slot], piece.first, piece.count, error);
+    return cutoff_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
@@ -458,8 +453,8 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     cutoff_run *run = &s->slots[slot];
     double store_s = 0;
     memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
-    ley_status status = cutoff_run_finish(run, task->job->cancelled, ley_map_values(task->map), &store_s, error);
-    *times = launches_slab_times(&run->launches);
+    ley_status status = cutoff_run_finish(run, ley_map_values(task->map), &store_s, error);
+    *times = run->work.times;
     pthread_mutex_lock(&task->mutex);
     task->transposition_s += store_s;
     task->devices_done_s = ley_clock_s();
@@ -470,7 +465,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 static void drop(void *state, int slot)
 {
     cutoff_state *s = state;
-    launches_abandon(&s->slots[slot].launches);
+    work_finish(&s->slots[slot].work, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

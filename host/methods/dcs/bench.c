@@ -24,10 +24,10 @@ typedef struct dcs_bench {
  * rounding and the path for near atoms. */
 static ley_status make_atoms(int64_t n, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
 {
-    const ley_status room =
+    const ley_status fits =
         memory_check_one("benchmark atoms", (double)n * (4 + 5) * sizeof(double), "fewer atoms", error);
-    if (room != LEY_OK)
-        return room;
+    if (fits != LEY_OK)
+        return fits;
     double *numbers = calloc((size_t)n, 4 * sizeof(double));
     if (numbers == NULL)
         return ley_fail_memory(error, (size_t)n * 4 * sizeof(double), "benchmark atoms");
@@ -100,10 +100,10 @@ typedef struct resident {
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
     resident *r = context;
-    ley_status status = dcs_run_begin(&r->run, 0, r->planes, error);
+    ley_status status = dcs_run_begin(&r->run, 0, r->planes, NULL, error);
     if (status == LEY_OK)
-        status = dcs_run_finish(&r->run, NULL, r->values, error);
-    *seconds = r->run.launches.times.end_s - r->run.launches.times.start_s;
+        status = dcs_run_finish(&r->run, r->values, error);
+    *seconds = r->run.work.times.kernel.end_s - r->run.work.times.kernel.start_s;
     return status;
 }
 

@@ -121,15 +121,8 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel)
 
 static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
 {
-    dev_buffer **buffers = realloc(k->buffers, (k->buffer_count + 1) * sizeof *buffers);
-    if (buffers == NULL)
-        return ley_fail_memory(error, sizeof *buffers, "atom buffers");
-    k->buffers = buffers;
-    ley_status status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, buffer, error);
-    if (status != LEY_OK)
-        return status;
-    k->buffers[k->buffer_count++] = *buffer;
-    return k->device->backend->write(k->device, *buffer, 0, bytes, size, error);
+    ley_status status = room_buffer(&k->room, size, DEV_READ_ONLY, buffer, error);
+    return status == LEY_OK ? k->device->backend->write(k->device, *buffer, 0, bytes, size, error) : status;
 }
 
 /* Atoms a launch: as many as keep it near launch_s, so that a job can be cancelled and a display
@@ -194,6 +187,7 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
 {
     const dcs_packing packing = dcs_packing_of(&k->choice.spec);
     const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(problem->atoms);
+    k->room.device = k->flight.device = k->device;
     k->problem = *problem;
     k->layout = dcs_kernel_layout(k, &problem->lattice);
     const size_t most = largest_batch(k, n, bytes);
@@ -220,9 +214,8 @@ ley_status dcs_kernel_load(dcs_kernel *k, const dcs_problem *problem, int64_t pl
     return dcs_kernel_load_batches(k, problem, batch_size(k, problem, planes, launch_s), error);
 }
 
-static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+static void launch_batch(dcs_run *run, size_t i)
 {
-    const dcs_run *run = context;
     const dcs_kernel *k = run->kernel;
     const dcs_spec *spec = &k->choice.spec;
     const dcs_batch *batch = &k->batches[i];
@@ -231,12 +224,14 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
     ley_lattice_spacing_A(&k->problem.lattice, h_A);
     const size_t groups[3] = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
                               (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes};
-    return kernel_launch(&k->kernel, groups,
-                         KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first,
-                                          .n_atoms = batch->count, .first_plane = (int32_t)run->first,
-                                          .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
-                                          .gm_phi = {run->phi.buffer}),
-                         done, error);
+    const double pairs =
+        (double)k->layout.padded_x * (double)k->layout.padded_y * (double)run->planes * (double)batch->count;
+    work_launch(&run->work, &k->kernel, groups,
+                KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first, .n_atoms = batch->count,
+                                 .first_plane = (int32_t)run->first,
+                                 .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
+                                 .gm_phi = {run->phi.buffer}),
+                pairs / dcs_kernel_expected_rate(k));
 }
 
 static padded_slab layout_of(const dcs_kernel *k, int64_t planes)
@@ -253,45 +248,45 @@ ley_status dcs_run_create(dcs_run *run, dcs_kernel *k, int64_t planes, ley_error
     *run = (dcs_run){.kernel = k};
     if (!padding_bytes(&layout, &bytes))
         return ley_fail_memory(error, SIZE_MAX, "a slab");
-    return launch_results_create(k->device, bytes, &run->phi, error);
+    return room_results(&k->room, bytes, &run->phi, error);
 }
 
 void dcs_run_destroy(dcs_run *run)
 {
-    launch_results_destroy(&run->phi);
+    work_end(&run->work);
+    if (run->kernel != NULL)
+        room_free_results(&run->kernel->room, &run->phi);
 }
 
-ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error)
+ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled, ley_error *error)
 {
     const padded_slab layout = layout_of(run->kernel, planes);
+    work *w = &run->work;
     int64_t bytes = 0;
     padding_bytes(&layout, &bytes);
     run->first = first;
     run->planes = planes;
-    run->launches = (launches){.device = run->kernel->device,
-                               .total = run->kernel->batch_count,
-                               .launch = launch_batch,
-                               .context = run,
-                               .results = &run->phi,
-                               .bytes = bytes};
-    return launches_begin(&run->launches, error);
+    work_begin(w, &run->kernel->flight, cancelled);
+    work_poison(w, &run->phi, (size_t)bytes);
+    for (size_t i = 0; i < run->kernel->batch_count; i++)
+        launch_batch(run, i);
+    work_read(w, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
+    return work_status(w, error);
 }
 
-ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *planes, ley_error *error)
+ley_status dcs_run_finish(dcs_run *run, float *planes, ley_error *error)
 {
     const padded_slab layout = layout_of(run->kernel, run->planes);
-    ley_status status = launches_finish(&run->launches, cancelled, error);
+    ley_status status = work_finish(&run->work, error);
     if (status == LEY_OK && !padding_crop(&layout, run->phi.staging->bytes, planes))
-        status = launches_not_finite(&run->launches, error);
+        status = work_no_number(&run->work, error);
     return status;
 }
 
 void dcs_kernel_destroy(dcs_kernel *k)
 {
-    for (size_t i = 0; i < k->buffer_count; i++)
-        k->device->backend->buffer_destroy(k->device, k->buffers[i]);
+    room_clear(&k->room);
     kernel_destroy(&k->kernel);
-    free(k->buffers);
     free(k->batches);
     *k = (dcs_kernel){.device = k->device};
 }

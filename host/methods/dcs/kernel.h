@@ -9,7 +9,7 @@
 #include "leyden.h"
 #include "methods/dcs/pack.h"
 #include "methods/dcs/tuning.h"
-#include "run/launches.h"
+#include "run/work.h"
 
 /* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must
  * outlive it. */
@@ -38,8 +38,8 @@ typedef struct dcs_kernel {
     padded_slab layout; /* planes = 1 */
     size_t batch_count;
     dcs_batch *batches; /* one launch each */
-    size_t buffer_count;
-    dev_buffer **buffers;
+    room room;
+    flight flight;
 } dcs_kernel;
 
 /* What is promised of the error at each point, relative to the sum of the absolute terms there;
@@ -68,21 +68,20 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel);
 typedef struct dcs_run {
     dcs_kernel *kernel;
     int64_t first, planes;
-    launch_results phi;
-    launches launches;
+    results phi;
+    work work;
 } dcs_run;
 
 /* Makes a run's buffers, for at most so many planes. */
 ley_status dcs_run_create(dcs_run *run, dcs_kernel *kernel, int64_t planes, ley_error *error);
 void dcs_run_destroy(dcs_run *run);
 
-/* Starts on planes [first, first + planes), and the way back. On failure nothing is left in flight.
- * The run must stay where it is. */
-ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, ley_error *error);
+/* Starts on planes [first, first + planes), and the way back. The run must stay where it is.
+ * LEY_CANCELLED soon after *cancelled (may be NULL) turns true. */
+ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled, ley_error *error);
 
-/* Waits for all, and stores the planes, without their padding: float[planes][n_y][n_x]. Returns as
- * launches_finish(). */
-ley_status dcs_run_finish(dcs_run *run, const atomic_bool *cancelled, float *planes, ley_error *error);
+/* Waits for all, and stores the planes, without their padding: float[planes][n_y][n_x]. */
+ley_status dcs_run_finish(dcs_run *run, float *planes, ley_error *error);
 
 void dcs_kernel_destroy(dcs_kernel *kernel);
 

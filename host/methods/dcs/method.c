@@ -131,7 +131,7 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                         .most_pieces = s->task->job->options->slab_planes,
                         .piece = "one plane of the lattice needs"};
     padding_bytes(&layout, &needs.piece_bytes);
-    return slab_size(info, &needs, &s->slab_planes, error);
+    return slab_size(&s->kernel.room, &needs, &s->slab_planes, error);
 }
 
 /* How long the largest launch is predicted to take. */
@@ -159,6 +159,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     ley_status status = dcs_kernel_create(place->device, &wish, &s->kernel, error);
     if (status != LEY_OK)
         return status;
+    s->kernel.room = (room){.device = place->device, .within = place->room};
     place->notes->variant = s->kernel.choice.variant;
     place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
     place->notes->from_cache = s->kernel.kernel.from_cache;
@@ -189,7 +190,7 @@ static int64_t slab_count(const void *state)
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     dcs_state *s = state;
-    return dcs_run_begin(&s->slots[slot], piece.first, piece.count, error);
+    return dcs_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
@@ -198,15 +199,15 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     dcs_run *run = &s->slots[slot];
     const int64_t *n = s->task->problem.lattice.n;
     float *values = ley_map_values(s->task->map) + piece.first * n[0] * n[1];
-    ley_status status = dcs_run_finish(run, s->task->job->cancelled, values, error);
-    *times = launches_slab_times(&run->launches);
+    ley_status status = dcs_run_finish(run, values, error);
+    *times = run->work.times;
     return status;
 }
 
 static void drop(void *state, int slot)
 {
     dcs_state *s = state;
-    launches_abandon(&s->slots[slot].launches);
+    work_finish(&s->slots[slot].work, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -92,9 +92,9 @@ static ley_status compute(dcs_kernel *k, const problem *p, float *map, ley_error
     dcs_run run;
     ley_status status = dcs_run_create(&run, k, p->planes, error);
     if (status == LEY_OK)
-        status = dcs_run_begin(&run, p->first_plane, p->planes, error);
+        status = dcs_run_begin(&run, p->first_plane, p->planes, NULL, error);
     if (status == LEY_OK)
-        status = dcs_run_finish(&run, NULL, map, error);
+        status = dcs_run_finish(&run, map, error);
     dcs_run_destroy(&run);
     return status;
 }

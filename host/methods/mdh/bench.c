@@ -83,10 +83,10 @@ static void end(void *problem)
 /* Atoms at a protein's density in a cube around the origin. */
 static ley_status make_atoms(int64_t n, double edge_A, ley_atoms **atoms, ley_error *error)
 {
-    const ley_status room =
+    const ley_status fits =
         memory_check_one("benchmark atoms", (double)n * (5 + 5) * sizeof(double), "fewer atoms", error);
-    if (room != LEY_OK)
-        return room;
+    if (fits != LEY_OK)
+        return fits;
     double *numbers = calloc((size_t)n, 5 * sizeof(double));
     if (numbers == NULL)
         return ley_fail_memory(error, (size_t)n * 5 * sizeof(double), "benchmark atoms");
@@ -103,9 +103,9 @@ static ley_status make_atoms(int64_t n, double edge_A, ley_atoms **atoms, ley_er
 /* Points of the shell between the atoms' cube and one of twice its size. */
 static ley_status make_list(int64_t n, double edge_A, ley_boundary **boundary, ley_error *error)
 {
-    const ley_status room = memory_check_one("benchmark points", (double)n * 7 * sizeof(double), "fewer points", error);
-    if (room != LEY_OK)
-        return room;
+    const ley_status fits = memory_check_one("benchmark points", (double)n * 7 * sizeof(double), "fewer points", error);
+    if (fits != LEY_OK)
+        return fits;
     double *point_A = calloc((size_t)n, 3 * sizeof(double));
     if (point_A == NULL)
         return ley_fail_memory(error, (size_t)n * 3 * sizeof(double), "benchmark points");
@@ -173,10 +173,10 @@ typedef struct resident {
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
     resident *r = context;
-    ley_status status = mdh_run_begin(&r->run, r->kernel, 0, r->kernel->problem->rows, error);
+    ley_status status = mdh_run_begin(&r->run, r->kernel, 0, r->kernel->problem->rows, NULL, error);
     if (status == LEY_OK)
-        status = mdh_run_finish(&r->run, NULL, r->values, error);
-    *seconds = r->run.launches.times.end_s - r->run.launches.times.start_s;
+        status = mdh_run_finish(&r->run, r->values, error);
+    *seconds = r->run.work.times.kernel.end_s - r->run.work.times.kernel.start_s;
     return status;
 }
 
@@ -231,7 +231,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
         r->row.fma_share = r->row.evaluations_per_s * slots / limits->fma_per_s;
         kernel_options(&mdh_kind, &kernel.choice.spec, r->specification, sizeof r->specification);
     }
-    mdh_run_end(&res.run, w->device);
+    mdh_run_end(&res.run);
     mdh_kernel_destroy(&kernel);
     return status;
 }

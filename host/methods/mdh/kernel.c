@@ -126,6 +126,7 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
 {
     const size_t n = ley_atoms_count(problem->atoms), bytes = mdh_placed_bytes(&k->choice.spec);
     const dev_info *info = k->device->info;
+    k->room.device = k->flight.device = k->device;
     k->problem = problem;
     if (info->max_allocation_bytes > 0 && (uint64_t)n * bytes > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %zu atoms need %s, more than its largest buffer", info->name,
@@ -143,7 +144,7 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     }
     const size_t size = (k->n_atoms > 0 ? (size_t)k->n_atoms : 1) * bytes;
-    status = k->device->backend->buffer_create(k->device, size, DEV_READ_ONLY, &k->atoms.buffer, error);
+    status = room_buffer(&k->room, size, DEV_READ_ONLY, &k->atoms.buffer, error);
     if (status == LEY_OK)
         status = k->device->backend->write(k->device, k->atoms.buffer, 0, packed, size, error);
     free(packed);
@@ -152,9 +153,7 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
 
 void mdh_kernel_destroy(mdh_kernel *k)
 {
-    const dev_backend *b = k->device->backend;
-    if (k->atoms.buffer != NULL)
-        b->buffer_destroy(k->device, k->atoms.buffer);
+    room_clear(&k->room);
     kernel_destroy(&k->kernel);
     kernel_destroy(&k->sums);
     *k = (mdh_kernel){.device = k->device};

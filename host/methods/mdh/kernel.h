@@ -8,7 +8,7 @@
 #include "dev_kernel.h"
 #include "layout/patches.h"
 #include "methods/mdh/tuning.h"
-#include "run/launches.h"
+#include "run/work.h"
 
 /* What is to be summed where: phi(r) = C sum_j q_j/d exp(-kappa (d - R_j)) / (1 + kappa R_j) at the
  * points of a boundary. */
@@ -60,6 +60,8 @@ typedef struct mdh_kernel {
     buffer_of_placed atoms;
     int n_atoms;
     int most_part_atoms; /* 0: as short float sums ask for; tests set it */
+    room room;
+    flight flight;
 } mdh_kernel;
 
 /* Calibrates the device if need be, chooses the variant, and gets the kernels: from the cache, or
@@ -92,28 +94,29 @@ typedef struct mdh_run {
     int64_t first, count; /* rows */
     int segment_count;
     mdh_segment segments[PATCH_COUNT];
-    size_t groups, parts;
+    size_t groups, parts, batches;
     int part_values, part_atoms, batch_atoms;
     buffer_of_int4 places;
     buffer_of_real part_sums;
     size_t place_bytes, part_bytes; /* of the buffers, which grow when need be */
-    launch_results sums;
-    launches launches;
+    results sums;
+    work work;
 } mdh_run;
 
-/* Starts on rows [first, first + count), and the way back. On failure nothing is left in flight.
- * The run must stay where it is; its buffers are kept for the next time. A fresh run is zero. */
-ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error);
+/* Starts on rows [first, first + count), and the way back. The run must stay where it is; its buffers
+ * are kept for the next time. A fresh run is zero. LEY_CANCELLED soon after *cancelled (may be NULL)
+ * turns true. */
+ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, const atomic_bool *cancelled,
+                         ley_error *error);
 
-/* Waits for all, and stores the values at their places among the boundary's. Returns as
- * launches_finish(). */
-ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error);
+/* Waits for all, and stores the values at their places among the boundary's. */
+ley_status mdh_run_finish(mdh_run *run, double *values, ley_error *error);
 
 /* Starts sum_parts: of so many parts of so many values. */
-ley_status mdh_launch_sums(const mdh_kernel *kernel, buffer_of_real part_sums, int parts, int part_values,
-                           buffer_of_real sums, dev_event **done, ley_error *error);
+void mdh_launch_sums(work *w, const mdh_kernel *kernel, buffer_of_real part_sums, int parts, int part_values,
+                     buffer_of_real sums);
 
-/* Ends the buffers. */
-void mdh_run_end(mdh_run *run, dev *device);
+/* Ends the run's work and its buffers. */
+void mdh_run_end(mdh_run *run);
 
 #endif

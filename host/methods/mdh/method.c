@@ -148,7 +148,7 @@ static ley_status size_slabs(mdh_state *s, ley_error *error)
                               .piece_s = points / (double)problem->rows * atoms / mdh_kernel_expected_rate(&s->kernel),
                               .most_per_launch = launch_points(s->kernel.device->info) / longest_row,
                               .most_pieces = s->task->job->options->slab_planes};
-    return slab_size(s->kernel.device->info, &needs, &s->slab_rows, error);
+    return slab_size(&s->kernel.room, &needs, &s->slab_rows, error);
 }
 
 static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
@@ -173,6 +173,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     if (status != LEY_OK)
         return status;
     const mdh_spec *spec = &s->kernel.choice.spec;
+    s->kernel.room = (room){.device = place->device, .within = place->room};
     place->notes->variant = s->kernel.choice.variant;
     place->notes->root = calibrate_root_name(spec->root);
     place->notes->exp = problem->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
@@ -186,7 +187,7 @@ static void end(void *state)
 {
     mdh_state *s = state;
     for (int i = 0; i < METHOD_SLOTS; i++)
-        mdh_run_end(&s->slots[i], s->kernel.device);
+        mdh_run_end(&s->slots[i]);
     mdh_kernel_destroy(&s->kernel);
     free(s);
 }
@@ -199,7 +200,7 @@ static int64_t slab_count(const void *state)
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     mdh_state *s = state;
-    return mdh_run_begin(&s->slots[slot], &s->kernel, piece.first, piece.count, error);
+    return mdh_run_begin(&s->slots[slot], &s->kernel, piece.first, piece.count, s->task->job->cancelled, error);
 }
 
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
@@ -207,15 +208,15 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     (void)piece;
     mdh_state *s = state;
     mdh_run *run = &s->slots[slot];
-    ley_status status = mdh_run_finish(run, s->task->job->cancelled, ley_boundary_values(s->task->boundary), error);
-    *times = launches_slab_times(&run->launches);
+    ley_status status = mdh_run_finish(run, ley_boundary_values(s->task->boundary), error);
+    *times = run->work.times;
     return status;
 }
 
 static void drop(void *state, int slot)
 {
     mdh_state *s = state;
-    launches_abandon(&s->slots[slot].launches);
+    work_finish(&s->slots[slot].work, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

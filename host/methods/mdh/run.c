@@ -82,18 +82,16 @@ static void cut_atoms(mdh_run *run)
     run->part_atoms = (int)ceil_div(n, batches * parts);
     run->parts = (size_t)ceil_div(ceil_div(n, batches), run->part_atoms);
     run->batch_atoms = run->part_atoms * (int)run->parts;
-    run->launches.total = (size_t)ceil_div(n, run->batch_atoms) + 1;
+    run->batches = (size_t)ceil_div(n, run->batch_atoms);
 }
 
-static ley_status grow(dev *device, dev_buffer **buffer, size_t *has, size_t bytes, dev_access access, ley_error *error)
+static ley_status grow(room *r, dev_buffer **buffer, size_t *has, size_t bytes, dev_access access, ley_error *error)
 {
     if (*has >= bytes)
         return LEY_OK;
-    if (*buffer != NULL)
-        device->backend->buffer_destroy(device, *buffer);
-    *buffer = NULL;
+    room_free_buffer(r, buffer);
     *has = 0;
-    ley_status status = device->backend->buffer_create(device, bytes, access, buffer, error);
+    ley_status status = room_buffer(r, bytes, access, buffer, error);
     if (status == LEY_OK)
         *has = bytes;
     return status;
@@ -112,52 +110,50 @@ static size_t list_bytes(const mdh_run *run)
 
 static ley_status make_buffers(mdh_run *run, ley_error *error)
 {
-    dev *device = run->kernel->device;
+    room *r = &run->kernel->room;
     const mdh_spec *spec = &run->kernel->choice.spec;
     const size_t sums = (size_t)run->part_values * value_bytes(run);
     const size_t parts = sums * run->parts * (spec->sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
     const size_t places = run->segment_count > 0 ? sizeof run->segments : list_bytes(run);
-    ley_status status = grow(device, &run->places.buffer, &run->place_bytes, places, DEV_READ_ONLY, error);
+    ley_status status = grow(r, &run->places.buffer, &run->place_bytes, places, DEV_READ_ONLY, error);
     if (status == LEY_OK)
-        status = grow(device, &run->part_sums.buffer, &run->part_bytes, parts, DEV_READ_WRITE, error);
+        status = grow(r, &run->part_sums.buffer, &run->part_bytes, parts, DEV_READ_WRITE, error);
     if (status != LEY_OK || (run->sums.staging != NULL && run->sums.staging->size >= sums))
         return status;
-    launch_results_destroy(&run->sums);
-    return launch_results_create(device, (int64_t)sums, &run->sums, error);
+    room_free_results(r, &run->sums);
+    return room_results(r, (int64_t)sums, &run->sums, error);
 }
 
 static ley_status write_places(mdh_run *run, ley_error *error)
 {
-    dev *device = run->kernel->device;
-    if (run->segment_count > 0)
-        return device->backend->write(device, run->places.buffer, 0, run->segments, sizeof run->segments, error);
+    dev_buffer *places = run->places.buffer;
+    if (run->segment_count > 0) {
+        work_write(&run->work, places, 0, run->segments, sizeof run->segments);
+        return LEY_OK;
+    }
     const size_t bytes = list_bytes(run);
     void *packed = calloc(1, bytes);
     if (packed == NULL)
         return ley_fail_memory(error, bytes, "packed points");
     mdh_pack_points(&run->kernel->choice.spec, run->kernel->problem, run->first, run->count, packed);
-    ley_status status = device->backend->write(device, run->places.buffer, 0, packed, bytes, error);
+    work_write(&run->work, places, 0, packed, bytes);
     free(packed);
-    return status;
+    return LEY_OK;
 }
 
-ley_status mdh_launch_sums(const mdh_kernel *k, buffer_of_real part_sums, int parts, int part_values,
-                           buffer_of_real sums, dev_event **done, ley_error *error)
+void mdh_launch_sums(work *w, const mdh_kernel *k, buffer_of_real part_sums, int parts, int part_values,
+                     buffer_of_real sums)
 {
     const size_t groups[3] = {(size_t)ceil_div(part_values, MDH_SUM_GROUP), 1, 1};
-    return kernel_launch(&k->sums, groups,
-                         KERNEL_ARGUMENTS(sum_parts, .gm_parts = part_sums, .n_parts = parts,
-                                          .part_values = part_values, .gm_sums = sums),
-                         done, error);
+    work_launch(w, &k->sums, groups,
+                KERNEL_ARGUMENTS(sum_parts, .gm_parts = part_sums, .n_parts = parts, .part_values = part_values,
+                                 .gm_sums = sums),
+                (double)parts * (double)part_values / mdh_kernel_expected_rate(k)); /* less than as many pairs */
 }
 
-static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_error *error)
+static void launch_batch(mdh_run *run, size_t i)
 {
-    mdh_run *run = context;
     const mdh_kernel *k = run->kernel;
-    if (i + 1 == run->launches.total)
-        return mdh_launch_sums(k, run->part_sums, (int)run->parts, run->part_values, (buffer_of_real){run->sums.buffer},
-                               done, error);
     const int first = (int)i * run->batch_atoms, left = k->n_atoms - first;
     const size_t groups[3] = {run->groups, run->parts, 1};
     mdh_arguments a = {.kind = &mdh_kind,
@@ -171,30 +167,36 @@ static ley_status launch_batch(void *context, size_t i, dev_event **done, ley_er
                        .gm_parts = run->part_sums,
                        .part_values = run->part_values};
     mdh_step(&k->choice.spec, k->problem, a.step, a.step_low);
-    return kernel_launch(&k->kernel, groups, &a, done, error);
+    work_launch(&run->work, &k->kernel, groups, &a,
+                (double)a.n_atoms * (double)run->part_values / mdh_kernel_expected_rate(k));
 }
 
-ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, ley_error *error)
+ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, const atomic_bool *cancelled,
+                         ley_error *error)
 {
+    work *w = &run->work;
     run->kernel = kernel;
     run->first = first;
     run->count = count;
-    run->launches = (launches){.device = kernel->device, .launch = launch_batch, .context = run, .results = &run->sums};
     if (kernel->problem->patch_count > 0)
         cut_segments(run);
     else
         cut_list(run);
     cut_atoms(run);
+    work_begin(w, &kernel->flight, cancelled);
     ley_status status = make_buffers(run, error);
     if (status == LEY_OK)
         status = write_places(run, error);
-    if (status == LEY_OK) /* as launches_begin() does with the sums: a launch that is skipped shall show */
-        status = kernel->device->backend->fill(kernel->device, run->part_sums.buffer, 0, DEV_NO_NUMBERS,
-                                               run->part_bytes, NULL, error);
     if (status != LEY_OK)
         return status;
-    run->launches.bytes = run->part_values * (int64_t)value_bytes(run);
-    return launches_begin(&run->launches, error);
+    const size_t bytes = (size_t)run->part_values * value_bytes(run);
+    work_fill(w, run->part_sums.buffer, 0, DEV_NO_NUMBERS, run->part_bytes); /* what is left out shall show here, too */
+    work_poison(w, &run->sums, bytes);
+    for (size_t i = 0; i < run->batches; i++)
+        launch_batch(run, i);
+    mdh_launch_sums(w, kernel, run->part_sums, (int)run->parts, run->part_values, (buffer_of_real){run->sums.buffer});
+    work_read(w, run->sums.buffer, 0, run->sums.staging, bytes);
+    return work_status(w, error);
 }
 
 static double staged_value(const mdh_run *run, size_t at)
@@ -261,21 +263,21 @@ static bool store(const mdh_run *run, double *values)
     return s.is_right;
 }
 
-ley_status mdh_run_finish(mdh_run *run, const atomic_bool *cancelled, double *values, ley_error *error)
+ley_status mdh_run_finish(mdh_run *run, double *values, ley_error *error)
 {
-    ley_status status = launches_finish(&run->launches, cancelled, error);
+    ley_status status = work_finish(&run->work, error);
     if (status == LEY_OK && !store(run, values))
-        status = launches_not_finite(&run->launches, error);
+        status = work_no_number(&run->work, error);
     return status;
 }
 
-void mdh_run_end(mdh_run *run, dev *device)
+void mdh_run_end(mdh_run *run)
 {
-    const dev_backend *b = device->backend;
-    dev_buffer *const buffers[] = {run->places.buffer, run->part_sums.buffer};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-        if (buffers[i] != NULL)
-            b->buffer_destroy(device, buffers[i]);
-    launch_results_destroy(&run->sums);
+    work_end(&run->work);
+    if (run->kernel == NULL)
+        return;
+    room_free_buffer(&run->kernel->room, &run->places.buffer);
+    room_free_buffer(&run->kernel->room, &run->part_sums.buffer);
+    room_free_results(&run->kernel->room, &run->sums);
     *run = (mdh_run){.kernel = NULL};
 }

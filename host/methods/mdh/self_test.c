@@ -175,11 +175,11 @@ static ley_status compute(trial *t, ley_error *error)
     const int64_t middle = t->p->one_run ? end : end / 2 - 3;
     ley_status status = LEY_OK;
     for (int64_t from = first; from < end && status == LEY_OK; from = from == first && middle < end ? middle : end) {
-        status = mdh_run_begin(&run, t->kernel, from, (from == first ? middle : end) - from, error);
+        status = mdh_run_begin(&run, t->kernel, from, (from == first ? middle : end) - from, NULL, error);
         if (status == LEY_OK)
-            status = mdh_run_finish(&run, NULL, ley_boundary_values(t->boundary), error);
+            status = mdh_run_finish(&run, ley_boundary_values(t->boundary), error);
     }
-    mdh_run_end(&run, t->kernel->device);
+    mdh_run_end(&run);
     if (status == LEY_OK && !t->p->one_run && t->m.patch_count > 0)
         patches_share_edges(t->boundary);
     return status;
@@ -325,49 +325,43 @@ static ley_status compare_sums(const mdh_kernel *k, const void *sums, ley_error 
     return LEY_OK;
 }
 
-static ley_status sum_on_device(const mdh_kernel *k, buffer_of_real parts, const launch_results *sums, ley_error *error)
+/* The sums come to where other numbers are. */
+static ley_status sum_on_device(const mdh_kernel *k, room *r, work *w, const void *numbers, size_t value_bytes,
+                                ley_error *error)
 {
-    const dev_backend *b = k->device->backend;
-    dev_event *summed = NULL, *read = NULL;
-    ley_status status =
-        mdh_launch_sums(k, parts, SUM_PARTS, SUM_VALUES, (buffer_of_real){sums->buffer}, &summed, error);
+    const size_t part_bytes = 2 * SUM_PARTS * SUM_VALUES * value_bytes, bytes = SUM_VALUES * value_bytes;
+    buffer_of_real parts;
+    results sums = {.buffer = NULL};
+    ley_status status = room_buffer(r, part_bytes, DEV_READ_WRITE, &parts.buffer, error);
+    if (status == LEY_OK)
+        status = room_results(r, (int64_t)bytes, &sums, error);
     if (status != LEY_OK)
         return status;
-    status = b->read(k->device, sums->buffer, 0, sums->staging, sums->staging->size, summed, &read, error);
-    const ley_status before = b->wait(k->device, summed, NULL, status == LEY_OK ? error : NULL);
-    if (status == LEY_OK)
-        status = b->wait(k->device, read, NULL, before == LEY_OK ? error : NULL);
-    return status != LEY_OK ? status : before;
+    work_write(w, parts.buffer, 0, numbers, part_bytes);
+    work_write(w, sums.buffer, 0, numbers, bytes);
+    mdh_launch_sums(w, k, parts, SUM_PARTS, SUM_VALUES, (buffer_of_real){sums.buffer});
+    work_read(w, sums.buffer, 0, sums.staging, bytes);
+    status = work_finish(w, error);
+    return status == LEY_OK ? compare_sums(k, sums.staging->bytes, error) : status;
 }
 
 ley_status mdh_sums_self_test(const mdh_kernel *k, ley_error *error)
 {
-    const dev_backend *b = k->device->backend;
     const bool is_double = k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE;
     const size_t bytes = is_double ? sizeof(double) : sizeof(float), count = 2 * SUM_PARTS * SUM_VALUES;
+    room r = {.device = k->device};
+    flight f = {.device = k->device};
+    work w = {.flight = NULL};
     void *numbers = calloc(count, bytes);
-    buffer_of_real parts = {NULL};
-    launch_results sums = {.device = NULL};
     if (numbers == NULL)
         return ley_fail_memory(error, count * bytes, "the self-test");
     for (size_t i = 0; i < count; i++) /* what was lost lies behind the values */
         put_number(is_double, numbers, i,
                    summand((int)(i / SUM_VALUES) % SUM_PARTS, (int)(i % SUM_VALUES), i >= count / 2));
-    ley_status status = b->buffer_create(k->device, count * bytes, DEV_READ_WRITE, &parts.buffer, error);
-    if (status == LEY_OK)
-        status = b->write(k->device, parts.buffer, 0, numbers, count * bytes, error);
-    if (status == LEY_OK)
-        status = launch_results_create(k->device, (int64_t)(SUM_VALUES * bytes), &sums, error);
-    if (status == LEY_OK)
-        status = b->write(k->device, sums.buffer, 0, numbers, SUM_VALUES * bytes,
-                          error); /* other numbers where results shall be */
-    if (status == LEY_OK)
-        status = sum_on_device(k, parts, &sums, error);
-    if (status == LEY_OK)
-        status = compare_sums(k, sums.staging->bytes, error);
-    launch_results_destroy(&sums);
-    if (parts.buffer != NULL)
-        b->buffer_destroy(k->device, parts.buffer);
+    work_begin(&w, &f, NULL);
+    ley_status status = sum_on_device(k, &r, &w, numbers, bytes, error);
+    work_end(&w);
+    room_clear(&r);
     free(numbers);
     return status;
 }
