@@ -10,6 +10,8 @@
  *                         CONSTANT, the kernel defines CONSTANT_SPACE beforehand, as
  *                         LEY_CONSTANT or LEY_GLOBAL
  *   LEY_FN                qualifies any other function
+ *   LEY_REFERENCE(type)   what a function reads of a larger type: by reference in CUDA, whose
+ *                         compilers would else keep all of it in registers
  *   LEY_GLOBAL, LEY_CONSTANT, LEY_LOCAL  qualify what a pointer points to
  *   LEY_LOCAL_VARIABLE    qualifies a kernel's variable in local memory
  *   LEY_CONSTANT_SYMBOL(type)  makes what CUDA needs for constant memory: a symbol, which the
@@ -27,7 +29,7 @@
  *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
  *   LEY_CLAMP(x, low, high)  of ints
  *   LEY_LOWEST_BIT(bits)  the number of the lowest bit that is set
- *   LEY_AS_FLOAT(i)       the float of these bits
+ *   LEY_AS_FLOAT(i)       the float of these bits; LEY_REAL_OF(i): the real of as many ints
  *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more
  *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file
  *                              that
@@ -106,6 +108,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_PARAMETER_INT(type, name) type name
 #define LEY_PARAMETER_VALUE(type, name) type name
 
+#define LEY_REFERENCE(type) const type
 #define LEY_GLOBAL __global
 #define LEY_CONSTANT __constant
 #define LEY_LOCAL __local
@@ -136,6 +139,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_CLAMP(x, low, high) clamp(x, low, high)
 #define LEY_LOWEST_BIT(bits) (31 - (int)clz((bits) & -(bits)))
 #define LEY_AS_FLOAT(i) as_float(i)
+#define LEY_REAL_OF(i) LEY_PASTE(convert_, real)(i)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)
 #define LEY_AS_REAL(i) LEY_PASTE(as_float, LEY_BITS_SUFFIX)(i)

@@ -76,6 +76,7 @@ LEY_FN atom ley_scaled_atom(atom a, scalar factor)
 #define LEY_PARAMETER_INT(type, name) type name
 #define LEY_PARAMETER_VALUE(type, name) type name
 
+#define LEY_REFERENCE(type) const type &
 #define LEY_GLOBAL
 #define LEY_CONSTANT
 #define LEY_LOCAL
@@ -101,9 +102,9 @@ LEY_FN atom ley_scaled_atom(atom a, scalar factor)
 #define LEY_GROUP_ID(d) ((int)blockIdx.LEY_AXIS_##d)
 #define LEY_GROUPS(d) ((size_t)gridDim.LEY_AXIS_##d)
 #define LEY_GLOBAL_ID(d) ((size_t)blockIdx.LEY_AXIS_##d * blockDim.LEY_AXIS_##d + threadIdx.LEY_AXIS_##d)
-#define LEY_GLOBAL_SIZE(d) ((size_t)gridDim.LEY_AXIS_##d * blockDim.LEY_AXIS_##d)
+#define LEY_GLOBAL_SIZE(d) ((size_t)(gridDim.LEY_AXIS_##d * blockDim.LEY_AXIS_##d))
 
-#define LEY_ATOMIC_OR(p, bits) atomicOr(p, bits)
+#define LEY_ATOMIC_OR(p, bits) atomicOr((unsigned *)(p), bits)
 #define LEY_ATOMIC_ADD(p, n) atomicAdd(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomicExch(p, n)
 
@@ -127,6 +128,7 @@ LEY_FN atom ley_scaled_atom(atom a, scalar factor)
 #define LEY_CLAMP(x, low, high) min(max(x, low), high)
 #define LEY_LOWEST_BIT(bits) (__ffs((int)(bits)) - 1)
 #define LEY_AS_FLOAT(i) __int_as_float(i)
+#define LEY_REAL_OF(i) ((real)(i))
 #define LEY_NO_CONTRACTION
 #define LEY_ROUNDED_PRODUCT(a, b) __dmul_rn(a, b)
 #define LEY_SATURATE(x) __saturatef(x) /* costs nothing where an addition or multiply-add ends it */

@@ -385,7 +385,7 @@ static void test_a_kernel_that_is_wrong(void **state)
         const char *not_in; /* a variant that has nothing of it */
     } faults[] = {
         {"far_cl", "LEY_ROOT_SCALE", "(1.01f * LEY_ROOT_SCALE)", NULL}, /* 1 % too much */
-        {"near_cl", "a.w * rsqrt(", "a.w * 1.01f * rsqrt(",
+        {"near_cl", "a.w * LEY_RSQRT(", "a.w * 1.01f * LEY_RSQRT(",
          "simple"}, /* the same within r_min, where atoms are staged */
         {"clamp_cl", ": ley_clamped_r2(dx2[u] + dyz2,", ": ley_clamped_r2(1.02f * (dx2[u] + dyz2),",
          "tiled16"},                                                /* where not */
@@ -395,7 +395,7 @@ static void test_a_kernel_that_is_wrong(void **state)
     };
     static const char *const kinds[] = {"", "--variant simple", "--variant tiled16"};
     for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
-        support_copy_kernels("cl", cli_path(faults[f].directory), "dcs.cl", faults[f].from, faults[f].to);
+        support_copy_kernels("cl", cli_path(faults[f].directory), "dcs", faults[f].from, faults[f].to);
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
             const bool usual = kinds[k][0] == '\0'; /* stages its atoms like tiled16 */
             if (faults[f].not_in != NULL &&

@@ -1,0 +1,61 @@
+/* What one work-item of dcs.cl does alone, on CPU devices: it lays a tile of atoms out as dy^2 +
+ * dz^2 of each of its rows, once for all its columns; the inner loop then broadcasts one number
+ * per row. Sums of a tile are added to the running sums as a whole, which also keeps float sums
+ * short. Near atoms are staged without charge, and listed. */
+#ifndef LEY_DCS_VECTORS_H
+#define LEY_DCS_VECTORS_H
+
+LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first, int n_atoms)
+{
+    gm_atoms += first;
+    scalar x[LEY_TILE], q[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
+#if PLACED
+    scalar cell_x[LEY_TILE], offset_x[LEY_TILE];
+#endif
+    int near[LEY_TILE];
+    for (int base = 0; base < n_atoms; base += LEY_TILE) {
+        const int count = min(LEY_TILE, n_atoms - base);
+        int n_near = 0;
+        for (int j = 0; j < count; j++) {
+            const atom a = relative(p, gm_atoms[base + j]);
+            const scalar dz = p->z - a.z;
+            const int is_near = nearest_A2(p, gm_atoms[base + j], a) < near_A2(p);
+#if PLACED
+            cell_x[j] = gm_atoms[base + j].cell.x - p->base.x;
+            offset_x[j] = gm_atoms[base + j].offset.x;
+#else
+            x[j] = a.x;
+#endif
+            q[j] = is_near ? 0 : a.w * LEY_ROOT_SCALE;
+            FOR_ROWS(v) {
+                const scalar dy = p->y[v] - a.y;
+                dyz2[j * LEY_UY + v] = is_near ? 1 : dy * dy + dz * dz;
+            }
+            near[n_near] = base + j;
+            n_near += is_near;
+        }
+        for (int u = 0; u < LEY_UX; u++) {
+            real sum[LEY_UY], carry[CARRIES ? LEY_UY : 1];
+            FOR_ROWS(v) sum[v] = carry[v * CARRIES] = 0;
+#if PLACED
+            const scalar middle = u * LEY_WIDTH + LEY_WIDTH / 2 - TILE_X / 2;
+            for (int j = 0; j < count; j++)
+                x[j] = (cell_x[j] - middle) * p->step.x + offset_x[j];
+#endif
+            for (int j = 0; j < count; j++) {
+                const real dx = p->x[PLACED ? 0 : u] - x[j], dx2 = dx * dx;
+                FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES], q[j] * ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]));
+            }
+            FOR_ROWS(v) {
+                const int k = v * LEY_UX + u;
+                if (CARRIES)
+                    ADD(p->sum[k], p->carry[k * CARRIES], -carry[v * CARRIES]);
+                ADD(p->sum[k], p->carry[k * CARRIES], sum[v]);
+            }
+        }
+        for (int n = 0; n < n_near; n++)
+            add_near(p, gm_atoms[near[n]]);
+    }
+}
+
+#endif
