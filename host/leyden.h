@@ -380,9 +380,10 @@ typedef struct ley_engine ley_engine;
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
 
-/* Whether a driver has not returned from a call: its device was given up, and a thread of the
- * library stays in it. A program in which that is so should end by _exit(), since drivers' own
- * handlers of exit() may wait for what never ends. */
+/* Whether a thread of the library is in a driver with nobody waiting for it: since the driver does not
+ * return, so that its device was given up; or since a device was late, still being opened, measured or
+ * built for, when its engine was destroyed. The latter goes as soon as the driver returns. A program
+ * in which that is so should end by _exit(), since drivers' own handlers of exit() may wait for it. */
 LEY_API bool ley_driver_is_stuck(void);
 
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
@@ -571,6 +572,8 @@ typedef struct ley_device_report {
     ley_status status;
     const char *failure;     /* why it left the job, or NULL */
     const char *failure_log; /* build log, or NULL */
+    const char
+        *late; /* what it was still at when the work was done, so that it took no part: "open", "build"; or NULL */
 } ley_device_report;
 
 /* One slab's way through a device; times from the start of the job, in s. */

@@ -360,7 +360,7 @@ static void assume(calibration *c)
     c->roots_per_s[LEY_ROOT_STANDARD] = c->exps_per_s[LEY_EXP_STANDARD] = c->fma_per_s = nothing_per_s;
 }
 
-/* What does not run is not to be had. */
+/* What does not run is not to be had. Whether nobody wants the result any more shows at the end. */
 static void measure_recipes(dev *device, calibration *c)
 {
     const dev_info *info = device->info;
@@ -401,6 +401,8 @@ static ley_status measure(dev *device, calibration *result, ley_error *error)
     if (status != LEY_OK)
         return status;
     measure_recipes(device, &c);
+    if (watch_ends())
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     const cache_key key = key_of(device->info);
     cache_put(&key, &c, sizeof c);
     *result = c;
@@ -427,39 +429,58 @@ bool calibrate_known(const dev *device, const dev_info *info, calibration *resul
     return true;
 }
 
-/* One device at a time: several may share the same cores, and what is measured here is kept. Who
- * waits may find what it would measure. */
+/* Devices that share a card, or the host's cores, are measured one at a time, for what is measured is
+ * kept. Who waits may find what it would measure. */
+enum { MOST_TURNS = 64 };
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    const dev *holder;
-} turn = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL};
+    const dev *holders[MOST_TURNS];
+} turns = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {NULL}};
+
+static bool share(const dev_info *a, const dev_info *b)
+{
+    return a->index == b->index || (a->device_class == DEV_CPU && b->device_class == DEV_CPU);
+}
+
+/* The caller holds the mutex. */
+static bool is_free(const dev *device)
+{
+    for (int i = 0; i < MOST_TURNS; i++)
+        if (turns.holders[i] != NULL && share(turns.holders[i]->info, device->info))
+            return false;
+    return true;
+}
 
 /* A device that is very slow, or hangs, does not keep the others. */
 static void take_turn(const dev *device)
 {
     const double until_s = ley_clock_s() + watch_turn_s();
-    pthread_mutex_lock(&turn.mutex);
-    while (turn.holder != NULL && ley_clock_s() < until_s) {
+    int i = 0;
+    pthread_mutex_lock(&turns.mutex);
+    while (!is_free(device) && ley_clock_s() < until_s && !watch_ends()) {
         struct timespec soon;
         clock_gettime(CLOCK_REALTIME, &soon);
         soon.tv_nsec += 100000000;
         soon.tv_sec += soon.tv_nsec / 1000000000;
         soon.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&turn.changed, &turn.mutex, &soon);
+        pthread_cond_timedwait(&turns.changed, &turns.mutex, &soon);
     }
-    if (turn.holder == NULL)
-        turn.holder = device;
-    pthread_mutex_unlock(&turn.mutex);
+    while (i < MOST_TURNS && turns.holders[i] != NULL)
+        i++;
+    if (i < MOST_TURNS)
+        turns.holders[i] = device;
+    pthread_mutex_unlock(&turns.mutex);
 }
 
 void calibrate_leave(const dev *device)
 {
-    pthread_mutex_lock(&turn.mutex);
-    if (turn.holder == device)
-        turn.holder = NULL;
-    pthread_cond_broadcast(&turn.changed);
-    pthread_mutex_unlock(&turn.mutex);
+    pthread_mutex_lock(&turns.mutex);
+    for (int i = 0; i < MOST_TURNS; i++)
+        if (turns.holders[i] == device)
+            turns.holders[i] = NULL;
+    pthread_cond_broadcast(&turns.changed);
+    pthread_mutex_unlock(&turns.mutex);
 }
 
 static void log_calibration(const dev_info *info, const calibration *c, double measured_s)

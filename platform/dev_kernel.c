@@ -17,9 +17,11 @@ static dev_program *take_cached(dev *device, const dev_source *source, const cac
     void *binary = cache_get(key, &size);
     if (binary == NULL)
         return NULL;
-    if (device->backend->build(device, source, binary, size, &program, NULL) != LEY_OK) {
-        cache_remove(key); /* whole, but the driver will not have it */
+    const ley_status status = device->backend->build(device, source, binary, size, &program, NULL);
+    if (status != LEY_OK)
         program = NULL;
+    if (status != LEY_OK && status != LEY_CANCELLED) {
+        cache_remove(key); /* whole, but the driver will not have it */
         log_say(LEY_LOG_NOTE, "%s: the driver does not take %s from the cache: removed there", device->info->name,
                 source->kind->name);
     }

@@ -15,7 +15,8 @@ static const watch_patience usual = {.open_s = 120,
                                      .work_s = 30,
                                      .factor = 50,
                                      .over_s = 2,
-                                     .turn_s = 30};
+                                     .turn_s = 2,
+                                     .choose_s = 0.1};
 static const watch_patience *patience = &usual;
 static const double longest_look_s = 1;
 
@@ -30,6 +31,11 @@ void watch_patience_replace(const watch_patience *replacement)
 double watch_turn_s(void)
 {
     return patience->turn_s;
+}
+
+double watch_choose_s(void)
+{
+    return patience->choose_s;
 }
 
 void watch_init(watch *w)
@@ -49,6 +55,25 @@ void watch_destroy(watch *w)
 void watch_this_thread(watch *w)
 {
     mine = w;
+}
+
+bool watch_ends(void)
+{
+    if (mine == NULL)
+        return false;
+    pthread_mutex_lock(&mine->mutex);
+    const bool ends = mine->ends;
+    pthread_mutex_unlock(&mine->mutex);
+    return ends;
+}
+
+void watch_forget_reason(void)
+{
+    if (mine == NULL)
+        return;
+    pthread_mutex_lock(&mine->mutex);
+    ley_error_clear(&mine->reason);
+    pthread_mutex_unlock(&mine->mutex);
 }
 
 static void note(bool is_warm, double expected_s)
@@ -199,17 +224,30 @@ static ley_status come_back(const dev *device, ley_status status, ley_error *own
     return status;
 }
 
-/* A call of the driver, with `own` for its error. */
-#define WATCHED(device, info, kind, call) \
+static ley_status ended(ley_error *error)
+{
+    return ley_fail(error, LEY_CANCELLED, "cancelled");
+}
+
+/* Calls that end something. */
+#define WATCHED_ANYWAY(device, info, kind, call) \
     ley_error own = {.status = LEY_OK}; \
     watch_enter(info, kind, __func__ + sizeof "watched_" - 1); \
     const ley_status status = own_door(info)->call; \
     return come_back(device, status, &own, error)
 
+/* Calls that begin something. `own` is for the call's error. */
+#define WATCHED(device, info, kind, call) \
+    if (watch_ends()) \
+        return ended(error); \
+    WATCHED_ANYWAY(device, info, kind, call)
+
 static ley_status watched_open(const dev_info *info, dev **device, ley_error *error)
 {
     ley_error own = {.status = LEY_OK};
     dev *opened = NULL;
+    if (watch_ends())
+        return ended(error);
     watch_enter(info, WATCH_OPEN, "open");
     const ley_status status = own_door(info)->open(info, &opened, &own);
     if (status == LEY_OK) {
@@ -303,7 +341,7 @@ static ley_status watched_launch(dev *device, const dev_launch *launch, dev_even
 
 static ley_status watched_wait(dev *device, dev_event *event, dev_times *times, ley_error *error)
 {
-    WATCHED(device, device->info, WATCH_WORK, wait(device, event, times, &own));
+    WATCHED_ANYWAY(device, device->info, WATCH_WORK, wait(device, event, times, &own));
 }
 
 /* Calls that cannot fail. */

@@ -20,12 +20,15 @@ typedef struct watch_patience {
     double work_s, factor;           /* then: so long, or so many times what is predicted, whichever is more */
     double over_s;                   /* when nobody needs the call any more */
     double turn_s;                   /* how long devices wait for each other's calibration */
+    double choose_s; /* how long others are waited for when the rate of one device is known; longer only if that took
+                        longer */
 } watch_patience;
 
 /* For tests: other limits. NULL restores them. */
 void watch_patience_replace(const watch_patience *replacement);
 
 double watch_turn_s(void);
+double watch_choose_s(void);
 
 /* A thread, watched. */
 typedef struct watch {
@@ -39,7 +42,8 @@ typedef struct watch {
     double expected_s;   /* how long an operation of it lasts, as predicted */
     bool is_lost, is_left,
         is_back;      /* the device is lost; the thread is given up; after that, the driver has returned */
-    ley_error reason; /* the last call that failed */
+    bool ends;        /* what the thread is at is to end soon: see watch_ends() */
+    ley_error reason; /* the last call that failed, and that nobody has told of yet */
     unsigned long seen_calls;
     double seen_s, silent_s;
 } watch;
@@ -47,8 +51,16 @@ typedef struct watch {
 void watch_init(watch *w);
 void watch_destroy(watch *w);
 
-/* What the calling thread does from now on is noted there. */
+/* What the calling thread does from now on is noted there; NULL: nowhere. */
 void watch_this_thread(watch *w);
+
+/* Whether nobody wants what the calling thread is at: then each call of the door that would begin
+ * something (open, allocate, copy, compile, launch) fails with LEY_CANCELLED, so that the thread comes
+ * to an end between two operations. What ends something works as ever. */
+bool watch_ends(void);
+
+/* The calling thread's last failure stands in a report: it is not to be told once more. */
+void watch_forget_reason(void);
 
 /* A device's work begins anew: an operation of it is predicted to last so long. Noted for the
  * calling thread's device, if it is watched. */

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/dcs/kernel.h"
+#include "run/hand.h"
 #include "run/reference_kernel.h"
 #include "watch.h"
 
@@ -82,7 +83,7 @@ static fake_plan *plan_of(dev *device)
 /* For what devices tell each other. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int releases;
+static int releases, hanging;
 
 /* Counts a call and says whether it is to fail. */
 static bool fails(fake_plan *plan, int *count, int fail_at)
@@ -103,6 +104,7 @@ static void hang(fake_plan *plan, int count, int hang_at)
     pthread_mutex_lock(&mutex);
     const int before = releases;
     plan->hung++;
+    hanging++;
     pthread_cond_broadcast(&changed);
     while (releases == before)
         pthread_cond_wait(&changed, &mutex);
@@ -121,6 +123,7 @@ void fake_devices_release(void)
 {
     pthread_mutex_lock(&mutex);
     releases++;
+    hanging = 0;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }
@@ -742,7 +745,21 @@ void fake_devices_begin(fake_plan *plans, size_t count)
     dev_backends_replace(table);
 }
 
+/* Devices that were late are done with what they were at. */
+static void wait_for_late(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&mutex);
+        const int hanging_now = hanging;
+        pthread_mutex_unlock(&mutex);
+        if (hand_adrift() <= hanging_now)
+            return;
+        usleep(1000);
+    }
+}
+
 void fake_devices_end(void)
 {
+    wait_for_late();
     dev_backends_replace(NULL);
 }

@@ -92,7 +92,10 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
     device_bins counts;
     room memory = {.device = device};
     problem_of(atoms, l, range, &p);
-    assert_ok(device_binning_run(&memory, &p, &slots, &extra, &counts, &error));
+    device_binning kernels;
+    device_binning_create(device, &kernels);
+    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, &counts, &error));
+    device_binning_destroy(&kernels);
     if (counts.declined != NULL)
         fail_msg("declined: %s", counts.declined);
     assert_ok(cutoff_problem_bin(&p, &error));
@@ -207,7 +210,10 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
     device_bins counts;
     room memory = {.device = device};
     problem_of(atoms, &lattice, range, &p);
-    assert_ok(device_binning_run(&memory, &p, &slots, &extra, &counts, &error));
+    device_binning kernels;
+    device_binning_create(device, &kernels);
+    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, &counts, &error));
+    device_binning_destroy(&kernels);
     assert_non_null(counts.declined);
     assert_string_equal(counts.declined, why);
     assert_true(slots.buffer == NULL && extra.buffer == NULL && memory.holdings == NULL && memory.taken == 0);

@@ -569,8 +569,11 @@ static ley_status bin_on_device(ley_error *error)
     buffer_of_int extra = {NULL};
     device_bins counts;
     room memory = {.device = device};
-    const ley_status status = device_binning_run(&memory, &problem, &slots, &extra, &counts, error);
+    device_binning kernels;
+    device_binning_create(device, &kernels);
+    const ley_status status = device_binning_run(&memory, &kernels, &problem, &slots, &extra, &counts, error);
     room_clear(&memory);
+    device_binning_destroy(&kernels);
     if (status == LEY_OK && counts.declined != NULL &&
         strcmp(counts.declined, "its kernels do not build or are wrong there") == 0)
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed");

@@ -99,7 +99,10 @@ static void print_device(const ley_device_report *device)
 {
     printf("device %d: %s, ", device->device->index, device->device->name);
     if (device->status == LEY_OK && device->points == 0) {
-        printf("idle\n");
+        if (device->late != NULL)
+            printf("not ready in time (%s)\n", device->late);
+        else
+            printf("idle\n");
     } else if (device->status == LEY_OK) {
         printf("%.1f %% of the points, variant %s, root %s, ", 100 * device->share, device->variant, device->root);
         if (device->exp != NULL)

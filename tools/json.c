@@ -267,6 +267,8 @@ json_t *json_of_device_reports(const ley_report *report)
         json_put(object, "from_cache", json_boolean(device->from_cache));
         put_status(object, device->status, device->failure);
         json_put(object, "failure_log", json_text(device->failure_log));
+        if (device->late != NULL)
+            json_put(object, "late", json_text(device->late));
         json_add(array, object);
     }
     return array;

@@ -1,11 +1,13 @@
 #include "run/discovery.h"
 
 #include "calibrate.h"
+#include "clock.h"
 #include "error.h"
 #include "leyden.h"
 #include "run/hand.h"
 #include "run/tuning.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- All devices ----------------------------------------------------------------------------- */
@@ -70,35 +72,120 @@ static void ask_facts(void *context)
     q->info.backend->close(q->device);
 }
 
-/* The answered question, or NULL. */
-static device_question *ask(const dev_info *info, void (*task)(void *context))
+static device_question *question_create(const dev_info *info)
 {
     device_question *q = calloc(1, sizeof *q);
     if (q == NULL)
         return NULL;
     q->info = *info;
     q->status = LEY_ERROR_DEVICE;
-    if (hand_run(task, q, NULL))
-        return q;
+    return q;
+}
+
+static void question_keep(device_question *q)
+{
     calibrate_leave(q->device);
     dev_keep(q);
+}
+
+/* The answered question, or NULL. */
+static device_question *ask(const dev_info *info, void (*task)(void *context))
+{
+    device_question *q = question_create(info);
+    if (q == NULL || hand_run(task, q, NULL))
+        return q;
+    question_keep(q);
     return NULL;
 }
 
-double discovery_speed(const dev_info *info)
+/* ---- The fastest ----------------------------------------------------------------------------- */
+
+/* One of the questions that are asked at once; no hand: it is answered. */
+typedef struct asked {
+    device_question *question;
+    hand *hand;
+} asked;
+
+static void begin(asked *a, const dev_info *info, double *speed)
 {
     calibration facts;
-    if (!calibrate_cached(info, &facts)) {
-        device_question *q = ask(info, ask_facts);
-        const bool is_known = q != NULL && q->status == LEY_OK;
-        if (is_known)
-            facts = q->facts;
-        free(q);
-        if (!is_known)
-            return 0;
+    *speed = DISCOVERY_NONE;
+    if (calibrate_cached(info, &facts)) {
+        *speed = tuning_speed(info, &facts);
+        return;
     }
-    return tuning_speed(info, &facts);
+    a->question = question_create(info);
+    a->hand = a->question != NULL ? hand_create() : NULL;
+    if (a->hand != NULL) {
+        *speed = DISCOVERY_LATE;
+        hand_give(a->hand, ask_facts, a->question);
+    }
 }
+
+/* One look at a question that is open. */
+static void look(asked *a, double *speed)
+{
+    if (a->hand == NULL)
+        return;
+    device_question *q = a->question;
+    if (hand_is_idle(a->hand)) {
+        *speed = q->status == LEY_OK ? tuning_speed(&q->info, &q->facts) : DISCOVERY_NONE;
+        hand_destroy(a->hand);
+        a->hand = NULL;
+    } else if (hand_leave(a->hand, false, NULL)) {
+        *speed = DISCOVERY_NONE;
+        dev_keep(a->hand);
+        question_keep(q);
+        a->hand = NULL;
+        a->question = NULL;
+    }
+}
+
+/* Ends what is answered; what is not goes on by itself. */
+static void end(asked *a)
+{
+    if (a->hand != NULL && hand_dismiss(a->hand, false, free, a->question))
+        return;
+    if (a->hand != NULL)
+        hand_destroy(a->hand);
+    free(a->question);
+}
+
+static void wait_for_answers(asked *all, size_t count, double *speed)
+{
+    const double start_s = ley_clock_s();
+    double until_s = INFINITY;
+    for (;;) {
+        const unsigned long rings = hand_rings();
+        size_t open = 0;
+        for (size_t i = 0; i < count; i++) {
+            look(&all[i], &speed[i]);
+            open += all[i].hand != NULL;
+            if (speed[i] > 0 && until_s == INFINITY)
+                until_s = ley_clock_s() + fmax(ley_clock_s() - start_s, watch_choose_s());
+        }
+        if (open == 0 || ley_clock_s() > until_s)
+            return;
+        hand_wait(rings);
+    }
+}
+
+void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed)
+{
+    asked *all = calloc(count, sizeof *all);
+    for (size_t i = 0; i < count; i++)
+        speed[i] = DISCOVERY_NONE;
+    if (all == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        begin(&all[i], &list->infos[devices[i]], &speed[i]);
+    wait_for_answers(all, count, speed);
+    for (size_t i = 0; i < count; i++)
+        end(&all[i]);
+    free(all);
+}
+
+/* ---- Time stamps ----------------------------------------------------------------------------- */
 
 bool discovery_timestamps(const dev_info *info)
 {

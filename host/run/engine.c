@@ -1,6 +1,7 @@
 #include "run/engine.h"
 
 #include "build_cache.h"
+#include "clock.h"
 #include "error.h"
 #include "log.h"
 #include "run/discovery.h"
@@ -71,9 +72,6 @@ static void nothing_left(worker *w, void *context)
     (void)w, (void)context;
 }
 
-static const engine_task open_task = {.run = open_device, .left = nothing_left},
-                         close_task = {.run = close_device, .left = nothing_left};
-
 static void work(void *context)
 {
     worker *w = context;
@@ -98,8 +96,18 @@ static void worker_revive(worker *w)
         worker_start(w);
 }
 
+bool worker_is_idle(const worker *w)
+{
+    return w->hand == NULL || hand_is_idle(w->hand);
+}
+
+dev *worker_device(const worker *w)
+{
+    return worker_is_idle(w) ? w->device : NULL;
+}
+
 /* Leaves a worker behind that does not come back from its driver; false when it is not time yet. */
-static bool worker_leave(ley_engine *engine, worker *w, bool is_over)
+static bool worker_leave(worker *w, bool is_over)
 {
     ley_error why = {0};
     if (w->task->left == NULL || !hand_leave(w->hand, is_over, &why))
@@ -115,37 +123,105 @@ static bool worker_leave(ley_engine *engine, worker *w, bool is_over)
     w->hand = NULL;
     w->device = NULL;
     w->may_return = is_over;
-    engine->has_left = true;
+    w->engine->has_left = true;
+    w->task->left(w, w->context);
     return true;
+}
+
+static void worker_give(worker *w, const engine_task *task, void *context)
+{
+    w->part = WORKER_HAS_IT;
+    w->task = task;
+    w->context = context;
+    if (task->given != NULL)
+        task->given(w, context);
+    hand_give(w->hand, work, w);
+}
+
+/* One look at a worker: gives it the task as soon as it can take it. Whether it need not be waited
+ * for. */
+static bool worker_is_done(worker *w, const engine_task *task, void *context, bool is_over)
+{
+    if (w->hand == NULL)
+        return true;
+    if (hand_is_idle(w->hand)) {
+        if (w->device != NULL)
+            w->public_info.has_timestamps = w->device->has_timestamps;
+        if (w->part == WORKER_HAS_IT)
+            return true;
+        worker_give(w, task, context);
+        return false;
+    }
+    if (w->part == WORKER_WAITS && (is_over || task->only_idle))
+        return true;
+    if (w->part == WORKER_HAS_IT && is_over && task->let_go != NULL && task->let_go(w, context))
+        return true;
+    return worker_leave(w, is_over);
 }
 
 void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context)
 {
     for (size_t i = first; i < engine->worker_count; i++) {
-        worker *w = &engine->workers[i];
-        if (task != &close_task)
-            worker_revive(w);
-        w->task = task;
-        w->context = context;
-        if (w->hand != NULL)
-            hand_give(w->hand, work, w);
+        worker_revive(&engine->workers[i]);
+        engine->workers[i].part = WORKER_WAITS;
     }
+    for (;;) {
+        const unsigned long rings = hand_rings();
+        const bool is_over = task->is_over != NULL && task->is_over(context);
+        bool all = true;
+        for (size_t i = first; i < engine->worker_count; i++)
+            all = worker_is_done(&engine->workers[i], task, context, is_over) && all;
+        if (all)
+            return;
+        hand_wait(rings);
+    }
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* Devices that open together are all there when the engine is; one that takes longer than this after
+ * the first one joins when it is ready. */
+static const double together_s = 0.05;
+
+typedef struct opening {
+    const ley_engine *engine;
+    size_t first;         /* workers [first, worker_count) */
+    bool is_first_needed; /* else nobody waits at all */
+    double opened_s;      /* when the first one was seen to be open; 0: none is */
+} opening;
+
+static bool need_no_more(void *context)
+{
+    opening *o = context;
+    for (size_t i = o->first; i < o->engine->worker_count && o->opened_s == 0; i++)
+        if (worker_device(&o->engine->workers[i]) != NULL)
+            o->opened_s = ley_clock_s();
+    return !o->is_first_needed || (o->opened_s > 0 && ley_clock_s() > o->opened_s + together_s);
+}
+
+static bool let_go(worker *w, void *context)
+{
+    (void)w, (void)context;
+    return true;
+}
+
+/* Opens workers [first, worker_count). */
+static void open_workers(ley_engine *engine, size_t first, bool is_first_needed)
+{
+    static const engine_task task = {
+        .run = open_device, .is_over = need_no_more, .let_go = let_go, .left = nothing_left};
+    opening o = {.engine = engine, .first = first, .is_first_needed = is_first_needed};
     for (size_t i = first; i < engine->worker_count; i++)
-        while (engine->workers[i].hand != NULL && !hand_is_idle(engine->workers[i].hand)) {
-            const bool is_over = task->is_over != NULL && task->is_over(context);
-            for (size_t k = i; k < engine->worker_count; k++)
-                if (engine->workers[k].hand != NULL && worker_leave(engine, &engine->workers[k], is_over))
-                    task->left(&engine->workers[k], context);
-        }
+        worker_start(&engine->workers[i]);
+    engine_run(engine, first, &task, &o);
 }
 
 bool engine_take_next(ley_engine *engine)
 {
     while (engine->worker_count < engine->candidate_count) {
-        worker *w = &engine->workers[engine->worker_count++];
-        worker_start(w);
-        engine_run(engine, engine->worker_count - 1, &open_task, NULL);
-        if (w->device != NULL)
+        const worker *w = &engine->workers[engine->worker_count++];
+        open_workers(engine, engine->worker_count - 1, true);
+        if (worker_device(w) != NULL)
             return true;
     }
     return false;
@@ -155,7 +231,7 @@ bool engine_take_next(ley_engine *engine)
 static ley_status any_open(const ley_engine *engine, ley_error *error)
 {
     for (size_t i = 0; i < engine->worker_count; i++)
-        if (engine->workers[i].device != NULL)
+        if (worker_device(&engine->workers[i]) != NULL)
             return LEY_OK;
     const ley_error *first = &engine->workers[0].open_error;
     ley_error_copy(error, first);
@@ -164,15 +240,16 @@ static ley_status any_open(const ley_engine *engine, ley_error *error)
 
 static ley_status open_selected(ley_engine *engine, const char *selector, ley_error *error)
 {
-    size_t *chosen = calloc(engine->list.count + 1, sizeof *chosen), count = 0;
+    size_t *chosen = calloc(engine->list.count + 1, sizeof *chosen), count = 0, joining = 0;
     engine->workers = calloc(engine->list.count + 1, sizeof *engine->workers);
     if (chosen == NULL || engine->workers == NULL) {
         free(chosen);
         return ley_fail_memory(error, engine->list.count * sizeof(worker), "the devices");
     }
-    ley_status status = selector_choose(&engine->list, selector, chosen, &count, error);
+    ley_status status = selector_choose(&engine->list, selector, chosen, &count, &joining, error);
     for (size_t i = 0; i < count; i++) {
         worker *w = &engine->workers[i];
+        w->engine = engine;
         w->info = &engine->list.infos[chosen[i]];
         engine_describe(w->info, &w->public_info);
     }
@@ -180,14 +257,14 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
     if (status != LEY_OK)
         return status;
     engine->candidate_count = count;
-    if (selector == NULL) {
-        engine_take_next(engine);
-        return any_open(engine, error);
+    if (selector != NULL) {
+        engine->worker_count = count;
+        open_workers(engine, 0, true);
+    } else if (engine_take_next(engine) && engine->worker_count <= joining) {
+        const size_t first = engine->worker_count;
+        engine->worker_count = joining + 1;
+        open_workers(engine, first, false);
     }
-    engine->worker_count = count;
-    for (size_t i = 0; i < count; i++)
-        worker_start(&engine->workers[i]);
-    engine_run(engine, 0, &open_task, NULL);
     return any_open(engine, error);
 }
 
@@ -196,6 +273,7 @@ ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_erro
     ley_engine *e = calloc(1, sizeof *e);
     if (e == NULL)
         return ley_fail_memory(error, sizeof *e, "the engine");
+    atomic_init(&e->holders, 1);
     ley_status status = discovery_list(&e->list, error);
     if (status == LEY_OK)
         status = open_selected(e, selector, error);
@@ -207,16 +285,14 @@ ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_erro
     return LEY_OK;
 }
 
-void ley_engine_destroy(ley_engine *engine)
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void let_loose(ley_engine *engine)
 {
-    if (engine == NULL)
+    if (atomic_fetch_sub(&engine->holders, 1) > 1)
         return;
-    engine_run(engine, 0, &close_task, NULL);
-    for (size_t i = 0; i < engine->worker_count; i++) {
-        if (engine->workers[i].hand != NULL)
-            hand_destroy(engine->workers[i].hand);
+    for (size_t i = 0; i < engine->worker_count; i++)
         ley_error_clear(&engine->workers[i].open_error);
-    }
     if (engine->has_left) { /* drivers that have not returned may still read what describes their devices */
         dev_keep(engine);
         return;
@@ -226,9 +302,47 @@ void ley_engine_destroy(ley_engine *engine)
     free(engine);
 }
 
+/* A late worker's last task, on its thread. */
+static void close_late(void *context)
+{
+    worker *w = context;
+    close_device(w, NULL);
+    let_loose(w->engine);
+}
+
+/* Workers that are late come to an end by themselves. */
+static void dismiss_late(ley_engine *engine)
+{
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        worker *w = &engine->workers[i];
+        if (w->hand == NULL || hand_is_idle(w->hand))
+            continue;
+        atomic_fetch_add(&engine->holders, 1);
+        if (hand_dismiss(w->hand, true, close_late, w))
+            w->hand = NULL;
+        else
+            atomic_fetch_sub(&engine->holders, 1);
+    }
+}
+
+void ley_engine_destroy(ley_engine *engine)
+{
+    static const engine_task close_task = {.run = close_device, .left = nothing_left};
+    if (engine == NULL)
+        return;
+    dismiss_late(engine);
+    for (size_t i = 0; i < engine->worker_count; i++)
+        engine->workers[i].may_return = false;
+    engine_run(engine, 0, &close_task, NULL);
+    for (size_t i = 0; i < engine->worker_count; i++)
+        if (engine->workers[i].hand != NULL)
+            hand_destroy(engine->workers[i].hand);
+    let_loose(engine);
+}
+
 bool ley_driver_is_stuck(void)
 {
-    return watch_stuck() > 0;
+    return watch_stuck() > 0 || hand_adrift() > 0;
 }
 
 size_t ley_engine_device_count(const ley_engine *engine)

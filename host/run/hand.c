@@ -2,25 +2,81 @@
 
 #include "error.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
-static const long moment_ns = 20000000; /* between two looks at a hand that is busy */
+static const long moment_ns = 20000000; /* between two looks at hands that are busy */
 
 struct hand {
     watch watch; /* its mutex is for the rest, too */
     pthread_t thread;
     void (*task)(void *context); /* NULL: idle */
     void *context;
-    bool quit;
+    bool quit, is_dismissed;
+    void (*last)(void *context); /* of one that is dismissed */
+    void *last_context;
 };
+
+static atomic_int adrift;
+
+/* ---- The bell -------------------------------------------------------------------------------- */
+
+/* Rung by every hand that becomes idle. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t rung;
+    unsigned long rings;
+} bell = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void ring(void)
+{
+    pthread_mutex_lock(&bell.mutex);
+    bell.rings++;
+    pthread_cond_broadcast(&bell.rung);
+    pthread_mutex_unlock(&bell.mutex);
+}
+
+unsigned long hand_rings(void)
+{
+    pthread_mutex_lock(&bell.mutex);
+    const unsigned long rings = bell.rings;
+    pthread_mutex_unlock(&bell.mutex);
+    return rings;
+}
+
+void hand_wait(unsigned long rings)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += moment_ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    int code = 0;
+    pthread_mutex_lock(&bell.mutex);
+    while (bell.rings == rings && code == 0)
+        code = pthread_cond_timedwait(&bell.rung, &bell.mutex, &until);
+    pthread_mutex_unlock(&bell.mutex);
+}
+
+/* ---- The thread ------------------------------------------------------------------------------ */
+
+static void go(hand *h)
+{
+    if (h->last != NULL)
+        h->last(h->last_context);
+    watch_this_thread(NULL);
+    watch_destroy(&h->watch);
+    free(h);
+    atomic_fetch_sub(&adrift, 1);
+}
 
 static void *hand_main(void *argument)
 {
     hand *h = argument;
     watch_this_thread(&h->watch);
     pthread_mutex_lock(&h->watch.mutex);
-    for (;;) {
+    while (!h->is_dismissed) {
         while (h->task == NULL && !h->quit)
             pthread_cond_wait(&h->watch.changed, &h->watch.mutex);
         if (h->task == NULL)
@@ -29,9 +85,13 @@ static void *hand_main(void *argument)
         h->task(h->context);
         pthread_mutex_lock(&h->watch.mutex);
         h->task = NULL;
-        pthread_cond_broadcast(&h->watch.changed);
+        if (!h->is_dismissed)
+            ring();
     }
+    const bool is_dismissed = h->is_dismissed;
     pthread_mutex_unlock(&h->watch.mutex);
+    if (is_dismissed)
+        go(h);
     return NULL;
 }
 
@@ -60,18 +120,18 @@ void hand_give(hand *h, void (*task)(void *context), void *context)
 
 bool hand_is_idle(hand *h)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += moment_ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    int code = 0;
     pthread_mutex_lock(&h->watch.mutex);
-    while (h->task != NULL && code == 0)
-        code = pthread_cond_timedwait(&h->watch.changed, &h->watch.mutex, &until);
     const bool is_idle = h->task == NULL;
     pthread_mutex_unlock(&h->watch.mutex);
     return is_idle;
+}
+
+const char *hand_call(hand *h)
+{
+    pthread_mutex_lock(&h->watch.mutex);
+    const char *call = h->watch.call;
+    pthread_mutex_unlock(&h->watch.mutex);
+    return call;
 }
 
 bool hand_leave(hand *h, bool is_over, ley_error *why)
@@ -85,6 +145,27 @@ bool hand_leave(hand *h, bool is_over, ley_error *why)
 bool hand_is_back(hand *h)
 {
     return watch_is_back(&h->watch);
+}
+
+bool hand_dismiss(hand *h, bool stop, void (*last)(void *context), void *context)
+{
+    pthread_mutex_lock(&h->watch.mutex);
+    const bool is_busy = h->task != NULL;
+    if (is_busy) {
+        h->is_dismissed = true;
+        h->last = last;
+        h->last_context = context;
+        h->watch.ends = stop;
+        atomic_fetch_add(&adrift, 1);
+        pthread_detach(h->thread);
+    }
+    pthread_mutex_unlock(&h->watch.mutex);
+    return is_busy;
+}
+
+int hand_adrift(void)
+{
+    return atomic_load(&adrift);
 }
 
 void hand_destroy(hand *h)
@@ -105,12 +186,15 @@ bool hand_run(void (*task)(void *context), void *context, ley_error *error)
         task(context); /* nobody can watch it then */
         return true;
     }
+    unsigned long rings = hand_rings();
     hand_give(h, task, context);
-    while (!hand_is_idle(h))
+    for (; !hand_is_idle(h); rings = hand_rings()) {
         if (hand_leave(h, false, error)) {
             dev_keep(h);
             return false;
         }
+        hand_wait(rings);
+    }
     hand_destroy(h);
     return true;
 }

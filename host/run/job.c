@@ -31,13 +31,14 @@ const char *ley_variant_name(const char *name, size_t i)
     return NULL;
 }
 
-static bool known_variant(const method *m, const char *name)
+/* The method's own name for it, which is there for ever; NULL: unknown. */
+static const char *own_variant(const method *m, const char *name)
 {
     const char *known;
     for (size_t i = 0; m->kernel != NULL && (known = kernel_variant(m->kernel, i)) != NULL; i++)
         if (strcmp(known, name) == 0)
-            return true;
-    return false;
+            return known;
+    return NULL;
 }
 
 static ley_status check_options(const ley_run_options *o, const method *m, ley_error *error)
@@ -49,7 +50,7 @@ static ley_status check_options(const ley_run_options *o, const method *m, ley_e
                         "the sum's type is to follow from the error, and verification, which measures it, is off");
     if (o->slab_planes < 0)
         return ley_fail(error, LEY_ERROR_USAGE, "slab planes %lld, must not be negative", (long long)o->slab_planes);
-    if (o->variant != NULL && !known_variant(m, o->variant))
+    if (o->variant != NULL && own_variant(m, o->variant) == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", o->variant);
     return LEY_OK;
 }
@@ -73,12 +74,10 @@ static ley_status create_into(ley_job *j, ley_error *error)
     j->records = calloc(devices, sizeof *j->records);
     j->device_reports = calloc(devices, sizeof *j->device_reports);
     j->stages = calloc(m->stage_count, sizeof *j->stages);
-    if (j->options.variant != NULL)
-        j->variant = strdup(j->options.variant);
-    if (j->records == NULL || j->device_reports == NULL || j->stages == NULL ||
-        (j->options.variant != NULL && j->variant == NULL))
+    if (j->records == NULL || j->device_reports == NULL || j->stages == NULL)
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
-    j->options.variant = j->variant;
+    if (j->options.variant != NULL)
+        j->options.variant = own_variant(m, j->options.variant);
     for (size_t i = 0; i < m->stage_count; i++) {
         j->stages[i].stage = &m->stages[i];
         slab_queue_init(&j->stages[i].queue, job_pieces(j, &m->stages[i]));
@@ -136,7 +135,6 @@ void ley_job_destroy(ley_job *job)
     free(job->records);
     free(job->device_reports);
     free(job->slabs);
-    free(job->variant);
     free(job);
 }
 

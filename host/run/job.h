@@ -14,6 +14,7 @@
 typedef struct device_record {
     ley_device_report report;
     kernel_notes kernel;
+    char late[64]; /* what it was still at when the work was done; empty: it was not late */
     ley_error failure;
 } device_record;
 
@@ -33,7 +34,6 @@ struct ley_job {
     void *task;
     const ley_atoms *atoms; /* NULL: the task has none */
     ley_run_options options;
-    char *variant;  /* the options' own copy */
     job_view view;  /* what the method sees */
     bool has_left;  /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
     bool has_begun; /* run, once */

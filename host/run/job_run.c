@@ -31,6 +31,7 @@ static void complete_report(ley_job *job)
         d->status = record->failure.status;
         d->failure = d->status != LEY_OK ? record->failure.message : NULL;
         d->failure_log = record->failure.log;
+        d->late = record->late[0] != '\0' ? record->late : NULL;
         job->device_reports[i] = *d;
     }
     r->devices = job->device_reports;
@@ -78,7 +79,7 @@ static ley_status take_view(ley_job *job, ley_error *error)
     for (size_t i = 0; i < count; i++) {
         const worker *w = &job->engine->workers[i];
         devices[i].info = w->info;
-        devices[i].is_known = calibrate_known(w->device, w->info, &devices[i].facts);
+        devices[i].is_known = calibrate_known(worker_device(w), w->info, &devices[i].facts);
     }
     job->view =
         (job_view){.options = &job->options, .device_count = count, .devices = devices, .cancelled = &job->cancelled};

@@ -40,11 +40,9 @@ int64_t room_largest(const room *r)
 
 static ley_status refuse(const room *r, size_t bytes, ley_error *error)
 {
-    const dev_info *info = r->device->info;
     const bool is_single = room_left(r) > room_largest(r);
-    return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: a buffer of %s is asked for, %s %s", info->name,
-                    ley_size((double)bytes).s, is_single ? "the device's largest is" : "there is room for",
-                    ley_size((double)room_largest(r)).s);
+    return ley_fail(error, LEY_ERROR_NO_DEVICE, "a buffer of %s is asked for, %s %s", ley_size((double)bytes).s,
+                    is_single ? "the device's largest is" : "there is room for", ley_size((double)room_largest(r)).s);
 }
 
 /* Room for a holding comes first, so that nothing is made that cannot be kept. */

@@ -6,26 +6,64 @@
 #include "log.h"
 #include "watch.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_STAGES = 16 };
 
-/* A device at work on a job: the states of the stages that it has begun; and up to METHOD_SLOTS
- * slabs of the stage at hand in flight, oldest first. */
+/* How far a device is with its part in a job. */
+typedef enum shift_phase { SHIFT_NEW, SHIFT_READYING, SHIFT_AT_WORK, SHIFT_ENDED } shift_phase;
+
+struct pass;
+
+/* A device's part in a job: the states of the stages that it is ready for; and up to METHOD_SLOTS slabs
+ * of the stage at hand in flight, oldest first. */
 typedef struct shift {
-    ley_job *job;
-    device_record *record;
+    struct pass *pass;
+    ley_job *job;          /* not to be touched by a device that was let go */
+    device_record *record; /* the job's */
+    kernel_notes notes;    /* the device's own, until it joins the job, as is: */
+    ley_error failure;
     size_t device_index;
     worker *worker;
     room room;      /* of all that the job has here; also of what another device had made */
     stage_run *run; /* the stage at hand; NULL: none */
     void *states[MOST_STAGES];
+    bool has_begun[MOST_STAGES];
     stage_products products;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */
-    bool is_at_work;  /* it has joined the queues, and not left them */
+    shift_phase phase;
+    bool is_let_go; /* the job ends without it */
 } shift;
+
+/* All devices' shifts. A device that is late keeps it beyond the job's end. */
+typedef struct pass {
+    const method *method;
+    bool is_wanted[MOST_STAGES];
+    void *wishes[MOST_STAGES]; /* of stages: what devices are readied by */
+    atomic_int holders;        /* the job, and devices that were given their shift: the last one frees it */
+    pthread_mutex_t mutex;     /* for phases, and who was let go */
+    shift shifts[];
+} pass;
+
+static void let_loose(pass *p)
+{
+    if (atomic_fetch_sub(&p->holders, 1) > 1)
+        return;
+    for (size_t i = 0; i < p->method->stage_count; i++)
+        if (p->method->stages[i].wish_destroy != NULL)
+            p->method->stages[i].wish_destroy(p->wishes[i]);
+    pthread_mutex_destroy(&p->mutex);
+    free(p);
+}
+
+static shift *shift_of(const worker *w, void *context)
+{
+    return &((pass *)context)->shifts[w - w->engine->workers];
+}
 
 static void **state_of(shift *s, const stage_run *run)
 {
@@ -198,17 +236,15 @@ static void log_choice(shift *s)
 
 static ley_status begin_stage(shift *s, ley_error *error)
 {
-    void **state = state_of(s, s->run);
-    const stage_place place = {.device = s->worker->device,
-                               .room = &s->room,
-                               .job = &s->job->view,
-                               .notes = &s->record->kernel,
-                               .products = &s->products};
+    const size_t i = (size_t)(s->run - s->job->stages);
+    const stage_place place = {
+        .device = s->worker->device, .room = &s->room, .job = &s->job->view, .products = &s->products};
     s->first = 0; /* nothing is in flight: a stage that is one slab has one slot */
-    if (*state != NULL)
+    if (s->has_begun[i])
         return LEY_OK;
+    s->has_begun[i] = true;
     const double start_s = ley_clock_s();
-    ley_status status = s->run->stage->begin(s->job->task, &place, state, error);
+    ley_status status = s->run->stage->begin(s->job->task, &place, &s->states[i], error);
     s->record->report.build_s += ley_clock_s() - start_s;
     if (status == LEY_OK)
         log_choice(s);
@@ -315,13 +351,13 @@ static ley_status get_needs(shift *s, stage_run *run, ley_error *error)
     return status;
 }
 
-static bool is_over(void *context);
+static bool job_is_over(ley_job *job);
 
 static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
 {
     s->run = run;
     ley_status status = get_needs(s, run, error);
-    if (status != LEY_OK || is_over(s))
+    if (status != LEY_OK || job_is_over(s->job))
         return status;
     switch (run->stage->split) {
     case STAGE_SLABS:
@@ -352,11 +388,13 @@ static ley_status do_stages(shift *s, ley_error *error)
     return status;
 }
 
+/* Looks at nothing of the job's. */
 static void end_stages(shift *s)
 {
-    for (size_t i = s->job->method->stage_count; i-- > 0;)
+    const method *m = s->pass->method;
+    for (size_t i = m->stage_count; i-- > 0;)
         if (s->states[i] != NULL)
-            s->job->method->stages[i].end(s->states[i]);
+            m->stages[i].end(s->states[i]);
     room_clear(&s->room);
 }
 
@@ -368,61 +406,6 @@ static void join_queues(const shift *s, bool joins)
 
 /* ---- Shifts ---------------------------------------------------------------------------------- */
 
-/* A device's shift ends: what it did not do goes back; why it failed is kept under its name. */
-static void conclude(shift *s, const worker *w, ley_status status)
-{
-    ley_error *failure = &s->record->failure;
-    if (status == LEY_CANCELLED) /* the job's end, not the device's fault */
-        ley_error_clear(failure);
-    else if (status != LEY_OK && strncmp(failure->message, w->info->name, strlen(w->info->name)) != 0)
-        ley_error_prefix(failure, "%s", w->info->name);
-    if (failure->status != LEY_OK)
-        log_say(LEY_LOG_WARNING, "a device leaves the job: %s", failure->message);
-    join_queues(s, false);
-}
-
-/* The whole of a device's part in a job; runs on its worker thread. */
-static void run_shift(worker *w, void *context)
-{
-    shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
-    if (w->device == NULL || s->record->failure.status != LEY_OK) /* it has left the job */
-        return;
-    s->worker = w;
-    s->room.device = w->device;
-    s->is_at_work = true;
-    join_queues(s, true);
-    watch_expect(0);
-    ley_status status = do_stages(s, &s->record->failure);
-    if (status != LEY_OK)
-        give_all_back(s);
-    conclude(s, w, status);
-    s->is_at_work = false;
-    end_stages(s);
-}
-
-/* The driver of a worker does not return: others get what it had. Its state is nobody's any more but
- * the driver's. */
-static void leave_shift(worker *w, void *context)
-{
-    shift *s = &((shift *)context)[w - ((shift *)context)->job->engine->workers];
-    if (!s->job->has_left && s->job->atoms != NULL) /* they may be on their way to it, straight from the caller's */
-        dev_keep(ley_atoms_keep((ley_atoms *)(uintptr_t)s->job->atoms));
-    s->job->has_left = true;
-    if (!s->is_at_work)
-        return;
-    ley_error *failure = &s->record->failure;
-    if (failure->status != LEY_OK && strstr(w->open_error.message, failure->message) ==
-                                         NULL) { /* it had failed already, and was ending what it had begun */
-        ley_fail(&w->open_error, failure->status, "%s; %s", failure->message, w->open_error.message);
-        ley_error_take_log(&w->open_error, failure->log);
-        failure->log = NULL;
-    }
-    ley_error_copy(failure, &w->open_error);
-    if (s->run != NULL)
-        give_flying_back(s);
-    conclude(s, w, failure->status);
-}
-
 /* Pieces that devices have left to do. */
 static int64_t left_for_devices(ley_job *job)
 {
@@ -433,10 +416,143 @@ static int64_t left_for_devices(ley_job *job)
     return left;
 }
 
+static bool job_is_over(ley_job *job)
+{
+    return job_cancelled(job) || left_for_devices(job) == 0;
+}
+
 static bool is_over(void *context)
 {
-    ley_job *job = ((shift *)context)->job;
-    return job_cancelled(job) || left_for_devices(job) == 0;
+    return job_is_over(((pass *)context)->shifts[0].job);
+}
+
+/* The next phase; false: the device was let go. */
+static bool advance(shift *s, shift_phase phase)
+{
+    pthread_mutex_lock(&s->pass->mutex);
+    if (!s->is_let_go)
+        s->phase = phase;
+    const bool is_wanted = !s->is_let_go;
+    pthread_mutex_unlock(&s->pass->mutex);
+    return is_wanted;
+}
+
+/* Looks at nothing of the job's. */
+static ley_status ready(shift *s)
+{
+    const pass *p = s->pass;
+    ley_status status = LEY_OK;
+    watch_expect(0);
+    for (size_t i = 0; status == LEY_OK && i < p->method->stage_count; i++)
+        if (p->is_wanted[i] && p->method->stages[i].ready != NULL)
+            status = p->method->stages[i].ready(s->worker->device, p->wishes[i], &s->notes, &s->states[i], &s->failure);
+    return status;
+}
+
+/* What the device has found while it was readied. */
+static void hand_over(shift *s, double ready_s)
+{
+    s->record->kernel = s->notes;
+    s->record->report.build_s += ready_s;
+    s->record->late[0] = '\0';
+    ley_error_copy(&s->record->failure, &s->failure);
+    ley_error_clear(&s->failure);
+}
+
+/* A device that is ready joins the job, and does its part. What it does not do goes back. */
+static ley_status join(shift *s)
+{
+    if (job_is_over(s->job)) /* just now */
+        return LEY_OK;
+    join_queues(s, true);
+    ley_status status = do_stages(s, &s->record->failure);
+    watch_forget_reason();
+    if (status != LEY_OK && s->run != NULL)
+        give_all_back(s);
+    join_queues(s, false);
+    return status;
+}
+
+/* Why the device's shift ended, under the device's name. */
+static void conclude(shift *s, const worker *w, ley_status status)
+{
+    ley_error *failure = &s->record->failure;
+    if (status == LEY_CANCELLED) /* the job's end, not the device's fault */
+        ley_error_clear(failure);
+    else if (status != LEY_OK)
+        ley_error_prefix(failure, "%s", w->info->name);
+    if (failure->status != LEY_OK)
+        log_say(LEY_LOG_WARNING, "a device leaves the job: %s", failure->message);
+}
+
+/* The whole of a device's part in a job; runs on its worker thread. */
+static void run_shift(worker *w, void *context)
+{
+    shift *s = shift_of(w, context);
+    const double start_s = ley_clock_s();
+    const bool is_able = w->device != NULL && s->failure.status == LEY_OK; /* else it has left the job */
+    s->worker = w;
+    s->room.device = w->device;
+    if (advance(s, is_able ? SHIFT_READYING : SHIFT_ENDED) && is_able) {
+        ley_status status = ready(s);
+        if (advance(s, SHIFT_AT_WORK)) {
+            hand_over(s, ley_clock_s() - start_s);
+            if (status == LEY_OK)
+                status = join(s);
+            conclude(s, w, status);
+            advance(s, SHIFT_ENDED);
+        }
+        end_stages(s);
+    }
+    ley_error_clear(&s->failure);
+    let_loose(context);
+}
+
+static void give_shift(worker *w, void *context)
+{
+    (void)w;
+    atomic_fetch_add(&((pass *)context)->holders, 1);
+}
+
+/* Nobody waits for a device that has not joined. */
+static bool let_go(worker *w, void *context)
+{
+    shift *s = shift_of(w, context);
+    pthread_mutex_lock(&s->pass->mutex);
+    s->is_let_go = s->is_let_go || s->phase < SHIFT_AT_WORK;
+    const bool is_let_go = s->is_let_go;
+    pthread_mutex_unlock(&s->pass->mutex);
+    return is_let_go;
+}
+
+/* The driver of a worker does not return: others get what it had. Its states are nobody's any more but
+ * the driver's. */
+static void leave_shift(worker *w, void *context)
+{
+    shift *s = shift_of(w, context);
+    dev_keep(context);
+    if (s->is_let_go) /* from a job that may be gone */
+        return;
+    if (!s->job->has_left && s->job->atoms != NULL) /* they may be on their way to it, straight from the caller's */
+        dev_keep(ley_atoms_keep((ley_atoms *)(uintptr_t)s->job->atoms));
+    s->job->has_left = true;
+    if (s->phase == SHIFT_NEW || s->phase == SHIFT_ENDED)
+        return;
+    if (s->phase == SHIFT_READYING)
+        hand_over(s, 0);
+    ley_error *failure = &s->record->failure;
+    if (failure->status != LEY_OK) { /* it had failed already, and was ending what it had begun */
+        ley_fail(&w->open_error, failure->status, "%s; %s", failure->message, w->open_error.message);
+        ley_error_take_log(&w->open_error, failure->log);
+        failure->log = NULL;
+    }
+    ley_error_copy(failure, &w->open_error);
+    log_say(LEY_LOG_WARNING, "a device leaves the job: %s", failure->message);
+    if (s->phase != SHIFT_AT_WORK)
+        return;
+    if (s->run != NULL)
+        give_flying_back(s);
+    join_queues(s, false);
 }
 
 /* ---- The host's stages ----------------------------------------------------------------------- */
@@ -540,23 +656,39 @@ static ley_status no_device_left(ley_job *job, ley_error *error)
     return worst;
 }
 
-static ley_status run_shifts(ley_job *job, shift *shifts, ley_error *error)
+/* What a device is to report that had no shift to say so in: why it did not open; that it was late. */
+static void note_others(ley_job *job, pass *p)
 {
-    static const engine_task task = {.run = run_shift, .is_over = is_over, .left = leave_shift};
+    for (size_t i = 0; i < job->engine->worker_count; i++) {
+        const worker *w = &job->engine->workers[i];
+        device_record *record = &job->records[i];
+        pthread_mutex_lock(&p->mutex);
+        const bool has_joined = p->shifts[i].phase >= SHIFT_AT_WORK;
+        pthread_mutex_unlock(&p->mutex);
+        const char *call = w->hand != NULL ? hand_call(w->hand) : NULL;
+        if (worker_is_idle(w) && w->device == NULL)
+            ley_error_copy(&record->failure, &w->open_error);
+        else if (!has_joined) {
+            snprintf(record->late, sizeof record->late, "%s", call != NULL ? call : "preparing");
+            log_say(LEY_LOG_NOTE, "%s: not ready yet (%s) when the work was done", w->info->name, record->late);
+        }
+    }
+}
+
+static ley_status run_shifts(ley_job *job, pass *p, ley_error *error)
+{
+    static const engine_task task = {
+        .run = run_shift, .given = give_shift, .is_over = is_over, .let_go = let_go, .left = leave_shift};
     host_stage host[MOST_STAGES];
     size_t first = 0;
     start_host_stages(job, host);
-    for (size_t i = 0; i < job->engine->candidate_count; i++)
-        shifts[i] = (shift){.job = job, .record = &job->records[i], .device_index = i};
     do {
-        engine_run(job->engine, first, &task, shifts);
+        engine_run(job->engine, first, &task, p);
         first = job->engine->worker_count;
-    } while (!job_cancelled(job) && left_for_devices(job) > 0 && engine_take_next(job->engine));
+    } while (!job_is_over(job) && engine_take_next(job->engine));
     const bool all_done = left_for_devices(job) == 0;
     const ley_status on_host = wait_host_stages(job, host, all_done, error);
-    for (size_t i = 0; i < job->engine->worker_count; i++) /* devices that did not open had no shift to say so in */
-        if (job->engine->workers[i].device == NULL)
-            ley_error_copy(&job->records[i].failure, &job->engine->workers[i].open_error);
+    note_others(job, p);
     if (on_host != LEY_OK && !job_cancelled(job))
         return on_host;
     if (all_done && on_host == LEY_OK)
@@ -566,16 +698,46 @@ static ley_status run_shifts(ley_job *job, shift *shifts, ley_error *error)
     return no_device_left(job, error);
 }
 
-ley_status schedule_run(ley_job *job, ley_error *error)
+static ley_status make_wishes(const ley_job *job, pass *p, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (size_t i = 0; status == LEY_OK && i < job->method->stage_count; i++) {
+        const stage *t = &job->method->stages[i];
+        p->is_wanted[i] = job->stages[i].is_wanted;
+        if (p->is_wanted[i] && t->wish != NULL)
+            status = t->wish(job->task, &job->view, &p->wishes[i], error);
+    }
+    return status;
+}
+
+static ley_status pass_create(ley_job *job, pass **made, ley_error *error)
 {
     const size_t count = job->engine->candidate_count;
-    shift *shifts = calloc(count, sizeof *shifts);
-    if (shifts == NULL)
-        return ley_fail_memory(error, count * sizeof *shifts, "the devices' shifts");
-    ley_status status = run_shifts(job, shifts, error);
-    if (job->has_left)
-        dev_keep(shifts);
+    pass *p = calloc(1, sizeof *p + count * sizeof p->shifts[0]);
+    if (p == NULL)
+        return ley_fail_memory(error, count * sizeof p->shifts[0], "the devices' shifts");
+    p->method = job->method;
+    atomic_init(&p->holders, 1);
+    pthread_mutex_init(&p->mutex, NULL);
+    for (size_t i = 0; i < count; i++) {
+        p->shifts[i] = (shift){.pass = p, .job = job, .device_index = i, .record = &job->records[i]};
+        p->shifts[i].failure.status = job->records[i].failure.status; /* one that has left the job stays away */
+    }
+    ley_status status = make_wishes(job, p, error);
+    if (status != LEY_OK)
+        let_loose(p);
     else
-        free(shifts);
+        *made = p;
+    return status;
+}
+
+ley_status schedule_run(ley_job *job, ley_error *error)
+{
+    pass *p = NULL;
+    ley_status status = pass_create(job, &p, error);
+    if (status != LEY_OK)
+        return status;
+    status = run_shifts(job, p, error);
+    let_loose(p);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "leyden.h"
 #include "run/discovery.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,26 +107,57 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
     return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
 }
 
-static void sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
+/* A device that is not known yet may be faster than the fastest that is, unless it is a processor,
+ * whose cores that one needs, or another path to the same card. */
+static bool may_join(const dev_list *list, size_t device, size_t fastest)
 {
-    double *speed = calloc(list->count, sizeof *speed);
-    if (speed == NULL)
-        return; /* any order will do then */
-    for (size_t k = 0; k < count; k++)
-        speed[chosen[k]] = discovery_speed(&list->infos[chosen[k]]);
-    for (size_t k = 1; k < count; k++)
-        for (size_t at = k; at > 0 && speed[chosen[at]] > speed[chosen[at - 1]]; at--) {
-            size_t swap = chosen[at];
-            chosen[at] = chosen[at - 1];
-            chosen[at - 1] = swap;
-        }
-    free(speed);
+    return list->infos[device].device_class != DEV_CPU && list->infos[device].index != list->infos[fastest].index;
 }
 
-ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, ley_error *error)
+/* What a device is put in order by: the first that is known; those that may join it; the others; at
+ * last those that cannot be measured. */
+static double rank_of(const dev_list *list, size_t device, double speed, size_t fastest, double largest)
+{
+    if (speed == DISCOVERY_LATE)
+        return device != fastest && may_join(list, device, fastest) ? largest : DISCOVERY_NONE + DBL_MIN;
+    return device == fastest ? 2 * largest : speed;
+}
+
+/* How many devices behind the first are to join it. */
+static size_t sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
+{
+    double *speed = calloc(count, sizeof *speed);
+    size_t fastest = 0, joining = 0;
+    if (speed == NULL)
+        return 0; /* any order will do then */
+    discovery_speeds(list, chosen, count, speed);
+    for (size_t k = 1; k < count; k++)
+        if (speed[k] > speed[fastest])
+            fastest = k;
+    const size_t first = chosen[fastest];
+    const double largest = speed[fastest];
+    for (size_t k = 0; k < count; k++) {
+        joining += speed[k] == DISCOVERY_LATE && largest > 0 && may_join(list, chosen[k], first);
+        speed[k] = rank_of(list, chosen[k], speed[k], first, largest);
+    }
+    for (size_t k = 1; k < count; k++)
+        for (size_t at = k; at > 0 && speed[at] > speed[at - 1]; at--) {
+            const size_t swap = chosen[at];
+            const double swapped = speed[at];
+            chosen[at] = chosen[at - 1];
+            chosen[at - 1] = swap;
+            speed[at] = speed[at - 1];
+            speed[at - 1] = swapped;
+        }
+    free(speed);
+    return joining;
+}
+
+ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, size_t *joining,
+                           ley_error *error)
 {
     char text[512];
-    *count = 0;
+    *count = *joining = 0;
     remarks(list, text, sizeof text);
     if (list->count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "there is no device%s", text);
@@ -143,6 +175,6 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
     if (*count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
     if (*count > 1)
-        sort_by_speed(list, chosen, *count);
+        *joining = sort_by_speed(list, chosen, *count);
     return LEY_OK;
 }

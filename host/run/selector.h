@@ -5,8 +5,10 @@
 #include "device.h"
 
 /* Writes the indices of the chosen devices to chosen[list->count] in order, each once. `selector`
- * NULL: all usable devices, the fastest first, by calibration when there is more than one. Errors:
+ * NULL: all usable devices, the fastest first, by calibration when there is more than one; behind
+ * the fastest known one come `*joining` devices that are not known yet, and may be faster. Errors:
  * LEY_ERROR_USAGE, LEY_ERROR_NO_DEVICE. */
-ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, ley_error *error);
+ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, size_t *joining,
+                           ley_error *error);
 
 #endif

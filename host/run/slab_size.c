@@ -21,8 +21,8 @@ ley_status slab_size(const room *r, const slab_needs *n, int64_t *count, ley_err
     if (n->piece_bytes > 0) {
         const double most = most_bytes(r, n);
         if ((double)n->piece_bytes > most)
-            return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s %s, there is room for %s", r->device->info->name,
-                            n->piece, ley_size((double)n->piece_bytes).s, ley_size(fmax(most, 0)).s);
+            return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s %s, there is room for %s", n->piece,
+                            ley_size((double)n->piece_bytes).s, ley_size(fmax(most, 0)).s);
         wanted = fmin(wanted, floor(most / (double)n->piece_bytes));
     }
     if (n->least_slabs > 0)

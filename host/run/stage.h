@@ -67,7 +67,6 @@ typedef struct stage_place {
     dev *device;
     room *room; /* for all that the job has on the device */
     const job_view *job;
-    kernel_notes *notes; /* to be filled in by the stage that makes the result */
     struct stage_products *products;
 } stage_place;
 
@@ -89,9 +88,22 @@ typedef struct stage {
     /* STAGE_SLABS: of how many pieces it is, before and after prepare. */
     int64_t (*count)(const void *task);
 
-    /* Stages on devices: readies one, kernels and buffers. `state` is set also on failure when there
-     * is something to end. */
+    /* Stages on devices that measure or build: all that a device must know for that, from malloc, the
+     * stage's own copy, with nothing of the task's nor the caller's in it; and its end. All three NULL:
+     * there is nothing to be readied. */
+    ley_status (*wish)(const void *task, const job_view *job, void **wish, ley_error *error);
+    void (*wish_destroy)(void *wish);
+
+    /* Readies a device: calibration, and kernels built and tested. A device that is late does so while
+     * the job ends, and its task: only the wish may be looked at. `noted` is to be filled in by the
+     * stage that makes the result. `state` is set also on failure when there is something to end. */
+    ley_status (*ready)(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
+
+    /* Stages on devices: the device joins in, with buffers. `state` is what ready() made of it, or
+     * NULL; it is set also on failure when there is something to end. */
     ley_status (*begin)(void *task, const stage_place *place, void **state, ley_error *error);
+
+    /* Also of a state that was readied, and has not begun. */
     void (*end)(void *state);
 
     /* STAGE_SLABS: how many pieces a slab may be at most. */

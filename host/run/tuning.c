@@ -44,10 +44,9 @@ ley_status tuning_check(const dev_info *info, const char *variant, int where, in
     const bool is_checker = (info->quirks & DEV_QUIRK_INTERPRETER) != 0;
     const bool has_vectors = info->device_class == DEV_CPU && info->vector_width >= 4;
     if (sum == LEY_SPEC_SUM_DOUBLE && !info->has_double)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no double precision", info->name);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "the device has no double precision");
     if (!is_checker && !(where & (has_vectors ? ON_CPU : ON_GPU)))
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s is for CPU devices with vectors", info->name,
-                        variant);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s is for CPU devices with vectors", variant);
     return LEY_OK;
 }
 

@@ -269,7 +269,7 @@ static size_t recompute_growing(sample *s, double *each_s)
 /* The host, then devices, then the host again where devices were not able to. */
 static void recompute_all(sample *s)
 {
-    static const engine_task task = {.run = recompute_on_device, .left = leave};
+    static const engine_task task = {.run = recompute_on_device, .only_idle = true, .left = leave};
     const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
     double each_s;
     size_t must = 0, known = recompute_growing(s, &each_s);

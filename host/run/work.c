@@ -204,10 +204,9 @@ void work_poison(work *w, const results *made, size_t bytes)
     work_fill(w, made->buffer, 0, DEV_NO_NUMBERS, bytes);
 }
 
-ley_status work_no_number(const work *w, ley_error *error)
+ley_status work_no_number(ley_error *error)
 {
-    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s: values came back that are no numbers",
-                    w->flight->device->info->name);
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "values came back that are no numbers");
 }
 
 ley_status work_status(const work *w, ley_error *error)

@@ -84,7 +84,7 @@ void work_poison(work *w, const results *made, size_t bytes);
 
 /* What came back is no number: LEY_ERROR_WRONG_RESULT, for the device left something out or computed
  * it wrongly. */
-ley_status work_no_number(const work *w, ley_error *error);
+ley_status work_no_number(ley_error *error);
 
 /* The first error so far; LEY_OK: none. */
 ley_status work_status(const work *w, ley_error *error);

@@ -76,7 +76,7 @@ static ley_status rows_finish(rows *r, double *sums, int64_t count, ley_error *e
     const float *came = r->sums.staging->bytes;
     for (int64_t i = 0; status == LEY_OK && i < count; i++) {
         if (!isfinite(came[i]))
-            return work_no_number(&r->work, error);
+            return work_no_number(error);
         sums[i] = (double)came[i];
     }
     return status;

@@ -244,9 +244,9 @@ static ley_status sum_counts(binner *b, ley_error *error)
     free(s.chunks);
     return right ? LEY_OK
                  : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                            "%s: of %zu atoms %lld are in bins, %lld out of reach, %lld without charge",
-                            b->device->info->name, ley_atoms_count(b->atoms), (long long)r->binned,
-                            (long long)r->outside, (long long)r->neutral);
+                            "of %zu atoms %lld are in bins, %lld out of reach, %lld without charge",
+                            ley_atoms_count(b->atoms), (long long)r->binned, (long long)r->outside,
+                            (long long)r->neutral);
 }
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
@@ -556,26 +556,35 @@ const kernel_kind fill_bins_kind = {
     .specs = fill_specs,
 };
 
-static bool get_kernels(binner *b)
+void device_binning_create(dev *device, device_binning *k)
 {
-    return kernel_create(b->device, &fill_bins_kind, &fill_spec, NULL, NULL, &b->fill, NULL) == LEY_OK &&
-           kernel_create(b->device, &link_atoms_kind, &link_spec, NULL, &b->fill, &b->link, NULL) == LEY_OK;
+    *k = (device_binning){.works = false};
+    k->works = device->info->has_double &&
+               kernel_create(device, &fill_bins_kind, &fill_spec, NULL, NULL, &k->fill, NULL) == LEY_OK &&
+               kernel_create(device, &link_atoms_kind, &link_spec, NULL, &k->fill, &k->link, NULL) == LEY_OK;
 }
 
-ley_status device_binning_run(room *r, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
-                              device_bins *counts, ley_error *error)
+void device_binning_destroy(device_binning *k)
+{
+    kernel_destroy(&k->link);
+    kernel_destroy(&k->fill);
+    k->works = false;
+}
+
+ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
+                              buffer_of_atom *slots, buffer_of_int *extra, device_bins *counts, ley_error *error)
 {
     binner b = binner_of(r, &problem->plan, problem->atoms);
+    b.link = kernels->link;
+    b.fill = kernels->fill;
     ley_status status = LEY_OK;
     b.result.declined = device_binning_obstacle(problem);
     if (b.result.declined == NULL && !r->device->info->has_double)
         b.result.declined = "it has no double precision";
-    if (b.result.declined == NULL && !get_kernels(&b))
+    if (b.result.declined == NULL && !kernels->works)
         b.result.declined = "its kernels do not build or are wrong there";
     if (b.result.declined == NULL)
         status = run(&b, error);
-    kernel_destroy(&b.link);
-    kernel_destroy(&b.fill);
     *slots = b.slots;
     *extra = b.extra;
     *counts = b.result;

@@ -20,14 +20,23 @@ typedef struct device_bins {
  * no charges. NULL: they can. */
 const char *device_binning_obstacle(const cutoff_problem *problem);
 
+/* A device's two kernels of binning, from the cache, or built and put to the test against
+ * binning_fill(). They may not work there, and never do without double precision. */
+typedef struct device_binning {
+    dev_kernel link, fill;
+    bool works;
+} device_binning;
+
+void device_binning_create(dev *device, device_binning *kernels);
+void device_binning_destroy(device_binning *kernels);
+
 /* Bins the problem's atoms: all that was binned in `*slots`, [bins and extra bins][depth] of {x, y,
  * z, q}, and in `*extra`, [bins + 1], where each bin goes on: cutoff.cl's gm_slots and gm_extra.
- * `*extra` is none without overflow. Both are of the room. The kernels come from the
- * cache, or are built and put to the test against binning_fill(). When counts->declined is set
+ * `*extra` is none without overflow. Both are of the room. When counts->declined is set
  * afterwards, there are no buffers: an obstacle, no double precision, too little memory, kernels
  * that do not work there, or more than 128 atoms in a bin. Errors: what the device fails with;
  * LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are not those of the atoms. */
-ley_status device_binning_run(room *r, const cutoff_problem *problem, buffer_of_atom *slots, buffer_of_int *extra,
-                              device_bins *counts, ley_error *error);
+ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
+                              buffer_of_atom *slots, buffer_of_int *extra, device_bins *counts, ley_error *error);
 
 #endif

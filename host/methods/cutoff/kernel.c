@@ -212,7 +212,7 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
 {
     const dev_info *info = k->device->info;
     if (info->max_allocation_bytes > 0 && (uint64_t)capacity > info->max_allocation_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: the bins need %s, more than its largest buffer", info->name,
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "the bins need %s, more than its largest buffer",
                         ley_size((double)capacity).s);
     ley_status status = memory_check_one("a copy of the bins for the processor as a device",
                                          info->device_class == DEV_CPU ? (double)capacity : 0,
@@ -230,8 +230,8 @@ static ley_status upload_table(cutoff_kernel *k, const cutoff_problem *p, ley_er
     if (status == LEY_OK && k->choice.spec.table == LEY_ATOMS_CONSTANT &&
         (uint64_t)bytes > k->device->info->constant_bytes)
         status = ley_fail(error, LEY_ERROR_NO_DEVICE,
-                          "%s: variant %s: its %d bins around a region are more than constant memory holds",
-                          k->device->info->name, k->choice.variant, k->n_table);
+                          "variant %s: its %d bins around a region are more than constant memory holds",
+                          k->choice.variant, k->n_table);
     if (status == LEY_OK)
         status = upload(k, table, bytes, bytes, &k->table.buffer, error);
     free(table);
@@ -280,7 +280,7 @@ static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, 
     for (int axis = 0; axis < 2; axis++)
         if (info->max_groups[axis] > 0 && (uint64_t)k->regions[axis] > info->max_groups[axis])
             return ley_fail(error, LEY_ERROR_NO_DEVICE,
-                            "%s: a plane of %lld x %lld points has more regions than a launch may have", info->name,
+                            "a plane of %lld x %lld points has more regions than a launch may have",
                             (long long)p->lattice.n[0], (long long)p->lattice.n[1]);
     return LEY_OK;
 }
@@ -420,5 +420,5 @@ ley_status cutoff_run_finish(cutoff_run *run, float *map, double *store_s, ley_e
                                : transpose_to_rows(&regions, run->phi.staging->bytes, planes);
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
-    return is_finite ? LEY_OK : work_no_number(&run->work, error);
+    return is_finite ? LEY_OK : work_no_number(error);
 }

@@ -244,6 +244,7 @@ static void release(void *context, bool is_kept)
 typedef struct bins_state {
     cutoff_task *task;
     room room; /* of: */
+    device_binning kernels;
     buffer_of_atom slots;
     buffer_of_int extra;
     device_bins counts;
@@ -256,13 +257,32 @@ static bool bins_are_on_devices(const void *context)
     return ((const cutoff_task *)context)->plan.binning == LEY_PLACE_DEVICE;
 }
 
-static ley_status begin_bins(void *context, const stage_place *place, void **state, ley_error *error)
+/* Any device is asked for the same. */
+static ley_status wish_bins(const void *context, const job_view *job, void **wish, ley_error *error)
 {
+    (void)context, (void)job, (void)error;
+    *wish = NULL;
+    return LEY_OK;
+}
+
+static ley_status ready_bins(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
+{
+    (void)wish, (void)noted;
     bins_state *b = calloc(1, sizeof *b);
     if (b == NULL)
         return ley_fail_memory(error, sizeof *b, "a device's bins");
-    *b = (bins_state){.task = context, .room = {.device = place->device, .within = place->room}};
+    b->room.device = device;
     *state = b;
+    device_binning_create(device, &b->kernels);
+    return LEY_OK;
+}
+
+static ley_status begin_bins(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    bins_state *b = *state;
+    (void)error;
+    b->task = context;
+    b->room.within = place->room;
     stage_make(place, &product_bins, b);
     return LEY_OK;
 }
@@ -271,6 +291,7 @@ static void end_bins(void *state)
 {
     bins_state *b = state;
     room_clear(&b->room);
+    device_binning_destroy(&b->kernels);
     free(b);
 }
 
@@ -305,7 +326,8 @@ static ley_status submit_bins(void *state, int slot, slab piece, ley_error *erro
     bins_state *b = state;
     cutoff_task *task = b->task;
     const double start_s = ley_clock_s();
-    ley_status status = device_binning_run(&b->room, task->problem, &b->slots, &b->extra, &b->counts, error);
+    ley_status status =
+        device_binning_run(&b->room, &b->kernels, task->problem, &b->slots, &b->extra, &b->counts, error);
     if (status != LEY_OK)
         return status;
     if (b->counts.declined == NULL) {
@@ -397,28 +419,67 @@ static void take_bins(cutoff_state *s, const stage_place *place)
     s->kernel.extra = made->extra;
 }
 
-static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+/* What a device is to be ready for. The problem is there for a user's own pair function only: it has
+ * no atoms. */
+typedef struct order {
+    cutoff_wish wish;
+    cutoff_problem problem;
+    ley_short_range range; /* the problem's */
+} order;
+
+static void destroy_order(void *made)
 {
+    order *o = made;
+    if (o == NULL)
+        return;
+    short_range_free(&o->range);
+    free(o->problem.prelude);
+    free(o);
+}
+
+static ley_status make_order(const void *context, const job_view *job, void **made, ley_error *error)
+{
+    const cutoff_task *task = context;
+    order *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return ley_fail_memory(error, sizeof *o, "the job");
+    *made = o;
+    o->wish = cutoff_wish_of(job->options, &task->range,
+                             task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
+    o->problem.range = &o->range;
+    ley_short_range range = task->range;
+    range.depth_kcal_mol = NULL; /* of the job's atoms */
+    const char *prelude = task->problem->prelude;
+    if (prelude != NULL && (o->problem.prelude = strdup(prelude)) == NULL)
+        return ley_fail_memory(error, strlen(prelude), "the pair function");
+    return short_range_copy(&range, 0, &o->range, error);
+}
+
+static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
+{
+    const order *o = wish;
     cutoff_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    cutoff_task *task = s->task = context;
-    s->kernel.device = place->device;
-    const cutoff_wish wish =
-        cutoff_wish_of(place->job->options, &task->range,
-                       task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
-    ley_status status = cutoff_kernel_create(place->device, &wish, task->problem, &s->kernel, error);
+    s->kernel.device = device;
+    ley_status status = cutoff_kernel_create(device, &o->wish, &o->problem, &s->kernel, error);
     if (status != LEY_OK)
         return status;
-    place->notes->variant = s->kernel.choice.variant;
-    place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
-    place->notes->from_cache = s->kernel.kernel.from_cache;
-    kernel_options(&cutoff_kind, &s->kernel.choice.spec, place->notes->specification,
-                   sizeof place->notes->specification);
+    noted->variant = s->kernel.choice.variant;
+    noted->root = calibrate_root_name(s->kernel.choice.spec.root);
+    noted->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&cutoff_kind, &s->kernel.choice.spec, noted->specification, sizeof noted->specification);
+    return LEY_OK;
+}
+
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    cutoff_state *s = *state;
+    s->task = context;
     s->kernel.room = (room){.device = place->device, .within = place->room};
     take_bins(s, place);
-    status = cutoff_kernel_load(&s->kernel, task->problem, error);
+    ley_status status = cutoff_kernel_load(&s->kernel, s->task->problem, error);
     if (status == LEY_OK)
         status = size_slabs(s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
@@ -554,6 +615,9 @@ static const stage stages[] = {
               .split = STAGE_EACH_DEVICE,
               .makes = made_by_bins,
               .is_wanted = bins_are_on_devices,
+              .wish = wish_bins,
+              .wish_destroy = free,
+              .ready = ready_bins,
               .begin = begin_bins,
               .end = end_bins,
               .submit = submit_bins,
@@ -568,6 +632,9 @@ static const stage stages[] = {
              .split = STAGE_SLABS,
              .needs = made_by_bins,
              .count = count_layers,
+             .wish = make_order,
+             .wish_destroy = destroy_order,
+             .ready = ready,
              .begin = begin,
              .end = end,
              .slab_count = slab_count,

@@ -93,11 +93,11 @@ static ley_status check_fit(const dev_info *info, const variant *v, const cutoff
     for (int axis = 0; axis < 3 && spec->width == 1; axis++)
         fits = fits && (size_t)size[axis] <= info->max_work_items[axis];
     if (!fits)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "work-groups of %zu are too small for variant %s",
                         info->max_work_group, v->name);
     if (tuning_cutoff_local_bytes(spec) > info->local_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs %llu bytes of local memory, there are %llu",
-                        info->name, v->name, (unsigned long long)tuning_cutoff_local_bytes(spec),
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs %llu bytes of local memory, there are %llu",
+                        v->name, (unsigned long long)tuning_cutoff_local_bytes(spec),
                         (unsigned long long)info->local_bytes);
     return LEY_OK;
 }

@@ -279,7 +279,7 @@ ley_status dcs_run_finish(dcs_run *run, float *planes, ley_error *error)
     const padded_slab layout = layout_of(run->kernel, run->planes);
     ley_status status = work_finish(&run->work, error);
     if (status == LEY_OK && !padding_crop(&layout, run->phi.staging->bytes, planes))
-        status = work_no_number(&run->work, error);
+        status = work_no_number(error);
     return status;
 }
 

@@ -119,7 +119,7 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
     if ((uint64_t)(layout.padded_x / tuning_dcs_tile_x(spec)) > info->max_groups[0] ||
         (uint64_t)(layout.padded_y / tuning_dcs_tile_y(spec)) > info->max_groups[1])
         return ley_fail(error, LEY_ERROR_NO_DEVICE,
-                        "%s: a plane of %lld x %lld points has more tiles than a launch may have", info->name,
+                        "a plane of %lld x %lld points has more tiles than a launch may have",
                         (long long)problem->lattice.n[0], (long long)problem->lattice.n[1]);
     slab_needs needs = {.pieces = problem->lattice.n[2],
                         .piece_s = (double)layout.padded_x * (double)layout.padded_y * atoms /
@@ -142,31 +142,45 @@ static double expected_launch_s(const dcs_state *s)
     return k->batch_count > 0 ? points * (double)k->batches[0].count / dcs_kernel_expected_rate(k) : 0;
 }
 
-static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
+{
+    const dcs_task *task = context;
+    dcs_wish *wish = malloc(sizeof *wish);
+    if (wish == NULL)
+        return ley_fail_memory(error, sizeof *wish, "the job");
+    *wish = (dcs_wish){.variant = job->options->variant,
+                       .math = job->options->math,
+                       .sum = job->options->sum,
+                       .n_x = task->problem.lattice.n[0],
+                       .n_y = task->problem.lattice.n[1]};
+    *made = wish;
+    return LEY_OK;
+}
+
+static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     dcs_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    s->task = context;
-    const dcs_problem *problem = &s->task->problem;
-    const ley_run_options *o = place->job->options;
-    const dcs_wish wish = {.variant = o->variant,
-                           .math = o->math,
-                           .sum = o->sum,
-                           .n_x = problem->lattice.n[0],
-                           .n_y = problem->lattice.n[1]};
-    ley_status status = dcs_kernel_create(place->device, &wish, &s->kernel, error);
+    ley_status status = dcs_kernel_create(device, wish, &s->kernel, error);
     if (status != LEY_OK)
         return status;
+    noted->variant = s->kernel.choice.variant;
+    noted->root = calibrate_root_name(s->kernel.choice.spec.root);
+    noted->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&dcs_kind, &s->kernel.choice.spec, noted->specification, sizeof noted->specification);
+    return LEY_OK;
+}
+
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    dcs_state *s = *state;
+    s->task = context;
     s->kernel.room = (room){.device = place->device, .within = place->room};
-    place->notes->variant = s->kernel.choice.variant;
-    place->notes->root = calibrate_root_name(s->kernel.choice.spec.root);
-    place->notes->from_cache = s->kernel.kernel.from_cache;
-    kernel_options(&dcs_kind, &s->kernel.choice.spec, place->notes->specification, sizeof place->notes->specification);
-    status = size_slabs(s, error);
+    ley_status status = size_slabs(s, error);
     if (status == LEY_OK)
-        status = dcs_kernel_load(&s->kernel, problem, s->slab_planes, launch_s, error);
+        status = dcs_kernel_load(&s->kernel, &s->task->problem, s->slab_planes, launch_s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
         status = dcs_run_create(&s->slots[i], &s->kernel, s->slab_planes, error);
     watch_expect(expected_launch_s(s));
@@ -248,6 +262,9 @@ static double value(const void *context, int64_t number, double place_A[3])
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_planes,
+                                .wish = make_wish,
+                                .wish_destroy = free,
+                                .ready = ready,
                                 .begin = begin,
                                 .end = end,
                                 .slab_count = slab_count,

@@ -184,10 +184,10 @@ static ley_status check_memory(const dev_info *info, const variant *v, const dcs
 {
     const uint64_t atom_bytes = spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16;
     if (v->atoms == LEY_ATOMS_LOCAL && tuning_dcs_local_bytes(info, spec) > info->local_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes",
-                        info->name, v->name, (unsigned long long)info->local_bytes);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs more local memory than %llu bytes", v->name,
+                        (unsigned long long)info->local_bytes);
     if (v->atoms == LEY_ATOMS_CONSTANT && info->constant_bytes < 64 * atom_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs constant memory", info->name, v->name);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs constant memory", v->name);
     return LEY_OK;
 }
 
@@ -209,7 +209,7 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish
         return status;
     const shape *s = best_shape(info, v, wish);
     if (s == NULL)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "work-groups of %zu are too small for variant %s",
                         info->max_work_group, v->name);
     dcs_spec spec = {.wg_x = s->wg_x,
                      .wg_y = s->wg_y,

@@ -129,8 +129,8 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
     k->room.device = k->flight.device = k->device;
     k->problem = problem;
     if (info->max_allocation_bytes > 0 && (uint64_t)n * bytes > info->max_allocation_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %zu atoms need %s, more than its largest buffer", info->name,
-                        n, ley_size((double)n * (double)bytes).s);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%zu atoms need %s, more than its largest buffer", n,
+                        ley_size((double)n * (double)bytes).s);
     const double copies = info->device_class == DEV_CPU ? 2 : 1;
     ley_status status = memory_check_one("packed atoms", copies * (double)n * (double)bytes, "fewer atoms", error);
     if (status != LEY_OK)

@@ -151,36 +151,50 @@ static ley_status size_slabs(mdh_state *s, ley_error *error)
     return slab_size(&s->kernel.room, &needs, &s->slab_rows, error);
 }
 
-static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
+{
+    const mdh_problem *problem = &((const mdh_task *)context)->problem;
+    const patch *typical = &problem->patches[0];
+    mdh_wish *wish = malloc(sizeof *wish);
+    if (wish == NULL)
+        return ley_fail_memory(error, sizeof *wish, "the job");
+    *wish = (mdh_wish){.variant = job->options->variant,
+                       .math = job->options->math,
+                       .sum = job->options->sum,
+                       .screening = problem->screening,
+                       .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
+                       .n_a = typical->n_a,
+                       .n_b = typical->n_b};
+    *made = wish;
+    return LEY_OK;
+}
+
+static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     mdh_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    s->task = context;
-    s->kernel.device = place->device;
-    const mdh_problem *problem = &s->task->problem;
-    const patch *typical = &problem->patches[0];
-    const ley_run_options *o = place->job->options;
-    const mdh_wish wish = {.variant = o->variant,
-                           .math = o->math,
-                           .sum = o->sum,
-                           .screening = problem->screening,
-                           .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
-                           .n_a = typical->n_a,
-                           .n_b = typical->n_b};
-    ley_status status = mdh_kernel_create(place->device, &wish, &s->kernel, error);
+    s->kernel.device = device;
+    ley_status status = mdh_kernel_create(device, wish, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     const mdh_spec *spec = &s->kernel.choice.spec;
+    noted->variant = s->kernel.choice.variant;
+    noted->root = calibrate_root_name(spec->root);
+    noted->exp = spec->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
+    noted->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&mdh_kind, spec, noted->specification, sizeof noted->specification);
+    return LEY_OK;
+}
+
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    mdh_state *s = *state;
+    s->task = context;
     s->kernel.room = (room){.device = place->device, .within = place->room};
-    place->notes->variant = s->kernel.choice.variant;
-    place->notes->root = calibrate_root_name(spec->root);
-    place->notes->exp = problem->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
-    place->notes->from_cache = s->kernel.kernel.from_cache;
-    kernel_options(&mdh_kind, spec, place->notes->specification, sizeof place->notes->specification);
-    status = size_slabs(s, error);
-    return status == LEY_OK ? mdh_kernel_load(&s->kernel, problem, error) : status;
+    ley_status status = size_slabs(s, error);
+    return status == LEY_OK ? mdh_kernel_load(&s->kernel, &s->task->problem, error) : status;
 }
 
 static void end(void *state)
@@ -333,6 +347,9 @@ static double value(const void *context, int64_t number, double place_A[3])
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_rows,
+                                .wish = make_wish,
+                                .wish_destroy = free,
+                                .ready = ready,
                                 .begin = begin,
                                 .end = end,
                                 .slab_count = slab_count,

@@ -267,7 +267,7 @@ ley_status mdh_run_finish(mdh_run *run, double *values, ley_error *error)
 {
     ley_status status = work_finish(&run->work, error);
     if (status == LEY_OK && !store(run, values))
-        status = work_no_number(&run->work, error);
+        status = work_no_number(error);
     return status;
 }
 

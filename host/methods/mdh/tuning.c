@@ -154,15 +154,15 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
                      .screening = wish->screening,
                      .points = wish->points};
     if ((size_t)spec.wg > info->max_work_group || (size_t)spec.wg > info->max_work_items[0])
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: work-groups of %zu are too small for variant %s", info->name,
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "work-groups of %zu are too small for variant %s",
                         info->max_work_group, v->name);
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0)
         spec.tile = 32; /* an interpreter's self-test shall be short */
     while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && tuning_mdh_local_bytes(&spec) > info->local_bytes)
         spec.tile /= 2;
     if (v->atoms == LEY_ATOMS_LOCAL && tuning_mdh_local_bytes(&spec) > info->local_bytes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: variant %s needs more local memory than %llu bytes",
-                        info->name, v->name, (unsigned long long)info->local_bytes);
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs more local memory than %llu bytes", v->name,
+                        (unsigned long long)info->local_bytes);
     choose_arithmetic(info, c, v, wish, &spec);
     *choice = (mdh_choice){.variant = v->name, .spec = spec};
     return LEY_OK;
