@@ -237,8 +237,11 @@ static void log_choice(shift *s)
 static ley_status begin_stage(shift *s, ley_error *error)
 {
     const size_t i = (size_t)(s->run - s->job->stages);
-    const stage_place place = {
-        .device = s->worker->device, .room = &s->room, .job = &s->job->view, .products = &s->products};
+    const stage_place place = {.device = s->worker->device,
+                               .room = &s->room,
+                               .job = &s->job->view,
+                               .notes = &s->record->kernel,
+                               .products = &s->products};
     s->first = 0; /* nothing is in flight: a stage that is one slab has one slot */
     if (s->has_begun[i])
         return LEY_OK;

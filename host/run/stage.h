@@ -67,6 +67,7 @@ typedef struct stage_place {
     dev *device;
     room *room; /* for all that the job has on the device */
     const job_view *job;
+    kernel_notes *notes; /* to be filled in by the stage that makes the result, unless ready() has done so */
     struct stage_products *products;
 } stage_place;
 
