@@ -23,7 +23,7 @@
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.1, 0.1, 0.5), .n = {96, 96, 12}};
 
 static const watch_patience short_patience = {
-    .open_s = 2, .build_s = 6, .close_s = 2, .first_s = 2, .work_s = 2, .over_s = 0.5, .turn_s = 1};
+    .open_s = 2, .build_s = 20, .close_s = 2, .first_s = 2, .work_s = 2, .over_s = 0.5, .turn_s = 1};
 
 enum { RIGHT = 0, BROKEN = 1 };
 
@@ -123,7 +123,7 @@ static int door_child(void)
 
 /* ---- In the parent --------------------------------------------------------------------------- */
 
-enum { LONGEST_S = 60 };
+enum { LONGEST_S = 180 };
 
 typedef struct outcome {
     int code; /* of the child; -1: ended by a signal; -2: had to be ended */
