@@ -5,7 +5,9 @@
 
 #include "layout/binning.h"
 #include "memory.h"
+#include "methods/cutoff/build.h"
 #include "methods/cutoff/kernel.h"
+#include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "run/engine.h"

@@ -9,6 +9,7 @@
 #include "layout/patches.h"
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
+#include "methods/mdh/run.h"
 #include "methods/registry.h"
 #include "run/specifications.h"
 

@@ -11,10 +11,13 @@
 #include "support.h"
 
 #include "error.h"
+#include "methods/cutoff/build.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/self_test.h"
 #include "methods/cutoff/short_range.h"
+#include "methods/dcs/build.h"
 #include "methods/dcs/self_test.h"
+#include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
 #include "parallel.h"
 #include "run/engine.h"

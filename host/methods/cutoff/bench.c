@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "methods/cutoff/build.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
 #include "methods/cutoff/short_range.h"

@@ -14,6 +14,7 @@
 #include "error.h"
 #include "judge/accuracy.h"
 #include "log.h"
+#include "methods/cutoff/build.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"

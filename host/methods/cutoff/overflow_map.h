@@ -2,7 +2,7 @@
 #ifndef LEY_CUTOFF_OVERFLOW_MAP_H
 #define LEY_CUTOFF_OVERFLOW_MAP_H
 
-#include "methods/cutoff/kernel.h"
+#include "methods/cutoff/problem.h"
 
 typedef struct overflow_map overflow_map;
 

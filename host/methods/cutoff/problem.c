@@ -1,9 +1,9 @@
 /* A short-range problem for the kernels: units, constants of the pair function, atoms in bins with
  * their numbers. */
+#include "methods/cutoff/problem.h"
 #include "error.h"
 #include "judge/reference.h"
 #include "memory.h"
-#include "methods/cutoff/kernel.h"
 #include "methods/cutoff/short_range.h"
 #include "pair_formulas.h"
 #include "pair_table.h"

@@ -3,6 +3,7 @@
 #include "error.h"
 #include "judge/accuracy.h"
 #include "memory.h"
+#include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "methods/dcs/method.h"
 #include "methods/dcs/yardstick.h"

@@ -49,10 +49,6 @@ double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_
 /* How a plane of this lattice lies in the device's memory. */
 padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
 
-/* Calibrates the device if need be, chooses the variant, and gets the kernel: from the cache, or
- * built and tested. */
-ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error);
-
 /* Puts the problem's atoms on the device, cut into launches of at most `planes` planes that last
  * about `launch_s` each. */
 ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64_t planes, double launch_s,

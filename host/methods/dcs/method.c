@@ -9,6 +9,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "run/job.h"
 #include "run/job_memory.h"

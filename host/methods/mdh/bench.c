@@ -5,8 +5,10 @@
 #include "judge/accuracy.h"
 #include "judge/reference.h"
 #include "memory.h"
+#include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "methods/mdh/run.h"
 
 #include <math.h>
 #include <stdlib.h>

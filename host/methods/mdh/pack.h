@@ -2,7 +2,8 @@
 #ifndef LEY_MDH_PACK_H
 #define LEY_MDH_PACK_H
 
-#include "methods/mdh/kernel.h"
+#include "methods/mdh/problem.h"
+#include "methods/mdh/tuning.h"
 
 /* Bytes of a `placed`: of its float or of its double form. */
 size_t mdh_placed_bytes(const mdh_spec *spec);

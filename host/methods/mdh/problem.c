@@ -1,9 +1,9 @@
 /* What a Multiple Debye-Hueckel problem asks of the kernels: how far exponents reach, how lengths
  * are scaled, in which order points come. */
+#include "methods/mdh/problem.h"
 #include "core/solvent.h"
 #include "error.h"
 #include "layout/space_order.h"
-#include "methods/mdh/kernel.h"
 #include "spec.h"
 
 #include <float.h>

@@ -1,8 +1,8 @@
 /* Rows of a boundary through the kernels: cut into segments and parts, launched, added up, brought
  * back. */
+#include "methods/mdh/run.h"
 #include "error.h"
 #include "judge/reference.h"
-#include "methods/mdh/kernel.h"
 #include "methods/mdh/pack.h"
 
 #include <math.h>

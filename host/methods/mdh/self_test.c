@@ -2,6 +2,7 @@
  * strided over a face, so that faces have both whole work-items and parts of them only where they
  * are made to measure; and groups of them are many in some variants. */
 #include "methods/mdh/self_test.h"
+#include "methods/mdh/run.h"
 
 #include "error.h"
 #include "judge/reference.h"

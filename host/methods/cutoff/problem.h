@@ -1,0 +1,80 @@
+/* A short-range problem for the kernels. */
+#ifndef LEY_CUTOFF_PROBLEM_H
+#define LEY_CUTOFF_PROBLEM_H
+
+#include "core/expression.h"
+#include "judge/reference.h"
+#include "layout/binning.h"
+#include "leyden.h"
+#include "methods/cutoff/overflow.h"
+#include "methods/cutoff/tuning.h"
+#include "run/job_memory.h"
+
+/* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and
+ * the atoms in their bins. Kernels compute in units: lengths are multiplied by unit_per_A, values
+ * come out in A when divided by it, which is in the atoms' first numbers. */
+typedef struct cutoff_problem {
+    const ley_atoms *atoms;
+    ley_lattice lattice;
+    const ley_short_range *range;
+    double constant, r_min_A;
+    double cutoff_A; /* the range's, or shorter where screening leaves nothing beyond */
+    double unit_per_A;
+    double charge_scale;                   /* from charges to first numbers */
+    float limits[4], series[4], fringe[4]; /* the kernel's arguments */
+    expression *formula;                   /* of LEY_PAIR_EXPRESSION */
+    char *prelude;                         /* its source, for the kernel */
+    binning_plan plan;
+    binned_atoms *binned;
+    float (*more)[2]; /* [bins and extra bins][depth] second and third numbers, where LEY_PAIR has them */
+    bool with_extra;  /* devices sum the overflow, from bins behind the others */
+} cutoff_problem;
+
+/* Everything but the bins. The range must be checked, and outlive the problem, as must the atoms. */
+ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_lattice *lattice,
+                               const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
+                               ley_error *error);
+
+/* What kernels take for r_min: no more than their cutoff, which may have become shorter than it. */
+double cutoff_problem_r_min_A(const cutoff_problem *problem);
+
+/* The longest edge of a bin or a region: what positions are rounded by. */
+double cutoff_problem_largest_A(const cutoff_problem *problem);
+
+/* Puts the atoms into bins, on the host. */
+ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
+
+/* Gives devices the overflow, too. */
+ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
+
+/* Pairs within the cutoff, estimated from a sample. */
+double cutoff_problem_pairs(const cutoff_problem *problem);
+
+/* The pairs, without bins: from a sample of the atoms, which must have no images. */
+double cutoff_problem_expected_pairs(const cutoff_problem *problem);
+
+/* The first and further numbers of an atom as the kernels take them. */
+void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
+
+/* What host threads take of the problem. */
+overflow_terms cutoff_problem_terms(const cutoff_problem *problem);
+
+/* What is summed, for the judge. */
+reference_terms cutoff_problem_sum(const cutoff_problem *problem);
+
+/* The double-precision value of a cutoff_problem at a point: an accuracy_reference. */
+reference_value cutoff_problem_reference(const void *problem, const double point_A[3]);
+
+/* What a job of this takes of the host's memory beside its map, from its input alone. */
+void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
+                          job_needs *needs);
+
+/* Layers of CUTOFF_LAYER planes. */
+static inline int64_t cutoff_layers(const ley_lattice *lattice)
+{
+    return (lattice->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+}
+
+void cutoff_problem_clear(cutoff_problem *problem);
+
+#endif
