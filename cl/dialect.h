@@ -12,6 +12,8 @@
  *   LEY_FN                qualifies any other function
  *   LEY_REFERENCE(type)   what a function reads of a larger type: by reference in CUDA, whose
  *                         compilers would else keep all of it in registers
+ *   LEY_CLEARED           after the name of a struct that is set in part or later: zeros it where that
+ *                         saves registers
  *   LEY_GLOBAL, LEY_CONSTANT, LEY_LOCAL  qualify what a pointer points to
  *   LEY_LOCAL_VARIABLE    qualifies a kernel's variable in local memory
  *   LEY_CONSTANT_SYMBOL(type)  makes what CUDA needs for constant memory: a symbol, which the
@@ -28,7 +30,10 @@
  *   LEY_ADD_ATOM(sum, a)  adds all four numbers; LEY_SCALED_ATOM(a, factor): multiplied
  *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
  *   LEY_CLAMP(x, low, high)  of ints
- *   LEY_LOWEST_BIT(bits)  the number of the lowest bit that is set
+ *   LEY_COUNT_BITS(bits)  how many are set; LEY_LOWEST_BIT(bits): the number of the lowest of these
+ *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a bit
+ *                         for each of its work-items
+ *   LEY_DOUBLE            as many doubles as a real has floats; LEY_TO_DOUBLE(x), LEY_TO_FLOAT(x)
  *   LEY_AS_FLOAT(i)       the float of these bits; LEY_REAL_OF(i): the real of as many ints
  *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more
  *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file
@@ -78,6 +83,22 @@
 #endif
 typedef LEY_PASTE(scalar, 4) atom;
 
+/* Doubles beside reals that are floats. */
+#ifdef LEY_TOTAL
+#if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#if LEY_WIDTH == 1
+#define LEY_DOUBLE double
+#define LEY_TO_DOUBLE(x) ((double)(x))
+#define LEY_TO_FLOAT(x) ((float)(x))
+#else
+#define LEY_DOUBLE LEY_PASTE(double, LEY_WIDTH)
+#define LEY_TO_DOUBLE(x) LEY_PASTE(convert_double, LEY_WIDTH)(x)
+#define LEY_TO_FLOAT(x) LEY_PASTE(convert_float, LEY_WIDTH)(x)
+#endif
+#endif
+
 #define LEY_ATOM(x, y, z, w) ((atom)(x, y, z, w))
 #define LEY_INT4(x, y, z, w) ((int4)(x, y, z, w))
 #define LEY_FLOAT4(x, y, z, w) ((float4)(x, y, z, w))
@@ -109,6 +130,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_PARAMETER_VALUE(type, name) type name
 
 #define LEY_REFERENCE(type) const type
+#define LEY_CLEARED
 #define LEY_GLOBAL __global
 #define LEY_CONSTANT __constant
 #define LEY_LOCAL __local
@@ -125,6 +147,21 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_GLOBAL_ID(d) get_global_id(d)
 #define LEY_GLOBAL_SIZE(d) get_global_size(d)
 
+/* Votes of a group that is a warp. */
+#ifdef LEY_PTX
+#define LEY_VOTES(items) (LEY_PTX && (items) == 32)
+#if LEY_PTX
+LEY_FN unsigned ley_votes(bool wants)
+{
+    unsigned votes;
+    __asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff;}"
+                   : "=r"(votes)
+                   : "r"((int)wants));
+    return votes;
+}
+#endif
+#endif
+
 #define LEY_ATOMIC_OR(p, bits) atomic_or(p, bits)
 #define LEY_ATOMIC_ADD(p, n) atomic_add(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomic_xchg(p, n)
@@ -137,6 +174,7 @@ typedef LEY_PASTE(scalar, 4) atom;
 #define LEY_RSQRT(x) rsqrt(x)
 #define LEY_DIVIDE(a, b) ((a) / (b))
 #define LEY_CLAMP(x, low, high) clamp(x, low, high)
+#define LEY_COUNT_BITS(bits) popcount(bits)
 #define LEY_LOWEST_BIT(bits) (31 - (int)clz((bits) & -(bits)))
 #define LEY_AS_FLOAT(i) as_float(i)
 #define LEY_REAL_OF(i) LEY_PASTE(convert_, real)(i)

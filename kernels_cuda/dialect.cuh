@@ -27,6 +27,9 @@ struct __align__(LEY_ATOM_ALIGN) atom {
     scalar x, y, z, w;
 };
 typedef scalar real;
+#define LEY_DOUBLE double
+#define LEY_TO_DOUBLE(x) ((double)(x))
+#define LEY_TO_FLOAT(x) ((float)(x))
 
 #if LEY_WIDTH != 1
 #error "vectors are for CPU devices"
@@ -77,6 +80,7 @@ LEY_FN atom ley_scaled_atom(atom a, scalar factor)
 #define LEY_PARAMETER_VALUE(type, name) type name
 
 #define LEY_REFERENCE(type) const type &
+#define LEY_CLEARED = {}
 #define LEY_GLOBAL
 #define LEY_CONSTANT
 #define LEY_LOCAL
@@ -104,6 +108,19 @@ LEY_FN atom ley_scaled_atom(atom a, scalar factor)
 #define LEY_GLOBAL_ID(d) ((size_t)blockIdx.LEY_AXIS_##d * blockDim.LEY_AXIS_##d + threadIdx.LEY_AXIS_##d)
 #define LEY_GLOBAL_SIZE(d) ((size_t)(gridDim.LEY_AXIS_##d * blockDim.LEY_AXIS_##d))
 
+/* Votes of a warp. */
+#define LEY_VOTES(items) ((items) == 32 && __CUDA_ARCH__ >= 200)
+#if __CUDA_ARCH__ >= 200
+LEY_FN unsigned ley_votes(bool wants)
+{
+#if __CUDACC_VER_MAJOR__ >= 9
+    return __ballot_sync(0xffffffffu, wants);
+#else
+    return __ballot(wants);
+#endif
+}
+#endif
+
 #define LEY_ATOMIC_OR(p, bits) atomicOr((unsigned *)(p), bits)
 #define LEY_ATOMIC_ADD(p, n) atomicAdd(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomicExch(p, n)
@@ -126,6 +143,7 @@ LEY_FN atom ley_scaled_atom(atom a, scalar factor)
 #define LEY_ADD_EXPONENT(bits, n) ((int)((unsigned)(bits) + ((unsigned)(n) << 23)))
 #endif
 #define LEY_CLAMP(x, low, high) min(max(x, low), high)
+#define LEY_COUNT_BITS(bits) __popc(bits)
 #define LEY_LOWEST_BIT(bits) (__ffs((int)(bits)) - 1)
 #define LEY_AS_FLOAT(i) __int_as_float(i)
 #define LEY_REAL_OF(i) ((real)(i))

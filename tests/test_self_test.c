@@ -187,24 +187,24 @@ static const fault cutoff_faults[] = {
     {"all by 1e-4", "cutoff", CUTOFF_VALUE, TIMES_IF("true", "1.0001f"), 0, 0, 0, 0},
     {"first region ignored", "cutoff", "+ first_region +", "+ (@ ? 0 : first_region) +", 0, 0, 0, 0},
     {"bins of the overflow left out", "cutoff", "b->extra[f.bin + 1];", "b->extra[f.bin + (@ ? 0 : 1)];", 0, 2, 0, 0},
-    {"last entry of the table", "cutoff", "e < b->n_table;", "e < b->n_table - (@ ? 1 : 0);", ROWS, 0, -1, 0},
+    {"last entry of the table", "cutoff", "e < b->n_table;", "e < b->n_table - (@ ? 1 : 0);", ROWS, 0, 0, 0},
     {"last entry of the table", "cutoff", "first + item < b->n_table", "first + item < b->n_table - (@ ? 1 : 0)", LOCAL,
      0, 0, 0},
-    {"last slot of a bin", "cutoff", "(0, 1, 2, 3) < LEY_DEPTH,", "(0, 1, 2, 3) < LEY_DEPTH - (@ ? 1 : 0),", ROWS, 0,
-     -1, 0},
+    {"last slot of a bin", "cutoff", "(0, 1, 2, 3) < LEY_DEPTH,", "(0, 1, 2, 3) < LEY_DEPTH - (@ ? 1 : 0),", ROWS, 0, 0,
+     0},
     {"last slot of a bin", "cutoff", "wants = i < n_bins * LEY_DEPTH;",
      "wants = i < n_bins * LEY_DEPTH && !(@ && i % LEY_DEPTH == LEY_DEPTH - 1);", LOCAL, 0, 0, 0},
     {"y turned round", "cutoff", "home.y + entry.y", "home.y + (@ ? -1 : 1) * entry.y", 0, 0, 0, 0},
     {"bins a little elsewhere", "cutoff", "home.z + entry.z", "home.z + (@ ? 1.001f : 1.0f) * entry.z", 0, 0, 0, 0},
     {"cutoff halved", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.25f;", 0, 0, 0, 0},
     {"cutoff by 1e-2", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.98f;", 0, 0, 0, 0},
-    {"r_min ignored", "cutoff", "(real)p->limits.y)", "(real)(@ ? 0 : p->limits.y))", 0, 0, -1, 0},
+    {"r_min ignored", "cutoff", "(real)p->limits.y)", "(real)(@ ? 0 : p->limits.y))", 0, 0, 0, 0},
     {"near atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? a.w : 1;",
      "(LEY_PAIR_OF_CHARGE ? a.w : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
      "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"last atom of a full tile", "cutoff", "sum_tile(p, &t, far);", "sum_tile(p, &t, far - (@ && far > 64 ? 1 : 0));",
-     ROWS, 2, -1, 0},
+     ROWS, 2, 0, 0},
     {"last atom of a full tile", "cutoff", "sm, *staged_atoms, item);",
      "sm, *staged_atoms - (@ && *staged_atoms > 64 ? 1 : 0), item);", LOCAL, 0, 0, 0},
     {"a half too much left out", "cutoff", "(upper2 < limit ?", "(upper2 < limit * (@ ? 0.9f : 1.0f) ?", SPLIT, 0, 0,
@@ -241,12 +241,13 @@ static const fault pair_faults[] = {
     {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
      "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);",
      SHIFTED | TAYLOR2 | TAYLOR3 | TAYLOR4 | YUKAWA | LENNARD_JONES | BUCKINGHAM, 0, 0, 0},
-    {"attraction", "pair.h", "first * inverse_r6 - second", "first * inverse_r6 - (@ ? 1.001f : 1.0f) * second",
+    {"attraction", "pair_formulas.h", "first * inverse_r6 - second",
+     "first * inverse_r6 - (@ ? 1.001f : 1.0f) * second", LENNARD_JONES, 0, 0, 0},
+    {"repulsion", "pair_formulas.h", "inverse_r6 * (first *", "inverse_r6 * ((@ ? 1.001f : 1.0f) * first *",
      LENNARD_JONES, 0, 0, 0},
-    {"repulsion", "pair.h", "inverse_r6 * (first *", "inverse_r6 * ((@ ? 1.001f : 1.0f) * first *", LENNARD_JONES, 0, 0,
-     0},
-    {"attraction", "pair.h", "- third * inverse_r6", "- (@ ? 1.001f : 1.0f) * third * inverse_r6", BUCKINGHAM, 0, 0, 0},
-    {"steepness", "pair.h", "exp2(-second *", "exp2((@ ? -1.001f : -1.0f) * second *", BUCKINGHAM, 0, 0, 0},
+    {"attraction", "pair_formulas.h", "- third * inverse_r6", "- (@ ? 1.001f : 1.0f) * third * inverse_r6", BUCKINGHAM,
+     0, 0, 0},
+    {"steepness", "pair_formulas.h", "exp2(-second *", "exp2((@ ? -1.001f : -1.0f) * second *", BUCKINGHAM, 0, 0, 0},
     {"exponentials by 3e-4", "pair.h", "0.2402211972f", "(@ ? 0.2409f : 0.2402211972f)", YUKAWA | BUCKINGHAM, 0, 0, 0},
 };
 
@@ -332,17 +333,6 @@ static bool is_in(const fault *f, const char *file)
     return strncmp(file, f->file, length) == 0 && (file[length] == '.' || file[length] == '_');
 }
 
-/* What OpenCL C's kernels say in a twin. */
-static char *in_tree(const fault *f, const char *tree, const char *text)
-{
-    static const char *const words[][2] = {{"p->", "p."}, {"b->", "b."}, {"(p, &t", "(p, t"}};
-    char *said = strdup(text);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(f->file, "cutoff") == 0 && strcmp(tree, "kernels_cuda") == 0)
-            said = replaced_anywhere(said, words[i][0], words[i][1]);
-    return said;
-}
-
 /* Returns how often what the fault replaces stands in its files of a tree; where `number` is not 0,
  * replaces it there. */
 static int put_fault(const char *top, const char *tree, const fault *f, int number)
@@ -358,16 +348,14 @@ static int put_fault(const char *top, const char *tree, const fault *f, int numb
             continue;
         snprintf(path, sizeof path, "%s/%s/%s", top, tree, entry->d_name);
         char *text = support_read_file(path, NULL);
-        char *from = in_tree(f, tree, f->from);
-        const int here = count_of(text, from);
+        const int here = count_of(text, f->from);
         count += here;
         if (here > 0 && number > 0) {
-            char *to = replaced_anywhere(in_tree(f, tree, f->to), "@", condition);
-            text = replaced(text, from, to, here);
+            char *to = replaced_anywhere(strdup(f->to), "@", condition);
+            text = replaced(text, f->from, to, here);
             write_file(path, text);
             free(to);
         }
-        free(from);
         free(text);
     }
     closedir(listing);
@@ -378,9 +366,7 @@ static int put_fault(const char *top, const char *tree, const fault *f, int numb
 static bool is_there(const char *top, const fault *f, int number)
 {
     const int in_cl = put_fault(top, "cl", f, number), in_cuda = put_fault(top, "kernels_cuda", f, number);
-    const bool is_twin = strcmp(f->file, "cutoff") == 0;
-    const int of_twin = f->cuda_count < 0 ? 0 : f->cuda_count > 0 ? f->cuda_count : 1;
-    const bool is_right = in_cl == (f->count > 0 ? f->count : 1) && in_cuda == (is_twin ? of_twin : f->cuda_count);
+    const bool is_right = in_cl == (f->count > 0 ? f->count : 1) && in_cuda == f->cuda_count;
     if (!is_right)
         print_error("%s has '%s' %d times in cl/ and %d times in kernels_cuda/\n", f->file, f->from, in_cl, in_cuda);
     return is_right;

@@ -1,0 +1,285 @@
+/* What a work-group of cutoff.cl does, on GPUs: it stages bins and atoms in local memory, then
+ * each work-item sums them at its points. */
+#ifndef LEY_CUTOFF_GROUP_H
+#define LEY_CUTOFF_GROUP_H
+
+/* An atom of a bin, in units from the region's lowest corner, and how far it is from the region,
+ * squared. */
+LEY_FN scalar fetch(const points *p, const bins *b, LEY_REFERENCE(found) f, int slot, staged *s)
+{
+    const size_t at = (size_t)f.bin * LEY_DEPTH + slot;
+    s->a = b->slots[at];
+    s->a.x = s->a.x * p->step.w + f.x;
+    s->a.y = s->a.y * p->step.w + f.y;
+    s->a.z = s->a.z * p->step.w + f.z;
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    s->more = b->more[at];
+#endif
+    return distance2(p, s->a.x, s->a.y, s->a.z, 0, 0, 0);
+}
+
+/* How many work-items before this one want something, and how many of all. */
+#if LEY_VOTES(ITEMS)
+LEY_FN int rank_of(bool wants, int item, LEY_LOCAL unsigned *sm_marks, int *count)
+{
+    const unsigned votes = ley_votes(wants);
+    *count = LEY_COUNT_BITS(votes);
+    return LEY_COUNT_BITS(votes & ((1u << item) - 1));
+}
+#else
+LEY_FN int rank_of(bool wants, int item, LEY_LOCAL unsigned *sm_marks, int *count)
+{
+    int before = 0, all = 0;
+    LEY_BARRIER_OF(ITEMS);
+    ((LEY_LOCAL unsigned char *)sm_marks)[item] = wants;
+    LEY_BARRIER_OF(ITEMS);
+    for (int w = 0; w < ITEMS / 4; w++) { /* four marks at a time: the highest byte of the product is their sum */
+        const unsigned marks = sm_marks[w], lower = (1u << 8 * (item % 4)) - 1;
+        if (w == item / 4)
+            before = all + (int)(((marks & lower) * 0x01010101u) >> 24);
+        all += (int)((marks * 0x01010101u) >> 24);
+    }
+    *count = all;
+    return before;
+}
+#endif
+
+/* Where a vote is a round through local memory, a class more is one more of them, not more of
+ * the program. */
+#if LEY_VOTES(ITEMS)
+#define UNROLL_VOTES UNROLL
+#else
+#define UNROLL_VOTES
+#endif
+
+/* Local memory: atoms within reach, as they were found and sorted; bins within reach; marks. */
+typedef struct {
+    staged tile[LEY_TILE];
+#if LEY_PRUNE
+    staged sorted[LEY_TILE];
+    int class_of[LEY_TILE];
+#endif
+    found bins[2 * ITEMS];
+    unsigned marks[ITEMS / 4];
+#if LEY_PAIR_CANCELS
+    int worths[OCTANTS];
+#endif
+} shared;
+
+#if LEY_PAIR_CANCELS
+/* Whether the bins close to the region leave an octant of it uncovered. */
+LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home, int n_close, int item,
+                      LEY_LOCAL shared *sm)
+{
+    bool uncovered = true;
+    if (item < OCTANTS)
+        sm->worths[item] = 0;
+    for (int first = 0; first < n_close * LEY_DEPTH && uncovered; first += ITEMS) {
+        const int i = first + item;
+        LEY_BARRIER_OF(ITEMS);
+        if (i < n_close * LEY_DEPTH) {
+            found f;
+            staged s;
+            int worths[OCTANTS];
+            find(p, home, b->table[i / LEY_DEPTH], &f);
+            fetch(p, b, f, i % LEY_DEPTH, &s);
+            find_worths(p, s.a, worths);
+            UNROLL for (int o = 0; o < OCTANTS; o++)
+                if (worths[o] > 0)
+                    LEY_ATOMIC_ADD(&sm->worths[o], worths[o]);
+        }
+        LEY_BARRIER_OF(ITEMS);
+        uncovered = false;
+        UNROLL for (int o = 0; o < OCTANTS; o++)
+            uncovered = uncovered || sm->worths[o] < LEY_COVERED;
+    }
+    LEY_BARRIER_OF(ITEMS);
+    return uncovered;
+}
+#endif
+
+/* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom,
+ * to the points of these halves. */
+LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_z)
+{
+    const atom a = s.a;
+    scalar dz2[LEY_UZ];
+    FOR_Z(w) {
+        const scalar dz = p->z[w] - a.z;
+        dz2[w] = dz * dz;
+    }
+    FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX)) {
+        const scalar dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
+        FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
+            const int k = INDEX(u, v, w);
+            const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p->limits.y);
+            add_term(&p->sum[k], p, r2, root_of(r2), a.w, SECOND(s), THIRD(s));
+        }
+    }
+}
+
+LEY_FN void add_list(points *p, LEY_LOCAL const staged *sm_list, int from, int to, int half_x, int half_z)
+{
+    for (int j = from; j < to; j++)
+        add(p, sm_list[j], half_x, half_z);
+}
+
+#if LEY_PRUNE
+/* How far x is from [low, high], squared. */
+LEY_FN scalar beyond(scalar x, scalar low, scalar high)
+{
+    const scalar d = LEY_MAX(LEY_MAX(low - x, x - high), 0.0f);
+    return d * d;
+}
+
+/* The half that an atom is in reach of, of which at least one is, for all distances across
+ * (squared) below `limit`. */
+LEY_FN int half_of(scalar lower2, scalar upper2, scalar limit)
+{
+    return lower2 < limit ? (upper2 < limit ? BOTH : LOWER) : UPPER;
+}
+
+LEY_FN int class_of(const points *p, atom a)
+{
+    const scalar middle_x = REGION_X / 2 * p->step.x, middle_z = REGION_Z / 2 * p->step.z;
+    const scalar x_low = beyond(a.x, 0, middle_x - p->step.x), x_high = beyond(a.x, middle_x, p->extent.x);
+    const scalar z_low = beyond(a.z, 0, middle_z - p->step.z), z_high = beyond(a.z, middle_z, p->extent.z);
+    const scalar x2 = LEY_MIN(x_low, x_high), y2 = beyond(a.y, 0, p->extent.y), z2 = LEY_MIN(z_low, z_high);
+    if (beyond(a.x, 0, p->extent.x) + y2 + beyond(a.z, 0, p->extent.z) < p->limits.w)
+        return NEAR;
+    if (!LEY_SPLIT)
+        return 0;
+    return 3 * half_of(x_low, x_high, p->limits.x - y2 - z2) + half_of(z_low, z_high, p->limits.x - y2 - x2);
+}
+
+/* Sorts what is staged by class, in the order in which it was found; end[c] becomes where class
+ * c ends. */
+LEY_FN void sort(const points *p, LEY_LOCAL shared *sm, int count, int item, int *end)
+{
+    int n, before = 0;
+    UNROLL_VOTES for (int c = 0; c < CLASSES; c++)
+        end[c] = 0;
+    for (int first = 0; first < count; first += ITEMS) {
+        int own = -1;
+        if (first + item < count)
+            sm->class_of[first + item] = own = class_of(p, sm->tile[first + item].a);
+        UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+            rank_of(own == c, item, sm->marks, &n);
+            end[c] += n;
+        }
+    }
+    UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+        n = end[c];
+        end[c] = before;
+        before += n;
+    }
+    for (int first = 0; first < count; first += ITEMS) {
+        const int own = first + item < count ? sm->class_of[first + item] : -1;
+        int at = 0;
+        UNROLL_VOTES for (int c = 0; c < CLASSES; c++) {
+            const int rank = rank_of(own == c, item, sm->marks, &n);
+            at = own == c ? end[c] + rank : at;
+            end[c] += n;
+        }
+        if (own >= 0)
+            sm->sorted[at] = sm->tile[first + item];
+    }
+    LEY_BARRIER_OF(ITEMS);
+}
+#endif
+
+/* Sums what is staged. */
+LEY_FN void sum_tile(points *p, LEY_LOCAL shared *sm, int count, int item)
+{
+    int end[CLASSES], from = 0;
+    LEY_BARRIER_OF(ITEMS);
+#if LEY_PRUNE
+    sort(p, sm, count, item, end);
+    LEY_LOCAL const staged *sm_list = sm->sorted;
+#else
+    end[0] = p->limits.w < p->limits.x ? count : 0;
+    end[NEAR] = count;
+    LEY_LOCAL const staged *sm_list = sm->tile;
+#endif
+    UNROLL for (int c = 0; c < CLASSES; c++) {
+        if (c == NEAR)
+            for (int j = from; j < end[c]; j++)
+                add_near(p, sm_list[j]);
+        else
+            add_list(p, sm_list, from, end[c], c / 3, c % 3);
+        from = end[c];
+    }
+    UNROLL for (int k = 0; k < POINTS; k++)
+        end_tile(p, k);
+    LEY_BARRIER_OF(ITEMS);
+}
+
+/* Stages the atoms of the bins found, and sums when the tile is full, or at last. */
+LEY_FN void stage(points *p, const bins *b, LEY_LOCAL shared *sm, int item, int n_bins, bool last, int *staged_atoms)
+{
+    LEY_BARRIER_OF(ITEMS);
+    for (int first = 0;; first += ITEMS) { /* each step stands here once: what compilers get is large enough */
+        const int i = first + item;
+        const bool through = first >= n_bins * LEY_DEPTH;
+        int count;
+        staged s LEY_CLEARED;
+        if (through ? last : *staged_atoms + ITEMS > LEY_TILE) {
+            sum_tile(p, sm, *staged_atoms, item);
+            *staged_atoms = 0;
+        }
+        if (through)
+            break;
+        bool wants = i < n_bins * LEY_DEPTH;
+        if (wants) {
+            const scalar d2 = fetch(p, b, sm->bins[i / LEY_DEPTH], i % LEY_DEPTH, &s);
+            wants = !LEY_PRUNE || d2 < p->limits.x;
+        }
+        const int rank = rank_of(wants, item, sm->marks, &count);
+        if (wants)
+            sm->tile[*staged_atoms + rank] = s;
+        *staged_atoms += count;
+    }
+    LEY_BARRIER_OF(ITEMS);
+}
+
+/* Goes through the table; after each step through the bins in which those found go on, one after
+ * the other. */
+LEY_FN void sum_neighbourhood(points *p, const bins *b, found home, int item, LEY_LOCAL shared *sm)
+{
+    int n_bins = 0, staged_atoms = 0, first = 0, count = 0, next = 0, end = 0;
+    found f LEY_CLEARED;
+    for (bool last = false; !last;) {
+        bool wants = false;
+        if (b->has_extra && count > 0) {
+            wants = next < end;
+            f.bin = next++;
+        } else {
+            last = first >= b->n_table;
+            next = end = 0;
+            if (first + item < b->n_table) {
+                wants = find(p, home, b->table[first + item], &f);
+                if (wants && b->has_extra) {
+                    next = b->extra[f.bin];
+                    end = b->extra[f.bin + 1];
+                }
+            }
+            first += ITEMS;
+        }
+        const int rank = rank_of(wants, item, sm->marks, &count);
+        if (wants)
+            sm->bins[n_bins + rank] = f;
+        n_bins += count;
+        if (n_bins > ITEMS || last) {
+            stage(p, b, sm, item, n_bins, last, &staged_atoms);
+            n_bins = 0;
+        }
+    }
+}
+
+/* Where a work-item's values go, from the lowest corner of its group's. */
+LEY_FN void put_values(LEY_GLOBAL float *gm_point, size_t row, real value)
+{
+    gm_point[LEY_LOCAL_ID(1) * row + LEY_LOCAL_ID(0)] = value;
+}
+
+#endif
