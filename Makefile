@@ -160,7 +160,7 @@ tsan:
 oclgrind: all
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
-# Every kernel of both trees, for every architecture that a compiler at hand can target; no card needed.
+# Every kernel in both languages, for every architecture that a compiler at hand can target; no card needed.
 offline_tools := $(BUILD)/tests/offline_nvrtc $(BUILD)/tests/offline_specs
 
 $(offline_tools): %: %.o $(BUILD)/libleyden.a
