@@ -2,8 +2,7 @@
  * ones for CUDA C. What both languages read has no word that only one of them knows; what is for
  * vectors, X_vectors.h, is for OpenCL C alone.
  *
- *   scalar, real, atom    one number, LEY_WIDTH of them, {x, y, z, q}: float or double by
- *                         LEY_SUM
+ *   scalar, real, atom    one number, LEY_WIDTH of them, {x, y, z, q}: float or double by LEY_SUM
  *   LEY_KERNEL            qualifies a kernel
  *   LEY_KERNEL_OF(x, y, z)  one whose work-groups have x, y, z work-items
  *   LEY_PARAMETERS(list)  a kernel's parameters, from a list of arguments.h. Where that says
@@ -17,15 +16,12 @@
  *   LEY_GLOBAL, LEY_CONSTANT, LEY_LOCAL  qualify what a pointer points to
  *   LEY_LOCAL_VARIABLE    qualifies a kernel's variable in local memory
  *   LEY_CONSTANT_SYMBOL(type)  makes what CUDA needs for constant memory: a symbol, which the
- *                              back
- *                         end fills before a launch
+ *                         back end fills before a launch
  *   LEY_IN_CONSTANT(buffer)  where the CONSTANT argument then lies
  *   LEY_BARRIER()         of the work-group; LEY_BARRIER_OF(items): of one of so many work-items
- *   LEY_LOCAL_ID(d)       a work-item's number in its group; LEY_LOCAL_SIZE(d): how many these
- *                         are
+ *   LEY_LOCAL_ID(d)       a work-item's number in its group; LEY_LOCAL_SIZE(d): how many these are
  *   LEY_GROUP_ID(d)       the number of its group; LEY_GROUPS(d): how many there are
- *   LEY_GLOBAL_ID(d)      its number among all work-items; LEY_GLOBAL_SIZE(d): how many these
- *                         are
+ *   LEY_GLOBAL_ID(d)      its number among all work-items; LEY_GLOBAL_SIZE(d): how many these are
  *   LEY_ATOM, LEY_INT4, LEY_FLOAT4  make what they are called from four numbers
  *   LEY_ADD_ATOM(sum, a)  adds all four numbers; LEY_SCALED_ATOM(a, factor): multiplied
  *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
@@ -36,8 +32,7 @@
  *   LEY_DOUBLE            as many doubles as a real has floats; LEY_TO_DOUBLE(x), LEY_TO_FLOAT(x)
  *   LEY_AS_FLOAT(i)       the float of these bits; LEY_REAL_OF(i): the real of as many ints
  *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more
- *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file
- *                              that
+ *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file that
  *                         begins with LEY_NO_CONTRACTION
  *   LEY_LANES             the numbers 0, 1, 2, ... of a real; LEY_LOAD: a real from an array of
  *                         scalars

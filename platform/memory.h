@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 typedef struct memory_room {
     double bytes;      /* INFINITY: no limit is known */
@@ -47,6 +48,12 @@ static inline ley_status memory_check_one(const char *what, double bytes, const 
 {
     const memory_need need = {what, bytes, advice};
     return memory_check(&need, 1, error);
+}
+
+/* Frees what its owner keeps behind a pointer to const, so that nobody else writes to it. */
+static inline void memory_free(const void *owned)
+{
+    free((void *)(uintptr_t)owned);
 }
 
 #endif

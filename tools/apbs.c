@@ -363,7 +363,8 @@ static char **make_command(const apbs_run *run)
     words[0] = name;
     for (int i = 0; i < n; i++)
         words[i + 1] = run->arguments->rest[i];
-    words[n + 1] = (char *)(run->rewritten != NULL ? run->rewritten : run->arguments->operand);
+    const char *input = run->rewritten != NULL ? run->rewritten : run->arguments->operand;
+    words[n + 1] = (char *)(uintptr_t)input; /* exec() takes words without const and changes none */
     return words;
 }
 

@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "io/text.h"
+#include "memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ void ley_apbs_input_destroy(ley_apbs_input *input)
     for (size_t i = 0; i < input->warning_count; i++)
         free(input->warning[i]);
     for (size_t i = 0; i < input->file_count; i++)
-        free((char *)input->file[i].path);
+        memory_free(input->file[i].path);
     ley_apbs_tokens_free(&input->tokens);
     free(input->text);
     free(input->path);

@@ -1,3 +1,4 @@
+#define ZLIB_CONST /* deflate() only reads its input */
 #include "io/output.h"
 
 #include "leyden.h"
@@ -101,7 +102,7 @@ static ley_status write_bytes(ley_output *output, const unsigned char *data, siz
 static ley_status pack(ley_output *output, const void *data, unsigned size, int flush, ley_error *error)
 {
     z_stream *packer = output->packer;
-    packer->next_in = (z_const Bytef *)data;
+    packer->next_in = data;
     packer->avail_in = size;
     do {
         packer->next_out = output->packed;

@@ -27,16 +27,16 @@ bool tiled_bytes(const tiled_slab *slab, int64_t *bytes)
 /* One direction of one slab. */
 typedef struct transposition {
     const tiled_slab *slab;
-    void *tiled;
-    float *map;
+    const void *from; /* tiled points to the map's rows, or the other way round */
+    void *to;
     float padding;
     size_t n[3], region[3], regions[3], points, compensations;
     atomic_uint marks; /* of padding_copy(), of what was gathered */
 } transposition;
 
-static transposition transposition_of(const tiled_slab *slab, const void *tiled, const float *map)
+static transposition transposition_of(const tiled_slab *slab, const void *from, void *to)
 {
-    transposition t = {.slab = slab, .tiled = (void *)tiled, .map = (float *)map, .points = 1, .compensations = 1};
+    transposition t = {.slab = slab, .from = from, .to = to, .points = 1, .compensations = 1};
     for (int axis = 0; axis < 3; axis++) {
         t.n[axis] = (size_t)slab->n[axis];
         t.region[axis] = (size_t)slab->region[axis];
@@ -56,8 +56,8 @@ static inline uint32_t copy_piece(float *to, const float *from, size_t n)
 /* A row of the map, whose first point stands at `at`. Returns what padding_copy() does. */
 static uint32_t gather_row(const transposition *t, size_t at, float *row)
 {
-    const float *single = t->tiled;
-    const double *twice = t->tiled;
+    const float *single = t->from;
+    const double *twice = t->from;
     const size_t step = t->region[0];
     uint32_t marks = 0;
     for (size_t x = 0; x < t->n[0]; x += step, at += t->points) {
@@ -86,6 +86,7 @@ static uint32_t gather_row(const transposition *t, size_t at, float *row)
 static void gather_rows(void *context, size_t first, size_t last)
 {
     transposition *t = context;
+    float *map = t->to;
     uint32_t marks = 0;
     for (size_t i = first; i < last; i++) {
         const size_t low_y = i % t->regions[1] * t->region[1], low_z = i / t->regions[1] * t->region[2];
@@ -93,7 +94,7 @@ static void gather_rows(void *context, size_t first, size_t last)
         for (size_t z = low_z; z < low_z + t->region[2] && z < t->n[2]; z++)
             for (size_t y = low_y; y < low_y + t->region[1] && y < t->n[1]; y++)
                 marks |= gather_row(t, start + ((z - low_z) * t->region[1] + y - low_y) * t->region[0],
-                                    t->map + (z * t->n[1] + y) * t->n[0]);
+                                    map + (z * t->n[1] + y) * t->n[0]);
     }
     atomic_fetch_or_explicit(&t->marks, marks, memory_order_relaxed);
 }
@@ -108,17 +109,18 @@ bool transpose_to_rows(const tiled_slab *slab, const void *tiled, float *map)
 static void put(const transposition *t, size_t at, float value)
 {
     if (t->slab->store == PADDED_DOUBLE)
-        ((double *)t->tiled)[at] = (double)value;
+        ((double *)t->to)[at] = (double)value;
     else
-        ((float *)t->tiled)[at] = value;
+        ((float *)t->to)[at] = value;
     if (t->slab->store == PADDED_COMPENSATED)
-        ((float *)t->tiled)[t->compensations + at] = 0;
+        ((float *)t->to)[t->compensations + at] = 0;
 }
 
 /* Item i is a region. */
 static void scatter_regions(void *context, size_t first, size_t last)
 {
     const transposition *t = context;
+    const float *map = t->from;
     for (size_t i = first; i < last; i++) {
         const size_t low_x = i % t->regions[0] * t->region[0], low_y = i / t->regions[0] % t->regions[1] * t->region[1],
                      low_z = i / t->regions[0] / t->regions[1] * t->region[2];
@@ -127,14 +129,13 @@ static void scatter_regions(void *context, size_t first, size_t last)
             for (size_t y = low_y; y < low_y + t->region[1]; y++)
                 for (size_t x = low_x; x < low_x + t->region[0]; x++, at++)
                     put(t, at,
-                        x < t->n[0] && y < t->n[1] && z < t->n[2] ? t->map[(z * t->n[1] + y) * t->n[0] + x]
-                                                                  : t->padding);
+                        x < t->n[0] && y < t->n[1] && z < t->n[2] ? map[(z * t->n[1] + y) * t->n[0] + x] : t->padding);
     }
 }
 
 void transpose_to_regions(const tiled_slab *slab, const float *map, float padding, void *tiled)
 {
-    transposition t = transposition_of(slab, tiled, map);
+    transposition t = transposition_of(slab, map, tiled);
     t.padding = padding;
     parallel_ranges(t.regions[0] * t.regions[1] * t.regions[2], scatter_regions, &t);
 }

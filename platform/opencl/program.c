@@ -52,17 +52,17 @@ ley_status cl_build(dev *device, const dev_source *source, const void *binary, s
     dev_program *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "a program");
+    const unsigned char *bytes = binary;
+    const char *text = source->text;
     cl_int code, binary_code = CL_SUCCESS;
     p->kind = source->kind;
     p->is_double = kernel_is_double(source->kind, source->spec);
     ley_status status = kernel_check_build(source, error);
     if (status == LEY_OK && binary != NULL)
         status = CL_MADE(error, code, p->program,
-                         clCreateProgramWithBinary(d->context, 1, &d->id, &binary_size, (const unsigned char **)&binary,
-                                                   &binary_code, &code));
+                         clCreateProgramWithBinary(d->context, 1, &d->id, &binary_size, &bytes, &binary_code, &code));
     else if (status == LEY_OK)
-        status = CL_MADE(error, code, p->program,
-                         clCreateProgramWithSource(d->context, 1, (const char **)&source->text, NULL, &code));
+        status = CL_MADE(error, code, p->program, clCreateProgramWithSource(d->context, 1, &text, NULL, &code));
     if (status == LEY_OK)
         status = create_kernel(d, source, p, error);
     if (status != LEY_OK) {

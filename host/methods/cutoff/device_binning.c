@@ -329,9 +329,10 @@ typedef struct trial {
 static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **atoms, ley_error *error)
 {
     const ley_lattice *l = &plan->lattice;
-    double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
+    double *position_A = calloc(4 * n, sizeof(double));
     if (position_A == NULL)
         return ley_fail_memory(error, 4 * n * sizeof(double), "the self-test");
+    double *charge_e = position_A + 3 * n;
     uint32_t state = 1989;
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
@@ -445,10 +446,11 @@ static void list_host_bins(const trial *t, int32_t *count, int32_t *head, int32_
 static ley_status write_lists(binner *b, const trial *t, ley_error *error)
 {
     const size_t n = ley_atoms_count(t->atoms), bins = (size_t)t->plan.bins;
-    int32_t *count = calloc(2 * bins + 2 + 5 * n, sizeof *count), *head = count + bins + 2, *next = head + bins;
-    float(*record)[4] = (float(*)[4])(void *)(next + n);
+    int32_t *count = calloc(2 * bins + 2 + 5 * n, sizeof *count);
     if (count == NULL)
         return ley_fail_memory(error, (2 * bins + 5 * n) * sizeof *count, "the self-test");
+    int32_t *head = count + bins + 2, *next = head + bins;
+    float(*record)[4] = (float(*)[4])(void *)(next + n);
     list_host_bins(t, count, head, next, record);
     work_begin(&b->work, &b->flight, NULL);
     work_write(&b->work, b->count.buffer, 0, count, 4 * (bins + 2));

@@ -62,7 +62,7 @@ static int set_screening(cutoff_problem *p)
 }
 
 /* The function's constants: its series, then k. `a`: the cutoff in units. */
-static void get_constants(const cutoff_problem *p, double a, int n, double constants[5])
+static void get_constants(const cutoff_problem *p, double a, double n, double constants[5])
 {
     const double kappa = p->range->kappa_per_A * log2_e, constant = p->constant;
 #define CONSTANTS(of, number, NAME, ...) \

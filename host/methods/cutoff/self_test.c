@@ -116,9 +116,10 @@ static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double 
 {
     enum { MOST_BINS = 13 * 13 * 13 };
     atom_list list = {.capacity = (size_t)p->atoms + (p->in_each_bin ? MOST_BINS : 0)};
-    double *charge_e = calloc(list.capacity, 5 * sizeof *charge_e), *radius_A = charge_e + list.capacity;
+    double *charge_e = calloc(list.capacity, 5 * sizeof *charge_e);
     if (charge_e == NULL)
         return ley_fail_memory(error, list.capacity * 5 * sizeof *charge_e, "the self-test");
+    double *radius_A = charge_e + list.capacity;
     list.at = (double(*)[3])(radius_A + list.capacity);
     uint32_t state = 2013;
     append_anywhere(&list, p, &state);

@@ -3,6 +3,7 @@
 #include "core/expression_check.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "memory.h"
 #include "pair_table.h"
 
 #include <float.h>
@@ -342,9 +343,9 @@ ley_status short_range_copy(const ley_short_range *s, size_t atoms, ley_short_ra
 
 void short_range_free(ley_short_range *copy)
 {
-    free((void *)copy->numbers);
-    free((void *)copy->expression);
-    free((void *)copy->depth_kcal_mol);
+    memory_free(copy->numbers);
+    memory_free(copy->expression);
+    memory_free(copy->depth_kcal_mol);
     copy->numbers = NULL;
     copy->number_count = 0;
     copy->expression = NULL;

@@ -47,12 +47,12 @@ void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, si
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
     for (size_t i = first; i < first + count; i++) {
         double atom[4];
-        for (int axis = 0; axis < 3; axis++)
+        for (size_t axis = 0; axis < 3; axis++)
             atom[axis] = position_A[3 * i + axis] - lattice->origin_A[axis];
         atom[3] = charge_e[i] * coulomb_constant;
         switch (packing) {
         case DCS_PACK_FLOAT:
-            for (int k = 0; k < 4; k++)
+            for (size_t k = 0; k < 4; k++)
                 ((float *)packed)[4 * i + k] = (float)atom[k];
             break;
         case DCS_PACK_DOUBLE:

@@ -53,7 +53,7 @@ static ley_lattice lattice_of(const problem *p, const dcs_spec *spec)
 static void place_among_points(size_t i, const problem *p, const ley_lattice *lattice, uint32_t *state, double place[3])
 {
     const double around[3] = {6, 6, 16}, first[3] = {0, 0, p->first_plane},
-                 last[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
+                 last[3] = {(double)lattice->n[0], (double)lattice->n[1], (double)lattice->n[2]};
     for (int axis = 0; axis < 3; axis++) {
         const double low = first[axis] - around[axis], high = last[axis] + around[axis];
         const double at = low + (high - low) * self_test_fraction(state),
@@ -66,9 +66,10 @@ static ley_status make_atoms(const problem *p, const ley_lattice *lattice, ley_a
 {
     const size_t n = (size_t)p->atoms;
     const double beside[3] = {(double)lattice->n[0] / 2, (double)lattice->n[1] / 2, p->first_plane + 30};
-    double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
+    double *position_A = calloc(4 * n, sizeof(double));
     if (position_A == NULL)
         return ley_fail_memory(error, 4 * n * sizeof(double), "the self-test");
+    double *charge_e = position_A + 3 * n;
     uint32_t state = 2010;
     for (size_t i = 0; i < n; i++) {
         double place[3];

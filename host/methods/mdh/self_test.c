@@ -76,7 +76,7 @@ static ley_status make_list(const problem *p, const mdh_spec *spec, const ley_la
     for (size_t i = 0; i < n && status == LEY_OK; i++)
         ley_boundary_point_A(faces, (int64_t)i * 7 % ley_boundary_points(faces), point_A[i]);
     if (status == LEY_OK)
-        status = ley_boundary_create_points(n, point_A[0], boundary, error);
+        status = ley_boundary_create_points((int64_t)n, point_A[0], boundary, error);
     ley_boundary_destroy(faces);
     free(point_A);
     return status;
@@ -121,9 +121,10 @@ static ley_status make_atoms(const problem *p, double largest_radius_A, bool is_
                              ley_atoms **atoms, ley_error *error)
 {
     const size_t n = (size_t)p->atoms;
-    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    double *position_A = calloc(5 * n, sizeof(double));
     if (position_A == NULL)
         return ley_fail_memory(error, 5 * n * sizeof(double), "the self-test");
+    double *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
     uint32_t state = 2010;
     for (size_t i = 0; i < n; i++) {
         double place[3];

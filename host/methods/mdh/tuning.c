@@ -112,7 +112,7 @@ static shape best_shape(const variant *v, const mdh_wish *wish)
 uint64_t tuning_mdh_local_bytes(const mdh_spec *spec)
 {
     const uint64_t atom_bytes =
-        (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32 : 16) + (spec->screening == LEY_SCREENING_WIDE ? 4 : 0);
+        (spec->sum == LEY_SPEC_SUM_DOUBLE ? 32U : 16U) + (spec->screening == LEY_SCREENING_WIDE ? 4U : 0U);
     return (uint64_t)spec->tile * atom_bytes + (uint64_t)spec->tile / 8;
 }
 
