@@ -11,8 +11,8 @@
  *   LEY_FN                qualifies any other function
  *   LEY_REFERENCE(type)   what a function reads of a larger type: by reference in CUDA, whose
  *                         compilers would else keep all of it in registers
- *   LEY_CLEARED           after the name of a struct that is set in part or later: zeros it where that
- *                         saves registers
+ *   LEY_CLEARED           after the name of a struct that is set in part or later: zeros it where
+ *                         that saves registers
  *   LEY_GLOBAL, LEY_CONSTANT, LEY_LOCAL  qualify what a pointer points to
  *   LEY_LOCAL_VARIABLE    qualifies a kernel's variable in local memory
  *   LEY_CONSTANT_SYMBOL(type)  makes what CUDA needs for constant memory: a symbol, which the
@@ -27,8 +27,8 @@
  *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
  *   LEY_CLAMP(x, low, high)  of ints
  *   LEY_COUNT_BITS(bits)  how many are set; LEY_LOWEST_BIT(bits): the number of the lowest of these
- *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a bit
- *                         for each of its work-items
+ *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a
+ *                         bit for each of its work-items
  *   LEY_DOUBLE            as many doubles as a real has floats; LEY_TO_DOUBLE(x), LEY_TO_FLOAT(x)
  *   LEY_AS_FLOAT(i)       the float of these bits; LEY_REAL_OF(i): the real of as many ints
  *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more

@@ -64,9 +64,9 @@ LEY_TERM_FN double ley_taylor_value(int degree, double r_A, double a_A)
 /* ---- Pair functions --------------------------------------------------------------------------
  *
  * The rows are those of pair_table.h. LEY_PAIR_TERM_NAME is what an atom adds at a distance r_A
- * below the cutoff a_A, x = r/a: of its charge q_e; or of the sum R_A of its radius and the probe's,
- * and eps, the depth of their well. k is kappa where the function takes it, else the steepness.
- * Where a value is a repulsion less an attraction, these are two terms. */
+ * below the cutoff a_A, x = r/a: of its charge q_e; or of the sum R_A of its radius and the
+ * probe's, and eps, the depth of their well. k is kappa where the function takes it, else the
+ * steepness. Where a value is a repulsion less an attraction, these are two terms. */
 
 #define LEY_PAIR_TERM_COULOMB ley_single_term(q_e / r_A)
 #define LEY_PAIR_TERM_SHIFTED ley_single_term(q_e * pow((1 - x) * (1 + x), 2.0) / r_A)

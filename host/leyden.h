@@ -13,8 +13,8 @@
  * results untouched. What a *_create, *_read or *_open function hands out belongs to the caller,
  * who ends it with the matching *_destroy; these accept NULL. Texts inside a struct live as long as
  * the object they came from. The library never prints and never exits; who wants to know what it
- * does asks with ley_log_set(), of leyden_status.h. Objects may be used from several threads, one at
- * a time each; ley_job_cancel() at any time from any thread or signal handler. */
+ * does asks with ley_log_set(), of leyden_status.h. Objects may be used from several threads, one
+ * at a time each; ley_job_cancel() at any time from any thread or signal handler. */
 #ifndef LEYDEN_H
 #define LEYDEN_H
 
@@ -89,7 +89,8 @@ LEY_API ley_status ley_atoms_create(size_t n, const double *position_A, const do
 /* Reads a PQR file (plain or gzip): ATOM and HETATM records, whitespace-separated or in PDB's fixed
  * columns, with or without chain identifiers and insertion codes; a word after the radius is
  * ignored. docs/formats.md says it all. A PDB file, whose occupancies and B factors would pass for
- * charges and radii, is refused. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+ * charges and radii, is refused. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line:
+ * what". */
 LEY_API ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error);
 
 /* Reads a file in the binary form that ley_atoms_write_binary() makes, straight into place. It must
@@ -101,7 +102,8 @@ LEY_API ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, le
  * above. */
 LEY_API ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error);
 
-/* The same, and takes what looks like a PDB file for the PQR file that its caller knows it to be. */
+/* The same, and takes what looks like a PDB file for the PQR file that its caller knows it to
+ * be. */
 LEY_API ley_status ley_atoms_read_unchecked(const char *path, ley_atoms **atoms, ley_error *error);
 
 /* Writes the form that the name asks for: PQR for .pqr and .pqr.gz, binary for .atoms. Errors:
@@ -191,10 +193,10 @@ LEY_API void ley_lattice_spacing_A(const ley_lattice *lattice, double spacing_A[
 /* Where point (index[0], index[1], index[2]) lies. Points outside the lattice continue it. */
 LEY_API void ley_lattice_point_A(const ley_lattice *lattice, const int64_t index[3], double point_A[3]);
 
-/* The orthogonal lattice of equal spacing around all atoms with at least `padding_A`, and less than a spacing
- * more, on every side. Its origin is a multiple of the spacing along each axis, so that lattices of
- * one spacing share their points. Errors: LEY_ERROR_INPUT when the spacing is not positive, the
- * padding negative, or the lattice overflows. */
+/* The orthogonal lattice of equal spacing around all atoms with at least `padding_A`, and less than
+ * a spacing more, on every side. Its origin is a multiple of the spacing along each axis, so that
+ * lattices of one spacing share their points. Errors: LEY_ERROR_INPUT when the spacing is not
+ * positive, the padding negative, or the lattice overflows. */
 LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double padding_A, ley_lattice *lattice,
                                       ley_error *error);
 
@@ -213,7 +215,8 @@ LEY_API int64_t ley_lattice_points(const ley_lattice *lattice);
 /* A scalar field on a lattice. */
 typedef struct ley_map ley_map;
 
-/* A map of not-a-numbers on this lattice. Errors: those of ley_lattice_check(), LEY_ERROR_MEMORY. */
+/* A map of not-a-numbers on this lattice. Errors: those of ley_lattice_check(),
+ * LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error);
 LEY_API void ley_map_destroy(ley_map *map);
 
@@ -228,8 +231,8 @@ LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
 /* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it, its delta rows along
- * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with
- * "file:line: what". */
+ * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or
+ * LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
 /* Writes an OpenDX map as APBS lays it out, with as many digits of origin and steps as it takes to
@@ -286,7 +289,8 @@ LEY_API void ley_boundary_destroy(ley_boundary *boundary);
 /* NULL for a list of points. */
 LEY_API const ley_lattice *ley_boundary_lattice(const ley_boundary *boundary);
 
-/* Number of values. Nodes on an edge belong to two faces, corners to three, and are counted there. */
+/* Number of values. Nodes on an edge belong to two faces, corners to three, and are counted
+ * there. */
 LEY_API int64_t ley_boundary_points(const ley_boundary *boundary);
 
 /* All values, kT/e: of a list in its order; of a lattice face after face, in the order of
@@ -313,7 +317,8 @@ LEY_API ley_status ley_boundary_compute_sdh(ley_boundary *boundary, const ley_at
 LEY_API void ley_boundary_compute_zero(ley_boundary *boundary);
 
 /* LEY_ERROR_INPUT when an atom with a charge lies within 1e-6 A of a node of the faces (of a point
- * of the list), where its potential is infinite: the message names the atom, from 1, and the point. */
+ * of the list), where its potential is infinite: the message names the atom, from 1, and the
+ * point. */
 LEY_API ley_status ley_boundary_check_atoms(const ley_boundary *boundary, const ley_atoms *atoms, ley_error *error);
 
 /* Largest error, relative to the largest value, that handing over only every stride-th node of the
@@ -326,7 +331,8 @@ LEY_API double ley_boundary_stride_error(const ley_boundary *boundary, int strid
 LEY_API ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const char *path,
                                          const char *comment, const volatile bool *cancel, ley_error *error);
 
-/* Writes the values as ley_boundary_read_values() has them: float64, little-endian, nothing else. */
+/* Writes the values as ley_boundary_read_values() has them: float64, little-endian, nothing
+ * else. */
 LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const char *path, ley_error *error);
 
 /* Writes lines "x,y,z,phi" below a header line. */
@@ -380,10 +386,11 @@ typedef struct ley_engine ley_engine;
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
 
-/* Whether a thread of the library is in a driver with nobody waiting for it: since the driver does not
- * return, so that its device was given up; or since a device was late, still being opened, measured or
- * built for, when its engine was destroyed. The latter goes as soon as the driver returns. A program
- * in which that is so should end by _exit(), since drivers' own handlers of exit() may wait for it. */
+/* Whether a thread of the library is in a driver with nobody waiting for it: since the driver does
+ * not return, so that its device was given up; or since a device was late, still being opened,
+ * measured or built for, when its engine was destroyed. The latter goes as soon as the driver
+ * returns. A program in which that is so should end by _exit(), since drivers' own handlers of
+ * exit() may wait for it. */
 LEY_API bool ley_driver_is_stuck(void);
 
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
@@ -458,10 +465,10 @@ typedef struct ley_named_number {
     double value;
 } ley_named_number;
 
-/* A short-range sum: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)). Texts and arrays are the
- * caller's; ley_job_create_short_range() copies them. Lennard-Jones and Buckingham take atoms' radii
- * as R_j, and neither charges nor C. Whether a pair that lies within rounding, 1e-6 a, of the cutoff
- * counts is not specified; it matters only to functions that do not vanish there. */
+/* A short-range sum: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)). Texts and arrays are
+ * the caller's; ley_job_create_short_range() copies them. Lennard-Jones and Buckingham take atoms'
+ * radii as R_j, and neither charges nor C. Whether a pair that lies within rounding, 1e-6 a, of the
+ * cutoff counts is not specified; it matters only to functions that do not vanish there. */
 typedef struct ley_short_range {
     size_t size; /* sizeof(ley_short_range): ley_short_range_default() sets it */
     ley_units units;
@@ -489,8 +496,9 @@ typedef struct ley_short_range {
                           of an expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
 } ley_short_range;
 
-/* Taylor's C2 function, cutoff 12 A, open, in kT/e at 298.15 K in vacuum, r_min 0.05 A, bins of depth
- * 8 filled to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness 12. */
+/* Taylor's C2 function, cutoff 12 A, open, in kT/e at 298.15 K in vacuum, r_min 0.05 A, bins of
+ * depth 8 filled to 3/4, a probe of 1.7 A and 0.1 kcal/mol, as deep as all atoms are, steepness
+ * 12. */
 LEY_API void ley_short_range_default(ley_short_range *range);
 
 /* Direct Coulomb summation: phi_i = C sum_j q_j / max(r_ij, r_min). */
@@ -533,8 +541,8 @@ typedef struct ley_run_options {
 /* Math auto, sum float, verification of up to 1,000 points. */
 LEY_API void ley_run_options_default(ley_run_options *options);
 
-/* The method that a name stands for: "dcs" is direct Coulomb summation, "mdh" Multiple Debye-Hueckel,
- * "cutoff" a short-range sum. Names, i from 0; NULL behind the last. */
+/* The method that a name stands for: "dcs" is direct Coulomb summation, "mdh" Multiple
+ * Debye-Hueckel, "cutoff" a short-range sum. Names, i from 0; NULL behind the last. */
 LEY_API const char *ley_method_name(size_t i);
 
 /* Names of the kernel variants of a method, i from 0; NULL behind the last, and where there is no
@@ -584,15 +592,16 @@ typedef struct ley_slab_report {
     double kernel_start_s, kernel_end_s, transfer_start_s, transfer_end_s;
 } ley_slab_report;
 
-/* What a method says of how it did a job: a name that ends in its unit where it has one, and a value.
+/* What a method says of how it did a job: a name that ends in its unit where it has one, and a
+ * value.
  *
  * Of a short-range job: "bins", "bin_depth", "bin_side_A"; "binned", atoms and images in bins or
  * beyond them; "overflow", those that found their bin full; "outside", atoms that reach no point;
- * "neutral", atoms without a charge; "binning", "overflow_sum", "transposition": where each step was
- * done ("host", "device"); "binning_s", in which no device could begin; "overflow_s", in which host
- * threads summed the overflow beside the devices; "predicted_device_s" and "predicted_overflow_s",
- * by which that was decided; "devices_waited_s" for host threads, "host_waited_s" the other way
- * round; "transposition_s", in host threads beside the devices. */
+ * "neutral", atoms without a charge; "binning", "overflow_sum", "transposition": where each step
+ * was done ("host", "device"); "binning_s", in which no device could begin; "overflow_s", in which
+ * host threads summed the overflow beside the devices; "predicted_device_s" and
+ * "predicted_overflow_s", by which that was decided; "devices_waited_s" for host threads,
+ * "host_waited_s" the other way round; "transposition_s", in host threads beside the devices. */
 typedef enum ley_note_kind { LEY_NOTE_COUNT, LEY_NOTE_NUMBER, LEY_NOTE_VECTOR, LEY_NOTE_TEXT } ley_note_kind;
 
 typedef struct ley_note {
@@ -639,9 +648,9 @@ LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lat
 LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
                                                 const ley_short_range *range, ley_error *error);
 
-/* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the job;
- * options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant, or a
- * struct of options whose size no version of this library has given it. */
+/* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the
+ * job; options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant,
+ * or a struct of options whose size no version of this library has given it. */
 
 /* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
 LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
@@ -654,10 +663,11 @@ LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atom
                                               ley_job **job, ley_error *error);
 
 /* Prepares a job that fills a boundary with Multiple Debye-Hueckel values, method "mdh", in kT/e:
- *     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j),   d_j = |r - r_j|,
- * without the screening factor when kappa < 1e-9 / A. Source: APBS's definition of `bcfl mdh`; Stone
- * et al., GPU Gems (2010). Errors: also LEY_ERROR_USAGE for a solvent out of range, and those of
- * ley_boundary_check_atoms(). */
+ *     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j),
+ *     d_j = |r - r_j|,
+ * without the screening factor when kappa < 1e-9 / A. Source: APBS's definition of `bcfl mdh`;
+ * Stone et al., GPU Gems (2010). Errors: also LEY_ERROR_USAGE for a solvent out of range, and those
+ * of ley_boundary_check_atoms(). */
 LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
                                            const ley_solvent *solvent, const ley_run_options *options, ley_job **job,
                                            ley_error *error);

@@ -194,7 +194,8 @@ void *cache_get(const cache_key *key, size_t *size)
     return bytes;
 }
 
-/* Writes the entry to a new file and renames it; `limit_bytes` for all entries holds from then on. */
+/* Writes the entry to a new file and renames it; `limit_bytes` for all entries holds from then
+ * on. */
 static void put_file(const cache_key *key, const cache_header *header, const void *bytes, char path[MAX_PATH],
                      char temporary[MAX_PATH], uint64_t limit_bytes)
 {

@@ -13,7 +13,8 @@ typedef struct cache_key {
     char hex[65];
 } cache_key;
 
-/* Key of what `kind` ("kernel", "calibration") of device `info` makes of source text and options. */
+/* Key of what `kind` ("kernel", "calibration") of device `info` makes of source text and
+ * options. */
 cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options);
 
 /* The bytes stored under `key`, from malloc, or NULL: a miss. */

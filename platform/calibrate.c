@@ -429,8 +429,8 @@ bool calibrate_known(const dev *device, const dev_info *info, calibration *resul
     return true;
 }
 
-/* Devices that share a card, or the host's cores, are measured one at a time, for what is measured is
- * kept. Who waits may find what it would measure. */
+/* Devices that share a card, or the host's cores, are measured one at a time, for what is measured
+ * is kept. Who waits may find what it would measure. */
 enum { MOST_TURNS = 64 };
 static struct {
     pthread_mutex_t mutex;

@@ -1,5 +1,5 @@
-/* Kernels ready for use on a device: from the build cache, or compiled and put to the test; and their launches, with
- * arguments by name. */
+/* Kernels ready for use on a device: from the build cache, or compiled and put to the test; and
+ * their launches, with arguments by name. */
 #ifndef LEY_DEV_KERNEL_H
 #define LEY_DEV_KERNEL_H
 
@@ -15,17 +15,18 @@ typedef struct dev_kernel {
     bool from_cache;
 } dev_kernel;
 
-/* The kernel specialised by `spec`, with `prelude` (or NULL) before the first line of its source. A cached one has
- * passed its kind's test when it was built; a new one is built from source, tested with `context`, and only then
- * cached. On failure there is none. */
+/* The kernel specialised by `spec`, with `prelude` (or NULL) before the first line of its source. A
+ * cached one has passed its kind's test when it was built; a new one is built from source, tested
+ * with `context`, and only then cached. On failure there is none. */
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error);
 
 /* A zeroed kernel may be destroyed, too. */
 void kernel_destroy(dev_kernel *kernel);
 
-/* Starts so many work-groups along x, y, z in the launch lane. `arguments` is a struct X_arguments: see
- * KERNEL_ARGUMENTS. One that is missing, or that is another kernel's, is an error which names it. */
+/* Starts so many work-groups along x, y, z in the launch lane. `arguments` is a struct X_arguments:
+ * see KERNEL_ARGUMENTS. One that is missing, or that is another kernel's, is an error which names
+ * it. */
 ley_status kernel_launch(const dev_kernel *kernel, const size_t groups[3], const void *arguments, dev_event **done,
                          ley_error *error);
 

@@ -73,7 +73,8 @@ typedef struct dev_staging {
     size_t size;
 } dev_staging;
 
-/* Kernel source and what it is specialised by. Each program holds one kernel, named like its file. */
+/* Kernel source and what it is specialised by. Each program holds one kernel, named like its
+ * file. */
 typedef struct dev_source {
     const struct kernel_kind *kind;
     const int *spec;     /* a value for each of the kind's keys */
@@ -127,17 +128,19 @@ typedef struct dev_backend {
     ley_status (*write)(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                         ley_error *error);
 
-    /* Starts a copy to the device from the first bytes of staging, at `from`, in the launch lane. They must stay as
-     * they are until the event has ended; on failure, until the staging is destroyed. */
+    /* Starts a copy to the device from the first bytes of staging, at `from`, in the launch lane.
+     * They must stay as they are until the event has ended; on failure, until the staging is
+     * destroyed. */
     ley_status (*send)(dev *device, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
                        size_t size, dev_event **done, ley_error *error);
 
-    /* Starts to fill bytes of a buffer with a pattern, in the launch lane: offset and number of bytes
-     * are multiples of its four. `done` may be NULL, for nobody will wait. */
+    /* Starts to fill bytes of a buffer with a pattern, in the launch lane: offset and number of
+     * bytes are multiples of its four. `done` may be NULL, for nobody will wait. */
     ley_status (*fill)(dev *device, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes, dev_event **done,
                        ley_error *error);
 
-    /* Starts a copy on the device, in the launch lane, between ranges that do not overlap. `done` may be NULL. */
+    /* Starts a copy on the device, in the launch lane, between ranges that do not overlap. `done`
+     * may be NULL. */
     ley_status (*copy)(dev *device, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
                        size_t bytes, dev_event **done, ley_error *error);
 
@@ -145,7 +148,8 @@ typedef struct dev_backend {
     ley_status (*read)(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
                        dev_event *after, dev_event **done, ley_error *error);
 
-    /* Compiles a program from source, or takes one back from the bytes that program_binary() gave. */
+    /* Compiles a program from source, or takes one back from the bytes that program_binary()
+     * gave. */
     ley_status (*build)(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                         dev_program **program, ley_error *error);
 
@@ -167,7 +171,8 @@ typedef struct dev_backend {
     void (*forget)(dev *device, dev_event *event);
 } dev_backend;
 
-/* What a buffer is filled with so that it shows where no kernel writes: as floats and as doubles, not-a-numbers. */
+/* What a buffer is filled with so that it shows where no kernel writes: as floats and as doubles,
+ * not-a-numbers. */
 #define DEV_NO_NUMBERS UINT32_MAX
 
 /* All devices of all back ends, behind doors that are watched (watch.h). */

@@ -19,8 +19,8 @@ bool dump_is_wanted(void)
     return environment_dump_dir() != NULL;
 }
 
-/* The files' common beginning: the kernel, the device by its back end, number and name, and a hash of
- * what is compiled. False when the path is too long. */
+/* The files' common beginning: the kernel, the device by its back end, number and name, and a hash
+ * of what is compiled. False when the path is too long. */
 static bool base_path(const dev_info *info, const dev_source *source, char path[MAX_PATH])
 {
     char device[DEVICE_NAME];
@@ -73,7 +73,8 @@ static bool write_options(const char *path, const dev_info *info, const dev_sour
     return write_file(path, "options", sizeof texts / sizeof texts[0], texts);
 }
 
-/* A build that came from the cache has nothing to say: the log of the one that was compiled stays. */
+/* A build that came from the cache has nothing to say: the log of the one that was compiled
+ * stays. */
 static void write_log(const char *path, bool from_cache, const char *log, const ley_error *failure)
 {
     char before[MAX_PATH + 16];

@@ -1,10 +1,11 @@
-/* What a kernel is, once. The list of its arguments gives the struct that callers fill in by name, the rows that the
- * sources of cl/ and kernels_cuda/ are held against, and the check of every launch; the list of its keys gives the -D
- * options. A kind stands in the folder of the method that the kernel belongs to, and no file of platform/ knows which
- * kinds there are.
+/* What a kernel is, once. The list of its arguments gives the struct that callers fill in by name,
+ * the rows that the sources of cl/ and kernels_cuda/ are held against, and the check of every
+ * launch; the list of its keys gives the -D options. A kind stands in the folder of the method that
+ * the kernel belongs to, and no file of platform/ knows which kinds there are.
  *
- * A list is a macro LIST(FIRST, NEXT): FIRST(kind, type, name) for the first argument, NEXT(kind, type, name) for each
- * of the others. Its kinds are CONSTANT, READ and WRITE, which are buffers of `type`, INT, and VALUE, one `type`. */
+ * A list is a macro LIST(FIRST, NEXT): FIRST(kind, type, name) for the first argument, NEXT(kind,
+ * type, name) for each of the others. Its kinds are CONSTANT, READ and WRITE, which are buffers of
+ * `type`, INT, and VALUE, one `type`. */
 #ifndef LEY_KERNEL_KIND_H
 #define LEY_KERNEL_KIND_H
 
@@ -15,8 +16,8 @@ enum { KERNEL_MOST_ARGUMENTS = 16, KERNEL_MOST_KEYS = 24, KERNEL_OPTIONS = 512, 
 
 /* ---- Arguments by name ----------------------------------------------------------------------- */
 
-/* struct X_arguments of the list of kernel x. Its first field says whose arguments they are, so that one kernel is
- * never given another one's. */
+/* struct X_arguments of the list of kernel x. Its first field says whose arguments they are, so
+ * that one kernel is never given another one's. */
 #define KERNEL_ARGUMENTS_STRUCT(kernel, LIST) \
     typedef struct kernel##_arguments { \
         const struct kernel_kind *kind; \
@@ -33,8 +34,9 @@ enum { KERNEL_MOST_ARGUMENTS = 16, KERNEL_MOST_KEYS = 24, KERNEL_OPTIONS = 512, 
 #define KERNEL_FIELD_INT(type, name) int32_t name
 #define KERNEL_FIELD_VALUE(type, name) value_of_##type name
 
-/* A buffer that knows what its elements are: two of different elements cannot be mistaken for each other, because that
- * does not compile. Kernels with elements of their own have a line for each of these in their method's folder. */
+/* A buffer that knows what its elements are: two of different elements cannot be mistaken for each
+ * other, because that does not compile. Kernels with elements of their own have a line for each of
+ * these in their method's folder. */
 #define KERNEL_BUFFER_OF(type) \
     typedef struct buffer_of_##type { \
         dev_buffer *buffer; \
@@ -67,11 +69,12 @@ typedef struct kernel_argument {
     int scalars, ints; /* what a value is made of: floats, or doubles where LEY_SUM says so; and ints */
 } kernel_argument;
 
-/* How many of a device's possible specifications are wanted: those that it runs by default; more of them, as a quick
- * look at all there is; or every one. */
+/* How many of a device's possible specifications are wanted: those that it runs by default; more of
+ * them, as a quick look at all there is; or every one. */
 typedef enum kernel_depth { KERNEL_FEW, KERNEL_MORE, KERNEL_ALL } kernel_depth;
 
-/* Is told of a specification. `name` is that of a file, without suffix, and tells it apart from the kernel's others. */
+/* Is told of a specification. `name` is that of a file, without suffix, and tells it apart from the
+ * kernel's others. */
 typedef void kernel_visit(void *context, const char *name, const void *spec);
 
 struct dev_kernel;
@@ -85,8 +88,8 @@ typedef struct kernel_kind {
     void (*pack)(const void *arguments, bool is_double,
                  dev_argument *packed); /* a struct X_arguments, in their order */
 
-    /* Names of its variants, NULL behind the last; and of the one that a device gets by default for this kind of sum
-     * (LEY_SPEC_SUM_...). Both NULL: it has none. */
+    /* Names of its variants, NULL behind the last; and of the one that a device gets by default for
+     * this kind of sum (LEY_SPEC_SUM_...). Both NULL: it has none. */
     const char *(*variant)(size_t i);
     const char *(*usual)(const dev_info *info, int sum);
 
@@ -96,15 +99,18 @@ typedef struct kernel_kind {
     /* Bytes of local memory that a work-group takes; NULL: none. */
     size_t (*local_bytes)(const dev_info *info, const void *spec);
 
-    /* A known-answer test of a freshly built kernel: LEY_OK, LEY_ERROR_WRONG_RESULT, or what went wrong on the way.
-     * `context` is kernel_create()'s. NULL: the kernel measures the device, and is neither tested nor cached. */
+    /* A known-answer test of a freshly built kernel: LEY_OK, LEY_ERROR_WRONG_RESULT, or what went
+     * wrong on the way. `context` is kernel_create()'s. NULL: the kernel measures the device, and
+     * is neither tested nor cached. */
     ley_status (*test)(const struct dev_kernel *kernel, void *context, ley_error *error);
 
-    /* The specifications that matter for a device; the same one may come several times. NULL: none. */
+    /* The specifications that matter for a device; the same one may come several times. NULL:
+     * none. */
     void (*specs)(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 } kernel_kind;
 
-/* In the source of a method: the rows of a list of arguments, and how its struct X_arguments is packed. */
+/* In the source of a method: the rows of a list of arguments, and how its struct X_arguments is
+ * packed. */
 #define KERNEL_DESCRIBE_ARGUMENTS(kernel, LIST) \
     static const kernel_argument kernel##_argument_list[] = {LIST(KERNEL_ROW, KERNEL_ROW)}; \
     _Static_assert(sizeof kernel##_argument_list <= KERNEL_MOST_ARGUMENTS * sizeof(kernel_argument), \
@@ -116,7 +122,8 @@ typedef struct kernel_kind {
         LIST(KERNEL_PACK, KERNEL_PACK) \
     }
 
-/* The fields of a kernel_kind that follow from its lists: kernel x with keys KEYS and the described arguments. */
+/* The fields of a kernel_kind that follow from its lists: kernel x with keys KEYS and the described
+ * arguments. */
 #define KERNEL_DESCRIPTION(kernel, KEYS, list) \
     .name = #kernel, .keys = (const char *const[]){KEYS(KERNEL_KEY_NAME) NULL}, \
     .argument_count = sizeof list##_argument_list / sizeof list##_argument_list[0], .arguments = list##_argument_list, \
@@ -147,7 +154,8 @@ dev_argument kernel_pack_scalar(double value, bool is_double);
 dev_argument kernel_pack_atom(const double value[4], bool is_double);
 dev_argument kernel_pack_int4(const int32_t value[4], bool is_double);
 
-/* The specification of kernels that have no more keys than what the dialect reads, LEY_DIALECT_KEYS. */
+/* The specification of kernels that have no more keys than what the dialect reads,
+ * LEY_DIALECT_KEYS. */
 #define KERNEL_KEY_FIELD(key, field) int field;
 typedef struct kernel_dialect {
     LEY_DIALECT_KEYS(KERNEL_KEY_FIELD)
@@ -174,8 +182,9 @@ void kernel_specs(const kernel_kind *kind, const dev_info *info, kernel_depth de
 /* For a back end that builds: the options are those of the source's kind and specification. */
 ley_status kernel_check_build(const dev_source *source, ley_error *error);
 
-/* For a back end that launches a program of this kind: as many arguments as it has, buffers where it has buffers, and
- * values of the right size where it has values. CUDA would take a wrong list of arguments without a word. */
+/* For a back end that launches a program of this kind: as many arguments as it has, buffers where
+ * it has buffers, and values of the right size where it has values. CUDA would take a wrong list of
+ * arguments without a word. */
 ley_status kernel_check_launch(const kernel_kind *kind, bool is_double, const dev_launch *launch, ley_error *error);
 
 #endif

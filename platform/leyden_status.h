@@ -64,8 +64,8 @@ typedef enum ley_log_level {
 
 /* Takes a message: one line, without a newline, that is gone when the callback returns. It is
  * called from any thread of the library and of its callers, never from two at once, and should be
- * quick: others wait. It must not wait for a thread that is in the library. It may call the library;
- * what is logged meanwhile by the same thread is dropped. */
+ * quick: others wait. It must not wait for a thread that is in the library. It may call the
+ * library; what is logged meanwhile by the same thread is dropped. */
 typedef void ley_log_callback(void *context, ley_log_level level, const char *message);
 
 /* From now on, messages of the whole process that are as important as `least`, or more, go to this

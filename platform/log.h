@@ -10,7 +10,8 @@
  * with a lock that a callback may need. A longer message is cut. */
 void log_say(ley_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether somebody wants messages of this level: to be asked before work that is for the log only. */
+/* Whether somebody wants messages of this level: to be asked before work that is for the log
+ * only. */
 bool log_wants(ley_log_level level);
 
 #endif

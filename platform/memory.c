@@ -118,7 +118,8 @@ static bool has_word(const char *list, size_t length, const char *word)
     return false;
 }
 
-/* The process's path within a hierarchy, of "/proc/self/cgroup": lines "number:controllers:path". */
+/* The process's path within a hierarchy, of "/proc/self/cgroup": lines
+ * "number:controllers:path". */
 static bool find_path(const char *groups, bool is_version_2, char path[PATH_BYTES])
 {
     for (const char *line = groups; line != NULL && *line != '\0'; line = strchr(line, '\n'), line += line != NULL) {

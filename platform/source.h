@@ -1,4 +1,5 @@
-/* Kernel sources: embedded in the binary at build time, or from LEYDEN_KERNEL_DIR while developing. */
+/* Kernel sources: embedded in the binary at build time, or from LEYDEN_KERNEL_DIR while
+ * developing. */
 #ifndef LEY_SOURCE_H
 #define LEY_SOURCE_H
 

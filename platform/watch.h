@@ -55,8 +55,8 @@ void watch_destroy(watch *w);
 void watch_this_thread(watch *w);
 
 /* Whether nobody wants what the calling thread is at: then each call of the door that would begin
- * something (open, allocate, copy, compile, launch) fails with LEY_CANCELLED, so that the thread comes
- * to an end between two operations. What ends something works as ever. */
+ * something (open, allocate, copy, compile, launch) fails with LEY_CANCELLED, so that the thread
+ * comes to an end between two operations. What ends something works as ever. */
 bool watch_ends(void);
 
 /* The calling thread's last failure stands in a report: it is not to be told once more. */

@@ -4,8 +4,8 @@
 # environment is read, where vendors are named, where OpenCL is spoken, how long a file is. Prints
 # file:line of each violation; exit code 1 when there is one.
 #
-#     check_layers.sh [ROOT]       checks the sources in ROOT (default: those this script belongs to)
-#     check_layers.sh --self-test  plants one violation of each kind in a copy and sees whether it is found
+#     check_layers.sh [ROOT]       checks the sources in ROOT (default: its own)
+#     check_layers.sh --self-test  plants one violation of each kind in a copy: each must be found
 set -u
 script=$(realpath "$0")
 home=$(dirname "$(dirname "$script")")
@@ -47,7 +47,8 @@ function code_of(line,    result, i, c, two, quote) {
     return result
 }
 
-# The file that a quoted include names: beside the including file, or in one of the directories that -I names.
+# The file that a quoted include names: beside the including file, or in one of the directories that
+# -I names.
 function resolved(name,    path, i, places, count) {
     path = FILENAME; sub(/[^\/]*$/, "", path)
     count = split(path "|platform/|host/|cl/" (top == "tests" ? "|tests/|kernels_cuda/" : ""), places, "|")

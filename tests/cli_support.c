@@ -124,7 +124,8 @@ static const char *command_path(void)
     return path;
 }
 
-/* Our environment without what would change the command's ways, and with the line's own settings. */
+/* Our environment without what would change the command's ways, and with the line's own
+ * settings. */
 static void make_environment(char **settings, int count, char **environment)
 {
     static const char *const dropped[] = {"RUSTICL_ENABLE=", "LEYDEN_CACHE_DIR=", "LEYDEN_KERNEL_DIR="};

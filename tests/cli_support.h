@@ -23,8 +23,8 @@ const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 
 pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const cli_result *cli_wait(pid_t child);
 
-/* Waits until a run has computed for so much processor time: it is in the midst of its work, however
- * busy the machine is. Fails the test when it ends before. */
+/* Waits until a run has computed for so much processor time: it is in the midst of its work,
+ * however busy the machine is. Fails the test when it ends before. */
 void cli_wait_for_work(pid_t child, double cpu_s);
 
 /* ---- Runs that fail, and what is left of them ------------------------------------------------ */

@@ -60,7 +60,7 @@ class Side:
             return json.load(file), taken_s
 
 
-# ---- What is measured -----------------------------------------------------------------------------------------------------
+# ---- What is measured ----------------------------------------------------------------------------
 
 
 def tiny_job(side, command, problem):
@@ -134,7 +134,7 @@ def all_measurements(repeats):
         whole("boundary", f"boundary ../many.pqr -o out.raw --dime 97,97,97 --glen 110,110,110 {SALT}")]
 
 
-# ---- Rounds ----------------------------------------------------------------------------------------------------------------
+# ---- Rounds --------------------------------------------------------------------------------------
 
 
 def run_round(measurements, sides, number, rates):
@@ -165,7 +165,7 @@ def run_rounds(options, measurements, sides):
     return rates
 
 
-# ---- Judging ---------------------------------------------------------------------------------------------------------------
+# ---- Judging -------------------------------------------------------------------------------------
 
 
 def spread(values):
@@ -210,9 +210,10 @@ HEADING = """
 |---|---|---|---|---|---|---|---|---|---|"""
 
 
-# ---- Its own test ----------------------------------------------------------------------------------------------------------
+# ---- Its own test --------------------------------------------------------------------------------
 
-# A command that reports rates which were made up: SPEED times a usual one, more or less by up to VARIES.
+# A command that reports rates which were made up: SPEED times a usual one, more or less by up to
+# VARIES.
 MADE_UP = """#!{python}
 import json, random, sys
 rate = 1e9 * {speed} * (1 + random.uniform(-{varies}, {varies}))
@@ -248,7 +249,7 @@ def self_test():
     return 0 if all(right) else 1
 
 
-# ---- Command line ----------------------------------------------------------------------------------------------------------
+# ---- Command line --------------------------------------------------------------------------------
 
 
 def name_of(side):

@@ -4,9 +4,10 @@
 
 #include "device.h"
 
-/* Fills, copies, sends and writes ranges of some buffers, so many times, in an order that the seed decides, of which
- * some are waited for and others forgotten, and reads the buffers now and then. LEY_ERROR_WRONG_RESULT: they do not
- * hold what they should. Whatever comes, all that it made is gone. */
+/* Fills, copies, sends and writes ranges of some buffers, so many times, in an order that the seed
+ * decides, of which some are waited for and others forgotten, and reads the buffers now and then.
+ * LEY_ERROR_WRONG_RESULT: they do not hold what they should. Whatever comes, all that it made is
+ * gone. */
 ley_status door_check(dev *device, int steps, unsigned seed, ley_error *error);
 
 #endif

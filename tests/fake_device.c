@@ -599,7 +599,8 @@ static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
 
 /* ---- Note ------------------------------------------------------------------------------------ */
 
-/* For tests of what launches: words[at] = 10 words[at] + number, of the arguments words, at, number. */
+/* For tests of what launches: words[at] = 10 words[at] + number, of the arguments words, at,
+ * number. */
 static void run_note(const fake_plan *plan, const dev_launch *launch)
 {
     (void)plan;

@@ -37,8 +37,8 @@ typedef struct fake_plan {
     size_t live_objects;           /* buffers, programs, staging and events not destroyed yet */
 } fake_plan;
 
-/* Replaces all back ends by these devices, until fake_devices_end(), which waits for late ones that do
- * not hang. The plans must live as long; of those that hang for ever. */
+/* Replaces all back ends by these devices, until fake_devices_end(), which waits for late ones that
+ * do not hang. The plans must live as long; of those that hang for ever. */
 void fake_devices_begin(fake_plan *plans, size_t count);
 void fake_devices_end(void);
 

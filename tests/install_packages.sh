@@ -1,5 +1,7 @@
 #!/bin/sh
-# Installs what is missing of the packages that a list names for some purposes; or, without the rights, says how to.
+# Installs what is missing of the packages that a list names for some purposes; or, without the
+# rights, says how to.
+#
 # Use: install_packages.sh LIST PURPOSE...
 list=$1
 shift

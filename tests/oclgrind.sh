@@ -1,8 +1,8 @@
 #!/bin/bash
-# Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races, values never set, wrong API
-# calls. Needs BUILD; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS and OCLGRIND_CUTOFF_VARIANTS narrow the choice; with
-# OCLGRIND_PAIRS=1 sums, screening and points of mdh meet in pairs only. Exit code 77: Oclgrind is not
-# installed.
+# Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
+# values never set, wrong API calls. Needs BUILD; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS and
+# OCLGRIND_CUTOFF_VARIANTS narrow the choice; with OCLGRIND_PAIRS=1 sums, screening and points of
+# mdh meet in pairs only. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -27,8 +27,9 @@ awk 'BEGIN {
 # Points for mdh, far away.
 awk 'BEGIN {for (i = 0; i < 29; i++) print i % 7 + 0.3, i % 5, -2 - 3.1 * i}' > "$top/points.xyz"
 
-# Oclgrind 21.10 takes a buffer for never set, whatever kernels write, once clEnqueueFillBuffer has filled it, and what lies beyond the
-# end of a smaller one that was released before. Here nothing is filled, and nothing released.
+# Oclgrind 21.10 takes a buffer for never set, whatever kernels write, once clEnqueueFillBuffer has
+# filled it, and what lies beyond the end of a smaller one that was released before. Here nothing is
+# filled, and nothing released.
 cat > "$top/keep.c" <<'SOURCE'
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -96,7 +97,8 @@ run_mdh() {
     rm -f "$own".*
 }
 
-# run_cutoff VARIANT PAIR SUM: bins with room for few, so that atoms overflow, from which the device sums them; prints what is wrong.
+# run_cutoff VARIANT PAIR SUM: bins with room for few, so that atoms overflow, from which the device
+# sums them; prints what is wrong.
 run_cutoff() {
     local name="cutoff $1, $2, $3 sum" own=$top/$1-$2-$3 output code
     local checks=${checks/--uninitialized/} # with it Oclgrind 21.10 stops at LLVM's "freeze", and takes bins that the host wrote for never set
@@ -138,7 +140,8 @@ run_all_mdh() {
             for screening in none folded wide; do
                 for points in faces list; do
                     number=$((number + 1))
-                    # Faces and lists in turn for each kind of screening, so that every pair of values is left.
+                    # Faces and lists in turn for each kind of screening, so that every pair of
+                    # values is left.
                     [ -z "${OCLGRIND_PAIRS-}" ] || [ $(((number + (number - 1) / 2) % 2)) = 1 ] || continue
                     [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
                     count=$((count + 1))

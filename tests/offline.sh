@@ -1,7 +1,8 @@
 #!/bin/bash
-# Compiles every kernel for cards that are not there, with every compiler that is: BUILD=... offline.sh. See docs/offline.md.
-# Prints a table of registers and spills, a line `skipped: ...` for what could not be had, and how many kernels were compiled. Exit
-# code 1, with the compiler's log, when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
+# Compiles every kernel for cards that are not there, with every compiler that is: BUILD=...
+# offline.sh. See docs/offline.md. Prints a table of registers and spills, a line `skipped: ...` for
+# what could not be had, and how many kernels were compiled. Exit code 1, with the compiler's log,
+# when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
 # OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -24,9 +25,11 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# Lists hold lines "ARCHITECTURE KERNEL NAME OPTIONS..."; results hold lines "COMPILER ARCHITECTURE NAME REGISTERS SPILLED_BYTES".
+# Lists hold lines "ARCHITECTURE KERNEL NAME OPTIONS..."; results hold lines "COMPILER ARCHITECTURE
+# NAME REGISTERS SPILLED_BYTES".
 
-# in_two LIST COMMAND...: runs the command with each half of the list as last argument, both at once; joins what they print.
+# in_two LIST COMMAND...: runs the command with each half of the list as last argument, both at
+# once; joins what they print.
 in_two() {
     local list=$1 half
     shift
@@ -42,7 +45,7 @@ in_two() {
 # list CAPABILITY [few | all]: the kernels of an architecture.
 list() { "$specs" cuda "$@" | sed "s/^/$1 /"; }
 
-# ---- NVRTC -------------------------------------------------------------------------------------------------------------
+# ---- NVRTC ---------------------------------------------------------------------------------------
 
 nvrtc_half() { "$nvrtc" "$1" "$3" "$2" || echo "FAILED: NVRTC, exit code $?"; }
 
@@ -60,15 +63,16 @@ installed_library() {
     done
 }
 
-# why LOG: pip's last line is that it found no such package; what kept it from looking it says before.
+# why LOG: pip's last line is that it found no such package; what kept it from looking it says
+# before.
 why() {
     local line
     line=$(grep -o -m 1 'connection broken by .*' "$1" | sed 's/<[^>]*>[:,] //')
     echo "${line:-$(tail -n 1 "$1")}"
 }
 
-# fetch_library REQUIREMENT DIRECTORY: NVRTC out of a wheel, which stays in the directory for the next time. Sets library; when that is
-# empty, it has said why.
+# fetch_library REQUIREMENT DIRECTORY: NVRTC out of a wheel, which stays in the directory for the
+# next time. Sets library; when that is empty, it has said why.
 fetch_library() {
     local log=$2.log status
     library=$(ls "$2"/nvidia/*/lib/libnvrtc.so.* 2>/dev/null)
@@ -118,7 +122,7 @@ old_nvrtc() {
     with_nvrtc nvrtc-11.8 "$library" "$top/old.list"
 }
 
-# ---- clang -------------------------------------------------------------------------------------------------------------
+# ---- clang ---------------------------------------------------------------------------------------
 
 # one COMPILER ARCHITECTURE NAME COMMAND...: runs the compiler; says what failed.
 one() {
@@ -226,8 +230,8 @@ F int atomicExch(int *p, int v) { return __atomic_exchange_n(p, v, __ATOMIC_RELA
 HEADER
 }
 
-# To PTX for 2.0, which no assembler at hand turns into machine code: one that is installed checks it, for a newer card. Loops that clang
-# does not unroll tell nothing of NVIDIA's compiler.
+# To PTX for 2.0, which no assembler at hand turns into machine code: one that is installed checks
+# it, for a newer card. Loops that clang does not unroll tell nothing of NVIDIA's compiler.
 fermi_half() {
     local kernel name options out
     while read -r _ kernel name options; do
@@ -272,7 +276,7 @@ with_clang() {
     fi
 }
 
-# ---- The table ---------------------------------------------------------------------------------------------------------
+# ---- The table -----------------------------------------------------------------------------------
 
 table() {
     awk '

@@ -1,4 +1,5 @@
-/* The kernels to compile without a card, with the specifications that their kinds list for a kind of device:
+/* The kernels to compile without a card, with the specifications that their kinds list for a kind
+ * of device:
  *     offline_specs kernels                            names all kernels
  *     offline_specs cuda CAPABILITY | gpu | cpu [few | all]  prints lines "KERNEL NAME OPTIONS..."
  *     offline_specs source KERNEL SUFFIX               prints a kernel's flattened text

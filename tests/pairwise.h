@@ -3,8 +3,8 @@
  *     for (pairwise p = PAIRWISE(VARIANTS, SUMS, MATHS); pairwise_next(&p);)
  *         check(variants[p.at[0]], p.at[1], p.at[2]);
  *
- * tries at TEST_LEVEL=full the whole product; at pairwise a few combinations in which every value of
- * each parameter meets every value of each other one; at quick fewer still, in which every value
+ * tries at TEST_LEVEL=full the whole product; at pairwise a few combinations in which every value
+ * of each parameter meets every value of each other one; at quick fewer still, in which every value
  * occurs. The order is that of the nested loops, and always the same. */
 #ifndef LEY_TEST_PAIRWISE_H
 #define LEY_TEST_PAIRWISE_H

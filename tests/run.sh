@@ -1,16 +1,17 @@
 #!/bin/bash
 # Runs the tests, several programs at a time: BUILD=... CC=... run.sh TESTPROGRAM...
 #
-#   TEST_LEVEL    quick (also when unset): what everybody waits for; pairwise: every value of each parameter with every value of each
-#                 other one; full: whole products, for hours. support.c reads it for the programs.
+#   TEST_LEVEL    quick (also when unset): what everybody waits for; pairwise: every value of each
+#                 parameter with every value of each other one; full: whole products, for hours.
+#                 support.c reads it for the programs.
 #   TEST_JOBS     how many programs at a time; when unset, as many as there are cores
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
 #   TEST_TICK_S   every so often it says what is still running; when unset, 20 s
 #
-# Says first what is to come, then a line for each program when it ends, at the end the output of those that failed, and last
-# "N passed, M failed, K skipped in S": test cases of the programs, and 1 for each script. Exit code 1 when anything failed. Outputs
-# stay in BUILD/test-logs.
+# Says first what is to come, then a line for each program when it ends, at the end the output of
+# those that failed, and last "N passed, M failed, K skipped in S": test cases of the programs, and
+# 1 for each script. Exit code 1 when anything failed. Outputs stay in BUILD/test-logs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -25,7 +26,8 @@ full) limit_s=${TEST_LIMIT_S:-14400} ;;
 *) echo "TEST_LEVEL=$TEST_LEVEL: it is quick, pairwise or full" >&2 && exit 2 ;;
 esac
 
-# What is compiled and measured stays below BUILD: the next run is faster, and the user's own caches are left alone.
+# What is compiled and measured stays below BUILD: the next run is faster, and the user's own caches
+# are left alone.
 cache=$(realpath -m "$BUILD/cache-test")
 export LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$cache} POCL_CACHE_DIR=${POCL_CACHE_DIR:-$cache/pocl}
 export MESA_SHADER_CACHE_DIR=${MESA_SHADER_CACHE_DIR:-$cache/mesa}
@@ -34,18 +36,19 @@ logs=$BUILD/test-logs seconds_file=$BUILD/test-seconds-$TEST_LEVEL
 rm -rf "$logs" && mkdir -p "$logs" || exit 2
 scratch=$(mktemp -d)
 
-# ---- Sanitizers --------------------------------------------------------------------------------------------------------
+# ---- Sanitizers ----------------------------------------------------------------------------------
 
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
-# test_cuda starts hundreds of processes, which takes minutes there; what its threads share, test_schedule shares too. test_apbs and test_pqr
-# have no threads and take minutes.
+# test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
+# test_schedule shares too. test_apbs and test_pqr have no threads and take minutes.
 with_drivers=" test_self_test test_verification test_dcs test_bench_cutoff test_mdh test_cutoff test_cutoff_digits test_cutoff_maps test_device_binning test_door test_cli test_cli_boundary test_cli_cutoff test_cli_outputs test_cuda test_faults test_apbs test_pqr "
 preload='' flavour=''
 case $(basename "$BUILD") in
 asan)
     flavour="the address sanitizer"
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} # both may be in
-    # The sanitizer looks for C++'s throw when a program starts; drivers written in C++ come later. Hence the library up front.
+    # The sanitizer looks for C++'s throw when a program starts; drivers written in C++ come later.
+    # Hence the library up front.
     preload=$($CC -print-file-name=libstdc++.so.6)
     options=detect_leaks=1:protect_shadow_gap=0:allocator_may_return_null=1:verify_asan_link_order=0
     options+=:handle_segv=2 # cmocka would catch it and say nothing
@@ -60,11 +63,12 @@ ubsan)
 tsan) flavour="the thread sanitizer" ;;
 esac
 
-# A second vendor's driver, which is slow; what it computes does not depend on how the host was compiled.
+# A second vendor's driver, which is slow; what it computes does not depend on how the host was
+# compiled.
 [ -n "$flavour" ] || export RUSTICL_ENABLE=llvmpipe
 
-# Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name, which tests/lsan.supp goes by. What
-# the tests themselves load and unload lies elsewhere.
+# Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
+# which tests/lsan.supp goes by. What the tests themselves load and unload lies elsewhere.
 if [ "$(basename "$BUILD")" = asan ]; then
     cat >"$scratch/keep.c" <<'SOURCE'
 #define _GNU_SOURCE
@@ -81,9 +85,10 @@ SOURCE
     $CC -shared -fPIC -o "$scratch/keep.so" "$scratch/keep.c" && preload+=:$scratch/keep.so
 fi
 
-# ---- What is to be run -------------------------------------------------------------------------------------------------
+# ---- What is to be run ---------------------------------------------------------------------------
 
-# Seconds that programs take alone on two cores, roughly; those that are not here are short. What the last run took counts more.
+# Seconds that programs take alone on two cores, roughly; those that are not here are short. What
+# the last run took counts more.
 declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_cuda]=40 [test_schedule]=40 [test_cli_boundary]=30 [test_mdh]=30
     [test_cutoff]=30 [oclgrind]=30 [golden]=60 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15)
 if [ -r "$seconds_file" ]; then
@@ -139,7 +144,7 @@ why_not() {
     fi
 }
 
-# ---- Running -----------------------------------------------------------------------------------------------------------
+# ---- Running -------------------------------------------------------------------------------------
 
 # duration SECONDS: "45 s", "2 min 5 s".
 duration() {
@@ -195,7 +200,8 @@ judge() {
 
 declare -A running=() # processes: their names
 
-# guarded COMMAND: ends when it does, or is ended, with its exit code; how it died stands in its output.
+# guarded COMMAND: ends when it does, or is ended, with its exit code; how it died stands in its
+# output.
 guarded() {
     eval "timeout -k 10 $limit_s $1 &"
     trap "kill $!; exit 143" TERM
@@ -280,7 +286,7 @@ for name in "${names[@]}"; do
 done
 while [ ${#running[@]} -gt 0 ]; do await; done
 
-# ---- What came of it ---------------------------------------------------------------------------------------------------
+# ---- What came of it -----------------------------------------------------------------------------
 
 passed=0 failed=0 skipped=0 failures=()
 for name in "${names[@]}"; do

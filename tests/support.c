@@ -437,7 +437,8 @@ static void write_changed(const char *path, const char *text, const char *from, 
     assert_int_equal(fclose(file), 0);
 }
 
-/* Whether `changed` names this file, or, without a dot, the kernel that it is of: dcs.cl and dcs_group.h are of dcs. */
+/* Whether `changed` names this file, or, without a dot, the kernel that it is of: dcs.cl and
+ * dcs_group.h are of dcs. */
 static bool is_of(const char *file, const char *changed)
 {
     const size_t length = strlen(changed);

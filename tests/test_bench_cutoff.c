@@ -105,7 +105,8 @@ static void test_default(void **state)
     ley_bench_destroy(bench);
 }
 
-/* The papers' kernel: reads each atom from local memory, hits less; no whole job is measured by it. */
+/* The papers' kernel: reads each atom from local memory, hits less; no whole job is measured by
+ * it. */
 static void test_bins(void **state)
 {
     (void)state;

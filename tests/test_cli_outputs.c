@@ -198,7 +198,8 @@ static void test_a_killed_run_is_cleared_up(void **state)
 
 static int incomplete;
 
-/* Files that are there must be whole: maps and boundaries end in their footer, reports in a brace. */
+/* Files that are there must be whole: maps and boundaries end in their footer, reports in a
+ * brace. */
 static void check_whole(const char *path)
 {
     size_t size;

@@ -275,7 +275,8 @@ static size_t charged(const ley_atoms *atoms)
     return count;
 }
 
-/* Summed on the host and on the device: the same map, but for rounding. Returns how many overflow. */
+/* Summed on the host and on the device: the same map, but for rounding. Returns how many
+ * overflow. */
 static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, double fill, bool periodic)
 {
     support_options options = options_of(pair, NULL);

@@ -35,7 +35,8 @@ static double taylor(int degree, double r_A, double a_A)
     return t < 0.5 ? left / a_A : 1 / r_A - taken / a_A;
 }
 
-/* Of an atom of charge 1, or of radius 1.5 A; the sum of the absolute values of what it is made of. */
+/* Of an atom of charge 1, or of radius 1.5 A; the sum of the absolute values of what it is made
+ * of. */
 static double function(const ley_short_range *s, double r_A, double *absolute)
 {
     const double a_A = s->cutoff_A, R_A = 1.5 + s->probe_radius_A,

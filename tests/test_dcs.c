@@ -411,7 +411,8 @@ static void test_times_are_plausible(void **state)
 }
 
 /* Far from the world's origin the points' own coordinates are rounded: of the smallest distances
- * that is more than floats lose. Right maps are not refused for it, and what is promised says so. */
+ * that is more than floats lose. Right maps are not refused for it, and what is promised says
+ * so. */
 static void test_rounded_coordinates(void **state)
 {
     (void)state;
@@ -442,7 +443,8 @@ static void test_rounded_coordinates(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* A device that writes nothing leaves not-a-numbers, never an old result: the map starts poisoned. */
+/* A device that writes nothing leaves not-a-numbers, never an old result: the map starts
+ * poisoned. */
 static void test_maps_start_poisoned(void **state)
 {
     (void)state;

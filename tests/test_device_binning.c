@@ -170,7 +170,8 @@ static void test_few_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Where a product that is not rounded, or a comparison the other way round, puts an atom elsewhere. */
+/* Where a product that is not rounded, or a comparison the other way round, puts an atom
+ * elsewhere. */
 static void test_walls(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* One source of kernels, cl/, in two languages: the words of its dialects are the same ones, the
- * kernels keep to them, and each file of kernels_cuda/ is a kernel's source in CUDA C. Arguments and
- * specification keys are those of the kernels' kinds. What compares says what is wrong in a text,
- * empty when nothing is, so that a test can hand it sources in which something is. */
+ * kernels keep to them, and each file of kernels_cuda/ is a kernel's source in CUDA C. Arguments
+ * and specification keys are those of the kernels' kinds. What compares says what is wrong in a
+ * text, empty when nothing is, so that a test can hand it sources in which something is. */
 #include "support.h"
 
 #include "embedded.h"
@@ -563,8 +563,8 @@ static void test_dialects(void **state)
 
 /* ---- Files of kernels_cuda/ ------------------------------------------------------------------ */
 
-/* X.cu is the dialect, then cl/X.cl. A function that it has of its own, "#define OWN_f", is one that
- * the source leaves to it, "#ifdef OWN_f" or "#ifndef OWN_f", and both have it. */
+/* X.cu is the dialect, then cl/X.cl. A function that it has of its own, "#define OWN_f", is one
+ * that the source leaves to it, "#ifdef OWN_f" or "#ifndef OWN_f", and both have it. */
 static void check_cuda_file(const char *kernel, const char *text, const char *source, fault *found)
 {
     char included[128], word[MAX_KEY], place[2][MAX_KEY + 16];

@@ -347,8 +347,8 @@ static void test_what_never_ends(void **state)
     expect_none_wrong();
 }
 
-/* The commands of the door, some of which no job has: right bytes or an error in time; where one is left
- * out, wrong bytes show. */
+/* The commands of the door, some of which no job has: right bytes or an error in time; where one is
+ * left out, wrong bytes show. */
 static void test_the_door(void **state)
 {
     static const char *const commands[] = {

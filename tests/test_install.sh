@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs into a directory of its own and uses what is there as a stranger would: pkg-config, shared and static library, header in C
-# and C++, exported symbols; then uninstalls. Needs BUILD; CC and CXX as usual. Exit code 77: a tool is missing.
+# Installs into a directory of its own and uses what is there as a stranger would: pkg-config,
+# shared and static library, header in C and C++, exported symbols; then uninstalls. Needs BUILD; CC
+# and CXX as usual. Exit code 77: a tool is missing.
 set -eu
 BUILD=${BUILD:-build} CC=${CC:-cc} CXX=${CXX:-c++}
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this script
@@ -76,7 +77,8 @@ make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr uninstal
 left=$(find "$root" ! -type d)
 [ -z "$left" ] || fail "left by uninstall: $left"
 
-# In place, in a folder that the loader does not know: the command, and what pkg-config says, work at once.
+# In place, in a folder that the loader does not know: the command, and what pkg-config says, work
+# at once.
 unset PKG_CONFIG_SYSROOT_DIR
 own=$top/own
 printf '#!/bin/sh\necho called >> "%s/ldconfig"\n' "$top" > "$top/ldconfig.sh"

@@ -1,6 +1,6 @@
-/* Kernels as objects: builds and launches are checked by the kernel's kind, and arguments are given by name. What is
- * left out, of another kernel, or of a wrong size is refused with a message that names it; what is swapped does not
- * compile. */
+/* Kernels as objects: builds and launches are checked by the kernel's kind, and arguments are given
+ * by name. What is left out, of another kernel, or of a wrong size is refused with a message that
+ * names it; what is swapped does not compile. */
 #include "support.h"
 
 #include "dev_kernel.h"
@@ -78,8 +78,8 @@ static void refuse(const kernel_kind *kind, bool is_double, const dev_launch *la
     ley_error_clear(&error);
 }
 
-/* In place of a right argument: none; a buffer where a value is; values of other sizes, in particular of the other
- * precision's. */
+/* In place of a right argument: none; a buffer where a value is; values of other sizes, in
+ * particular of the other precision's. */
 static void refuse_each_argument(const kernel_kind *kind, bool is_double, const dev_launch *launch,
                                  dev_argument *arguments)
 {
@@ -264,7 +264,8 @@ static void expect_refused(const dev_kernel *kernel, const void *arguments, cons
     ley_error_clear(&error);
 }
 
-/* Through the door: with all of its arguments a kernel runs; without one, or with another kernel's, it does not. */
+/* Through the door: with all of its arguments a kernel runs; without one, or with another kernel's,
+ * it does not. */
 static void test_launches_by_name(void **state)
 {
     (void)state;

@@ -285,7 +285,8 @@ static void test_every_kernel(void **state)
 
 /* ---- Faces ----------------------------------------------------------------------------------- */
 
-/* The smallest ones, long ones, those of multigrid; spacings that differ; atoms inside and outside. */
+/* The smallest ones, long ones, those of multigrid; spacings that differ; atoms inside and
+ * outside. */
 static void test_odd_faces(void **state)
 {
     (void)state;
@@ -651,7 +652,8 @@ static void test_verification_of_a_dipole(void **state)
     assert_true(a->passed && a->max_error <= a->tolerance && a->relative_rms > 1e-5);
     end(&o);
     if (ley_engine_device(engine, 0)->has_double) {
-        /* The difference of two doubles: 1e-16 of each charge's potential is 2e-12 of the dipole's. */
+        /* The difference of two doubles: 1e-16 of each charge's potential is 2e-12 of the
+         * dipole's. */
         options.sum = LEY_SUM_DOUBLE;
         options.verify_points = 0;
         o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);

@@ -57,7 +57,8 @@ static double *points_near(const ley_atoms *atoms, size_t n, double least_A, dou
     return point_A;
 }
 
-/* The other way round, or in some disorder that `undo` brings back: shuffled[i] is point undo[i]. */
+/* The other way round, or in some disorder that `undo` brings back: shuffled[i] is point
+ * undo[i]. */
 static double *shuffled(const double *point_A, size_t n, size_t *undo, unsigned seed)
 {
     double *other_A = calloc(3 * n, sizeof(double));

@@ -80,7 +80,8 @@ static void get_constants(int pair, double a, double kappa, int n, double consta
 #undef CONSTANTS
 }
 
-/* What kernels make of the atom at distance r; 1/r and the constants multiplied by these factors. */
+/* What kernels make of the atom at distance r; 1/r and the constants multiplied by these
+ * factors. */
 static double kernel_value(const ley_short_range *s, const ley_atoms *atoms, double r, double root_factor,
                            double constant_factor)
 {

@@ -12,7 +12,8 @@ static void set_level(const char *level)
     setenv("TEST_LEVEL", level, 1);
 }
 
-/* Values 0 of the first and the second parameter exclude each other; a third value 2 is with even ones only. */
+/* Values 0 of the first and the second parameter exclude each other; a third value 2 is with even
+ * ones only. */
 static bool some_exclude_others(const int *at)
 {
     return !(at[0] == 0 && at[1] == 0) && !(at[2] == 2 && at[0] % 2 == 1);

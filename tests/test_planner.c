@@ -1,6 +1,6 @@
 /* Planning without a card: launches of every kernel variant within the limits of every
- * architecture. What looks for faults says what is wrong in a text, empty when nothing is, so that a
- * test can hand it what is. */
+ * architecture. What looks for faults says what is wrong in a text, empty when nothing is, so that
+ * a test can hand it what is. */
 #include "support.h"
 
 #include "cuda/architectures.h"

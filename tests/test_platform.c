@@ -622,7 +622,8 @@ static calibration slow_roots(void)
     return c;
 }
 
-/* Maths: measured errors decide. Roots that are slow beside the multipliers are shared with them. */
+/* Maths: measured errors decide. Roots that are slow beside the multipliers are shared with
+ * them. */
 static void test_tuning_by_measurement(void **state)
 {
     (void)state;

@@ -118,7 +118,8 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     }
 }
 
-/* A device whose calibration cannot be right is not used, and nobody finds its calibration later. */
+/* A device whose calibration cannot be right is not used, and nobody finds its calibration
+ * later. */
 static void test_wrong_roots_are_not_kept(void **state)
 {
     (void)state;
@@ -175,8 +176,8 @@ static const fake_plan hanging[] = {
 };
 enum { HANGING = sizeof hanging / sizeof hanging[0] };
 
-/* The second device does not return from anywhere. Where the first one is done before that is clear,
- * the second is late; else it is given up. The report says why the first one was alone. */
+/* The second device does not return from anywhere. Where the first one is done before that is
+ * clear, the second is late; else it is given up. The report says why the first one was alone. */
 static void test_a_hanging_device_holds_nobody_up(void **state)
 {
     (void)state;
@@ -316,8 +317,8 @@ static void wait_until(const int *counted, int count)
         usleep(1000);
 }
 
-/* A job that is done does not wait for a device that still builds. That one goes on: its build is not
- * lost, and when it has come to an end, the engine's next job has the device. */
+/* A job that is done does not wait for a device that still builds. That one goes on: its build is
+ * not lost, and when it has come to an end, the engine's next job has the device. */
 static void test_a_late_device_comes_back(void **state)
 {
     (void)state;

@@ -430,7 +430,8 @@ static reference_value value_between(const void *context, const double point_A[3
     return (reference_value){b->value + point_A[0], 200, b->low, b->high};
 }
 
-/* Whatever lies in the slack is right; what lies beyond is wrong by the distance to its nearer end. */
+/* Whatever lies in the slack is right; what lies beyond is wrong by the distance to its nearer
+ * end. */
 static void test_sampling(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The exercise of CONTRIBUTING.md: a method of two stages whose result is one number, in a folder of
- * its own, tests/tenth_method, with one kernel and one row in the registry. No file of host/ or
+/* The exercise of CONTRIBUTING.md: a method of two stages whose result is one number, in a folder
+ * of its own, tests/tenth_method, with one kernel and one row in the registry. No file of host/ or
  * platform/ knows of it. */
 #include "support.h"
 

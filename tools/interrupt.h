@@ -14,7 +14,8 @@ void interrupt_install(void);
 /* From here on the first signal sets the flag only. */
 void interrupt_defer(void);
 
-/* A signal also cancels this job; NULL: no longer. Must be NULL again before the job is destroyed. */
+/* A signal also cancels this job; NULL: no longer. Must be NULL again before the job is
+ * destroyed. */
 void interrupt_cancels(ley_job *job);
 
 /* True once a signal came: what the library's `cancel` arguments take. */

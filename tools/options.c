@@ -175,7 +175,8 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
         const bool one_too_many = found + 1 >= wanted && rest[length] == ','; /* or a comma for a decimal point */
         if (found == wanted || one_too_many || length >= sizeof word || !read_number(word, integer, &real, &whole))
             break;
-        /* strtod and strtoll report overflow by their extreme values, which are out of every range. */
+        /* strtod and strtoll report overflow by their extreme values, which are out of every
+         * range. */
         if (!(real >= option->low && real <= option->high) || (option->above_low && !(real > option->low)) ||
             !isfinite(real)) {
             fail_usage(command, "--%s: %s is out of range: it must be %s", option->name, word, allowed_text(option).s);

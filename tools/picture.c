@@ -167,7 +167,8 @@ static tick_marks choose_ticks_across(const drawing *canvas)
     return ticks;
 }
 
-/* Size of the plane: its true proportions in the width that is left, and not much higher than wide. */
+/* Size of the plane: its true proportions in the width that is left, and not much higher than
+ * wide. */
 static void choose_plane_size(drawing *canvas)
 {
     double unit = canvas->unit;

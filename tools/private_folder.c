@@ -68,7 +68,8 @@ static void remove_leavings(const char *parent)
     closedir(directory);
 }
 
-/* Opens and locks the new folder. False when somebody took it for a leaving in the moment before. */
+/* Opens and locks the new folder. False when somebody took it for a leaving in the moment
+ * before. */
 static bool hold(private_folder *folder)
 {
     struct stat ours, there;

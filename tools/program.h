@@ -1,4 +1,5 @@
-/* Another program: finding it, running it. And what the command itself takes from its environment. */
+/* Another program: finding it, running it. And what the command itself takes from its
+ * environment. */
 #ifndef LEYDEN_PROGRAM_H
 #define LEYDEN_PROGRAM_H
 

@@ -9,7 +9,8 @@
 
 enum { narrowest_bar = 10, widest_bar = 50, widest_line = 255 };
 
-/* Columns that can be used: the last one stays free, since writing there makes some terminals wrap. */
+/* Columns that can be used: the last one stays free, since writing there makes some terminals
+ * wrap. */
 static int line_width(void)
 {
     struct winsize size;

@@ -4,11 +4,12 @@
  *   sum      = product { ("+" | "-") product }
  *   product  = unary { ("*" | "/") unary }
  *   unary    = "-" unary | power
- *   power    = value [ "^" unary ]                 -r^2 is -(r^2), a^b^c is a^(b^c), 2^-r needs no parentheses
+ *   power    = value [ "^" unary ]    -r^2 is -(r^2), a^b^c is a^(b^c), 2^-r needs no parentheses
  *   value    = number | name | function "(" sum [ "," sum ] ")" | "(" sum ")"
  *   number   = a decimal number of C, without a suffix
  *   name     = "r" | "r2" | "q" | "pi" | a constant of the caller's
- *   function = "exp" | "log" | "sqrt" | "erf" | "erfc" | "sin" | "cos" | "tanh" | "abs" | "min" | "max" | "pow"
+ *   function = "exp" | "log" | "sqrt" | "erf" | "erfc" | "sin" | "cos" | "tanh" | "abs" | "min" |
+ *              "max" | "pow"
  *
  * r is the distance in A, r2 its square in A^2, q the charge in e. Capitals count; blanks and tabs
  * may stand between words. Characters are checked before anything else, and what is not in the

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Kernels have r from a reciprocal root, of positions from the corner of a bin: off by so much, A. */
+/* Kernels have r from a reciprocal root, of positions from the corner of a bin: off by so much,
+ * A. */
 static const double distance_relative = 5e-7, distance_A = 3e-7;
 static const double unit = 6e-8; /* rounding to a float */
 
@@ -291,7 +292,8 @@ static double place_of(const expression_span *s, int i)
     return i == STARTS ? s->high_A : 0.5 * (in_ratio_A + in_steps_A);
 }
 
-/* Halves a piece until every part of it has a value that can be summed, or is too narrow for that. */
+/* Halves a piece until every part of it has a value that can be summed, or is too narrow for
+ * that. */
 static ley_status check_values(survey *s, double low_A, double high_A, ley_error *error)
 {
     trouble t;

@@ -98,7 +98,8 @@ const char *expression_text(const expression *e);
  *
  *   real          float, double or, in OpenCL C, a vector of them
  *   LEY_FN        qualifiers of an inline function
- *   LEY_REAL(x)   the real of x, a double literal that is not negative: x, or ((real)x##f) for floats
+ *   LEY_REAL(x)   the real of x, a double literal that is not negative: x, or for floats
+ *                 ((real)x##f)
  *   LEY_F_EXP(x) LEY_F_LOG(x) LEY_F_SQRT(x) LEY_F_ERF(x) LEY_F_ERFC(x) LEY_F_SIN(x) LEY_F_COS(x)
  *   LEY_F_TANH(x) LEY_F_ABS(x) LEY_F_MIN(x, y) LEY_F_MAX(x, y) LEY_F_POW(x, y) */
 const char *expression_source(const expression *e);

@@ -28,7 +28,8 @@ static inline bool ley_is_digit(char c)
 /* Whether the word is `keyword` (capitals), in any case. */
 bool ley_word_is(const char *word, size_t length, const char *keyword);
 
-/* The word in quotation marks, unprintable bytes as '?', cut with "..." when long. Returns `quote`. */
+/* The word in quotation marks, unprintable bytes as '?', cut with "..." when long. Returns
+ * `quote`. */
 const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE]);
 
 /* ---- Numbers --------------------------------------------------------------------------------- */

@@ -6,8 +6,9 @@
 #include "leyden.h"
 
 /* Copies a caller's struct, whose first member is its size, over `to`, which holds the defaults and
- * is `known` bytes long; `least` bytes the first version had. The copy's size is `known`. LEY_ERROR_USAGE,
- * with the struct's name, when the size is less than that or more than is known. */
+ * is `known` bytes long; `least` bytes the first version had. The copy's size is `known`.
+ * LEY_ERROR_USAGE, with the struct's name, when the size is less than that or more than is
+ * known. */
 ley_status options_take(void *to, size_t least, size_t known, const void *from, const char *name, ley_error *error);
 
 /* The same for a type whose defaults type##_default() sets. */
@@ -15,8 +16,8 @@ ley_status options_take(void *to, size_t least, size_t known, const void *from, 
     (type##_default(to), \
      options_take((to), offsetof(type, last) + sizeof(to)->last, sizeof(type), (from), #type, (error)))
 
-/* What several problems share: units, the uniform dielectric, the shortest distance. LEY_ERROR_USAGE
- * for what is out of the ranges that leyden.h gives. */
+/* What several problems share: units, the uniform dielectric, the shortest distance.
+ * LEY_ERROR_USAGE for what is out of the ranges that leyden.h gives. */
 ley_status options_check_medium(ley_units units, double dielectric, double temperature_K, double r_min_A,
                                 ley_error *error);
 

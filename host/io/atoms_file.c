@@ -188,7 +188,8 @@ ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *path, cons
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Fewer bytes than asked for are LEY_ERROR_INPUT: the file was longer when its size was asked for. */
+/* Fewer bytes than asked for are LEY_ERROR_INPUT: the file was longer when its size was asked
+ * for. */
 static ley_status read_bytes(int file, const char *path, void *to, size_t size, ley_error *error)
 {
     unsigned char *at = to;

@@ -31,7 +31,8 @@ ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_
 ley_status ley_text_word(ley_text *text, const char **word, size_t *length, ley_error *error);
 
 /* Passes over the rest of the current line, its end excepted, and keeps its first bytes: at most
- * `size` - 1 and a NUL. With size 0 nothing is kept. Errors: as for lines, but any length will do. */
+ * `size` - 1 and a NUL. With size 0 nothing is kept. Errors: as for lines, but any length will
+ * do. */
 ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *error);
 
 /* Number, from 1, of the line handed out last or of the word read last. */

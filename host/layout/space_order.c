@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells of the curve along an axis: 2^BITS. Points of one cell are sorted by a curve of their own. */
+/* Cells of the curve along an axis: 2^BITS. Points of one cell are sorted by a curve of their
+ * own. */
 enum { BITS = 10, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS };
 
 typedef struct entry {

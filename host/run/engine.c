@@ -179,8 +179,8 @@ void engine_run(ley_engine *engine, size_t first, const engine_task *task, void 
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Devices that open together are all there when the engine is; one that takes longer than this after
- * the first one joins when it is ready. */
+/* Devices that open together are all there when the engine is; one that takes longer than this
+ * after the first one joins when it is ready. */
 static const double together_s = 0.05;
 
 typedef struct opening {

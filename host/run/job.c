@@ -148,7 +148,7 @@ const ley_report *ley_job_report(const ley_job *job)
     return &job->report;
 }
 
-/* ---- Open again ------------------------------------------------------------------------------- */
+/* ---- Open again ------------------------------------------------------------------------------ */
 
 /* What a stage makes is to be made anew. */
 static void reopen_stage(ley_job *job, size_t i)

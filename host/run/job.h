@@ -64,8 +64,8 @@ int64_t job_pieces(const ley_job *job, const stage *s);
 /* The queue of the stage that makes the result. */
 slab_queue *job_result_queue(ley_job *job);
 
-/* Gives back what a device has computed: its slabs are open again, and out of the report; so is what
- * it made for others, and all that was made of that. */
+/* Gives back what a device has computed: its slabs are open again, and out of the report; so is
+ * what it made for others, and all that was made of that. */
 void job_reopen_slabs(ley_job *job, size_t device);
 
 static inline bool job_cancelled(ley_job *job)

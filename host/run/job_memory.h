@@ -1,5 +1,5 @@
-/* What a job is going to take of the host's memory, from its input alone: what every method takes of
- * it, and the refusal. */
+/* What a job is going to take of the host's memory, from its input alone: what every method takes
+ * of it, and the refusal. */
 #ifndef LEY_RUN_JOB_MEMORY_H
 #define LEY_RUN_JOB_MEMORY_H
 

@@ -1,7 +1,7 @@
-/* A method of computing something, as jobs and schedules see it: a task is prepared once, its stages
- * run on devices and on the host, and what they made is measured. Data goes one way: input ->
- * prepare -> stages -> finish -> result. A method knows neither the job nor its report, neither the
- * engine nor other devices than the one at hand: what it decides stands in its task. */
+/* A method of computing something, as jobs and schedules see it: a task is prepared once, its
+ * stages run on devices and on the host, and what they made is measured. Data goes one way: input
+ * -> prepare -> stages -> finish -> result. A method knows neither the job nor its report, neither
+ * the engine nor other devices than the one at hand: what it decides stands in its task. */
 #ifndef LEY_RUN_METHOD_H
 #define LEY_RUN_METHOD_H
 

@@ -29,7 +29,8 @@ typedef struct reference_kernel {
 ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *kernel,
                                    ley_error *error);
 
-/* Sums at n points, {x, y, z} in A. LEY_CANCELLED soon after *cancelled (may be NULL) turns true. */
+/* Sums at n points, {x, y, z} in A. LEY_CANCELLED soon after *cancelled (may be NULL) turns
+ * true. */
 ley_status reference_kernel_run(const reference_kernel *kernel, size_t n, const double (*point_A)[3],
                                 const atomic_bool *cancelled, reference_value *sums, ley_error *error);
 

@@ -1,5 +1,5 @@
-/* Memory of one device for one job: one budget for all that is made here, freed together. Rooms within
- * a room are freed on their own, and share its budget. */
+/* Memory of one device for one job: one budget for all that is made here, freed together. Rooms
+ * within a room are freed on their own, and share its budget. */
 #ifndef LEY_ROOM_H
 #define LEY_ROOM_H
 
@@ -21,8 +21,8 @@ typedef struct results {
     dev_staging *staging;
 } results;
 
-/* Bytes that buffers may still take together, of three quarters of the device's memory; and a single
- * one of them. INT64_MAX: the device does not say. */
+/* Bytes that buffers may still take together, of three quarters of the device's memory; and a
+ * single one of them. INT64_MAX: the device does not say. */
 int64_t room_left(const room *r);
 int64_t room_largest(const room *r);
 

@@ -18,8 +18,8 @@ typedef enum shift_phase { SHIFT_NEW, SHIFT_READYING, SHIFT_AT_WORK, SHIFT_ENDED
 
 struct pass;
 
-/* A device's part in a job: the states of the stages that it is ready for; and up to METHOD_SLOTS slabs
- * of the stage at hand in flight, oldest first. */
+/* A device's part in a job: the states of the stages that it is ready for; and up to METHOD_SLOTS
+ * slabs of the stage at hand in flight, oldest first. */
 typedef struct shift {
     struct pass *pass;
     ley_job *job;          /* not to be touched by a device that was let go */
@@ -528,8 +528,8 @@ static bool let_go(worker *w, void *context)
     return is_let_go;
 }
 
-/* The driver of a worker does not return: others get what it had. Its states are nobody's any more but
- * the driver's. */
+/* The driver of a worker does not return: others get what it had. Its states are nobody's any more
+ * but the driver's. */
 static void leave_shift(worker *w, void *context)
 {
     shift *s = shift_of(w, context);
@@ -603,7 +603,8 @@ static void start_host_stages(ley_job *job, host_stage *host)
     }
 }
 
-/* Devices have done what they could: a host's stage that still waits for them is not going to begin. */
+/* Devices have done what they could: a host's stage that still waits for them is not going to
+ * begin. */
 static ley_status wait_host_stages(ley_job *job, host_stage *host, bool devices_did_all, ley_error *error)
 {
     ley_status status = LEY_OK;
@@ -659,7 +660,8 @@ static ley_status no_device_left(ley_job *job, ley_error *error)
     return worst;
 }
 
-/* What a device is to report that had no shift to say so in: why it did not open; that it was late. */
+/* What a device is to report that had no shift to say so in: why it did not open; that it was
+ * late. */
 static void note_others(ley_job *job, pass *p)
 {
     for (size_t i = 0; i < job->engine->worker_count; i++) {

@@ -1,5 +1,5 @@
-/* What the lists of kernels' specifications share: names for files, and calibrations that are made up so that every
- * recipe has its turn. */
+/* What the lists of kernels' specifications share: names for files, and calibrations that are made
+ * up so that every recipe has its turn. */
 #ifndef LEY_SPECIFICATIONS_H
 #define LEY_SPECIFICATIONS_H
 
@@ -11,8 +11,8 @@ enum { SPECIFICATIONS_LARGE = 4096 };
 /* "float", "compensated", "double" of LEY_SPEC_SUM_... */
 const char *specifications_sum(int sum);
 
-/* Every recipe is good enough, and these are the fastest ones. `fast_fma`: multiply-adds are fast enough to take a
- * share of the roots, or of the exponentials. */
+/* Every recipe is good enough, and these are the fastest ones. `fast_fma`: multiply-adds are fast
+ * enough to take a share of the roots, or of the exponentials. */
 calibration specifications_facts(int root, int exp, bool fast_fma);
 
 /* The recipes that are usually fastest on such a device. */

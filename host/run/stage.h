@@ -10,7 +10,8 @@
 
 #include <stdatomic.h>
 
-/* What a method may look at when it plans: how the job shall be run, and what is known of devices. */
+/* What a method may look at when it plans: how the job shall be run, and what is known of
+ * devices. */
 typedef struct device_view {
     const dev_info *info;
     bool is_known; /* then facts is what it has been measured at */
@@ -89,15 +90,16 @@ typedef struct stage {
     /* STAGE_SLABS: of how many pieces it is, before and after prepare. */
     int64_t (*count)(const void *task);
 
-    /* Stages on devices that measure or build: all that a device must know for that, from malloc, the
-     * stage's own copy, with nothing of the task's nor the caller's in it; and its end. All three NULL:
-     * there is nothing to be readied. */
+    /* Stages on devices that measure or build: all that a device must know for that, from malloc,
+     * the stage's own copy, with nothing of the task's nor the caller's in it; and its end. All
+     * three NULL: there is nothing to be readied. */
     ley_status (*wish)(const void *task, const job_view *job, void **wish, ley_error *error);
     void (*wish_destroy)(void *wish);
 
-    /* Readies a device: calibration, and kernels built and tested. A device that is late does so while
-     * the job ends, and its task: only the wish may be looked at. `noted` is to be filled in by the
-     * stage that makes the result. `state` is set also on failure when there is something to end. */
+    /* Readies a device: calibration, and kernels built and tested. A device that is late does so
+     * while the job ends, and its task: only the wish may be looked at. `noted` is to be filled in
+     * by the stage that makes the result. `state` is set also on failure when there is something to
+     * end. */
     ley_status (*ready)(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 
     /* Stages on devices: the device joins in, with buffers. `state` is what ready() made of it, or

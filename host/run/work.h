@@ -1,7 +1,8 @@
-/* Sequences of operations on one device. Operations of one sequence happen in their order. It keeps its
- * first error and ignores what follows, so that a driver of fifty calls says each once and asks at
- * the end. What is under way is bounded by the seconds that it is predicted to take, so that what
- * computes for long can be cancelled soon, while many small launches need no host between them. */
+/* Sequences of operations on one device. Operations of one sequence happen in their order. It keeps
+ * its first error and ignores what follows, so that a driver of fifty calls says each once and asks
+ * at the end. What is under way is bounded by the seconds that it is predicted to take, so that
+ * what computes for long can be cancelled soon, while many small launches need no host between
+ * them. */
 #ifndef LEY_WORK_H
 #define LEY_WORK_H
 
@@ -11,8 +12,8 @@
 #include <stdatomic.h>
 
 /* Launches under way on a device: at least two, so that it never waits for the host; more, as long
- * as they are predicted to last half a second together. One that nobody predicts counts as a quarter.
- * How many more grows with those that have ended and shown how right predictions are. */
+ * as they are predicted to last half a second together. One that nobody predicts counts as a
+ * quarter. How many more grows with those that have ended and shown how right predictions are. */
 enum { FLIGHT_LEAST = 2, FLIGHT_FIRST = 16, FLIGHT_MOST = 256 };
 #define FLIGHT_MOST_S 0.5
 #define FLIGHT_UNKNOWN_S 0.25
@@ -25,7 +26,8 @@ typedef struct flight_launch {
     double predicted_s; /* 0: nobody knows */
 } flight_launch;
 
-/* The launches under way on a device, of all its sequences, the oldest first. It begins as {.device = ...}. */
+/* The launches under way on a device, of all its sequences, the oldest first. It begins as {.device
+ * = ...}. */
 typedef struct flight {
     dev *device;
     flight_launch launches[FLIGHT_MOST]; /* a ring */
@@ -71,7 +73,8 @@ void work_fill(work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, siz
 /* The ranges do not overlap. */
 void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset, size_t bytes);
 
-/* As kernel_launch(), predicted to last so long; 0: nobody knows. Waits while there is too much under way. */
+/* As kernel_launch(), predicted to last so long; 0: nobody knows. Waits while there is too much
+ * under way. */
 void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments, double predicted_s);
 
 /* What is read is there when the sequence has ended. It travels beside other sequences' launches;
@@ -82,8 +85,8 @@ void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging,
  * time's. Where a launch or the way back is left out, not-a-numbers come back. */
 void work_poison(work *w, const results *made, size_t bytes);
 
-/* What came back is no number: LEY_ERROR_WRONG_RESULT, for the device left something out or computed
- * it wrongly. */
+/* What came back is no number: LEY_ERROR_WRONG_RESULT, for the device left something out or
+ * computed it wrongly. */
 ley_status work_no_number(ley_error *error);
 
 /* The first error so far; LEY_OK: none. */

@@ -1,4 +1,5 @@
-/* The device door on the CUDA driver API: two streams a device, one for launches and one for reads. */
+/* The device door on the CUDA driver API: two streams a device, one for launches and one for
+ * reads. */
 #include "cuda.h"
 
 #include "../clock.h"

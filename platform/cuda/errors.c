@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* For drivers that have no cuGetErrorName (before CUDA 6): the codes that a computation can meet. */
+/* For drivers that have no cuGetErrorName (before CUDA 6): the codes that a computation can
+ * meet. */
 static const char *known_name(CUresult code)
 {
     switch (code) {

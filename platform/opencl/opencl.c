@@ -1,4 +1,5 @@
-/* The device door on OpenCL 1.2: two in-order queues a device, one for launches and one for reads. */
+/* The device door on OpenCL 1.2: two in-order queues a device, one for launches and one for
+ * reads. */
 #include "opencl.h"
 
 #include "../clock.h"

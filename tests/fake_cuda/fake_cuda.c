@@ -3,11 +3,12 @@
  * fails where FAKE_CUDA says:
  *
  *     devices=2,capability=90,init=0,delay_us=0    what there is; delay_us slows each direct sum
- *     fail=cuMemAlloc_v2,at=3,code=2,device=1      the third such call on the second device fails (device=-1: on any)
+ *     fail=cuMemAlloc_v2,at=3,code=2,device=1      the third such call on the second device
+ *                                                  fails (device=-1: on any)
  *     lost=1                                       and from then on everything on that device
  *     hang=1                                       instead of failing, that call never returns
- *     drag_ms=30                                   copies go on so much longer behind the calls that begin them; one
- * that fails goes on, too
+ *     drag_ms=30                                   copies go on so much longer behind the calls
+ *                                                  that begin them; one that fails goes on, too
  *
  * A "machine code" image is what fake_nvrtc.c makes: a line of magic, the architecture, the
  * kernel's name, the -D options. */
@@ -163,7 +164,8 @@ static void unlink_object(object *gone)
     free(gone);
 }
 
-/* Ends an object, also when the call is to fail: a driver keeps nothing that it was asked to free. */
+/* Ends an object, also when the call is to fail: a driver keeps nothing that it was asked to
+ * free. */
 static CUresult destroy(kind what, const void *handle, const char *symbol)
 {
     if (current == NULL)
@@ -204,7 +206,8 @@ static double now_s(int device)
     return s;
 }
 
-/* What is alive; what a context had to free because its owner had not; how often the fault struck. */
+/* What is alive; what a context had to free because its owner had not; how often the fault
+ * struck. */
 int fake_cuda_live(void)
 {
     return live;

@@ -1,7 +1,7 @@
 /* NVRTC that compiles nothing: an image is the architecture, the kernel's name and its -D options,
  * which fake_cuda.c reads. FAKE_NVRTC: "archs=90" the one architecture it knows; "count=1" how many
- * it says it knows; "hide=1" it fails to list them; "fail=1" no dcs compiles; "remark=1" it has something to say of
- * each kernel. */
+ * it says it knows; "hide=1" it fails to list them; "fail=1" no dcs compiles; "remark=1" it has
+ * something to say of each kernel. */
 #include "../../platform/cuda/driver_api.h"
 
 #include <stdio.h>

@@ -4,7 +4,8 @@
  *
  *     call=clWaitForEvents,at=3,fault=early,device=0,ever=1,drag_ms=100
  *
- *     device   the calls of this device count, in the order in which devices were found; -1, the default: of all
+ *     device   the calls of this device count, in the order in which devices were found; -1, the
+ *              default: of all
  *     ever     the fault stays from then on
  *     drag_ms  copies of this device that do not block begin so much later
  *     fault    fail     an error, and nothing is done
@@ -13,8 +14,8 @@
  *              hang     it never returns
  *              never    it is begun, and never ends
  *              delay    it takes half a second longer
- *              zero, scale, slight, nan, garbage    what is read is 0, twice as much, 1.001 times as much, no number,
- * or random
+ *              zero, scale, slight, nan, garbage    what is read is 0, twice as much, 1.001 times
+ *                                                   as much, no number, or random
  *
  * When the fault has struck, the file that FAULTY_OPENCL_SAYS names is there. */
 #define CL_TARGET_OPENCL_VERSION 120

@@ -6,8 +6,8 @@
 
 extern const method method_squares;
 
-/* Prepares a job that computes *sum = sum_i v_i^2 over all points of the map: a sum for each plane on
- * all devices, and the sum of these on one of them. Map and sum must outlive the job. */
+/* Prepares a job that computes *sum = sum_i v_i^2 over all points of the map: a sum for each plane
+ * on all devices, and the sum of these on one of them. Map and sum must outlive the job. */
 ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *sum, const ley_run_options *options,
                               ley_job **job, ley_error *error);
 

@@ -36,7 +36,8 @@ typedef struct cutoff_kernel {
     double layer_s; /* how long a layer is predicted to take; 0: nobody knows */
 } cutoff_kernel;
 
-/* Puts the problem's bins on the device, unless the kernel has its slots already: device_binning.h. */
+/* Puts the problem's bins on the device, unless the kernel has its slots already:
+ * device_binning.h. */
 ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 void cutoff_kernel_destroy(cutoff_kernel *kernel);

@@ -420,8 +420,8 @@ static void take_bins(cutoff_state *s, const stage_place *place)
     s->kernel.extra = made->extra;
 }
 
-/* What a device is to be ready for. The problem is there for a user's own pair function only: it has
- * no atoms. */
+/* What a device is to be ready for. The problem is there for a user's own pair function only: it
+ * has no atoms. */
 typedef struct order {
     cutoff_wish wish;
     cutoff_problem problem;

@@ -20,7 +20,8 @@
 static const double most_nears = 512; /* in a cutoff */
 
 /* 2^(n - k r) of screened charges is right while the exponent is at least this; the charges are 2^n
- * times smaller, so that what lies beyond is less than a float can show, and a millionth of that. */
+ * times smaller, so that what lies beyond is less than a float can show, and a millionth of
+ * that. */
 static const double least_exponent = -125;
 static const int spare_exponents = 20, most_exponents = 80;
 

@@ -30,7 +30,8 @@ typedef struct cutoff_problem {
     bool with_extra;  /* devices sum the overflow, from bins behind the others */
 } cutoff_problem;
 
-/* Everything but the bins. The range must be checked, and outlive the problem, as must the atoms. */
+/* Everything but the bins. The range must be checked, and outlive the problem, as must the
+ * atoms. */
 ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_lattice *lattice,
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error);

@@ -10,8 +10,8 @@ enum { SHORT_RANGE_NUMBERS = 3 }; /* of an atom, at most */
 
 /* LEY_ERROR_USAGE when something that the pair function takes is out of the range that leyden.h
  * gives; what it does not take may be anything, but an expression is of LEY_PAIR_EXPRESSION only.
- * Units, dielectric, temperature and r_min are taken as they are. Depths, an array as long as there are
- * atoms, are left to short_range_check_atoms(). */
+ * Units, dielectric, temperature and r_min are taken as they are. Depths, an array as long as there
+ * are atoms, are left to short_range_check_atoms(). */
 ley_status short_range_check(const ley_short_range *s, ley_error *error);
 
 /* Of checked options with these atoms, for Lennard-Jones and Buckingham: LEY_ERROR_USAGE when a

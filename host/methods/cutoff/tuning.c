@@ -190,7 +190,8 @@ static void list_choice(const listing *l, const calibration *c, const cutoff_wis
     l->visit(l->context, name, s);
 }
 
-/* The default variant and then each one: Taylor's function in float sums, or in all; by default every other function.
+/* The default variant and then each one: Taylor's function in float sums, or in all; by default
+ * every other function.
  */
 static void list_variants(const listing *l, const calibration *c, kernel_depth depth, cutoff_wish wish)
 {

@@ -50,8 +50,9 @@ void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
 double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c);
 
 /* The specifications that matter for a device: see kernel_kind. Few: the default variant in
- * every sum and both orders, with standard maths too. More: every pair function but an expression, whose source is the
- * user's; and every variant. All: every variant in every sum, and every root. */
+ * every sum and both orders, with standard maths too. More: every pair function but an expression,
+ * whose source is the user's; and every variant. All: every variant in every sum, and every
+ * root. */
 void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 
 #endif

@@ -28,7 +28,8 @@ typedef struct dcs_choice {
 /* Names of the DCS variants, i from 0; NULL behind the last. */
 const char *tuning_dcs_variant(size_t i);
 
-/* The name of the variant that this device gets by default for this kind of sum (LEY_SPEC_SUM_...). */
+/* The name of the variant that this device gets by default for this kind of sum
+ * (LEY_SPEC_SUM_...). */
 const char *tuning_dcs_default(const dev_info *info, int sum);
 
 /* Whether this variant reads each atom where it lies, as the papers' kernels do, with a position
@@ -52,8 +53,8 @@ int tuning_dcs_tile_x(const dcs_spec *spec);
 int tuning_dcs_tile_y(const dcs_spec *spec);
 
 /* The specifications that matter for a device: see kernel_kind. Few: each sum in all tile shapes
- * that some lattice gets, standard maths, every root, with and without a share for the multipliers. More: every variant
- * with every sum, too. */
+ * that some lattice gets, standard maths, every root, with and without a share for the multipliers.
+ * More: every variant with every sum, too. */
 void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 
 #endif

@@ -40,7 +40,8 @@ static void rows_plain(const loop *l, int y, int z)
 
 #if defined(__x86_64__)
 /* The best we know in C: a block of atoms is laid out as dy^2 + dz^2 of each row, once for the
- * whole length of the rows; ROWS rows of 16 points stay in registers; vrsqrt14ps and a Newton step. */
+ * whole length of the rows; ROWS rows of 16 points stay in registers; vrsqrt14ps and a Newton
+ * step. */
 __attribute__((target("avx512f"))) static void rows_avx512(const loop *l, int y, int z)
 {
     enum { BLOCK = 256 };

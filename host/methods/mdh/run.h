@@ -28,9 +28,9 @@ typedef struct mdh_run {
     work work;
 } mdh_run;
 
-/* Starts on rows [first, first + count), and the way back. The run must stay where it is; its buffers
- * are kept for the next time. A fresh run is zero. LEY_CANCELLED soon after *cancelled (may be NULL)
- * turns true. */
+/* Starts on rows [first, first + count), and the way back. The run must stay where it is; its
+ * buffers are kept for the next time. A fresh run is zero. LEY_CANCELLED soon after *cancelled (may
+ * be NULL) turns true. */
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, const atomic_bool *cancelled,
                          ley_error *error);
 

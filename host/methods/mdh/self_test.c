@@ -91,7 +91,8 @@ static ley_status make_boundary(const problem *p, const mdh_spec *spec, const le
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
-/* What each kind of screening is made for: none; a solution of salt; radii beyond a float's range. */
+/* What each kind of screening is made for: none; a solution of salt; radii beyond a float's
+ * range. */
 static ley_solvent test_solvent(int screening, ley_ion ions[1], double *largest_radius_A)
 {
     *largest_radius_A = screening == LEY_SCREENING_WIDE ? 45 : 4;

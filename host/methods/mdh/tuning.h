@@ -40,8 +40,9 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
 uint64_t tuning_mdh_local_bytes(const mdh_spec *spec);
 
 /* The specifications that matter for a device: see kernel_kind. Few: the default variant in
- * every sum and screening, its shapes, standard maths, and no share for the multipliers. More: every recipe, too. All:
- * every variant, and every recipe in every kind of screening that has it. */
+ * every sum and screening, its shapes, standard maths, and no share for the multipliers. More:
+ * every recipe, too. All: every variant, and every recipe in every kind of screening that has
+ * it. */
 void tuning_mdh_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 
 #endif
