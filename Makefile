@@ -41,6 +41,7 @@ help:
 	@echo "make test      install what is missing (as root), build, run the tests: 3 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=$(JOBS)"
 	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 30 minutes at most"
+	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
@@ -52,7 +53,7 @@ help:
 	@echo "make deps      install the packages of packages.txt (as root)"
 	@echo "make clean"
 
-# ---- Packages ----------------------------------------------------------------------------------------------------------
+# ---- Packages ------------------------------------------------------------------------------------
 
 deps:
 	@sh tests/install_packages.sh packages.txt build device test demo $(EXTRA)
@@ -61,12 +62,13 @@ deps:
 demo-deps:
 	@sh tests/install_packages.sh packages.txt build device demo
 
-# Says which packages the build lacks before a compiler stumbles over it; asked until nothing is missing.
+# Says which packages the build lacks before a compiler stumbles over it; asked until nothing is
+# missing.
 $(BUILD)/complete: packages.txt tests/missing_packages.sh
 	@CC='$(CC)' sh tests/missing_packages.sh packages.txt
 	@mkdir -p $(@D) && touch $@
 
-# ---- Build -------------------------------------------------------------------------------------------------------------
+# ---- Build ---------------------------------------------------------------------------------------
 
 $(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h | $(BUILD)/complete
 	@mkdir -p $(@D)
@@ -86,7 +88,8 @@ $(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
 # The judge's square roots set no errno.
 $(BUILD)/host/judge/reference.o: own_flags := -fno-math-errno -fno-trapping-math
-# A loop that compilers vectorise only so; it knows no infinities. Sums stay as they are written: cl/pair.h rounds by adding a large number.
+# A loop that compilers vectorise only so; it knows no infinities. Sums stay as they are written:
+# cl/pair.h rounds by adding a large number.
 $(BUILD)/host/methods/cutoff/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete
@@ -102,7 +105,7 @@ $(BUILD)/libleyden.so.$(VERSION): $(lib_objects)
 $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 
-# ---- Demo --------------------------------------------------------------------------------------------------------------
+# ---- Demo ----------------------------------------------------------------------------------------
 
 DEMO_MOLECULE ?= /usr/share/apbs/examples/misc/achbp.pqr
 
@@ -111,7 +114,7 @@ demo: demo-deps
 	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5
 	$(BUILD)/leyden slice $(BUILD)/achbp.dx -o $(BUILD)/achbp.png
 
-# ---- Tests -------------------------------------------------------------------------------------------------------------
+# ---- Tests ---------------------------------------------------------------------------------------
 
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
 	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
@@ -144,6 +147,10 @@ test: deps
 check: all $(tests)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
+# Needs the packages of `make deps EXTRA=lint`.
+lint: $(BUILD)/complete
+	@CC='$(CC)' FLAGS='$(filter-out $(SANITIZE),$(common)) $(tool_cflags)' JOBS=$(JOBS) bash tests/lint.sh
+
 # What continuous integration runs.
 check-all:
 	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
@@ -160,7 +167,8 @@ tsan:
 oclgrind: all
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
-# Every kernel in both languages, for every architecture that a compiler at hand can target; no card needed.
+# Every kernel in both languages, for every architecture that a compiler at hand can target; no card
+# needed.
 offline_tools := $(BUILD)/tests/offline_nvrtc $(BUILD)/tests/offline_specs
 
 $(offline_tools): %: %.o $(BUILD)/libleyden.a
@@ -206,7 +214,7 @@ $(BUILD)/tests/bench_launches: $(BUILD)/tests/bench_launches.o $(BUILD)/libleyde
 bench-launches: $(BUILD)/tests/bench_launches
 	$(BUILD)/tests/bench_launches $(or $(DEVICE),all)
 
-# ---- Installation ------------------------------------------------------------------------------------------------------
+# ---- Installation --------------------------------------------------------------------------------
 
 LDCONFIG ?= /sbin/ldconfig
 doc_dir   = $(PREFIX)/share/doc/leyden
@@ -241,4 +249,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches install uninstall clean

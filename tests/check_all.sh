@@ -1,7 +1,8 @@
 #!/bin/bash
-# All that can be checked without a card: every program at TEST_LEVEL=pairwise with all kernels under Oclgrind, the sanitizers, every
-# kernel for every architecture, the fuzzers. MAKE=... check_all.sh, from `make check-all`. Goes on after a part that fails; ends with
-# a table of all of them and exit code 1 when one failed.
+# All that can be checked without a card: lint, every program at TEST_LEVEL=pairwise with all
+# kernels under Oclgrind, the sanitizers, every kernel for every architecture, the fuzzers. MAKE=...
+# check_all.sh, from `make check-all`. Goes on after a part that fails; ends with a table of all of
+# them and exit code 1 when one failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 make=${MAKE:-make --no-print-directory -j$(nproc)}
@@ -15,7 +16,7 @@ table=() failed=0 start=$SECONDS
 part() {
     local name=$1 began=$SECONDS code
     shift
-    echo "== part $((${#table[@]} + 1)) of 4: $name"
+    echo "== part $((${#table[@]} + 1)) of 5: $name"
     "$@"
     code=$?
     [ $code = 0 ] || failed=$((failed + 1))
@@ -33,9 +34,11 @@ offline_and_fuzzers() {
     return $code
 }
 
-$make deps EXTRA=extra || exit 1
-# What cannot be had, a package or a wheel, is a line in the log and no failure; a kernel that does not compile is one.
+$make deps EXTRA="extra lint" || exit 1
+# What cannot be had, a package or a wheel, is a line in the log and no failure; a kernel that does
+# not compile is one.
 sh tests/install_packages.sh packages.txt offline || echo "skipped: packages for make offline cannot be installed"
+part "lint" $make lint
 part "the tests, in pairs" $make check TEST_LEVEL="${TEST_LEVEL:-pairwise}"
 part "address and undefined behaviour" $make sanitize
 part "threads" $make tsan
