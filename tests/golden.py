@@ -10,6 +10,7 @@
     --leyden PATH    the command (default: BUILD/leyden)          --device SELECTOR  only this device (default: each one)
     --all            all cases, not only the quick ones           --cases PATTERN    only cases whose names match, as 'dcs/*'
     --jobs N         commands at a time (default: as cores)       --golden FOLDER    where the files are
+    --every N        each Nth of the cases only
     --show           the report of what differs, in full          --keep FOLDER      leaves what the commands wrote there
 
 tests/golden_cases.py has the cases. Floats depend on compilers, processors and drivers: a file is for one kind of device, driver
@@ -315,6 +316,7 @@ def compare_results(old, new, leave):
 
 def chosen_cases(options, everything):
     cases = [case for case in golden_cases.all_cases() if everything or options.all or case.quick]
+    cases = cases[:: options.every]
     if options.cases:
         cases = [case for case in golden_cases.all_cases() if fnmatch.fnmatch(case.name, options.cases)]
     if not cases:
@@ -513,6 +515,7 @@ def parse():
     parser.add_argument("--device")
     parser.add_argument("--cases")
     parser.add_argument("--keep")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     for flag in ("--all", "--show", "--same-digests"):
         parser.add_argument(flag, action="store_true")

@@ -4,6 +4,8 @@
  * its name is spelled otherwise. */
 #include "support.h"
 
+#include "run/hand.h"
+
 #include "cuda/driver_api.h"
 #include "door_check.h"
 #include "watch.h"
@@ -112,10 +114,14 @@ static void clean_after_loss(support_job *o)
     CHECK(ask(getenv("LEYDEN_NVRTC"), "fake_nvrtc_live") == 0);
 }
 
-/* Ends the job; nothing is then left in the driver. */
+/* Ends the job; nothing is then left in the driver, once a device that was late for the job has
+ * come to its end. */
 static void clean(support_job *o)
 {
     support_job_end(o);
+    for (int i = 0; i < 6000 && hand_adrift() > 0; i++)
+        usleep(5000);
+    CHECK(hand_adrift() == 0);
     CHECK(ask_cuda("fake_cuda_live") == 0);
     CHECK(ask(getenv("LEYDEN_NVRTC"), "fake_nvrtc_live") == 0);
 }
