@@ -88,8 +88,8 @@ $(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
 # The judge's square roots set no errno.
 $(BUILD)/host/judge/reference.o: own_flags := -fno-math-errno -fno-trapping-math
-# A loop that compilers vectorise only so; it knows no infinities. Sums stay as they are written:
-# cl/pair.h rounds by adding a large number.
+# Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
+# written: cl/pair.h rounds by adding a large number.
 $(BUILD)/host/methods/cutoff/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete

@@ -14,8 +14,8 @@
  *               hold what these have no room for
  * gm_more       [bins][LEY_DEPTH] {second, third}: the atoms' further numbers; read only where
  *               LEY_PAIR has any
- * gm_extra      bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]; read only when
- * has_extra     is not 0
+ * gm_extra      bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]
+ * has_extra     0: gm_extra is not read
  * step          {h_x, h_y, h_z, units in an A}; h in the unit that the sums are in
  * side          {s_x, s_y, s_z, slack}: of a bin, units; by how much an atom may lie outside its
  *               bin

@@ -80,7 +80,7 @@
 #define LEY_SCREENING_WIDE 2   /* exp(-kappa (d - R)) as a whole, limited to a float's range */
 
 /* LEY_POINTS: where a kernel's points lie. */
-#define LEY_POINTS_FACES 0 /* nodes of a lattice's faces: LEY_UX columns and LEY_UY rows a work-item */
+#define LEY_POINTS_FACES 0 /* nodes of a lattice's faces: LEY_UX columns and LEY_UY rows per work-item */
 #define LEY_POINTS_LIST 1  /* anywhere: LEY_UX a work-item, LEY_UY = 1 */
 
 /* mdh.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points, work-groups of

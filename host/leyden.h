@@ -770,7 +770,7 @@ typedef struct ley_bench_options {
     bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
                            variants on one */
     int64_t atoms;      /* 0: by device speed */
-    int repeats;        /* timed launches a variant, the median counts */
+    int repeats;        /* timed launches per variant, the median counts */
     ley_math math;
     ley_sum sum;
     const char *variant;             /* one variant only, or NULL */
@@ -785,7 +785,7 @@ typedef struct ley_bench_row {
     const char *variant, *root;
     const char *exp; /* 2^x recipe; NULL where none is needed */
     const char *specification;
-    double evaluations_per_s; /* atom-point pairs a second, in the kernel; median; CUTOFF: pairs within the cutoff */
+    double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff */
     double spread;            /* (slowest - fastest) / median of the timed launches */
     double root_share;  /* of the rate at which the device computes the special functions of a pair: a root, or a root
                            and 2^x */

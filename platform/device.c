@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The back-end table: one row a device interface. */
+/* The back-end table: one row per device interface. */
 static const dev_backend *const backend_table[] = {&dev_opencl, &dev_cuda, NULL};
 static const dev_backend *const *backends = backend_table;
 

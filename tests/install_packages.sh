@@ -22,5 +22,5 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
-# shellcheck disable=SC2086 # one word a package
+# shellcheck disable=SC2086 # one word per package
 apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing >/dev/null

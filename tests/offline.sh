@@ -310,7 +310,7 @@ new_nvrtc
 old_nvrtc
 with_clang
 table
-# A line a kernel of every list, or something was lost on the way.
+# One line per kernel of every list, or something was lost on the way.
 wanted=$(cat /dev/null "$top"/*.list | wc -l)
 got=$(grep -c -E '^(nvrtc|clang)-' "$results")
 if grep -q '^FAILED' "$results" || [ "$wanted" != "$got" ]; then

@@ -525,7 +525,7 @@ static void test_refusals(void **state)
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "z", line_A));
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xyz", no_number_A));
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "x", no_end_A));
-    REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xyz", thin_A)); /* 2e9 images an atom */
+    REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xyz", thin_A)); /* 2e9 images per atom */
 #undef REFUSED
     assert_refused(&none, &good, LEY_ERROR_INPUT);
     ley_lattice skewed = l;

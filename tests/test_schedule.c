@@ -595,7 +595,7 @@ static void test_cancel_within_a_slab(void **state)
 {
     (void)state;
     ley_error error = {0};
-    fake_plan plans[] = {{.name = "A", .constant_bytes = 1024, .delay_us = 10000}}; /* 64 atoms a launch */
+    fake_plan plans[] = {{.name = "A", .constant_bytes = 1024, .delay_us = 10000}}; /* 64 atoms per launch */
     support_fresh_cache();
     fake_devices_begin(plans, 1);
     support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};

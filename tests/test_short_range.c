@@ -129,7 +129,7 @@ static void test_radii(void **state)
     }
     exp6.steepness = 40;
     assert_near(pair_at(&exp6, 0, 0.5, 8), -0.2 * 40 / 34 / 4096, 1e-14); /* at 4 R only the attraction is left */
-    /* Depths: one an atom; sqrt(0.9 0.1). */
+    /* Depths: one per atom; sqrt(0.9 0.1). */
     const double depth = 0.9;
     lj.depth_kcal_mol = exp6.depth_kcal_mol = &depth;
     assert_near(pair_at(&lj, 0, 2, 3.5), -0.3, 1e-14);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Guesses, on the careful side, before anything was measured: starting a device and its kernel;
- * pairs a second. */
+ * pairs per second. */
 static const double start_s = 0.3;
 static const double cpu_pairs_per_s[] = {
     [LEY_SUM_FLOAT] = 1e9, [LEY_SUM_COMPENSATED] = 8e8, [LEY_SUM_DOUBLE] = 1e8}; /* of a core */

@@ -99,7 +99,7 @@ static const option_row bench_options[] = {
      .value = "N",
      .low = 1,
      .high = 1000,
-     .help = "timed launches a variant; their median counts"},
+     .help = "timed launches per variant; their median counts"},
     OPTION_ROW_JSON(bench_values),
     OPTION_ROW_QUIET(bench_values),
 };
@@ -516,11 +516,12 @@ static int bench_run(const parsed_arguments *arguments)
 const subcommand bench_command = {
     .name = "bench",
     .summary = "Measures every kernel variant on your devices, against each device's own measured limits.",
-    .details = "Rates are atom-point pairs a second in the kernel, of cutoff those within the cutoff; 'hits' are these "
-               "as part of all that are computed. "
-               "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
-               "also of bytes from local memory, "
-               "measured in the same run.",
+    .details =
+        "Rates are atom-point pairs per second in the kernel, of cutoff those within the cutoff; 'hits' are these "
+        "as part of all that are computed. "
+        "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
+        "also of bytes from local memory, "
+        "measured in the same run.",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .values_size = sizeof(bench_values),

@@ -19,7 +19,7 @@ void progress_start(progress_line *line, bool quiet);
 /* Shows a text at once. */
 void progress_say(progress_line *line, const char *what);
 
-/* Shows the bar, at most ten times a second. `context` is the progress_line: fits
+/* Shows the bar, at most ten times per second. `context` is the progress_line: fits
  * ley_run_options.progress. */
 void progress_show(void *context, const ley_progress *progress);
 

@@ -20,7 +20,7 @@ enum { BINNING_MOST_DEPTH = 128 };
 
 typedef struct binning_options {
     double cutoff_A;
-    int depth;             /* slots a bin, 1 to BINNING_MOST_DEPTH */
+    int depth;             /* slots per bin, 1 to BINNING_MOST_DEPTH */
     double fill;           /* wished share of used slots, where the density is that of most atoms */
     double density_per_A3; /* 0: estimated from a sample, as the median atom sees it */
     double side_A[3];      /* 0, 0, 0: (fill depth / density)^(1/3), within bounds; else taken as it is */

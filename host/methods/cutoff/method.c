@@ -6,7 +6,7 @@
  * device, which bins them. A slab is some layers of planes, whose potentials come back through
  * page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to
  * host threads meanwhile. Bounds: pairs within the cutoff, over the share of computed pairs that
- * these are, at one root or about seven multiply-adds each; and 4 bytes a point over the link. */
+ * these are, at one root or about seven multiply-adds each; and 4 bytes per point over the link. */
 #include "methods/cutoff/method.h"
 #include "clock.h"
 #include "core/map.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* cl/pair.h in C: its functions of floats, which one is known where the loop is compiled. */
+/* cl/pair.h in C, for floats. Which pair function a loop computes is known when it is compiled. */
 typedef float real, scalar;
 typedef struct atom {
     float x, y, z, w;

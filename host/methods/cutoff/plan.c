@@ -5,18 +5,18 @@
 
 #include <math.h>
 
-/* Rates of what is not known better, pairs within the cutoff a second. */
+/* Rates of what is not known better, pairs within the cutoff per second. */
 static const double unknown_gpu_rate = 5e11, unknown_cpu_rate = 3e9;
 
-/* Adding a second map: bytes a second and core. */
+/* Adding a second map: bytes per second and core. */
 static const double add_bytes_per_s = 4e9;
 
-/* Binning: seconds an atom, of a core or of a device; of a device's launches and reads; bytes a
+/* Binning: seconds per atom, of a core or of a device; of a device's launches and reads; bytes per
  * second to a device. */
 static const double host_binning_s = 20e-9, device_binning_s = 1e-9, device_start_s = 1e-3, upload_bytes_per_s = 8e9;
 
-/* Rows: bytes a second and core that are copied, or brought into rows; bytes a second of a device's
- * memory, in transactions of so many. */
+/* Rows: bytes per second and core that are copied, or brought into rows; bytes per second of a
+ * device's memory, in transactions of so many. */
 static const double copied_bytes_per_s = 5e9, transposed_bytes_per_s = 4.4e9, device_bytes_per_s = 1e11,
                     transaction_bytes = 32;
 

@@ -11,8 +11,9 @@
 #include "run/job_memory.h"
 
 /* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and
- * the atoms in their bins. Kernels compute in units: lengths are multiplied by unit_per_A, values
- * come out in A when divided by it, which is in the atoms' first numbers. */
+ * the atoms in their bins. Kernels compute in units of their own: lengths are
+ * multiplied by unit_per_A. Values, which are inverse lengths, would have to be multiplied by it,
+ * too: the first number of each atom already is. */
 typedef struct cutoff_problem {
     const ley_atoms *atoms;
     ley_lattice lattice;

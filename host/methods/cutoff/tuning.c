@@ -22,7 +22,7 @@ typedef struct variant {
 } variant;
 
 /* bins is the papers' kernel: a region's threads go through all bins of a table in constant memory.
- * Of halves there is one warp a region. */
+ * Variants in halves have one warp per region. */
 static const variant variants[] = {
     {"bins", ANYWHERE, 1, {8, 2, 8}, {1, 4, 1}, 128, LEY_ATOMS_CONSTANT, false, false, 0.14},
     {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, false, 0.56},

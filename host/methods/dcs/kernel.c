@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Atoms a launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for
+/* Atoms per launch from constant memory: 64 KB hold 4,096, and some drivers keep a little for
  * themselves. */
 enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
 
@@ -72,7 +72,7 @@ static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_
     return status == LEY_OK ? k->device->backend->write(k->device, *buffer, 0, bytes, size, error) : status;
 }
 
-/* Atoms a launch: as many as keep it near launch_s, so that a job can be cancelled and a display
+/* Atoms per launch: as many as keep it near launch_s, so that a job can be cancelled and a display
  * stays alive. */
 static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s)
 {

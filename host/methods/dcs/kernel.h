@@ -54,7 +54,7 @@ padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *latti
 ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64_t planes, double launch_s,
                            ley_error *error);
 
-/* The same with `batch` atoms a launch, or as many as constant memory holds. */
+/* The same with `batch` atoms per launch, or as many as constant memory holds. */
 ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *problem, size_t batch, ley_error *error);
 
 /* Pairs a second that this kernel will reach, roughly. */

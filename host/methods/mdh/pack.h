@@ -16,7 +16,8 @@ int mdh_pack_atoms(const mdh_spec *spec, const mdh_problem *problem, void *packe
 /* Points of a list that a work-group takes. */
 int64_t mdh_group_points(const mdh_spec *spec);
 
-/* How many `placed` points [first, first + count) of a list take: one each and one a work-group. */
+/* How many `placed` points [first, first + count) of a list take: one each, and one per
+ * work-group. */
 int64_t mdh_packed_points(const mdh_spec *spec, int64_t count);
 
 /* Packs points [first, first + count) of a list, in the problem's order; behind them each

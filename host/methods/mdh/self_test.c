@@ -104,8 +104,8 @@ static ley_solvent test_solvent(int screening, ley_ion ions[1], double *largest_
                          .ions = ions};
 }
 
-/* In the lattice and a little beyond it; of faces some close to a node. Those close to a point of a
- * list are not the kernel's to sum. */
+/* In the lattice and a little beyond it. Where the points are those of faces, some atoms are close
+ * to a node; where they are a list, none is, because the host sums such pairs. */
 static void place_among_points(size_t i, bool is_list, const ley_lattice *lattice, uint32_t *state, double place[3])
 {
     const int face = (int)(i % 6);

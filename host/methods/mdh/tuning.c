@@ -29,7 +29,7 @@ typedef struct variant {
     int where, atoms, wg, width, tile;
     bool spare_exps; /* may give a share of its exponentials to the multipliers */
     shape shapes[MAX_SHAPES];
-    int list_ux; /* points a work-item of a list */
+    int list_ux; /* points per work-item of a list */
 } variant;
 
 /* simple is the papers' kernel: a point a work-item, atoms staged. */
