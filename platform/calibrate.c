@@ -243,8 +243,8 @@ static ley_status probe_run(probe *p, int times, double *seconds, ley_error *err
     return status;
 }
 
-/* Operations a second: ever longer runs until one takes long enough to time, then the best of nine:
- * a card may take a while to wake up. */
+/* Operations per second: ever longer runs until one takes long enough to time, then the best of
+ * nine: a card may take a while to wake up. */
 static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
 {
     const double enough_s = 4e-3;

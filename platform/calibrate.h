@@ -39,7 +39,7 @@ bool calibrate_known(const dev *device, const dev_info *info, calibration *resul
  * fails to build is not to be had; LEY_ERROR_DEVICE when not even the standard's root runs. */
 ley_status calibrate_measure(dev *device, calibration *result, ley_error *error);
 
-/* Bytes a second that come from local memory, 16 at a time and all work-items of a group reading
+/* Bytes per second that come from local memory, 16 at a time and all work-items of a group reading
  * the same ones; 0: not to be had. Measured at each call: only benchmarks ask. */
 double calibrate_local_bytes(dev *device);
 

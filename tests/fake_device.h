@@ -15,7 +15,7 @@ typedef struct fake_plan {
     dev_class device_class;
     uint64_t global_bytes, max_allocation_bytes, constant_bytes; /* 0: plenty */
     bool has_double, no_timestamps;
-    double speed;      /* roots a second that its calibration will find, relative; 0: 1 */
+    double speed;      /* roots per second that its calibration will find, relative; 0: 1 */
     double wrong_by;   /* relative error planted in every potential */
     double wrong_root; /* in every root that its calibration asks for */
     int wrong_judge;   /* from this point of a launch on its judge's sums are twice as much; 0: never */

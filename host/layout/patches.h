@@ -1,7 +1,7 @@
 /* The nodes of a lattice's six faces, each once. Edges belong to several faces; turned like a
- * pinwheel, blocks of (n_a - 1) x (n_b - 1) nodes, one a face, cover all but two opposite corners,
- * which are blocks of their own. So a node is computed once, and of 2^k + 1 nodes along an edge, as
- * multigrid has them, every block has 2^k. */
+ * pinwheel, blocks of (n_a - 1) x (n_b - 1) nodes, one per face, cover all but two opposite
+ * corners, which are blocks of their own. So a node is computed once, and of 2^k + 1 nodes along an
+ * edge, as multigrid has them, every block has 2^k. */
 #ifndef LEY_PATCHES_H
 #define LEY_PATCHES_H
 

@@ -13,7 +13,7 @@ ley_status discovery_list(dev_list *list, ley_error *error);
 #define DISCOVERY_NONE 0.0
 #define DISCOVERY_LATE (-1.0)
 
-/* Roots a second with maths that a job may use by default, of the list's devices. Those that are
+/* Roots per second with maths that a job may use by default, of the list's devices. Those that are
  * not known are measured at once; when the first is known, nobody waits much longer for the others,
  * which go on in the background, for the build cache. */
 void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed);

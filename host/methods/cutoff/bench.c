@@ -505,7 +505,7 @@ static void fit(ley_bench_device *d, const ley_bench_size *sizes)
     d->pairs_exponent = slope(d->size_count, atoms, pairs);
 }
 
-/* Two sizes a decade, from 10,000 atoms or a tenth of the largest number of them. */
+/* Two sizes per decade, from 10,000 atoms or a tenth of the largest number of them. */
 static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device *d,
                         ley_bench_size sizes[BENCH_MOST_SIZES], ley_error *error)
 {

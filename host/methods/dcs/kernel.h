@@ -57,7 +57,7 @@ ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64
 /* The same with `batch` atoms per launch, or as many as constant memory holds. */
 ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *problem, size_t batch, ley_error *error);
 
-/* Pairs a second that this kernel will reach, roughly. */
+/* Pairs per second that this kernel will reach, roughly. */
 double dcs_kernel_expected_rate(const dcs_kernel *kernel);
 
 /* Some planes' way through the kernel, in batches of atoms, one launch each; and back. */

@@ -14,7 +14,7 @@ typedef enum dcs_packing {
 /* How a kernel of this specification wants them. */
 dcs_packing dcs_packing_of(const dcs_spec *spec);
 
-/* Bytes an atom. */
+/* Bytes per atom. */
 size_t dcs_packed_bytes(dcs_packing packing);
 
 /* Packs `count` atoms from `first` on to where all are packed; charges are multiplied by the

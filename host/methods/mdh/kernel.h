@@ -30,7 +30,7 @@ typedef struct mdh_kernel {
 /* Puts the problem's atoms on the device. */
 ley_status mdh_kernel_load(mdh_kernel *kernel, const mdh_problem *problem, ley_error *error);
 
-/* Pairs a second that this kernel will reach, roughly. */
+/* Pairs per second that this kernel will reach, roughly. */
 double mdh_kernel_expected_rate(const mdh_kernel *kernel);
 
 void mdh_kernel_destroy(mdh_kernel *kernel);

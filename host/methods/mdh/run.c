@@ -12,7 +12,7 @@
 /* Atoms that a work-group sums at most: keeps float sums short; and at least, for its start to be
  * worth it. */
 enum { MOST_PART_ATOMS = 4096, LEAST_PART_ATOMS = 128 };
-/* Groups a compute unit that even out how many each gets; sums a point at most. */
+/* Groups per compute unit that even out how many each gets; sums per point at most. */
 enum { GROUPS_A_UNIT = 24, CPU_GROUPS_A_UNIT = 8, MOST_PARTS = 64 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
