@@ -179,8 +179,8 @@ typedef struct ley_lattice {
 LEY_API ley_lattice ley_lattice_orthogonal(const double origin_A[3], const double spacing_A[3], const int64_t n[3]);
 
 /* Whether the axes are along +x, +y and +z, in this order: step_A[m][m] is positive, and everything
- * else in step_A is exactly 0. The kernels of all methods so far rely on it: ley_job_create()
- * refuses maps on other lattices with LEY_ERROR_INPUT. */
+ * else in step_A is exactly 0. The kernels of all methods so far rely on it: their creators refuse
+ * maps on other lattices with LEY_ERROR_INPUT. */
 LEY_API bool ley_lattice_is_orthogonal(const ley_lattice *lattice);
 
 /* Errors: LEY_ERROR_INPUT when the lattice is not orthogonal in this sense, with the step that is

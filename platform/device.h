@@ -59,7 +59,8 @@ typedef struct dev {
     bool has_timestamps; /* measured when opened: the device stamps its events */
     bool is_lost; /* what was begun on it could not be finished, so that the driver may go on using all that it was
                      given: nothing of the device's is freed, and it is not to be used again */
-    bool is_calibrated; /* then facts are what calibrate_get() gives */
+    char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
+    bool is_calibrated;     /* then facts are what calibrate_get() gives */
     calibration facts;
 } dev;
 

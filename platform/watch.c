@@ -127,6 +127,8 @@ void watch_come_back(const dev *device, const ley_error *error)
     if (error != NULL && error->status != LEY_OK)
         ley_error_copy(&w->reason, error);
     if (device != NULL && device->is_lost) {
+        if (w->reason.message[0] == '\0') /* it came to pass where nobody could be told */
+            ley_fail(&w->reason, LEY_ERROR_DEVICE, "%s", device->lost_by);
         w->is_lost = true;
         stay(w);
     }

@@ -59,7 +59,7 @@ foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && 
 nm -D --defined-only "$root/usr/lib/libleyden.so" | grep -q ' T ley_job_run' || fail "ley_job_run is not exported"
 
 # What the header declares, the library has.
-sed 's|/\*.*\*/||' host/leyden.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
+sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
 nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '{print $3}' | sort -u > "$top/exported"
 missing=$(comm -23 "$top/declared" "$top/exported")
 [ -z "$missing" ] || fail "declared but not exported: $missing"

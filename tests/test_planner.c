@@ -120,7 +120,7 @@ static void check_plan(const cuda_architecture *a, const dev_info *info, const c
         assert_true(choice.spec.newton_roots >= 0 && choice.spec.newton_roots <= choice.spec.ux * choice.spec.uy);
     } else {
         assert_int_equal(status, LEY_ERROR_NO_DEVICE);
-        if (strstr(error.message, reason) == NULL || strstr(error.message, a->name) == NULL)
+        if (strstr(error.message, reason) == NULL) /* the schedule adds the device that it is of */
             fail_msg("%s, %s: refused with \"%s\"", a->name, variant != NULL ? variant : "default", error.message);
     }
     ley_error_clear(&error);
@@ -202,7 +202,7 @@ static void check_mdh_plan(const cuda_architecture *a, const dev_info *info, con
     ley_status status = tuning_mdh(info, &c, wish, &choice, &error);
     if (reason != NULL) {
         assert_int_equal(status, LEY_ERROR_NO_DEVICE);
-        if (strstr(error.message, reason) == NULL || strstr(error.message, a->name) == NULL)
+        if (strstr(error.message, reason) == NULL) /* the schedule adds the device that it is of */
             fail_msg("%s, %s: refused with \"%s\"", a->name, name, error.message);
         ley_error_clear(&error);
         return;

@@ -420,12 +420,12 @@ static void test_a_room_has_a_budget(void **state)
     assert_int_equal(room_left(r), 3000 - 2 * WORDS * 4);
     assert_int_equal(room_largest(r), 2000);
     assert_int_equal(room_buffer(r, 2001, DEV_READ_ONLY, &buffer[0], &error), LEY_ERROR_NO_DEVICE);
-    assert_string_equal(error.message, "F: a buffer of 2.0 KiB is asked for, the device's largest is 2.0 KiB");
+    assert_string_equal(error.message, "a buffer of 2.0 KiB is asked for, the device's largest is 2.0 KiB");
     assert_null(buffer[0]);
     assert_ok((ley_error_clear(&error), room_buffer(r, 2000, DEV_READ_ONLY, &buffer[0], &error)));
     assert_int_equal(room_left(r), 1000 - 2 * WORDS * 4);
     assert_int_equal(room_buffer(r, 1000, DEV_READ_ONLY, &buffer[1], &error), LEY_ERROR_NO_DEVICE);
-    assert_string_equal(error.message, "F: a buffer of 1000 bytes is asked for, there is room for 488 bytes");
+    assert_string_equal(error.message, "a buffer of 1000 bytes is asked for, there is room for 488 bytes");
     assert_ok((ley_error_clear(&error), room_buffer(r, 488, DEV_READ_ONLY, &buffer[1], &error)));
     assert_int_equal(room_left(r), 0);
     room_free_buffer(r, &buffer[0]);

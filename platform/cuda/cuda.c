@@ -6,6 +6,7 @@
 #include "../kernel_kind.h"
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,20 +33,35 @@ static ley_status enter(cuda_dev *d, ley_error *error)
     return LEY_OK;
 }
 
+static ley_status synchronise(cuda_dev *d, CUstream stream, ley_error *error)
+{
+    CUDA_TRY(d->api, error, d->api->stream_synchronize(stream));
+    return LEY_OK;
+}
+
 /* Waits until nothing that was given to the device is in use any more, whatever single calls said
  * of it. Where even that fails, the driver may go on writing to what it was given: the device is
  * lost, and nothing of its is freed. */
+static ley_status settle(cuda_dev *d, ley_error *error)
+{
+    ley_status status = enter(d, error);
+    for (int lane = 0; lane < LANE_COUNT && status == LEY_OK; lane++)
+        if (d->streams[lane] != NULL)
+            status = synchronise(d, d->streams[lane], error);
+    return status;
+}
+
 static bool settled(cuda_dev *d)
 {
-    for (int again = 0; again < 2; again++) {
-        bool done = !d->base.is_lost && enter(d, NULL) == LEY_OK;
-        for (int lane = 0; lane < LANE_COUNT; lane++)
-            done = done && (d->streams[lane] == NULL || d->api->stream_synchronize(d->streams[lane]) == CUDA_SUCCESS);
-        if (done)
-            return true;
-    }
-    d->base.is_lost = true;
-    return false;
+    ley_error error = {.status = LEY_OK};
+    bool done = false;
+    for (int again = 0; again < 2 && !d->base.is_lost && !done; again++)
+        done = settle(d, &error) == LEY_OK;
+    if (!done && !d->base.is_lost)
+        snprintf(d->base.lost_by, sizeof d->base.lost_by, "%.255s", error.message);
+    d->base.is_lost = d->base.is_lost || !done;
+    ley_error_clear(&error);
+    return done;
 }
 
 static void cuda_close(dev *device)
