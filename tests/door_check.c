@@ -177,6 +177,9 @@ ley_status door_check(dev *device, int steps, unsigned seed, ley_error *error)
     for (size_t i = 0; i < BUFFERS && status == LEY_OK; i++)
         status = compare(c, i, error);
     clear(c);
-    free(c);
+    if (device->is_lost) /* what was on its way to it may still be read */
+        dev_keep(c);
+    else
+        free(c);
     return status;
 }
