@@ -190,6 +190,14 @@ static outcome run_child(const char *faults, const char *selector)
     return o;
 }
 
+/* PoCL 3.1 enters a kernel twice into its table of loaded kernels when two of its devices launch it
+ * for the first time in the same moment, and ends the process once both have let go of it: nothing
+ * that leyden did, so the case is tried again. */
+static bool is_the_drivers_own_end(const outcome *o)
+{
+    return o->code == -1 && strstr(o->says, "Assertion `found->ref_count > 0' failed") != NULL;
+}
+
 static int wrong, cases, unstruck;
 
 /* One case, in which the healthy device is there, or not. */
@@ -197,7 +205,9 @@ static void try_case(const char *call, const char *fault, int at, const char *mo
 {
     char faults[256];
     snprintf(faults, sizeof faults, "call=%s,at=%d,fault=%s,device=0%s", call, at, fault, more);
-    const outcome o = run_child(faults, alone ? "0" : "all");
+    outcome o = run_child(faults, alone ? "0" : "all");
+    for (int again = 0; again < 3 && is_the_drivers_own_end(&o); again++)
+        o = run_child(faults, alone ? "0" : "all");
     const bool is_shared =
         strncmp(call, "clGetPlatform", 13) == 0 || strncmp(call, "clGetDeviceI", 12) == 0; /* by all devices */
     const bool is_right = alone || is_shared ? o.code == 0 || (o.code >= 3 && o.code <= 5) : o.code == 0;
