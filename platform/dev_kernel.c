@@ -51,8 +51,8 @@ static ley_status build_and_test(dev_kernel *k, const dev_source *source, void *
     if (status == LEY_OK && k->kind->test != NULL)
         log_say(LEY_LOG_NOTE, "%s: built %s in %.3f s, tested in %.3f s: %s", k->device->info->name, k->kind->name,
                 built_s - start_s, ley_clock_s() - built_s, source->options);
-    if (status == LEY_ERROR_WRONG_RESULT && error != NULL && strstr(error->message, "self-test") == NULL)
-        ley_error_prefix(error, "self-test of %s failed", k->kind->name);
+    if (status == LEY_ERROR_WRONG_RESULT)
+        ley_error_prefix(error, "self-test of %s failed on %s", k->kind->name, k->device->info->name);
     if (status != LEY_OK)
         kernel_destroy(k);
     return status;

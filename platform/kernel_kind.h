@@ -99,9 +99,10 @@ typedef struct kernel_kind {
     /* Bytes of local memory that a work-group takes; NULL: none. */
     size_t (*local_bytes)(const dev_info *info, const void *spec);
 
-    /* A known-answer test of a freshly built kernel: LEY_OK, LEY_ERROR_WRONG_RESULT, or what went
-     * wrong on the way. `context` is kernel_create()'s. NULL: the kernel measures the device, and
-     * is neither tested nor cached. */
+    /* A known-answer test of a freshly built kernel: LEY_OK; LEY_ERROR_WRONG_RESULT, whose message
+     * comes to stand behind "self-test of KERNEL failed on DEVICE: "; or what went wrong on the
+     * way. `context` is kernel_create()'s. NULL: the kernel measures the device, and is neither
+     * tested nor cached. */
     ley_status (*test)(const struct dev_kernel *kernel, void *context, ley_error *error);
 
     /* The specifications that matter for a device; the same one may come several times. NULL:

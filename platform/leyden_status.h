@@ -32,12 +32,20 @@ typedef enum ley_status {
         LEY_STATUS_COUNT
 } ley_status;
 
+/* What is behind a failure, where its status does not say it and a caller may know better advice
+ * than the message has. */
+typedef enum ley_cause {
+    LEY_CAUSE_OTHER,
+    LEY_CAUSE_UNKNOWN_NAME /* LEY_ERROR_USAGE: an expression has a name in it that means nothing */
+} ley_cause;
+
 /* What went wrong. Start with {0}; every function that takes one accepts NULL. A function that
  * fails fills it; one that succeeds leaves it alone. The caller ends it with ley_error_clear(). */
 typedef struct ley_error {
     ley_status status;
     char message[1024]; /* one line, without a newline */
     char *log;          /* full build log, or NULL; owned by this struct */
+    ley_cause cause;
 } ley_error;
 
 /* Releases the log and makes the report empty again. */

@@ -239,6 +239,7 @@ static void expect_refusal(const char *text, size_t length, const char *what)
     const ley_status status = expression_create(text, length, constants, COUNT(constants), &e, &error);
     if (status != LEY_ERROR_USAGE || e != NULL || strcmp(error.message, message) != 0)
         fail_msg("%s: status %d, \"%s\", not \"%s\"", text, status, error.message, message);
+    assert_int_equal(error.cause, strstr(what, "unknown name") != NULL ? LEY_CAUSE_UNKNOWN_NAME : LEY_CAUSE_OTHER);
     assert_int_equal(expression_create(text, length, constants, COUNT(constants), &e, NULL), LEY_ERROR_USAGE);
     ley_error_clear(&error);
 }

@@ -455,7 +455,7 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
     tests_run = 0;
     ley_error error = {0};
     assert_int_equal(kernel_create(device, &kind, &spec, NULL, &plan, &kernel, &error), LEY_ERROR_WRONG_RESULT);
-    assert_string_equal(error.message, "self-test of dcs failed: wrong");
+    assert_string_equal(error.message, "self-test of dcs failed on P: wrong");
     assert_null(kernel.program);
     assert_int_equal(plan.live_objects, 0);
     assert_int_equal(plan.binaries, 0);

@@ -371,8 +371,7 @@ static bool is_one_word(const char *text)
 void short_range_explain(const ley_short_range *range, ley_error *error)
 {
     char library[sizeof error->message];
-    if (error->status != LEY_ERROR_USAGE || range->pair != LEY_PAIR_EXPRESSION || !is_one_word(range->expression) ||
-        strstr(error->message, "unknown name") == NULL)
+    if (error->cause != LEY_CAUSE_UNKNOWN_NAME || range->pair != LEY_PAIR_EXPRESSION || !is_one_word(range->expression))
         return;
     memcpy(library, error->message, sizeof library);
     snprintf(error->message, sizeof error->message, "--pair: '%.100s' is none of %s%s, and as an expression: %.400s",

@@ -191,7 +191,10 @@ static int parse_name(parser *p)
             const int node = add_number(p, fabs(value), at);
             return node != NO_NODE && signbit(value) ? add_operation(p, TREE_NEGATE, node, NO_NODE, at) : node;
         }
-    return fail_at(p, at, "unknown name %s", ley_quote(word, length, quote));
+    fail_at(p, at, "unknown name %s", ley_quote(word, length, quote));
+    if (p->error != NULL)
+        p->error->cause = LEY_CAUSE_UNKNOWN_NAME;
+    return NO_NODE;
 }
 
 static int parse_value(parser *p)

@@ -31,9 +31,10 @@ typedef struct expression_constant {
 } expression_constant;
 
 /* Reads `length` bytes of text, which need not be terminated. Constants are copied. Errors, all
- * LEY_ERROR_USAGE but for memory: "pair function, column 7: unknown name 'rr'" (bytes from 1); a
- * constant whose name is none, is taken or comes twice, or whose value is not finite. Operations on
- * constants that have no finite value, such as log(0) and q/0, are errors too. */
+ * LEY_ERROR_USAGE but for memory: "pair function, column 7: unknown name 'rr'" (bytes from 1), with
+ * LEY_CAUSE_UNKNOWN_NAME; a constant whose name is none, is taken or comes twice, or whose value is
+ * not finite. Operations on constants that have no finite value, such as log(0) and q/0, are errors
+ * too. */
 ley_status expression_create(const char *text, size_t length, const expression_constant *constants, size_t count,
                              expression **made, ley_error *error);
 

@@ -66,12 +66,11 @@ ley_status self_test_judge(const self_test *t, ley_error *error)
         accuracy_compare(t->count, t->value, j.right, (accuracy_limits){t->tolerance, ACCURACY_NOTHING}, &worst);
     const double *at_A = t->point_A[worst];
     if (status == LEY_OK && !a.passed)
-        status = ley_fail(
-            error, LEY_ERROR_WRONG_RESULT,
-            "self-test of %s failed on %s (%s): %s: point %zu of %zu, at %.6g, %.6g, %.6g A, is %.9g, not %.9g: "
-            "an error of %.3g of the absolute terms, at most %.3g is right",
-            t->kernel, t->device->info->name, t->variant, t->problem, worst, t->count, at_A[0], at_A[1], at_A[2],
-            t->value[worst], j.right[worst].value, a.max_error, a.tolerance);
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "variant %s: %s: point %zu of %zu, at %.6g, %.6g, %.6g A, is %.9g, not %.9g: "
+                          "an error of %.3g of the absolute terms, at most %.3g is right",
+                          t->variant, t->problem, worst, t->count, at_A[0], at_A[1], at_A[2], t->value[worst],
+                          j.right[worst].value, a.max_error, a.tolerance);
     free(j.right);
     return status;
 }

@@ -17,8 +17,7 @@ static inline double self_test_fraction(uint32_t *state)
 
 /* What a kernel made of a problem, and what is right. */
 typedef struct self_test {
-    const dev *device;
-    const char *kernel, *variant, *problem; /* its names in a message */
+    const char *variant, *problem; /* their names in a message */
     accuracy_reference *reference;
     const void *context; /* for it */
     double tolerance;    /* of the error at each point */

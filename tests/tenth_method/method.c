@@ -101,8 +101,7 @@ static ley_status test_kernel(const dev_kernel *kernel, void *context, ley_error
             for (int i = 0; i < N; i++)
                 right += squared ? pow((double)values[row * N + i], 2) : (double)values[row * N + i];
             if (sums[row] != right)
-                status =
-                    ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test failed: a sum is %g, not %g", sums[row], right);
+                status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a sum is %g, not %g", sums[row], right);
         }
     }
     r.kernel = (dev_kernel){.program = NULL}; /* the caller's */

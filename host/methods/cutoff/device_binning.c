@@ -399,8 +399,7 @@ static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_
     work_read(&b->work, buffer, offset, staging, bytes);
     status = work_finish(&b->work, error);
     if (status == LEY_OK && memcmp(staging->bytes, right, bytes) != 0)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of binning failed on %s: %s are not the host's",
-                          b->device->info->name, what);
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's", what);
     room_free_staging(b->room, &staging);
     return status;
 }
@@ -508,9 +507,7 @@ static ley_status test_link(const dev_kernel *built, void *context, ley_error *e
         status = b.result.declined != NULL ? ley_fail(error, LEY_ERROR_DEVICE, "%s", b.result.declined)
                                            : compare_bins(&b, &t, error);
     if (status == LEY_OK && (b.result.outside != t.binned->outside || b.result.neutral != t.binned->neutral))
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "self-test of binning failed on %s: it counts other atoms than the host",
-                          built->device->info->name);
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "it counts other atoms than the host");
     clear(&b, true);
     trial_destroy(&t);
     return status;

@@ -209,9 +209,7 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *m
     const ley_lattice *l = ley_map_lattice(map);
     const size_t points = (size_t)ley_lattice_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
     const size_t count = p->judged == 0 || p->judged > points ? points : p->judged;
-    self_test t = {.device = k->device,
-                   .kernel = "cutoff",
-                   .variant = k->choice.variant,
+    self_test t = {.variant = k->choice.variant,
                    .problem = p->name,
                    .reference = cutoff_problem_reference,
                    .context = k->problem,

@@ -129,9 +129,7 @@ static ley_status judge(const dcs_kernel *k, const problem *p, const float *map,
     const ley_lattice *lattice = &k->problem.lattice;
     const size_t n_x = (size_t)lattice->n[0], n_y = (size_t)lattice->n[1], points = n_x * n_y * (size_t)p->planes;
     const size_t count = p->judged == 0 || (size_t)p->judged > points ? points : (size_t)p->judged;
-    self_test t = {.device = k->device,
-                   .kernel = "dcs",
-                   .variant = k->choice.variant,
+    self_test t = {.variant = k->choice.variant,
                    .problem = p->name,
                    .reference = right_value,
                    .context = k,
