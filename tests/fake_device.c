@@ -128,6 +128,14 @@ void fake_devices_release(void)
     pthread_mutex_unlock(&mutex);
 }
 
+void fake_devices_wait(const int *counted, int count)
+{
+    pthread_mutex_lock(&mutex);
+    while (*counted < count)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
 static void count_objects(fake_plan *plan, int change)
 {
     pthread_mutex_lock(&mutex);

@@ -48,4 +48,8 @@ int fake_devices_hung(const fake_plan *plan);
 /* Devices that hang return now. */
 void fake_devices_release(void);
 
+/* Returns when one of a plan's counts has got so far; what its device did until then has happened
+ * before, for the caller's thread too. */
+void fake_devices_wait(const int *counted, int count);
+
 #endif

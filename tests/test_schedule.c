@@ -311,12 +311,6 @@ static void all_return(void)
 static const watch_patience endless = {
     .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 1e9, .turn_s = 1e9};
 
-static void wait_until(const int *counted, int count)
-{
-    while (__atomic_load_n(counted, __ATOMIC_RELAXED) < count)
-        usleep(1000);
-}
-
 /* A job that is done does not wait for a device that still builds. That one goes on: its build is
  * not lost, and when it has come to an end, the engine's next job has the device. */
 static void test_a_late_device_comes_back(void **state)
@@ -338,7 +332,7 @@ static void test_a_late_device_comes_back(void **state)
         if (again == 1) { /* the build comes to its end, after the jobs that it was begun for */
             plans[1].hang_build = 0;
             fake_devices_release();
-            wait_until(&plans[1].binaries, 1);
+            fake_devices_wait(&plans[1].binaries, 1);
         }
         plans[0].launches = plans[1].launches = 0;
         plans[0].after = again == 1 ? &plans[1] : NULL; /* neither ends before the other begins */
