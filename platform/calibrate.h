@@ -1,5 +1,5 @@
 /* What a device's arithmetic is worth, measured on it: the error and the rate of each recipe for
- * reciprocal square roots and for exponentials, and the rate of multiply-adds. Measured once a
+ * reciprocal square roots and for exponentials, and the rate of multiply-adds. Measured once per
  * device and driver, and kept in the build cache. */
 #ifndef LEY_CALIBRATE_H
 #define LEY_CALIBRATE_H
