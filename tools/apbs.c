@@ -511,9 +511,6 @@ const subcommand apbs_command = {
                "output goes straight through; remarks go to standard error.\n"
                "The exit code is that of apbs, or 128 and the number of the signal that ended it. Without apbs in PATH "
                "it is 2.",
-    .options = apbs_options,
-    .option_count = sizeof apbs_options / sizeof *apbs_options,
-    .values_size = sizeof(apbs_values),
-    .set_defaults = set_defaults,
+    .options = OPTION_BLOCK(apbs_options, apbs_values, set_defaults),
     .run = apbs_run_command,
 };

@@ -522,9 +522,6 @@ const subcommand bench_command = {
         "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
         "also of bytes from local memory, "
         "measured in the same run.",
-    .options = bench_options,
-    .option_count = sizeof bench_options / sizeof *bench_options,
-    .values_size = sizeof(bench_values),
-    .set_defaults = set_defaults,
+    .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),
     .run = bench_run,
 };

@@ -485,9 +485,6 @@ const subcommand boundary_command = {
         "on "
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "
         "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points).",
-    .options = boundary_options,
-    .option_count = sizeof boundary_options / sizeof *boundary_options,
-    .values_size = sizeof(boundary_values),
-    .set_defaults = set_defaults,
+    .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
     .run = boundary_run_command,
 };

@@ -71,8 +71,6 @@ const subcommand convert_command = {
     .details =
         "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file "
         "that is written has X and UNK.",
-    .options = convert_options,
-    .option_count = sizeof convert_options / sizeof *convert_options,
-    .values_size = sizeof(convert_values),
+    .options = OPTION_BLOCK(convert_options, convert_values, NULL),
     .run = convert_run,
 };

@@ -143,8 +143,6 @@ static int devices_run(const parsed_arguments *arguments)
 const subcommand devices_command = {
     .name = "devices",
     .summary = "Lists the devices of this machine, those that cannot be used with the reason.",
-    .options = devices_options,
-    .option_count = sizeof devices_options / sizeof *devices_options,
-    .values_size = sizeof(devices_values),
+    .options = OPTION_BLOCK(devices_options, devices_values, NULL),
     .run = devices_run,
 };

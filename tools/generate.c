@@ -105,9 +105,6 @@ const subcommand generate_command = {
     .details = "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "
                "1.5e7 cubic "
                "Angstrom, in random orientations, with 1 A at least between atoms of different molecules.",
-    .options = generate_options,
-    .option_count = sizeof generate_options / sizeof *generate_options,
-    .values_size = sizeof(generate_values),
-    .set_defaults = set_defaults,
+    .options = OPTION_BLOCK(generate_options, generate_values, set_defaults),
     .run = generate_run,
 };

@@ -85,9 +85,9 @@ static json_t *json_triples(const option_triples *triples)
 
 static json_t *option_value(const parsed_arguments *arguments, size_t i)
 {
-    const option_row *option = &arguments->command->options[i];
-    const void *value = (const char *)arguments->values + option->offset;
-    if (option->unset != NULL && !option_given(arguments, i))
+    const option_row *option = arguments->options[i].row;
+    const void *value = arguments->options[i].value;
+    if (option->unset != NULL && !arguments->options[i].given)
         return json_null();
     switch (option->kind) {
     case OPTION_FLAG:
@@ -95,7 +95,8 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
     case OPTION_TEXT:
         return json_text(*(const char *const *)value);
     case OPTION_CHOICE:
-        return json_text(option->choices[*(const int *)value]);
+    case OPTION_METHOD:
+        return json_text(option_choice(arguments->command, option, (size_t) * (const int *)value));
     case OPTION_INTEGER:
         return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(*(const int64_t *)value);
     case OPTION_TRIPLES:
@@ -122,8 +123,8 @@ json_t *json_begin(const parsed_arguments *arguments)
             json_add(rest, json_text(arguments->rest[i]));
         json_put(report, "rest", rest);
     }
-    for (size_t i = 0; i < arguments->command->option_count; i++)
-        json_put(options, arguments->command->options[i].name, option_value(arguments, i));
+    for (size_t i = 0; i < arguments->option_count; i++)
+        json_put(options, arguments->options[i].row->name, option_value(arguments, i));
     json_put(report, "options", options);
     return report;
 }

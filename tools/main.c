@@ -90,10 +90,9 @@ static int help(int argc, char **argv)
 
 static int run(const subcommand *command, int argc, char **argv)
 {
-    void *values = allocate(1, command->values_size);
     parsed_arguments arguments;
     int code = ley_status_exit_code(LEY_ERROR_USAGE);
-    switch (options_parse(command, argc, argv, values, &arguments)) {
+    switch (options_parse(command, argc, argv, &arguments)) {
     case PARSE_RUN:
         if (arguments.verbose)
             progress_log_begin();
@@ -109,7 +108,7 @@ static int run(const subcommand *command, int argc, char **argv)
     case PARSE_WRONG:
         break;
     }
-    free(values);
+    options_release(&arguments);
     return code;
 }
 

@@ -450,9 +450,6 @@ const subcommand map_command = {
         "periodic along x, y and z is itself the lattice where neither is given: from --origin on, its edges in whole "
         "numbers of "
         "spacings, each next to --spacing, the far faces left out.",
-    .options = map_options,
-    .option_count = sizeof map_options / sizeof *map_options,
-    .values_size = sizeof(map_values),
-    .set_defaults = set_defaults,
+    .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .run = map_run_command,
 };

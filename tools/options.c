@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +27,110 @@ int fail_usage(const subcommand *command, const char *format, ...)
     vsnprintf(message, sizeof message, format, values);
     va_end(values);
     return fail(LEY_ERROR_USAGE, "%s: %s\nTry 'leyden %s --help'.", command->name, message, command->name);
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+static const option_method *method_at(const subcommand *command, size_t i)
+{
+    return command->method != NULL ? command->method(i) : NULL;
+}
+
+static void *values_of(const parsed_arguments *arguments, const option_block *block)
+{
+    for (size_t i = 0; i < arguments->option_count; i++)
+        if (arguments->options[i].block == block)
+            return (char *)arguments->options[i].value - arguments->options[i].row->offset;
+    return NULL;
+}
+
+const void *option_values(const parsed_arguments *arguments, const option_block *block)
+{
+    return values_of(arguments, block);
+}
+
+/* Adds the options of a block, unless they are there, as they are without a command line. */
+static void add_block(parsed_arguments *arguments, const option_block *block)
+{
+    const size_t n = arguments->option_count;
+    if (block->count == 0 || option_values(arguments, block) != NULL)
+        return;
+    char *values = allocate(1, block->values_size);
+    parsed_option *options = allocate(n + block->count, sizeof *options);
+    if (block->set_defaults != NULL)
+        block->set_defaults(values);
+    for (size_t i = 0; i < n; i++)
+        options[i] = arguments->options[i];
+    for (size_t i = 0; i < block->count; i++)
+        options[n + i] = (parsed_option){&block->rows[i], block, values + block->rows[i].offset, false};
+    free(arguments->options);
+    arguments->options = options;
+    arguments->option_count = n + block->count;
+}
+
+static void add_blocks(parsed_arguments *arguments, const subcommand *command)
+{
+    const option_method *method;
+    *arguments = (parsed_arguments){.command = command};
+    add_block(arguments, &command->options);
+    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++)
+        if (method->options != NULL)
+            add_block(arguments, method->options);
+    for (size_t i = 0; command->shared != NULL && command->shared[i] != NULL; i++)
+        add_block(arguments, command->shared[i]);
+    arguments->values = option_values(arguments, &command->options);
+}
+
+void options_release(parsed_arguments *arguments)
+{
+    const option_block *last = NULL;
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        if (arguments->options[i].block != last)
+            free(values_of(arguments, arguments->options[i].block));
+        last = arguments->options[i].block;
+    }
+    free(arguments->options);
+    *arguments = (parsed_arguments){.command = NULL};
+}
+
+const char *option_choice(const subcommand *command, const option_row *option, size_t i)
+{
+    if (option->kind == OPTION_CHOICE)
+        return option->choices[i];
+    const option_method *method = method_at(command, i);
+    return method != NULL ? method->name : NULL;
+}
+
+/* "cutoff or msm": the methods that take the options of a block; empty when it is no method's. */
+static short_text takers_of(const subcommand *command, const option_block *block)
+{
+    const option_method *method;
+    short_text names = {""};
+    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++)
+        if (method->options == block)
+            names = text_of("%s%s%s", names.s, names.s[0] != '\0' ? " or " : "", method->name);
+    return names;
+}
+
+static const char *method_option(const subcommand *command)
+{
+    for (size_t i = 0; i < command->options.count; i++)
+        if (command->options.rows[i].kind == OPTION_METHOD)
+            return command->options.rows[i].name;
+    return "";
+}
+
+int check_method_options(const parsed_arguments *arguments, const option_method *method)
+{
+    const subcommand *command = arguments->command;
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const parsed_option *option = &arguments->options[i];
+        const short_text takers = takers_of(command, option->block);
+        if (option->given && option->block != method->options && takers.s[0] != '\0')
+            return fail_usage(command, "--%s needs --%s %s: other methods do not take it", option->row->name,
+                              method_option(command), takers.s);
+    }
+    return 0;
 }
 
 /* ---- Suggestions ----------------------------------------------------------------------------- */
@@ -82,14 +187,20 @@ suggestion suggest(const char *word, const char *before, const char *(*name)(con
 
 static const char *option_name_at(const void *context, size_t i)
 {
-    const subcommand *command = context;
+    const parsed_arguments *arguments = context;
     static const char *const others[] = {"help", "verbose", NULL};
-    return i < command->option_count ? command->options[i].name : others[i - command->option_count];
+    return i < arguments->option_count ? arguments->options[i].row->name : others[i - arguments->option_count];
 }
+
+typedef struct choices {
+    const subcommand *command;
+    const option_row *option;
+} choices;
 
 static const char *choice_at(const void *context, size_t i)
 {
-    return ((const char *const *)context)[i];
+    const choices *c = context;
+    return option_choice(c->command, c->option, i);
 }
 
 static const char *variant_at(const void *context, size_t i)
@@ -220,17 +331,19 @@ static bool parse_triple(const subcommand *command, const option_row *option, co
 
 static bool parse_choice(const subcommand *command, const option_row *option, const char *value, int *to)
 {
+    const choices all = {command, option};
+    const char *choice;
     char known[256] = "";
-    for (int i = 0; option->choices[i] != NULL; i++) {
-        if (strcasecmp(option->choices[i], value) == 0) {
-            *to = i;
+    for (size_t i = 0; (choice = choice_at(&all, i)) != NULL; i++) {
+        if (strcasecmp(choice, value) == 0) {
+            *to = (int)i;
             return true;
         }
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", option->choices[i]);
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", choice);
     }
     fail_usage(command, "--%s: unknown value '%s', it must be %s%s%s", option->name, value,
-               option->choices[1] != NULL ? "one of " : "", known, suggest(value, "", choice_at, option->choices).s);
+               choice_at(&all, 1) != NULL ? "one of " : "", known, suggest(value, "", choice_at, &all).s);
     return false;
 }
 
@@ -247,6 +360,7 @@ static bool parse_value(const subcommand *command, const option_row *option, con
         fail_usage(command, "--%s: its value (%s) is empty", option->name, option->value);
         return false;
     case OPTION_CHOICE:
+    case OPTION_METHOD:
         return parse_choice(command, option, value, to);
     case OPTION_INTEGER:
         return parse_numbers(command, option, value, to);
@@ -260,19 +374,19 @@ static bool parse_value(const subcommand *command, const option_row *option, con
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
-static size_t find_long(const subcommand *command, const char *name, size_t length)
+static size_t find_long(const parsed_arguments *arguments, const char *name, size_t length)
 {
     size_t i = 0;
-    while (i < command->option_count &&
-           !(strlen(command->options[i].name) == length && strncmp(command->options[i].name, name, length) == 0))
+    while (i < arguments->option_count && !(strlen(arguments->options[i].row->name) == length &&
+                                            strncmp(arguments->options[i].row->name, name, length) == 0))
         i++;
     return i;
 }
 
-static size_t find_letter(const subcommand *command, char letter)
+static size_t find_letter(const parsed_arguments *arguments, char letter)
 {
     size_t i = 0;
-    while (i < command->option_count && command->options[i].letter != letter)
+    while (i < arguments->option_count && arguments->options[i].row->letter != letter)
         i++;
     return i;
 }
@@ -284,9 +398,9 @@ static bool looks_like_option(const char *word)
 }
 
 /* Takes one option, at argv[*at], and its value. */
-static parse_result parse_option(const subcommand *command, int argc, char **argv, int *at, void *values,
-                                 parsed_arguments *arguments)
+static parse_result parse_option(int argc, char **argv, int *at, parsed_arguments *arguments)
 {
+    const subcommand *command = arguments->command;
     char *word = argv[*at];
     bool is_long = word[1] == '-';
     size_t name_length = is_long ? strcspn(word + 2, "=") : 1;
@@ -307,20 +421,21 @@ static parse_result parse_option(const subcommand *command, int argc, char **arg
         arguments->verbose = true;
         return PARSE_RUN;
     }
-    size_t i = is_long ? find_long(command, word + 2, name_length) : find_letter(command, word[1]);
-    if (i == command->option_count) {
+    size_t i = is_long ? find_long(arguments, word + 2, name_length) : find_letter(arguments, word[1]);
+    if (i == arguments->option_count) {
         char name[longest_word * 2];
         snprintf(name, sizeof name, "%.*s", (int)(name_length + (is_long ? 2 : 1)), word);
         fail_usage(command, "unknown option '%s'%s", name,
-                   is_long ? suggest(name + 2, "--", option_name_at, command).s : "");
+                   is_long ? suggest(name + 2, "--", option_name_at, arguments).s : "");
         return PARSE_WRONG;
     }
-    const option_row *option = &command->options[i];
-    if ((arguments->given >> i & 1) && option->kind != OPTION_TRIPLES) {
+    parsed_option *parsed = &arguments->options[i];
+    const option_row *option = parsed->row;
+    if (parsed->given && option->kind != OPTION_TRIPLES) {
         fail_usage(command, "--%s is given twice", option->name);
         return PARSE_WRONG;
     }
-    arguments->given |= UINT64_C(1) << i;
+    parsed->given = true;
     if (option->kind == OPTION_FLAG && attached != NULL) {
         fail_usage(command, "--%s takes no value", option->name);
         return PARSE_WRONG;
@@ -335,21 +450,23 @@ static parse_result parse_option(const subcommand *command, int argc, char **arg
         attached = next;
         ++*at;
     }
-    return parse_value(command, option, attached, (char *)values + option->offset) ? PARSE_RUN : PARSE_WRONG;
+    return parse_value(command, option, attached, parsed->value) ? PARSE_RUN : PARSE_WRONG;
 }
 
-static parse_result check_complete(const subcommand *command, const parsed_arguments *arguments)
+static parse_result check_complete(const parsed_arguments *arguments)
 {
+    const subcommand *command = arguments->command;
     if (command->operand != NULL && arguments->operand == NULL) {
         fail_usage(command, "%s is missing: %s", command->operand, command->operand_help);
         return PARSE_WRONG;
     }
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].required && !(arguments->given >> i & 1)) {
-            fail_usage(command, "--%s %s is missing: %s", command->options[i].name, command->options[i].value,
-                       command->options[i].help);
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const option_row *option = arguments->options[i].row;
+        if (option->required && !arguments->options[i].given) {
+            fail_usage(command, "--%s %s is missing: %s", option->name, option->value, option->help);
             return PARSE_WRONG;
         }
+    }
     if (arguments->verbose && option_named_given(arguments, "quiet")) {
         fail_usage(command, "--quiet and --verbose exclude each other");
         return PARSE_WRONG;
@@ -357,11 +474,9 @@ static parse_result check_complete(const subcommand *command, const parsed_argum
     return PARSE_RUN;
 }
 
-parse_result options_parse(const subcommand *command, int argc, char **argv, void *values, parsed_arguments *arguments)
+parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)
 {
-    *arguments = (struct parsed_arguments){.command = command, .values = values};
-    if (command->set_defaults != NULL)
-        command->set_defaults(values);
+    add_blocks(arguments, command);
     bool operands_only = false;
     for (int at = 0; at < argc; at++) {
         char *word = argv[at];
@@ -373,7 +488,7 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, voi
                 break;
             }
         } else if (!operands_only && word[0] == '-' && word[1] != '\0') {
-            parse_result result = parse_option(command, argc, argv, &at, values, arguments);
+            parse_result result = parse_option(argc, argv, &at, arguments);
             if (result != PARSE_RUN)
                 return result;
         } else if (command->operand != NULL && arguments->operand == NULL && word[0] != '\0') {
@@ -383,18 +498,18 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, voi
             return PARSE_WRONG;
         }
     }
-    return check_complete(command, arguments);
+    return check_complete(arguments);
 }
 
 bool option_given(const parsed_arguments *arguments, size_t option)
 {
-    return arguments->given >> option & 1;
+    return arguments->options[option].given;
 }
 
 bool option_named_given(const parsed_arguments *arguments, const char *name)
 {
-    const size_t i = find_long(arguments->command, name, strlen(name));
-    return i < arguments->command->option_count && option_given(arguments, i);
+    const size_t i = find_long(arguments, name, strlen(name));
+    return i < arguments->option_count && arguments->options[i].given;
 }
 
 /* ---- Help ------------------------------------------------------------------------------------ */
@@ -438,9 +553,10 @@ static void append(char *to, size_t size, const char *format, ...)
     va_end(values);
 }
 
-static void append_default(char *to, size_t size, const option_row *option, const void *values)
+static void append_default(char *to, size_t size, const subcommand *command, const parsed_option *parsed)
 {
-    const void *value = (const char *)values + option->offset;
+    const option_row *option = parsed->row;
+    const void *value = parsed->value;
     if (option->required || option->kind == OPTION_FLAG)
         return;
     append(to, size, " (default: ");
@@ -448,8 +564,8 @@ static void append_default(char *to, size_t size, const option_row *option, cons
         append(to, size, "%s", option->unset);
     else if (option->kind == OPTION_TEXT)
         append(to, size, "%s", *(const char *const *)value);
-    else if (option->kind == OPTION_CHOICE)
-        append(to, size, "%s", option->choices[*(const int *)value]);
+    else if (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD)
+        append(to, size, "%s", option_choice(command, option, (size_t) * (const int *)value));
     else if (option->kind == OPTION_TRIPLES)
         append(to, size, "none");
     else
@@ -459,17 +575,34 @@ static void append_default(char *to, size_t size, const option_row *option, cons
     append(to, size, ")");
 }
 
-static void append_help(char *to, size_t size, const option_row *option)
+/* What methods say of themselves: the default one first, the others in their order. */
+static void append_methods(char *to, size_t size, const subcommand *command, const char *between, size_t usual)
 {
-    const char *names = option->names != NULL ? strstr(option->help, "%s") : NULL;
-    if (names == NULL)
-        append(to, size, "%s", option->help);
-    else
-        append(to, size, "%.*s%s%s", (int)(names - option->help), option->help, option->names(), names + strlen("%s"));
+    const option_method *method;
+    append(to, size, "%s", method_at(command, usual)->says);
+    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++)
+        if (i != usual && method->says != NULL)
+            append(to, size, "%s%s", between, method->says);
 }
 
-static void print_option(const option_row *option, const void *values)
+static void append_help(char *to, size_t size, const subcommand *command, const parsed_option *parsed)
 {
+    const option_row *option = parsed->row;
+    const bool has_names = option->names != NULL || option->kind == OPTION_METHOD;
+    const char *names = has_names ? strstr(option->help, "%s") : NULL;
+    append(to, size, "%.*s", names != NULL ? (int)(names - option->help) : INT_MAX, option->help);
+    if (names == NULL)
+        return;
+    if (option->kind == OPTION_METHOD)
+        append_methods(to, size, command, option->between, (size_t) * (const int *)parsed->value);
+    else
+        append(to, size, "%s", option->names());
+    append(to, size, "%s", names + strlen("%s"));
+}
+
+static void print_option(const subcommand *command, const parsed_option *parsed)
+{
+    const option_row *option = parsed->row;
     char line[1024] = "";
     int column =
         option->letter != 0 ? printf("  -%c, --%s", option->letter, option->name) : printf("      --%s", option->name);
@@ -479,38 +612,61 @@ static void print_option(const option_row *option, const void *values)
         putchar('\n');
         column = 0;
     }
-    append_help(line, sizeof line, option);
-    bool has_choice = option->kind == OPTION_CHOICE && option->choices[1] != NULL;
-    for (int i = 0; has_choice && option->choices[i] != NULL; i++)
-        append(line, sizeof line, "%s%s", i > 0 ? ", " : "; one of ", option->choices[i]);
-    append_default(line, sizeof line, option, values);
+    append_help(line, sizeof line, command, parsed);
+    const bool has_choice =
+        (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD) && option_choice(command, option, 1) != NULL;
+    for (size_t i = 0; has_choice && option_choice(command, option, i) != NULL; i++)
+        append(line, sizeof line, "%s%s", i > 0 ? ", " : "; one of ", option_choice(command, option, i));
+    append_default(line, sizeof line, command, parsed);
     print_wrapped(line, column, help_column);
 }
 
-void options_print_help(const subcommand *command)
+/* The paragraphs of its methods, then its own. */
+static void print_details(const subcommand *command)
 {
-    void *values = allocate(1, command->values_size);
-    if (command->set_defaults != NULL)
-        command->set_defaults(values);
+    const option_method *method;
+    bool has_any = false;
+    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++) {
+        if (method->details == NULL)
+            continue;
+        if (!has_any)
+            putchar('\n');
+        has_any = true;
+        print_wrapped(method->details, 0, 0);
+    }
+    if (command->details == NULL)
+        return;
+    if (!has_any)
+        putchar('\n');
+    print_wrapped(command->details, 0, 0);
+}
+
+static void print_usage(const parsed_arguments *arguments)
+{
+    const subcommand *command = arguments->command;
     printf("Usage: leyden %s", command->name);
     if (command->operand != NULL)
         printf(" %s", command->operand);
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].required) {
-            if (command->options[i].letter != 0)
-                printf(" -%c %s", command->options[i].letter, command->options[i].value);
-            else
-                printf(" --%s %s", command->options[i].name, command->options[i].value);
-        }
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const option_row *option = arguments->options[i].row;
+        if (option->required && option->letter != 0)
+            printf(" -%c %s", option->letter, option->value);
+        else if (option->required)
+            printf(" --%s %s", option->name, option->value);
+    }
     printf(" [options]");
     if (command->rest != NULL)
         printf(" [-- %s]", command->rest);
     puts("\n");
+}
+
+void options_print_help(const subcommand *command)
+{
+    parsed_arguments arguments;
+    add_blocks(&arguments, command);
+    print_usage(&arguments);
     print_wrapped(command->summary, 0, 0);
-    if (command->details != NULL) {
-        putchar('\n');
-        print_wrapped(command->details, 0, 0);
-    }
+    print_details(command);
     putchar('\n');
     if (command->operand != NULL) {
         int column = printf("  %s", command->operand);
@@ -520,12 +676,12 @@ void options_print_help(const subcommand *command)
         int column = printf("  %s", command->rest);
         print_wrapped(command->rest_help, column, help_column);
     }
-    for (size_t i = 0; i < command->option_count; i++)
-        print_option(&command->options[i], values);
+    for (size_t i = 0; i < arguments.option_count; i++)
+        print_option(command, &arguments.options[i]);
     int column = printf("  -v, --verbose");
     print_wrapped("say on standard error what is found, chosen and done, and why, with the seconds since the start",
                   column, help_column);
     column = printf("  -h, --help");
     print_wrapped("print this and end", column, help_column);
-    free(values);
+    options_release(&arguments);
 }

@@ -1,6 +1,7 @@
-/* Command lines by table. A sub-command is one `subcommand`; its options are rows of one table,
- * from which the parser, the help text and the machine-readable report all read, so that they
- * cannot drift apart. */
+/* Command lines by table. A sub-command is one `subcommand`; its options are rows of tables, from
+ * which the parser, the help text and the machine-readable report all read, so that they cannot
+ * drift apart. A table with the struct that its values go to is a block: a sub-command has one of
+ * its own, one of each of its methods that takes options, and those that it shares with others. */
 #ifndef LEYDEN_OPTIONS_H
 #define LEYDEN_OPTIONS_H
 
@@ -14,6 +15,7 @@ typedef enum option_kind {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char * */
     OPTION_CHOICE,  /* int: index into choices */
+    OPTION_METHOD,  /* int: index among the command's methods */
     OPTION_INTEGER, /* int64_t[count] */
     OPTION_REAL,    /* double[count] */
     OPTION_TRIPLES  /* option_triples: three numbers, each time it is given */
@@ -31,10 +33,11 @@ typedef struct option_row {
     char letter;      /* short name, or 0 */
     option_kind kind;
     bool required;
-    size_t offset;     /* of the value in the command's struct of values */
+    size_t offset;     /* of the value in the block's struct of values */
     const char *value; /* what the help calls the value: "A" */
     const char *help;
     const char *(*names)(void); /* what stands for "%s" in the help, or NULL */
+    const char *between;        /* of OPTION_METHOD: "%s" is what the methods say, with this between them */
     const char *unset;          /* what holds when the option is not given; NULL: the value set as the default */
     const char *const *choices; /* ends with NULL */
     int count;                  /* numbers separated by commas; 0 counts as 1 */
@@ -42,6 +45,26 @@ typedef struct option_row {
     bool above_low;             /* ... or `low` itself is not */
     const char *word;           /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
 } option_row;
+
+typedef struct option_block {
+    const option_row *rows;
+    size_t count;
+    size_t values_size;
+    void (*set_defaults)(void *values); /* the struct arrives zeroed; or NULL */
+} option_block;
+
+/* The block of a table, the type of its struct of values, and set_defaults. */
+/* clang-format off */
+#define OPTION_BLOCK(table, type, defaults) {(table), sizeof(table) / sizeof *(table), sizeof(type), (defaults)}
+/* clang-format on */
+
+/* What a method brings to a sub-command. */
+typedef struct option_method {
+    const char *name;            /* as OPTION_METHOD takes it */
+    const char *says;            /* of itself in the help of that option, or NULL */
+    const char *details;         /* paragraphs for the help of the sub-command, or NULL */
+    const option_block *options; /* that not every method takes, or NULL; methods may share them */
+} option_method;
 
 typedef struct parsed_arguments parsed_arguments;
 
@@ -51,34 +74,52 @@ typedef struct subcommand {
     const char *operand_help;
     const char *rest; /* name of the words behind "--", which are another program's; or NULL */
     const char *rest_help;
-    const char *details; /* paragraphs for the help, or NULL */
-    const option_row *options;
-    size_t option_count; /* 64 at most */
-    size_t values_size;
-    void (*set_defaults)(void *values);            /* the struct arrives zeroed; or NULL */
+    const char *details;                      /* paragraphs for the help, behind those of methods; or NULL */
+    option_block options;                     /* its own */
+    const option_method *(*method)(size_t i); /* its methods, NULL behind the last; or NULL */
+    const option_block *const *shared;        /* blocks that other commands have, too, NULL behind the last; or NULL */
     int (*run)(const parsed_arguments *arguments); /* returns the exit code */
 } subcommand;
+
+/* An option as the command line has it, or its default. */
+typedef struct parsed_option {
+    const option_row *row;
+    const option_block *block;
+    void *value;
+    bool given;
+} parsed_option;
 
 struct parsed_arguments {
     const subcommand *command;
     const char *operand;
     char *const *rest; /* words behind "--" */
     int rest_count;
-    const void *values;
-    uint64_t given; /* bit i: option i was on the command line */
-    bool verbose;   /* --verbose was, which all commands know */
+    const void *values; /* of the command's own block */
+    size_t option_count;
+    parsed_option *options; /* of all blocks: its own, in their order, those of methods, the shared ones */
+    bool verbose;           /* --verbose was given, which all commands know */
 };
 
 typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;
 
-/* Parses what follows the command's name. `values` has values_size bytes, zeroed. Errors are
- * printed. */
-parse_result options_parse(const subcommand *command, int argc, char **argv, void *values, parsed_arguments *arguments);
+/* Parses what follows the command's name. Errors are printed. To be released in any case. */
+parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments);
+void options_release(parsed_arguments *arguments);
 
+/* Whether option number `option` of the command's own block was given. */
 bool option_given(const parsed_arguments *arguments, size_t option);
 
 /* The same by its name; false where the command has none of this name. */
 bool option_named_given(const parsed_arguments *arguments, const char *name);
+
+/* The values of a block that the command has. */
+const void *option_values(const parsed_arguments *arguments, const option_block *block);
+
+/* What an option of kind CHOICE or METHOD can be, i from 0; NULL behind the last. */
+const char *option_choice(const subcommand *command, const option_row *option, size_t i);
+
+/* Whether every option that was given is one that this method takes. Prints errors; exit code. */
+int check_method_options(const parsed_arguments *arguments, const option_method *method);
 
 /* Prints the help of a command to stdout, defaults included. */
 void options_print_help(const subcommand *command);

@@ -148,11 +148,7 @@ void short_range_set_defaults(short_range_values *values)
 
 static bool given(const parsed_arguments *arguments, const char *name)
 {
-    const subcommand *command = arguments->command;
-    for (size_t i = 0; i < command->option_count; i++)
-        if (strcmp(command->options[i].name, name) == 0)
-            return option_given(arguments, i);
-    return false;
+    return option_named_given(arguments, name);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

@@ -255,9 +255,6 @@ const subcommand slice_command = {
     .summary = "Draws one plane of a map: red is negative, white zero, blue positive.",
     .operand = "MAP",
     .operand_help = "the map, an OpenDX file (plain or .gz)",
-    .options = slice_options,
-    .option_count = sizeof slice_options / sizeof *slice_options,
-    .values_size = sizeof(slice_values),
-    .set_defaults = set_defaults,
+    .options = OPTION_BLOCK(slice_options, slice_values, set_defaults),
     .run = slice_run,
 };
