@@ -129,7 +129,7 @@ static int check_arguments(apbs_run *run)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)
         return fail_usage(command, "--json: standard output belongs to APBS; name a file");
-    int code = check_variant_of(command, "mdh", values->job.variant);
+    int code = check_variant(command, method_row_of_bcfl(LEY_BOUNDARY_MDH)->kernels, values->job.variant);
     if (code == 0)
         code = check_keep(run->arguments);
     if (code == 0)
@@ -247,6 +247,7 @@ static int check_files(const apbs_run *run)
 
 static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
 {
+    const method_row *method = method_row_of_bcfl(elec->elec->boundary);
     ley_run_options options = job_options_of(&run->values->job, &run->progress);
     options.sum = elec->sum;
     run->progress.finished = false;
@@ -258,8 +259,11 @@ static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
     if (status != LEY_OK)
         return status;
     double start_s = now_s();
-    status = boundary_compute(elec->elec->boundary, run->engine, elec->atoms, &elec->elec->solvent, &options,
-                              elec->boundary, &elec->job, error);
+    const boundary_problem problem = {elec->atoms, &elec->elec->solvent, elec->boundary};
+    if (method->create != NULL)
+        status = method->create(&problem, run->engine, &options, &elec->job, error);
+    if (status == LEY_OK)
+        status = method_row_run(method, &problem, elec->job, error);
     elec->computing_s = now_s() - start_s;
     if (elec->job != NULL)
         elec->report = ley_job_report(elec->job);
@@ -272,14 +276,13 @@ static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
 static ley_status write_map(apbs_run *run, elec_plan *elec, ley_error *error)
 {
     progress_say(&run->progress, "writing the boundary");
-    char *comment = boundary_comment(&(boundary_facts){.kind = elec->elec->boundary,
+    char *comment = boundary_comment(&(boundary_facts){.method = method_row_of_bcfl(elec->elec->boundary),
                                                        .path = elec->path,
                                                        .atoms = elec->atoms,
                                                        .solvent = &elec->elec->solvent,
                                                        .stride = elec->stride,
                                                        .stride_error = elec->stride_error,
-                                                       .math = (ley_math)run->values->job.math,
-                                                       .sum = elec->sum,
+                                                       .values = &run->values->job,
                                                        .report = elec->report});
     if (run->temporary.path != NULL)
         interrupt_removes(elec->map, false);

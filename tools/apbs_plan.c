@@ -171,11 +171,16 @@ ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *err
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
+static const char *boundary_name(const ley_apbs_elec *elec)
+{
+    const method_row *method = method_row_of_bcfl(elec->boundary);
+    return method != NULL ? method->option.name : "other";
+}
+
 short_text plan_name(const apbs_plan *plan, size_t i, const char *input)
 {
     const ley_apbs_elec *elec = plan->elec[i].elec;
-    return text_of("%.60s:%d: ELEC %d (%s)", base_name(input), elec->line, elec->number,
-                   boundary_kind_name(elec->boundary));
+    return text_of("%.60s:%d: ELEC %d (%s)", base_name(input), elec->line, elec->number, boundary_name(elec));
 }
 
 static const char *decision_name(const elec_plan *elec)
@@ -192,7 +197,7 @@ json_t *plan_json(const apbs_plan *plan, size_t i)
     json_put(object, "line", json_count(section->line));
     json_put(object, "name", json_text(section->name));
     json_put(object, "type", json_text(section->type));
-    json_put(object, "boundary", json_text(boundary_kind_name(section->boundary)));
+    json_put(object, "boundary", json_text(boundary_name(section)));
     json_put(object, "decision", json_text(decision_name(elec)));
     json_put(object, "reason", json_text(elec->reason));
     if (!elec->candidate)

@@ -492,7 +492,7 @@ static int bench_run(const parsed_arguments *arguments)
     ley_error error = {0};
     const bool is_mdh = strcmp(kernel_names[values->kernel], "mdh") == 0;
     const named_file report_file = {values->json, "report", "--json"};
-    int code = is_mdh ? 0 : check_variant_of(arguments->command, kernel_names[values->kernel], values->variant);
+    int code = is_mdh ? 0 : check_variant(arguments->command, kernel_names[values->kernel], values->variant);
     if (code == 0)
         code = files_check(arguments->command, &report_file, 1);
     if (code != 0)

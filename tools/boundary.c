@@ -2,9 +2,7 @@
 #include "boundary_job.h"
 #include "commands.h"
 #include "console.h"
-#include "file.h"
 #include "interrupt.h"
-#include "job_report.h"
 #include "molecule.h"
 
 #include <math.h>
@@ -15,13 +13,11 @@
 typedef enum file_format { FORMAT_DX, FORMAT_RAW, FORMAT_CSV } file_format;
 
 typedef struct boundary_values {
-    job_values job;
     const char *output, *points;
-    int format, kind, stride; /* kind: index into boundary_kind_names */
+    int format, method, stride;
     int64_t dime[3], slab_rows;
     double length_A[3], spacing_A[3], centre_A[3], dielectric, solute_dielectric, temperature_K, stride_tolerance;
     option_triples ions;
-    bool pqr_anyway;
 } boundary_values;
 
 static const char *const format_names[] = {[FORMAT_DX] = "dx", [FORMAT_RAW] = "raw", [FORMAT_CSV] = "csv", NULL};
@@ -92,11 +88,11 @@ static const option_row boundary_options[] = {
     [STRIDE] = OPTION_ROW_STRIDE(boundary_values),
     [STRIDE_TOLERANCE] = OPTION_ROW_STRIDE_TOLERANCE(boundary_values),
     {.name = "bcfl",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(boundary_values, kind),
+     .kind = OPTION_METHOD,
+     .offset = offsetof(boundary_values, method),
      .value = "KIND",
-     .choices = boundary_kind_names,
-     .help = "mdh: Debye-Hueckel potentials of all atoms; sdh: of one sphere with their charge, dipole and quadrupole"},
+     .between = "; ",
+     .help = "%s"},
     {.name = "sdie",
      .kind = OPTION_REAL,
      .offset = offsetof(boundary_values, dielectric),
@@ -133,34 +129,28 @@ static const option_row boundary_options[] = {
      .high = INT32_MAX,
      .unset = "as memory and balance suggest",
      .help = "rows of a face, or points, in one piece of work, at most"},
-    OPTION_ROW_PQR_ANYWAY(boundary_values),
-    JOB_OPTION_ROWS,
 };
 
 typedef struct boundary_run {
-    const parsed_arguments *arguments;
-    const boundary_values *values;
-    ley_boundary_kind kind;
+    job_run run;
+    boundary_problem problem;
     file_format format;
     ley_ion ions[OPTION_TRIPLES_MAX];
     ley_solvent solvent;
     ley_atoms *atoms;
-    ley_boundary *boundary;
-    ley_engine *engine;
-    ley_job *job;
-    const ley_report *report; /* of MDH, once the job ended */
-    bool computed;
-    int stride;
+    int stride; /* 0: not an OpenDX file, or not yet written */
     double stride_error;
-    phase_times phases;
-    progress_line progress;
 } boundary_run;
+
+static const boundary_values *values_of(const job_run *run)
+{
+    return run->arguments->values;
+}
 
 static void set_defaults(void *to)
 {
     boundary_values *values = to;
-    job_set_defaults(&values->job);
-    values->kind = LEY_BOUNDARY_MDH - LEY_BOUNDARY_ZERO;
+    values->method = method_row_usual(&boundary_command);
     values->dielectric = 78.54;
     values->solute_dielectric = 2;
     values->temperature_K = 298.15;
@@ -233,247 +223,204 @@ static int check_ions(const parsed_arguments *arguments)
     return 0;
 }
 
-static int check_arguments(const parsed_arguments *arguments, file_format *format)
+static int check(job_run *run)
 {
-    const boundary_values *values = arguments->values;
-    const named_file files[] = {{arguments->operand, "atoms", NULL},
-                                {values->points, "points", NULL},
-                                {values->output, "boundary", "--output"},
-                                {values->job.json, "report", "--json"}};
-    int code = choose_format(arguments, format);
+    boundary_run *boundary = (boundary_run *)run;
+    int code = choose_format(run->arguments, &boundary->format);
     if (code == 0)
-        code = check_places(arguments, *format);
-    if (code == 0)
-        code = check_ions(arguments);
-    if (code == 0)
-        code = check_variant_of(arguments->command, "mdh", values->job.variant);
-    if (code != 0)
-        return code;
-    return files_check(arguments->command, files, sizeof files / sizeof *files);
+        code = check_places(run->arguments, boundary->format);
+    return code == 0 ? check_ions(run->arguments) : code;
 }
 
-static void set_solvent(boundary_run *run)
+static named_file points_file(const job_run *run)
 {
-    const boundary_values *values = run->values;
+    return (named_file){values_of(run)->points, "points", NULL};
+}
+
+static void set_solvent(boundary_run *boundary)
+{
+    const boundary_values *values = values_of(&boundary->run);
     double charge_M = 0;
     for (size_t i = 0; i < values->ions.n; i++) {
         const double *ion = values->ions.value[i];
-        run->ions[i] = (ley_ion){.concentration_M = ion[0], .charge_e = ion[1], .radius_A = ion[2]};
+        boundary->ions[i] = (ley_ion){.concentration_M = ion[0], .charge_e = ion[1], .radius_A = ion[2]};
         charge_M += ion[0] * ion[1];
     }
-    run->solvent = (ley_solvent){.dielectric = values->dielectric,
-                                 .solute_dielectric = values->solute_dielectric,
-                                 .temperature_K = values->temperature_K,
-                                 .ion_count = values->ions.n,
-                                 .ions = run->ions};
-    if (fabs(charge_M) > 1e-9 && !values->job.quiet)
+    boundary->solvent = (ley_solvent){.dielectric = values->dielectric,
+                                      .solute_dielectric = values->solute_dielectric,
+                                      .temperature_K = values->temperature_K,
+                                      .ion_count = values->ions.n,
+                                      .ions = boundary->ions};
+    boundary->problem.solvent = &boundary->solvent;
+    if (fabs(charge_M) > 1e-9 && !boundary->run.values->quiet) {
+        progress_clear(&boundary->run.progress);
         warn("the ions are not neutral together: %+g mol/l of charge", charge_M);
+    }
 }
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-static ley_status make_points(boundary_run *run, ley_error *error)
+static ley_status make_points(boundary_run *boundary, ley_error *error)
 {
     int64_t n;
     double *point_A;
-    ley_status status = ley_points_read(run->values->points, &n, &point_A, error);
+    ley_status status = ley_points_read(values_of(&boundary->run)->points, &n, &point_A, error);
     if (status != LEY_OK)
         return status;
-    status = ley_boundary_create_points(n, point_A, &run->boundary, error);
+    status = ley_boundary_create_points(n, point_A, &boundary->problem.boundary, error);
     free(point_A);
     return status;
 }
 
-static ley_status make_lattice(boundary_run *run, ley_error *error)
+static ley_status make_lattice(boundary_run *boundary, ley_error *error)
 {
-    const boundary_values *values = run->values;
+    const parsed_arguments *arguments = boundary->run.arguments;
+    const boundary_values *values = arguments->values;
     double spacing_A[3], centre_A[3], low_A[3], high_A[3];
-    ley_atoms_bounds_A(run->atoms, low_A, high_A);
+    ley_atoms_bounds_A(boundary->atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
-        spacing_A[axis] = option_given(run->arguments, GRID)
-                              ? values->spacing_A[axis]
-                              : values->length_A[axis] / (double)(values->dime[axis] - 1);
+        spacing_A[axis] = option_given(arguments, GRID) ? values->spacing_A[axis]
+                                                        : values->length_A[axis] / (double)(values->dime[axis] - 1);
         centre_A[axis] = isnan(values->centre_A[0]) ? 0.5 * (high_A[axis] + low_A[axis]) : values->centre_A[axis];
     }
     ley_lattice lattice = boundary_lattice(values->dime, spacing_A, centre_A);
-    return ley_boundary_create(&lattice, &run->boundary, error);
+    return ley_boundary_create(&lattice, &boundary->problem.boundary, error);
 }
 
-static void warn_of_cuts(boundary_run *run)
+static ley_status read(job_run *run, ley_error *error)
 {
-    const ley_lattice *lattice = ley_boundary_lattice(run->boundary);
+    boundary_run *boundary = (boundary_run *)run;
+    set_solvent(boundary);
+    ley_status status = molecule_read(run->arguments->operand, run->arguments, &boundary->atoms, error);
+    boundary->problem.atoms = boundary->atoms;
+    if (status == LEY_OK)
+        status = values_of(run)->points != NULL ? make_points(boundary, error) : make_lattice(boundary, error);
+    return status;
+}
+
+static void warn_of_cuts(boundary_run *boundary)
+{
+    job_run *run = &boundary->run;
+    const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
     short_text what;
-    if (lattice == NULL || run->values->job.quiet || !boundary_cuts_molecule(lattice, run->atoms, &what))
+    if (lattice == NULL || run->values->quiet || !boundary_cuts_molecule(lattice, boundary->atoms, &what))
         return;
     progress_clear(&run->progress);
     warn("the lattice cuts through the molecule: %s; boundary values hold outside of it only", what.s);
 }
 
-static ley_status prepare(boundary_run *run, ley_error *error)
+/* Potentials of single atoms are infinite at their centres. */
+static ley_status place(job_run *run, ley_error *error)
 {
-    double clock_s = run->phases.start_s;
-    progress_say(&run->progress, "reading the atoms");
-    ley_status status = molecule_read(run->arguments->operand, run->values->pqr_anyway, &run->atoms, error);
-    if (status == LEY_OK)
-        status = run->values->points != NULL ? make_points(run, error) : make_lattice(run, error);
-    run->phases.reading_s = lap_s(&clock_s);
-    if (status == LEY_OK)
-        warn_of_cuts(run);
-    if (status == LEY_OK && run->kind == LEY_BOUNDARY_MDH)
-        status = ley_boundary_check_atoms(run->boundary, run->atoms, error);
-    if (status == LEY_OK && run->kind == LEY_BOUNDARY_MDH) {
-        progress_say(&run->progress, "opening the devices");
-        status = ley_engine_create(run->values->job.device, &run->engine, error);
-    }
-    run->phases.preparing_s = lap_s(&clock_s);
-    return status;
+    boundary_run *boundary = (boundary_run *)run;
+    warn_of_cuts(boundary);
+    return run->method->create != NULL ? ley_boundary_check_atoms(boundary->problem.boundary, boundary->atoms, error)
+                                       : LEY_OK;
 }
 
-static ley_status compute(boundary_run *run, ley_error *error)
+static ley_status write_dx(boundary_run *boundary, ley_error *error)
 {
-    const boundary_values *values = run->values;
-    double clock_s = now_s();
-    ley_run_options options = job_options_of(&values->job, &run->progress);
-    options.slab_planes = values->slab_rows;
-    run->progress.last = values->job.verify > 0 ? "verifying" : NULL;
-    progress_say(&run->progress, "preparing the devices");
-    ley_status status =
-        boundary_compute(run->kind, run->engine, run->atoms, &run->solvent, &options, run->boundary, &run->job, error);
-    run->computed = status == LEY_OK;
-    run->phases.computing_s = lap_s(&clock_s);
-    if (run->job == NULL)
-        return status;
-    run->report = ley_job_report(run->job);
-    run->phases.preparing_s += run->report->prepare_s;
-    run->phases.computing_s = run->report->compute_s;
-    run->phases.verifying_s = run->report->verify_s;
-    return status;
-}
-
-static ley_status write_dx(boundary_run *run, ley_error *error)
-{
-    const boundary_values *values = run->values;
-    run->stride = boundary_choose_stride(run->boundary, values->stride, values->stride_tolerance, &run->stride_error);
-    char *comment = boundary_comment(&(boundary_facts){.kind = run->kind,
+    const job_run *run = &boundary->run;
+    const boundary_values *values = values_of(run);
+    boundary->stride = boundary_choose_stride(boundary->problem.boundary, values->stride, values->stride_tolerance,
+                                              &boundary->stride_error);
+    char *comment = boundary_comment(&(boundary_facts){.method = run->method,
                                                        .path = run->arguments->operand,
-                                                       .atoms = run->atoms,
-                                                       .solvent = &run->solvent,
-                                                       .stride = run->stride,
-                                                       .stride_error = run->stride_error,
-                                                       .math = (ley_math)values->job.math,
-                                                       .sum = (ley_sum)values->job.sum,
+                                                       .atoms = boundary->atoms,
+                                                       .solvent = &boundary->solvent,
+                                                       .stride = boundary->stride,
+                                                       .stride_error = boundary->stride_error,
+                                                       .values = run->values,
                                                        .report = run->report});
-    ley_status status =
-        ley_boundary_write_dx(run->boundary, run->stride, values->output, comment, interrupt_flag(), error);
+    ley_status status = ley_boundary_write_dx(boundary->problem.boundary, boundary->stride, run->output, comment,
+                                              interrupt_flag(), error);
     free(comment);
     return status;
 }
 
-static ley_status write_file(boundary_run *run, ley_error *error)
+static ley_status write(job_run *run, ley_error *error)
 {
-    const char *output = run->values->output;
-    double clock_s = now_s();
-    ley_status status;
-    progress_say(&run->progress, "writing the boundary");
+    boundary_run *boundary = (boundary_run *)run;
     if (*interrupt_flag())
-        status = LEY_CANCELLED;
-    else if (run->format == FORMAT_DX)
-        status = write_dx(run, error);
-    else if (run->format == FORMAT_CSV)
-        status = ley_boundary_write_csv(run->boundary, output, interrupt_flag(), error);
-    else
-        status = ley_boundary_write_raw(run->boundary, output, error);
-    run->phases.writing_s = lap_s(&clock_s);
-    return status;
+        return LEY_CANCELLED;
+    if (boundary->format == FORMAT_DX)
+        return write_dx(boundary, error);
+    if (boundary->format == FORMAT_CSV)
+        return ley_boundary_write_csv(boundary->problem.boundary, run->output, interrupt_flag(), error);
+    return ley_boundary_write_raw(boundary->problem.boundary, run->output, error);
+}
+
+static void end(job_run *run)
+{
+    boundary_run *boundary = (boundary_run *)run;
+    ley_boundary_destroy(boundary->problem.boundary);
+    ley_atoms_destroy(boundary->atoms);
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-static void print_report(const boundary_run *run)
+static void print(const job_run *run)
 {
-    const boundary_values *values = run->values;
-    const ley_lattice *lattice = ley_boundary_lattice(run->boundary);
-    short_text points = count_text(ley_boundary_points(run->boundary));
-    print_molecule(run->arguments->operand, run->atoms);
-    put_solvent(stdout, &run->solvent);
-    printf("boundary: %s, %s, ", boundary_kind_name(run->kind), boundary_kind_title(run->kind));
+    const boundary_run *boundary = (const boundary_run *)run;
+    const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
+    short_text points = count_text(ley_boundary_points(boundary->problem.boundary));
+    print_molecule(run->arguments->operand, boundary->atoms);
+    put_solvent(stdout, &boundary->solvent);
+    printf("boundary: %s, %s, ", run->method->option.name, run->method->title);
     if (lattice != NULL)
         printf("%s points on the faces of %s, spacing %s A, box %s from %s\n", points.s, lattice_text(lattice->n).s,
                spacing_text(lattice).s, box_text(lattice).s, triple_text(lattice->origin_A).s);
     else
-        printf("%s points of %s\n", points.s, base_name(values->points));
-    if (run->stride > 1)
-        printf("stride: %d, off by %.2g of the largest value at most\n", run->stride, run->stride_error);
-    print_work(run->report);
-    print_times(&run->phases);
-    print_accuracy(run->report);
-    print_written(values->output);
+        printf("%s points of %s\n", points.s, base_name(values_of(run)->points));
+    if (boundary->stride > 1)
+        printf("stride: %d, off by %.2g of the largest value at most\n", boundary->stride, boundary->stride_error);
 }
 
-static int write_json(const boundary_run *run, const ley_error *outcome)
+static void put_json(const job_run *run, json_t *report)
 {
-    const ley_lattice *lattice = ley_boundary_lattice(run->boundary);
-    json_t *report = json_begin(run->arguments);
-    json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
-    json_put(report, "molecule", json_of_molecule(run->arguments->operand, run->atoms));
-    json_put(report, "solvent", json_of_solvent(&run->solvent));
+    const boundary_run *boundary = (const boundary_run *)run;
+    const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
+    const bool has_stride = boundary->stride > 0;
+    json_put(report, "molecule", json_of_molecule(run->arguments->operand, boundary->atoms));
+    json_put(report, "solvent", json_of_solvent(&boundary->solvent));
     json_put(report, "lattice", lattice != NULL ? json_of_lattice(lattice) : json_null());
-    json_put(report, "points", json_count(ley_boundary_points(run->boundary)));
-    json_put(report, "format", json_text(format_names[run->format]));
-    json_put(report, "stride", run->stride > 0 ? json_count(run->stride) : json_null());
-    json_put(report, "stride_error", run->stride > 0 ? json_number(run->stride_error) : json_null());
-    json_put_work(report, run->report);
-    json_put(report, "seconds", json_of_phases(&run->phases));
-    json_put(report, "bytes_written",
-             outcome->status == LEY_OK ? json_count((int64_t)file_size(run->values->output)) : json_null());
-    return json_finish(report, run->values->job.json);
+    json_put(report, "points", json_count(ley_boundary_points(boundary->problem.boundary)));
+    json_put(report, "format", json_text(format_names[boundary->format]));
+    json_put(report, "stride", has_stride ? json_count(boundary->stride) : json_null());
+    json_put(report, "stride_error", has_stride ? json_number(boundary->stride_error) : json_null());
 }
 
-/* Says how it went; returns the exit code. */
-static int conclude(boundary_run *run, ley_error *error)
-{
-    const job_values *values = &run->values->job;
-    int code = 0, written = 0;
-    progress_clear(&run->progress);
-    if (error->status == LEY_CANCELLED) {
-        fail_with(error);
-        return interrupt_exit_code();
-    }
-    bool finished = error->status == LEY_OK;
-    if (run->report != NULL && (!finished || !values->quiet))
-        print_failures(run->report, error);
-    if ((run->computed || run->report != NULL) && values->json != NULL)
-        written = write_json(run, error);
-    if (finished && !values->quiet && !json_takes_stdout(values->json))
-        print_report(run);
-    if (!finished)
-        code = fail_with(error);
-    return code != 0 ? code : written;
-}
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static const job_kind kind = {.operand = "atoms",
+                              .product = "boundary",
+                              .check = check,
+                              .file = points_file,
+                              .read = read,
+                              .place = place,
+                              .write = write,
+                              .end = end,
+                              .print = print,
+                              .put_json = put_json};
 
 static int boundary_run_command(const parsed_arguments *arguments)
 {
-    boundary_run run = {.arguments = arguments, .values = arguments->values, .phases.start_s = now_s()};
-    ley_error error = {0};
-    int code = check_arguments(arguments, &run.format);
-    if (code != 0)
-        return code;
-    run.kind = (ley_boundary_kind)(run.values->kind + LEY_BOUNDARY_ZERO);
-    set_solvent(&run);
-    progress_start(&run.progress, run.values->job.quiet);
-    ley_status status = prepare(&run, &error);
-    if (status == LEY_OK)
-        status = compute(&run, &error);
-    if (status == LEY_OK)
-        status = write_file(&run, &error);
-    error.status = status;
-    code = conclude(&run, &error);
-    ley_job_destroy(run.job);
-    ley_engine_destroy(run.engine);
-    ley_boundary_destroy(run.boundary);
-    ley_atoms_destroy(run.atoms);
-    return code;
+    const boundary_values *values = arguments->values;
+    boundary_run boundary = {.run = {.kind = &kind,
+                                     .arguments = arguments,
+                                     .method = method_row_at(&boundary_command, (size_t)values->method),
+                                     .output = values->output,
+                                     .problem = &boundary.problem,
+                                     .slab_planes = values->slab_rows}};
+    return job_frame_run(&boundary.run);
 }
+
+static const option_method *method_at(size_t i)
+{
+    return method_option_at(&boundary_command, i);
+}
+
+static const option_block *const shared[] = {&molecule_options, &job_options, NULL};
 
 const subcommand boundary_command = {
     .name = "boundary",
@@ -486,5 +433,7 @@ const subcommand boundary_command = {
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "
         "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points).",
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
+    .method = method_at,
+    .shared = shared,
     .run = boundary_run_command,
 };

@@ -1,41 +1,9 @@
 #include "boundary_job.h"
 #include "console.h"
-#include "interrupt.h"
 #include "job_report.h"
 
-const char *const boundary_kind_names[] = {"zero", "sdh", "mdh", NULL};
 const char *const stride_names[] = {[STRIDE_AUTO] = "auto", [STRIDE_1] = "1", [STRIDE_2] = "2", [STRIDE_4] = "4", NULL};
 static const int stride_of[] = {[STRIDE_1] = 1, [STRIDE_2] = 2, [STRIDE_4] = 4};
-
-/* ---- Work ------------------------------------------------------------------------------------ */
-
-static ley_status run_job(ley_engine *engine, const ley_atoms *atoms, const ley_solvent *solvent,
-                          const ley_run_options *options, ley_boundary *boundary, ley_job **job, ley_error *error)
-{
-    ley_status status = ley_job_create_boundary(engine, atoms, boundary, solvent, options, job, error);
-    if (status != LEY_OK)
-        return status;
-    interrupt_defer();
-    interrupt_cancels(*job);
-    status = ley_job_run(*job, error);
-    interrupt_cancels(NULL);
-    return status;
-}
-
-ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms,
-                            const ley_solvent *solvent, const ley_run_options *options, ley_boundary *boundary,
-                            ley_job **job, ley_error *error)
-{
-    ley_status status = LEY_OK;
-    if (kind == LEY_BOUNDARY_MDH)
-        return run_job(engine, atoms, solvent, options, boundary, job, error);
-    if (kind == LEY_BOUNDARY_SDH)
-        status = ley_boundary_compute_sdh(boundary, atoms, solvent, error);
-    else
-        ley_boundary_compute_zero(boundary);
-    interrupt_defer();
-    return status;
-}
 
 bool boundary_stride_fits(const int64_t n[3], int choice, short_text *why)
 {
@@ -97,33 +65,16 @@ bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, 
 
 /* ---- Description ----------------------------------------------------------------------------- */
 
-const char *boundary_kind_name(ley_boundary_kind kind)
-{
-    return kind >= LEY_BOUNDARY_ZERO ? boundary_kind_names[kind - LEY_BOUNDARY_ZERO] : "other";
-}
-
-const char *boundary_kind_title(ley_boundary_kind kind)
-{
-    return kind == LEY_BOUNDARY_MDH   ? "Multiple Debye-Hueckel"
-           : kind == LEY_BOUNDARY_SDH ? "Single Debye-Hueckel"
-                                      : "no potential";
-}
-
 char *boundary_comment(const boundary_facts *facts)
 {
     comment_text comment;
     comment_begin(&comment);
-    fprintf(comment.stream, "boundary: %s, %s; 0 inside\n", boundary_kind_name(facts->kind),
-            boundary_kind_title(facts->kind));
+    fprintf(comment.stream, "boundary: %s, %s; 0 inside\n", facts->method->option.name, facts->method->title);
     put_molecule(comment.stream, facts->path, facts->atoms);
     put_solvent(comment.stream, facts->solvent);
     if (facts->stride > 1)
         fprintf(comment.stream, "stride: %d, relative error %.3g\n", facts->stride, facts->stride_error);
-    if (facts->report != NULL) {
-        fprintf(comment.stream, "math: %s, sum: %s\n", math_names[facts->math], sum_names[facts->report->sum]);
-        put_devices(comment.stream, facts->report);
-        put_accuracy(comment.stream, facts->report);
-    }
+    put_work(comment.stream, facts->values, facts->report);
     return comment_end(&comment);
 }
 

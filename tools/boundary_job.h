@@ -4,16 +4,16 @@
 #define LEYDEN_BOUNDARY_JOB_H
 
 #include "console.h"
-#include "job_options.h"
-#include "json.h"
+#include "job_frame.h"
 
 #include <stdio.h>
 
-extern const char *const boundary_kind_names[]; /* from LEY_BOUNDARY_ZERO on: "zero", "sdh", "mdh" */
-
-/* "mdh", "Multiple Debye-Hueckel"; for others "other". */
-const char *boundary_kind_name(ley_boundary_kind kind);
-const char *boundary_kind_title(ley_boundary_kind kind);
+/* What methods of boundaries are given. */
+typedef struct boundary_problem {
+    const ley_atoms *atoms;
+    const ley_solvent *solvent;
+    ley_boundary *boundary;
+} boundary_problem;
 
 /* Choices of --boundary-stride. */
 enum { STRIDE_AUTO, STRIDE_1, STRIDE_2, STRIDE_4 };
@@ -34,12 +34,6 @@ extern const char *const stride_names[];
         .help = "largest error that interpolation between the nodes may make, relative to the largest value" \
     }
 
-/* Fills the boundary. SDH and zero need no engine; MDH leaves its job, to be destroyed by the
- * caller, which holds the report. Signals are deferred from here on. */
-ley_status boundary_compute(ley_boundary_kind kind, ley_engine *engine, const ley_atoms *atoms,
-                            const ley_solvent *solvent, const ley_run_options *options, ley_boundary *boundary,
-                            ley_job **job, ley_error *error);
-
 /* Whether a choice of stride fits a lattice of n nodes; else what is wrong. STRIDE_AUTO always
  * fits. */
 bool boundary_stride_fits(const int64_t n[3], int choice, short_text *why);
@@ -57,14 +51,13 @@ bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, 
 /* Comment for the file: what made it, without dates and paths, so that the same command makes the
  * same bytes. `report`: of MDH, else NULL. The caller frees it. */
 typedef struct boundary_facts {
-    ley_boundary_kind kind;
+    const method_row *method;
     const char *path; /* of the atoms */
     const ley_atoms *atoms;
     const ley_solvent *solvent;
     int stride;
     double stride_error;
-    ley_math math;
-    ley_sum sum;
+    const job_values *values;
     const ley_report *report;
 } boundary_facts;
 char *boundary_comment(const boundary_facts *facts);

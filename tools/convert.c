@@ -10,8 +10,11 @@
 
 typedef struct convert_values {
     const char *output;
-    bool pqr_anyway, quiet;
 } convert_values;
+
+typedef struct speech_values {
+    bool quiet;
+} speech_values;
 
 static const option_row convert_options[] = {
     {.name = "output",
@@ -21,9 +24,11 @@ static const option_row convert_options[] = {
      .value = "OUT",
      .offset = offsetof(convert_values, output),
      .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms"},
-    OPTION_ROW_PQR_ANYWAY(convert_values),
-    OPTION_ROW_QUIET(convert_values),
 };
+
+static const option_row speech_rows[] = {OPTION_ROW_QUIET(speech_values)};
+static const option_block speech_options = OPTION_BLOCK(speech_rows, speech_values, NULL);
+static const option_block *const shared[] = {&molecule_options, &speech_options, NULL};
 
 static int check_arguments(const parsed_arguments *arguments)
 {
@@ -38,13 +43,14 @@ static int check_arguments(const parsed_arguments *arguments)
 static int convert_run(const parsed_arguments *arguments)
 {
     const convert_values *values = arguments->values;
+    const speech_values *speech = option_values(arguments, &speech_options);
     int code = check_arguments(arguments);
     if (code != 0)
         return code;
     ley_atoms *atoms = NULL;
     ley_error error = {0};
     double clock_s = now_s();
-    ley_status status = molecule_read(arguments->operand, values->pqr_anyway, &atoms, &error);
+    ley_status status = molecule_read(arguments->operand, arguments, &atoms, &error);
     const double reading_s = lap_s(&clock_s);
     if (status == LEY_OK) {
         interrupt_defer();
@@ -54,7 +60,7 @@ static int convert_run(const parsed_arguments *arguments)
     if (status != LEY_OK) {
         code = fail_with(&error);
         code = status == LEY_CANCELLED ? interrupt_exit_code() : code;
-    } else if (!values->quiet) {
+    } else if (!speech->quiet) {
         print_molecule(arguments->operand, atoms);
         printf("time: reading %s, writing %s\n", seconds_text(reading_s).s, seconds_text(writing_s).s);
         print_written(values->output);
@@ -72,5 +78,6 @@ const subcommand convert_command = {
         "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file "
         "that is written has X and UNK.",
     .options = OPTION_BLOCK(convert_options, convert_values, NULL),
+    .shared = shared,
     .run = convert_run,
 };

@@ -1,5 +1,14 @@
 #include "job_options.h"
 
+static const option_row rows[] = {JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values))};
+
+static void set_defaults(void *values)
+{
+    job_set_defaults(values);
+}
+
+const option_block job_options = OPTION_BLOCK(rows, job_values, set_defaults);
+
 void job_set_defaults(job_values *values)
 {
     ley_run_options options;

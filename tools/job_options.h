@@ -1,5 +1,4 @@
-/* What the commands that run jobs share before the work: options. A command's struct of values
- * begins with a job_values. */
+/* What the commands that run jobs share before the work: options. */
 #ifndef LEYDEN_JOB_OPTIONS_H
 #define LEYDEN_JOB_OPTIONS_H
 
@@ -13,8 +12,10 @@ typedef struct job_values {
     bool quiet;
 } job_values;
 
-/* Rows of a command's table, and the same around a row of its own for --sum. */
-#define JOB_OPTION_ROWS JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values))
+extern const option_block job_options;
+
+/* Its rows around another one for --sum, for a command whose struct of values begins with a
+ * job_values. */
 #define JOB_OPTION_ROWS_AROUND(...) \
     OPTION_ROW_DEVICE(job_values), OPTION_ROW_MATH(job_values), __VA_ARGS__, \
         {.name = "variant", \

@@ -1,6 +1,5 @@
 #include "job_report.h"
 #include "file.h"
-#include "short_range_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,56 +121,6 @@ void print_work(const ley_report *report)
         printf("rate: %s %s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
                ley_report_note(report, "bins") != NULL ? "pairs/s within the cutoff" : "evaluations/s",
                report->evaluations);
-}
-
-/* A note of this name; 0 and "" where the method says nothing of it. */
-static const ley_note *note_of(const ley_report *report, const char *name)
-{
-    static const ley_note nothing = {.name = "", .kind = LEY_NOTE_TEXT, .text = ""};
-    const ley_note *note = ley_report_note(report, name);
-    return note != NULL ? note : &nothing;
-}
-
-static bool is_on_host(const ley_report *report, const char *step)
-{
-    return strcmp(note_of(report, step)->text, "host") == 0;
-}
-
-/* Where a step was done, and how long it took there if it was the host's. */
-static short_text step_text(const char *what, const ley_report *report, const char *step, const char *time)
-{
-    if (is_on_host(report, step))
-        return text_of("%s on the host (%.3g s)", what, note_of(report, time)->number[0]);
-    return text_of("%s on the device", what);
-}
-
-static short_text waiting_text(const ley_report *report)
-{
-    const double host_waited_s = note_of(report, "host_waited_s")->number[0];
-    if (!is_on_host(report, "overflow_sum") || note_of(report, "overflow")->count == 0)
-        return text_of("%s", "");
-    if (host_waited_s > 0)
-        return text_of("; host waited %.3g s", host_waited_s);
-    return text_of("; devices waited %.3g s", note_of(report, "devices_waited_s")->number[0]);
-}
-
-void print_short_range(const ley_short_range *range, const ley_report *report)
-{
-    const double *side_A = note_of(report, "bin_side_A")->number;
-    const int64_t overflow = note_of(report, "overflow")->count, binned = note_of(report, "binned")->count;
-    const bool cubic = side_A[0] == side_A[1] && side_A[1] == side_A[2];
-    put_name(stdout, "pairs: ", short_range_pair_text(range));
-    printf(", cutoff %.15g A, %.4g within it\n", range->cutoff_A, report->evaluations);
-    printf("bins: %s of %lld atoms, side ", count_text(note_of(report, "bins")->count).s,
-           (long long)note_of(report, "bin_depth")->count);
-    if (cubic)
-        printf("%.3g A", side_A[0]);
-    else
-        printf("%.3g x %.3g x %.3g A", side_A[0], side_A[1], side_A[2]);
-    printf(", %.2g %% of the atoms overflow\n", binned > 0 ? 100 * (double)overflow / (double)binned : 0);
-    printf("plan: %s, %s, %s%s\n", step_text("binning", report, "binning", "binning_s").s,
-           overflow > 0 ? step_text("overflow", report, "overflow_sum", "overflow_s").s : "no overflow",
-           step_text("rows", report, "transposition", "transposition_s").s, waiting_text(report).s);
 }
 
 void print_times(const phase_times *phases)

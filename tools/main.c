@@ -1,8 +1,8 @@
 /* The `leyden` command: finds the sub-command, parses its options, runs it. */
-#include "commands.h"
 #include "console.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "registry.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -10,23 +10,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static const subcommand *const commands[] = {&devices_command, &map_command,      &boundary_command, &apbs_command,
-                                             &slice_command,   &generate_command, &convert_command,  &bench_command};
-enum { command_count = sizeof commands / sizeof *commands, name_column = 12 };
+enum { name_column = 12 };
 
 static const char *command_name_at(const void *context, size_t i)
 {
     static const char *const others[] = {"help", "--help", "--version", NULL};
+    size_t commands = 0;
     (void)context;
-    return i < command_count ? commands[i]->name : others[i - command_count];
+    while (command_table[commands] != NULL)
+        commands++;
+    return i < commands ? command_table[i]->name : others[i - commands];
 }
 
 static const subcommand *find_command(const char *name)
 {
-    for (size_t i = 0; i < command_count; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
+    const subcommand *const *command = command_table;
+    while (*command != NULL && strcmp((*command)->name, name) != 0)
+        command++;
+    return *command;
 }
 
 static int fail_unknown(const char *name)
@@ -60,9 +61,9 @@ static void print_overview(void)
 {
     puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any "
          "device with OpenCL or CUDA.\n");
-    for (size_t i = 0; i < command_count; i++) {
-        int column = printf("  %s", commands[i]->name);
-        print_wrapped(commands[i]->summary, column, name_column);
+    for (const subcommand *const *command = command_table; *command != NULL; command++) {
+        int column = printf("  %s", (*command)->name);
+        print_wrapped((*command)->summary, column, name_column);
     }
     puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
          "      --version   print the version\n");

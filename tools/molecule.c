@@ -3,9 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-ley_status molecule_read(const char *path, bool pqr_anyway, ley_atoms **atoms, ley_error *error)
+static const option_row rows[] = {
+    {.name = "pqr-anyway",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(molecule_values, pqr_anyway),
+     .help = "take ATOMS for a PQR file although it looks like a PDB file, whose occupancies would become charges"},
+};
+
+const option_block molecule_options = OPTION_BLOCK(rows, molecule_values, NULL);
+
+ley_status molecule_read(const char *path, const parsed_arguments *arguments, ley_atoms **atoms, ley_error *error)
 {
-    if (pqr_anyway)
+    const molecule_values *values = option_values(arguments, &molecule_options);
+    if (values->pqr_anyway)
         return ley_atoms_read_unchecked(path, atoms, error);
     ley_status status = ley_atoms_read(path, atoms, error);
     ley_atoms *anyway = NULL;

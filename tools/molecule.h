@@ -2,10 +2,18 @@
 #ifndef LEYDEN_MOLECULE_H
 #define LEYDEN_MOLECULE_H
 
-#include "leyden.h"
+#include "options.h"
 
-/* As ley_atoms_read(), or ley_atoms_read_unchecked() with `pqr_anyway`. Where a file is refused
- * only because it looks like a PDB file, the message names the option that takes it. */
-ley_status molecule_read(const char *path, bool pqr_anyway, ley_atoms **atoms, ley_error *error);
+/* What can be said of the file of a molecule. */
+typedef struct molecule_values {
+    bool pqr_anyway;
+} molecule_values;
+
+extern const option_block molecule_options;
+
+/* As ley_atoms_read(), or ley_atoms_read_unchecked() with --pqr-anyway, for a command that shares
+ * the block above. Where a file is refused only because it looks like a PDB file, the message names
+ * the option that takes it. */
+ley_status molecule_read(const char *path, const parsed_arguments *arguments, ley_atoms **atoms, ley_error *error);
 
 #endif

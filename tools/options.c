@@ -208,7 +208,7 @@ static const char *variant_at(const void *context, size_t i)
     return ley_variant_name(context, i);
 }
 
-int check_variant_of(const subcommand *command, const char *method, const char *variant)
+int check_variant(const subcommand *command, const char *method, const char *variant)
 {
     char known[512] = "";
     const char *name;
@@ -222,11 +222,6 @@ int check_variant_of(const subcommand *command, const char *method, const char *
         return 0;
     return fail_usage(command, "--variant: '%s' is none of %s%s", variant, known,
                       suggest(variant, "", variant_at, method).s);
-}
-
-int check_variant(const subcommand *command, const char *variant)
-{
-    return check_variant_of(command, "dcs", variant);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -168,11 +168,6 @@ bool read_real(const char *word, double *value);
         .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none", \
         .help = "write the machine-readable report to FILE; - is standard output, in place of the text" \
     }
-#define OPTION_ROW_PQR_ANYWAY(type) \
-    { \
-        .name = "pqr-anyway", .kind = OPTION_FLAG, .offset = offsetof(type, pqr_anyway), \
-        .help = "take ATOMS for a PQR file although it looks like a PDB file, whose occupancies would become charges" \
-    }
 #define OPTION_ROW_QUIET(type) \
     { \
         .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
@@ -182,9 +177,8 @@ bool read_real(const char *word, double *value);
 extern const char *const math_names[]; /* in the order of ley_math */
 extern const char *const sum_names[];  /* of ley_sum, "auto" the last */
 
-/* Is there such a kernel variant, of this method or of DCS? NULL is one. Otherwise prints what
- * there is; exit code. */
-int check_variant_of(const subcommand *command, const char *method, const char *variant);
-int check_variant(const subcommand *command, const char *variant);
+/* Is there such a kernel variant of this method? NULL is one. Otherwise prints what there is; exit
+ * code. */
+int check_variant(const subcommand *command, const char *method, const char *variant);
 
 #endif

@@ -1,11 +1,11 @@
 #include "short_range_options.h"
 #include "console.h"
-#include "job_report.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,7 +66,7 @@ static const char *names_of(size_t property, const char *own, name_list *list)
     return list->s;
 }
 
-const char *short_range_all_names(void)
+static const char *all_names(void)
 {
     static name_list list;
     const char *name;
@@ -76,19 +76,19 @@ const char *short_range_all_names(void)
     return list.s;
 }
 
-const char *short_range_kappa_names(void)
+static const char *kappa_names(void)
 {
     static name_list list;
     return names_of(PROPERTY(takes_kappa), NULL, &list);
 }
 
-const char *short_range_probe_names(void)
+static const char *probe_names(void)
 {
     static name_list list;
     return names_of(PROPERTY(takes_probe), NULL, &list);
 }
 
-const char *short_range_steepness_names(void)
+static const char *steepness_names(void)
 {
     static name_list list;
     return names_of(PROPERTY(takes_steepness), NULL, &list);
@@ -99,67 +99,155 @@ static const ley_pair_info *info_of(const ley_short_range *range)
     return ley_pair_get(range->pair);
 }
 
-/* Which options pair functions take. Those of every pair function have no property; these but the
- * last are taken by --method cutoff alone. */
-enum { OF_ALL, OF_SOME, OF_CHARGES };
-
+/* Options that not every pair function takes. */
 static const struct {
     const char *option;
-    int who;
-    size_t property; /* of functions that take it: of OF_SOME */
+    bool of_charges; /* that those take whose values are potentials of charges */
+    size_t property; /* else of functions that take it */
 } takers[] = {
-    {"pair", OF_ALL, 0},
-    {"cutoff", OF_ALL, 0},
-    {"periodic", OF_ALL, 0},
-    {"cell", OF_ALL, 0},
-    {"bin-depth", OF_ALL, 0},
-    {"bin-fill", OF_ALL, 0},
-    {"binning", OF_ALL, 0},
-    {"overflow", OF_ALL, 0},
-    {"transposition", OF_ALL, 0},
-    {"kappa", OF_SOME, PROPERTY(takes_kappa)},
-    {"screening-length", OF_SOME, PROPERTY(takes_kappa)},
-    {"constants", OF_SOME, PROPERTY(takes_numbers)},
-    {"probe", OF_SOME, PROPERTY(takes_probe)},
-    {"well-depth", OF_SOME, PROPERTY(takes_probe)},
-    {"well-depths", OF_SOME, PROPERTY(takes_probe)},
-    {"steepness", OF_SOME, PROPERTY(takes_steepness)},
-    {"dielectric", OF_CHARGES, 0},
-    {"temperature", OF_CHARGES, 0},
-    {"units", OF_CHARGES, 0},
+    {"kappa", false, PROPERTY(takes_kappa)},
+    {"screening-length", false, PROPERTY(takes_kappa)},
+    {"constants", false, PROPERTY(takes_numbers)},
+    {"probe", false, PROPERTY(takes_probe)},
+    {"well-depth", false, PROPERTY(takes_probe)},
+    {"well-depths", false, PROPERTY(takes_probe)},
+    {"steepness", false, PROPERTY(takes_steepness)},
+    {"dielectric", true, 0},
+    {"temperature", true, 0},
+    {"units", true, 0},
 };
 
-void short_range_set_defaults(short_range_values *values)
+static void set_defaults(void *values)
 {
     ley_short_range range;
     ley_short_range_default(&range);
-    *values = (short_range_values){.pair = info_of(&range)->name,
-                                   .cutoff_A = range.cutoff_A,
-                                   .kappa_per_A = range.kappa_per_A,
-                                   .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
-                                   .steepness = range.steepness,
-                                   .well_depth_kcal_mol = range.depth_for_all_kcal_mol,
-                                   .bin_fill = range.bin_fill,
-                                   .bin_depth = range.bin_depth,
-                                   .binning = (int)range.binning,
-                                   .overflow = (int)range.overflow,
-                                   .transposition = (int)range.transposition};
+    *(short_range_values *)values = (short_range_values){.pair = info_of(&range)->name,
+                                                         .cutoff_A = range.cutoff_A,
+                                                         .kappa_per_A = range.kappa_per_A,
+                                                         .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
+                                                         .steepness = range.steepness,
+                                                         .well_depth_kcal_mol = range.depth_for_all_kcal_mol,
+                                                         .bin_fill = range.bin_fill,
+                                                         .bin_depth = range.bin_depth,
+                                                         .binning = (int)range.binning,
+                                                         .overflow = (int)range.overflow,
+                                                         .transposition = (int)range.transposition};
 }
+
+#define PLACE_ROW(what, text) \
+    { \
+        .name = #what, .kind = OPTION_CHOICE, .offset = offsetof(short_range_values, what), .value = "PLACE", \
+        .choices = place_names, .help = text \
+    }
+
+static const option_row rows[] = {
+    {.name = "pair",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(short_range_values, pair),
+     .value = "FUNCTION",
+     .names = all_names,
+     .help = "what a pair adds: %s, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
+    {.name = "cutoff",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, cutoff_A),
+     .value = "A",
+     .low = 0,
+     .above_low = true,
+     .high = 1e4,
+     .help = "pairs at this distance, in Angstrom, and beyond add nothing"},
+    {.name = "kappa",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, kappa_per_A),
+     .value = "1/A",
+     .low = 0,
+     .high = 100,
+     .names = kappa_names,
+     .help = "inverse screening length of %s, 'kappa' in expressions"},
+    {.name = "screening-length",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, screening_length_A),
+     .value = "A",
+     .low = 0.01,
+     .high = INFINITY,
+     .unset = "by --kappa",
+     .help = "1/kappa, in place of --kappa"},
+    {.name = "constants",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(short_range_values, constants),
+     .value = "LIST",
+     .unset = "none",
+     .help = "named numbers of an expression, as 'a=1.5,b=2'"},
+    {.name = "probe",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, probe),
+     .count = 2,
+     .value = "RADIUS,DEPTH",
+     .low = 0,
+     .high = 1e6,
+     .names = probe_names,
+     .help = "of %s: the probe's radius in Angstrom and its well depth in kcal/mol"},
+    {.name = "steepness",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, steepness),
+     .value = "Z",
+     .low = 6.5,
+     .high = 40,
+     .names = steepness_names,
+     .help = "of %s's exponential"},
+    {.name = "well-depth",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, well_depth_kcal_mol),
+     .value = "E",
+     .low = 0,
+     .high = INFINITY,
+     .names = probe_names,
+     .help = "of %s: well depth of all atoms, in kcal/mol"},
+    {.name = "well-depths",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(short_range_values, well_depths),
+     .value = "FILE",
+     .unset = "--well-depth for all",
+     .help = "well depths of the atoms, a number in a line each, in their order"},
+    {.name = "periodic",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(short_range_values, periodic),
+     .value = "AXES",
+     .choices = periodic_names,
+     .unset = "none",
+     .help = "atoms have images along these axes of the cell, x meaning a, y b and z c; with --cell"},
+    {.name = "cell",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(short_range_values, cell),
+     .value = "NUMBERS",
+     .unset = "none",
+     .help = "the periodic cell: lengths a,b,c in Angstrom of a rectangular one; a,b,c,alpha,beta,gamma with the "
+             "angles in degrees, a along x and b in the xy plane; or the nine coordinates of its vectors"},
+    {.name = "bin-depth",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(short_range_values, bin_depth),
+     .value = "N",
+     .low = 1,
+     .high = 128,
+     .help = "for experts: atoms that a bin has room for"},
+    {.name = "bin-fill",
+     .kind = OPTION_REAL,
+     .offset = offsetof(short_range_values, bin_fill),
+     .value = "F",
+     .low = 1e-3,
+     .high = 1e3,
+     .help = "for experts: wished share of that room"},
+    PLACE_ROW(binning, "for experts: where atoms are put into bins"),
+    PLACE_ROW(overflow, "for experts: where atoms are summed that found their bin full"),
+    PLACE_ROW(transposition, "for experts: where values are put into the map's rows"),
+};
+
+const option_block short_range_options = OPTION_BLOCK(rows, short_range_values, set_defaults);
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static bool given(const parsed_arguments *arguments, const char *name)
 {
     return option_named_given(arguments, name);
-}
-
-/* ---- Checks ---------------------------------------------------------------------------------- */
-
-static int check_method(const parsed_arguments *arguments)
-{
-    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
-        if (takers[i].who != OF_CHARGES && given(arguments, takers[i].option))
-            return fail_usage(arguments->command, "--%s needs --method cutoff: other methods do not take it",
-                              takers[i].option);
-    return 0;
 }
 
 static int check_takers(const parsed_arguments *arguments, const ley_short_range *range)
@@ -167,9 +255,9 @@ static int check_takers(const parsed_arguments *arguments, const ley_short_range
     const ley_pair_info *info = info_of(range);
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
         const char *option = takers[i].option, *text = short_range_pair_text(range);
-        const bool some = takers[i].who == OF_SOME, of_charges = takers[i].who == OF_CHARGES;
+        const bool of_charges = takers[i].of_charges;
         name_list names;
-        if (some && !has(info, takers[i].property) && given(arguments, option))
+        if (!of_charges && !has(info, takers[i].property) && given(arguments, option))
             return fail_usage(arguments->command, "--%s is for %s; --pair %.200s does not take it", option,
                               names_of(takers[i].property, "expressions", &names), text);
         if (of_charges && info->is_energy && given(arguments, option))
@@ -315,14 +403,13 @@ static int parse_cell(const subcommand *command, const char *text, double cell_A
     return 0;
 }
 
-int short_range_begin(const parsed_arguments *arguments, const short_range_values *values, bool is_short_range,
-                      short_range_input *input)
+int short_range_begin(const parsed_arguments *arguments, void *to)
 {
-    *input = (short_range_input){.names = NULL};
+    const short_range_values *values = option_values(arguments, &short_range_options);
+    short_range_input *input = to;
     ley_short_range *range = &input->range;
+    input->values = values;
     ley_short_range_default(range);
-    if (!is_short_range)
-        return check_method(arguments);
     set_pair(range, values->pair);
     int code = check_takers(arguments, range);
     if (code == 0)
@@ -347,8 +434,9 @@ int short_range_begin(const parsed_arguments *arguments, const short_range_value
     return code;
 }
 
-void short_range_release(short_range_input *input)
+void short_range_release(void *own)
 {
+    short_range_input *input = own;
     free(input->numbers);
     free(input->names);
     free(input->depth_kcal_mol);
@@ -371,7 +459,7 @@ void short_range_explain(const ley_short_range *range, ley_error *error)
         return;
     memcpy(library, error->message, sizeof library);
     snprintf(error->message, sizeof error->message, "--pair: '%.100s' is none of %s%s, and as an expression: %.400s",
-             range->expression, short_range_all_names(), suggest(range->expression, "", pair_name_at, NULL).s, library);
+             range->expression, all_names(), suggest(range->expression, "", pair_name_at, NULL).s, library);
 }
 
 /* ---- The file of well depths ----------------------------------------------------------------- */
@@ -439,10 +527,10 @@ static ley_status read_lines(FILE *file, const char *path, double *depths, size_
     return status;
 }
 
-ley_status short_range_read_depths(const short_range_values *values, const ley_atoms *atoms, const char *atoms_path,
-                                   short_range_input *input, ley_error *error)
+ley_status short_range_read_depths(void *own, const ley_atoms *atoms, const char *atoms_path, ley_error *error)
 {
-    const char *path = values->well_depths;
+    short_range_input *input = own;
+    const char *path = input->values->well_depths;
     const size_t wanted = ley_atoms_count(atoms);
     size_t found = 0;
     if (path == NULL || !info_of(&input->range)->takes_probe)
@@ -467,11 +555,6 @@ const char *short_range_pair_text(const ley_short_range *range)
     return info_of(range)->is_expression ? range->expression : info_of(range)->name;
 }
 
-bool short_range_is_periodic(const ley_short_range *range)
-{
-    return range->periodic[0] || range->periodic[1] || range->periodic[2];
-}
-
 bool short_range_is_box(const ley_short_range *range, double length_A[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -481,78 +564,4 @@ bool short_range_is_box(const ley_short_range *range, double length_A[3])
                 return false;
     }
     return true;
-}
-
-void put_short_range(FILE *to, const ley_short_range *range)
-{
-    put_name(to, "pair: ", short_range_pair_text(range));
-    fprintf(to, ", cutoff %.15g A", range->cutoff_A);
-    if (info_of(range)->takes_kappa)
-        fprintf(to, ", kappa %.15g / A", range->kappa_per_A);
-    for (size_t i = 0; i < range->number_count; i++)
-        fprintf(to, ", %s = %.15g", range->numbers[i].name, range->numbers[i].value);
-    if (info_of(range)->takes_probe) {
-        fprintf(to, ", probe %.15g A and %.15g kcal/mol, well depths ", range->probe_radius_A,
-                range->probe_depth_kcal_mol);
-        if (range->depth_kcal_mol != NULL)
-            fputs("of each atom", to);
-        else
-            fprintf(to, "%.15g kcal/mol", range->depth_for_all_kcal_mol);
-    }
-    if (info_of(range)->takes_steepness)
-        fprintf(to, ", steepness %.15g", range->steepness);
-    fputc('\n', to);
-    if (!short_range_is_periodic(range))
-        return;
-    fputs("cell:", to);
-    for (int i = 0; i < 3; i++)
-        fprintf(to, "%s %c (%.15g, %.15g, %.15g)", i > 0 ? "," : "", 'a' + i, range->cell_A[i][0], range->cell_A[i][1],
-                range->cell_A[i][2]);
-    fputs(" A, periodic along", to);
-    for (int i = 0; i < 3; i++)
-        if (range->periodic[i])
-            fprintf(to, " %c", 'a' + i);
-    fputc('\n', to);
-}
-
-static json_t *json_of_numbers(const ley_short_range *range)
-{
-    json_t *numbers = json_object();
-    for (size_t i = 0; i < range->number_count; i++)
-        json_put(numbers, range->numbers[i].name, json_number(range->numbers[i].value));
-    return numbers;
-}
-
-static json_t *json_of_cell(const ley_short_range *range)
-{
-    json_t *cell = json_array();
-    for (int i = 0; i < 3; i++)
-        json_add(cell, json_numbers(range->cell_A[i], 3));
-    return cell;
-}
-
-json_t *json_of_short_range(const short_range_values *values, const ley_short_range *range)
-{
-    json_t *object = json_object();
-    const ley_pair_info *info = info_of(range);
-    const bool radii = info->takes_probe, periodic = short_range_is_periodic(range), kappa = info->takes_kappa;
-    json_put(object, "pair", json_text(info->name));
-    json_put(object, "expression", json_text(range->expression));
-    json_put(object, "constants", info->takes_numbers ? json_of_numbers(range) : json_null());
-    json_put(object, "cutoff_A", json_number(range->cutoff_A));
-    json_put(object, "kappa_per_A", kappa ? json_number(range->kappa_per_A) : json_null());
-    json_put(object, "probe_radius_A", radii ? json_number(range->probe_radius_A) : json_null());
-    json_put(object, "probe_depth_kcal_mol", radii ? json_number(range->probe_depth_kcal_mol) : json_null());
-    json_put(object, "well_depth_kcal_mol",
-             radii && range->depth_kcal_mol == NULL ? json_number(range->depth_for_all_kcal_mol) : json_null());
-    json_put(object, "well_depths", json_text(range->depth_kcal_mol != NULL ? values->well_depths : NULL));
-    json_put(object, "steepness", info->takes_steepness ? json_number(range->steepness) : json_null());
-    json_put(object, "periodic", periodic ? json_text(periodic_names[values->periodic]) : json_null());
-    json_put(object, "cell_A", periodic ? json_of_cell(range) : json_null());
-    json_put(object, "bin_depth", json_count(range->bin_depth));
-    json_put(object, "bin_fill", json_number(range->bin_fill));
-    json_put(object, "binning", json_text(place_names[range->binning]));
-    json_put(object, "overflow", json_text(place_names[range->overflow]));
-    json_put(object, "transposition", json_text(place_names[range->transposition]));
-    return object;
 }

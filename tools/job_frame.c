@@ -1,0 +1,199 @@
+#include "job_frame.h"
+#include "console.h"
+#include "interrupt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Before the work ------------------------------------------------------------------------- */
+
+static int begin_method(job_run *run)
+{
+    const method_row *method = run->method;
+    const int code = check_method_options(run->arguments, &method->option);
+    if (method->input_size > 0)
+        run->input = allocate(1, method->input_size);
+    return code == 0 && method->begin != NULL ? method->begin(run->arguments, run->input) : code;
+}
+
+static int check_files(const job_run *run)
+{
+    const job_kind *kind = run->kind;
+    const method_row *method = run->method;
+    const named_file none = {NULL, NULL, NULL};
+    const named_file files[] = {{run->arguments->operand, kind->operand, NULL},
+                                kind->file != NULL ? kind->file(run) : none,
+                                method->file != NULL ? method->file(run->input) : none,
+                                {run->output, kind->product, "--output"},
+                                {run->values->json, "report", "--json"}};
+    return files_check(run->arguments->command, files, sizeof files / sizeof *files);
+}
+
+static int check(job_run *run)
+{
+    const job_kind *kind = run->kind;
+    int code = kind->check != NULL ? kind->check(run) : 0;
+    if (code == 0)
+        code = begin_method(run);
+    if (code == 0 && kind->check_input != NULL)
+        code = kind->check_input(run);
+    if (code == 0)
+        code = check_variant(run->arguments->command, run->method->kernels, run->values->variant);
+    return code == 0 ? check_files(run) : code;
+}
+
+/* ---- The work -------------------------------------------------------------------------------- */
+
+static ley_status open_devices(job_run *run, ley_error *error)
+{
+    ley_run_options options = job_options_of(run->values, &run->progress);
+    options.slab_planes = run->slab_planes;
+    if (run->method->create == NULL)
+        return LEY_OK;
+    progress_say(&run->progress, "opening the devices");
+    const ley_status status = ley_engine_create(run->values->device, &run->engine, error);
+    return status == LEY_OK ? run->method->create(run->problem, run->engine, &options, &run->job, error) : status;
+}
+
+static ley_status prepare(job_run *run, ley_error *error)
+{
+    double clock_s = run->phases.start_s;
+    progress_say(&run->progress, text_of("reading the %s", run->kind->operand).s);
+    ley_status status = run->kind->read(run, error);
+    run->phases.reading_s = lap_s(&clock_s);
+    if (status == LEY_OK && run->kind->place != NULL)
+        status = run->kind->place(run, error);
+    if (status == LEY_OK)
+        status = open_devices(run, error);
+    run->phases.preparing_s = lap_s(&clock_s);
+    return status;
+}
+
+static ley_status compute(job_run *run, ley_error *error)
+{
+    double clock_s = now_s();
+    run->progress.last = run->values->verify > 0 ? "verifying" : NULL;
+    progress_say(&run->progress, "preparing the devices");
+    const ley_status status = method_row_run(run->method, run->problem, run->job, error);
+    run->computed = status == LEY_OK;
+    run->phases.computing_s = lap_s(&clock_s);
+    if (run->job == NULL)
+        return status;
+    run->report = ley_job_report(run->job);
+    run->phases.preparing_s += run->report->prepare_s;
+    run->phases.computing_s = run->report->compute_s;
+    run->phases.verifying_s = run->report->verify_s;
+    return status;
+}
+
+static ley_status write_file(job_run *run, ley_error *error)
+{
+    double clock_s = now_s();
+    if (run->kind->write == NULL)
+        return LEY_OK;
+    progress_say(&run->progress, text_of("writing the %s", run->kind->product).s);
+    const ley_status status = run->kind->write(run, error);
+    run->phases.writing_s = lap_s(&clock_s);
+    return status;
+}
+
+/* ---- What is said of it ---------------------------------------------------------------------- */
+
+void put_work(FILE *to, const job_values *values, const ley_report *report)
+{
+    if (report == NULL)
+        return;
+    fprintf(to, "math: %s, sum: %s\n", math_names[values->math], sum_names[report->sum]);
+    put_devices(to, report);
+    put_accuracy(to, report);
+}
+
+static void print_report(const job_run *run)
+{
+    if (run->kind->print != NULL)
+        run->kind->print(run);
+    if (run->method->print != NULL)
+        run->method->print(run->problem, run->report);
+    print_work(run->report);
+    print_times(&run->phases);
+    print_accuracy(run->report);
+    if (run->output != NULL)
+        print_written(run->output);
+}
+
+/* What the methods of this sub-command have to say, which is nothing of those that were not run. */
+static void put_sections(const job_run *run, json_t *report)
+{
+    const method_row *method;
+    for (size_t i = 0; (method = method_row_at(run->arguments->command, i)) != NULL; i++)
+        if (method->section != NULL)
+            json_put(report, method->section,
+                     method == run->method ? method->json(run->problem, run->report) : json_null());
+}
+
+static int write_json(const job_run *run, const ley_error *outcome)
+{
+    json_t *report = json_begin(run->arguments);
+    json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
+    if (run->kind->put_json != NULL)
+        run->kind->put_json(run, report);
+    put_sections(run, report);
+    json_put_work(report, run->report);
+    json_put(report, "seconds", json_of_phases(&run->phases));
+    if (run->output != NULL)
+        json_put(report, "bytes_written",
+                 outcome->status == LEY_OK ? json_count((int64_t)file_size(run->output)) : json_null());
+    return json_finish(report, run->values->json);
+}
+
+/* Says how it went; returns the exit code. */
+static int conclude(job_run *run, ley_error *error)
+{
+    const job_values *values = run->values;
+    const bool finished = error->status == LEY_OK;
+    int code = 0, written = 0;
+    progress_clear(&run->progress);
+    if (error->status == LEY_CANCELLED) {
+        fail_with(error);
+        return interrupt_exit_code();
+    }
+    if (run->report != NULL && (!finished || !values->quiet))
+        print_failures(run->report, error);
+    if ((run->computed || run->report != NULL) && values->json != NULL)
+        written = write_json(run, error);
+    if (finished && !values->quiet && !json_takes_stdout(values->json))
+        print_report(run);
+    if (!finished)
+        code = fail_with(error);
+    return code != 0 ? code : written;
+}
+
+static void release(job_run *run)
+{
+    ley_job_destroy(run->job);
+    ley_engine_destroy(run->engine);
+    if (run->kind->end != NULL)
+        run->kind->end(run);
+    if (run->method->end != NULL && run->input != NULL)
+        run->method->end(run->input);
+    free(run->input);
+}
+
+int job_frame_run(job_run *run)
+{
+    ley_error error = {0};
+    run->phases.start_s = now_s();
+    run->values = option_values(run->arguments, &job_options);
+    int code = check(run);
+    if (code == 0) {
+        progress_start(&run->progress, run->values->quiet);
+        error.status = prepare(run, &error);
+        if (error.status == LEY_OK)
+            error.status = compute(run, &error);
+        if (error.status == LEY_OK)
+            error.status = write_file(run, &error);
+        code = conclude(run, &error);
+    }
+    release(run);
+    return code;
+}

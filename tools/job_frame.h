@@ -1,0 +1,59 @@
+/* The frame of sub-commands that run a job: what comes first and last, what is said meanwhile, and
+ * how it ends. A sub-command is a row of what is its own in that: its input, where values are
+ * wanted, its file. */
+#ifndef LEYDEN_JOB_FRAME_H
+#define LEYDEN_JOB_FRAME_H
+
+#include "job_options.h"
+#include "job_report.h"
+#include "method_row.h"
+
+typedef struct job_run job_run;
+
+/* Each function may be NULL. */
+typedef struct job_kind {
+    const char *operand; /* what the operand holds: "atoms" */
+    const char *product; /* what is computed, and written if there is an output: "map" */
+
+    /* Whether the options make sense: its own, and then these with the method's input. Errors are
+     * printed; exit code. */
+    int (*check)(job_run *run);
+    int (*check_input)(job_run *run);
+    named_file (*file)(const job_run *run); /* that it is going to read beside the operand */
+
+    ley_status (*read)(job_run *run, ley_error *error);  /* the operand, and what the method reads */
+    ley_status (*place)(job_run *run, ley_error *error); /* checks it, and makes what is to be filled */
+    ley_status (*write)(job_run *run, ley_error *error);
+    void (*end)(job_run *run);
+
+    /* The first lines of the text, and the first members of the report. */
+    void (*print)(const job_run *run);
+    void (*put_json)(const job_run *run, json_t *report);
+} job_kind;
+
+/* A sub-command's struct begins with a job_run, of which it fills in the first members. */
+struct job_run {
+    const job_kind *kind;
+    const parsed_arguments *arguments;
+    const method_row *method;
+    const char *output; /* the file, or NULL */
+    void *problem;      /* what the method is given */
+    int64_t slab_planes;
+
+    const job_values *values; /* and these the frame */
+    void *input;              /* the method's, or NULL */
+    ley_engine *engine;
+    ley_job *job;
+    const ley_report *report; /* of a job, once it ended */
+    bool computed;
+    phase_times phases;
+    progress_line progress;
+};
+
+/* All of it; exit code. */
+int job_frame_run(job_run *run);
+
+/* Lines "math: ...", "device: ...", "accuracy: ..." of a header; NULL: none. */
+void put_work(FILE *to, const job_values *values, const ley_report *report);
+
+#endif

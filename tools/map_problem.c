@@ -1,0 +1,15 @@
+#include "map_problem.h"
+
+void put_units(FILE *to, const map_problem *problem, bool has_medium)
+{
+    fprintf(to, "units: %s, ", ley_map_units(problem->map));
+    if (has_medium)
+        fprintf(to, "dielectric %.15g, temperature %.15g K, ", problem->dielectric, problem->temperature_K);
+    fprintf(to, "r_min %.15g A\n", problem->r_min_A);
+}
+
+void print_uniform(const map_problem *problem)
+{
+    printf("model: point charges in a uniform dielectric of %.6g (--dielectric), not Poisson-Boltzmann\n",
+           problem->dielectric);
+}

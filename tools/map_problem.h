@@ -1,0 +1,23 @@
+/* What methods of `leyden map` are given, and what they may say of it. */
+#ifndef LEYDEN_MAP_PROBLEM_H
+#define LEYDEN_MAP_PROBLEM_H
+
+#include "leyden.h"
+
+#include <stdio.h>
+
+typedef struct map_problem {
+    ley_units units;
+    double dielectric, temperature_K, r_min_A;
+    void *input; /* the method's own */
+    ley_atoms *atoms;
+    ley_map *map;
+} map_problem;
+
+/* The line "units: ..." of a header, with the medium where the potential is that of charges. */
+void put_units(FILE *to, const map_problem *problem, bool has_medium);
+
+/* What a map is, and is not, where it is a potential in a medium of one permittivity. */
+void print_uniform(const map_problem *problem);
+
+#endif

@@ -1,0 +1,239 @@
+/* Sums of pairs within a cutoff, in the command. */
+#include "commands.h"
+#include "console.h"
+#include "job_report.h"
+#include "map_problem.h"
+#include "method_row.h"
+#include "short_range_options.h"
+
+#include <string.h>
+
+static const ley_pair_info *info_of(const ley_short_range *range)
+{
+    return ley_pair_get(range->pair);
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+/* The method's own options, and those that all sums of potentials have. */
+static ley_short_range range_of(const map_problem *map)
+{
+    ley_short_range range = ((const short_range_input *)map->input)->range;
+    range.units = map->units;
+    range.dielectric = map->dielectric;
+    range.temperature_K = map->temperature_K;
+    range.r_min_A = map->r_min_A;
+    return range;
+}
+
+static named_file depths_file(const void *input)
+{
+    return (named_file){((const short_range_input *)input)->values->well_depths, "well depths", NULL};
+}
+
+static bool cell(const void *input, double edge_A[3])
+{
+    return short_range_is_box(&((const short_range_input *)input)->range, edge_A);
+}
+
+static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+{
+    const map_problem *map = problem;
+    const ley_short_range range = range_of(map);
+    return ley_short_range_check_memory(map->atoms, lattice, &range, error);
+}
+
+static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
+                         ley_error *error)
+{
+    const map_problem *map = problem;
+    const ley_short_range range = range_of(map);
+    const ley_status status = ley_job_create_short_range(engine, map->atoms, map->map, &range, options, job, error);
+    short_range_explain(&range, error);
+    return status;
+}
+
+/* ---- The header ------------------------------------------------------------------------------ */
+
+static bool is_periodic(const ley_short_range *range)
+{
+    return range->periodic[0] || range->periodic[1] || range->periodic[2];
+}
+
+static void put_pairs(FILE *to, const ley_short_range *range)
+{
+    put_name(to, "pair: ", short_range_pair_text(range));
+    fprintf(to, ", cutoff %.15g A", range->cutoff_A);
+    if (info_of(range)->takes_kappa)
+        fprintf(to, ", kappa %.15g / A", range->kappa_per_A);
+    for (size_t i = 0; i < range->number_count; i++)
+        fprintf(to, ", %s = %.15g", range->numbers[i].name, range->numbers[i].value);
+    if (info_of(range)->takes_probe) {
+        fprintf(to, ", probe %.15g A and %.15g kcal/mol, well depths ", range->probe_radius_A,
+                range->probe_depth_kcal_mol);
+        if (range->depth_kcal_mol != NULL)
+            fputs("of each atom", to);
+        else
+            fprintf(to, "%.15g kcal/mol", range->depth_for_all_kcal_mol);
+    }
+    if (info_of(range)->takes_steepness)
+        fprintf(to, ", steepness %.15g", range->steepness);
+    fputc('\n', to);
+    if (!is_periodic(range))
+        return;
+    fputs("cell:", to);
+    for (int i = 0; i < 3; i++)
+        fprintf(to, "%s %c (%.15g, %.15g, %.15g)", i > 0 ? "," : "", 'a' + i, range->cell_A[i][0], range->cell_A[i][1],
+                range->cell_A[i][2]);
+    fputs(" A, periodic along", to);
+    for (int i = 0; i < 3; i++)
+        if (range->periodic[i])
+            fprintf(to, " %c", 'a' + i);
+    fputc('\n', to);
+}
+
+static void put_header(const void *problem, FILE *to)
+{
+    const ley_short_range range = range_of(problem);
+    put_pairs(to, &range);
+    put_units(to, problem, !info_of(&range)->is_energy);
+}
+
+/* ---- The text -------------------------------------------------------------------------------- */
+
+/* A note of this name; 0 and "" where the method says nothing of it. */
+static const ley_note *note_of(const ley_report *report, const char *name)
+{
+    static const ley_note nothing = {.name = "", .kind = LEY_NOTE_TEXT, .text = ""};
+    const ley_note *note = ley_report_note(report, name);
+    return note != NULL ? note : &nothing;
+}
+
+static bool is_on_host(const ley_report *report, const char *step)
+{
+    return strcmp(note_of(report, step)->text, "host") == 0;
+}
+
+/* Where a step was done, and how long it took there if it was the host's. */
+static short_text step_text(const char *what, const ley_report *report, const char *step, const char *time)
+{
+    if (is_on_host(report, step))
+        return text_of("%s on the host (%.3g s)", what, note_of(report, time)->number[0]);
+    return text_of("%s on the device", what);
+}
+
+static short_text waiting_text(const ley_report *report)
+{
+    const double host_waited_s = note_of(report, "host_waited_s")->number[0];
+    if (!is_on_host(report, "overflow_sum") || note_of(report, "overflow")->count == 0)
+        return text_of("%s", "");
+    if (host_waited_s > 0)
+        return text_of("; host waited %.3g s", host_waited_s);
+    return text_of("; devices waited %.3g s", note_of(report, "devices_waited_s")->number[0]);
+}
+
+static void print_pairs(const ley_short_range *range, const ley_report *report)
+{
+    const double *side_A = note_of(report, "bin_side_A")->number;
+    const int64_t overflow = note_of(report, "overflow")->count, binned = note_of(report, "binned")->count;
+    const bool cubic = side_A[0] == side_A[1] && side_A[1] == side_A[2];
+    put_name(stdout, "pairs: ", short_range_pair_text(range));
+    printf(", cutoff %.15g A, %.4g within it\n", range->cutoff_A, report->evaluations);
+    printf("bins: %s of %lld atoms, side ", count_text(note_of(report, "bins")->count).s,
+           (long long)note_of(report, "bin_depth")->count);
+    if (cubic)
+        printf("%.3g A", side_A[0]);
+    else
+        printf("%.3g x %.3g x %.3g A", side_A[0], side_A[1], side_A[2]);
+    printf(", %.2g %% of the atoms overflow\n", binned > 0 ? 100 * (double)overflow / (double)binned : 0);
+    printf("plan: %s, %s, %s%s\n", step_text("binning", report, "binning", "binning_s").s,
+           overflow > 0 ? step_text("overflow", report, "overflow_sum", "overflow_s").s : "no overflow",
+           step_text("rows", report, "transposition", "transposition_s").s, waiting_text(report).s);
+}
+
+/* Energies of probes and a permittivity that grows with the distance say themselves what they
+ * are. */
+static void print(const void *problem, const ley_report *report)
+{
+    const ley_short_range range = range_of(problem);
+    if (info_of(&range)->is_uniform)
+        print_uniform(problem);
+    print_pairs(&range, report);
+}
+
+/* ---- The report ------------------------------------------------------------------------------ */
+
+static json_t *json_of_numbers(const ley_short_range *range)
+{
+    json_t *numbers = json_object();
+    for (size_t i = 0; i < range->number_count; i++)
+        json_put(numbers, range->numbers[i].name, json_number(range->numbers[i].value));
+    return numbers;
+}
+
+static json_t *json_of_cell(const ley_short_range *range)
+{
+    json_t *cell = json_array();
+    for (int i = 0; i < 3; i++)
+        json_add(cell, json_numbers(range->cell_A[i], 3));
+    return cell;
+}
+
+static json_t *json_of_options(const short_range_input *input)
+{
+    const short_range_values *values = input->values;
+    const ley_short_range *range = &input->range;
+    json_t *object = json_object();
+    const ley_pair_info *info = info_of(range);
+    const bool radii = info->takes_probe, periodic = is_periodic(range), kappa = info->takes_kappa;
+    json_put(object, "pair", json_text(info->name));
+    json_put(object, "expression", json_text(range->expression));
+    json_put(object, "constants", info->takes_numbers ? json_of_numbers(range) : json_null());
+    json_put(object, "cutoff_A", json_number(range->cutoff_A));
+    json_put(object, "kappa_per_A", kappa ? json_number(range->kappa_per_A) : json_null());
+    json_put(object, "probe_radius_A", radii ? json_number(range->probe_radius_A) : json_null());
+    json_put(object, "probe_depth_kcal_mol", radii ? json_number(range->probe_depth_kcal_mol) : json_null());
+    json_put(object, "well_depth_kcal_mol",
+             radii && range->depth_kcal_mol == NULL ? json_number(range->depth_for_all_kcal_mol) : json_null());
+    json_put(object, "well_depths", json_text(range->depth_kcal_mol != NULL ? values->well_depths : NULL));
+    json_put(object, "steepness", info->takes_steepness ? json_number(range->steepness) : json_null());
+    json_put(object, "periodic", periodic ? json_text(periodic_names[values->periodic]) : json_null());
+    json_put(object, "cell_A", periodic ? json_of_cell(range) : json_null());
+    json_put(object, "bin_depth", json_count(range->bin_depth));
+    json_put(object, "bin_fill", json_number(range->bin_fill));
+    json_put(object, "binning", json_text(place_names[range->binning]));
+    json_put(object, "overflow", json_text(place_names[range->overflow]));
+    json_put(object, "transposition", json_text(place_names[range->transposition]));
+    return object;
+}
+
+static json_t *json(const void *problem, const ley_report *report)
+{
+    json_t *object = json_of_options(((const map_problem *)problem)->input);
+    json_put(object, "report", json_of_notes(report));
+    return object;
+}
+
+const method_row cutoff_row = {
+    .option = {.name = "cutoff",
+               .says = "cutoff is a short-range sum, of --pair within --cutoff",
+               .details = "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j "
+                          "f(max(|r_i - r_j|, r_min)), with any function f (--pair), and atoms may have periodic "
+                          "images. docs/short-range.md has the functions.",
+               .options = &short_range_options},
+    .title = "sum of pairs within a cutoff",
+    .command = &map_command,
+    .kernels = "cutoff",
+    .input_size = sizeof(short_range_input),
+    .begin = short_range_begin,
+    .file = depths_file,
+    .read = short_range_read_depths,
+    .end = short_range_release,
+    .cell = cell,
+    .check_memory = check_memory,
+    .create = create,
+    .put_header = put_header,
+    .print = print,
+    .section = "short_range",
+    .json = json,
+};

@@ -1,0 +1,56 @@
+/* Direct Coulomb summation, in the command. */
+#include "commands.h"
+#include "map_problem.h"
+#include "method_row.h"
+
+static ley_direct direct_of(const map_problem *problem)
+{
+    ley_direct direct;
+    ley_direct_default(&direct);
+    direct.units = problem->units;
+    direct.dielectric = problem->dielectric;
+    direct.temperature_K = problem->temperature_K;
+    direct.r_min_A = problem->r_min_A;
+    return direct;
+}
+
+static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+{
+    const map_problem *map = problem;
+    const ley_direct direct = direct_of(map);
+    return ley_direct_check_memory(map->atoms, lattice, &direct, error);
+}
+
+static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
+                         ley_error *error)
+{
+    const map_problem *map = problem;
+    const ley_direct direct = direct_of(map);
+    return ley_job_create_direct(engine, map->atoms, map->map, &direct, options, job, error);
+}
+
+static void put_header(const void *problem, FILE *to)
+{
+    put_units(to, problem, true);
+}
+
+static void print(const void *problem, const ley_report *report)
+{
+    (void)report;
+    print_uniform(problem);
+}
+
+const method_row dcs_row = {
+    .option = {.name = "dcs",
+               .says = "dcs is direct Coulomb summation, every atom at every point",
+               .details = "phi(r_i) = C sum_j q_j / max(|r_i - r_j|, r_min), with C = e / (4 pi eps0 dielectric), in "
+                          "units of --units."},
+    .title = "direct Coulomb summation",
+    .command = &map_command,
+    .is_usual = true,
+    .kernels = "dcs",
+    .check_memory = check_memory,
+    .create = create,
+    .put_header = put_header,
+    .print = print,
+};

@@ -1,0 +1,70 @@
+/* A method in the command: a row. What it is called and takes for options, what of its input it
+ * makes, how its job is created, what files, text and report say of it. A method is a file,
+ * tools/method_X.c, and its row in tools/registry.c; no other file of tools/ knows its name. */
+#ifndef LEYDEN_METHOD_ROW_H
+#define LEYDEN_METHOD_ROW_H
+
+#include "file.h"
+#include "json.h"
+#include "options.h"
+
+#include <stdio.h>
+
+typedef struct bench_row bench_row;
+
+/* `problem` is what the sub-command hands its methods: a map_problem, a boundary_problem. `input`
+ * is the method's own, which is part of that. */
+typedef struct method_row {
+    option_method option;      /* its name, and what the sub-command's help says of it */
+    const char *title;         /* "direct Coulomb summation" */
+    const subcommand *command; /* that has it */
+    bool is_usual;             /* what the sub-command takes where none is named */
+    const char *kernels;       /* the library's method whose variants can be named */
+    ley_boundary_kind bcfl;    /* what APBS's inputs ask for it by; LEY_BOUNDARY_OTHER: nothing */
+
+    /* Its input, of input_size bytes, zeroed at first. begin() checks and converts the options; it
+     * prints errors and returns the exit code. file() is what read() is going to read. end() comes
+     * in any case. Each may be NULL. */
+    size_t input_size;
+    int (*begin)(const parsed_arguments *arguments, void *input);
+    named_file (*file)(const void *input);
+    ley_status (*read)(void *input, const ley_atoms *atoms, const char *atoms_path, ley_error *error);
+    void (*end)(void *input);
+
+    /* Of maps. Whether all space repeats one box, with its edges; NULL: it does not. Whether there
+     * is memory for the map and the job. */
+    bool (*cell)(const void *input, double edge_A[3]);
+    ley_status (*check_memory)(const void *problem, const ley_lattice *lattice, ley_error *error);
+
+    /* Its job; or, of what needs no device, its values. */
+    ley_status (*create)(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
+                         ley_error *error);
+    ley_status (*compute)(const void *problem, ley_error *error);
+
+    /* Lines of the file's header, lines of the text, and a section of the report, which is null
+     * with the sub-command's other methods. Each may be NULL. */
+    void (*put_header)(const void *problem, FILE *to);
+    void (*print)(const void *problem, const ley_report *report);
+    const char *section;
+    json_t *(*json)(const void *problem, const ley_report *report);
+
+    const bench_row *bench; /* its part in `leyden bench`, or NULL */
+} method_row;
+
+/* The methods of a sub-command in their order; NULL behind the last. */
+const method_row *method_row_at(const subcommand *command, size_t i);
+
+/* The same, as the parser of options wants it. */
+const option_method *method_option_at(const subcommand *command, size_t i);
+
+/* Number of the one that is taken where none is named. */
+int method_row_usual(const subcommand *command);
+
+/* The method that an APBS input asks for; NULL where there is none. */
+const method_row *method_row_of_bcfl(ley_boundary_kind kind);
+
+/* Runs the job, or computes on the host where there is none. Signals are deferred from here on, or
+ * from when the host is done. */
+ley_status method_row_run(const method_row *method, const void *problem, ley_job *job, ley_error *error);
+
+#endif

@@ -1,0 +1,19 @@
+/* Single Debye-Hueckel boundaries, in the command. */
+#include "boundary_job.h"
+#include "commands.h"
+#include "method_row.h"
+
+static ley_status compute(const void *problem, ley_error *error)
+{
+    const boundary_problem *p = problem;
+    return ley_boundary_compute_sdh(p->boundary, p->atoms, p->solvent, error);
+}
+
+const method_row sdh_row = {
+    .option = {.name = "sdh", .says = "sdh: of one sphere with their charge, dipole and quadrupole"},
+    .title = "Single Debye-Hueckel",
+    .command = &boundary_command,
+    .kernels = "mdh", /* named in vain, and not refused */
+    .bcfl = LEY_BOUNDARY_SDH,
+    .compute = compute,
+};
