@@ -1,38 +1,40 @@
 /* leyden bench: every kernel variant on every device, against that device's own measured limits. */
+#include "bench_row.h"
 #include "commands.h"
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
-#include "json.h"
 #include "progress.h"
+#include "registry.h"
 #include "table.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Options, before and behind those of methods. */
 typedef struct bench_values {
-    const char *device, *variant, *json;
-    int kernel, math, sum;
-    int64_t dims[3], atoms, points, repeats;
-    double salt, cutoff;
-    bool linear, quiet;
+    const char *device, *variant;
+    int method, math, sum;
+    int64_t dims[3], atoms;
 } bench_values;
 
-static const char *const kernel_names[] = {"dcs", "mdh", "cutoff", NULL};
+typedef struct report_values {
+    const char *json;
+    int64_t repeats;
+    bool quiet;
+} report_values;
 
 static const char *const bench_sum_names[] = {
     [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", NULL};
 
 static const option_row bench_options[] = {
     {.name = "kernel",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(bench_values, kernel),
+     .kind = OPTION_METHOD,
+     .offset = offsetof(bench_values, method),
      .value = "KERNEL",
-     .choices = kernel_names,
-     .help = "whose variants: dcs is direct Coulomb summation, mdh Multiple Debye-Hueckel boundary values, cutoff the "
-             "short-range part of "
-             "multilevel summation (taylor2) of a box of water, at 0.5 A"},
+     .between = ", ",
+     .help = "whose variants: %s"},
     OPTION_ROW_DEVICE(bench_values),
     OPTION_ROW_MATH(bench_values),
     {.name = "sum",
@@ -64,44 +66,6 @@ static const option_row bench_options[] = {
      .high = INT32_MAX,
      .unset = "by the device's speed",
      .help = "atoms of the test problem"},
-    {.name = "points",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(bench_values, points),
-     .value = "N",
-     .low = 1,
-     .high = INT32_MAX,
-     .unset = "the faces of a lattice",
-     .help = "mdh: points of a list"},
-    {.name = "salt",
-     .kind = OPTION_REAL,
-     .offset = offsetof(bench_values, salt),
-     .value = "M",
-     .low = 0,
-     .high = 1000,
-     .help = "mdh: concentration of a 1:1 salt in mol/l; 0: no screening"},
-    {.name = "cutoff",
-     .kind = OPTION_REAL,
-     .offset = offsetof(bench_values, cutoff),
-     .value = "A",
-     .low = 0.1,
-     .high = 1e4,
-     .unset = "12",
-     .help = "cutoff: distance in A beyond which no pair counts"},
-    {.name = "linear",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(bench_values, linear),
-     .help = "cutoff: one variant (--variant, or the default) on ever larger boxes, of up to --atoms; the power of the "
-             "number of atoms that its "
-             "seconds grow with"},
-    {.name = "repeats",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(bench_values, repeats),
-     .value = "N",
-     .low = 1,
-     .high = 1000,
-     .help = "timed launches per variant; their median counts"},
-    OPTION_ROW_JSON(bench_values),
-    OPTION_ROW_QUIET(bench_values),
 };
 
 static void set_defaults(void *to)
@@ -111,8 +75,49 @@ static void set_defaults(void *to)
     ley_bench_options_default(&options);
     values->math = (int)options.math;
     values->sum = (int)options.sum;
-    values->repeats = options.repeats;
-    values->salt = options.salt_M;
+}
+
+static const option_row report_rows[] = {
+    {.name = "repeats",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(report_values, repeats),
+     .value = "N",
+     .low = 1,
+     .high = 1000,
+     .help = "timed launches per variant; their median counts"},
+    OPTION_ROW_JSON(report_values),
+    OPTION_ROW_QUIET(report_values),
+};
+
+static void set_report_defaults(void *to)
+{
+    ley_bench_options options;
+    ley_bench_options_default(&options);
+    ((report_values *)to)->repeats = options.repeats;
+}
+
+static const option_block report_options = OPTION_BLOCK(report_rows, report_values, set_report_defaults);
+
+/* ---- Methods --------------------------------------------------------------------------------- */
+
+static const bench_row *bench_at(size_t i)
+{
+    const method_row *const *row = method_table;
+    while (*row != NULL && ((*row)->bench == NULL || i-- > 0))
+        row++;
+    return *row != NULL ? (*row)->bench : NULL;
+}
+
+static const option_method *method_at(size_t i)
+{
+    const bench_row *row = bench_at(i);
+    return row != NULL ? &row->option : NULL;
+}
+
+static const bench_row *bench_of(const parsed_arguments *arguments)
+{
+    const bench_values *values = arguments->values;
+    return bench_at((size_t)values->method);
 }
 
 /* ---- Verdicts -------------------------------------------------------------------------------- */
@@ -154,20 +159,23 @@ static ley_status verdict(const ley_bench *bench)
 
 /* ---- The tables ------------------------------------------------------------------------------ */
 
-static bool is_cutoff(const ley_bench_device *device)
+/* Of this variant, where it is right; 0 where it is not, or was not measured. */
+static double rate_of(const ley_bench_device *device, const char *variant)
 {
-    return device->cutoff_A > 0;
-}
-
-/* The variant that the others are compared with: the papers' first kernel. */
-static double simple_rate(const ley_bench_device *device)
-{
-    const char *simple = is_cutoff(device) ? "bins" : "simple";
     for (size_t i = 0; i < device->row_count; i++)
         if (device->rows[i].status == LEY_OK && !is_wrong(&device->rows[i]) &&
-            strcmp(device->rows[i].variant, simple) == 0)
+            strcmp(device->rows[i].variant, variant) == 0)
             return device->rows[i].evaluations_per_s;
     return 0;
+}
+
+double bench_best_rate(const ley_bench_device *device)
+{
+    double best = 0;
+    for (size_t i = 0; i < device->row_count; i++)
+        if (device->rows[i].status == LEY_OK && !is_wrong(&device->rows[i]))
+            best = fmax(best, device->rows[i].evaluations_per_s);
+    return best;
 }
 
 static short_text rate_text(double per_s)
@@ -179,75 +187,162 @@ static short_text rate_text(double per_s)
     return rate;
 }
 
-static short_text ratio_text(double rate, double simple)
+static short_text ratio_text(double rate, double first)
 {
-    return simple > 0 ? text_of(rate < 0.1 * simple ? "%.2g" : "%.2f", rate / simple) : text_of("-");
+    return first > 0 ? text_of(rate < 0.1 * first ? "%.2g" : "%.2f", rate / first) : text_of("-");
+}
+
+static short_text percent_text(double share)
+{
+    return text_of("%.1f", 100 * share);
+}
+
+/* The columns in their order. Headings that depend on the method are made by heading_text(). */
+typedef enum bench_column {
+    VARIANT,
+    RECIPE,
+    SECONDS,
+    RATE,
+    SPREAD,
+    RATIO,
+    HITS,
+    ROOTS,
+    MULTIPLY_ADDS,
+    LOCAL,
+    ERROR,
+    COLUMN_COUNT
+} bench_column;
+
+static const struct {
+    const char *heading;
+    unsigned of; /* methods with this bit in `columns`; 0: all */
+} columns[] = {[VARIANT] = {"variant", 0},
+               [RECIPE] = {"root recipe", 0},
+               [SECONDS] = {"kernel s", BENCH_SECONDS},
+               [RATE] = {"billion/s", 0},
+               [SPREAD] = {"spread %", 0},
+               [RATIO] = {"to", 0},
+               [HITS] = {"hits %", BENCH_HITS},
+               [ROOTS] = {"% of root limit", 0},
+               [MULTIPLY_ADDS] = {"% of FMA limit", 0},
+               [LOCAL] = {"% of local memory", BENCH_LOCAL},
+               [ERROR] = {"relative RMS", 0}};
+_Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
+
+/* A table of a device's variants, and where its columns are. */
+typedef struct bench_table {
+    text_table text;
+    char alignment[COLUMN_COUNT + 1];
+    size_t at[COLUMN_COUNT]; /* COLUMN_COUNT: the method has no such column */
+    const bench_row *method;
+    const ley_bench_device *device;
+} bench_table;
+
+static void set(bench_table *table, bench_column c, const char *text)
+{
+    if (table->at[c] < COLUMN_COUNT)
+        table_set(&table->text, table->at[c], "%s", text);
+}
+
+static short_text heading_text(const bench_table *table, bench_column c)
+{
+    const bool has_exps = table->device->exps_per_s > 0;
+    if (c == RATIO)
+        return text_of("to %s", table->method->first_variant);
+    if (has_exps && c == RECIPE)
+        return text_of("recipes");
+    if (has_exps && c == ROOTS)
+        return text_of("%% of functions' limit");
+    return text_of("%s", columns[c].heading);
+}
+
+static void begin_table(bench_table *table)
+{
+    size_t count = 0;
+    for (bench_column c = 0; c < COLUMN_COUNT; c++) {
+        const bool is_there = columns[c].of == 0 || (columns[c].of & table->method->columns) != 0;
+        table->at[c] = is_there ? count : COLUMN_COUNT;
+        if (is_there)
+            table->alignment[count++] = c <= RECIPE ? 'l' : 'r';
+    }
+    table->alignment[count] = '\0';
+    table->text = table_begin(table->alignment);
+    table_row(&table->text);
+    for (bench_column c = 0; c < COLUMN_COUNT; c++)
+        set(table, c, heading_text(table, c).s);
 }
 
 /* Starts a row: its names, its error, and why there is no rate where there is none; whether there
  * is one. */
-static bool begin_row(text_table *table, const ley_bench_row *row, size_t rate_column, size_t error_column)
+static bool begin_row(bench_table *table, const ley_bench_row *row)
 {
-    table_row(table);
-    table_set(table, 0, "%s%s", row->variant, row->is_default ? " *" : "");
-    table_set(table, 1, "%s%s%s", row->root != NULL ? row->root : "-", row->exp != NULL ? ", " : "",
-              row->exp != NULL ? row->exp : "");
+    const char *why = row->failure != NULL ? row->failure : ley_status_text(row->status);
+    table_row(&table->text);
+    set(table, VARIANT, text_of("%s%s", row->variant, row->is_default ? " *" : "").s);
+    set(table, RECIPE,
+        text_of("%s%s%s", row->root != NULL ? row->root : "-", row->exp != NULL ? ", " : "",
+                row->exp != NULL ? row->exp : "")
+            .s);
     if (row->accuracy.points > 0)
-        table_set(table, error_column, "%.2g", row->accuracy.relative_rms);
+        set(table, ERROR, text_of("%.2g", row->accuracy.relative_rms).s);
     if (is_wrong(row)) {
-        table_set(table, rate_column, "WRONG");
+        set(table, RATE, "WRONG");
         if (row->accuracy.points > 0)
-            table_note(table, "WRONG: an error of %.2g of the absolute terms, at most %.2g is allowed",
+            table_note(&table->text, "WRONG: an error of %.2g of the absolute terms, at most %.2g is allowed",
                        row->accuracy.max_error, row->accuracy.tolerance);
         else
-            table_note(table, "WRONG: %s", row->failure != NULL ? row->failure : ley_status_text(row->status));
+            table_note(&table->text, "WRONG: %s", why);
     } else if (is_absent(row)) {
-        table_set(table, rate_column, "-");
-        table_note(table, "not on this device%s%s", row->failure != NULL ? ": " : "",
+        set(table, RATE, "-");
+        table_note(&table->text, "not on this device%s%s", row->failure != NULL ? ": " : "",
                    row->failure != NULL ? row->failure : "");
     } else if (is_failed(row)) {
-        table_set(table, rate_column, "failed");
-        table_note(table, "failed: %s", row->failure != NULL ? row->failure : ley_status_text(row->status));
+        set(table, RATE, "failed");
+        table_note(&table->text, "failed: %s", why);
     } else
         return true;
     return false;
 }
 
-static void add_row(text_table *table, const ley_bench_device *device, const ley_bench_row *row)
+static void add_row(bench_table *table, const ley_bench_row *row, double first_rate)
 {
-    if (begin_row(table, row, 2, 7)) {
-        table_set(table, 2, "%s", rate_text(row->evaluations_per_s).s);
-        table_set(table, 3, "%.1f", 100 * row->spread);
-        table_set(table, 4, "%s", ratio_text(row->evaluations_per_s, simple_rate(device)).s);
-        table_set(table, 5, "%.1f", 100 * row->root_share);
-        table_set(table, 6, "%.1f", 100 * row->fma_share);
-    }
-}
-
-static void add_cutoff_row(text_table *table, const ley_bench_device *device, const ley_bench_row *row)
-{
-    if (!begin_row(table, row, 3, 10))
+    if (!begin_row(table, row))
         return;
-    table_set(table, 2, "%.3g", row->kernel_s);
-    table_set(table, 3, "%s", rate_text(row->evaluations_per_s).s);
-    table_set(table, 4, "%.1f", 100 * row->spread);
-    table_set(table, 5, "%s", ratio_text(row->evaluations_per_s, simple_rate(device)).s);
-    table_set(table, 6, "%.1f", 100 * row->hit_rate);
-    table_set(table, 7, "%.1f", 100 * row->root_share);
-    table_set(table, 8, "%.1f", 100 * row->fma_share);
-    table_set(table, 9, "%s", row->local_share > 0 ? text_of("%.1f", 100 * row->local_share).s : "-");
+    set(table, SECONDS, text_of("%.3g", row->kernel_s).s);
+    set(table, RATE, rate_text(row->evaluations_per_s).s);
+    set(table, SPREAD, percent_text(row->spread).s);
+    set(table, RATIO, ratio_text(row->evaluations_per_s, first_rate).s);
+    set(table, HITS, percent_text(row->hit_rate).s);
+    set(table, ROOTS, percent_text(row->root_share).s);
+    set(table, MULTIPLY_ADDS, percent_text(row->fma_share).s);
+    set(table, LOCAL, row->local_share > 0 ? percent_text(row->local_share).s : "-");
 }
 
-static void add_host_loop(text_table *table, const ley_bench_device *device, size_t rate_column, size_t ratio_column)
+static void add_host_loop(bench_table *table, double first_rate)
 {
+    const ley_bench_device *device = table->device;
     if (!(device->host_loop_evaluations_per_s > 0))
         return;
-    table_row(table);
-    table_set(table, 0, "host C loop");
-    table_set(table, 1, "%s, %d thread%s", device->host_loop != NULL ? device->host_loop : "C", device->host_threads,
-              device->host_threads == 1 ? "" : "s");
-    table_set(table, rate_column, "%s", rate_text(device->host_loop_evaluations_per_s).s);
-    table_set(table, ratio_column, "%s", ratio_text(device->host_loop_evaluations_per_s, simple_rate(device)).s);
+    table_row(&table->text);
+    set(table, VARIANT, "host C loop");
+    set(table, RECIPE,
+        text_of("%s, %d thread%s", device->host_loop != NULL ? device->host_loop : "C", device->host_threads,
+                device->host_threads == 1 ? "" : "s")
+            .s);
+    set(table, RATE, rate_text(device->host_loop_evaluations_per_s).s);
+    set(table, RATIO, ratio_text(device->host_loop_evaluations_per_s, first_rate).s);
+}
+
+static void print_variants(const bench_row *method, const ley_bench_device *device)
+{
+    const double first_rate = rate_of(device, method->first_variant);
+    bench_table table = {.method = method, .device = device};
+    begin_table(&table);
+    for (size_t i = 0; i < device->row_count; i++)
+        add_row(&table, &device->rows[i], first_rate);
+    add_host_loop(&table, first_rate);
+    table_print(&table.text);
+    puts("* what a job takes");
 }
 
 static void print_limits(const ley_bench_device *device)
@@ -258,7 +353,7 @@ static void print_limits(const ley_bench_device *device)
         printf("%s 2^x/s with %s, ", billions_text(device->exps_per_s).s,
                device->exp != NULL ? device->exp : "the standard's");
     printf("%s FMA/s", billions_text(device->fma_per_s).s);
-    if (is_cutoff(device) && device->local_bytes_per_s > 0)
+    if (device->local_bytes_per_s > 0)
         printf(", %s bytes/s from local memory", billions_text(device->local_bytes_per_s).s);
     putchar('\n');
 }
@@ -272,39 +367,9 @@ static void print_problem(const ley_bench_device *device)
     else
         printf("problem: %s nodes on the faces of %s, ", count_text(device->points).s, lattice_text(device->n).s);
     printf("%s atoms", count_text(device->atoms).s);
-    if (is_cutoff(device))
+    if (device->cutoff_A > 0)
         printf(", cutoff %g A, %.4g pairs within it", device->cutoff_A, device->pairs);
     printf("\n\n");
-}
-
-static double best_rate(const ley_bench_device *device)
-{
-    double best = 0;
-    for (size_t i = 0; i < device->row_count; i++)
-        if (device->rows[i].status == LEY_OK && !is_wrong(&device->rows[i]))
-            best = fmax(best, device->rows[i].evaluations_per_s);
-    return best;
-}
-
-static void print_cutoff(const ley_bench_device *device)
-{
-    static const char *const headings[] = {"variant",        "root recipe",       "kernel s",    "billion/s",
-                                           "spread %",       "to bins",           "hits %",      "% of root limit",
-                                           "% of FMA limit", "% of local memory", "relative RMS"};
-    text_table table = table_begin("llrrrrrrrrr");
-    table_row(&table);
-    for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
-        table_set(&table, column, "%s", headings[column]);
-    for (size_t i = 0; i < device->row_count; i++)
-        add_cutoff_row(&table, device, &device->rows[i]);
-    add_host_loop(&table, device, 3, 5);
-    table_print(&table);
-    puts("* what a job takes");
-    if (device->host_loop_evaluations_per_s > 0 && best_rate(device) > 0)
-        printf("best variant to host C loop: %.2f\n", best_rate(device) / device->host_loop_evaluations_per_s);
-    if (device->whole_variant != NULL)
-        printf("end to end: %.3g s by %s, %s pairs/s: bins, transfers and the map's rows included\n", device->whole_s,
-               device->whole_variant, billions_text(device->pairs / device->whole_s).s);
 }
 
 static void print_sizes(const ley_bench_device *device)
@@ -333,10 +398,8 @@ static void print_sizes(const ley_bench_device *device)
            pow(10, device->exponent / device->pairs_exponent));
 }
 
-static void print_device(const ley_bench_device *device)
+static void print_device(const bench_row *method, const ley_bench_device *device)
 {
-    static const char *const headings[] = {"variant",   "root recipe",     "billion/s",      "spread %",
-                                           "to simple", "% of root limit", "% of FMA limit", "relative RMS"};
     printf("device %d: %s, driver %s\n", device->device->index, device->device->name, device->device->driver);
     if (device->status != LEY_OK)
         printf("failed: %s\n", device->failure != NULL ? device->failure : ley_status_text(device->status));
@@ -347,78 +410,25 @@ static void print_device(const ley_bench_device *device)
     if (device->row_count == 0)
         return;
     print_problem(device);
-    if (is_cutoff(device)) {
-        print_cutoff(device);
-        return;
-    }
-    const bool is_mdh = device->exps_per_s > 0;
-    text_table table = table_begin("llrrrrrr");
-    table_row(&table);
-    for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
-        table_set(&table, column, "%s",
-                  is_mdh && column == 1   ? "recipes"
-                  : is_mdh && column == 5 ? "% of functions' limit"
-                                          : headings[column]);
-    for (size_t i = 0; i < device->row_count; i++)
-        add_row(&table, device, &device->rows[i]);
-    add_host_loop(&table, device, 2, 4);
-    table_print(&table);
-    puts("* what a job takes");
-}
-
-static json_t *json_of_sizes(const ley_bench_device *device)
-{
-    json_t *sizes = json_array();
-    for (size_t i = 0; i < device->size_count; i++) {
-        const ley_bench_size *size = &device->sizes[i];
-        json_t *object = json_object();
-        json_put(object, "dims", json_counts(size->n, 3));
-        json_put(object, "atoms", json_count(size->atoms));
-        json_put(object, "pairs", json_number(size->pairs));
-        json_put(object, "kernel_s", json_number(size->kernel_s));
-        json_put(object, "accuracy", json_of_accuracy(&size->accuracy));
-        json_add(sizes, object);
-    }
-    return sizes;
-}
-
-/* What only cutoff has. */
-static void put_cutoff(json_t *object, const ley_bench_device *device)
-{
-    json_put(object, "cutoff_A", json_number(device->cutoff_A));
-    json_put(object, "local_bytes_per_s", json_number(device->local_bytes_per_s));
-    json_put(object, "pairs", json_number(device->pairs));
-    json_put(object, "end_to_end_variant", json_text(device->whole_variant));
-    json_put(object, "end_to_end_s", json_number(device->whole_variant != NULL ? device->whole_s : NAN));
-    json_put(object, "sizes", json_of_sizes(device));
-    json_put(object, "exponent", json_number(device->size_count > 0 ? device->exponent : NAN));
-    json_put(object, "pairs_exponent", json_number(device->size_count > 0 ? device->pairs_exponent : NAN));
-    for (size_t i = 0; i < device->row_count; i++) {
-        const ley_bench_row *row = &device->rows[i];
-        json_t *to = json_array_get(json_object_get(object, "rows"), i);
-        json_put(to, "kernel_s", json_number(row->kernel_s));
-        json_put(to, "hit_rate", json_number(row->hit_rate));
-        json_put(to, "local_share", json_number(row->local_share));
-    }
-}
-
-static json_t *json_of(const ley_bench_device *device)
-{
-    json_t *object = json_of_bench_device(device);
-    if (is_cutoff(device))
-        put_cutoff(object, device);
-    return object;
+    print_variants(method, device);
+    if (method->print != NULL)
+        method->print(device);
 }
 
 static int write_json(const parsed_arguments *arguments, const ley_bench *bench, ley_status outcome)
 {
-    const bench_values *values = arguments->values;
+    const report_values *values = option_values(arguments, &report_options);
+    const bench_row *method = bench_of(arguments);
     json_t *report = json_begin(arguments), *devices = json_array();
     ley_error error = {.status = outcome};
     snprintf(error.message, sizeof error.message, "%s", ley_status_text(outcome));
     json_put_outcome(report, &error, ley_status_exit_code(outcome));
-    for (size_t d = 0; d < ley_bench_device_count(bench); d++)
-        json_add(devices, json_of(ley_bench_get(bench, d)));
+    for (size_t d = 0; d < ley_bench_device_count(bench); d++) {
+        json_t *object = json_of_bench_device(ley_bench_get(bench, d));
+        if (method->put_json != NULL)
+            method->put_json(object, ley_bench_get(bench, d));
+        json_add(devices, object);
+    }
     json_put(report, "devices", devices);
     return json_finish(report, values->json);
 }
@@ -437,19 +447,20 @@ static void row_done(void *context)
     progress_say(&counter->progress, text_of("%d variant%s measured", counter->rows, counter->rows == 1 ? "" : "s").s);
 }
 
-static ley_status measure(const bench_values *values, row_counter *counter, ley_engine **engine, ley_bench **bench,
-                          ley_error *error)
+static ley_status measure(const parsed_arguments *arguments, row_counter *counter, ley_engine **engine,
+                          ley_bench **bench, ley_error *error)
 {
+    const bench_values *values = arguments->values;
+    const report_values *report = option_values(arguments, &report_options);
+    const bench_row *method = bench_of(arguments);
     ley_bench_options options;
     ley_bench_options_default(&options);
     memcpy(options.n, values->dims, sizeof options.n);
-    options.method = kernel_names[values->kernel];
-    options.points = values->points;
-    options.salt_M = values->salt;
-    options.cutoff_A = values->cutoff;
-    options.linear = values->linear;
+    options.method = method->option.name;
+    if (method->set != NULL)
+        method->set(arguments, &options);
     options.atoms = values->atoms;
-    options.repeats = (int)values->repeats;
+    options.repeats = (int)report->repeats;
     options.math = (ley_math)values->math;
     options.sum = (ley_sum)values->sum;
     options.variant = values->variant;
@@ -467,14 +478,14 @@ static ley_status measure(const bench_values *values, row_counter *counter, ley_
 
 static int report(const parsed_arguments *arguments, const ley_bench *bench)
 {
-    const bench_values *values = arguments->values;
+    const report_values *values = option_values(arguments, &report_options);
     ley_status outcome = verdict(bench);
     int written = values->json != NULL ? write_json(arguments, bench, outcome) : 0;
     bool silent = values->quiet || json_takes_stdout(values->json);
     for (size_t d = 0; !silent && d < ley_bench_device_count(bench); d++) {
         if (d > 0)
             putchar('\n');
-        print_device(ley_bench_get(bench, d));
+        print_device(bench_of(arguments), ley_bench_get(bench, d));
     }
     if (outcome == LEY_ERROR_WRONG_RESULT)
         return fail(outcome, "a variant computes wrong results");
@@ -490,15 +501,15 @@ static int bench_run(const parsed_arguments *arguments)
     ley_engine *engine = NULL;
     ley_bench *bench = NULL;
     ley_error error = {0};
-    const bool is_mdh = strcmp(kernel_names[values->kernel], "mdh") == 0;
-    const named_file report_file = {values->json, "report", "--json"};
-    int code = is_mdh ? 0 : check_variant(arguments->command, kernel_names[values->kernel], values->variant);
+    const report_values *how = option_values(arguments, &report_options);
+    const named_file report_file = {how->json, "report", "--json"};
+    int code = check_variant(arguments->command, bench_of(arguments)->option.name, values->variant);
     if (code == 0)
         code = files_check(arguments->command, &report_file, 1);
     if (code != 0)
         return code;
-    progress_start(&counter.progress, values->quiet);
-    ley_status status = measure(values, &counter, &engine, &bench, &error);
+    progress_start(&counter.progress, how->quiet);
+    ley_status status = measure(arguments, &counter, &engine, &bench, &error);
     progress_clear(&counter.progress);
     if (status == LEY_OK && *interrupt_flag())
         fail(status = LEY_CANCELLED, "cancelled");
@@ -513,6 +524,8 @@ static int bench_run(const parsed_arguments *arguments)
     return code;
 }
 
+static const option_block *const shared[] = {&report_options, NULL};
+
 const subcommand bench_command = {
     .name = "bench",
     .summary = "Measures every kernel variant on your devices, against each device's own measured limits.",
@@ -523,5 +536,7 @@ const subcommand bench_command = {
         "also of bytes from local memory, "
         "measured in the same run.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),
+    .method = method_at,
+    .shared = shared,
     .run = bench_run,
 };

@@ -1,4 +1,5 @@
 /* Sums of pairs within a cutoff, in the command. */
+#include "bench_cutoff.h"
 #include "commands.h"
 #include "console.h"
 #include "job_report.h"
@@ -236,4 +237,5 @@ const method_row cutoff_row = {
     .print = print,
     .section = "short_range",
     .json = json,
+    .bench = &cutoff_bench,
 };

@@ -1,4 +1,5 @@
 /* Direct Coulomb summation, in the command. */
+#include "bench_row.h"
 #include "commands.h"
 #include "map_problem.h"
 #include "method_row.h"
@@ -40,6 +41,11 @@ static void print(const void *problem, const ley_report *report)
     print_uniform(problem);
 }
 
+static const bench_row bench = {
+    .option = {.name = "dcs", .says = "dcs is direct Coulomb summation"},
+    .first_variant = "simple",
+};
+
 const method_row dcs_row = {
     .option = {.name = "dcs",
                .says = "dcs is direct Coulomb summation, every atom at every point",
@@ -53,4 +59,5 @@ const method_row dcs_row = {
     .create = create,
     .put_header = put_header,
     .print = print,
+    .bench = &bench,
 };

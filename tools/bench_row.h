@@ -1,0 +1,24 @@
+/* A method's part in `leyden bench`: a row. */
+#ifndef LEYDEN_BENCH_ROW_H
+#define LEYDEN_BENCH_ROW_H
+
+#include "json.h"
+#include "method_row.h"
+#include "options.h"
+
+/* Columns of the table that not every method has figures for. */
+enum { BENCH_SECONDS = 1 << 0, BENCH_HITS = 1 << 1, BENCH_LOCAL = 1 << 2 };
+
+struct bench_row {
+    option_method option;      /* its name, as the library has it, too, and what the help says of it */
+    const char *first_variant; /* that the others are compared with: the papers' first kernel */
+    unsigned columns;          /* of those above */
+    void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* its own options; or NULL */
+    void (*print)(const ley_bench_device *device);                    /* what stands below the table; or NULL */
+    void (*put_json)(json_t *object, const ley_bench_device *device); /* what else is reported; or NULL */
+};
+
+/* The best rate among variants that are right, in pairs per second; 0: there is none. */
+double bench_best_rate(const ley_bench_device *device);
+
+#endif
