@@ -601,14 +601,27 @@ typedef struct ley_slab_report {
  * was done ("host", "device"); "binning_s", in which no device could begin; "overflow_s", in which
  * host threads summed the overflow beside the devices; "predicted_device_s" and
  * "predicted_overflow_s", by which that was decided; "devices_waited_s" for host threads,
- * "host_waited_s" the other way round; "transposition_s", in host threads beside the devices. */
-typedef enum ley_note_kind { LEY_NOTE_COUNT, LEY_NOTE_NUMBER, LEY_NOTE_VECTOR, LEY_NOTE_TEXT } ley_note_kind;
+ * "host_waited_s" the other way round; "transposition_s", in host threads beside the devices.
+ *
+ * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
+ * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
+ * "phase_upload", of the host's bins to the devices, "phase_rows", into the map, and
+ * "phase_overflow" and "phase_adding", where the host sums it. */
+typedef enum ley_note_kind {
+    LEY_NOTE_COUNT,
+    LEY_NOTE_NUMBER,
+    LEY_NOTE_VECTOR,
+    LEY_NOTE_TEXT,
+    LEY_NOTE_PHASE /* seconds that a phase was predicted to take, and took; the prediction is of measured costs */
+} ley_note_kind;
 
 typedef struct ley_note {
     const char *name;
     ley_note_kind kind;
     int64_t count;    /* of LEY_NOTE_COUNT */
-    double number[3]; /* of LEY_NOTE_NUMBER the first one, of LEY_NOTE_VECTOR all */
+    double number[3]; /* of LEY_NOTE_NUMBER the first one, of LEY_NOTE_VECTOR all; of LEY_NOTE_PHASE predicted, taken,
+                         and 1 where they are off by more than a factor of 2, which phases of a few ms are not said to
+                         be */
     const char *text; /* of LEY_NOTE_TEXT */
 } ley_note;
 

@@ -30,25 +30,15 @@ static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
     return EVP_Digest(bytes, size, digest, &length, EVP_sha256(), NULL) == 1 && length == 32;
 }
 
-cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options)
+/* Each part with its final NUL: "a", "bc" is not "ab", "c". */
+static cache_key key_of(const char *const *parts, size_t count)
 {
-    const char *parts[] = {magic,
-                           kind,
-                           info->backend->name,
-                           info->backend->common_options,
-                           info->platform,
-                           info->vendor,
-                           info->name,
-                           info->driver,
-                           info->version,
-                           options,
-                           text};
     unsigned char digest[32] = {0};
     unsigned length = 0;
     cache_key key;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ok = context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
-    for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++) /* with the final NUL: "a","bc" is not "ab","c" */
+    for (size_t i = 0; ok && i < count; i++)
         ok = EVP_DigestUpdate(context, parts[i], strlen(parts[i]) + 1) == 1;
     ok = ok && EVP_DigestFinal_ex(context, digest, &length) == 1;
     EVP_MD_CTX_free(context);
@@ -56,6 +46,28 @@ cache_key cache_key_make(const dev_info *info, const char *kind, const char *tex
     for (int i = 0; ok && i < 32; i++)
         snprintf(key.hex + 2 * i, 3, "%02x", digest[i]);
     return key;
+}
+
+cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options)
+{
+    const char *const parts[] = {magic,
+                                 kind,
+                                 info->backend->name,
+                                 info->backend->common_options,
+                                 info->platform,
+                                 info->vendor,
+                                 info->name,
+                                 info->driver,
+                                 info->version,
+                                 options,
+                                 text};
+    return key_of(parts, sizeof parts / sizeof *parts);
+}
+
+cache_key cache_key_of_host(const char *processor, const char *kind, const char *text, const char *options)
+{
+    const char *const parts[] = {magic, kind, "host", processor, options, text};
+    return key_of(parts, sizeof parts / sizeof *parts);
 }
 
 /* ---- Complaints ------------------------------------------------------------------------------ */

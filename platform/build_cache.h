@@ -17,6 +17,9 @@ typedef struct cache_key {
  * options. */
 cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options);
 
+/* The same of the host itself: what is measured of its processor. */
+cache_key cache_key_of_host(const char *processor, const char *kind, const char *text, const char *options);
+
 /* The bytes stored under `key`, from malloc, or NULL: a miss. */
 void *cache_get(const cache_key *key, size_t *size);
 

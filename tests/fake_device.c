@@ -2,8 +2,10 @@
 
 #include "calibrate.h"
 #include "clock.h"
+#include "costs.h"
 #include "error.h"
 #include "methods/cutoff/kernel.h"
+#include "methods/cutoff/step_costs.h"
 #include "methods/dcs/kernel.h"
 #include "run/hand.h"
 #include "run/reference_kernel.h"
@@ -210,6 +212,17 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
     return LEY_OK;
 }
 
+/* Faults are counted in jobs' own calls: nothing is measured unless that is wished for. */
+static void plant_costs(const dev_info *info)
+{
+    static const costs_kind *const kinds[] = {&bus_costs, &device_binning_costs};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        double usual[COSTS_MOST];
+        if (!costs_known(kinds[i], info, usual))
+            costs_plant(kinds[i], info, usual);
+    }
+}
+
 static ley_status fake_open(const dev_info *info, dev **device, ley_error *error)
 {
     fake_plan *plan = info->handle;
@@ -219,6 +232,8 @@ static ley_status fake_open(const dev_info *info, dev **device, ley_error *error
     fake_dev *d = calloc(1, sizeof *d);
     d->base = (dev){.backend = info->backend, .info = info, .has_timestamps = !plan->no_timestamps};
     d->plan = plan;
+    if (!plan->measures_costs)
+        plant_costs(info);
     *device = &d->base;
     return LEY_OK;
 }

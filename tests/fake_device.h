@@ -27,6 +27,7 @@ typedef struct fake_plan {
     int lose_write;                   /* the device is lost by it */
     struct fake_plan *after;          /* a launch waits until that device has launched, or hangs, or has failed */
     int delay_us;                     /* a launch takes so long */
+    bool measures_costs;              /* of the way to it and of binning: else these are the usual ones */
     fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
     int lie_at;

@@ -4,6 +4,7 @@
 
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/plan.h"
+#include "methods/cutoff/step_costs.h"
 #include "run/job.h"
 
 #include <math.h>
@@ -449,7 +450,9 @@ static void test_all_devices_at_once(void **state)
 static void test_plan(void **state)
 {
     (void)state;
-    dev_info infos[2] = {{.device_class = DEV_GPU, .has_double = true}, {.device_class = DEV_GPU, .has_double = true}};
+    static const dev_backend nowhere = {.name = "nowhere", .common_options = ""};
+    const dev_info card = {.backend = &nowhere, .device_class = DEV_GPU, .has_double = true};
+    dev_info infos[2] = {card, card};
     const device_view devices[2] = {{.info = &infos[0]}, {.info = &infos[1]}};
     ley_run_options options;
     ley_run_options_default(&options);
@@ -461,14 +464,31 @@ static void test_plan(void **state)
     problem_of(many, &lattice, &range, &large);
     problem_of(many, &lattice, &radii, &others);
     ley_short_range wanted = range;
+    costs_plant(&memory_costs, NULL, &memory_costs.bounds[COST_TOUCH].usual_s);
+    costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].usual_s);
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_HOST);
     const ley_place usual = cutoff_plan_binning(&job, &wanted, &large); /* many cores are sooner */
+    costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].most_s);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_DEVICE);
+    costs_plant(&device_binning_costs, &card, &device_binning_costs.bounds[0].most_s);
+    costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].least_s);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_HOST);
+    costs_plant(&device_binning_costs, &card, &device_binning_costs.bounds[0].least_s);
+    costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].most_s);
+    costs_plant(&bus_costs, &card, (double[]){1e-12, 1e-12, 1e-7}); /* launches cost next to nothing */
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_DEVICE);
+    costs_plant(&bus_costs, &card, (double[]){1e-12, 1e-12, 1e-2});
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_HOST);
+    costs_plant(&bus_costs, &card, NULL);
+    costs_plant(&binning_costs, NULL, NULL);
+    costs_plant(&memory_costs, NULL, NULL);
     large.plan.slot_bytes = (int64_t)1 << 40;
+    costs_plant(&device_binning_costs, &card, NULL);
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_DEVICE);
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &others), LEY_PLACE_HOST);
     infos[1].has_double = false;
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_HOST);
-    infos[1] = (dev_info){.device_class = DEV_CPU, .has_double = true};
+    infos[1] = (dev_info){.backend = &nowhere, .device_class = DEV_CPU, .has_double = true};
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_HOST);
     wanted.binning = LEY_PLACE_DEVICE;
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_DEVICE);

@@ -1,6 +1,7 @@
 #include "job_frame.h"
 #include "console.h"
 #include "interrupt.h"
+#include "predictions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,7 @@ static void print_report(const job_run *run)
         run->method->print(run->problem, run->report);
     print_work(run->report);
     print_times(&run->phases);
+    print_predictions(run->report);
     print_accuracy(run->report);
     if (run->output != NULL)
         print_written(run->output);

@@ -1,5 +1,6 @@
 #include "job_report.h"
 #include "file.h"
+#include "predictions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +219,7 @@ void json_put_work(json_t *object, const ley_report *report)
              report != NULL && report->float_relative_rms > 0 ? json_number(report->float_relative_rms) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
+    json_put(object, "phases", json_of_predictions(report));
 }
 
 static json_t *json_of_note(const ley_note *note)
@@ -229,6 +231,7 @@ static json_t *json_of_note(const ley_note *note)
         return json_number(note->number[0]);
     case LEY_NOTE_VECTOR:
         return json_numbers(note->number, 3);
+    case LEY_NOTE_PHASE: /* json_of_predictions() has them */
     case LEY_NOTE_TEXT:
         break;
     }
@@ -241,6 +244,7 @@ json_t *json_of_notes(const ley_report *report)
         return json_null();
     json_t *object = json_object();
     for (size_t i = 0; i < report->note_count; i++)
-        json_put(object, report->notes[i].name, json_of_note(&report->notes[i]));
+        if (report->notes[i].kind != LEY_NOTE_PHASE)
+            json_put(object, report->notes[i].name, json_of_note(&report->notes[i]));
     return object;
 }

@@ -52,11 +52,16 @@ static void crop_rows(void *context, size_t first, size_t last)
     atomic_fetch_or_explicit(&c->marks, marks, memory_order_relaxed);
 }
 
+int padding_crop_threads(size_t points)
+{
+    return points < WORTH_THREADS ? 1 : parallel_cores();
+}
+
 bool padding_crop(const padded_slab *slab, const void *padded, float *map)
 {
     crop c = {slab, padded, map, 0};
     const size_t rows = (size_t)(slab->n_y * slab->planes);
-    if (rows * (size_t)slab->n_x < WORTH_THREADS)
+    if (padding_crop_threads(rows * (size_t)slab->n_x) == 1)
         crop_rows(&c, 0, rows);
     else
         parallel_ranges(rows, crop_rows, &c);

@@ -29,6 +29,9 @@ bool padding_bytes(const padded_slab *slab, int64_t *bytes);
  * all are finite. */
 bool padding_crop(const padded_slab *slab, const void *padded, float *map);
 
+/* Threads that do so, where the map gets so many points. */
+int padding_crop_threads(size_t points);
+
 /* A row's way into the map: copies n floats. Returns a number whose highest bit is set when one of
  * them is not finite: the exponent's bits are all set then, and adding one to them carries. */
 static inline uint32_t padding_copy(float *to, const float *from, size_t n)

@@ -14,6 +14,9 @@
 typedef struct device_record {
     ley_device_report report;
     kernel_notes kernel;
+    double predicted_kernel_s; /* beside the report's kernel_s */
+    size_t unpredicted;        /* launches that nobody predicted */
+    double predicted_transfer_s;
     char late[64]; /* what it was still at when the work was done; empty: it was not late */
     ley_error failure;
 } device_record;

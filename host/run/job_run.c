@@ -103,6 +103,23 @@ static ley_status prepare(ley_job *job, ley_error *error)
     return status;
 }
 
+/* What all devices were predicted to take together. Double precision is not calibrated. */
+static void note_phases(ley_job *job)
+{
+    double kernel_s = 0, predicted_kernel_s = 0, transfer_s = 0, predicted_transfer_s = 0;
+    bool is_predicted = job->options.sum != LEY_SUM_DOUBLE || !job->method->double_has_more_digits;
+    for (size_t i = 0; i < job->engine->worker_count; i++) {
+        const device_record *r = &job->records[i];
+        kernel_s += r->report.kernel_s;
+        predicted_kernel_s += r->predicted_kernel_s;
+        is_predicted = is_predicted && r->unpredicted == 0;
+        transfer_s += r->report.transfer_s;
+        predicted_transfer_s += r->predicted_transfer_s;
+    }
+    notes_phase(&job->notes, "phase_kernels", is_predicted ? predicted_kernel_s : 0, kernel_s);
+    notes_phase(&job->notes, "phase_transfer", predicted_transfer_s, transfer_s);
+}
+
 static ley_status prepare_and_compute(ley_job *job, ley_error *error)
 {
     const double start_s = ley_clock_s();
@@ -116,6 +133,7 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
     job->notes.count = 0;
     if (job->method->note != NULL)
         job->method->note(job->task, &job->notes);
+    note_phases(job);
     job->method->release(job->task, job->has_left);
     end_view(job);
     return status;
@@ -140,6 +158,8 @@ static void start_again(ley_job *job)
         if (job->records[i].failure.status == LEY_OK) {
             job->records[i].report = (ley_device_report){.device = NULL};
             job->records[i].kernel = (kernel_notes){.variant = NULL};
+            job->records[i].predicted_kernel_s = job->records[i].predicted_transfer_s = 0;
+            job->records[i].unpredicted = 0;
         }
     for (size_t i = 0; i < job->method->stage_count; i++) {
         slab_queue_destroy(&job->stages[i].queue);

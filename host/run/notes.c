@@ -1,6 +1,11 @@
 #include "run/notes.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Shorter phases are not judged: starting threads, or being interrupted once, is all that they
+ * are. And the ratio beyond which a prediction is wrong. */
+static const double least_judged_s = 0.01, most_off = 2;
 
 static void add(notes *n, ley_note note)
 {
@@ -26,6 +31,14 @@ void notes_vector(notes *n, const char *name, const double value[3])
 void notes_text(notes *n, const char *name, const char *value)
 {
     add(n, (ley_note){.name = name, .kind = LEY_NOTE_TEXT, .text = value});
+}
+
+void notes_phase(notes *n, const char *name, double predicted_s, double taken_s)
+{
+    const double larger = fmax(predicted_s, taken_s), smaller = fmin(predicted_s, taken_s);
+    const bool is_off = larger >= least_judged_s && larger > most_off * smaller;
+    if (predicted_s > 0 && taken_s > 0)
+        add(n, (ley_note){.name = name, .kind = LEY_NOTE_PHASE, .number = {predicted_s, taken_s, is_off ? 1 : 0}});
 }
 
 void notes_place(notes *n, const char *name, ley_place place)

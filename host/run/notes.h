@@ -18,6 +18,9 @@ void notes_number(notes *n, const char *name, double value);
 void notes_vector(notes *n, const char *name, const double value[3]);
 void notes_text(notes *n, const char *name, const char *value);
 
+/* "phase_X": what it was predicted to take, and took; no note where nobody predicted it. */
+void notes_phase(notes *n, const char *name, double predicted_s, double taken_s);
+
 /* "auto", "host", "device". */
 void notes_place(notes *n, const char *name, ley_place place);
 

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "core/atoms.h"
+#include "costs.h"
 #include "error.h"
 #include "log.h"
 #include "watch.h"
@@ -176,6 +177,17 @@ static void tell_progress(ley_job *job)
     job->options.progress(job->options.progress_context, &progress);
 }
 
+/* What the slab was predicted to take, by its launches and its way back. */
+static void predict_slab(shift *s, const slab_times *times)
+{
+    double bus[COSTS_MOST];
+    costs_known(&bus_costs, s->worker->info, bus);
+    s->record->predicted_kernel_s += times->predicted_s;
+    s->record->unpredicted += times->unpredicted;
+    if (times->read_bytes > 0)
+        s->record->predicted_transfer_s += (double)times->read_bytes * bus[COST_TO_HOST] + bus[COST_START];
+}
+
 static void note_slab(shift *s, slab piece, const slab_times *times)
 {
     ley_job *job = s->job;
@@ -183,6 +195,7 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
     pthread_mutex_lock(&job->mutex);
     r->kernel_s += times->kernel_s;
     r->transfer_s += times->transfer.end_s - times->transfer.start_s;
+    predict_slab(s, times);
     if (makes_result(s)) {
         const int64_t points = job->method->points(job->task, piece);
         r->slabs++;
@@ -264,7 +277,7 @@ static ley_status submit(shift *s, slab piece, ley_error *error)
 
 static ley_status collect(shift *s, ley_error *error)
 {
-    slab_times times = {{0, 0}, {0, 0}, 0};
+    slab_times times = {.kernel_s = 0};
     const slab piece = s->flying[s->first];
     ley_status status = s->run->stage->collect(*state_of(s, s->run), s->first, piece, &times, error);
     if (status != LEY_OK)
@@ -449,6 +462,8 @@ static ley_status ready(shift *s)
     for (size_t i = 0; status == LEY_OK && i < p->method->stage_count; i++)
         if (p->is_wanted[i] && p->method->stages[i].ready != NULL)
             status = p->method->stages[i].ready(s->worker->device, p->wishes[i], &s->notes, &s->states[i], &s->failure);
+    if (status == LEY_OK)
+        costs_get(&bus_costs, s->worker->info, s->worker->device, (double[COSTS_MOST]){0});
     return status;
 }
 

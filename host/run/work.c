@@ -36,12 +36,14 @@ static void look_for_cancel(work *w)
 
 /* ---- The flight ------------------------------------------------------------------------------ */
 
-static void note_launch(work *w, const dev_times *when)
+static void note_launch(work *w, double predicted_s, const dev_times *when)
 {
     if (w->ended++ == 0)
         w->times.kernel.start_s = when->start_s;
     w->times.kernel.end_s = when->end_s;
     w->times.kernel_s += when->end_s - when->start_s;
+    w->times.predicted_s += predicted_s;
+    w->times.unpredicted += predicted_s == 0;
 }
 
 /* Predictions may be wrong, most of all where others use the device as well: launches that last
@@ -68,7 +70,7 @@ static void end_oldest(flight *f)
         w->launched = NULL;
     if (f->device->backend->wait(f->device, l.done, &when, teller(w)) != LEY_OK)
         return;
-    note_launch(w, &when);
+    note_launch(w, l.predicted_s, &when);
     learn(f, &l, &when);
 }
 
@@ -195,6 +197,7 @@ void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging,
     if (is_ready(w) &&
         door(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
         w->read = done;
+    w->times.read_bytes += w->read != NULL ? size : 0;
 }
 
 void work_poison(work *w, const results *made, size_t bytes)

@@ -19,6 +19,7 @@
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
 #include "methods/cutoff/short_range.h"
+#include "methods/cutoff/step_costs.h"
 #include "run/job.h"
 #include "run/job_memory.h"
 #include "run/slab_size.h"
@@ -46,6 +47,8 @@ typedef struct cutoff_task {
     pthread_mutex_t mutex;  /* for the problem's bins, which the first device that cannot bin makes on the host; and: */
     device_bins bins;       /* as the report has them */
     double binning_s, overflow_s, overflow_done_s, devices_done_s, transposition_s, devices_waited_s, host_waited_s;
+    double adding_s, upload_s;
+    double predicted_binning_s, predicted_upload_s, predicted_rows_s;
 } cutoff_task;
 
 typedef struct cutoff_state {
@@ -147,11 +150,13 @@ static device_bins host_bins(const binned_atoms *b)
 
 /* Of several devices the slowest counts; where one of them took the host's bins, the host does. The
  * caller holds the mutex, where there are devices. */
-static void note_bins(cutoff_task *task, const device_bins *b, ley_place place, double binning_s)
+static void note_bins(cutoff_task *task, const device_bins *b, ley_place place, double predicted_s, double binning_s)
 {
     const bool is_first = place == LEY_PLACE_HOST && task->plan.binning != LEY_PLACE_HOST;
-    if (is_first || place == task->plan.binning)
-        task->binning_s = is_first ? binning_s : fmax(task->binning_s, binning_s);
+    if ((is_first || place == task->plan.binning) && (is_first || binning_s > task->binning_s)) {
+        task->binning_s = binning_s;
+        task->predicted_binning_s = predicted_s;
+    }
     if (place == LEY_PLACE_HOST)
         task->plan.binning = place;
     task->bins = *b;
@@ -217,8 +222,9 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
         status = cutoff_problem_bin(task->problem, error);
         if (status != LEY_OK)
             return status;
+        const double binned_s = ley_clock_s() - start_s;
         const device_bins bins = host_bins(task->problem->binned);
-        note_bins(task, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
+        note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(task->problem), binned_s);
     }
     return share_out(task, error);
 }
@@ -275,6 +281,8 @@ static ley_status ready_bins(dev *device, const void *wish, kernel_notes *noted,
     b->room.device = device;
     *state = b;
     device_binning_create(device, &b->kernels);
+    device_binning_context context = {&b->room, &b->kernels};
+    costs_get(&device_binning_costs, device->info, &context, (double[COSTS_MOST]){0});
     return LEY_OK;
 }
 
@@ -309,7 +317,7 @@ static ley_status bin_on_host(cutoff_task *task, ley_error *error)
             status = cutoff_problem_add_extra(p, error);
         if (status == LEY_OK) {
             const device_bins bins = host_bins(p->binned);
-            note_bins(task, &bins, LEY_PLACE_HOST, ley_clock_s() - start_s);
+            note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(p), ley_clock_s() - start_s);
         } else {
             binning_destroy(p->binned);
             p->binned = NULL; /* the next device tries again */
@@ -326,14 +334,14 @@ static ley_status submit_bins(void *state, int slot, slab piece, ley_error *erro
     (void)piece;
     bins_state *b = state;
     cutoff_task *task = b->task;
-    const double start_s = ley_clock_s();
+    const double predicted_s = cutoff_device_binning_s(task->problem, b->room.device->info), start_s = ley_clock_s();
     ley_status status =
         device_binning_run(&b->room, &b->kernels, task->problem, &b->slots, &b->extra, &b->counts, error);
     if (status != LEY_OK)
         return status;
     if (b->counts.declined == NULL) {
         pthread_mutex_lock(&task->mutex);
-        note_bins(task, &b->counts, LEY_PLACE_DEVICE, ley_clock_s() - start_s);
+        note_bins(task, &b->counts, LEY_PLACE_DEVICE, predicted_s, ley_clock_s() - start_s);
         pthread_mutex_unlock(&task->mutex);
         return LEY_OK;
     }
@@ -392,15 +400,16 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
     const int64_t layers = count_layers(task);
-    slab_needs needs = {.pieces = layers,
-                        .piece_s = fmax(task->pairs / (double)layers, 1) /
-                                   tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts),
-                        .piece_bytes = INT64_MAX,
-                        .staging_bytes = most_staging_bytes,
-                        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
-                        .least_slabs = LEAST_SLABS,
-                        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
-                        .piece = "8 planes of the lattice need"};
+    slab_needs needs = {
+        .pieces = layers,
+        .piece_s = fmax(task->pairs / (double)layers, 1) /
+                   (tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts) * cutoff_problem_hits(task->problem)),
+        .piece_bytes = INT64_MAX,
+        .staging_bytes = most_staging_bytes,
+        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
+        .least_slabs = LEAST_SLABS,
+        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
+        .piece = "8 planes of the lattice need"};
     _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
     cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
     s->kernel.layer_s = needs.piece_s;
@@ -418,6 +427,16 @@ static void take_bins(cutoff_state *s, const stage_place *place)
     s->bins = &made->counts;
     s->kernel.slots = made->slots;
     s->kernel.extra = made->extra;
+}
+
+static void note_upload(const cutoff_state *s, double seconds)
+{
+    cutoff_task *task = s->task;
+    const double predicted_s = cutoff_upload_s(task->problem, s->kernel.device->info);
+    pthread_mutex_lock(&task->mutex);
+    task->upload_s += seconds;
+    task->predicted_upload_s += predicted_s;
+    pthread_mutex_unlock(&task->mutex);
 }
 
 /* What a device is to be ready for. The problem is there for a user's own pair function only: it
@@ -480,7 +499,11 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     s->task = context;
     s->kernel.room = (room){.device = place->device, .within = place->room};
     take_bins(s, place);
+    const bool has_bins = s->kernel.slots.buffer != NULL;
+    const double start_s = ley_clock_s();
     ley_status status = cutoff_kernel_load(&s->kernel, s->task->problem, error);
+    if (status == LEY_OK && !has_bins)
+        note_upload(s, ley_clock_s() - start_s);
     if (status == LEY_OK)
         status = size_slabs(s, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
@@ -517,8 +540,11 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
     ley_status status = cutoff_run_finish(run, ley_map_values(task->map), &store_s, error);
     *times = run->work.times;
+    const double predicted_s = cutoff_rows_s(task->plan.transposition, (double)count_points(task, piece),
+                                             s->kernel.device->info->device_class == DEV_CPU);
     pthread_mutex_lock(&task->mutex);
     task->transposition_s += store_s;
+    task->predicted_rows_s += predicted_s;
     task->devices_done_s = ley_clock_s();
     pthread_mutex_unlock(&task->mutex);
     return status;
@@ -552,10 +578,24 @@ static ley_status finish(void *context, ley_error *error)
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         task->devices_waited_s = fmax(task->overflow_done_s - task->devices_done_s, 0);
         task->host_waited_s = fmax(task->devices_done_s - task->overflow_done_s, 0);
+        const double start_s = ley_clock_s();
         add_overflow(task);
+        task->adding_s += ley_clock_s() - start_s;
     }
     ley_map_set_units(task->map, short_range_units(&task->range, task->range.units));
     return LEY_OK;
+}
+
+static void note_phases(const cutoff_task *task, notes *n)
+{
+    const cutoff_plan *plan = &task->plan;
+    const bool sums = task->overflow != NULL;
+    notes_phase(n, "phase_binning", task->predicted_binning_s, task->binning_s);
+    notes_phase(n, "phase_upload", task->predicted_upload_s, task->upload_s);
+    notes_phase(n, "phase_rows", task->predicted_rows_s, task->transposition_s);
+    notes_phase(n, "phase_overflow", sums ? plan->predicted_overflow_s - plan->predicted_adding_s : 0,
+                task->overflow_s);
+    notes_phase(n, "phase_adding", sums ? plan->predicted_adding_s : 0, task->adding_s);
 }
 
 static void note(const void *context, notes *n)
@@ -581,6 +621,7 @@ static void note(const void *context, notes *n)
     notes_number(n, "devices_waited_s", task->devices_waited_s);
     notes_number(n, "host_waited_s", task->host_waited_s);
     notes_number(n, "transposition_s", task->transposition_s);
+    note_phases(task, n);
 }
 
 static void terms(const void *context, reference_terms *t)

@@ -32,15 +32,7 @@ static inline float real_of(int32_t bits)
 #define LEY_PAIR which
 #include "pair.h"
 
-/* Measured on one core with AVX-512. */
-static const double pairs_per_s = 1.8e9;
-
 enum { VECTOR = 16 }; /* floats */
-
-double overflow_rate(void)
-{
-    return pairs_per_s;
-}
 
 /* 1/sqrt(x). Of 1/sqrtf() compilers make a root, then a reciprocal, from approximations that differ
  * between processors. Where the function multiplies its error, by exponents or powers, a step more

@@ -29,7 +29,4 @@ typedef struct overflow_atom {
 void overflow_add(const overflow_terms *terms, const overflow_atom *atoms, size_t n, int64_t first, int64_t last,
                   float *plane, const atomic_bool *cancelled);
 
-/* Pairs within the cutoff that one core adds per second, roughly. */
-double overflow_rate(void);
-
 #endif

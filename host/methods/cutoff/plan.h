@@ -16,6 +16,7 @@ ley_place cutoff_plan_binning(const job_view *job, const ley_short_range *range,
 typedef struct cutoff_plan {
     ley_place binning, overflow_sum, transposition;
     double predicted_device_s, predicted_overflow_s; /* what it was decided by */
+    double predicted_adding_s;                       /* of these, adding two maps up */
 } cutoff_plan;
 
 /* Decides where the overflow is summed and where maps are brought into rows, as the options say or

@@ -55,6 +55,10 @@ double cutoff_problem_pairs(const cutoff_problem *problem);
 /* The pairs, without bins: from a sample of the atoms, which must have no images. */
 double cutoff_problem_expected_pairs(const cutoff_problem *problem);
 
+/* Kernels compute the pairs of a region's points with all atoms near it: which part of them count,
+ * relative to a cutoff of 12 A and a spacing of 0.5 A, for which tuning_cutoff_rate() holds. */
+double cutoff_problem_hits(const cutoff_problem *problem);
+
 /* The first and further numbers of an atom as the kernels take them. */
 void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
 

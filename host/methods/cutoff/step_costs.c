@@ -1,0 +1,291 @@
+#include "methods/cutoff/step_costs.h"
+
+#include "clock.h"
+#include "judge/accuracy.h"
+#include "methods/cutoff/overflow.h"
+#include "parallel.h"
+#include "spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Binning --------------------------------------------------------------------------------- */
+
+/* Atoms that one core has at a time (binning.c), and samples of them. */
+enum { CHUNK = 8192, HOST_CHUNKS = 2, DEVICE_CHUNKS = 8 };
+
+/* Cores that have something to do, with so many atoms. */
+static double busy_cores(double atoms)
+{
+    return fmin(parallel_cores(), ceil(atoms / CHUNK));
+}
+
+/* As dense as water, each atom anywhere in a cell of its own. */
+static ley_atoms *make_sample(size_t wanted)
+{
+    const double cell_A = 2.15;
+    const size_t edge = (size_t)cbrt((double)wanted), n = edge * edge * edge;
+    double *position_A = malloc(4 * n * sizeof *position_A);
+    ley_atoms *atoms = NULL;
+    uint64_t random = 1;
+    if (position_A == NULL)
+        return NULL;
+    double *charge_e = position_A + 3 * n;
+    for (size_t i = 0; i < n; i++) {
+        const size_t at[3] = {i % edge, i / edge % edge, i / edge / edge};
+        for (size_t axis = 0; axis < 3; axis++)
+            position_A[3 * i + axis] = cell_A * ((double)at[axis] + (double)(accuracy_random(&random) >> 11) * 0x1p-53);
+        charge_e[i] = i % 3 == 0 ? -0.8 : 0.4;
+    }
+    ley_atoms_create(n, position_A, charge_e, NULL, &atoms, NULL);
+    free(position_A);
+    return atoms;
+}
+
+/* What is measured: a box of atoms, and its bins. */
+typedef struct sample {
+    ley_atoms *atoms;
+    ley_short_range range;
+    cutoff_problem problem;
+} sample;
+
+static bool sample_plan(sample *s)
+{
+    ley_lattice lattice;
+    return ley_lattice_around(s->atoms, 0.5, 1, &lattice, NULL) == LEY_OK &&
+           cutoff_problem_init(&s->problem, s->atoms, &lattice, &s->range, 1, 1, s->range.r_min_A, NULL) == LEY_OK;
+}
+
+static bool sample_create(sample *s, int chunks)
+{
+    s->atoms = make_sample((size_t)chunks * CHUNK);
+    ley_short_range_default(&s->range);
+    return s->atoms != NULL;
+}
+
+/* Touching so many bytes for the first time, by so many cores. */
+static double touching_s(double bytes, double cores)
+{
+    double memory[COSTS_MOST];
+    costs_get(&memory_costs, NULL, NULL, memory);
+    return bytes * memory[COST_TOUCH] / cores;
+}
+
+static bool measure_binning(void *context, double *seconds)
+{
+    (void)context;
+    sample s = {.atoms = NULL};
+    bool done = sample_create(&s, HOST_CHUNKS);
+    const double start_s = ley_clock_s();
+    if (done && sample_plan(&s)) {
+        done = cutoff_problem_bin(&s.problem, NULL) == LEY_OK;
+        const double atoms = (double)ley_atoms_count(s.atoms), all_s = ley_clock_s() - start_s,
+                     beside_s = touching_s((double)s.problem.plan.slot_bytes, busy_cores(atoms));
+        seconds[0] = (all_s - beside_s) * busy_cores(atoms) / atoms;
+        cutoff_problem_clear(&s.problem);
+    } else {
+        done = false;
+    }
+    ley_atoms_destroy(s.atoms);
+    return done;
+}
+
+const costs_kind binning_costs = {
+    .name = "binning", .count = 1, .bounds = {{2e-9, 4e-8, 2e-6}}, .measure = measure_binning};
+
+double cutoff_host_binning_s(const cutoff_problem *p)
+{
+    double each[COSTS_MOST];
+    const double atoms = fmax((double)ley_atoms_count(p->atoms), p->plan.entries);
+    costs_get(&binning_costs, NULL, NULL, each);
+    return atoms * each[0] / busy_cores(atoms) + touching_s((double)p->plan.slot_bytes, busy_cores(atoms));
+}
+
+/* ---- Binning on a device --------------------------------------------------------------------- */
+
+static double arriving_s(double atoms, const dev_info *info)
+{
+    double bus[COSTS_MOST];
+    costs_known(&bus_costs, info, bus);
+    return atoms * 4 * sizeof(double) * bus[COST_TO_DEVICE] + BINNING_STARTS * bus[COST_START];
+}
+
+static bool measure_device_binning(void *context, double *seconds)
+{
+    const device_binning_context *c = context;
+    buffer_of_atom slots = {NULL};
+    buffer_of_int extra = {NULL};
+    device_bins counts = {.declined = NULL};
+    sample s = {.atoms = NULL};
+    bool done = c->kernels->works && sample_create(&s, DEVICE_CHUNKS);
+    costs_get(&bus_costs, c->room->device->info, c->room->device, (double[COSTS_MOST]){0});
+    if (done && sample_plan(&s)) {
+        const double start_s = ley_clock_s(), atoms = (double)ley_atoms_count(s.atoms);
+        done = device_binning_run(c->room, c->kernels, &s.problem, &slots, &extra, &counts, NULL) == LEY_OK &&
+               counts.declined == NULL;
+        seconds[0] = (ley_clock_s() - start_s - arriving_s(atoms, c->room->device->info)) / atoms;
+        room_free_buffer(c->room, &slots.buffer);
+        room_free_buffer(c->room, &extra.buffer);
+        cutoff_problem_clear(&s.problem);
+    } else {
+        done = false;
+    }
+    ley_atoms_destroy(s.atoms);
+    return done;
+}
+
+const costs_kind device_binning_costs = {
+    .name = "binning", .count = 1, .bounds = {{1e-11, 1e-9, 1e-6}}, .measure = measure_device_binning};
+
+double cutoff_device_binning_s(const cutoff_problem *p, const dev_info *info)
+{
+    double each[COSTS_MOST];
+    const double atoms = (double)ley_atoms_count(p->atoms);
+    costs_known(&device_binning_costs, info, each);
+    return arriving_s(atoms, info) + atoms * each[0];
+}
+
+/* ---- The way there --------------------------------------------------------------------------- */
+
+double cutoff_upload_s(const cutoff_problem *p, const dev_info *info)
+{
+    double bus[COSTS_MOST];
+    const double bytes = (double)p->plan.slot_bytes;
+    costs_known(&bus_costs, info, bus);
+    return bytes * bus[COST_TO_DEVICE] + bus[COST_START] + (info->device_class == DEV_CPU ? touching_s(bytes, 1) : 0);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Few enough points for one core: rows, and a row of regions. */
+enum { ROWS_X = 256, ROWS_Y = 128, ROWS_Z = 16, POINTS = ROWS_X * ROWS_Y * ROWS_Z };
+
+static void time_rows(float *from, float *to, double *seconds)
+{
+    const int64_t n_x = POINTS / CUTOFF_LAYER / CUTOFF_LAYER;
+    const padded_slab rows = {
+        .n_x = ROWS_X, .n_y = ROWS_Y, .padded_x = ROWS_X, .padded_y = ROWS_Y, .planes = ROWS_Z, .store = PADDED_FLOAT};
+    const tiled_slab regions = {.n = {n_x, CUTOFF_LAYER, CUTOFF_LAYER},
+                                .region = {CUTOFF_LAYER, CUTOFF_LAYER, CUTOFF_LAYER},
+                                .store = PADDED_FLOAT};
+    padding_crop(&rows, from, to); /* so that both find the caches alike */
+    const double start_s = ley_clock_s();
+    padding_crop(&rows, from, to);
+    const double copied_s = ley_clock_s();
+    transpose_to_rows(&regions, from, to);
+    seconds[COST_ROW_COPIED] = (copied_s - start_s) / (4.0 * POINTS);
+    seconds[COST_ROW_TRANSPOSED] = (ley_clock_s() - copied_s) / (4.0 * POINTS);
+}
+
+static bool measure_rows(void *context, double *seconds)
+{
+    (void)context;
+    float *from = malloc(POINTS * sizeof *from), *to = malloc(POINTS * sizeof *to);
+    const bool done = from != NULL && to != NULL;
+    if (done) {
+        memset(from, 0, POINTS * sizeof *from);
+        memset(to, 0, POINTS * sizeof *to);
+        time_rows(from, to, seconds);
+    }
+    free(from);
+    free(to);
+    return done;
+}
+
+double cutoff_rows_s(ley_place transposition, double points, bool host_is_device)
+{
+    double rows[COSTS_MOST];
+    costs_get(&row_costs, NULL, NULL, rows);
+    const bool is_host = transposition == LEY_PLACE_HOST;
+    const double each_s = 4 * rows[is_host ? COST_ROW_TRANSPOSED : COST_ROW_COPIED] * (host_is_device ? 2 : 1);
+    return points * each_s / (is_host ? parallel_cores() : padding_crop_threads((size_t)points));
+}
+
+const costs_kind row_costs = {
+    .name = "rows",
+    .count = 2,
+    .bounds = {[COST_ROW_COPIED] = {1e-11, 2e-10, 1e-8}, [COST_ROW_TRANSPOSED] = {1e-11, 2.3e-10, 1e-8}},
+    .measure = measure_rows};
+
+/* ---- The overflow ---------------------------------------------------------------------------- */
+
+/* A cube of so many points, and atoms in the middle of it. */
+enum { EDGE = 48, SPHERES = 8, CUBE = EDGE * EDGE * EDGE };
+
+static double ball_pairs(const overflow_terms *t)
+{
+    return 4.18879 * pow(t->cutoff / t->spacing[0], 3);
+}
+
+static void time_overflow(const overflow_terms *t, float *to, const float *from, double *seconds)
+{
+    overflow_atom atoms[SPHERES];
+    for (size_t i = 0; i < SPHERES; i++)
+        atoms[i] = (overflow_atom){.place = {12 + 0.01 * (double)i, 11.9, 11.8}, .numbers = {1, 1, 1}};
+    const double start_s = ley_clock_s();
+    overflow_add(t, atoms, SPHERES, 0, EDGE, to, NULL);
+    const double summed_s = ley_clock_s();
+    for (size_t i = 0; i < CUBE; i++)
+        to[i] += from[i];
+    seconds[COST_PAIR] = (summed_s - start_s) / (ball_pairs(t) * SPHERES);
+    seconds[COST_ADDITION] = (ley_clock_s() - summed_s) / CUBE;
+}
+
+static bool measure_overflow(int pair, double *seconds)
+{
+    const overflow_terms t = {.pair = pair,
+                              .n = {EDGE, EDGE, EDGE},
+                              .spacing = {0.5, 0.5, 0.5},
+                              .cutoff = 11,
+                              .r_min = 0.05,
+                              .series = {1, 1, 1, 1},
+                              .k = 1};
+    float *to = malloc(2 * CUBE * sizeof *to);
+    if (to == NULL)
+        return false;
+    memset(to, 0, 2 * CUBE * sizeof *to);
+    time_overflow(&t, to, to + CUBE, seconds);
+    free(to);
+    return true;
+}
+
+#define OVERFLOW_MEASURE(of, number, NAME, ...) \
+    static bool measure_overflow_##NAME(void *context, double *seconds) \
+    { \
+        (void)context; \
+        return measure_overflow(number, seconds); \
+    }
+LEY_PAIR_FUNCTIONS(OVERFLOW_MEASURE, 0)
+
+#define OVERFLOW_KIND(of, number, NAME, ...) \
+    [number] = {.name = "overflow " #NAME, \
+                .count = 2, \
+                .bounds = {[COST_PAIR] = {1e-12, 5e-10, 1e-7}, [COST_ADDITION] = {1e-11, 1e-9, 1e-7}}, \
+                .measure = measure_overflow_##NAME},
+static const costs_kind overflow_kinds[] = {LEY_PAIR_FUNCTIONS(OVERFLOW_KIND, 0)};
+
+const costs_kind *overflow_costs(int pair)
+{
+    return &overflow_kinds[pair];
+}
+
+/* Sums, and the first touch of a map of their own. */
+double cutoff_overflow_s(const cutoff_problem *p, double pairs)
+{
+    double each[COSTS_MOST];
+    if (p->range->pair == LEY_PAIR_EXPRESSION)
+        return 0;
+    costs_get(overflow_costs((int)p->range->pair), NULL, NULL, each);
+    return pairs * each[COST_PAIR] / parallel_cores() +
+           touching_s(4 * (double)ley_lattice_points(&p->lattice), parallel_cores());
+}
+
+double cutoff_adding_s(const cutoff_problem *p)
+{
+    double each[COSTS_MOST];
+    if (p->range->pair == LEY_PAIR_EXPRESSION)
+        return 0;
+    costs_get(overflow_costs((int)p->range->pair), NULL, NULL, each);
+    return (double)ley_lattice_points(&p->lattice) * each[COST_ADDITION] / parallel_cores();
+}

@@ -1,0 +1,45 @@
+/* What steps of a short-range job cost on this machine, for its plan: see platform/costs.h. */
+#ifndef LEY_CUTOFF_STEP_COSTS_H
+#define LEY_CUTOFF_STEP_COSTS_H
+
+#include "costs.h"
+#include "methods/cutoff/device_binning.h"
+
+/* An atom into its bin, by one core, beside touching the bins' memory. */
+extern const costs_kind binning_costs;
+
+/* A byte of a map, by one core: rows are copied into it, or regions are brought into rows. */
+enum { COST_ROW_COPIED, COST_ROW_TRANSPOSED };
+extern const costs_kind row_costs;
+
+/* Of an overflow on the host, by one core: a pair within the cutoff; a point whose two values are
+ * added up. `pair` is no expression. */
+enum { COST_PAIR, COST_ADDITION };
+const costs_kind *overflow_costs(int pair);
+
+/* An atom into its bin, by a device, beside bringing it there. Its context: */
+extern const costs_kind device_binning_costs;
+typedef struct device_binning_context {
+    room *room;
+    const device_binning *kernels;
+} device_binning_context;
+
+/* Round trips of binning on a device. */
+enum { BINNING_STARTS = 4 };
+
+/* Seconds that the host needs to put a slab of so many points into the map, one way or the other.
+ * On a processor that computes meanwhile, its threads and the kernels' share the cores. */
+double cutoff_rows_s(ley_place transposition, double points, bool host_is_device);
+
+/* How long the host's bins take to a device. */
+double cutoff_upload_s(const cutoff_problem *problem, const dev_info *info);
+
+/* How long the host takes to bin the problem's atoms; and a device, from where they are. */
+double cutoff_host_binning_s(const cutoff_problem *problem);
+double cutoff_device_binning_s(const cutoff_problem *problem, const dev_info *info);
+
+/* How long the host takes to sum so many pairs of the overflow; and to add the two maps up. */
+double cutoff_overflow_s(const cutoff_problem *problem, double pairs);
+double cutoff_adding_s(const cutoff_problem *problem);
+
+#endif
