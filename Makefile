@@ -120,8 +120,13 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
 
 # The method that CONTRIBUTING.md makes.
-$(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags := -Itests
-$(BUILD)/tests/test_tenth_method: $(BUILD)/tests/tenth_method/method.o
+$(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)
+$(BUILD)/tests/test_tenth_method: $(BUILD)/tests/tenth_method/method.o | $(BUILD)/tests/tenth_method/leyden
+
+# And the command that has it.
+$(BUILD)/tests/tenth_method/leyden: $(filter-out %/registry.o,$(tool_objects)) $(BUILD)/libleyden.a \
+                                    $(patsubst %,$(BUILD)/tests/tenth_method/%.o,method command registry)
+	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
 
 # A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself.
 fake_cuda := $(BUILD)/tests/fake_cuda/libcuda.so.1 $(BUILD)/tests/fake_cuda/libnvrtc.so

@@ -21,6 +21,9 @@ BEGIN {
     most_lines = 1000
     c_library = " ctype errno fcntl float inttypes limits locale math poll pthread sched signal stdarg stdatomic stdbool" \
                 " stddef stdint stdio stdlib string strings termios time unistd wchar dirent sys/file sys/ioctl sys/prctl sys/random sys/stat sys/types sys/wait "
+    # Methods of the command, a row each.
+    while ((getline row < "tools/registry.c") > 0)
+        if (match(row, /^ *ROW\([a-z0-9_]+\)/)) { gsub(/.*\(|\).*/, "", row); methods = methods (methods == "" ? "" : "|") row }
     # Words for people, not for the program: file, and what stands there.
     hint["platform/opencl/probe.c"] = "Debian: apt-get install pocl-opencl-icd"
 }
@@ -104,6 +107,13 @@ function check_vendors(code,    low) {
         violation("a vendor is named outside platform/quirks.c")
 }
 
+# In tools/ a method is named by its own files alone: its row, its options, its part in the
+# benchmark.
+function check_methods(code) {
+    if (FILENAME !~ /^tools\// || FILENAME ~ /^tools\/(method_.*|bench_.*|.*_options)\.c$/) return
+    if (match(code, "\"(" methods ")\"")) violation("a method, " substr(code, RSTART, RLENGTH) ", is named outside its own files")
+}
+
 FNR == 1 {
     in_comment = 0
     top = FILENAME; sub(/\/.*/, "", top)
@@ -115,6 +125,7 @@ is_c {
     if (code ~ /^[ \t]*#[ \t]*include/) check_include(code)
     if (top == "tests") next
     check_vendors(code)
+    check_methods(code)
     if (FILENAME != "platform/environment.c" && FILENAME != "tools/environment.c" && (" " code) ~ /[^A-Za-z0-9_](secure_)?getenv[^A-Za-z0-9_]/)
         violation("getenv outside environment.c")
     if (code ~ /str(case)?str[ \t]*\(.*message/ || code ~ /strn?(case)?cmp[ \t]*\(.*message/)
@@ -241,6 +252,8 @@ self_test() {
     plant platform/dev_kernel.c 'bool is_tested = strstr(error->message, "self-test") != NULL;'
     plant host/run/job.c 'bool is_lost = strstr(error->message, "lost") != NULL;'
     plant tools/map.c 'bool is_known = strncmp(error.message, "unknown", 7) != 0;'
+    plant tools/map.c 'static bool is_cutoff(const char *name) { return strcmp(name, "cutoff") == 0; }'
+    plant tools/job_report.c 'static const char *const names[] = {"dcs", "msm"};'
     plant cl/dcs.cl '#ifdef LEY_AMD'
     plant tools/devices.c 'static bool on_pocl;'
     plant host/core/map.c '#include "io/text.h"'

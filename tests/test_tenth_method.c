@@ -1,6 +1,6 @@
 /* The exercise of CONTRIBUTING.md: a method of two stages whose result is one number, in a folder
- * of its own, tests/tenth_method, with one kernel and one row in the registry. No file of host/ or
- * platform/ knows of it. */
+ * of its own, tests/tenth_method, with one kernel and one row in the registry; and a sub-command of
+ * it, a file and a row. No file of host/, platform/ or tools/ knows of it. */
 #include "support.h"
 
 #include "methods/cutoff/method.h"
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The registry, as methods/registry.c has it, and the tenth row. */
@@ -145,12 +146,72 @@ static void test_wrong_kernels(void **state)
     ley_map_destroy(map);
 }
 
+/* ---- In the command -------------------------------------------------------------------------- */
+
+/* What `leyden WORDS` says, of the command that stands beside this program's own files. */
+static char *command_says(const char *words, int code)
+{
+    static char text[16384];
+    char own[400], line[1024];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    assert_true(length > 0);
+    own[length] = '\0';
+    *strrchr(own, '/') = '\0';
+    snprintf(line, sizeof line, "%s/tenth_method/leyden %s 2>&1", own, words);
+    FILE *pipe = popen(line, "r");
+    assert_non_null(pipe);
+    const size_t size = fread(text, 1, sizeof text - 1, pipe);
+    text[size] = '\0';
+    const int status = pclose(pipe);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
+        fail_msg("%s: status %d, %s", words, status, text);
+    return text;
+}
+
+static void assert_says(const char *words, int code, const char *what)
+{
+    const char *text = command_says(words, code);
+    if (strstr(text, what) == NULL)
+        fail_msg("leyden %s does not say \"%s\": %s", words, what, text);
+}
+
+/* A file and a row in two tables give the command a sub-command with all that the frame has; and
+ * take nothing away from the others. */
+static void test_command(void **state)
+{
+    (void)state;
+    static const int64_t n[3] = {7, 9, 31};
+    char words[512], path[300];
+    ley_error error = {0};
+    ley_map *map = wavy(n), *read;
+    snprintf(path, sizeof path, "%s/wavy.dx", support_directory());
+    assert_ok(ley_map_write_dx(map, path, NULL, NULL, &error));
+    assert_ok(ley_map_read_dx(path, &read, &error)); /* with the digits of the file */
+    take_kernels(NULL, NULL);
+    snprintf(words, sizeof words, "squares %s --mean", path);
+    assert_says(words, 0, " over 31 planes\n");
+    assert_says(words, 0, "root of their mean: ");
+    const char *said = strstr(command_says(words, 0), "squares: ");
+    assert_true(fabs(atof(said + strlen("squares: ")) - right_sum(read)) <= 1e-6 * right_sum(read));
+    snprintf(words, sizeof words, "squares %s --json -", path);
+    assert_says(words, 0, "\"root_of_mean\": null");
+    assert_says(words, 0, "\"planes\": 31");
+    assert_says("squares --help", 0, "say the root of their mean, too");
+    assert_says("squares nothing.dx", 2, "nothing.dx: No such file");
+    assert_says("help", 0, "Sums the squares of a map's values.");
+    assert_says("map --mean", 1, "unknown option '--mean'");
+    assert_says("map x.pqr -o x.dx --method squares", 1, "it must be one of dcs, cutoff\n");
+    ley_map_destroy(map);
+    ley_map_destroy(read);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registry),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_wrong_kernels),
+        cmocka_unit_test(test_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void print_report(const job_run *run)
         run->kind->print(run);
     if (run->method->print != NULL)
         run->method->print(run->problem, run->report);
-    print_work(run->report);
+    print_work(run->report, run->method->rate);
     print_times(&run->phases);
     print_predictions(run->report);
     print_accuracy(run->report);

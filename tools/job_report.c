@@ -95,6 +95,13 @@ short_text box_text(const ley_lattice *lattice)
     return text_of("%.6g x %.6g x %.6g A", length_A[0], length_A[1], length_A[2]);
 }
 
+/* Of a kernel that has such a thing. */
+static void print_recipe(const char *what, const char *name)
+{
+    if (name != NULL)
+        printf("%s %s, ", what, name);
+}
+
 static void print_device(const ley_device_report *device)
 {
     printf("device %d: %s, ", device->device->index, device->device->name);
@@ -104,9 +111,10 @@ static void print_device(const ley_device_report *device)
         else
             printf("idle\n");
     } else if (device->status == LEY_OK) {
-        printf("%.1f %% of the points, variant %s, root %s, ", 100 * device->share, device->variant, device->root);
-        if (device->exp != NULL)
-            printf("exp %s, ", device->exp);
+        printf("%.1f %% of the points, ", 100 * device->share);
+        print_recipe("variant", device->variant);
+        print_recipe("root", device->root);
+        print_recipe("exp", device->exp);
         printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
                device->from_cache ? " (kernel from the cache)" : "");
     } else {
@@ -114,14 +122,13 @@ static void print_device(const ley_device_report *device)
     }
 }
 
-void print_work(const ley_report *report)
+void print_work(const ley_report *report, const char *what)
 {
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
     if (report != NULL)
         printf("rate: %s %s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
-               ley_report_note(report, "bins") != NULL ? "pairs/s within the cutoff" : "evaluations/s",
-               report->evaluations);
+               what != NULL ? what : "evaluations/s", report->evaluations);
 }
 
 void print_times(const phase_times *phases)

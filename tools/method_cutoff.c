@@ -235,6 +235,7 @@ const method_row cutoff_row = {
     .create = create,
     .put_header = put_header,
     .print = print,
+    .rate = "pairs/s within the cutoff",
     .section = "short_range",
     .json = json,
     .bench = &cutoff_bench,

@@ -45,6 +45,7 @@ typedef struct method_row {
      * with the sub-command's other methods. Each may be NULL. */
     void (*put_header)(const void *problem, FILE *to);
     void (*print)(const void *problem, const ley_report *report);
+    const char *rate; /* what is counted by the second, "pairs/s"; NULL: evaluations */
     const char *section;
     json_t *(*json)(const void *problem, const ley_report *report);
 

@@ -1,0 +1,137 @@
+/* The exercise in the command, `leyden squares MAP`: its option, what a sub-command has of its own
+ * within the frame, and the method's row. */
+#include "tenth_method/method.h"
+
+#include "../../tools/job_frame.h"
+
+#include <math.h>
+
+extern const subcommand squares_command;
+extern const method_row squares_row;
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+typedef struct squares_values {
+    bool has_mean;
+} squares_values;
+
+static const option_row rows[] = {{.name = "mean",
+                                   .kind = OPTION_FLAG,
+                                   .offset = offsetof(squares_values, has_mean),
+                                   .help = "say the root of their mean, too"}};
+
+static const option_block options = OPTION_BLOCK(rows, squares_values, NULL);
+
+static int begin(const parsed_arguments *arguments, void *input)
+{
+    *(squares_values *)input = *(const squares_values *)option_values(arguments, &options);
+    return 0;
+}
+
+/* ---- The sub-command ------------------------------------------------------------------------- */
+
+typedef struct squares_problem {
+    ley_map *map;
+    const squares_values *values;
+    double *sum;
+} squares_problem;
+
+typedef struct squares_run {
+    job_run run;
+    squares_problem problem;
+    double sum;
+} squares_run;
+
+static int check_input(job_run *run)
+{
+    ((squares_run *)run)->problem.values = run->input;
+    return 0;
+}
+
+static ley_status read(job_run *run, ley_error *error)
+{
+    return ley_map_read_dx(run->arguments->operand, &((squares_run *)run)->problem.map, error);
+}
+
+static void end(job_run *run)
+{
+    ley_map_destroy(((squares_run *)run)->problem.map);
+}
+
+static void put_json(const job_run *run, json_t *report)
+{
+    json_put(report, "lattice", json_of_lattice(ley_map_lattice(((const squares_run *)run)->problem.map)));
+}
+
+static const job_kind kind = {
+    .operand = "map", .product = "sum", .check_input = check_input, .read = read, .end = end, .put_json = put_json};
+
+static int run_command(const parsed_arguments *arguments)
+{
+    squares_run squares = {
+        .run = {.kind = &kind, .arguments = arguments, .method = &squares_row, .problem = &squares.problem},
+        .problem = {.sum = &squares.sum}};
+    return job_frame_run(&squares.run);
+}
+
+static const option_method *method_at(size_t i)
+{
+    return method_option_at(&squares_command, i);
+}
+
+static const option_block *const shared[] = {&job_options, NULL};
+
+const subcommand squares_command = {
+    .name = "squares",
+    .summary = "Sums the squares of a map's values.",
+    .operand = "MAP",
+    .operand_help = "the map, OpenDX",
+    .method = method_at,
+    .shared = shared,
+    .run = run_command,
+};
+
+/* ---- The method's row ------------------------------------------------------------------------ */
+
+static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *run_options, ley_job **job,
+                         ley_error *error)
+{
+    const squares_problem *squares = problem;
+    return job_create_squares(engine, squares->map, squares->sum, run_options, job, error);
+}
+
+static double root_of_mean(const squares_problem *squares)
+{
+    return sqrt(*squares->sum / (double)ley_lattice_points(ley_map_lattice(squares->map)));
+}
+
+static void print(const void *problem, const ley_report *report)
+{
+    const squares_problem *squares = problem;
+    printf("squares: %.9g over %lld planes\n", *squares->sum, (long long)ley_report_note(report, "planes")->count);
+    if (squares->values->has_mean)
+        printf("root of their mean: %.9g\n", root_of_mean(squares));
+}
+
+static json_t *json(const void *problem, const ley_report *report)
+{
+    const squares_problem *squares = problem;
+    json_t *object = json_object();
+    json_put(object, "sum", json_number(*squares->sum));
+    json_put(object, "root_of_mean", squares->values->has_mean ? json_number(root_of_mean(squares)) : json_null());
+    json_put(object, "report", json_of_notes(report));
+    return object;
+}
+
+const method_row squares_row = {
+    .option = {.name = "squares", .options = &options},
+    .title = "sum of squares",
+    .command = &squares_command,
+    .kernels = "squares",
+    .input_size = sizeof(squares_values),
+    .begin = begin,
+    .create = create,
+    .print = print,
+    .section = "squares",
+    .json = json,
+};
