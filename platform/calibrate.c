@@ -1,11 +1,10 @@
 #include "calibrate.h"
 
-#include "arguments.h"
 #include "build_cache.h"
 #include "clock.h"
-#include "dev_kernel.h"
 #include "error.h"
 #include "log.h"
+#include "measure.h"
 #include "source.h"
 #include "watch.h"
 
@@ -16,7 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROOT_CHAINS = 8, FMA_CHAINS = 16, LOCAL_CHAINS = 8, LOCAL_BYTES = 16 };
+/* Values of a work-item: CHAINS of the kernels. */
+enum { ROOT_CHAINS = 8, EXP_CHAINS = 8, FMA_CHAINS = 16, LOCAL_CHAINS = 8, LOCAL_BYTES = 16 };
 
 static const double wrong_root = 1e-4;   /* relative error that no device's standard root has */
 static const double nothing_per_s = 1e6; /* the rates of a device that interprets its kernels */
@@ -141,7 +141,6 @@ static void local_read_specs(const dev_info *info, kernel_depth depth, kernel_vi
 }
 
 /* All of them take the same arguments. */
-KERNEL_ARGUMENTS_STRUCT(rate, LEY_RATE_ARGUMENTS);
 KERNEL_DESCRIBE_ARGUMENTS(rate, LEY_RATE_ARGUMENTS)
 const kernel_kind roots_kind = {KERNEL_DESCRIPTION(roots, LEY_DIALECT_KEYS, rate), .group = group_of,
                                 .specs = root_specs};
@@ -151,27 +150,140 @@ const kernel_kind multiply_adds_kind = {KERNEL_DESCRIPTION(multiply_adds, LEY_DI
 const kernel_kind local_reads_kind = {KERNEL_DESCRIPTION(local_reads, LEY_DIALECT_KEYS, rate), .group = group_of,
                                       .specs = local_read_specs};
 
-/* ---- A measurement --------------------------------------------------------------------------- */
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
-/* One in progress: one kernel, its input and output. */
-typedef struct probe {
-    dev *device;
-    dev_kernel kernel;
-    buffer_of_real in, out;
-    dev_staging *staging;
-    size_t groups, chains, values; /* values: floats in a buffer */
-    float *input;
-} probe;
-
-static void probe_end(probe *p)
+static calibration nothing_known(void)
 {
-    const dev_backend *b = p->device->backend;
-    b->staging_destroy(p->device, p->staging);
-    b->buffer_destroy(p->device, p->out.buffer);
-    b->buffer_destroy(p->device, p->in.buffer);
-    kernel_destroy(&p->kernel);
-    free(p->input);
+    calibration c = {.known = 0};
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        c.root_error[root] = INFINITY;
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        c.exp_error[exp] = INFINITY;
+    return c;
 }
+
+/* On a device that interprets its kernels only the standard's recipes count, and no rate means
+ * anything. */
+static calibration assumed(void)
+{
+    calibration c = nothing_known();
+    c.known = CALIBRATE_ALL;
+    c.root_error[LEY_ROOT_STANDARD] = 2.4e-7; /* 2 ulp */
+    c.exp_error[LEY_EXP_STANDARD] = 3.6e-7;   /* 3 ulp */
+    c.roots_per_s[LEY_ROOT_STANDARD] = c.exps_per_s[LEY_EXP_STANDARD] = c.fma_per_s = nothing_per_s;
+    return c;
+}
+
+/* What of these facts can be measured here; with the standard's root, which every device has to get
+ * right. */
+static uint64_t possible_of(const dev_info *info, uint64_t facts)
+{
+    const int width = calibrate_width(info);
+    facts = (facts & CALIBRATE_ALL) | CALIBRATE_ROOT(LEY_ROOT_STANDARD);
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (!calibrate_root_possible(info, root, width))
+            facts &= ~CALIBRATE_ROOT(root);
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        if (!calibrate_exp_possible(info, exp, width))
+            facts &= ~CALIBRATE_EXP(exp);
+    return facts;
+}
+
+/* Adds what `from` knows of `facts`, and `to` does not. */
+static void add_facts(calibration *to, const calibration *from, uint64_t facts)
+{
+    facts &= from->known & ~to->known;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (facts & CALIBRATE_ROOT(root)) {
+            to->root_error[root] = from->root_error[root];
+            to->roots_per_s[root] = from->roots_per_s[root];
+        }
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        if (facts & CALIBRATE_EXP(exp)) {
+            to->exp_error[exp] = from->exp_error[exp];
+            to->exps_per_s[exp] = from->exps_per_s[exp];
+        }
+    if (facts & CALIBRATE_MULTIPLY_ADDS)
+        to->fma_per_s = from->fma_per_s;
+    to->known |= facts;
+}
+
+/* ---- In the cache ---------------------------------------------------------------------------- */
+
+static cache_key key_of(const dev_info *info)
+{
+    char *roots = NULL, *exps = NULL, *texts = NULL, facts[256];
+    cache_key key = {""};
+    snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d %d, bytes %zu", info->quirks,
+             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, LEY_EXP_COUNT,
+             sizeof(calibration));
+    if (source_load("roots", info->backend->source_suffix, &roots, NULL) == LEY_OK &&
+        source_load("exps", info->backend->source_suffix, &exps, NULL) == LEY_OK &&
+        asprintf(&texts, "%s%s", roots, exps) >= 0)
+        key = cache_key_make(info, "calibration", texts, facts);
+    free(texts);
+    free(exps);
+    free(roots);
+    return key;
+}
+
+/* Whether an error and a rate can have been measured. */
+static bool is_sane(double error, double per_s)
+{
+    return error >= 0 && per_s >= 0 && per_s < INFINITY;
+}
+
+/* What of a cached entry makes sense. */
+static uint64_t sane_facts(const calibration *c)
+{
+    uint64_t facts = c->known & CALIBRATE_ALL;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (!is_sane(c->root_error[root], c->roots_per_s[root]))
+            facts &= ~CALIBRATE_ROOT(root);
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        if (!is_sane(c->exp_error[exp], c->exps_per_s[exp]))
+            facts &= ~CALIBRATE_EXP(exp);
+    return is_sane(0, c->fma_per_s) ? facts : facts & ~CALIBRATE_MULTIPLY_ADDS;
+}
+
+/* Adds what the cache knows of `facts`. */
+static void add_cached(const dev_info *info, uint64_t facts, calibration *c)
+{
+    size_t size = 0;
+    const cache_key key = key_of(info);
+    calibration *cached = cache_get(&key, &size);
+    if (cached != NULL && size == sizeof *cached)
+        add_facts(c, cached, facts & sane_facts(cached));
+    free(cached);
+}
+
+/* These take the place of what stands there; facts that only others have measured stay. */
+static void put_cached(const dev_info *info, const calibration *c)
+{
+    calibration whole = *c;
+    const cache_key key = key_of(info);
+    add_cached(info, CALIBRATE_ALL, &whole);
+    cache_put(&key, &whole, sizeof whole);
+}
+
+bool calibrate_cached(const dev_info *info, uint64_t facts, calibration *result)
+{
+    *result = nothing_known();
+    add_cached(info, CALIBRATE_ALL, result);
+    return (possible_of(info, facts) & ~result->known) == 0;
+}
+
+bool calibrate_known(const dev *device, const dev_info *info, uint64_t facts, calibration *result)
+{
+    const uint64_t asked = device != NULL ? device->asked : 0;
+    *result = asked != 0 ? device->facts : nothing_known();
+    facts = possible_of(info, facts);
+    if ((facts & ~asked) != 0)
+        add_cached(info, ~asked, result);
+    return (facts & ~asked & ~result->known) == 0;
+}
+
+/* ---- A measurement --------------------------------------------------------------------------- */
 
 /* Inputs of the kernels, for t in [0, 1): roots of numbers spread evenly on a logarithmic scale,
  * exponentials within a float's range. */
@@ -194,243 +306,174 @@ static double exp_result(double x)
     return exp2(-x);
 }
 
-typedef double (*probe_function)(double);
+enum { RACE_ROOTS, RACE_EXPS, RACE_MULTIPLY_ADDS, MOST_SUBJECTS = LEY_ROOT_COUNT + LEY_EXP_COUNT + 1 };
 
-static ley_status probe_buffers(probe *p, ley_error *error)
+/* The facts of a device that are to be measured, the more important ones first. */
+typedef struct plan {
+    const dev_info *info;
+    uint64_t facts; /* still to be listed */
+    size_t count;
+    uint64_t fact[MOST_SUBJECTS]; /* of each subject */
+    measure_subject subjects[MOST_SUBJECTS];
+    uint64_t beside; /* facts that are known: they are measured as a yardstick for the others of their race only */
+} plan;
+
+static void list_subject(plan *p, uint64_t fact, const measure_subject *subject, int root, int exp)
 {
-    const dev_backend *b = p->device->backend;
-    const size_t bytes = p->values * sizeof(float);
-    ley_status status = b->buffer_create(p->device, bytes, DEV_READ_ONLY, &p->in.buffer, error);
-    if (status == LEY_OK)
-        status = b->buffer_create(p->device, bytes, DEV_READ_WRITE, &p->out.buffer, error);
-    if (status == LEY_OK)
-        status = b->staging_create(p->device, bytes, &p->staging, error);
-    return status == LEY_OK ? b->write(p->device, p->in.buffer, 0, p->input, bytes, error) : status;
+    const exps_spec spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = calibrate_width(p->info), .root = root, .exp = exp};
+    if ((p->facts & fact) == 0)
+        return;
+    p->facts &= ~fact;
+    p->fact[p->count] = fact;
+    p->subjects[p->count] = *subject;
+    memcpy(p->subjects[p->count].spec, &spec, sizeof spec); /* kernels of roots read what it begins with */
+    p->count++;
 }
 
-/* Builds a kernel with these recipes, and fills its input. */
-static ley_status probe_begin(probe *p, dev *device, const kernel_kind *kind, int root, int exp, probe_function input,
-                              size_t chains, ley_error *error)
+/* Whether vectors of every width have it, so that nobody needs what it beats. */
+static bool is_everywhere(const dev_info *info, bool (*possible)(const dev_info *info, int recipe, int width),
+                          int recipe)
 {
-    const dev_info *info = device->info;
+    static const int narrower[] = {1, 4, 8};
+    bool everywhere = true;
+    for (size_t i = 0; calibrate_width(info) > 1 && i < sizeof narrower / sizeof *narrower; i++)
+        everywhere = everywhere && possible(info, recipe, narrower[i]);
+    return everywhere;
+}
+
+static void list_root(plan *p, int root, bool is_awaited)
+{
+    const measure_subject subject = {.kind = &roots_kind,
+                                     .chains = ROOT_CHAINS,
+                                     .race = RACE_ROOTS,
+                                     .input = root_input,
+                                     .result = root_result,
+                                     .is_needed = root == LEY_ROOT_STANDARD,
+                                     .is_awaited = is_awaited,
+                                     .is_rival = is_everywhere(p->info, calibrate_root_possible, root)};
+    list_subject(p, CALIBRATE_ROOT(root), &subject, root, 0);
+}
+
+static void list_exp(plan *p, int exp, bool is_awaited)
+{
+    const measure_subject subject = {.kind = &exps_kind,
+                                     .chains = EXP_CHAINS,
+                                     .race = RACE_EXPS,
+                                     .input = exp_input,
+                                     .result = exp_result,
+                                     .is_needed = exp == LEY_EXP_STANDARD,
+                                     .is_awaited = is_awaited,
+                                     .is_rival = is_everywhere(p->info, calibrate_exp_possible, exp)};
+    list_subject(p, CALIBRATE_EXP(exp), &subject, LEY_ROOT_STANDARD, exp);
+}
+
+static void list_multiply_adds(plan *p)
+{
+    const measure_subject subject = {.kind = &multiply_adds_kind,
+                                     .chains = FMA_CHAINS,
+                                     .race = RACE_MULTIPLY_ADDS,
+                                     .input = root_input,
+                                     .is_needed = true};
+    list_subject(p, CALIBRATE_MULTIPLY_ADDS, &subject, LEY_ROOT_STANDARD, 0);
+}
+
+/* Of recipes of which some are known, the fastest that is: rates of different times cannot be
+ * compared. */
+static uint64_t yardsticks(const dev_info *info, const calibration *known, uint64_t facts)
+{
     const int width = calibrate_width(info);
-    const exps_spec spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = width, .root = root, .exp = exp};
-    size_t group_size[3];
-    *p = (probe){.device = device, .chains = chains};
-    kind->group(info, &spec, group_size);
-    p->groups = (size_t)info->compute_units * (info->device_class == DEV_GPU ? 32 : 16);
-    p->values = p->groups * group_size[0] * chains * (size_t)width;
-    p->input = malloc(p->values * sizeof(float));
-    if (p->input == NULL)
-        return ley_fail_memory(error, p->values * sizeof(float), "calibration");
-    for (size_t i = 0; i < p->values; i++)
-        p->input[i] = (float)input((double)i / (double)p->values);
-    ley_status status = kernel_create(device, kind, &spec, NULL, NULL, &p->kernel, error);
-    return status == LEY_OK ? probe_buffers(p, error) : status;
+    uint64_t beside = 0;
+    if ((facts & CALIBRATE_ROOTS) != 0)
+        beside |= CALIBRATE_ROOT(calibrate_fastest_root(info, known, width, CALIBRATE_FINEST));
+    if ((facts & CALIBRATE_EXPS) != 0)
+        beside |= CALIBRATE_EXP(calibrate_fastest_exp(info, known, width, CALIBRATE_FINEST));
+    return beside & known->known & ~facts;
 }
 
-static ley_status probe_run(probe *p, int times, double *seconds, ley_error *error)
+/* First what every device has, and what has proved the fastest on such ones: on a machine that has
+ * too much to do, others may have to wait for another time. */
+static plan plan_of(const dev_info *info, const calibration *known, uint64_t facts)
 {
-    const size_t groups[3] = {p->groups, 1, 1};
-    const rate_arguments arguments = {.kind = p->kernel.kind, .gm_in = p->in, .times = times, .gm_out = p->out};
-    dev_event *event = NULL;
-    dev_times when;
-    ley_status status = kernel_launch(&p->kernel, groups, &arguments, &event, error);
-    if (status == LEY_OK)
-        status = p->device->backend->wait(p->device, event, &when, error);
-    if (status == LEY_OK)
-        *seconds = when.end_s - when.start_s;
-    return status;
+    plan p = {.info = info, .beside = yardsticks(info, known, facts)};
+    p.facts = facts | p.beside;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (root == LEY_ROOT_STANDARD || root == calibrate_likely_root(info) || (p.beside & CALIBRATE_ROOT(root)) != 0)
+            list_root(&p, root, true);
+    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
+        if (exp == LEY_EXP_STANDARD || exp == calibrate_likely_exp(info) || (p.beside & CALIBRATE_EXP(exp)) != 0)
+            list_exp(&p, exp, true);
+    list_multiply_adds(&p);
+    for (int root = LEY_ROOT_COUNT - 1; root >= 0; root--)
+        list_root(&p, root, false);
+    for (int exp = LEY_EXP_COUNT - 1; exp >= 0; exp--)
+        list_exp(&p, exp, false);
+    return p;
 }
 
-/* Operations per second: ever longer runs until one takes long enough to time, then the best of
- * nine: a card may take a while to wake up. */
-static ley_status probe_rate(probe *p, double *per_s, ley_error *error)
+/* The place of a fact. */
+static void place_of(calibration *c, const measure_subject *s, double **error, double **per_s)
 {
-    const double enough_s = 4e-3;
-    double best_s = 0;
-    int times = 64;
-    ley_status status = probe_run(p, times, &best_s, error);
-    while (status == LEY_OK && best_s < enough_s && times < 1 << 24) {
-        times *= best_s > enough_s / 16 ? 2 : 8;
-        status = probe_run(p, times, &best_s, error);
+    const exps_spec *spec = (const void *)s->spec;
+    *error = s->race == RACE_ROOTS  ? &c->root_error[spec->root]
+             : s->race == RACE_EXPS ? &c->exp_error[spec->exp]
+                                    : NULL;
+    *per_s = s->race == RACE_ROOTS  ? &c->roots_per_s[spec->root]
+             : s->race == RACE_EXPS ? &c->exps_per_s[spec->exp]
+                                    : &c->fma_per_s;
+}
+
+/* How many times faster the device was when the other rates of this race were measured. */
+static double faster_then(const plan *p, const calibration *known, int race)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const measure_subject *s = &p->subjects[i];
+        calibration then = *known;
+        double *error, *per_s;
+        place_of(&then, s, &error, &per_s);
+        if ((p->fact[i] & p->beside) != 0 && s->race == race && s->per_s > 0 && *per_s > 0)
+            return *per_s / s->per_s;
     }
-    for (int again = 0; status == LEY_OK && again < 9; again++) {
-        double s = best_s;
-        status = probe_run(p, times, &s, error);
-        best_s = fmin(best_s, s);
+    return 1;
+}
+
+/* Adds what was measured: other facts stay as they are. */
+static void take_results(const plan *p, calibration *c)
+{
+    const calibration known = *c;
+    for (size_t i = 0; i < p->count; i++) {
+        const measure_subject *s = &p->subjects[i];
+        double *error, *per_s;
+        if (!s->is_known || (p->fact[i] & p->beside) != 0)
+            continue;
+        place_of(c, s, &error, &per_s);
+        if (error != NULL)
+            *error = s->error;
+        *per_s = s->per_s * faster_then(p, &known, s->race);
+        c->known |= p->fact[i];
     }
-    *per_s = status == LEY_OK && best_s > 0 ? (double)p->values * times / best_s : 0;
-    return status;
-}
-
-static ley_status probe_error(probe *p, probe_function result, double *largest, ley_error *error)
-{
-    const dev_backend *b = p->device->backend;
-    double seconds;
-    dev_event *event = NULL;
-    ley_status status = probe_run(p, 1, &seconds, error);
-    if (status == LEY_OK)
-        status = b->read(p->device, p->out.buffer, 0, p->staging, p->values * sizeof(float), NULL, &event, error);
-    if (status == LEY_OK)
-        status = b->wait(p->device, event, NULL, error);
-    if (status != LEY_OK)
-        return status;
-    const float *out = p->staging->bytes;
-    *largest = 0;
-    for (size_t i = 0; i < p->values; i++) {
-        double relative = fabs((double)out[i] / result((double)p->input[i]) - 1);
-        *largest = isnan(relative) ? INFINITY : fmax(*largest, relative);
-    }
-    return LEY_OK;
-}
-
-static ley_status measure_root(dev *device, int root, calibration *c, ley_error *error)
-{
-    probe p;
-    ley_status status = probe_begin(&p, device, &roots_kind, root, 0, root_input, ROOT_CHAINS, error);
-    if (status == LEY_OK)
-        status = probe_error(&p, root_result, &c->root_error[root], error);
-    if (status == LEY_OK)
-        status = probe_rate(&p, &c->roots_per_s[root], error);
-    probe_end(&p);
-    return status;
-}
-
-static ley_status measure_exp(dev *device, int exp, calibration *c, ley_error *error)
-{
-    probe p;
-    ley_status status = probe_begin(&p, device, &exps_kind, LEY_ROOT_STANDARD, exp, exp_input, ROOT_CHAINS, error);
-    if (status == LEY_OK)
-        status = probe_error(&p, exp_result, &c->exp_error[exp], error);
-    if (status == LEY_OK)
-        status = probe_rate(&p, &c->exps_per_s[exp], error);
-    probe_end(&p);
-    return status;
-}
-
-static ley_status measure_fma(dev *device, calibration *c, ley_error *error)
-{
-    probe p;
-    ley_status status =
-        probe_begin(&p, device, &multiply_adds_kind, LEY_ROOT_STANDARD, 0, root_input, FMA_CHAINS, error);
-    if (status == LEY_OK)
-        status = probe_rate(&p, &c->fma_per_s, error);
-    probe_end(&p);
-    return status;
 }
 
 /* A read is one work-item's, however wide its results are. */
 double calibrate_local_bytes(dev *device)
 {
-    probe p;
-    double reads_per_s = 0;
+    measure_subject subject = {
+        .kind = &local_reads_kind, .chains = LOCAL_CHAINS, .input = exp_input, .is_needed = true};
+    const kernel_dialect spec = {
+        .sum = LEY_SPEC_SUM_FLOAT, .width = calibrate_width(device->info), .root = LEY_ROOT_STANDARD};
     if (device->info->quirks & DEV_QUIRK_INTERPRETER)
         return nothing_per_s;
-    ley_status status = probe_begin(&p, device, &local_reads_kind, LEY_ROOT_STANDARD, 0, exp_input, LOCAL_CHAINS, NULL);
-    if (status == LEY_OK)
-        status = probe_rate(&p, &reads_per_s, NULL);
-    probe_end(&p);
-    return status == LEY_OK ? reads_per_s * LOCAL_BYTES / calibrate_width(device->info) : 0;
+    memcpy(subject.spec, &spec, sizeof spec);
+    measurement *m = measure_begin(device, &subject, 1);
+    if (m != NULL)
+        measure_run(m, CALIBRATE_FINEST, true, NULL);
+    measure_end(m);
+    return subject.per_s * LOCAL_BYTES / calibrate_width(device->info);
 }
 
-static cache_key key_of(const dev_info *info)
-{
-    char *roots = NULL, *exps = NULL, *texts = NULL, facts[256];
-    cache_key key = {""};
-    snprintf(facts, sizeof facts, "quirks %u, width %d, units %d, group %zu, recipes %d %d, bytes %zu", info->quirks,
-             calibrate_width(info), info->compute_units, info->max_work_group, LEY_ROOT_COUNT, LEY_EXP_COUNT,
-             sizeof(calibration));
-    if (source_load("roots", info->backend->source_suffix, &roots, NULL) == LEY_OK &&
-        source_load("exps", info->backend->source_suffix, &exps, NULL) == LEY_OK &&
-        asprintf(&texts, "%s%s", roots, exps) >= 0)
-        key = cache_key_make(info, "calibration", texts, facts);
-    free(texts);
-    free(exps);
-    free(roots);
-    return key;
-}
-
-/* On a device that interprets its kernels only the standard's root counts, and no rate means
- * anything. */
-static void assume(calibration *c)
-{
-    c->root_error[LEY_ROOT_STANDARD] = 2.4e-7; /* 2 ulp */
-    c->exp_error[LEY_EXP_STANDARD] = 3.6e-7;   /* 3 ulp */
-    c->roots_per_s[LEY_ROOT_STANDARD] = c->exps_per_s[LEY_EXP_STANDARD] = c->fma_per_s = nothing_per_s;
-}
-
-/* What does not run is not to be had. Whether nobody wants the result any more shows at the end. */
-static void measure_recipes(dev *device, calibration *c)
-{
-    const dev_info *info = device->info;
-    const int width = calibrate_width(info);
-    for (int root = LEY_ROOT_STANDARD + 1; root < LEY_ROOT_COUNT; root++)
-        if (calibrate_root_possible(info, root, width) && measure_root(device, root, c, NULL) != LEY_OK) {
-            c->root_error[root] = INFINITY;
-            c->roots_per_s[root] = 0;
-        }
-    for (int exp = LEY_EXP_STANDARD + 1; exp < LEY_EXP_COUNT; exp++)
-        if (calibrate_exp_possible(info, exp, width) && measure_exp(device, exp, c, NULL) != LEY_OK) {
-            c->exp_error[exp] = INFINITY;
-            c->exps_per_s[exp] = 0;
-        }
-}
-
-static ley_status measure(dev *device, calibration *result, ley_error *error)
-{
-    calibration c = {.fma_per_s = 0};
-    for (int root = 0; root < LEY_ROOT_COUNT; root++)
-        c.root_error[root] = INFINITY;
-    for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
-        c.exp_error[exp] = INFINITY;
-    if (device->info->quirks & DEV_QUIRK_INTERPRETER) {
-        assume(&c);
-        *result = c;
-        return LEY_OK;
-    }
-    ley_status status = measure_root(device, LEY_ROOT_STANDARD, &c, error);
-    if (status == LEY_OK &&
-        !(c.root_error[LEY_ROOT_STANDARD] <= wrong_root)) /* not to be kept for when the device is well again */
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "calibration failed: its square roots are off by %.3g",
-                          c.root_error[LEY_ROOT_STANDARD]);
-    if (status == LEY_OK)
-        status = measure_exp(device, LEY_EXP_STANDARD, &c, error);
-    if (status == LEY_OK)
-        status = measure_fma(device, &c, error);
-    if (status != LEY_OK)
-        return status;
-    measure_recipes(device, &c);
-    if (watch_ends())
-        return ley_fail(error, LEY_CANCELLED, "cancelled");
-    const cache_key key = key_of(device->info);
-    cache_put(&key, &c, sizeof c);
-    *result = c;
-    return LEY_OK;
-}
-
-bool calibrate_cached(const dev_info *info, calibration *result)
-{
-    size_t size = 0;
-    const cache_key key = key_of(info);
-    void *bytes = cache_get(&key, &size);
-    bool found = bytes != NULL && size == sizeof *result;
-    if (found)
-        memcpy(result, bytes, sizeof *result);
-    free(bytes);
-    return found;
-}
-
-bool calibrate_known(const dev *device, const dev_info *info, calibration *result)
-{
-    if (device == NULL || !device->is_calibrated)
-        return calibrate_cached(info, result);
-    *result = device->facts;
-    return true;
-}
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 /* Devices that share a card, or the host's cores, are measured one at a time, for what is measured
- * is kept. Who waits may find what it would measure. */
+ * is kept. */
 enum { MOST_TURNS = 64 };
 static struct {
     pthread_mutex_t mutex;
@@ -502,33 +545,118 @@ static void log_calibration(const dev_info *info, const calibration *c, double m
                     c->exps_per_s[exp], c->exp_error[exp]);
 }
 
-static ley_status measure_in_turn(dev *device, bool anew, calibration *result, ley_error *error)
+/* Measures facts. Compilers take the host's cores: those for a processor have to have their turn,
+ * too, and those for a card do not hold up another path to it. */
+static ley_status measure_plan(dev *device, plan *p, bool is_precise, ley_error *error)
 {
-    take_turn(device);
-    const double start_s = ley_clock_s();
-    const bool is_cached = !anew && calibrate_cached(device->info, result);
-    ley_status status = is_cached ? LEY_OK : measure(device, result, error);
+    const bool is_host = device->info->device_class == DEV_CPU;
+    measurement *m = measure_begin(device, p->subjects, p->count);
+    if (m == NULL)
+        return ley_fail_memory(error, sizeof *p, "calibration");
+    if (is_host)
+        take_turn(device);
+    measure_build(m);
+    if (!is_host)
+        take_turn(device);
+    ley_status status = measure_run(m, CALIBRATE_FINEST, is_precise, error);
+    measure_end(m);
     calibrate_leave(device);
-    if (status == LEY_OK)
-        log_calibration(device->info, result, is_cached ? -1 : ley_clock_s() - start_s);
-    if (status == LEY_OK) {
-        device->facts = *result;
-        device->is_calibrated = true;
-    }
     return status;
 }
 
-ley_status calibrate_measure(dev *device, calibration *result, ley_error *error)
+/* A device whose roots are wrong is not well: nothing is kept for when it is. */
+static ley_status check_roots(const plan *p, ley_error *error)
 {
-    return measure_in_turn(device, true, result, error);
+    for (size_t i = 0; i < p->count; i++)
+        if (p->fact[i] == CALIBRATE_ROOT(LEY_ROOT_STANDARD) && !(p->subjects[i].error <= wrong_root))
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "calibration failed: its square roots are off by %.3g",
+                            p->subjects[i].error);
+    return LEY_OK;
 }
 
-ley_status calibrate_get(dev *device, calibration *result, ley_error *error)
+static ley_status measure(dev *device, uint64_t facts, bool is_precise, calibration *c, ley_error *error)
 {
-    if (!device->is_calibrated)
-        return measure_in_turn(device, false, result, error);
-    *result = device->facts;
+    const double start_s = ley_clock_s();
+    plan p = plan_of(device->info, c, facts);
+    ley_status status = measure_plan(device, &p, is_precise, error);
+    if (status == LEY_OK)
+        status = check_roots(&p, error);
+    if (status == LEY_OK && watch_ends())
+        status = ley_fail(error, LEY_CANCELLED, "cancelled");
+    if (status != LEY_OK)
+        return status;
+    take_results(&p, c);
+    put_cached(device->info, c);
+    log_calibration(device->info, c, ley_clock_s() - start_s);
     return LEY_OK;
+}
+
+static calibration facts_of(const dev *device)
+{
+    return device->asked != 0 ? device->facts : nothing_known();
+}
+
+ley_status calibrate_measure(dev *device, uint64_t facts, calibration *result, ley_error *error)
+{
+    const uint64_t wanted = possible_of(device->info, facts);
+    const bool is_measured = !(device->info->quirks & DEV_QUIRK_INTERPRETER);
+    calibration c = is_measured ? facts_of(device) : assumed();
+    ley_status status = is_measured ? measure(device, wanted, true, &c, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
+    device->facts = *result = c;
+    device->asked |= wanted;
+    return LEY_OK;
+}
+
+/* Facts that nobody has asked for while the device is open. */
+static ley_status get_new(dev *device, uint64_t wanted, ley_error *error)
+{
+    const dev_info *info = device->info;
+    calibration c = facts_of(device);
+    ley_status status = LEY_OK;
+    add_cached(info, ~device->asked, &c);
+    const uint64_t missing = wanted & ~c.known;
+    if (missing != 0)
+        status = measure(device, missing, false, &c, error);
+    else
+        log_calibration(info, &c, -1);
+    if (status != LEY_OK)
+        return status;
+    device->facts = c;
+    device->asked |= wanted;
+    return LEY_OK;
+}
+
+ley_status calibrate_get(dev *device, uint64_t facts, calibration *result, ley_error *error)
+{
+    const uint64_t wanted = possible_of(device->info, facts) & ~device->asked;
+    ley_status status = LEY_OK;
+    if (device->info->quirks & DEV_QUIRK_INTERPRETER) {
+        device->facts = assumed();
+        device->asked = CALIBRATE_ALL;
+    } else if (wanted != 0) {
+        status = get_new(device, wanted, error);
+    }
+    if (status == LEY_OK)
+        *result = device->facts;
+    return status;
+}
+
+/* ---- Choice ---------------------------------------------------------------------------------- */
+
+int calibrate_likely_root(const dev_info *info)
+{
+    return info->quirks & DEV_QUIRK_PTX      ? LEY_ROOT_PTX
+           : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512
+                                             : LEY_ROOT_NATIVE;
+}
+
+int calibrate_likely_exp(const dev_info *info)
+{
+    return info->quirks & DEV_QUIRK_PTX    ? LEY_EXP_PTX
+           : info->device_class == DEV_CPU ? LEY_EXP_POLYNOMIAL
+                                           : LEY_EXP_NATIVE;
 }
 
 /* The fastest of those whose error is at most `need`; the nearest when there is none. A recipe that

@@ -74,19 +74,26 @@ static ley_status load_source(dev *device, const char *kernel, const char *prelu
     return LEY_OK;
 }
 
+/* What is known of a kernel before it is built. */
+static dev_kernel describe(dev *device, const kernel_kind *kind, const void *spec, char options[KERNEL_OPTIONS])
+{
+    dev_kernel k = {.device = device, .kind = kind};
+    memcpy(k.spec, spec, kernel_key_count(kind) * sizeof(int));
+    k.is_double = kernel_is_double(kind, k.spec);
+    kind->group(device->info, k.spec, k.group_size);
+    kernel_options(kind, k.spec, options, KERNEL_OPTIONS);
+    return k;
+}
+
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error)
 {
     char *text = NULL, options[KERNEL_OPTIONS];
-    dev_kernel k = {.device = device, .kind = kind};
     *kernel = (dev_kernel){.device = device};
     ley_status status = load_source(device, kind->name, prelude, &text, error);
     if (status != LEY_OK)
         return status;
-    memcpy(k.spec, spec, kernel_key_count(kind) * sizeof(int));
-    k.is_double = kernel_is_double(kind, k.spec);
-    kind->group(device->info, k.spec, k.group_size);
-    kernel_options(kind, k.spec, options, sizeof options);
+    dev_kernel k = describe(device, kind, spec, options);
     const dev_source source = {.kind = kind, .spec = k.spec, .text = text, .options = options};
     const bool cacheable = kind->test != NULL && !(device->info->quirks & DEV_QUIRK_NO_BINARY);
     const cache_key key = cache_key_make(device->info, "kernel", text, options);
@@ -105,6 +112,68 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
     if (status == LEY_OK)
         *kernel = k;
     return status;
+}
+
+bool kernels_are_built_at_once(const dev_info *info)
+{
+    return info->backend->builds_at_once && info->backend->build_all != NULL &&
+           !(info->quirks & DEV_QUIRK_ONE_COMPILER);
+}
+
+/* What one order becomes at the door. */
+typedef struct order_build {
+    kernel_order *order;
+    char *text, options[KERNEL_OPTIONS];
+} order_build;
+
+/* The orders whose source is there, as builds; how many. */
+static size_t make_builds(dev *device, kernel_order *orders, size_t count, order_build *parts, dev_build *builds)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        kernel_order *o = &orders[i];
+        order_build *part = &parts[n];
+        o->status = load_source(device, o->kind->name, NULL, &part->text, &o->error);
+        if (o->status != LEY_OK)
+            continue;
+        part->order = o;
+        o->kernel = describe(device, o->kind, o->spec, part->options);
+        builds[n++] = (dev_build){
+            .source = {.kind = o->kind, .spec = o->kernel.spec, .text = part->text, .options = part->options}};
+    }
+    return n;
+}
+
+static void take_build(order_build *part, dev_build *build)
+{
+    kernel_order *o = part->order;
+    o->status = build->status;
+    if (build->status == LEY_OK)
+        o->kernel.program = build->program;
+    else
+        ley_error_copy(&o->error, &build->error);
+    ley_error_clear(&build->error);
+    free(part->text);
+}
+
+void kernels_create(dev *device, kernel_order *orders, size_t count)
+{
+    order_build *parts = calloc(count, sizeof *parts);
+    dev_build *builds = calloc(count, sizeof *builds);
+    const bool at_once = kernels_are_built_at_once(device->info) && parts != NULL && builds != NULL;
+    for (size_t i = 0; i < count; i++) {
+        kernel_order *o = &orders[i];
+        o->kernel = (dev_kernel){.device = device};
+        if (!at_once)
+            o->status = kernel_create(device, o->kind, o->spec, NULL, NULL, &o->kernel, &o->error);
+    }
+    const size_t n = at_once ? make_builds(device, orders, count, parts, builds) : 0;
+    if (n > 0)
+        device->backend->build_all(device, builds, n);
+    for (size_t i = 0; i < n; i++)
+        take_build(&parts[i], &builds[i]);
+    free(builds);
+    free(parts);
 }
 
 void kernel_destroy(dev_kernel *k)

@@ -21,6 +21,21 @@ typedef struct dev_kernel {
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error);
 
+/* One of several kernels that are wanted at once, and what came of it. */
+typedef struct kernel_order {
+    const kernel_kind *kind; /* one that has no test: it is not cached either */
+    const void *spec;
+    dev_kernel kernel;
+    ley_status status;
+    ley_error error;
+} kernel_order;
+
+/* Whether kernels_create() is quicker than one kernel after the other. */
+bool kernels_are_built_at_once(const dev_info *info);
+
+/* Builds all of them; each one's status says whether it is there. */
+void kernels_create(dev *device, kernel_order *orders, size_t count);
+
 /* A zeroed kernel may be destroyed, too. */
 void kernel_destroy(dev_kernel *kernel);
 

@@ -22,6 +22,7 @@ typedef enum dev_quirk {
     DEV_QUIRK_NO_BINARY = 1 << 3,   /* its program binaries cannot be trusted: no build cache */
     DEV_QUIRK_FRAIL_ASM =
         1 << 4, /* its compiler breaks off on inline assembly in some loops: see tuning_dcs.c, tuning_mdh.c */
+    DEV_QUIRK_ONE_COMPILER = 1 << 5, /* compiles one kernel at a time, whatever threads it is called from */
 } dev_quirk;
 
 #define DEV_TEXT 256
@@ -60,7 +61,7 @@ typedef struct dev {
     bool is_lost; /* what was begun on it could not be finished, so that the driver may go on using all that it was
                      given: nothing of the device's is freed, and it is not to be used again */
     char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
-    bool is_calibrated;     /* then facts are what calibrate_get() gives */
+    uint64_t asked;         /* of the facts that calibrate_get() gives: they stay as they are */
     calibration facts;
 } dev;
 
@@ -82,6 +83,14 @@ typedef struct dev_source {
     const char *text;    /* flattened source */
     const char *options; /* "-DLEY_UX=4 ..." */
 } dev_source;
+
+/* One of several programs that are built at once, and what came of it. */
+typedef struct dev_build {
+    dev_source source;
+    dev_program *program;
+    ley_status status;
+    ley_error error;
+} dev_build;
 
 /* A kernel argument: a buffer, or bytes of a value. */
 typedef struct dev_argument {
@@ -111,6 +120,7 @@ typedef struct dev_backend {
     const char *name;
     const char *source_suffix;  /* of its kernels' files: "cl", "cu" */
     const char *common_options; /* what every build adds to dev_source.options; part of the cache's keys */
+    bool builds_at_once;        /* build() may be called from several threads, for the same device */
 
     /* Appends what it finds to the list. Finding nothing is no error. */
     ley_status (*probe)(dev_list *list, ley_error *error);
@@ -153,6 +163,10 @@ typedef struct dev_backend {
      * gave. */
     ley_status (*build)(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                         dev_program **program, ley_error *error);
+
+    /* Compiles several programs from source: in a thread each where the back end and the device's
+     * driver can. Back ends leave it NULL: the watched door makes it of build(). */
+    void (*build_all)(dev *device, dev_build *builds, size_t count);
 
     /* The compiled program, from malloc. */
     ley_status (*program_binary)(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error);

@@ -11,4 +11,8 @@ int parallel_cores(void);
  * threads; returns when all are done. */
 void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t last), void *context);
 
+/* Calls body(context, i) for each i of [0, n), in a thread each, however many cores there are;
+ * returns when all are done. */
+void parallel_each(size_t n, void (*body)(void *context, size_t i), void *context);
+
 #endif

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "dump.h"
 #include "error.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -316,6 +317,8 @@ static ley_status watched_build(dev *device, const dev_source *source, const voi
     const bool is_dumped = dump_is_wanted();
     ley_error own = {.status = LEY_OK};
     char *log = NULL;
+    if (watch_ends())
+        return ended(error);
     watch_enter(device->info, WATCH_BUILD, "build");
     const ley_status status = door->build(device, source, binary, binary_size, program, &own);
     if (status == LEY_OK && is_dumped && door->program_log != NULL)
@@ -328,6 +331,59 @@ static ley_status watched_build(dev *device, const dev_source *source, const voi
         ley_error_copy(error, &own);
     ley_error_clear(&own);
     return status;
+}
+
+/* Several builds in one call. Threads that only compile are not watched: the one that waits for
+ * them is. */
+typedef struct many_builds {
+    dev *device;
+    dev_build *builds;
+} many_builds;
+
+static void build_one(void *context, size_t i)
+{
+    const many_builds *many = context;
+    dev_build *b = &many->builds[i];
+    b->status = own_door(many->device->info)->build(many->device, &b->source, NULL, 0, &b->program, &b->error);
+}
+
+/* How the last one ended that failed; NULL: none did. */
+static const ley_error *failed_build(const dev_build *builds, size_t count)
+{
+    const ley_error *failed = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (builds[i].status != LEY_OK)
+            failed = &builds[i].error;
+    return failed;
+}
+
+static void dump_one(dev *device, const dev_build *b)
+{
+    const dev_backend *door = own_door(device->info);
+    const bool has_log = b->status == LEY_OK && door->program_log != NULL;
+    char *log = has_log ? door->program_log(device, b->program) : NULL;
+    dump_build(device->info, &b->source, false, log, b->status == LEY_OK ? NULL : &b->error);
+    free(log);
+}
+
+static void watched_build_all(dev *device, dev_build *builds, size_t count)
+{
+    const dev_backend *door = own_door(device->info);
+    const bool at_once = door->builds_at_once && !(device->info->quirks & DEV_QUIRK_ONE_COMPILER);
+    many_builds many = {device, builds};
+    if (watch_ends()) {
+        for (size_t i = 0; i < count; i++)
+            builds[i].status = ended(&builds[i].error);
+        return;
+    }
+    watch_enter(device->info, WATCH_BUILD, "build");
+    if (at_once)
+        parallel_each(count, build_one, &many);
+    for (size_t i = 0; !at_once && i < count; i++)
+        build_one(&many, i);
+    for (size_t i = 0; i < count && dump_is_wanted(); i++)
+        dump_one(device, &builds[i]);
+    watch_come_back(device, failed_build(builds, count));
 }
 
 static ley_status watched_program_binary(dev *device, dev_program *program, void **binary, size_t *size,
@@ -388,6 +444,7 @@ static void fill_in(watched *w, const dev_backend *own)
     w->door.copy = watched_copy;
     w->door.read = watched_read;
     w->door.build = watched_build;
+    w->door.build_all = watched_build_all;
     w->door.program_binary = watched_program_binary;
     w->door.program_destroy = watched_program_destroy;
     w->door.launch = watched_launch;

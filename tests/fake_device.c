@@ -51,6 +51,7 @@ struct dev_program {
     const kernel_kind *kind;
     bool is_sum; /* not of the calibration */
     bool is_double;
+    int fact; /* the bit of the calibration's fact that it measures; -1: none */
     dcs_spec spec;
     cutoff_spec cutoff;
 };
@@ -203,6 +204,7 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
         info->local_bytes = 48 << 10;
         info->constant_bytes = p->constant_bytes != 0 ? p->constant_bytes : 64 << 10;
         info->has_double = p->has_double;
+        info->quirks = p->quirks;
         snprintf(info->card, DEV_TEXT, "%s", p->card != NULL ? p->card : "");
         snprintf(info->platform, DEV_TEXT, "Fake platform");
         snprintf(info->name, DEV_TEXT, "%s", p->name);
@@ -407,6 +409,34 @@ static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_
     return LEY_OK;
 }
 
+/* The bit of the fact that a kernel of the calibration measures; -1: it is another kernel. */
+static int fact_of(const dev_source *source)
+{
+    enum { AT_ROOT = 2, AT_EXP = 3 }; /* among their keys */
+    uint64_t fact = source->kind == &roots_kind           ? CALIBRATE_ROOT(source->spec[AT_ROOT])
+                    : source->kind == &exps_kind          ? CALIBRATE_EXP(source->spec[AT_EXP])
+                    : source->kind == &multiply_adds_kind ? CALIBRATE_MULTIPLY_ADDS
+                                                          : 0;
+    int bit = -1;
+    for (; fact != 0; fact >>= 1)
+        bit++;
+    return bit;
+}
+
+/* A compiler that takes its time. */
+static void compile(fake_plan *plan)
+{
+    pthread_mutex_lock(&mutex);
+    plan->compiling++;
+    plan->most_compiling = plan->compiling > plan->most_compiling ? plan->compiling : plan->most_compiling;
+    pthread_mutex_unlock(&mutex);
+    if (plan->compile_us > 0)
+        usleep((useconds_t)plan->compile_us);
+    pthread_mutex_lock(&mutex);
+    plan->compiling--;
+    pthread_mutex_unlock(&mutex);
+}
+
 static ley_status fake_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                              dev_program **program, ley_error *error)
 {
@@ -424,11 +454,17 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
     }
     if (is_sum)
         hang(plan, plan->builds, plan->hang_build);
+    const int fact = fact_of(source);
+    if (fact >= 0)
+        compile(plan);
+    if (fact >= 0 && (plan->fail_facts >> fact & 1) != 0)
+        return fault(error, "fake_build()");
     if (binary != NULL && (binary_size != 4 || memcmp(binary, "fake", 4) != 0))
         return fault(error, "fake_build() from a foreign binary");
     dev_program *p = calloc(1, sizeof *p);
     p->kind = source->kind;
     p->is_sum = is_sum;
+    p->fact = fact;
     p->is_double = kernel_is_double(source->kind, source->spec);
     if (p->kind == &dcs_kind)
         memcpy(&p->spec, source->spec, sizeof p->spec);
@@ -633,13 +669,42 @@ static void run_note(const fake_plan *plan, const dev_launch *launch)
 
 /* ---- Calibration and the door ---------------------------------------------------------------- */
 
-/* f(f(...)) of the calibration: only its last step matters to the fake. */
-static void run_roots(const fake_plan *plan, const dev_launch *launch)
+static bool is_root(const dev_program *program)
 {
+    return program->fact >= 0 && program->fact < LEY_ROOT_COUNT;
+}
+
+/* f(f(...)) of the calibration: only its last step matters to the fake. */
+static void run_recipe(const fake_plan *plan, const dev_launch *launch)
+{
+    const dev_program *p = launch->program;
     const dev_buffer *in = launch->arguments[rate_at_gm_in].buffer;
     float *out = (float *)launch->arguments[rate_at_gm_out].buffer->bytes;
-    for (size_t i = 0; i < in->size / sizeof(float); i++)
-        out[i] = (float)(1 + plan->wrong_root) / sqrtf(((const float *)in->bytes)[i]);
+    const double factor = 1 + plan->wrong_root + (is_root(p) ? plan->root_wrong[p->fact] : 0);
+    for (size_t i = 0; i < in->size / sizeof(float); i++) {
+        const float x = ((const float *)in->bytes)[i];
+        out[i] = (float)factor / (is_root(p) ? sqrtf(x) : exp2f(x));
+    }
+}
+
+/* Time that is made up, from the number of steps. */
+static double measured_s(const fake_plan *plan, const dev_launch *launch)
+{
+    const dev_program *p = launch->program;
+    const double own = is_root(p) && plan->root_speed[p->fact] > 0 ? plan->root_speed[p->fact] : 1;
+    return int_argument(launch, rate_at_times) * 1e-6 / (plan->speed > 0 ? plan->speed : 1) / own;
+}
+
+static void note_measurement(fake_plan *plan, const dev_launch *launch)
+{
+    const int fact = launch->program->fact;
+    hang(plan, ++plan->measurements, plan->hang_measurement);
+    if (fact < 0)
+        return;
+    plan->measured |= (uint64_t)1 << fact;
+    plan->measured_times[fact]++;
+    if (plan->measure_us > 0)
+        usleep((useconds_t)plan->measure_us);
 }
 
 /* The judge's sums, of direct Coulomb summation. */
@@ -679,15 +744,15 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
         hang(plan, plan->launches, plan->hang_launch);
         wait_for(plan->after);
     } else
-        hang(plan, ++plan->measurements, plan->hang_measurement);
+        note_measurement(plan, launch);
     const bool skips = plan->lie == FAKE_SKIPS_LAUNCH && plan->launches == plan->lie_at;
     if (is_sum && !plan->silent && !skips)
         (launch->program->kind == &dcs_kind      ? run_dcs
          : launch->program->kind == &cutoff_kind ? run_cutoff
                                                  : run_note)(plan, launch);
     const bool is_judge = launch->program->kind == &reference_kind;
-    if (launch->program->kind == &roots_kind)
-        run_roots(plan, launch);
+    if (launch->program->kind == &roots_kind || launch->program->kind == &exps_kind)
+        run_recipe(plan, launch);
     if (is_judge)
         run_reference(plan, launch);
     if (is_sum && plan->delay_us > 0)
@@ -697,8 +762,7 @@ static ley_status fake_launch(dev *device, const dev_launch *launch, dev_event *
     plan->in_flight += is_sum;
     plan->most_in_flight = plan->in_flight > plan->most_in_flight ? plan->in_flight : plan->most_in_flight;
     if (!is_sum && !is_judge) /* calibration: time made up from the number of steps */
-        (*done)->times.end_s =
-            start_s + int_argument(launch, rate_at_times) * 1e-6 / (plan->speed > 0 ? plan->speed : 1);
+        (*done)->times.end_s = start_s + measured_s(plan, launch);
     return LEY_OK;
 }
 
@@ -753,6 +817,7 @@ static const dev_backend fake_backend = {
     .fill = fake_fill,
     .copy = fake_copy,
     .read = fake_read,
+    .builds_at_once = true,
     .build = fake_build,
     .program_binary = fake_program_binary,
     .program_destroy = fake_program_destroy,

@@ -18,8 +18,13 @@ typedef struct fake_plan {
     double speed;      /* roots per second that its calibration will find, relative; 0: 1 */
     double wrong_by;   /* relative error planted in every potential */
     double wrong_root; /* in every root that its calibration asks for */
-    int wrong_judge;   /* from this point of a launch on its judge's sums are twice as much; 0: never */
-    int silent;        /* 1: launches succeed and write nothing */
+    unsigned quirks;
+    double root_speed[LEY_ROOT_COUNT]; /* of single recipes, relative; 0: 1 */
+    double root_wrong[LEY_ROOT_COUNT]; /* relative errors of theirs */
+    uint64_t fail_facts;               /* kernels of these facts do not build */
+    int compile_us, measure_us;        /* a kernel of the calibration takes so long to build; and to launch */
+    int wrong_judge;                   /* from this point of a launch on its judge's sums are twice as much; 0: never */
+    int silent;                        /* 1: launches succeed and write nothing */
     int fail_open, fail_build, fail_buffer, fail_staging, fail_write, fail_fill, fail_copy, fail_launch, fail_wait,
         fail_read, fail_binary; /* writes and sends count as one, and so do waits for reads alone */
     int hang_open, hang_build, hang_buffer, hang_write, hang_fill, hang_copy, hang_launch, hang_wait, hang_read,
@@ -35,6 +40,9 @@ typedef struct fake_plan {
     int opens, builds, buffers, stagings, writes, fills, copies, launches, waits, all_waits, reads, forgotten,
         measurements, binaries, closes, failed, hung;
     int in_flight, most_in_flight; /* launches of sums that nobody has waited for */
+    uint64_t measured;             /* facts whose kernels were launched */
+    int measured_times[64];        /* by a fact's bit */
+    int compiling, most_compiling; /* kernels of the calibration */
     size_t live_objects;           /* buffers, programs, staging and events not destroyed yet */
 } fake_plan;
 

@@ -391,7 +391,7 @@ static void test_late_devices_delay_nobody(void **state)
 static void test_a_lost_device_is_left_alone(void **state)
 {
     (void)state;
-    for (int at = 1; at < 8; at++) {
+    for (int at = 1; at < 6; at++) { /* in the calibration, three times in the self-test, and in the job */
         const fake_plan pair[] = {{.name = "A"}, {.name = "B", .lose_write = at}};
         fake_plan *plans = kept_plans(pair, 2);
         plans[0].after = &plans[1];

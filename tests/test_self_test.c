@@ -542,7 +542,7 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
     cutoff_wish cutoff;
     *m = (made){.variant = "both kernels"};
     calibration facts;
-    const ley_status status = calibrate_get(device, &facts, error);
+    const ley_status status = calibrate_get(device, CALIBRATE_ALL, &facts, error);
     if (status != LEY_OK)
         return status;
     if (strcmp(s->kernel, "binning") == 0)

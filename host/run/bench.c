@@ -124,7 +124,7 @@ static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, 
         ley_error_copy(error, &w->open_error);
         return w->open_error.status;
     }
-    ley_status status = calibrate_measure(w->device, &facts, error);
+    ley_status status = calibrate_measure(w->device, CALIBRATE_ALL, &facts, error);
     if (status != LEY_OK)
         return status;
     subject->choose(w, &facts, o, &d->device);

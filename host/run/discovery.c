@@ -68,7 +68,7 @@ static void ask_facts(void *context)
     q->status = q->info.backend->open(&q->info, &q->device, NULL);
     if (q->status != LEY_OK)
         return;
-    q->status = calibrate_measure(q->device, &q->facts, NULL);
+    q->status = calibrate_get(q->device, tuning_speed_needs(&q->info), &q->facts, NULL);
     q->info.backend->close(q->device);
 }
 
@@ -110,7 +110,7 @@ static void begin(asked *a, const dev_info *info, double *speed)
 {
     calibration facts;
     *speed = DISCOVERY_NONE;
-    if (calibrate_cached(info, &facts)) {
+    if (calibrate_cached(info, tuning_speed_needs(info), &facts)) {
         *speed = tuning_speed(info, &facts);
         return;
     }

@@ -79,7 +79,9 @@ static ley_status take_view(ley_job *job, ley_error *error)
     for (size_t i = 0; i < count; i++) {
         const worker *w = &job->engine->workers[i];
         devices[i].info = w->info;
-        devices[i].is_known = calibrate_known(worker_device(w), w->info, &devices[i].facts);
+        devices[i].is_known =
+            job->method->needs != NULL &&
+            calibrate_known(worker_device(w), w->info, job->method->needs(job->task, &job->options), &devices[i].facts);
     }
     job->view =
         (job_view){.options = &job->options, .device_count = count, .devices = devices, .cancelled = &job->cancelled};

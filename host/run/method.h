@@ -17,6 +17,9 @@ typedef struct method {
     /* The kernel whose variants are the method's; NULL: it has no variants. */
     const kernel_kind *kernel;
 
+    /* The facts of devices (calibration.h) that planning looks at; NULL: none. */
+    uint64_t (*needs)(const void *task, const ley_run_options *options);
+
     /* Plans, and readies what all devices share, in the task. The view outlives it. And its end.
      * `is_kept`: a driver that does not return may still read what was on its way to a device: that
      * is not to be freed. */

@@ -9,23 +9,9 @@ const char *specifications_sum(int sum)
     return sums[sum];
 }
 
-int specifications_root(const dev_info *info)
-{
-    return info->quirks & DEV_QUIRK_PTX      ? LEY_ROOT_PTX
-           : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512
-                                             : LEY_ROOT_NATIVE;
-}
-
-int specifications_exp(const dev_info *info)
-{
-    return info->quirks & DEV_QUIRK_PTX    ? LEY_EXP_PTX
-           : info->device_class == DEV_CPU ? LEY_EXP_POLYNOMIAL
-                                           : LEY_EXP_NATIVE;
-}
-
 calibration specifications_facts(int best_root, int best_exp, bool fast_fma)
 {
-    calibration c = {.fma_per_s = fast_fma ? 1e13 : 1e12};
+    calibration c = {.known = CALIBRATE_ALL, .fma_per_s = fast_fma ? 1e13 : 1e12};
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
         c.root_error[root] = 3e-7;
         c.roots_per_s[root] = root == best_root ? 1e12 : 1e11;

@@ -15,8 +15,4 @@ const char *specifications_sum(int sum);
  * enough to take a share of the roots, or of the exponentials. */
 calibration specifications_facts(int root, int exp, bool fast_fma);
 
-/* The recipes that are usually fastest on such a device. */
-int specifications_root(const dev_info *info);
-int specifications_exp(const dev_info *info);
-
 #endif

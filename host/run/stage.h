@@ -14,7 +14,7 @@
  * devices. */
 typedef struct device_view {
     const dev_info *info;
-    bool is_known; /* then facts is what it has been measured at */
+    bool is_known; /* what the method needs of facts has been measured */
     calibration facts;
 } device_view;
 

@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-static const double speed_need = 1e-6;
+static const double speed_need = CALIBRATE_FINEST;
 
 /* What users ask for is what kernels are told. */
 _Static_assert((int)LEY_MATH_STANDARD == TUNING_STANDARD && (int)LEY_MATH_NATIVE == TUNING_NATIVE &&
@@ -27,6 +27,11 @@ int tuning_root(const dev_info *info, const calibration *c, int width, double ne
     if ((info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
         possible.root_error[LEY_ROOT_AVX512] = INFINITY;
     return calibrate_fastest_root(info, &possible, width, need);
+}
+
+uint64_t tuning_speed_needs(const dev_info *info)
+{
+    return CALIBRATE_ROOTS | (info->device_class == DEV_CPU ? 0 : CALIBRATE_MULTIPLY_ADDS);
 }
 
 double tuning_speed(const dev_info *info, const calibration *c)

@@ -22,7 +22,9 @@ double tuning_need(int math, double need);
  * compiler in loops. */
 int tuning_root(const dev_info *info, const calibration *c, int width, double need);
 
-/* What devices are compared by: roots per second that are right to 1e-6. */
+/* What devices are compared by: roots per second that are right to 1e-6; and the facts that this
+ * takes, with what most kernels of such a device need beside them. */
+uint64_t tuning_speed_needs(const dev_info *info);
 double tuning_speed(const dev_info *info, const calibration *c);
 
 /* LEY_ERROR_USAGE. */

@@ -494,6 +494,7 @@ const dev_backend dev_cuda = {
     .fill = cuda_fill,
     .copy = cuda_copy,
     .read = cuda_read,
+    .builds_at_once = true,
     .build = cuda_program_build,
     .program_binary = cuda_program_binary,
     .program_destroy = cuda_program_destroy,

@@ -389,6 +389,7 @@ const dev_backend dev_opencl = {
     .fill = cl_fill,
     .copy = cl_copy,
     .read = cl_read,
+    .builds_at_once = true, /* the standard says so */
     .build = cl_build,
     .program_binary = cl_program_binary,
     .program_destroy = cl_program_destroy,

@@ -475,6 +475,14 @@ static ley_status make_order(const void *context, const job_view *job, void **ma
     return short_range_copy(&range, 0, &o->range, error);
 }
 
+/* What the plan takes of a device's calibration. */
+static uint64_t plan_needs(const void *context, const ley_run_options *options)
+{
+    const cutoff_task *task = context;
+    const cutoff_wish wish = cutoff_wish_of(options, &task->range, LEY_STORE_ROWS);
+    return tuning_cutoff_needs(&wish);
+}
+
 static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     const order *o = wish;
@@ -688,6 +696,7 @@ static const stage stages[] = {
 const method method_cutoff = {
     .name = "cutoff",
     .kernel = &cutoff_kind,
+    .needs = plan_needs,
     .prepare = prepare,
     .release = release,
     .end = end_task,

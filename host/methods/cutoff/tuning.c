@@ -10,7 +10,7 @@
 
 /* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise
  * of 1e-5. */
-static const double cutoff_need = 1e-6;
+static const double cutoff_need = CALIBRATE_FINEST;
 
 typedef struct variant {
     const char *name;
@@ -102,6 +102,12 @@ static ley_status check_fit(const dev_info *info, const variant *v, const cutoff
     return LEY_OK;
 }
 
+uint64_t tuning_cutoff_needs(const cutoff_wish *wish)
+{
+    return CALIBRATE_MULTIPLY_ADDS |
+           (wish->math == TUNING_STANDARD ? CALIBRATE_ROOT(LEY_ROOT_STANDARD) : CALIBRATE_ROOTS);
+}
+
 ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
                          ley_error *error)
 {
@@ -159,7 +165,7 @@ typedef struct listing {
 
 static calibration usual(const dev_info *info, bool fast_fma)
 {
-    return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
+    return specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), fast_fma);
 }
 
 #define PAIR_OF_ROW(of, number, NAME, text, ...) {number, text},
@@ -221,7 +227,7 @@ void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit 
     if (depth > KERNEL_FEW)
         list_variants(&l, &fast, depth, first);
     for (int root = 0; depth == KERNEL_ALL && root < LEY_ROOT_COUNT; root++) {
-        const calibration c = specifications_facts(root, specifications_exp(info), true);
+        const calibration c = specifications_facts(root, calibrate_likely_exp(info), true);
         if (calibrate_root_possible(info, root, calibrate_width(info)))
             list_choice(&l, &c, &first);
     }

@@ -34,6 +34,9 @@ const char *tuning_cutoff_variant(size_t i);
 /* The name of the variant that this device gets by default, for any kind of sum. */
 const char *tuning_cutoff_default(const dev_info *info, int sum);
 
+/* The facts that the choice looks at, and its rate. */
+uint64_t tuning_cutoff_needs(const cutoff_wish *wish);
+
 /* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
  * cannot run it. */
 ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,

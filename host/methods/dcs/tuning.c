@@ -11,7 +11,7 @@ enum { SIMPLE_TILE = 1 };
 
 /* Largest relative error of 1/sqrt that direct summation tolerates: an order of magnitude below its
  * promise of 1e-5. */
-static const double dcs_root_need = 1e-6;
+static const double dcs_root_need = CALIBRATE_FINEST;
 
 /* A special-function unit this many times slower than the multipliers is the bottleneck of a pair
  * (3 instructions of theirs against one of its); then they take NEWTON_SHARE of its roots. Measured
@@ -171,6 +171,16 @@ static const variant *find_variant(const dev_info *info, const dcs_wish *wish)
     return NULL;
 }
 
+/* Who has a share for the multipliers must know how fast these are. */
+uint64_t tuning_dcs_needs(const dev_info *info, const dcs_wish *wish)
+{
+    const variant *v = find_variant(info, wish);
+    if (wish->math == TUNING_STANDARD || wish->sum == LEY_SPEC_SUM_DOUBLE)
+        return CALIBRATE_ROOT(LEY_ROOT_STANDARD);
+    const bool may_share = v != NULL && v->spare_newton && wish->sum == LEY_SPEC_SUM_FLOAT;
+    return CALIBRATE_ROOTS | (may_share ? CALIBRATE_MULTIPLY_ADDS : 0);
+}
+
 /* Of the tile, of the marks of near atoms, and, on devices that copy ahead (dcs.cu), of the next
  * tile. */
 uint64_t tuning_dcs_local_bytes(const dev_info *info, const dcs_spec *spec)
@@ -242,7 +252,7 @@ typedef struct listing {
 
 static calibration usual(const dev_info *info, bool fast_fma)
 {
-    return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
+    return specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), fast_fma);
 }
 
 /* What one wish leads to, unless the device refuses it. A tile shape other than that of large
@@ -292,7 +302,7 @@ void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *vi
         list_choice(&l, &fast_fma, &wish);
     }
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        const calibration c = specifications_facts(root, specifications_exp(info), true);
+        const calibration c = specifications_facts(root, calibrate_likely_exp(info), true);
         const dcs_wish wish = {.math = TUNING_AUTO, .n_x = SPECIFICATIONS_LARGE, .n_y = SPECIFICATIONS_LARGE};
         if (calibrate_root_possible(info, root, calibrate_width(info)))
             list_choice(&l, &c, &wish);

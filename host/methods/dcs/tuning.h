@@ -40,6 +40,9 @@ bool tuning_dcs_streams(const char *variant);
  * this wish for maths. */
 int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int math);
 
+/* The facts that the choice looks at. */
+uint64_t tuning_dcs_needs(const dev_info *info, const dcs_wish *wish);
+
 /* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
  * cannot run it. */
 ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish *wish, dcs_choice *choice,

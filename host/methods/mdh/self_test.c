@@ -212,8 +212,10 @@ static double tolerance_of(const trial *t)
     const double *root_error = t->kernel->facts.root_error, *exp_error = t->kernel->facts.exp_error;
     if (spec->sum == LEY_SPEC_SUM_DOUBLE)
         return SELF_TEST_DOUBLE;
-    return t->p == &carries ? SELF_TEST_CARRIES
-                            : t->m.promise + fmin(root_error[spec->root], 1e-3) + fmin(exp_error[spec->exp], 1e-3);
+    if (t->p == &carries)
+        return SELF_TEST_CARRIES;
+    const double of_exps = spec->screening == LEY_SCREENING_NONE ? 0 : fmin(exp_error[spec->exp], 1e-3);
+    return t->m.promise + fmin(root_error[spec->root], 1e-3) + of_exps;
 }
 
 static ley_status judge(const trial *t, ley_error *error)

@@ -9,7 +9,7 @@
 
 /* Largest relative errors of 1/sqrt and 2^x that a pair tolerates: an order of magnitude below the
  * promise of 1e-5. */
-static const double mdh_need = 1e-6;
+static const double mdh_need = CALIBRATE_FINEST;
 
 /* Special functions this many times slower than multiply-adds are the bottleneck of a pair (two of
  * them against four); then the multipliers take POLYNOMIAL_SHARE of its exponentials. Measured best
@@ -116,6 +116,22 @@ uint64_t tuning_mdh_local_bytes(const mdh_spec *spec)
     return (uint64_t)spec->tile * atom_bytes + (uint64_t)spec->tile / 8;
 }
 
+/* Whether a share of the exponentials may go to the multipliers. */
+static bool may_share(const variant *v, const mdh_wish *wish)
+{
+    return v->spare_exps && wish->screening == LEY_SCREENING_FOLDED && wish->sum == LEY_SPEC_SUM_FLOAT;
+}
+
+uint64_t tuning_mdh_needs(const dev_info *info, const mdh_wish *wish)
+{
+    const variant *v = find_variant(info, wish);
+    const bool has_exps = wish->screening != LEY_SCREENING_NONE;
+    if (wish->math == TUNING_STANDARD || wish->sum == LEY_SPEC_SUM_DOUBLE)
+        return CALIBRATE_ROOT(LEY_ROOT_STANDARD) | (has_exps ? CALIBRATE_EXP(LEY_EXP_STANDARD) : 0);
+    return CALIBRATE_ROOTS | (has_exps ? CALIBRATE_EXPS : 0) |
+           (v != NULL && may_share(v, wish) ? CALIBRATE_MULTIPLY_ADDS : 0);
+}
+
 static void choose_arithmetic(const dev_info *info, const calibration *c, const variant *v, const mdh_wish *wish,
                               mdh_spec *spec)
 {
@@ -127,10 +143,11 @@ static void choose_arithmetic(const dev_info *info, const calibration *c, const 
     if (wish->points == LEY_POINTS_LIST && (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
         possible.root_error[LEY_ROOT_AVX512] = INFINITY;
     spec->root = calibrate_fastest_root(info, &possible, v->width, need);
+    if (wish->screening == LEY_SCREENING_NONE) /* no exponentials: nothing is known of them, or need be */
+        return;
     spec->exp = calibrate_fastest_exp(info, c, v->width, need);
     const bool slow = c->fma_per_s >= slow_functions_ratio * c->exps_per_s[spec->exp];
-    if (v->spare_exps && wish->screening == LEY_SCREENING_FOLDED && wish->sum == LEY_SPEC_SUM_FLOAT &&
-        spec->exp != LEY_EXP_POLYNOMIAL && c->exp_error[LEY_EXP_POLYNOMIAL] <= mdh_need && slow)
+    if (may_share(v, wish) && spec->exp != LEY_EXP_POLYNOMIAL && c->exp_error[LEY_EXP_POLYNOMIAL] <= mdh_need && slow)
         spec->polynomial_exps = POLYNOMIAL_SHARE * spec->ux * spec->uy / POLYNOMIAL_OF;
 }
 
@@ -179,7 +196,7 @@ typedef struct listing {
 
 static calibration usual(const dev_info *info, bool fast_fma)
 {
-    return specifications_facts(specifications_root(info), specifications_exp(info), fast_fma);
+    return specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), fast_fma);
 }
 
 /* What one wish leads to, unless the device refuses it. */
@@ -217,12 +234,12 @@ static void list_recipes(const listing *l, mdh_wish wish)
 {
     const int width = calibrate_width(l->info);
     for (int root = 0; root < LEY_ROOT_COUNT; root++) {
-        const calibration c = specifications_facts(root, specifications_exp(l->info), true);
+        const calibration c = specifications_facts(root, calibrate_likely_exp(l->info), true);
         if (calibrate_root_possible(l->info, root, width))
             list_choice(l, &c, &wish);
     }
     for (int exp = 0; exp < LEY_EXP_COUNT; exp++) {
-        const calibration c = specifications_facts(specifications_root(l->info), exp, true);
+        const calibration c = specifications_facts(calibrate_likely_root(l->info), exp, true);
         if (calibrate_exp_possible(l->info, exp, width))
             list_choice(l, &c, &wish);
     }

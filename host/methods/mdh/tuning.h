@@ -31,6 +31,9 @@ const char *tuning_mdh_variant(size_t i);
 /* The name of the variant that this device gets by default, for any kind of sum. */
 const char *tuning_mdh_default(const dev_info *info, int sum);
 
+/* The facts that the choice looks at. */
+uint64_t tuning_mdh_needs(const dev_info *info, const mdh_wish *wish);
+
 /* Chooses. Errors: LEY_ERROR_USAGE for an unknown variant, LEY_ERROR_NO_DEVICE when the device
  * cannot run it. */
 ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish *wish, mdh_choice *choice,
