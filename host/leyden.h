@@ -346,7 +346,7 @@ LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_
 
 /* ---- Devices and engine ---------------------------------------------------------------------- */
 
-typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER } ley_device_class;
+typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER, LEY_CLASS_COUNT } ley_device_class;
 
 /* What is known of a device. */
 typedef struct ley_device_info {
@@ -402,22 +402,48 @@ LEY_API const char *ley_cache_complaint(void);
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
+/* Enumerations whose values have names are tables, ROW(value, name), from which the values, the
+ * names that the command takes and those in reports are made. */
+
 /* Which 1/sqrt a kernel uses: the standard's rsqrt (2 ulp), the device's fastest, or the fastest
  * whose error, measured on the device, is below what the method needs. */
-typedef enum ley_math { LEY_MATH_STANDARD, LEY_MATH_NATIVE, LEY_MATH_AUTO } ley_math;
+#define LEY_MATH_TABLE(ROW) \
+    ROW(LEY_MATH_STANDARD, "standard") \
+    ROW(LEY_MATH_NATIVE, "native") \
+    ROW(LEY_MATH_AUTO, "auto")
 
 /* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double
  * throughout. Short-range terms are always float, and the totals over some hundred of them at a
- * time what is said here. */
-typedef enum ley_sum {
-    LEY_SUM_FLOAT,
-    LEY_SUM_COMPENSATED,
-    LEY_SUM_DOUBLE,
-    LEY_SUM_AUTO /* float; all over again in double where verification finds a relative RMS error above 1e-5, as where
-                  * charges nearly cancel, and a device is able to. Of jobs only, with verification. */
-} ley_sum;
+ * time what is said here. LEY_SUM_AUTO is float, and all over again in double where verification
+ * finds a relative RMS error above 1e-5, as where charges nearly cancel, and a device is able to:
+ * of jobs only, with verification. */
+#define LEY_SUM_TABLE(ROW) \
+    ROW(LEY_SUM_FLOAT, "float") \
+    ROW(LEY_SUM_COMPENSATED, "compensated") \
+    ROW(LEY_SUM_DOUBLE, "double") \
+    ROW(LEY_SUM_AUTO, "auto")
 
-typedef enum ley_units { LEY_UNITS_KT_E, LEY_UNITS_VOLT, LEY_UNITS_KCAL_MOL_E } ley_units;
+#define LEY_UNITS_TABLE(ROW) \
+    ROW(LEY_UNITS_KT_E, "kT/e") \
+    ROW(LEY_UNITS_VOLT, "V") \
+    ROW(LEY_UNITS_KCAL_MOL_E, "kcal/mol/e")
+
+/* Where a step of a short-range job is done. */
+#define LEY_PLACE_TABLE(ROW) \
+    ROW(LEY_PLACE_AUTO, "auto") \
+    ROW(LEY_PLACE_HOST, "host") \
+    ROW(LEY_PLACE_DEVICE, "device")
+
+/* clang-format off */
+#define LEY_VALUE(value, name) value,
+typedef enum ley_math { LEY_MATH_TABLE(LEY_VALUE) LEY_MATH_COUNT } ley_math;
+typedef enum ley_sum { LEY_SUM_TABLE(LEY_VALUE) LEY_SUM_COUNT } ley_sum;
+typedef enum ley_units { LEY_UNITS_TABLE(LEY_VALUE) LEY_UNITS_COUNT } ley_units;
+typedef enum ley_place { LEY_PLACE_TABLE(LEY_VALUE) LEY_PLACE_COUNT } ley_place;
+
+/* An array of names, by value: {LEY_UNITS_TABLE(LEY_NAME)}. */
+#define LEY_NAME(value, name) [value] = (name),
+/* clang-format on */
 
 /* C / e: the potential of one elementary charge at 1 A, in these units: e / (4 pi eps0 eps 1 A) [/
  * (k_B T / e)]. CODATA 2018. */
@@ -455,9 +481,6 @@ typedef struct ley_pair_info {
 
 /* Pair functions from 0; NULL behind the last. */
 LEY_API const ley_pair_info *ley_pair_get(ley_pair pair);
-
-/* Where a step of a short-range job is done. */
-typedef enum ley_place { LEY_PLACE_AUTO, LEY_PLACE_HOST, LEY_PLACE_DEVICE } ley_place;
 
 /* A named number of an expression. */
 typedef struct ley_named_number {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum dev_class { DEV_GPU, DEV_CPU, DEV_OTHER } dev_class;
+typedef enum dev_class { DEV_GPU, DEV_CPU, DEV_OTHER, DEV_CLASS_COUNT } dev_class;
 
 /* What the quirks table may say of a device; see quirks.c. */
 typedef enum dev_quirk {

@@ -22,8 +22,6 @@ typedef struct apbs_values {
     bool no_run, force;
 } apbs_values;
 
-static const char *const apbs_sum_names[] = {"float", "compensated", "double", [PLAN_SUM_AUTO] = "auto", NULL};
-
 enum { KEEP };
 
 static const option_row apbs_options[] = {
@@ -48,7 +46,7 @@ static const option_row apbs_options[] = {
                             .kind = OPTION_CHOICE,
                             .offset = offsetof(apbs_values, job.sum),
                             .value = "TYPE",
-                            .choices = apbs_sum_names,
+                            .choices = sum_names,
                             .help =
                                 "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is "
                                 "double for molecules with fewer than 2,000 atoms, where a float's error would show in "
@@ -75,7 +73,7 @@ static void set_defaults(void *to)
 {
     apbs_values *values = to;
     job_set_defaults(&values->job);
-    values->job.sum = PLAN_SUM_AUTO;
+    values->job.sum = LEY_SUM_AUTO;
     values->stride = STRIDE_AUTO;
     values->stride_tolerance = 1e-6;
 }
@@ -154,8 +152,10 @@ static ley_status prepare(apbs_run *run, ley_error *error)
         progress_clear(&run->progress);
         warn("%s", ley_apbs_warning(run->input, i));
     }
-    const plan_settings settings = {
-        .stride = values->stride, .sum = values->job.sum, .threads = program_threads(), .force = values->force};
+    const plan_settings settings = {.stride = values->stride,
+                                    .sum = (ley_sum)values->job.sum,
+                                    .threads = program_threads(),
+                                    .force = values->force};
     plan_begin(&run->plan, run->input, &settings);
     if (plan_needs_engine(&run->plan)) {
         progress_say(&run->progress, "opening the devices");

@@ -12,6 +12,9 @@ static const double start_s = 0.3;
 static const double cpu_pairs_per_s[] = {
     [LEY_SUM_FLOAT] = 1e9, [LEY_SUM_COMPENSATED] = 8e8, [LEY_SUM_DOUBLE] = 1e8}; /* of a core */
 static const double gpu_pairs_per_s[] = {[LEY_SUM_FLOAT] = 5e10, [LEY_SUM_COMPENSATED] = 3e10, [LEY_SUM_DOUBLE] = 2e9};
+_Static_assert(sizeof cpu_pairs_per_s == LEY_SUM_AUTO * sizeof(double) &&
+                   sizeof gpu_pairs_per_s == sizeof cpu_pairs_per_s,
+               "a guess for each kind of sum that is one");
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
@@ -74,8 +77,8 @@ static double pairs_per_s(const ley_engine *engine, ley_sum sum)
  * 1e-10 for one of 1,700. */
 static ley_sum choose_sum(const apbs_plan *plan, const elec_plan *elec, const ley_engine *engine)
 {
-    if (plan->settings.sum != PLAN_SUM_AUTO)
-        return (ley_sum)plan->settings.sum;
+    if (plan->settings.sum != LEY_SUM_AUTO)
+        return plan->settings.sum;
     for (size_t i = 0; i < ley_engine_device_count(engine); i++)
         if (!ley_engine_device(engine, i)->has_double)
             return LEY_SUM_FLOAT;

@@ -7,13 +7,12 @@
 
 enum {
     PLAN_ELECS_MAX = 20, /* as APBS has */
-    PLAN_SUM_AUTO = 3,   /* behind the values of ley_sum */
     PLAN_FLOAT_ATOMS_LEAST = 2000
 };
 
 typedef struct plan_settings {
-    int stride; /* a choice of --boundary-stride */
-    int sum;    /* ley_sum or PLAN_SUM_AUTO: double for molecules with fewer than PLAN_FLOAT_ATOMS_LEAST atoms where all
+    int stride;  /* a choice of --boundary-stride */
+    ley_sum sum; /* LEY_SUM_AUTO: double for molecules with fewer than PLAN_FLOAT_ATOMS_LEAST atoms where all
                    devices can, else float */
     int threads; /* OpenMP threads of APBS */
     bool force;

@@ -27,6 +27,7 @@ typedef struct report_values {
 
 static const char *const bench_sum_names[] = {
     [LEY_SUM_FLOAT] = "float", [LEY_SUM_COMPENSATED] = "compensated", [LEY_SUM_DOUBLE] = "double", NULL};
+CHOICES_ARE(bench_sum_names, LEY_SUM_AUTO); /* the last one, which is of jobs only */
 
 static const option_row bench_options[] = {
     {.name = "kernel",

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum file_format { FORMAT_DX, FORMAT_RAW, FORMAT_CSV } file_format;
+typedef enum file_format { FORMAT_DX, FORMAT_RAW, FORMAT_CSV, FORMAT_COUNT } file_format;
 
 typedef struct boundary_values {
     const char *output, *points;
@@ -21,6 +21,7 @@ typedef struct boundary_values {
 } boundary_values;
 
 static const char *const format_names[] = {[FORMAT_DX] = "dx", [FORMAT_RAW] = "raw", [FORMAT_CSV] = "csv", NULL};
+CHOICES_ARE(format_names, FORMAT_COUNT);
 
 enum { OUTPUT, FORMAT, DIME, GLEN, GRID, GCENT, POINTS, STRIDE, STRIDE_TOLERANCE };
 

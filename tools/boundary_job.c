@@ -4,6 +4,8 @@
 
 const char *const stride_names[] = {[STRIDE_AUTO] = "auto", [STRIDE_1] = "1", [STRIDE_2] = "2", [STRIDE_4] = "4", NULL};
 static const int stride_of[] = {[STRIDE_1] = 1, [STRIDE_2] = 2, [STRIDE_4] = 4};
+CHOICES_ARE(stride_names, STRIDE_COUNT);
+_Static_assert(sizeof stride_of / sizeof *stride_of == STRIDE_COUNT, "a stride for each choice");
 
 bool boundary_stride_fits(const int64_t n[3], int choice, short_text *why)
 {

@@ -16,7 +16,7 @@ typedef struct boundary_problem {
 } boundary_problem;
 
 /* Choices of --boundary-stride. */
-enum { STRIDE_AUTO, STRIDE_1, STRIDE_2, STRIDE_4 };
+enum { STRIDE_AUTO, STRIDE_1, STRIDE_2, STRIDE_4, STRIDE_COUNT };
 extern const char *const stride_names[];
 
 /* Rows of a command's table, `type` its struct of values with int stride and double

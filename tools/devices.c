@@ -67,6 +67,7 @@ static void add_row(text_table *table, const ley_device_list *list, const ley_de
 {
     static const char *const classes[] = {
         [LEY_CLASS_GPU] = "GPU", [LEY_CLASS_CPU] = "CPU", [LEY_CLASS_OTHER] = "other"};
+    _Static_assert(sizeof classes / sizeof *classes == LEY_CLASS_COUNT, "a word for each class");
     size_t column = 0;
     char paths[64];
     join_paths(list, device->index, paths, sizeof paths);

@@ -185,7 +185,9 @@ int json_finish(json_t *report, const char *path)
 
 static const char *class_name(ley_device_class device_class)
 {
-    return device_class == LEY_CLASS_GPU ? "gpu" : device_class == LEY_CLASS_CPU ? "cpu" : "other";
+    static const char *const names[] = {[LEY_CLASS_GPU] = "gpu", [LEY_CLASS_CPU] = "cpu", [LEY_CLASS_OTHER] = "other"};
+    _Static_assert(sizeof names / sizeof *names == LEY_CLASS_COUNT, "a word for each class");
+    return names[device_class];
 }
 
 static void put_status(json_t *object, ley_status status, const char *failure)

@@ -18,8 +18,7 @@ typedef struct map_values {
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
 } map_values;
 
-static const char *const units_names[] = {
-    [LEY_UNITS_KT_E] = "kT/e", [LEY_UNITS_VOLT] = "V", [LEY_UNITS_KCAL_MOL_E] = "kcal/mol/e", NULL};
+static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 
 enum { OUTPUT, METHOD, SPACING, DIMS, ORIGIN, PADDING };
 

@@ -11,13 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const math_names[] = {
-    [LEY_MATH_STANDARD] = "standard", [LEY_MATH_NATIVE] = "native", [LEY_MATH_AUTO] = "auto", NULL};
-const char *const sum_names[] = {[LEY_SUM_FLOAT] = "float",
-                                 [LEY_SUM_COMPENSATED] = "compensated",
-                                 [LEY_SUM_DOUBLE] = "double",
-                                 [LEY_SUM_AUTO] = "auto",
-                                 NULL};
+const char *const math_names[] = {LEY_MATH_TABLE(LEY_NAME) NULL};
+const char *const sum_names[] = {LEY_SUM_TABLE(LEY_NAME) NULL};
 
 int fail_usage(const subcommand *command, const char *format, ...)
 {

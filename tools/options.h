@@ -174,6 +174,11 @@ bool read_real(const char *word, double *value);
         .help = "print nothing but errors" \
     }
 
+/* Ties a table of choices to its enumeration, which has so many values: a word for each of them,
+ * and the NULL behind. */
+#define CHOICES_ARE(table, values) \
+    _Static_assert(sizeof(table) / sizeof *(table) == (size_t)(values) + 1, #table ": a word for each value")
+
 extern const char *const math_names[]; /* in the order of ley_math */
 extern const char *const sum_names[];  /* of ley_sum, "auto" the last */
 

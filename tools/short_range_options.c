@@ -10,8 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const place_names[] = {
-    [LEY_PLACE_AUTO] = "auto", [LEY_PLACE_HOST] = "host", [LEY_PLACE_DEVICE] = "device", NULL};
+const char *const place_names[] = {LEY_PLACE_TABLE(LEY_NAME) NULL};
 
 const char *const periodic_names[] = {"x", "y", "z", "xy", "xz", "yz", "xyz", NULL};
 

@@ -133,7 +133,14 @@ static ley_status take_center(place *p, bool again, double center[4])
 /* A word of the list, or its old number, which APBS takes unseen. */
 static ley_status take_choice(place *p, ley_apbs_keyword keyword, double *choice)
 {
-    static const char *const bcfl[] = {"ZERO", "SDH", "MDH", "", "FOCUS", "MEM", "MAP", NULL};
+    static const char *const bcfl[] = {[LEY_APBS_BCFL_ZERO] = "ZERO",
+                                       [LEY_APBS_BCFL_SDH] = "SDH",
+                                       [LEY_APBS_BCFL_MDH] = "MDH",
+                                       "",
+                                       "FOCUS",
+                                       [LEY_APBS_BCFL_MEM] = "MEM",
+                                       [LEY_APBS_BCFL_MAP] = "MAP",
+                                       NULL};
     static const char *const srfm[] = {"MOL", "SMOL", "SPL2", "SPL3", "SPL4", NULL};
     static const char *const chgm[] = {"SPL0", "SPL2", "SPL4", NULL};
     static const char *const calc[] = {"NO", "TOTAL", "COMPS", NULL};
@@ -235,7 +242,11 @@ static ley_status take_smpbe(place *p)
 
 static ley_status take_usemap(place *p)
 {
-    static const char *const names[LEY_APBS_MAP_KINDS] = {"DIEL", "KAPPA", "POT", "CHARGE"};
+    static const char *const names[] = {[LEY_APBS_MAP_DIEL] = "DIEL",
+                                        [LEY_APBS_MAP_KAPPA] = "KAPPA",
+                                        [LEY_APBS_MAP_POT] = "POT",
+                                        [LEY_APBS_MAP_CHARGE] = "CHARGE"};
+    _Static_assert(sizeof names / sizeof *names == LEY_APBS_MAP_KINDS, "a word for each kind of map");
     const ley_apbs_token *token;
     double number;
     ley_status status = take(p, &token);
@@ -288,6 +299,8 @@ static ley_status take_write(place *p)
                                         "SSPL", "VDW",     "IVDW",   "LAP",  "EDENS", "NDENS", "QDENS", NULL};
     static const char *const formats[] = {"DX", "DXBIN", "UHBD", "AVS", "GZ", "FLAT", NULL};
     static const char *const endings[] = {".dx", ".dxbin", ".grd", ".ucd", ".dx.gz", ".txt"};
+    _Static_assert(sizeof formats / sizeof *formats == sizeof endings / sizeof *endings + 1,
+                   "an ending for each format");
     const ley_apbs_token *token;
     size_t format;
     ley_status status = take(p, &token);

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-const tree_function tree_functions[TREE_OPS - TREE_EXP] = {
-    {"exp", "LEY_F_EXP", 1},   {"log", "LEY_F_LOG", 1}, {"sqrt", "LEY_F_SQRT", 1}, {"erf", "LEY_F_ERF", 1},
-    {"erfc", "LEY_F_ERFC", 1}, {"sin", "LEY_F_SIN", 1}, {"cos", "LEY_F_COS", 1},   {"tanh", "LEY_F_TANH", 1},
-    {"abs", "LEY_F_ABS", 1},   {"min", "LEY_F_MIN", 2}, {"max", "LEY_F_MAX", 2},
+const tree_function tree_functions[] = {
+#define TREE_ROW(NAME, name, arity) {(name), "LEY_F_" #NAME, (arity)},
+    TREE_FUNCTIONS(TREE_ROW)
+#undef TREE_ROW
 };
 
 double tree_apply(tree_op op, double a, double b)

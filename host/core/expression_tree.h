@@ -15,6 +15,20 @@ enum {
 
 typedef struct expression expression;
 
+/* Functions that expressions may call: ROW(NAME, name, values that it takes). */
+#define TREE_FUNCTIONS(ROW) \
+    ROW(EXP, "exp", 1) \
+    ROW(LOG, "log", 1) \
+    ROW(SQRT, "sqrt", 1) \
+    ROW(ERF, "erf", 1) \
+    ROW(ERFC, "erfc", 1) \
+    ROW(SIN, "sin", 1) \
+    ROW(COS, "cos", 1) \
+    ROW(TANH, "tanh", 1) \
+    ROW(ABS, "abs", 1) \
+    ROW(MIN, "min", 2) \
+    ROW(MAX, "max", 2)
+
 typedef enum tree_op {
     TREE_NUMBER,
     TREE_R,
@@ -26,18 +40,10 @@ typedef enum tree_op {
     TREE_MULTIPLY,
     TREE_DIVIDE,
     TREE_POWER,
-    TREE_EXP, /* from here in the order of tree_functions */
-    TREE_LOG,
-    TREE_SQRT,
-    TREE_ERF,
-    TREE_ERFC,
-    TREE_SIN,
-    TREE_COS,
-    TREE_TANH,
-    TREE_ABS,
-    TREE_MIN,
-    TREE_MAX,
-    TREE_OPS
+#define TREE_ROW(NAME, name, arity) TREE_##NAME,
+    TREE_FUNCTIONS(TREE_ROW)
+#undef TREE_ROW
+        TREE_OPS
 } tree_op;
 
 typedef enum expression_charge {

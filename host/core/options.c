@@ -20,7 +20,7 @@ ley_status options_take(void *to, size_t least, size_t known, const void *from, 
 ley_status options_check_medium(ley_units units, double dielectric, double temperature_K, double r_min_A,
                                 ley_error *error)
 {
-    if ((unsigned)units > LEY_UNITS_KCAL_MOL_E)
+    if ((unsigned)units >= LEY_UNITS_COUNT)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown units %d", (int)units);
     /* With these bounds no potential of any atoms overflows a float. */
     if (!(dielectric >= 1e-3 && dielectric <= 1e6))

@@ -17,6 +17,7 @@ double ley_coulomb_constant(ley_units units, double dielectric, double temperatu
     case LEY_UNITS_KCAL_MOL_E:
         return volt_A * elementary_charge_C * avogadro_mol / (1000 * thermochemical_calorie_J);
     case LEY_UNITS_KT_E:
+    case LEY_UNITS_COUNT:
         break;
     }
     return volt_A * elementary_charge_C / (boltzmann_J_K * temperature_K);
@@ -24,13 +25,6 @@ double ley_coulomb_constant(ley_units units, double dielectric, double temperatu
 
 const char *ley_units_name(ley_units units)
 {
-    switch (units) {
-    case LEY_UNITS_VOLT:
-        return "V";
-    case LEY_UNITS_KCAL_MOL_E:
-        return "kcal/mol/e";
-    case LEY_UNITS_KT_E:
-        break;
-    }
-    return "kT/e";
+    static const char *const names[] = {LEY_UNITS_TABLE(LEY_NAME)};
+    return names[(unsigned)units < LEY_UNITS_COUNT ? units : LEY_UNITS_KT_E];
 }

@@ -167,7 +167,7 @@ static ley_status check_options(const ley_bench_options *options, const bench_su
 {
     if (subject == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "no method with a benchmark is named %s", options->method);
-    if ((unsigned)options->math > LEY_MATH_AUTO || (unsigned)options->sum > LEY_SUM_DOUBLE)
+    if ((unsigned)options->math >= LEY_MATH_COUNT || (unsigned)options->sum > LEY_SUM_DOUBLE)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic, or one that follows from a job's error");
     if (options->linear && subject->scale == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)LEY_CLASS_GPU == (int)DEV_GPU && (int)LEY_CLASS_CPU == (int)DEV_CPU &&
+                   (int)LEY_CLASS_OTHER == (int)DEV_OTHER && (int)LEY_CLASS_COUNT == (int)DEV_CLASS_COUNT,
+               "ley_device_class is dev_class");
+
 void engine_describe(const dev_info *info, ley_device_info *public_info)
 {
     *public_info = (ley_device_info){
@@ -20,9 +24,7 @@ void engine_describe(const dev_info *info, ley_device_info *public_info)
         .name = info->name,
         .driver = info->driver,
         .version = info->version,
-        .device_class = info->device_class == DEV_GPU   ? LEY_CLASS_GPU
-                        : info->device_class == DEV_CPU ? LEY_CLASS_CPU
-                                                        : LEY_CLASS_OTHER,
+        .device_class = (ley_device_class)info->device_class,
         .compute_units = info->compute_units,
         .clock_MHz = info->clock_MHz,
         .max_work_group = info->max_work_group,

@@ -43,7 +43,7 @@ static const char *own_variant(const method *m, const char *name)
 
 static ley_status check_options(const ley_run_options *o, const method *m, ley_error *error)
 {
-    if ((unsigned)o->math > LEY_MATH_AUTO || (unsigned)o->sum > LEY_SUM_AUTO)
+    if ((unsigned)o->math >= LEY_MATH_COUNT || (unsigned)o->sum >= LEY_SUM_COUNT)
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic");
     if (o->sum == LEY_SUM_AUTO && o->verify_points == 0)
         return ley_fail(error, LEY_ERROR_USAGE,

@@ -43,8 +43,7 @@ void notes_phase(notes *n, const char *name, double predicted_s, double taken_s)
 
 void notes_place(notes *n, const char *name, ley_place place)
 {
-    static const char *const names[] = {
-        [LEY_PLACE_AUTO] = "auto", [LEY_PLACE_HOST] = "host", [LEY_PLACE_DEVICE] = "device"};
+    static const char *const names[] = {LEY_PLACE_TABLE(LEY_NAME)};
     notes_text(n, name, names[place]);
 }
 

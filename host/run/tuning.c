@@ -10,10 +10,10 @@ static const double speed_need = CALIBRATE_FINEST;
 
 /* What users ask for is what kernels are told. */
 _Static_assert((int)LEY_MATH_STANDARD == TUNING_STANDARD && (int)LEY_MATH_NATIVE == TUNING_NATIVE &&
-                   (int)LEY_MATH_AUTO == TUNING_AUTO,
+                   (int)LEY_MATH_AUTO == TUNING_AUTO && (int)LEY_MATH_COUNT == TUNING_AUTO + 1,
                "ley_math is TUNING_...");
 _Static_assert((int)LEY_SUM_FLOAT == LEY_SPEC_SUM_FLOAT && (int)LEY_SUM_COMPENSATED == LEY_SPEC_SUM_COMPENSATED &&
-                   (int)LEY_SUM_DOUBLE == LEY_SPEC_SUM_DOUBLE,
+                   (int)LEY_SUM_DOUBLE == LEY_SPEC_SUM_DOUBLE && (int)LEY_SUM_AUTO == LEY_SPEC_SUM_DOUBLE + 1,
                "ley_sum, but for LEY_SUM_AUTO, is LEY_SPEC_SUM_...");
 
 double tuning_need(int math, double need)

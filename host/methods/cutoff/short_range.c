@@ -3,6 +3,7 @@
 #include "core/expression_check.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "layout/binning.h"
 #include "memory.h"
 #include "pair_table.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUILT_IN_NUMBERS = 3, MOST_BIN_DEPTH = 128 };
+enum { BUILT_IN_NUMBERS = 3 };
 
 #define DEFAULT(trait, field, what, unit, least, most, normal) .field = (normal),
 void ley_short_range_default(ley_short_range *range)
@@ -218,8 +219,8 @@ ley_status short_range_check(const ley_short_range *s, ley_error *error)
     ley_status status = check_pair(s, error);
     if (status == LEY_OK)
         status = check_cell(s, error);
-    if (status == LEY_OK && (s->bin_depth < 1 || s->bin_depth > MOST_BIN_DEPTH))
-        status = ley_fail(error, LEY_ERROR_USAGE, "bin depth %d, must be 1 to %d", s->bin_depth, MOST_BIN_DEPTH);
+    if (status == LEY_OK && (s->bin_depth < 1 || s->bin_depth > BINNING_MOST_DEPTH))
+        status = ley_fail(error, LEY_ERROR_USAGE, "bin depth %d, must be 1 to %d", s->bin_depth, BINNING_MOST_DEPTH);
     if (status == LEY_OK)
         status = check_range("bin fill", s->bin_fill, "", 1e-3, 1e3, error);
     const struct {
@@ -227,7 +228,7 @@ ley_status short_range_check(const ley_short_range *s, ley_error *error)
         ley_place place;
     } places[] = {{"binning", s->binning}, {"the overflow", s->overflow}, {"the transposition", s->transposition}};
     for (size_t i = 0; i < sizeof places / sizeof *places && status == LEY_OK; i++)
-        if ((unsigned)places[i].place > LEY_PLACE_DEVICE)
+        if ((unsigned)places[i].place >= LEY_PLACE_COUNT)
             status = ley_fail(error, LEY_ERROR_USAGE, "unknown place %d for %s", (int)places[i].place, places[i].what);
     if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION && s->overflow == LEY_PLACE_HOST)
         status =
