@@ -119,6 +119,9 @@ demo: demo-deps
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
 	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
 
+# The command's options for short-range sums.
+$(BUILD)/tests/test_pairs: $(patsubst %,$(BUILD)/tools/%.o,short_range_options options console interrupt)
+
 # The method that CONTRIBUTING.md makes.
 $(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)
 $(BUILD)/tests/test_tenth_method: $(BUILD)/tests/tenth_method/method.o | $(BUILD)/tests/tenth_method/leyden

@@ -230,33 +230,12 @@ static void test_names(void **state)
     free(page);
 }
 
-const char *const periodic_names[] = {NULL}, *const place_names[] = {NULL};
-const char *short_range_all_names(void)
-{
-    return "";
-}
-const char *short_range_kappa_names(void)
-{
-    return "";
-}
-const char *short_range_probe_names(void)
-{
-    return "";
-}
-const char *short_range_steepness_names(void)
-{
-    return "";
-}
-
 /* The command refuses no value that the library takes, and takes none that it refuses, where a
  * value has an option to itself. */
 static void test_ranges_of_options(void **state)
 {
     (void)state;
-    typedef struct values {
-        short_range_values range;
-    } values;
-    static const option_row rows[] = {SHORT_RANGE_OPTION_ROWS(values, range)};
+    const option_row *rows = short_range_options.rows;
     static const struct {
         const char *name;
         double low, high, normal;
@@ -264,7 +243,7 @@ static void test_ranges_of_options(void **state)
 #define PARAMETER(trait, field, what, unit, least, most, normal) {what, least, most, normal},
         LEY_PAIR_PARAMETERS(PARAMETER)};
     int found = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < short_range_options.count; i++)
         for (size_t k = 0; k < sizeof parameters / sizeof *parameters; k++)
             if (strcmp(rows[i].name, parameters[k].name) == 0) {
                 assert_true(rows[i].low == parameters[k].low && rows[i].high == parameters[k].high);
