@@ -124,13 +124,14 @@ declare -A scripts=(
     [read_back]="$with_python tests/read_back.py"
     [golden]=$golden_check
     [check_golden]="$golden --self-test"
+    [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [test_install]='bash tests/test_install.sh'
 )
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back golden check_golden test_install "
+outer=" oclgrind read_back golden check_golden check_commands test_install "
 
 for program in "$@"; do add program "$(basename "$program")" env ${preload:+LD_PRELOAD="$preload"} "$program"; done
-for name in ${TEST_SCRIPTS-check_layers check_run check_golden oclgrind read_back golden test_install}; do
+for name in ${TEST_SCRIPTS-check_layers check_run check_golden check_commands oclgrind read_back golden test_install}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     add script "$name" bash -c "${scripts[$name]}"
 done

@@ -238,14 +238,13 @@ static named_file points_file(const job_run *run)
     return (named_file){values_of(run)->points, "points", NULL};
 }
 
-static void set_solvent(boundary_run *boundary)
+static int set_solvent(job_run *run)
 {
-    const boundary_values *values = values_of(&boundary->run);
-    double charge_M = 0;
+    boundary_run *boundary = (boundary_run *)run;
+    const boundary_values *values = values_of(run);
     for (size_t i = 0; i < values->ions.n; i++) {
         const double *ion = values->ions.value[i];
         boundary->ions[i] = (ley_ion){.concentration_M = ion[0], .charge_e = ion[1], .radius_A = ion[2]};
-        charge_M += ion[0] * ion[1];
     }
     boundary->solvent = (ley_solvent){.dielectric = values->dielectric,
                                       .solute_dielectric = values->solute_dielectric,
@@ -253,10 +252,17 @@ static void set_solvent(boundary_run *boundary)
                                       .ion_count = values->ions.n,
                                       .ions = boundary->ions};
     boundary->problem.solvent = &boundary->solvent;
-    if (fabs(charge_M) > 1e-9 && !boundary->run.values->quiet) {
-        progress_clear(&boundary->run.progress);
+    return 0;
+}
+
+static void warn_of_charge(const job_run *run)
+{
+    const ley_solvent *solvent = &((const boundary_run *)run)->solvent;
+    double charge_M = 0;
+    for (size_t i = 0; i < solvent->ion_count; i++)
+        charge_M += solvent->ions[i].concentration_M * solvent->ions[i].charge_e;
+    if (fabs(charge_M) > 1e-9)
         warn("the ions are not neutral together: %+g mol/l of charge", charge_M);
-    }
 }
 
 /* ---- The work -------------------------------------------------------------------------------- */
@@ -288,10 +294,9 @@ static ley_status make_lattice(boundary_run *boundary, ley_error *error)
     return ley_boundary_create(&lattice, &boundary->problem.boundary, error);
 }
 
-static ley_status read(job_run *run, ley_error *error)
+static ley_status read_input(job_run *run, ley_error *error)
 {
     boundary_run *boundary = (boundary_run *)run;
-    set_solvent(boundary);
     ley_status status = molecule_read(run->arguments->operand, run->arguments, &boundary->atoms, error);
     boundary->problem.atoms = boundary->atoms;
     if (status == LEY_OK)
@@ -339,7 +344,7 @@ static ley_status write_dx(boundary_run *boundary, ley_error *error)
     return status;
 }
 
-static ley_status write(job_run *run, ley_error *error)
+static ley_status write_file(job_run *run, ley_error *error)
 {
     boundary_run *boundary = (boundary_run *)run;
     if (*interrupt_flag())
@@ -396,10 +401,12 @@ static void put_json(const job_run *run, json_t *report)
 static const job_kind kind = {.operand = "atoms",
                               .product = "boundary",
                               .check = check,
+                              .check_input = set_solvent,
                               .file = points_file,
-                              .read = read,
+                              .warn = warn_of_charge,
+                              .read = read_input,
                               .place = place,
-                              .write = write,
+                              .write = write_file,
                               .end = end,
                               .print = print,
                               .put_json = put_json};

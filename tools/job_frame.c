@@ -188,6 +188,8 @@ int job_frame_run(job_run *run)
     run->values = option_values(run->arguments, &job_options);
     int code = check(run);
     if (code == 0) {
+        if (run->kind->warn != NULL && !run->values->quiet)
+            run->kind->warn(run);
         progress_start(&run->progress, run->values->quiet);
         error.status = prepare(run, &error);
         if (error.status == LEY_OK)

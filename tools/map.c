@@ -192,7 +192,7 @@ static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_e
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-static ley_status read(job_run *run, ley_error *error)
+static ley_status read_atoms(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
     const char *path = run->arguments->operand;
@@ -226,7 +226,7 @@ static char *header_comment(const map_run *map)
     return comment_end(&comment);
 }
 
-static ley_status write(job_run *run, ley_error *error)
+static ley_status write_map(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
     char *comment = header_comment(map);
@@ -269,9 +269,9 @@ static const job_kind kind = {.operand = "atoms",
                               .product = "map",
                               .check = check,
                               .check_input = check_input,
-                              .read = read,
+                              .read = read_atoms,
                               .place = place,
-                              .write = write,
+                              .write = write_map,
                               .end = end,
                               .print = print,
                               .put_json = put_json};

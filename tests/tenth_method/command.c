@@ -48,7 +48,7 @@ static int check_input(job_run *run)
     return 0;
 }
 
-static ley_status read(job_run *run, ley_error *error)
+static ley_status read_map(job_run *run, ley_error *error)
 {
     return ley_map_read_dx(run->arguments->operand, &((squares_run *)run)->problem.map, error);
 }
@@ -64,7 +64,7 @@ static void put_json(const job_run *run, json_t *report)
 }
 
 static const job_kind kind = {
-    .operand = "map", .product = "sum", .check_input = check_input, .read = read, .end = end, .put_json = put_json};
+    .operand = "map", .product = "sum", .check_input = check_input, .read = read_map, .end = end, .put_json = put_json};
 
 static int run_command(const parsed_arguments *arguments)
 {
