@@ -21,34 +21,39 @@ enum { ROOT_CHAINS = 8, EXP_CHAINS = 8, FMA_CHAINS = 16, LOCAL_CHAINS = 8, LOCAL
 static const double wrong_root = 1e-4;   /* relative error that no device's standard root has */
 static const double nothing_per_s = 1e6; /* the rates of a device that interprets its kernels */
 
-static const char *const root_names[LEY_ROOT_COUNT] = {
-    [LEY_ROOT_STANDARD] = "rsqrt", [LEY_ROOT_RECIPROCAL] = "1/sqrt",        [LEY_ROOT_NATIVE] = "native_rsqrt",
-    [LEY_ROOT_NEWTON] = "Newton",  [LEY_ROOT_PTX] = "PTX rsqrt.approx.ftz", [LEY_ROOT_AVX512] = "vrsqrt14ps + Newton",
-};
+/* As people read them, and as names of files have them. */
+typedef struct recipe_names {
+    const char *name, *word;
+} recipe_names;
 
-static const char *const exp_names[LEY_EXP_COUNT] = {
-    [LEY_EXP_STANDARD] = "exp2",
-    [LEY_EXP_NATIVE] = "native_exp2",
-    [LEY_EXP_POLYNOMIAL] = "polynomial",
-    [LEY_EXP_PTX] = "PTX ex2.approx.ftz",
+static const recipe_names root_recipes[] = {
+    [LEY_ROOT_STANDARD] = {"rsqrt", "standard"},      [LEY_ROOT_RECIPROCAL] = {"1/sqrt", "reciprocal"},
+    [LEY_ROOT_NATIVE] = {"native_rsqrt", "native"},   [LEY_ROOT_NEWTON] = {"Newton", "newton"},
+    [LEY_ROOT_PTX] = {"PTX rsqrt.approx.ftz", "ptx"}, [LEY_ROOT_AVX512] = {"vrsqrt14ps + Newton", "avx512"},
 };
+_Static_assert(sizeof root_recipes / sizeof *root_recipes == LEY_ROOT_COUNT, "each LEY_ROOT_... has a name and a word");
 
-static const char *const root_words[LEY_ROOT_COUNT] = {"standard", "reciprocal", "native", "newton", "ptx", "avx512"};
-static const char *const exp_words[LEY_EXP_COUNT] = {"standard", "native", "polynomial", "ptx"};
+static const recipe_names exp_recipes[] = {
+    [LEY_EXP_STANDARD] = {"exp2", "standard"},
+    [LEY_EXP_NATIVE] = {"native_exp2", "native"},
+    [LEY_EXP_POLYNOMIAL] = {"polynomial", "polynomial"},
+    [LEY_EXP_PTX] = {"PTX ex2.approx.ftz", "ptx"},
+};
+_Static_assert(sizeof exp_recipes / sizeof *exp_recipes == LEY_EXP_COUNT, "each LEY_EXP_... has a name and a word");
 
 const char *calibrate_root_word(int root)
 {
-    return root_words[root];
+    return root_recipes[root].word;
 }
 
 const char *calibrate_exp_word(int exp)
 {
-    return exp_words[exp];
+    return exp_recipes[exp].word;
 }
 
 const char *calibrate_exp_name(int exp)
 {
-    return exp >= 0 && exp < LEY_EXP_COUNT ? exp_names[exp] : "?";
+    return exp >= 0 && exp < LEY_EXP_COUNT ? exp_recipes[exp].name : "?";
 }
 
 bool calibrate_exp_possible(const dev_info *info, int exp, int width)
@@ -58,7 +63,7 @@ bool calibrate_exp_possible(const dev_info *info, int exp, int width)
 
 const char *calibrate_root_name(int root)
 {
-    return root >= 0 && root < LEY_ROOT_COUNT ? root_names[root] : "?";
+    return root >= 0 && root < LEY_ROOT_COUNT ? root_recipes[root].name : "?";
 }
 
 bool calibrate_root_possible(const dev_info *info, int root, int width)
@@ -105,7 +110,7 @@ static void root_specs(const dev_info *info, kernel_depth depth, kernel_visit *v
     (void)depth;
     for (spec.root = 0; spec.root < LEY_ROOT_COUNT; spec.root++)
         if (calibrate_root_possible(info, spec.root, spec.width)) {
-            snprintf(name, sizeof name, "roots-%s", root_words[spec.root]);
+            snprintf(name, sizeof name, "roots-%s", root_recipes[spec.root].word);
             visit(context, name, &spec);
         }
 }
@@ -117,7 +122,7 @@ static void exp_specs(const dev_info *info, kernel_depth depth, kernel_visit *vi
     (void)depth;
     for (spec.exp = 0; spec.exp < LEY_EXP_COUNT; spec.exp++)
         if (calibrate_exp_possible(info, spec.exp, spec.width)) {
-            snprintf(name, sizeof name, "exps-%s", exp_words[spec.exp]);
+            snprintf(name, sizeof name, "exps-%s", exp_recipes[spec.exp].word);
             visit(context, name, &spec);
         }
 }
@@ -537,11 +542,11 @@ static void log_calibration(const dev_info *info, const calibration *c, double m
     log_say(LEY_LOG_DETAIL, "%s: %.3g multiply-adds/s", info->name, c->fma_per_s);
     for (int root = 0; root < LEY_ROOT_COUNT; root++)
         if (c->roots_per_s[root] > 0)
-            log_say(LEY_LOG_DETAIL, "%s: root %s: %.3g/s, error %.2g", info->name, root_names[root],
+            log_say(LEY_LOG_DETAIL, "%s: root %s: %.3g/s, error %.2g", info->name, root_recipes[root].name,
                     c->roots_per_s[root], c->root_error[root]);
     for (int exp = 0; exp < LEY_EXP_COUNT; exp++)
         if (c->exps_per_s[exp] > 0)
-            log_say(LEY_LOG_DETAIL, "%s: exponential %s: %.3g/s, error %.2g", info->name, exp_names[exp],
+            log_say(LEY_LOG_DETAIL, "%s: exponential %s: %.3g/s, error %.2g", info->name, exp_recipes[exp].name,
                     c->exps_per_s[exp], c->exp_error[exp]);
 }
 

@@ -13,7 +13,8 @@
 
 enum { FIELDS_MAX = 12, NUMBERS = LEY_ATOM_NUMBERS };
 
-static const char *const number_names[NUMBERS] = {"x", "y", "z", "charge", "radius"};
+static const char *const number_names[] = {"x", "y", "z", "charge", "radius"};
+_Static_assert(sizeof number_names / sizeof *number_names == NUMBERS, "a name for each number of an atom");
 
 typedef struct field {
     const char *at;

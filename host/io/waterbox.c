@@ -182,7 +182,8 @@ ley_status ley_waterbox_create(int64_t count, uint64_t seed, ley_atoms **atoms, 
 
 static ley_status write_pqr(const waterbox *box, const char *path, const volatile bool *cancel, ley_error *error)
 {
-    static const char *const names[WATER_SITES] = {" O  ", " H1 ", " H2 "};
+    static const char *const names[] = {" O  ", " H1 ", " H2 "};
+    _Static_assert(sizeof names / sizeof *names == WATER_SITES, "a name for each site");
     ley_pqr_writer writer;
     ley_status status = ley_pqr_open(&writer, path, cancel, error);
     if (status != LEY_OK)
