@@ -30,7 +30,8 @@ typedef struct kernel_order {
     ley_error error;
 } kernel_order;
 
-/* Whether kernels_create() is quicker than one kernel after the other. */
+/* Whether the back end and the device's driver compile several kernels at once: then
+ * kernels_create() is quicker than one after the other. */
 bool kernels_are_built_at_once(const dev_info *info);
 
 /* Builds all of them; each one's status says whether it is there. */

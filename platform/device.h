@@ -164,8 +164,8 @@ typedef struct dev_backend {
     ley_status (*build)(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                         dev_program **program, ley_error *error);
 
-    /* Compiles several programs from source: in a thread each where the back end and the device's
-     * driver can. Back ends leave it NULL: the watched door makes it of build(). */
+    /* Compiles several programs from source, in a thread each: for back ends and drivers that can.
+     * Back ends leave it NULL: the watched door makes it of build(). */
     void (*build_all)(dev *device, dev_build *builds, size_t count);
 
     /* The compiled program, from malloc. */

@@ -309,31 +309,45 @@ static bool beats(const runner *a, const runner *b, double lead, double toleranc
            a->subject->per_s >= lead * b->subject->per_s;
 }
 
+/* Whether a rival is so many times faster than this one. */
+static bool is_beaten(const measurement *m, const runner *r, double lead, double tolerance)
+{
+    bool beaten = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const measure_subject *rival = m->runners[i].subject;
+        beaten = beaten || (rival->is_known && rival->is_rival && beats(&m->runners[i], r, lead, tolerance));
+    }
+    return beaten;
+}
+
 static void drop_beaten(const measurement *m, int round, double tolerance)
 {
     for (size_t i = 0; i < m->count; i++)
-        for (size_t k = 0; k < m->count; k++) {
-            const runner *rival = &m->runners[k];
-            if (rival->subject->is_known && rival->subject->is_rival &&
-                beats(rival, &m->runners[i], last_lead(round), tolerance))
-                m->runners[i].is_racing = false;
-        }
+        if (is_beaten(m, &m->runners[i], last_lead(round), tolerance))
+            m->runners[i].is_racing = false;
 }
 
-/* Whether rates have settled, and none that is in front is nearly as fast as another one. */
+/* Whether another one that is in front is nearly as fast. */
+static bool is_close(const measurement *m, const runner *r, double tolerance)
+{
+    bool close = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const runner *other = &m->runners[i];
+        close = close || (other->is_racing && beats(r, other, 1, tolerance) && !beats(r, other, clear_lead, tolerance));
+    }
+    return close;
+}
+
+/* Whether rates have settled, and it is clear which ones are in front. */
 static bool is_clear(const measurement *m, double tolerance)
 {
+    bool clear = true;
     for (size_t i = 0; i < m->count; i++) {
-        const runner *a = &m->runners[i];
-        if (a->is_racing && a->gain > settled_gain)
-            return false;
-        for (size_t k = 0; k < m->count; k++) {
-            const runner *b = &m->runners[k];
-            if (a->is_racing && b->is_racing && beats(a, b, 1, tolerance) && !beats(a, b, clear_lead, tolerance))
-                return false;
-        }
+        const runner *r = &m->runners[i];
+        const bool is_in_front = r->is_racing && !is_beaten(m, r, clear_lead, tolerance);
+        clear = clear && !(r->is_racing && r->gain > settled_gain) && !(is_in_front && is_close(m, r, tolerance));
     }
-    return true;
+    return clear;
 }
 
 static ley_status run_round(measurement *m, ley_error *error)

@@ -368,8 +368,6 @@ static void dump_one(dev *device, const dev_build *b)
 
 static void watched_build_all(dev *device, dev_build *builds, size_t count)
 {
-    const dev_backend *door = own_door(device->info);
-    const bool at_once = door->builds_at_once && !(device->info->quirks & DEV_QUIRK_ONE_COMPILER);
     many_builds many = {device, builds};
     if (watch_ends()) {
         for (size_t i = 0; i < count; i++)
@@ -377,10 +375,7 @@ static void watched_build_all(dev *device, dev_build *builds, size_t count)
         return;
     }
     watch_enter(device->info, WATCH_BUILD, "build");
-    if (at_once)
-        parallel_each(count, build_one, &many);
-    for (size_t i = 0; !at_once && i < count; i++)
-        build_one(&many, i);
+    parallel_each(count, build_one, &many);
     for (size_t i = 0; i < count && dump_is_wanted(); i++)
         dump_one(device, &builds[i]);
     watch_come_back(device, failed_build(builds, count));

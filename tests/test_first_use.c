@@ -225,6 +225,24 @@ static void test_a_yardstick(void **state)
     assert_true(fabs(ratio - 2) < 0.01);
 }
 
+/* Facts that are measured anew take the place of older ones, and of no others. */
+static void test_a_new_measurement_keeps_other_facts(void **state)
+{
+    (void)state;
+    calibration c, later;
+    fake_plan plan = {.name = "A"};
+    support_fresh_cache();
+    measured_for(&plan, CALIBRATE_ALL, &c);
+    plan.root_speed[LEY_ROOT_STANDARD] = 4;
+    opened o = open_fake(&plan);
+    assert_int_equal(calibrate_measure(o.device, standard_root, &later, NULL), LEY_OK);
+    assert_int_equal(plan.measured, standard_root);
+    close_fake(&o);
+    assert_int_equal(measured_for(&plan, CALIBRATE_ALL, &later), 0);
+    assert_true(later.roots_per_s[LEY_ROOT_STANDARD] > 3 * c.roots_per_s[LEY_ROOT_STANDARD]);
+    assert_memory_equal(later.exps_per_s, c.exps_per_s, sizeof c.exps_per_s);
+}
+
 /* Within an open device nothing changes, and nothing is measured twice, without a cache, too. */
 static void test_an_open_device_keeps_its_facts(void **state)
 {
@@ -388,17 +406,21 @@ static void test_slow_compilers_take_a_bounded_time(void **state)
     calibration c = {.known = 0};
     fake_plan plan = {.name = "A", .quirks = DEV_QUIRK_ONE_COMPILER, .compile_us = 1000000};
     support_fresh_cache();
-    const double start_s = ley_clock_s();
-    measured_for(&plan, CALIBRATE_ROOTS, &c);
-    assert_true(ley_clock_s() - start_s < 3); /* two of four */
-    assert_int_equal(c.known, standard_root | CALIBRATE_ROOT(LEY_ROOT_NATIVE));
+    opened o = open_fake(&plan);
+    for (int again = 0; again < 2; again++) { /* and while the device is open nobody tries again */
+        const double start_s = ley_clock_s();
+        assert_int_equal(calibrate_get(o.device, CALIBRATE_ROOTS, &c, NULL), LEY_OK);
+        assert_true(ley_clock_s() - start_s < (again ? 0.5 : 3)); /* two of four */
+        assert_int_equal(c.known, standard_root | CALIBRATE_ROOT(LEY_ROOT_NATIVE));
+    }
+    close_fake(&o);
 }
 
 /* Slow recipes drop out; the order is clear soon; the fastest is found, and its rate is right. */
 static void test_rounds_end_when_the_order_is_clear(void **state)
 {
     (void)state;
-    enum { MOST_LAUNCHES = 8 };
+    enum { FIRST_LOOK = 4, MOST_LAUNCHES = 8 };
     calibration c;
     fake_plan clear = {.name = "A"}, tie = {.name = "A"};
     clear.root_speed[LEY_ROOT_NEWTON] = 10;
@@ -407,8 +429,8 @@ static void test_rounds_end_when_the_order_is_clear(void **state)
     support_fresh_cache();
     measured_for(&clear, CALIBRATE_ROOTS, &c);
     const int *times = clear.measured_times;
-    assert_true(times[LEY_ROOT_STANDARD] < times[LEY_ROOT_NEWTON]);
-    assert_true(times[LEY_ROOT_RECIPROCAL] < times[LEY_ROOT_NATIVE]);
+    assert_true(times[LEY_ROOT_STANDARD] <= FIRST_LOOK && times[LEY_ROOT_RECIPROCAL] <= FIRST_LOOK);
+    assert_true(times[LEY_ROOT_NEWTON] > FIRST_LOOK && times[LEY_ROOT_NATIVE] > FIRST_LOOK);
     assert_true(times[LEY_ROOT_NEWTON] <= MOST_LAUNCHES && times[LEY_ROOT_NATIVE] <= MOST_LAUNCHES);
     const double ratio = c.roots_per_s[LEY_ROOT_NEWTON] / c.roots_per_s[LEY_ROOT_STANDARD];
     assert_true(fabs(ratio - 10) < 0.01);
@@ -416,6 +438,13 @@ static void test_rounds_end_when_the_order_is_clear(void **state)
     assert_int_equal(calibrate_fastest_root(o.device->info, &c, 1, 1e-6), LEY_ROOT_NEWTON);
     assert_int_equal(calibrate_fastest_root(o.device->info, &c, 1, INFINITY), LEY_ROOT_NATIVE);
     close_fake(&o);
+    /* Of those behind, the order does not matter. */
+    fake_plan behind = {.name = "A"};
+    behind.root_speed[LEY_ROOT_NEWTON] = 1.3;
+    support_fresh_cache();
+    measured_for(&behind, CALIBRATE_ROOTS, &c);
+    for (int root = 0; root <= LEY_ROOT_NEWTON; root++)
+        assert_true(behind.measured_times[root] <= MOST_LAUNCHES);
     support_fresh_cache();
     measured_for(&tie, CALIBRATE_ROOTS, &c);
     for (int root = 0; root <= LEY_ROOT_NEWTON; root++)
@@ -464,20 +493,20 @@ static void test_a_calibration_can_be_cancelled(void **state)
 
 typedef struct counts {
     pthread_mutex_t mutex;
-    int of[20], inside, most_inside;
+    pthread_cond_t changed;
+    int of[20], inside, wanted;
 } counts;
 
+/* Comes back when all are inside. */
 static void count_one(void *context, size_t i)
 {
     counts *c = context;
     pthread_mutex_lock(&c->mutex);
     c->of[i]++;
     c->inside++;
-    c->most_inside = c->inside > c->most_inside ? c->inside : c->most_inside;
-    pthread_mutex_unlock(&c->mutex);
-    usleep(200000);
-    pthread_mutex_lock(&c->mutex);
-    c->inside--;
+    pthread_cond_broadcast(&c->changed);
+    while (c->inside < c->wanted)
+        pthread_cond_wait(&c->changed, &c->mutex);
     pthread_mutex_unlock(&c->mutex);
 }
 
@@ -486,12 +515,11 @@ static void test_a_thread_for_each(void **state)
     (void)state;
     static const size_t sizes[] = {0, 1, 2, 20};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        counts c = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+        counts c = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = (int)sizes[k]};
         parallel_each(sizes[k], count_one, &c);
         for (size_t i = 0; i < sizeof c.of / sizeof *c.of; i++)
             assert_int_equal(c.of[i], i < sizes[k]);
-        assert_int_equal(c.inside, 0);
-        assert_true(c.most_inside == (int)sizes[k]);
+        assert_int_equal(c.inside, c.wanted);
     }
 }
 
@@ -505,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_a_benchmark_measures_all_anew),
         cmocka_unit_test(test_a_fact_is_measured_once),
         cmocka_unit_test(test_a_yardstick),
+        cmocka_unit_test(test_a_new_measurement_keeps_other_facts),
         cmocka_unit_test(test_an_open_device_keeps_its_facts),
         cmocka_unit_test(test_entries_that_lack_facts),
         cmocka_unit_test(test_a_recipe_that_fails),
