@@ -543,6 +543,20 @@ typedef struct ley_progress {
     double left_s;            /* estimate */
 } ley_progress;
 
+/* A decision of a plan: where a step is done, by which recipe, in pieces of which size. leyden
+ * decides by what it has measured, so that another machine may decide otherwise, and so may this
+ * one once its build cache is emptied; a job that is given the decisions of a former one computes
+ * the same bytes on the same device. (Which of several devices computes a slab is in no plan.)
+ *
+ * Of the whole job: "method"; "math", "sum"; of a short-range one "binning", "overflow",
+ * "transposition": "host", "device". Of a device: "variant", "root" and "exp" by name; "slab",
+ * pieces per slab at most; "launch_atoms" and "newton_roots" of DCS, "polynomial_exps" of MDH. */
+typedef struct ley_decision {
+    const char *device; /* "opencl: NAME": whose it is; NULL: the whole job's */
+    const char *name;   /* "slab" */
+    const char *value;  /* "12" */
+} ley_decision;
+
 /* How a job is run, whatever it computes. */
 typedef struct ley_run_options {
     size_t size; /* sizeof(ley_run_options): ley_run_options_default() sets it */
@@ -559,6 +573,11 @@ typedef struct ley_run_options {
     void (*progress)(void *context,
                      const ley_progress *progress); /* called from one worker thread at a time; or NULL */
     void *progress_context;
+    size_t decision_count; /* what is decided already, as ley_report has it: copied; 0: nothing. "method" must be
+                              there; other decisions may be left out. Where devices have some, others have no part in
+                              the job. Creators refuse a plan of another method, values out of range, and what
+                              contradicts these options: LEY_ERROR_USAGE with LEY_CAUSE_PLAN */
+    const ley_decision *decisions;
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */
@@ -667,6 +686,8 @@ typedef struct ley_report {
     const char *method;  /* that computed it: ley_method_name() */
     size_t note_count;
     const ley_note *notes; /* the method's own, in the order in which they should be read */
+    size_t decision_count;
+    const ley_decision *decisions; /* the plan by which it was done, of all devices that took part */
 } ley_report;
 
 /* The note of this name, or NULL. */

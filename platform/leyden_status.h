@@ -36,7 +36,8 @@ typedef enum ley_status {
  * than the message has. */
 typedef enum ley_cause {
     LEY_CAUSE_OTHER,
-    LEY_CAUSE_UNKNOWN_NAME /* LEY_ERROR_USAGE: an expression has a name in it that means nothing */
+    LEY_CAUSE_UNKNOWN_NAME, /* LEY_ERROR_USAGE: an expression has a name in it that means nothing */
+    LEY_CAUSE_PLAN          /* LEY_ERROR_USAGE: a plan, whose decisions are none, or contradict the options */
 } ley_cause;
 
 /* What went wrong. Start with {0}; every function that takes one accepts NULL. A function that

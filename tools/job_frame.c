@@ -25,6 +25,7 @@ static int check_files(const job_run *run)
     const named_file files[] = {{run->arguments->operand, kind->operand, NULL},
                                 kind->file != NULL ? kind->file(run) : none,
                                 method->file != NULL ? method->file(run->input) : none,
+                                {run->values->plan, "plan", NULL},
                                 {run->output, kind->product, "--output"},
                                 {run->values->json, "report", "--json"}};
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
@@ -49,18 +50,25 @@ static ley_status open_devices(job_run *run, ley_error *error)
 {
     ley_run_options options = job_options_of(run->values, &run->progress);
     options.slab_planes = run->slab_planes;
+    options.decision_count = run->plan.count;
+    options.decisions = run->plan.decisions;
     if (run->method->create == NULL)
         return LEY_OK;
     progress_say(&run->progress, "opening the devices");
-    const ley_status status = ley_engine_create(run->values->device, &run->engine, error);
-    return status == LEY_OK ? run->method->create(run->problem, run->engine, &options, &run->job, error) : status;
+    ley_status status = ley_engine_create(run->values->device, &run->engine, error);
+    if (status == LEY_OK)
+        status = run->method->create(run->problem, run->engine, &options, &run->job, error);
+    plan_file_explain(run->values->plan, error);
+    return status;
 }
 
 static ley_status prepare(job_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
     progress_say(&run->progress, text_of("reading the %s", run->kind->operand).s);
-    ley_status status = run->kind->read(run, error);
+    ley_status status = plan_file_read(run->values->plan, &run->plan, error);
+    if (status == LEY_OK)
+        status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);
@@ -76,6 +84,7 @@ static ley_status compute(job_run *run, ley_error *error)
     run->progress.last = run->values->verify > 0 ? "verifying" : NULL;
     progress_say(&run->progress, "preparing the devices");
     const ley_status status = method_row_run(run->method, run->problem, run->job, error);
+    plan_file_explain(run->values->plan, error);
     run->computed = status == LEY_OK;
     run->phases.computing_s = lap_s(&clock_s);
     if (run->job == NULL)
@@ -179,6 +188,7 @@ static void release(job_run *run)
     if (run->method->end != NULL && run->input != NULL)
         run->method->end(run->input);
     free(run->input);
+    plan_file_release(&run->plan);
 }
 
 int job_frame_run(job_run *run)

@@ -7,6 +7,7 @@
 #include "job_options.h"
 #include "job_report.h"
 #include "method_row.h"
+#include "plan_file.h"
 
 typedef struct job_run job_run;
 
@@ -42,7 +43,8 @@ struct job_run {
     int64_t slab_planes;
 
     const job_values *values; /* and these the frame */
-    void *input;              /* the method's, or NULL */
+    plan_file plan;
+    void *input; /* the method's, or NULL */
     ley_engine *engine;
     ley_job *job;
     const ley_report *report; /* of a job, once it ended */

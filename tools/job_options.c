@@ -1,6 +1,16 @@
 #include "job_options.h"
 
-static const option_row rows[] = {JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values))};
+static const option_row rows[] = {
+    JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values)),
+    {.name = "plan",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(job_values, plan),
+     .value = "FILE",
+     .unset = "what is predicted to be fastest",
+     .help = "decide as FILE says, a report that --json wrote, or its member 'plan' alone: where steps are done, by "
+             "which recipes, in pieces of which size; so the same device computes the same bytes again, whatever it is "
+             "measured at now"},
+};
 
 static void set_defaults(void *values)
 {

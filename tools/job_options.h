@@ -6,7 +6,7 @@
 #include "progress.h"
 
 typedef struct job_values {
-    const char *device, *variant, *json;
+    const char *device, *variant, *json, *plan;
     int math, sum;
     int64_t verify, seed;
     bool quiet;

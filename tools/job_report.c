@@ -1,5 +1,6 @@
 #include "job_report.h"
 #include "file.h"
+#include "plan_file.h"
 #include "predictions.h"
 
 #include <stdlib.h>
@@ -227,6 +228,7 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
     json_put(object, "phases", json_of_predictions(report));
+    json_put(object, "plan", json_of_plan(report));
 }
 
 static json_t *json_of_note(const ley_note *note)

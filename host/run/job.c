@@ -2,6 +2,7 @@
 
 #include "core/options.h"
 #include "error.h"
+#include "run/given_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,11 +94,17 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
                       const ley_run_options *options, ley_job **job, ley_error *error)
 {
     ley_run_options taken;
-    ley_status status = OPTIONS_TAKE(ley_run_options, progress_context, &taken, options, error);
+    ley_status status = OPTIONS_TAKE(ley_run_options, decisions, &taken, options, error);
     if (status == LEY_OK)
         status = check_options(&taken, m, error);
+    job_plan *given = NULL;
+    if (status == LEY_OK)
+        status = plan_take(&taken, m, &given, error);
+    taken.decision_count = 0; /* the caller's: the job has its own */
+    taken.decisions = NULL;
     ley_job *j = status == LEY_OK ? calloc(1, sizeof *j) : NULL;
     if (j == NULL) {
+        plan_destroy(given);
         m->end(task);
         return status != LEY_OK ? status : ley_fail_memory(error, sizeof *j, "the job");
     }
@@ -106,6 +113,7 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
     j->task = task;
     j->atoms = atoms;
     j->options = taken;
+    j->given = given;
     pthread_mutex_init(&j->mutex, NULL);
     atomic_init(&j->cancelled, false);
     status = create_into(j, error);
@@ -131,6 +139,8 @@ void ley_job_destroy(ley_job *job)
     }
     pthread_mutex_destroy(&job->mutex);
     job->method->end(job->task);
+    plan_destroy(job->given);
+    plan_destroy(job->made);
     free(job->stages);
     free(job->records);
     free(job->device_reports);

@@ -17,6 +17,7 @@ typedef struct device_record {
     double predicted_kernel_s; /* beside the report's kernel_s */
     size_t unpredicted;        /* launches that nobody predicted */
     double predicted_transfer_s;
+    int64_t slab;  /* pieces at most */
     char late[64]; /* what it was still at when the work was done; empty: it was not late */
     ley_error failure;
 } device_record;
@@ -37,9 +38,10 @@ struct ley_job {
     void *task;
     const ley_atoms *atoms; /* NULL: the task has none */
     ley_run_options options;
-    job_view view;  /* what the method sees */
-    bool has_left;  /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
-    bool has_begun; /* run, once */
+    job_view view;   /* what the method sees */
+    bool has_left;   /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
+    bool has_begun;  /* run, once */
+    job_plan *given; /* NULL: none */
 
     stage_run *stages;
     atomic_bool cancelled;
@@ -49,6 +51,7 @@ struct ley_job {
     int64_t points_done;
     ley_report report;
     notes notes;
+    job_plan *made;         /* the report's */
     device_record *records; /* one per worker */
     ley_device_report *device_reports;
     ley_slab_report *slabs; /* of the stage that makes the result */

@@ -7,11 +7,66 @@
 #include "run/verification.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* With the sum "auto": what floats may be off by, relative to the values. */
 static const double most_float_rms = 1e-5;
 
 /* ---- The report ------------------------------------------------------------------------------ */
+
+/* The words of recipes stand beside their names. */
+static const char *root_word(const char *name)
+{
+    int root = 0;
+    while (root < LEY_ROOT_COUNT && strcmp(calibrate_root_name(root), name) != 0)
+        root++;
+    return root < LEY_ROOT_COUNT ? calibrate_root_word(root) : NULL;
+}
+
+static const char *exp_word(const char *name)
+{
+    int exp = 0;
+    while (exp < LEY_EXP_COUNT && strcmp(calibrate_exp_name(exp), name) != 0)
+        exp++;
+    return exp < LEY_EXP_COUNT ? calibrate_exp_word(exp) : NULL;
+}
+
+static void put_decisions_of(const device_record *record, const dev_info *info, job_plan *made)
+{
+    const kernel_notes *k = &record->kernel;
+    if (record->report.points == 0 || k->variant == NULL)
+        return;
+    plan_add(made, info, "variant", k->variant);
+    if (k->root != NULL && root_word(k->root) != NULL)
+        plan_add(made, info, "root", root_word(k->root));
+    if (k->exp != NULL && exp_word(k->exp) != NULL)
+        plan_add(made, info, "exp", exp_word(k->exp));
+    plan_add_number(made, info, "slab", record->slab);
+    for (size_t i = 0; i < sizeof k->decisions / sizeof *k->decisions; i++)
+        if (k->decisions[i].name != NULL)
+            plan_add_number(made, info, k->decisions[i].name, k->decisions[i].value);
+}
+
+/* Two devices of one name decide alike. */
+static void put_decisions(ley_job *job)
+{
+    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
+                                                                                        "double"};
+    plan_destroy(job->made); /* of a first run in floats */
+    job_plan *made = job->made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return;
+    plan_add(made, NULL, "method", job->method->name);
+    plan_add(made, NULL, "math", maths[job->options.math]);
+    plan_add(made, NULL, "sum", sums[job->options.sum]);
+    if (job->method->decisions != NULL)
+        job->method->decisions(job->task, made);
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        if (plan_word(made, job->engine->workers[i].info, "variant") == NULL)
+            put_decisions_of(&job->records[i], job->engine->workers[i].info, made);
+    job->report.decision_count = made->count;
+    job->report.decisions = made->list;
+}
 
 static void complete_report(ley_job *job)
 {
@@ -83,8 +138,11 @@ static ley_status take_view(ley_job *job, ley_error *error)
             job->method->needs != NULL &&
             calibrate_known(worker_device(w), w->info, job->method->needs(job->task, &job->options), &devices[i].facts);
     }
-    job->view =
-        (job_view){.options = &job->options, .device_count = count, .devices = devices, .cancelled = &job->cancelled};
+    job->view = (job_view){.options = &job->options,
+                           .device_count = count,
+                           .devices = devices,
+                           .cancelled = &job->cancelled,
+                           .plan = job->given};
     return LEY_OK;
 }
 
@@ -136,6 +194,8 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
     if (job->method->note != NULL)
         job->method->note(job->task, &job->notes);
     note_phases(job);
+    if (status == LEY_OK)
+        put_decisions(job);
     job->method->release(job->task, job->has_left);
     end_view(job);
     return status;
@@ -189,12 +249,25 @@ static ley_status run_auto(ley_job *job, ley_error *error)
     return prepare_and_compute(job, error);
 }
 
+/* Which sum it is stands in the plan; devices that it does not name are left out. */
+static void keep_to_plan(ley_job *job)
+{
+    const char *sum = plan_word(job->given, NULL, "sum");
+    if (sum != NULL && job->options.sum == LEY_SUM_AUTO)
+        job->options.sum = strcmp(sum, "double") == 0 ? LEY_SUM_DOUBLE : LEY_SUM_FLOAT;
+    for (size_t i = 0; i < job->engine->candidate_count; i++)
+        if (!plan_has(job->given, job->engine->workers[i].info))
+            ley_fail(&job->records[i].failure, LEY_ERROR_NO_DEVICE, "%s: the plan has no part for it",
+                     job->engine->workers[i].info->name);
+}
+
 ley_status ley_job_run(ley_job *job, ley_error *error)
 {
     if (job->has_begun)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
+    keep_to_plan(job);
     ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : prepare_and_compute(job, error);
     job->report.sum = job->options.sum;
     job->report.double_has_more_digits = job->method->double_has_more_digits;

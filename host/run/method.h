@@ -8,6 +8,7 @@
 #include "judge/accuracy.h"
 #include "kernel_kind.h"
 #include "leyden.h"
+#include "run/job_plan.h"
 #include "run/notes.h"
 #include "run/stage.h"
 
@@ -45,6 +46,11 @@ typedef struct method {
 
     /* What it has to say of how it was done; NULL: nothing. */
     void (*note)(const void *task, notes *n);
+
+    /* What it decides beside what all methods do, and the decisions of this job as a whole; those
+     * of devices stand in their kernel_notes. NULL: nothing. */
+    const plan_row *plan_rows;
+    void (*decisions)(const void *task, job_plan *made);
 
     /* For verification, between prepare and release: what the job sums, by what errors are judged,
      * which of its values is the i-th point of a slab, and where that is and what it is. All NULL:

@@ -15,6 +15,17 @@ static double most_bytes(const room *r, const slab_needs *n)
     return fmin(most, ((double)room_left(r) - n->fixed_bytes) / METHOD_SLOTS);
 }
 
+/* Pieces that a slab may have, however long they take. */
+static double room_for(const room *r, const slab_needs *n)
+{
+    double most = n->piece_bytes > 0 ? floor(most_bytes(r, n) / (double)n->piece_bytes) : (double)n->pieces;
+    if (n->most_per_launch > 0)
+        most = fmin(most, fmax(floor(n->most_per_launch), 1));
+    if (n->most_pieces > 0)
+        most = fmin(most, (double)n->most_pieces);
+    return fmax(most, 1);
+}
+
 ley_status slab_size(const room *r, const slab_needs *n, int64_t *count, ley_error *error)
 {
     double wanted = floor(slab_s / n->piece_s);
@@ -32,6 +43,13 @@ ley_status slab_size(const room *r, const slab_needs *n, int64_t *count, ley_err
     if (n->most_pieces > 0)
         wanted = fmin(wanted, (double)n->most_pieces);
     wanted = fmin(fmax(wanted, 1), (double)n->pieces);
+    if (n->planned > 0) {
+        const double most = room_for(r, n);
+        wanted = fmin((double)n->planned, (double)n->pieces);
+        if (wanted > most)
+            return ley_fail(error, LEY_ERROR_NO_DEVICE, "the plan's slabs are of %lld, there is room for %.0f",
+                            (long long)wanted, most);
+    }
     *count = (int64_t)wanted;
     watch_expect(wanted * n->piece_s);
     return LEY_OK;

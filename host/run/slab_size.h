@@ -15,11 +15,12 @@ typedef struct slab_needs {
     double most_per_launch; /* pieces; 0: any number */
     int64_t least_slabs;    /* of the whole stage, so that most of the way back lies beside kernels; 0: one */
     int64_t most_pieces;    /* that the caller wants; 0: any number */
+    int64_t planned;        /* what a plan says; 0: nothing */
     const char *piece;      /* "one plane of the lattice needs", for the refusal */
 } slab_needs;
 
 /* Pieces per slab, and tells the watch how long one is expected to take. LEY_ERROR_NO_DEVICE, with
- * the figures, when the device has no room for a piece. */
+ * the figures, when the device has no room for a piece, or for what is planned. */
 ley_status slab_size(const room *r, const slab_needs *needs, int64_t *count, ley_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "calibration.h"
 #include "device.h"
 #include "leyden.h"
+#include "run/job_plan.h"
 #include "run/slab_queue.h"
 #include "run/work.h"
 
@@ -23,6 +24,7 @@ typedef struct job_view {
     size_t device_count;
     const device_view *devices;
     const atomic_bool *cancelled;
+    const job_plan *plan; /* what is decided already; NULL: nothing */
 } job_view;
 
 static inline bool job_view_cancelled(const job_view *view)
@@ -47,6 +49,10 @@ typedef struct kernel_notes {
     const char *variant, *root, *exp; /* NULL: none */
     bool from_cache;
     char specification[512];
+    struct {
+        const char *name; /* of a decision of the device's in plans; NULL: none */
+        int64_t value;
+    } decisions[2];
 } kernel_notes;
 
 /* What stages have made on a device. */

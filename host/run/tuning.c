@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 static const double speed_need = CALIBRATE_FINEST;
 
@@ -58,4 +59,57 @@ ley_status tuning_check(const dev_info *info, const char *variant, int where, in
 double tuning_padded(int64_t n, int tile)
 {
     return (double)((n + tile - 1) / tile) * tile;
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+tuning_planned tuning_planned_for(const job_plan *p, const dev_info *info, const char *share)
+{
+    tuning_planned planned = {.has_root = false};
+    const char *root = plan_word(p, info, "root"), *exp = plan_word(p, info, "exp");
+    for (int i = 0; root != NULL && i < LEY_ROOT_COUNT; i++)
+        if (strcmp(calibrate_root_word(i), root) == 0) {
+            planned.has_root = true;
+            planned.root = i;
+        }
+    for (int i = 0; exp != NULL && i < LEY_EXP_COUNT; i++)
+        if (strcmp(calibrate_exp_word(i), exp) == 0) {
+            planned.has_exp = true;
+            planned.exp = i;
+        }
+    const int64_t number = share != NULL ? plan_number(p, info, share) : -1;
+    planned.has_share = number >= 0;
+    planned.share = planned.has_share ? (int)number : 0;
+    return planned;
+}
+
+const char *tuning_planned_variant(const job_plan *p, const dev_info *info, const char *variant)
+{
+    const char *word = plan_word(p, info, "variant");
+    return word != NULL ? word : variant;
+}
+
+ley_status tuning_take_planned(const dev_info *info, const tuning_planned *planned, int width, bool is_fixed, int *root,
+                               int *exp, ley_error *error)
+{
+    const bool has_exp = planned->has_exp && exp != NULL;
+    if (planned->has_root &&
+        (!calibrate_root_possible(info, planned->root, width) || (is_fixed && planned->root != LEY_ROOT_STANDARD)))
+        return plan_fail(error, "root %s is not to be had here", calibrate_root_word(planned->root));
+    if (has_exp &&
+        (!calibrate_exp_possible(info, planned->exp, width) || (is_fixed && planned->exp != LEY_EXP_STANDARD)))
+        return plan_fail(error, "exp %s is not to be had here", calibrate_exp_word(planned->exp));
+    *root = planned->has_root ? planned->root : *root;
+    if (has_exp)
+        *exp = planned->exp;
+    return LEY_OK;
+}
+
+ley_status tuning_take_share(const tuning_planned *planned, int most, int *share, ley_error *error)
+{
+    if (planned->has_share && planned->share > most)
+        return plan_fail(error, "%d of a work-item's special functions are for the multipliers, at most %d can be",
+                         planned->share, most);
+    *share = planned->has_share ? planned->share : *share;
+    return LEY_OK;
 }

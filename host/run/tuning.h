@@ -6,6 +6,7 @@
 
 #include "calibrate.h"
 #include "kernel_kind.h"
+#include "run/job_plan.h"
 #include "spec.h"
 
 /* What a user may ask of the arithmetic; the values are those of ley_math in leyden.h. */
@@ -34,6 +35,28 @@ ley_status tuning_unknown(const char *variant, ley_error *error);
  * (LEY_SPEC_SUM_...). A checker, which interprets its kernels, is shown every variant, whatever it
  * calls itself. */
 ley_status tuning_check(const dev_info *info, const char *variant, int where, int sum, ley_error *error);
+
+/* What a plan says of a device's arithmetic. The share is that of special functions which the
+ * multipliers take; a method's plan has it under a name of its own. */
+typedef struct tuning_planned {
+    bool has_root, has_exp, has_share;
+    int root, exp, share;
+} tuning_planned;
+
+tuning_planned tuning_planned_for(const job_plan *plan, const dev_info *info, const char *share);
+
+/* The variant that the plan says, or `variant`. */
+const char *tuning_planned_variant(const job_plan *plan, const dev_info *info, const char *variant);
+
+/* Takes the planned recipes in place of the chosen ones, `exp` NULL where there is none.
+ * LEY_ERROR_USAGE where the device cannot be asked for them; is_fixed: where only the standard's
+ * can. */
+ley_status tuning_take_planned(const dev_info *info, const tuning_planned *planned, int width, bool is_fixed, int *root,
+                               int *exp, ley_error *error);
+
+/* Takes the planned share in place of the chosen one. LEY_ERROR_USAGE where it is more than
+ * `most`. */
+ley_status tuning_take_share(const tuning_planned *planned, int most, int *share, ley_error *error);
 
 /* n points in whole tiles. */
 double tuning_padded(int64_t n, int tile);

@@ -201,11 +201,35 @@ static ley_status share_out(cutoff_task *task, ley_error *error)
     return cutoff_problem_add_extra(p, error);
 }
 
+/* Takes a planned place where none is asked for. */
+static ley_status take_place(const job_plan *given, const char *step, ley_place *place, ley_error *error)
+{
+    const ley_place planned = plan_place(given, step);
+    if (planned != LEY_PLACE_AUTO && *place != LEY_PLACE_AUTO && planned != *place)
+        return plan_fail(error, "%s is to be the %s's, and the options say otherwise", step,
+                         plan_places[planned - LEY_PLACE_HOST]);
+    *place = planned != LEY_PLACE_AUTO ? planned : *place;
+    return LEY_OK;
+}
+
+static ley_status take_places(cutoff_task *task, const job_plan *given, ley_error *error)
+{
+    ley_status status = take_place(given, "binning", &task->range.binning, error);
+    if (status == LEY_OK)
+        status = take_place(given, "overflow", &task->range.overflow, error);
+    if (status == LEY_OK && task->range.pair == LEY_PAIR_EXPRESSION && task->range.overflow == LEY_PLACE_HOST)
+        status = plan_fail(error, "overflow is to be the host's, which does not know expressions");
+    return status == LEY_OK ? take_place(given, "transposition", &task->range.transposition, error) : status;
+}
+
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     cutoff_task *task = context;
     const ley_short_range *r = &task->range;
     const double start_s = ley_clock_s();
+    const ley_status taken = take_places(task, job->plan, error);
+    if (taken != LEY_OK)
+        return taken;
     task->job = job;
     task->problem = calloc(1, sizeof *task->problem);
     task->has_overflow = calloc((size_t)count_layers(task), sizeof *task->has_overflow);
@@ -409,6 +433,7 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
         .least_slabs = LEAST_SLABS,
         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
+        .planned = plan_slab(task->job->plan, info),
         .piece = "8 planes of the lattice need"};
     _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
     cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
@@ -443,6 +468,7 @@ static void note_upload(const cutoff_state *s, double seconds)
  * has no atoms. */
 typedef struct order {
     cutoff_wish wish;
+    job_plan *plan;
     cutoff_problem problem;
     ley_short_range range; /* the problem's */
 } order;
@@ -454,6 +480,7 @@ static void destroy_order(void *made)
         return;
     short_range_free(&o->range);
     free(o->problem.prelude);
+    plan_destroy(o->plan);
     free(o);
 }
 
@@ -469,6 +496,9 @@ static ley_status make_order(const void *context, const job_view *job, void **ma
     o->problem.range = &o->range;
     ley_short_range range = task->range;
     range.depth_kcal_mol = NULL; /* of the job's atoms */
+    const ley_status status = plan_copy(job->plan, &o->plan, error);
+    if (status != LEY_OK)
+        return status;
     const char *prelude = task->problem->prelude;
     if (prelude != NULL && (o->problem.prelude = strdup(prelude)) == NULL)
         return ley_fail_memory(error, strlen(prelude), "the pair function");
@@ -491,7 +521,10 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
     s->kernel.device = device;
-    ley_status status = cutoff_kernel_create(device, &o->wish, &o->problem, &s->kernel, error);
+    cutoff_wish own = o->wish;
+    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
+    own.planned = tuning_planned_for(o->plan, device->info, NULL);
+    ley_status status = cutoff_kernel_create(device, &own, &o->problem, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     noted->variant = s->kernel.choice.variant;
@@ -606,6 +639,20 @@ static void note_phases(const cutoff_task *task, notes *n)
     notes_phase(n, "phase_adding", sums ? plan->predicted_adding_s : 0, task->adding_s);
 }
 
+static const plan_row plan_rows[] = {{.name = "binning", .words = plan_places},
+                                     {.name = "overflow", .words = plan_places},
+                                     {.name = "transposition", .words = plan_places},
+                                     {.name = NULL}};
+
+static void decisions(const void *context, job_plan *made)
+{
+    const cutoff_plan *p = &((const cutoff_task *)context)->plan;
+    const ley_place places[] = {p->binning, p->overflow_sum, p->transposition};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i] != LEY_PLACE_AUTO)
+            plan_add(made, NULL, plan_rows[i].name, plan_places[places[i] - LEY_PLACE_HOST]);
+}
+
 static void note(const void *context, notes *n)
 {
     const cutoff_task *task = context;
@@ -707,6 +754,8 @@ const method method_cutoff = {
     .evaluations = count_pairs,
     .finish = finish,
     .note = note,
+    .plan_rows = plan_rows,
+    .decisions = decisions,
     .terms = terms,
     .limits = limits,
     .point = point,

@@ -138,6 +138,10 @@ ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutof
         spec.tile -= 32;
     if (wish->math != TUNING_STANDARD)
         spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
+    const ley_status planned =
+        tuning_take_planned(info, &wish->planned, v->width, wish->math == TUNING_STANDARD, &spec.root, NULL, error);
+    if (planned != LEY_OK)
+        return planned;
     *choice = (cutoff_choice){.variant = v->name, .spec = spec};
     return check_fit(info, v, &spec, error);
 }

@@ -15,12 +15,13 @@ typedef struct cutoff_spec {
 } cutoff_spec;
 
 typedef struct cutoff_wish {
-    const char *variant; /* NULL: by device class */
-    int math;            /* TUNING_STANDARD, ... */
-    int sum;             /* LEY_SPEC_SUM_...: of the totals */
-    int pair;            /* ley_pair, or LEY_PAIR_SPEC_... */
-    int store;           /* LEY_STORE_... */
-    int depth;           /* of the bins */
+    const char *variant;    /* NULL: by device class */
+    int math;               /* TUNING_STANDARD, ... */
+    int sum;                /* LEY_SPEC_SUM_...: of the totals */
+    int pair;               /* ley_pair, or LEY_PAIR_SPEC_... */
+    int store;              /* LEY_STORE_... */
+    int depth;              /* of the bins */
+    tuning_planned planned; /* zeros: nothing */
 } cutoff_wish;
 
 typedef struct cutoff_choice {

@@ -23,6 +23,12 @@
 static const double launch_s = 0.25; /* aim: cancelling */
 static const double most_staging_bytes = 256 << 20, packed_atom_bytes = 32;
 
+enum { NEWTON_ROOTS, LAUNCH_ATOMS };
+static const plan_row plan_rows[] = {
+    [NEWTON_ROOTS] = {.name = "newton_roots", .of_device = true, .low = 0, .high = 64},
+    [LAUNCH_ATOMS] = {.name = "launch_atoms", .of_device = true, .low = 1, .high = INT32_MAX},
+    {.name = NULL}};
+
 typedef struct dcs_task {
     dcs_problem problem;
     ley_map *map;
@@ -130,6 +136,7 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                         .staging_bytes = most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2],
                         .most_pieces = s->task->job->options->slab_planes,
+                        .planned = plan_slab(s->task->job->plan, info),
                         .piece = "one plane of the lattice needs"};
     padding_bytes(&layout, &needs.piece_bytes);
     return slab_size(&s->kernel.room, &needs, &s->slab_planes, error);
@@ -143,33 +150,53 @@ static double expected_launch_s(const dcs_state *s)
     return k->batch_count > 0 ? points * (double)k->batches[0].count / dcs_kernel_expected_rate(k) : 0;
 }
 
+/* What a device is to be ready for. */
+typedef struct order {
+    dcs_wish wish;
+    job_plan *plan;
+} order;
+
 static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
 {
     const dcs_task *task = context;
-    dcs_wish *wish = malloc(sizeof *wish);
-    if (wish == NULL)
-        return ley_fail_memory(error, sizeof *wish, "the job");
-    *wish = (dcs_wish){.variant = job->options->variant,
-                       .math = job->options->math,
-                       .sum = job->options->sum,
-                       .n_x = task->problem.lattice.n[0],
-                       .n_y = task->problem.lattice.n[1]};
-    *made = wish;
-    return LEY_OK;
+    order *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return ley_fail_memory(error, sizeof *o, "the job");
+    *made = o;
+    o->wish = (dcs_wish){.variant = job->options->variant,
+                         .math = job->options->math,
+                         .sum = job->options->sum,
+                         .n_x = task->problem.lattice.n[0],
+                         .n_y = task->problem.lattice.n[1]};
+    return plan_copy(job->plan, &o->plan, error);
+}
+
+static void destroy_wish(void *made)
+{
+    order *o = made;
+    if (o != NULL)
+        plan_destroy(o->plan);
+    free(o);
 }
 
 static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
+    const order *o = wish;
+    dcs_wish own = o->wish;
     dcs_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
-    ley_status status = dcs_kernel_create(device, wish, &s->kernel, error);
+    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
+    own.planned = tuning_planned_for(o->plan, device->info, plan_rows[NEWTON_ROOTS].name);
+    ley_status status = dcs_kernel_create(device, &own, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     noted->variant = s->kernel.choice.variant;
     noted->root = calibrate_root_name(s->kernel.choice.spec.root);
     noted->from_cache = s->kernel.kernel.from_cache;
+    noted->decisions[NEWTON_ROOTS].name = plan_rows[NEWTON_ROOTS].name;
+    noted->decisions[NEWTON_ROOTS].value = s->kernel.choice.spec.newton_roots;
     kernel_options(&dcs_kind, &s->kernel.choice.spec, noted->specification, sizeof noted->specification);
     return LEY_OK;
 }
@@ -180,8 +207,14 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     s->task = context;
     s->kernel.room = (room){.device = place->device, .within = place->room};
     ley_status status = size_slabs(s, error);
+    const int64_t planned = plan_number(place->job->plan, place->device->info, plan_rows[LAUNCH_ATOMS].name);
     if (status == LEY_OK)
-        status = dcs_kernel_load(&s->kernel, &s->task->problem, s->slab_planes, launch_s, error);
+        status = planned > 0 ? dcs_kernel_load_batches(&s->kernel, &s->task->problem, (size_t)planned, error)
+                             : dcs_kernel_load(&s->kernel, &s->task->problem, s->slab_planes, launch_s, error);
+    if (status == LEY_OK) {
+        place->notes->decisions[LAUNCH_ATOMS].name = plan_rows[LAUNCH_ATOMS].name;
+        place->notes->decisions[LAUNCH_ATOMS].value = s->kernel.batches[0].count;
+    }
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
         status = dcs_run_create(&s->slots[i], &s->kernel, s->slab_planes, error);
     watch_expect(expected_launch_s(s));
@@ -264,7 +297,7 @@ static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_planes,
                                 .wish = make_wish,
-                                .wish_destroy = free,
+                                .wish_destroy = destroy_wish,
                                 .ready = ready,
                                 .begin = begin,
                                 .end = end,
@@ -283,6 +316,7 @@ const method method_dcs = {
     .stage_count = sizeof stages / sizeof *stages,
     .points = count_points,
     .finish = finish,
+    .plan_rows = plan_rows,
     .terms = terms,
     .limits = limits,
     .point = point,

@@ -14,10 +14,11 @@ typedef struct dcs_spec {
 
 /* What a user may ask. */
 typedef struct dcs_wish {
-    const char *variant; /* NULL: by device class */
-    int math;            /* TUNING_STANDARD, ... */
-    int sum;             /* LEY_SPEC_SUM_... */
-    int64_t n_x, n_y;    /* extents of the lattice: the tile that pads it least is taken */
+    const char *variant;    /* NULL: by device class */
+    int math;               /* TUNING_STANDARD, ... */
+    int sum;                /* LEY_SPEC_SUM_... */
+    int64_t n_x, n_y;       /* extents of the lattice: the tile that pads it least is taken */
+    tuning_planned planned; /* zeros: nothing */
 } dcs_wish;
 
 typedef struct dcs_choice {

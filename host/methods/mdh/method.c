@@ -29,6 +29,9 @@ static const int64_t most_slab_points = 4 << 20;
  * to 2e-8 A at best. */
 static const double near_A = 0.05;
 
+static const plan_row plan_rows[] = {{.name = "polynomial_exps", .of_device = true, .low = 0, .high = 64},
+                                     {.name = NULL}};
+
 typedef struct mdh_task {
     const ley_atoms *atoms;
     ley_boundary *boundary;
@@ -149,36 +152,55 @@ static ley_status size_slabs(mdh_state *s, ley_error *error)
     const slab_needs needs = {.pieces = problem->rows,
                               .piece_s = points / (double)problem->rows * atoms / mdh_kernel_expected_rate(&s->kernel),
                               .most_per_launch = launch_points(s->kernel.device->info) / longest_row,
-                              .most_pieces = s->task->job->options->slab_planes};
+                              .most_pieces = s->task->job->options->slab_planes,
+                              .planned = plan_slab(s->task->job->plan, s->kernel.device->info)};
     return slab_size(&s->kernel.room, &needs, &s->slab_rows, error);
 }
+
+/* What a device is to be ready for. */
+typedef struct order {
+    mdh_wish wish;
+    job_plan *plan;
+} order;
 
 static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
 {
     const mdh_problem *problem = &((const mdh_task *)context)->problem;
     const patch *typical = &problem->patches[0];
-    mdh_wish *wish = malloc(sizeof *wish);
-    if (wish == NULL)
-        return ley_fail_memory(error, sizeof *wish, "the job");
-    *wish = (mdh_wish){.variant = job->options->variant,
-                       .math = job->options->math,
-                       .sum = job->options->sum,
-                       .screening = problem->screening,
-                       .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
-                       .n_a = typical->n_a,
-                       .n_b = typical->n_b};
-    *made = wish;
-    return LEY_OK;
+    order *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return ley_fail_memory(error, sizeof *o, "the job");
+    *made = o;
+    o->wish = (mdh_wish){.variant = job->options->variant,
+                         .math = job->options->math,
+                         .sum = job->options->sum,
+                         .screening = problem->screening,
+                         .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
+                         .n_a = typical->n_a,
+                         .n_b = typical->n_b};
+    return plan_copy(job->plan, &o->plan, error);
+}
+
+static void destroy_wish(void *made)
+{
+    order *o = made;
+    if (o != NULL)
+        plan_destroy(o->plan);
+    free(o);
 }
 
 static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
+    const order *o = wish;
+    mdh_wish own = o->wish;
     mdh_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
     s->kernel.device = device;
-    ley_status status = mdh_kernel_create(device, wish, &s->kernel, error);
+    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
+    own.planned = tuning_planned_for(o->plan, device->info, plan_rows[0].name);
+    ley_status status = mdh_kernel_create(device, &own, &s->kernel, error);
     if (status != LEY_OK)
         return status;
     const mdh_spec *spec = &s->kernel.choice.spec;
@@ -186,6 +208,8 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
     noted->root = calibrate_root_name(spec->root);
     noted->exp = spec->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
     noted->from_cache = s->kernel.kernel.from_cache;
+    noted->decisions[0].name = plan_rows[0].name;
+    noted->decisions[0].value = spec->polynomial_exps;
     kernel_options(&mdh_kind, spec, noted->specification, sizeof noted->specification);
     return LEY_OK;
 }
@@ -350,7 +374,7 @@ static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_rows,
                                 .wish = make_wish,
-                                .wish_destroy = free,
+                                .wish_destroy = destroy_wish,
                                 .ready = ready,
                                 .begin = begin,
                                 .end = end,
@@ -369,6 +393,7 @@ const method method_mdh = {
     .stage_count = sizeof stages / sizeof *stages,
     .points = count_points,
     .finish = finish,
+    .plan_rows = plan_rows,
     .terms = terms,
     .limits = limits,
     .point = point,

@@ -151,6 +151,22 @@ static void choose_arithmetic(const dev_info *info, const calibration *c, const 
         spec->polynomial_exps = POLYNOMIAL_SHARE * spec->ux * spec->uy / POLYNOMIAL_OF;
 }
 
+/* What breaks a compiler in loops is not to be had. */
+static ley_status take_planned(const dev_info *info, const variant *v, const mdh_wish *wish, mdh_spec *spec,
+                               ley_error *error)
+{
+    const bool is_fixed = wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == TUNING_STANDARD,
+               is_frail = (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0 && wish->points == LEY_POINTS_LIST &&
+                          wish->planned.root == LEY_ROOT_AVX512,
+               may_share = v->spare_exps && wish->screening == LEY_SCREENING_FOLDED &&
+                           wish->sum == LEY_SPEC_SUM_FLOAT && !is_fixed;
+    ley_status status =
+        tuning_take_planned(info, &wish->planned, v->width, is_fixed || is_frail, &spec->root, &spec->exp, error);
+    return status == LEY_OK
+               ? tuning_take_share(&wish->planned, may_share ? spec->ux * spec->uy : 0, &spec->polynomial_exps, error)
+               : status;
+}
+
 ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish *wish, mdh_choice *choice,
                       ley_error *error)
 {
@@ -181,6 +197,9 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs more local memory than %llu bytes", v->name,
                         (unsigned long long)info->local_bytes);
     choose_arithmetic(info, c, v, wish, &spec);
+    const ley_status planned = take_planned(info, v, wish, &spec, error);
+    if (planned != LEY_OK)
+        return planned;
     *choice = (mdh_choice){.variant = v->name, .spec = spec};
     return LEY_OK;
 }

@@ -12,12 +12,13 @@ typedef struct mdh_spec {
 } mdh_spec;
 
 typedef struct mdh_wish {
-    const char *variant; /* NULL: by device class */
-    int math;            /* TUNING_STANDARD, ... */
-    int sum;             /* LEY_SPEC_SUM_... */
-    int screening;       /* LEY_SCREENING_... */
-    int points;          /* LEY_POINTS_... */
-    int64_t n_a, n_b;    /* extents of a typical face: the shape that pads it least is taken */
+    const char *variant;    /* NULL: by device class */
+    int math;               /* TUNING_STANDARD, ... */
+    int sum;                /* LEY_SPEC_SUM_... */
+    int screening;          /* LEY_SCREENING_... */
+    int points;             /* LEY_POINTS_... */
+    int64_t n_a, n_b;       /* extents of a typical face: the shape that pads it least is taken */
+    tuning_planned planned; /* zeros: nothing */
 } mdh_wish;
 
 typedef struct mdh_choice {
