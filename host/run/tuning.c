@@ -83,6 +83,15 @@ tuning_planned tuning_planned_for(const job_plan *p, const dev_info *info, const
     return planned;
 }
 
+uint64_t tuning_planned_needs(const tuning_planned *planned, uint64_t facts)
+{
+    if (planned->has_root && (facts & CALIBRATE_ROOTS) != 0)
+        facts = (facts & ~CALIBRATE_ROOTS) | CALIBRATE_ROOT(planned->root);
+    if (planned->has_exp && (facts & CALIBRATE_EXPS) != 0)
+        facts = (facts & ~CALIBRATE_EXPS) | CALIBRATE_EXP(planned->exp);
+    return facts;
+}
+
 const char *tuning_planned_variant(const job_plan *p, const dev_info *info, const char *variant)
 {
     const char *word = plan_word(p, info, "variant");

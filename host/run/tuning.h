@@ -45,6 +45,9 @@ typedef struct tuning_planned {
 
 tuning_planned tuning_planned_for(const job_plan *plan, const dev_info *info, const char *share);
 
+/* Of these facts (calibration.h) the ones that are needed where recipes are planned. */
+uint64_t tuning_planned_needs(const tuning_planned *planned, uint64_t facts);
+
 /* The variant that the plan says, or `variant`. */
 const char *tuning_planned_variant(const job_plan *plan, const dev_info *info, const char *variant);
 

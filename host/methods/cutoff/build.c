@@ -52,7 +52,8 @@ ley_status cutoff_kernel_create(dev *device, const cutoff_wish *wish, const cuto
                                 cutoff_kernel *kernel, ley_error *error)
 {
     *kernel = (cutoff_kernel){.device = device, .problem = problem};
-    ley_status status = calibrate_get(device, tuning_cutoff_needs(wish), &kernel->facts, error);
+    ley_status status =
+        calibrate_get(device, tuning_planned_needs(&wish->planned, tuning_cutoff_needs(wish)), &kernel->facts, error);
     if (status == LEY_OK)
         status = tuning_cutoff(device->info, &kernel->facts, wish, &kernel->choice, error);
     if (status == LEY_OK)

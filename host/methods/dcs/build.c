@@ -46,7 +46,8 @@ const kernel_kind dcs_kind = {
 ley_status dcs_kernel_create(dev *device, const dcs_wish *wish, dcs_kernel *kernel, ley_error *error)
 {
     *kernel = (dcs_kernel){.device = device};
-    ley_status status = calibrate_get(device, tuning_dcs_needs(device->info, wish), &kernel->facts, error);
+    ley_status status = calibrate_get(
+        device, tuning_planned_needs(&wish->planned, tuning_dcs_needs(device->info, wish)), &kernel->facts, error);
     if (status == LEY_OK)
         status = tuning_dcs(device->info, &kernel->facts, wish, &kernel->choice, error);
     if (status == LEY_OK)

@@ -93,7 +93,8 @@ const kernel_kind sum_parts_kind = {
 ley_status mdh_kernel_create(dev *device, const mdh_wish *wish, mdh_kernel *kernel, ley_error *error)
 {
     *kernel = (mdh_kernel){.device = device};
-    ley_status status = calibrate_get(device, tuning_mdh_needs(device->info, wish), &kernel->facts, error);
+    ley_status status = calibrate_get(
+        device, tuning_planned_needs(&wish->planned, tuning_mdh_needs(device->info, wish)), &kernel->facts, error);
     if (status == LEY_OK)
         status = tuning_mdh(device->info, &kernel->facts, wish, &kernel->choice, error);
     if (status != LEY_OK)
