@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,6 +385,57 @@ static void test_late_devices_delay_nobody(void **state)
         assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
         assert_int_equal(plans[where].opens, plans[where].closes);
     }
+    watch_patience_replace(NULL);
+}
+
+typedef struct listing {
+    ley_device_list *list;
+    atomic_bool is_done;
+} listing;
+
+static void *list_devices(void *context)
+{
+    listing *l = context;
+    ley_device_list_create(&l->list, NULL);
+    atomic_store(&l->is_done, true);
+    return NULL;
+}
+
+/* A list of devices opens all of them at once: three that hang are all in their drivers before any
+ * of them has returned. What they say is in the list, in its order. */
+static void test_devices_open_at_once_for_a_list(void **state)
+{
+    (void)state;
+    enum { DEVICES = 3 };
+    const fake_plan three[DEVICES] = {{.name = "first", .hang_open = 1, .no_timestamps = true},
+                                      {.name = "second", .hang_open = 1},
+                                      {.name = "third", .hang_open = 1, .no_timestamps = true}};
+    fake_plan *plans = kept_plans(three, DEVICES);
+    listing l = {.list = NULL};
+    pthread_t thread;
+    int hung = 0;
+    watch_patience_replace(&endless);
+    fake_devices_begin(plans, DEVICES);
+    assert_int_equal(pthread_create(&thread, NULL, list_devices, &l), 0);
+    for (int ms = 0; ms < 20000 && hung < DEVICES; ms++) {
+        usleep(1000);
+        hung = 0;
+        for (size_t i = 0; i < DEVICES; i++)
+            hung += fake_devices_hung(&plans[i]);
+    }
+    while (!atomic_load(&l.is_done)) { /* also those that come later */
+        fake_devices_release();
+        usleep(10000);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(hung, DEVICES);
+    assert_int_equal(ley_device_list_count(l.list), DEVICES);
+    for (size_t i = 0; i < DEVICES; i++) {
+        assert_string_equal(ley_device_list_get(l.list, i)->name, three[i].name);
+        assert_true(ley_device_list_get(l.list, i)->has_timestamps == !three[i].no_timestamps);
+    }
+    ley_device_list_destroy(l.list);
+    fake_devices_end();
     watch_patience_replace(NULL);
 }
 
@@ -899,6 +951,7 @@ int main(void)
         cmocka_unit_test(test_cancelling_does_not_wait_for_a_device_that_hangs),
         cmocka_unit_test(test_a_late_device_comes_back),
         cmocka_unit_test(test_late_devices_delay_nobody),
+        cmocka_unit_test(test_devices_open_at_once_for_a_list),
         cmocka_unit_test(test_a_lost_device_is_left_alone),
         cmocka_unit_test(test_silence_counts_while_somebody_looks),
         cmocka_unit_test(test_no_device_left),

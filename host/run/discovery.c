@@ -88,57 +88,60 @@ static void question_keep(device_question *q)
     dev_keep(q);
 }
 
-/* The answered question, or NULL. */
-static device_question *ask(const dev_info *info, void (*task)(void *context))
-{
-    device_question *q = question_create(info);
-    if (q == NULL || hand_run(task, q, NULL))
-        return q;
-    question_keep(q);
-    return NULL;
-}
-
-/* ---- The fastest ----------------------------------------------------------------------------- */
-
-/* One of the questions that are asked at once; no hand: it is answered. */
+/* One of the questions that are asked at once; no hand: it is answered, or nobody answers it. */
 typedef struct asked {
     device_question *question;
     hand *hand;
 } asked;
 
+/* Whether it could be asked. */
+static bool ask(asked *a, const dev_info *info, void (*task)(void *context))
+{
+    a->question = question_create(info);
+    a->hand = a->question != NULL ? hand_create() : NULL;
+    if (a->hand != NULL)
+        hand_give(a->hand, task, a->question);
+    return a->hand != NULL;
+}
+
+/* One look at a question; false: it is still open. No question is left where the driver does not
+ * answer. */
+static bool is_answered(asked *a)
+{
+    if (a->hand == NULL)
+        return true;
+    if (hand_is_idle(a->hand)) {
+        hand_destroy(a->hand);
+    } else if (hand_leave(a->hand, false, NULL)) {
+        dev_keep(a->hand);
+        question_keep(a->question);
+        a->question = NULL;
+    } else {
+        return false;
+    }
+    a->hand = NULL;
+    return true;
+}
+
+/* ---- The fastest ----------------------------------------------------------------------------- */
+
 static void begin(asked *a, const dev_info *info, double *speed)
 {
     calibration facts;
     *speed = DISCOVERY_NONE;
-    if (calibrate_cached(info, tuning_speed_needs(info), &facts)) {
+    if (calibrate_cached(info, tuning_speed_needs(info), &facts))
         *speed = tuning_speed(info, &facts);
-        return;
-    }
-    a->question = question_create(info);
-    a->hand = a->question != NULL ? hand_create() : NULL;
-    if (a->hand != NULL) {
+    else if (ask(a, info, ask_facts))
         *speed = DISCOVERY_LATE;
-        hand_give(a->hand, ask_facts, a->question);
-    }
 }
 
-/* One look at a question that is open. */
+/* One look at a question that may be open. */
 static void look(asked *a, double *speed)
 {
-    if (a->hand == NULL)
+    if (a->hand == NULL || !is_answered(a))
         return;
-    device_question *q = a->question;
-    if (hand_is_idle(a->hand)) {
-        *speed = q->status == LEY_OK ? tuning_speed(&q->info, &q->facts) : DISCOVERY_NONE;
-        hand_destroy(a->hand);
-        a->hand = NULL;
-    } else if (hand_leave(a->hand, false, NULL)) {
-        *speed = DISCOVERY_NONE;
-        dev_keep(a->hand);
-        question_keep(q);
-        a->hand = NULL;
-        a->question = NULL;
-    }
+    const device_question *q = a->question;
+    *speed = q != NULL && q->status == LEY_OK ? tuning_speed(&q->info, &q->facts) : DISCOVERY_NONE;
 }
 
 /* Ends what is answered; what is not goes on by itself. */
@@ -187,10 +190,27 @@ void discovery_speeds(const dev_list *list, const size_t *devices, size_t count,
 
 /* ---- Time stamps ----------------------------------------------------------------------------- */
 
-bool discovery_timestamps(const dev_info *info)
+static bool are_answered(asked *all, size_t count)
 {
-    device_question *q = info->unusable[0] == '\0' ? ask(info, ask_timestamps) : NULL;
-    const bool has_timestamps = q != NULL && q->has_timestamps;
-    free(q);
-    return has_timestamps;
+    bool are = true;
+    for (size_t i = 0; i < count; i++)
+        are = is_answered(&all[i]) && are;
+    return are;
+}
+
+void discovery_timestamps(const dev_list *list, bool *has_timestamps)
+{
+    asked *all = calloc(list->count + 1, sizeof *all);
+    for (size_t i = 0; all != NULL && i < list->count; i++)
+        if (list->infos[i].unusable[0] == '\0')
+            ask(&all[i], &list->infos[i], ask_timestamps);
+    for (unsigned long rings = hand_rings(); all != NULL && !are_answered(all, list->count); rings = hand_rings())
+        hand_wait(rings);
+    for (size_t i = 0; i < list->count; i++) {
+        const device_question *q = all != NULL ? all[i].question : NULL;
+        has_timestamps[i] = q != NULL && q->has_timestamps;
+    }
+    for (size_t i = 0; all != NULL && i < list->count; i++)
+        free(all[i].question);
+    free(all);
 }

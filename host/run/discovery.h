@@ -18,7 +18,8 @@ ley_status discovery_list(dev_list *list, ley_error *error);
  * which go on in the background, for the build cache. */
 void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed);
 
-/* Whether the device stamps its events, which shows only when it is open. */
-bool discovery_timestamps(const dev_info *info);
+/* Whether each device of the list stamps its events, which shows only when it is open: all are
+ * opened at once. */
+void discovery_timestamps(const dev_list *list, bool *has_timestamps);
 
 #endif

@@ -374,10 +374,17 @@ ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
         ley_device_list_destroy(l);
         return status;
     }
+    bool *has_timestamps = calloc(l->list.count + 1, sizeof *has_timestamps);
+    if (has_timestamps == NULL) {
+        ley_device_list_destroy(l);
+        return ley_fail_memory(error, l->list.count, "the device list");
+    }
+    discovery_timestamps(&l->list, has_timestamps);
     for (size_t i = 0; i < l->list.count; i++) {
         engine_describe(&l->list.infos[i], &l->infos[i]);
-        l->infos[i].has_timestamps = discovery_timestamps(&l->list.infos[i]);
+        l->infos[i].has_timestamps = has_timestamps[i];
     }
+    free(has_timestamps);
     *list = l;
     return LEY_OK;
 }
