@@ -459,6 +459,8 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
         compile(plan);
     if (fact >= 0 && (plan->fail_facts >> fact & 1) != 0)
         return fault(error, "fake_build()");
+    if (source->kind == &reference_kind)
+        hang(plan, 1, plan->hang_judge);
     if (binary != NULL && (binary_size != 4 || memcmp(binary, "fake", 4) != 0))
         return fault(error, "fake_build() from a foreign binary");
     dev_program *p = calloc(1, sizeof *p);

@@ -28,11 +28,11 @@ typedef struct fake_plan {
     int fail_open, fail_build, fail_buffer, fail_staging, fail_write, fail_fill, fail_copy, fail_launch, fail_wait,
         fail_read, fail_binary; /* writes and sends count as one, and so do waits for reads alone */
     int hang_open, hang_build, hang_buffer, hang_write, hang_fill, hang_copy, hang_launch, hang_wait, hang_read,
-        hang_measurement, hang_close; /* does not return */
-    int lose_write;                   /* the device is lost by it */
-    struct fake_plan *after;          /* a launch waits until that device has launched, or hangs, or has failed */
-    int delay_us;                     /* a launch takes so long */
-    bool measures_costs;              /* of the way to it and of binning: else these are the usual ones */
+        hang_measurement, hang_judge, hang_close; /* does not return; of the judge: from building it */
+    int lose_write;                               /* the device is lost by it */
+    struct fake_plan *after; /* a launch waits until that device has launched, or hangs, or has failed */
+    int delay_us;            /* a launch takes so long */
+    bool measures_costs;     /* of the way to it and of binning: else these are the usual ones */
     fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
     int lie_at;

@@ -7,6 +7,7 @@
 #include "run/reference_kernel.h"
 #include "run/verification.h"
 #include "spec.h"
+#include "watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -221,14 +222,14 @@ static void test_who_recomputes(void **state)
 static void test_a_judge_that_turns_wrong(void **state)
 {
     (void)state;
-    enum { MANY = 100000 };
+    const size_t many = support_is_quick() ? 30000 : 100000;
     static const ley_lattice small = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
     ley_error error = {0};
     support_fresh_cache();
     for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
         fake_plan plan = {.name = "A", .has_double = true, .wrong_judge = 70};
         fake_devices_begin(&plan, 1);
-        support_job o = {.atoms = support_atoms(MANY, 0, 8, 3)};
+        support_job o = {.atoms = support_atoms(many, 0, 8, 3)};
         support_options_default(&o.options);
         o.options.verify_points = 512;
         assert_ok(ley_map_create(&small, &o.map, &error));
@@ -244,6 +245,37 @@ static void test_a_judge_that_turns_wrong(void **state)
             assert_true(a->passed && a->points >= 50);
         end(&o);
     }
+}
+
+/* Building the judge's kernel takes for ever: the job does not wait for it, the host has the points
+ * that must be recomputed. The device comes to its end, and nothing is lost, after the job that the
+ * kernel was for, its atoms and its engine. */
+static void test_a_judge_that_is_late(void **state)
+{
+    (void)state;
+    static const watch_patience endless = {
+        .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 1e9, .turn_s = 1e9};
+    static const wishes many = {20000, 4800, 24, LEY_SUM_FLOAT, NULL}; /* of all points */
+    fake_plan *plan = calloc(1, sizeof *plan);
+    dev_keep(plan); /* a device that hangs may look at it for ever */
+    *plan = (fake_plan){.name = "A", .has_double = true, .hang_judge = 1};
+    verification_time_replace(1e-6);
+    watch_patience_replace(&endless);
+    support_fresh_cache();
+    support_job o = run_job(plan, 1, "0", many);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_int_equal(fake_devices_hung(plan), 1);
+    const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+    assert_true(a->passed && a->points >= 50 && a->points < 4800 && a->host_points == a->points);
+    assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_OK);
+    support_job_end(&o);
+    assert_true(ley_driver_is_stuck());
+    fake_devices_release();
+    fake_devices_end();
+    assert_false(ley_driver_is_stuck());
+    assert_int_equal(plan->live_objects, 0);
+    watch_patience_replace(NULL);
+    verification_time_replace(0);
 }
 
 static void test_no_verification(void **state)
@@ -322,9 +354,9 @@ static int sum_on(const char *selector, const ley_device_info *info)
 static void test_sum_auto(void **state)
 {
     (void)state;
-    support_fresh_cache();
     if (support_on_each_device(sum_on) > 0)
         print_message("some devices have no double precision\n");
+    support_fresh_cache();
     fake_plan plan = {.name = "A", .has_double = true}; /* terms that do not cancel: floats are enough */
     const double position_A[] = {1, 2, 3}, charge_e = 1;
     ley_error error = {0};
@@ -377,7 +409,12 @@ static void compare_kernel(worker *w, const reference_terms *t)
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[i][axis] = 0.31 * ((i * (axis + 3)) % 37) - 1;
-    assert_ok(reference_kernel_create(w->device, t, &k, &error));
+    reference_trial *trial;
+    dev_kernel built;
+    assert_ok(reference_trial_create(t, &trial, &error));
+    assert_ok(reference_kernel_build(w->device, trial, &built, &error));
+    reference_trial_destroy(trial);
+    assert_ok(reference_kernel_create(&built, t, &k, &error));
     assert_ok(reference_kernel_run(&k, POINTS, (const double(*)[3])point_A, NULL, sums, &error));
     for (int i = 0; i < POINTS; i++) {
         const reference_value right = reference_sum(t, point_A[i]);
@@ -430,8 +467,11 @@ static int wrong_judge_on(const char *selector, const ley_device_info *info)
     ley_error error = {0};
     ley_atoms *atoms = support_crowd(50, &lattice, 6, 11);
     const reference_terms t = {.term = LEY_TERM_DCS, .constant = 1, .atoms = atoms, .r_min_A = 0.4};
-    reference_kernel k;
-    assert_int_equal(reference_kernel_create(engine->workers[0].device, &t, &k, &error), LEY_ERROR_WRONG_RESULT);
+    reference_trial *trial;
+    dev_kernel built;
+    assert_ok(reference_trial_create(&t, &trial, &error));
+    assert_int_equal(reference_kernel_build(engine->workers[0].device, trial, &built, &error), LEY_ERROR_WRONG_RESULT);
+    reference_trial_destroy(trial);
     ley_atoms_destroy(atoms);
     ley_engine_destroy(engine);
     return 0;
@@ -455,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_a_lying_default_device),
         cmocka_unit_test(test_a_batch_left_out),
         cmocka_unit_test(test_who_recomputes),
+        cmocka_unit_test(test_a_judge_that_is_late),
         cmocka_unit_test(test_no_verification),
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_sum_auto),

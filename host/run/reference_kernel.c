@@ -163,32 +163,66 @@ ley_status reference_kernel_run(const reference_kernel *k, size_t n, const doubl
 
 /* ---- Built and tested ------------------------------------------------------------------------ */
 
-/* A few of the job's own atoms and points among them, on the device and on the host. */
+enum { TRIAL_ATOMS = 300, TRIAL_POINTS = 5 };
+
+struct reference_trial {
+    reference_terms terms;
+    ley_atoms *atoms;
+    ley_short_range range;
+    double depth_kcal_mol[TRIAL_ATOMS];
+};
+
+ley_status reference_trial_create(const reference_terms *terms, reference_trial **trial, ley_error *error)
+{
+    const size_t count = ley_atoms_count(terms->atoms), n = count < TRIAL_ATOMS ? count : TRIAL_ATOMS;
+    reference_trial *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return ley_fail_memory(error, sizeof *t, "the verification");
+    t->terms = (reference_terms){
+        .term = terms->term, .constant = terms->constant, .r_min_A = terms->r_min_A, .kappa_per_A = terms->kappa_per_A};
+    if (is_pair(terms)) { /* a user's expression stays behind: no kernel judges it */
+        t->range = *terms->range;
+        t->range.expression = NULL;
+        t->range.numbers = NULL;
+        t->range.number_count = 0;
+        t->terms.range = &t->range;
+        if (t->range.depth_kcal_mol != NULL)
+            t->range.depth_kcal_mol = memcpy(t->depth_kcal_mol, t->range.depth_kcal_mol, n * sizeof(double));
+    }
+    ley_status status = ley_atoms_create(n, ley_atoms_positions_A(terms->atoms), ley_atoms_charges_e(terms->atoms),
+                                         ley_atoms_radii_A(terms->atoms), &t->atoms, error);
+    t->terms.atoms = t->atoms;
+    if (status != LEY_OK)
+        reference_trial_destroy(t);
+    else
+        *trial = t;
+    return status;
+}
+
+void reference_trial_destroy(reference_trial *t)
+{
+    if (t != NULL)
+        ley_atoms_destroy(t->atoms);
+    free(t);
+}
+
+/* The trial's atoms and points among them, on the device and on the host. */
 static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
 {
-    enum { ATOMS = 300, POINTS = 5 };
-    const reference_kernel *k = context;
-    const size_t count = ley_atoms_count(k->terms->atoms), n = count < ATOMS ? count : ATOMS;
-    double point_A[POINTS][3];
-    reference_value sums[POINTS];
-    ley_atoms *atoms = NULL;
-    ley_status status =
-        ley_atoms_create(n, ley_atoms_positions_A(k->terms->atoms), ley_atoms_charges_e(k->terms->atoms),
-                         ley_atoms_radii_A(k->terms->atoms), &atoms, error);
-    if (status != LEY_OK)
-        return status;
-    reference_terms terms = *k->terms;
-    terms.atoms = atoms;
-    reference_kernel trial = {.device = built->device, .terms = &terms, .kernel = *built};
-    for (size_t i = 0; i < POINTS; i++)
+    const reference_trial *t = context;
+    const size_t n = ley_atoms_count(t->atoms);
+    double point_A[TRIAL_POINTS][3];
+    reference_value sums[TRIAL_POINTS];
+    reference_kernel trial = {.device = built->device, .terms = &t->terms, .kernel = *built};
+    for (size_t i = 0; i < TRIAL_POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
-            point_A[i][axis] =
-                ley_atoms_positions_A(atoms)[3 * (i * n / POINTS) + (size_t)axis] + 0.7 * (axis + 1) - 0.3 * (double)i;
-    status = load(&trial, error);
+            point_A[i][axis] = ley_atoms_positions_A(t->atoms)[3 * (i * n / TRIAL_POINTS) + (size_t)axis] +
+                               0.7 * (axis + 1) - 0.3 * (double)i;
+    ley_status status = load(&trial, error);
     if (status == LEY_OK)
-        status = reference_kernel_run(&trial, POINTS, (const double(*)[3])point_A, NULL, sums, error);
-    for (size_t i = 0; i < POINTS && status == LEY_OK; i++) {
-        const reference_value right = reference_sum(&terms, point_A[i]);
+        status = reference_kernel_run(&trial, TRIAL_POINTS, (const double(*)[3])point_A, NULL, sums, error);
+    for (size_t i = 0; i < TRIAL_POINTS && status == LEY_OK; i++) {
+        const reference_value right = reference_sum(&t->terms, point_A[i]);
         if (!reference_agrees(&sums[i], &right))
             status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
                               "%s: a double-precision sum of %zu atoms is %.17g, the host's is %.17g",
@@ -196,7 +230,6 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
     }
     trial.kernel.program = NULL; /* the caller's */
     reference_kernel_destroy(&trial);
-    ley_atoms_destroy(atoms);
     return status;
 }
 
@@ -254,19 +287,23 @@ const kernel_kind reference_kind = {
     .specs = all_specs,
 };
 
-ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *k, ley_error *error)
+ley_status reference_kernel_build(dev *device, reference_trial *trial, dev_kernel *built, ley_error *error)
 {
     const dev_info *info = device->info;
-    const reference_spec spec = spec_of(info, terms->term);
-    *k = (reference_kernel){.device = device, .terms = terms};
-    if (terms->term == LEY_PAIR_EXPRESSION)
+    const reference_spec spec = spec_of(info, trial->terms.term);
+    if (trial->terms.term == LEY_PAIR_EXPRESSION)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge",
                         info->name);
     if (!info->has_double)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: no double precision", info->name);
-    ley_status status = kernel_create(device, &reference_kind, &spec, NULL, k, &k->kernel, error);
-    if (status == LEY_OK)
-        status = load(k, error);
+    return kernel_create(device, &reference_kind, &spec, NULL, trial, built, error);
+}
+
+ley_status reference_kernel_create(const dev_kernel *built, const reference_terms *terms, reference_kernel *k,
+                                   ley_error *error)
+{
+    *k = (reference_kernel){.device = built->device, .terms = terms, .kernel = *built};
+    ley_status status = load(k, error);
     if (status != LEY_OK)
         reference_kernel_destroy(k);
     return status;

@@ -22,11 +22,21 @@ typedef struct reference_kernel {
     room room;
 } reference_kernel;
 
-/* Gets the kernel, from the cache or built and tested against the host, and puts the atoms on the
- * device. LEY_ERROR_NO_DEVICE where the device has no double precision or no room; or for a
- * function of the user's, whose errors only the host's interpreter knows. On failure there is
- * nothing to destroy. */
-ley_status reference_kernel_create(dev *device, const reference_terms *terms, reference_kernel *kernel,
+/* A few of the atoms and all else that the kernel is tested with: copies, so that a device which is
+ * late may keep them. */
+typedef struct reference_trial reference_trial;
+
+ley_status reference_trial_create(const reference_terms *terms, reference_trial **trial, ley_error *error);
+void reference_trial_destroy(reference_trial *trial); /* may be NULL */
+
+/* Gets the kernel, from the cache or built and tested against the host; looks at nothing but the
+ * trial. LEY_ERROR_NO_DEVICE where the device has no double precision; or for a function of the
+ * user's, whose errors only the host's interpreter knows. On failure there is none. */
+ley_status reference_kernel_build(dev *device, reference_trial *trial, dev_kernel *built, ley_error *error);
+
+/* Puts all atoms on the device. The kernel is the new object's, also on failure, when there is
+ * nothing to destroy. LEY_ERROR_NO_DEVICE where there is no room. */
+ley_status reference_kernel_create(const dev_kernel *built, const reference_terms *terms, reference_kernel *kernel,
                                    ley_error *error);
 
 /* Sums at n points, {x, y, z} in A. LEY_CANCELLED soon after *cancelled (may be NULL) turns

@@ -10,12 +10,17 @@
 #include "watch.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Points that are recomputed at least: of each device on the host; in all. And how long the others
  * may take. */
 enum { LEAST_HOST_POINTS = 16, LEAST_POINTS = 50 };
 static const double share_of_run = 0.02, usual_s = 0.05;
+
+/* For which a judge's kernel may be built, at least: others have the points then. */
+static const double patience_s = 0.5;
 static double least_s = 0.05;
 
 void verification_time_replace(double replacement_s)
@@ -44,9 +49,23 @@ typedef struct sample {
     sampled_point *points; /* in random order, those that the host must recompute first */
     size_t host_count;     /* of these */
     size_t now;            /* where host threads begin */
+    struct judges *judges; /* the devices', while they are asked */
     double budget_s;
     double start_s;
 } sample;
+
+/* The devices' judges, while their kernels are built. A device that is late keeps them and goes on,
+ * for the build cache. */
+typedef struct judges {
+    struct sample *sample; /* not to be touched by the devices */
+    reference_trial *trial;
+    atomic_int holders;    /* the verification, and devices that were given the task: the last one frees it */
+    pthread_mutex_t mutex; /* for what follows */
+    struct {
+        bool is_wanted, is_built;
+        dev_kernel kernel;
+    } of[]; /* [workers] */
+} judges;
 
 /* ---- Which points ---------------------------------------------------------------------------- */
 
@@ -169,6 +188,90 @@ static double left_s(const sample *s)
 
 /* ---- On the devices -------------------------------------------------------------------------- */
 
+static void let_loose(judges *j)
+{
+    if (atomic_fetch_sub(&j->holders, 1) > 1)
+        return;
+    reference_trial_destroy(j->trial);
+    pthread_mutex_destroy(&j->mutex);
+    free(j);
+}
+
+/* NULL: no memory; then the host is the only judge. */
+static judges *judges_create(sample *s)
+{
+    const ley_engine *engine = s->job->engine;
+    judges *j = calloc(1, sizeof *j + engine->worker_count * sizeof j->of[0]);
+    if (j == NULL)
+        return NULL;
+    if (reference_trial_create(&s->terms, &j->trial, NULL) != LEY_OK) {
+        free(j);
+        return NULL;
+    }
+    j->sample = s;
+    pthread_mutex_init(&j->mutex, NULL);
+    atomic_init(&j->holders, 1);
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < s->count; k++)
+            n += s->points[k].device == i;
+        /* A processor's kernel would be no faster than the host's loop. */
+        j->of[i].is_wanted = engine->workers[i].info->device_class != DEV_CPU && n > LEAST_HOST_POINTS;
+    }
+    return j;
+}
+
+static size_t index_of(const worker *w)
+{
+    return (size_t)(w - w->engine->workers);
+}
+
+static void hold(worker *w, void *context)
+{
+    (void)w;
+    atomic_fetch_add(&((judges *)context)->holders, 1);
+}
+
+/* Runs on the device's thread. */
+static void build_judge(worker *w, void *context)
+{
+    judges *j = context;
+    const size_t i = index_of(w);
+    dev_kernel built;
+    watch_expect(0);
+    if (j->of[i].is_wanted && w->device != NULL &&
+        reference_kernel_build(w->device, j->trial, &built, NULL) == LEY_OK) {
+        pthread_mutex_lock(&j->mutex);
+        const bool is_wanted = j->of[i].is_wanted;
+        if (is_wanted)
+            j->of[i].kernel = built;
+        j->of[i].is_built = is_wanted;
+        pthread_mutex_unlock(&j->mutex);
+        if (!is_wanted)
+            kernel_destroy(&built);
+    }
+    let_loose(j);
+}
+
+static bool is_tired(void *context)
+{
+    const sample *s = ((judges *)context)->sample;
+    return job_cancelled(s->job) || (left_s(s) < 0 && left_s(s) < s->budget_s - patience_s);
+}
+
+/* Nobody waits any longer for a kernel that is not built. */
+static bool let_go(worker *w, void *context)
+{
+    judges *j = context;
+    const size_t i = index_of(w);
+    pthread_mutex_lock(&j->mutex);
+    const bool is_late = !j->of[i].is_built;
+    if (is_late)
+        j->of[i].is_wanted = false;
+    pthread_mutex_unlock(&j->mutex);
+    return is_late;
+}
+
 /* Some of a device's points through its own judge; false: it cannot, or its sums are not the
  * host's. */
 static bool recompute_some(sample *s, const reference_kernel *k, const size_t *indices, size_t n)
@@ -210,17 +313,17 @@ static void recompute_list(sample *s, const reference_kernel *k, const size_t *i
 static void recompute_on_device(worker *w, void *context)
 {
     sample *s = context;
-    const size_t index = (size_t)(w - s->job->engine->workers);
-    size_t *indices = malloc((s->count + 1) * sizeof *indices), n = 0;
+    const size_t index = index_of(w);
+    if (w->device == NULL || !s->judges->of[index].is_built)
+        return;
+    size_t *indices = calloc(s->count + 1, sizeof *indices), n = 0;
     reference_kernel kernel;
     watch_expect(0);
     size_t on_host = 0; /* the host's come first */
     for (size_t i = 0; indices != NULL && i < s->count; i++)
         if (s->points[i].device == index && (s->points[i].judge == NOBODY || on_host++ < LEAST_HOST_POINTS))
             indices[n++] = i;
-    const bool is_host = w->info->device_class == DEV_CPU; /* whose kernel would be no faster than the host's loop */
-    if (w->device != NULL && !is_host && n > LEAST_HOST_POINTS &&
-        reference_kernel_create(w->device, &s->terms, &kernel, NULL) == LEY_OK) {
+    if (reference_kernel_create(&s->judges->of[index].kernel, &s->terms, &kernel, NULL) == LEY_OK) {
         recompute_list(s, &kernel, indices, n);
         reference_kernel_destroy(&kernel);
     }
@@ -233,6 +336,11 @@ static void leave(worker *w, void *context)
     sample *s = context;
     s->job->has_left = true;
     ley_error_copy(&s->job->records[w - s->job->engine->workers].failure, &w->open_error);
+}
+
+static void leave_judge(worker *w, void *context)
+{
+    leave(w, ((judges *)context)->sample);
 }
 
 /* Brings the points that somebody has recomputed before the others; how many they are, and those
@@ -266,16 +374,33 @@ static size_t recompute_growing(sample *s, double *each_s)
     return done;
 }
 
+/* Those of the devices that have their judges built in time, by these. */
+static void recompute_on_devices(sample *s)
+{
+    static const engine_task build = {.run = build_judge,
+                                      .given = hold,
+                                      .only_idle = true,
+                                      .is_over = is_tired,
+                                      .let_go = let_go,
+                                      .left = leave_judge},
+                             task = {.run = recompute_on_device, .only_idle = true, .left = leave};
+    s->judges = judges_create(s);
+    if (s->judges == NULL)
+        return;
+    engine_run(s->job->engine, 0, &build, s->judges);
+    engine_run(s->job->engine, 0, &task, s);
+    let_loose(s->judges);
+}
+
 /* The host, then devices, then the host again where devices were not able to. */
 static void recompute_all(sample *s)
 {
-    static const engine_task task = {.run = recompute_on_device, .only_idle = true, .left = leave};
     const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
     double each_s;
     size_t must = 0, known = recompute_growing(s, &each_s);
     if (known == s->count)
         return;
-    engine_run(s->job->engine, 0, &task, s);
+    recompute_on_devices(s);
     known = known_first(s, &must);
     while (known < s->count && (known < wanted || known < must || left_s(s) > each_s * (double)cores) &&
            !job_cancelled(s->job)) {
