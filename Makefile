@@ -142,13 +142,13 @@ $(BUILD)/tests/fake_cuda/libnvrtc.so: $(BUILD)/tests/fake_cuda/fake_nvrtc.o
 
 $(BUILD)/tests/test_cuda: | $(fake_cuda)
 
-# Faults before the real OpenCL, for test_faults.
+# Faults before the real OpenCL, for test_faults and test_cli_late.
 # Never a sanitizer in it: linkers that drivers start have it before them, too.
 $(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
-$(BUILD)/tests/test_faults: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_faults $(BUILD)/tests/test_cli_late: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 test: deps
 	@$(BUILD_ALL) check

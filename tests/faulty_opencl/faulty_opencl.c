@@ -13,7 +13,7 @@
  *              skip     success, and nothing is done; objects are NULL, events have ended
  *              hang     it never returns
  *              never    it is begun, and never ends
- *              delay    it takes half a second longer
+ *              delay    it takes half a second longer, or delay_ms
  *              zero, scale, slight, nan, garbage    what is read is 0, twice as much, 1.001 times
  *                                                   as much, no number, or random
  *
@@ -87,7 +87,7 @@ static int strikes(const char *call, cl_device_id device)
     while (is_named("fault", "hang"))
         pause();
     if (is_named("fault", "delay"))
-        usleep(500000);
+        usleep((useconds_t)number("delay_ms", 500) * 1000);
     return 1;
 }
 
