@@ -46,7 +46,7 @@ program left "touch $top/left.is; until [ -e $top/right.is ]; do sleep 0.05; don
 program right "touch $top/right.is; until [ -e $top/left.is ]; do sleep 0.05; done; echo '[  PASSED  ] 1 test(s).'"
 
 run good partly
-expect 0 '^2 programs and scripts, 2 at a time, level quick, ' '^\[./2\] good +2 passed, [0-9.]+ s$' \
+expect 0 '^2 programs and scripts, 2 at a time, level quick, ' '^\[./2\] good +2 passed, [0-9.]+ s, [0-9.]+ s of processors$' \
     '^\[./2\] partly +1 passed, 3 skipped, ' '^3 passed, 0 failed, 3 skipped in [0-9]+ s$'
 run good bad crash silent partly
 expect 1 '^\[./5\] bad +FAILED, exit code 2, ' '^\[./5\] crash +FAILED, exit code 139, ' '^\[./5\] silent +FAILED, exit code 0, ' \
@@ -55,6 +55,9 @@ in_order '^\[5/5\]' '^---- bad: FAILED' # outputs stand at the end
 run TEST_LIMIT_S=2 TEST_TICK_S=1 hang good
 expect 1 '^\[2/2\] hang +FAILED, exit code 124, ' 'stopped after 2 s: it hangs' '^    after .*, 1 of 2 done; running: hang \([0-9]+ s\)$' \
     '^    so far so good$' '^2 passed, 1 failed in '
+program busy 'i=0; while [ $((i += 1)) -lt 200000 ]; do :; done; echo "[  PASSED  ] 1 test(s)."'
+run busy good
+expect 0 '^\[./2\] busy .* s, [0-9]*\.*[1-9].* s of processors$' '^processor time of all programs and scripts: '
 run TEST_LIMIT_S=600 TEST_JOBS=2 left right
 expect 0 '^2 passed, 0 failed in '
 [ -d "$top/build/cache-test" ] || { echo "no cache below BUILD" && failures=$((failures + 1)); }

@@ -124,11 +124,11 @@ static const char *command_path(void)
     return path;
 }
 
-/* Our environment without what would change the command's ways, and with the line's own
- * settings. */
+/* Our environment without what would change the command's ways, and with the line's own settings.
+ * The build cache is ours, so that what one program has built others have, or this program's. */
 static void make_environment(char **settings, int count, char **environment)
 {
-    static const char *const dropped[] = {"RUSTICL_ENABLE=", "LEYDEN_CACHE_DIR=", "LEYDEN_KERNEL_DIR="};
+    static const char *const dropped[] = {"RUSTICL_ENABLE=", "LEYDEN_KERNEL_DIR="};
     static char cache[512];
     int used = 0;
     for (char **e = environ; *e != NULL && used < MAX_VARIABLES - 1; e++) {
@@ -141,12 +141,12 @@ static void make_environment(char **settings, int count, char **environment)
             environment[used++] = *e;
     }
     snprintf(cache, sizeof cache, "LEYDEN_CACHE_DIR=%s", cli_path("cache"));
-    bool own_cache = false;
+    bool has_cache = getenv("LEYDEN_CACHE_DIR") != NULL;
     for (int i = 0; i < count; i++) {
-        own_cache = own_cache || strncmp(settings[i], cache, strcspn(cache, "=") + 1) == 0;
+        has_cache = has_cache || strncmp(settings[i], cache, strcspn(cache, "=") + 1) == 0;
         environment[used++] = settings[i];
     }
-    if (!own_cache)
+    if (!has_cache)
         environment[used++] = cache;
     environment[used] = NULL;
 }

@@ -2,7 +2,8 @@
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
 # values never set, wrong API calls. Needs BUILD; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS and
 # OCLGRIND_CUTOFF_VARIANTS narrow the choice; with OCLGRIND_PAIRS=1 sums, screening and points of
-# mdh meet in pairs only. Exit code 77: Oclgrind is not installed.
+# mdh meet in pairs only; with OCLGRIND_EACH=1 each of them occurs once, and cutoff has one pair
+# function. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -119,6 +120,7 @@ run_all_cutoff() {
     local variant pair result=$top/cutoff- count=0
     for variant in $cutoff_variants; do
         for pair in "taylor2 float" "buckingham compensated"; do
+            [ -z "${OCLGRIND_EACH-}" ] || [ "$pair" = "taylor2 float" ] || continue
             [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
             count=$((count + 1))
             run_cutoff "$variant" $pair > "$result$count" &
@@ -142,6 +144,10 @@ run_all_mdh() {
                     number=$((number + 1))
                     # Faces and lists in turn for each kind of screening, so that every pair of
                     # values is left.
+                    case ${OCLGRIND_EACH-}$sum-$screening-$points in
+                    1float-none-faces | 1compensated-folded-list | 1double-wide-faces) ;;
+                    1*) continue ;;
+                    esac
                     [ -z "${OCLGRIND_PAIRS-}" ] || [ $(((number + (number - 1) / 2) % 2)) = 1 ] || continue
                     [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
                     count=$((count + 1))

@@ -116,15 +116,19 @@ static double worst_error(const ley_atoms *atoms, size_t n, const double *point_
 }
 
 /* By every variant and by the default one's other sums: right at every point, and the same bytes in
- * another order. */
+ * another order. At level quick each list is for a quarter of them, the next one for another. */
 static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent,
                   double limit)
 {
     size_t *undo = calloc(n, sizeof *undo), variants = 0;
     double *other_A = shuffled(point_A, n, undo, 7);
+    static size_t turn;
     while (ley_variant_name("mdh", variants) != NULL)
         variants++;
+    turn++;
     for (size_t i = 0; i < variants + 2; i++) {
+        if (support_is_quick() && (i + turn) % 4 != 0)
+            continue;
         const char *variant = i < variants ? ley_variant_name("mdh", i) : NULL;
         const ley_sum sum = i < variants ? LEY_SUM_FLOAT : i == variants ? LEY_SUM_COMPENSATED : LEY_SUM_DOUBLE;
         double *values = values_at(atoms, n, point_A, solvent, variant, sum);

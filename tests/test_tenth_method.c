@@ -136,7 +136,7 @@ static void test_wrong_kernels(void **state)
         ley_engine *engine = NULL;
         double sum;
         take_kernels(faults[i][0], faults[i][1]);
-        assert_ok(ley_engine_create(NULL, &engine, &error));
+        assert_ok(ley_engine_create("all", &engine, &error));
         assert_int_equal(sum_of(engine, map, 0, &sum, &error), LEY_ERROR_WRONG_RESULT);
         assert_non_null(strstr(error.message, "self-test of squares failed on "));
         assert_non_null(strstr(error.message, ": a sum is "));
