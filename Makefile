@@ -189,12 +189,13 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/core/*.c host/io/*.c host/apbs/*.c) platform/error.c platform/memory.c platform/parallel.c
+fuzz_sources := $(wildcard host/core/*.c host/io/*.c host/apbs/*.c) platform/error.c platform/memory.c platform/parallel.c \
+                $(addprefix platform/,costs.c build_cache.c cache_limit.c clock.c environment.c log.c)
 
 $(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
 	@mkdir -p $(@D)
 	clang -std=c11 -D_GNU_SOURCE $(include_dirs) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	    -pthread -o $@ $< $(fuzz_sources) -lz -lm
+	    -pthread -o $@ $< $(fuzz_sources) -lcrypto -lz -lm
 
 fuzz-deps:
 	@sh tests/install_packages.sh packages.txt build extra
@@ -203,7 +204,7 @@ fuzz-deps:
 fuzz: fuzz-deps $(fuzzers)
 	@set -e; for f in $(notdir $(fuzzers)); do \
 	    mkdir -p $(BUILD)/fuzz/corpus_$$f; \
-	    $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
+	    LEYDEN_CACHE_MB=0 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus_$$f tests/corpus/$$f; done
 
 # All cases; `check` runs the quick ones. Some minutes where kernels are built for the first time.

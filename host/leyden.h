@@ -809,8 +809,8 @@ LEY_API ley_status ley_apbs_input_write(const ley_apbs_input *input, const char 
                                         ley_error *error);
 
 /* Seconds that APBS itself takes for the Multiple Debye-Hueckel values of this ELEC section with
- * this many threads, and for reading a map of this many numbers. Measured constants: 9.2 ns per
- * atom and node with salt, 3.5 ns without, on one thread. */
+ * this many threads, and for reading a map of this many numbers, on this machine: what its
+ * arithmetic takes here, measured once, times what APBS adds to it. */
 LEY_API double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads);
 LEY_API double ley_apbs_read_s(int64_t numbers);
 

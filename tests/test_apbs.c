@@ -4,6 +4,7 @@
 #include "apbs/input.h"
 #include "apbs/rewrite.h"
 #include "apbs/sections.h"
+#include "apbs/speed.h"
 #include "support.h"
 
 #include <ctype.h>
@@ -959,12 +960,19 @@ static void costs(void **state)
     ley_apbs_input *input = read_text(MANUAL("") "elec mg-manual\n" GRID PHYSICS "ion 1 0.1 2 ion -1 0.1 2\nend\n"
                                                  "elec mg-manual\n" GRID PHYSICS "bcfl sdh\nend\n");
     double pairs = 3.0 * 6 * 33 * 33;
-    assert_true(fabs(ley_apbs_boundary_s(input, 0, 1) / (3.5e-9 * pairs) - 1) < 1e-12);
-    assert_true(fabs(ley_apbs_boundary_s(input, 1, 2) / (9.2e-9 * pairs / 2) - 1) < 1e-12);
+    costs_plant(&apbs_costs, NULL, (double[]){3.5e-9, 9.2e-9, 2e-8});
+    const double *times = apbs_times;
+    assert_true(fabs(ley_apbs_boundary_s(input, 0, 1) / (3.5e-9 * times[COST_PAIR_NO_SALT] * pairs) - 1) < 1e-12);
+    assert_true(fabs(ley_apbs_boundary_s(input, 1, 2) / (9.2e-9 * times[COST_PAIR_SALT] * pairs / 2) - 1) < 1e-12);
     assert_true(ley_apbs_boundary_s(input, 2, 1) == 0);
     ley_apbs_input_destroy(input);
-    double seconds = ley_apbs_read_s(257 * 257 * 257);
-    assert_true(seconds > 1 && seconds < 10 && ley_apbs_read_s(0) == 0);
+    assert_true(fabs(ley_apbs_read_s(1000000) / (2e-8 * times[COST_SCANNED_NUMBER] * 1e6) - 1) < 1e-12);
+    assert_true(ley_apbs_read_s(0) == 0);
+    costs_plant(&apbs_costs, NULL, NULL);
+    assert_true(ley_apbs_read_s(1000000) > 0); /* measured, or in the cache */
+    double s[COSTS_MOST];
+    assert_true(costs_known(&apbs_costs, NULL, s));
+    assert_true(s[COST_PAIR_SALT] > s[COST_PAIR_NO_SALT]);
 }
 
 static int set_up(void **state)

@@ -2,6 +2,7 @@
  * cache; what plans make of it; and phases that were predicted and took otherwise. */
 #include "support.h"
 
+#include "apbs/speed.h"
 #include "costs.h"
 #include "fake_device.h"
 #include "methods/cutoff/plan.h"
@@ -151,7 +152,8 @@ static void test_hosts_devices_and_kinds_are_told_apart(void **state)
 static void test_all_of_the_host_is_cheap(void **state)
 {
     (void)state;
-    const costs_kind *const kinds[] = {&memory_costs, &binning_costs, &row_costs, overflow_costs(LEY_PAIR_TAYLOR2)};
+    const costs_kind *const kinds[] = {&memory_costs, &binning_costs, &row_costs, overflow_costs(LEY_PAIR_TAYLOR2),
+                                       &apbs_costs};
     support_fresh_cache();
     const double start_s = support_cpu_s();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

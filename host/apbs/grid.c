@@ -1,6 +1,7 @@
 /* The grid that APBS solves on first, and what its boundary and a map in its place cost. */
 #include "apbs/grid.h"
 
+#include "apbs/speed.h"
 #include "error.h"
 
 #include <math.h>
@@ -8,8 +9,6 @@
 
 static const double small_A = 1e-9;         /* APBS's VSMALL */
 static const double least_reduction = 0.25; /* of the spacing from one level of focusing to the next: VREDFRAC */
-static const double salt_s = 9.2e-9, no_salt_s = 3.5e-9; /* an atom and node of `bcfl mdh` */
-static const double number_s = 1.8e-7;                   /* a number of an OpenDX map whose inside is "0" */
 
 static double squared(double x)
 {
@@ -275,6 +274,14 @@ ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error)
 
 /* ---- Costs ----------------------------------------------------------------------------------- */
 
+/* Of APBS on one core, of what apbs_costs names. */
+static double apbs_s(int what)
+{
+    double seconds[COSTS_MOST];
+    costs_get(&apbs_costs, NULL, NULL, seconds);
+    return seconds[what] * apbs_times[what];
+}
+
 double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads)
 {
     const ley_apbs_elec *e = &input->elec[elec];
@@ -287,10 +294,10 @@ double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads
         strength += e->solvent.ions[i].concentration_M * squared(e->solvent.ions[i].charge_e);
     double nodes = 2 * (n[0] * n[1] + n[0] * n[2] + n[1] * n[2]);
     double pairs = nodes * (double)ley_atoms_count(input->molecule[e->molecule].atoms);
-    return pairs * (strength > 0 ? salt_s : no_salt_s) / (threads > 1 ? threads : 1);
+    return pairs * apbs_s(strength > 0 ? COST_PAIR_SALT : COST_PAIR_NO_SALT) / (threads > 1 ? threads : 1);
 }
 
 double ley_apbs_read_s(int64_t numbers)
 {
-    return number_s * (double)numbers;
+    return numbers > 0 ? (double)numbers * apbs_s(COST_SCANNED_NUMBER) : 0;
 }
