@@ -181,10 +181,8 @@ static ley_status make_kept_folder(apbs_run *run, ley_error *error)
 {
     const char *keep = run->values->keep;
     run->made_folder = mkdir(keep, 0777) == 0;
-    if (!run->made_folder && errno != EEXIST) {
-        snprintf(error->message, sizeof error->message, "%s: %s", keep, strerror(errno));
-        return LEY_ERROR_FILE;
-    }
+    if (!run->made_folder && errno != EEXIST)
+        return fail_into(error, LEY_ERROR_FILE, "%s: %s", keep, strerror(errno));
     run->folder = allocate(strlen(keep) + 1, 1);
     strcpy(run->folder, keep);
     return LEY_OK;

@@ -162,10 +162,8 @@ ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *err
         elec_plan *elec = &plan->elec[i];
         elec->use = elec->candidate && (plan->settings.force || (worth_it && elec->use));
         use[i] = elec->use;
-        if (elec->use && !boundary_stride_fits(elec->elec->lattice.n, plan->settings.stride, &why)) {
-            snprintf(error->message, sizeof error->message, "ELEC %d: %s", elec->elec->number, why.s);
-            return LEY_ERROR_USAGE;
-        }
+        if (elec->use && !boundary_stride_fits(elec->elec->lattice.n, plan->settings.stride, &why))
+            return fail_into(error, LEY_ERROR_USAGE, "ELEC %d: %s", elec->elec->number, why.s);
     }
     for (size_t i = 0; i < plan->n; i++)
         explain(plan, i);

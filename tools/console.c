@@ -138,6 +138,15 @@ int fail_with(ley_error *error)
     return code;
 }
 
+ley_status fail_into(ley_error *error, ley_status status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(error->message, sizeof error->message, format, values);
+    va_end(values);
+    return error->status = status;
+}
+
 void warn(const char *format, ...)
 {
     va_list values;

@@ -37,6 +37,11 @@ int fail(ley_status status, const char *format, ...) __attribute__((format(print
 /* The same for a report of the library, with its log; clears the report. */
 int fail_with(ley_error *error);
 
+/* Fills the report instead, as the library does, and returns the status: of what the command reads
+ * itself. */
+ley_status fail_into(ley_error *error, ley_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Prints "leyden: warning: message". */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

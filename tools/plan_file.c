@@ -2,23 +2,11 @@
 #include "console.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Reading --------------------------------------------------------------------------------- */
-
-static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    vsnprintf(error->message, sizeof error->message, format, values);
-    va_end(values);
-    return error->status = status;
-}
 
 /* Where a reader is: the file, and the device, from 0, or -1 for the whole job. */
 typedef struct reader {
@@ -61,8 +49,8 @@ static ley_status read_value(const reader *r, const char *device, const char *na
         return LEY_OK;
     }
     if (!json_is_integer(value))
-        return fail_reading(r->error, LEY_ERROR_INPUT, "%s: %s must be a text or a whole number", r->path,
-                            member_text(r, name).s);
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: %s must be a text or a whole number", r->path,
+                         member_text(r, name).s);
     add(r->plan, device, name, text_of("%lld", (long long)json_integer_value(value)).s);
     return LEY_OK;
 }
@@ -73,8 +61,8 @@ static ley_status read_device(const reader *r, json_t *object)
     const char *name;
     json_t *value;
     if (!json_is_string(device))
-        return fail_reading(r->error, LEY_ERROR_INPUT, "%s: %s must be a text: whose decisions these are", r->path,
-                            member_text(r, "device").s);
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: %s must be a text: whose decisions these are", r->path,
+                         member_text(r, "device").s);
     const char *own = keep(r->plan, json_string_value(device));
     ley_status status = LEY_OK;
     json_object_foreach(object, name, value) if (status == LEY_OK && value != device) status =
@@ -86,7 +74,7 @@ static ley_status read_devices(reader *r, const json_t *list)
 {
     ley_status status = LEY_OK;
     if (!json_is_array(list))
-        return fail_reading(r->error, LEY_ERROR_INPUT, "%s: plan.devices must be an array", r->path);
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: plan.devices must be an array", r->path);
     for (size_t i = 0; status == LEY_OK && i < json_array_size(list); i++) {
         r->device = (int)i;
         status = read_device(r, json_array_get(list, i));
@@ -110,13 +98,13 @@ static ley_status find_plan(reader *r, json_t *root)
 {
     json_t *member = json_object_get(root, "plan");
     if (!json_is_object(root))
-        return fail_reading(r->error, LEY_ERROR_INPUT, "%s: it is no plan: not an object", r->path);
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: it is no plan: not an object", r->path);
     if (member == NULL && json_object_get(root, "method") == NULL)
-        return fail_reading(r->error, LEY_ERROR_INPUT,
-                            "%s: it is no plan: it has neither 'plan', as a report has, nor 'method'", r->path);
+        return fail_into(r->error, LEY_ERROR_INPUT,
+                         "%s: it is no plan: it has neither 'plan', as a report has, nor 'method'", r->path);
     if (member != NULL && !json_is_object(member))
-        return fail_reading(r->error, LEY_ERROR_INPUT, "%s: its 'plan' is no object: nothing was computed by one",
-                            r->path);
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: its 'plan' is no object: nothing was computed by one",
+                         r->path);
     return read_plan(r, member != NULL ? member : root);
 }
 
@@ -127,17 +115,17 @@ ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error)
         return LEY_OK;
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return fail_reading(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+        return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &wrong);
     const bool is_unread = ferror(file) != 0;
     const int why = errno;
     fclose(file);
     if (is_unread) {
         json_decref(root);
-        return fail_reading(error, LEY_ERROR_FILE, "%s: %s", path, strerror(why));
+        return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(why));
     }
     if (root == NULL)
-        return fail_reading(error, LEY_ERROR_INPUT, "%s:%d: it is no plan: %s", path, wrong.line, wrong.text);
+        return fail_into(error, LEY_ERROR_INPUT, "%s:%d: it is no plan: %s", path, wrong.line, wrong.text);
     reader r = {.path = path, .device = -1, .plan = plan, .error = error};
     const ley_status status = find_plan(&r, root);
     json_decref(root);

@@ -50,8 +50,7 @@ char *program_find(const char *name)
 static ley_status fail_start(ley_error *error, const char *path, int why)
 {
     error->status = LEY_ERROR_FILE;
-    snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(why));
-    return LEY_ERROR_FILE;
+    return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(why));
 }
 
 /* Passes on what came to us: signals to all that the program started, and Ctrl-Z. What does not end

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -463,17 +462,6 @@ void short_range_explain(const ley_short_range *range, ley_error *error)
 
 /* ---- The file of well depths ----------------------------------------------------------------- */
 
-static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static ley_status fail_reading(ley_error *error, ley_status status, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    vsnprintf(error->message, sizeof error->message, format, values);
-    va_end(values);
-    return error->status = status;
-}
-
 /* What is quoted may be anything. */
 static short_text quoted(const char *word)
 {
@@ -511,17 +499,17 @@ static ley_status read_lines(FILE *file, const char *path, double *depths, size_
         short_text wrong;
         double depth_kcal_mol = 0;
         if (memchr(line, '\0', (size_t)length) != NULL) {
-            status = fail_reading(error, LEY_ERROR_INPUT, "%s:%ld: a NUL byte", path, number);
+            status = fail_into(error, LEY_ERROR_INPUT, "%s:%ld: a NUL byte", path, number);
         } else if (depth_on(line, &depth_kcal_mol, &wrong)) {
             if (*n < most)
                 depths[*n] = depth_kcal_mol;
             ++*n;
         } else if (wrong.s[0] != '\0') {
-            status = fail_reading(error, LEY_ERROR_INPUT, "%s:%ld: %s", path, number, wrong.s);
+            status = fail_into(error, LEY_ERROR_INPUT, "%s:%ld: %s", path, number, wrong.s);
         }
     }
     if (status == LEY_OK && ferror(file))
-        status = fail_reading(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+        status = fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
     free(line);
     return status;
 }
@@ -536,14 +524,14 @@ ley_status short_range_read_depths(void *own, const ley_atoms *atoms, const char
         return LEY_OK;
     FILE *file = fopen(path, "r");
     if (file == NULL)
-        return fail_reading(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+        return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
     input->depth_kcal_mol = allocate(wanted, sizeof *input->depth_kcal_mol);
     input->range.depth_kcal_mol = input->depth_kcal_mol;
     ley_status status = read_lines(file, path, input->depth_kcal_mol, wanted, &found, error);
     fclose(file);
     if (status == LEY_OK && found != wanted)
-        status = fail_reading(error, LEY_ERROR_INPUT, "%s: %zu well depths, and %s has %zu atoms", path, found,
-                              base_name(atoms_path), wanted);
+        status = fail_into(error, LEY_ERROR_INPUT, "%s: %zu well depths, and %s has %zu atoms", path, found,
+                           base_name(atoms_path), wanted);
     return status;
 }
 
