@@ -115,7 +115,7 @@ static void test_no_choice_looks_at_more(void **state)
     assert_memory_equal(&with.spec, &without.spec, sizeof with.spec);
 }
 
-static uint64_t measured_by_job(fake_plan *plan, ley_math math, const char *selector, size_t devices)
+static void run_job(fake_plan *plans, size_t devices, ley_math math, const char *selector)
 {
     ley_error error = {0};
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
@@ -123,8 +123,7 @@ static uint64_t measured_by_job(fake_plan *plan, ley_math math, const char *sele
     support_options options;
     support_options_default(&options);
     options.math = math;
-    support_fresh_cache();
-    fake_devices_begin(plan, devices);
+    fake_devices_begin(plans, devices);
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
@@ -134,7 +133,13 @@ static uint64_t measured_by_job(fake_plan *plan, ley_math math, const char *sele
     ley_map_destroy(o.map);
     ley_atoms_destroy(o.atoms);
     fake_devices_end();
-    return plan->measured;
+}
+
+static uint64_t measured_by_job(fake_plan *plans, ley_math math, const char *selector, size_t devices)
+{
+    support_fresh_cache();
+    run_job(plans, devices, math, selector);
+    return plans[0].measured;
 }
 
 static void test_jobs_measure_what_they_need(void **state)
@@ -150,6 +155,32 @@ static void test_jobs_measure_what_they_need(void **state)
     measured_by_job(two, LEY_MATH_AUTO, NULL, 2);
     assert_int_equal(two[0].measured, roots);
     assert_int_equal(two[1].measured, roots | CALIBRATE_MULTIPLY_ADDS);
+}
+
+/* The fastest of several devices is opened once, and keeps what it was chosen by: also where
+ * nothing can be kept on disk. */
+static void test_the_fastest_stays_open(void **state)
+{
+    (void)state;
+    char kept[512];
+    for (int cached = 0; cached < 2; cached++) {
+        fake_plan plans[] = {{.name = "A"}, {.name = "B", .speed = 2}, {.name = "C", .wrong_root = 0.1}};
+        support_fresh_cache();
+        snprintf(kept, sizeof kept, "%s", getenv("LEYDEN_CACHE_DIR"));
+        if (!cached)
+            setenv("LEYDEN_CACHE_DIR", "/dev/null/none", 1);
+        run_job(plans, 3, LEY_MATH_AUTO, NULL);
+        setenv("LEYDEN_CACHE_DIR", kept, 1);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(plans[i].opens, 1);
+            assert_int_equal(plans[i].closes, 1);
+            assert_int_equal(plans[i].live_objects, 0);
+        }
+        assert_true(plans[1].launches > 0 && plans[0].launches == 0 && plans[2].launches == 0);
+        assert_int_equal(plans[1].builds, 1);
+        /* All rounds, for the fake's recipes are equally fast: not twice as many. */
+        assert_true(plans[1].measured_times[LEY_ROOT_STANDARD] <= 16);
+    }
 }
 
 static void test_a_benchmark_measures_all_anew(void **state)
@@ -530,6 +561,7 @@ int main(void)
         cmocka_unit_test(test_needs_of_methods),
         cmocka_unit_test(test_no_choice_looks_at_more),
         cmocka_unit_test(test_jobs_measure_what_they_need),
+        cmocka_unit_test(test_the_fastest_stays_open),
         cmocka_unit_test(test_a_benchmark_measures_all_anew),
         cmocka_unit_test(test_a_fact_is_measured_once),
         cmocka_unit_test(test_a_yardstick),

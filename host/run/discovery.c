@@ -69,7 +69,22 @@ static void ask_facts(void *context)
     if (q->status != LEY_OK)
         return;
     q->status = calibrate_get(q->device, tuning_speed_needs(&q->info), &q->facts, NULL);
-    q->info.backend->close(q->device);
+}
+
+/* Of those that are measured and not wanted. */
+static void close_device(void *context)
+{
+    device_question *q = context;
+    dev *device = q->device;
+    q->device = NULL;
+    if (device != NULL)
+        q->info.backend->close(device);
+}
+
+static void close_and_free(void *context)
+{
+    close_device(context);
+    free(context);
 }
 
 static device_question *question_create(const dev_info *info)
@@ -92,6 +107,7 @@ static void question_keep(device_question *q)
 typedef struct asked {
     device_question *question;
     hand *hand;
+    hand *idle; /* that has answered */
 } asked;
 
 /* Whether it could be asked. */
@@ -111,7 +127,7 @@ static bool is_answered(asked *a)
     if (a->hand == NULL)
         return true;
     if (hand_is_idle(a->hand)) {
-        hand_destroy(a->hand);
+        a->idle = a->hand;
     } else if (hand_leave(a->hand, false, NULL)) {
         dev_keep(a->hand);
         question_keep(a->question);
@@ -144,14 +160,31 @@ static void look(asked *a, double *speed)
     *speed = q != NULL && q->status == LEY_OK ? tuning_speed(&q->info, &q->facts) : DISCOVERY_NONE;
 }
 
-/* Ends what is answered; what is not goes on by itself. */
+/* What is not answered goes on by itself; what is has a device to close. Nobody waits for either
+ * of them. */
 static void end(asked *a)
 {
-    if (a->hand != NULL && hand_dismiss(a->hand, false, free, a->question))
+    hand *h = a->hand != NULL ? a->hand : a->idle;
+    if (a->idle != NULL)
+        hand_give(h, close_device, a->question);
+    if (h != NULL && hand_dismiss(h, false, close_and_free, a->question))
         return;
-    if (a->hand != NULL)
-        hand_destroy(a->hand);
+    if (h != NULL) { /* it has come to its end just now */
+        hand_give(h, close_device, a->question);
+        hand_destroy(h);
+    }
     free(a->question);
+}
+
+/* The device goes on under the list's description of it. */
+static void hand_over(asked *a, const dev_info *info, discovered *found)
+{
+    if (a->idle == NULL || a->question->device == NULL)
+        return;
+    *found = (discovered){.device = a->question->device, .hand = a->idle};
+    found->device->info = info;
+    a->question->device = NULL;
+    a->idle = NULL;
 }
 
 static void wait_for_answers(asked *all, size_t count, double *speed)
@@ -173,9 +206,11 @@ static void wait_for_answers(asked *all, size_t count, double *speed)
     }
 }
 
-void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed)
+void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed, discovered *fastest)
 {
     asked *all = calloc(count, sizeof *all);
+    size_t first = 0;
+    *fastest = (discovered){.device = NULL};
     for (size_t i = 0; i < count; i++)
         speed[i] = DISCOVERY_NONE;
     if (all == NULL)
@@ -183,6 +218,11 @@ void discovery_speeds(const dev_list *list, const size_t *devices, size_t count,
     for (size_t i = 0; i < count; i++)
         begin(&all[i], &list->infos[devices[i]], &speed[i]);
     wait_for_answers(all, count, speed);
+    for (size_t i = 1; i < count; i++)
+        if (speed[i] > speed[first])
+            first = i;
+    if (count > 0 && speed[first] > 0)
+        hand_over(&all[first], &list->infos[devices[first]], fastest);
     for (size_t i = 0; i < count; i++)
         end(&all[i]);
     free(all);
@@ -210,7 +250,10 @@ void discovery_timestamps(const dev_list *list, bool *has_timestamps)
         const device_question *q = all != NULL ? all[i].question : NULL;
         has_timestamps[i] = q != NULL && q->has_timestamps;
     }
-    for (size_t i = 0; all != NULL && i < list->count; i++)
+    for (size_t i = 0; all != NULL && i < list->count; i++) {
+        if (all[i].idle != NULL)
+            hand_destroy(all[i].idle);
         free(all[i].question);
+    }
     free(all);
 }

@@ -4,6 +4,13 @@
 #define LEY_DISCOVERY_H
 
 #include "device.h"
+#include "run/hand.h"
+
+/* A device that is open, and its thread, idle; both NULL: there is none. */
+typedef struct discovered {
+    dev *device;
+    hand *hand;
+} discovered;
 
 /* All devices. LEY_ERROR_DEVICE when a driver does not answer. */
 ley_status discovery_list(dev_list *list, ley_error *error);
@@ -15,8 +22,9 @@ ley_status discovery_list(dev_list *list, ley_error *error);
 
 /* Roots per second with maths that a job may use by default, of the list's devices. Those that are
  * not known are measured at once; when the first is known, nobody waits much longer for the others,
- * which go on in the background, for the build cache. */
-void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed);
+ * which go on in the background, for the build cache. The fastest one, if it was measured, is open:
+ * `fastest` is the caller's then. Others are closed in the background. */
+void discovery_speeds(const dev_list *list, const size_t *devices, size_t count, double *speed, discovered *fastest);
 
 /* Whether each device of the list stamps its events, which shows only when it is open: all are
  * opened at once. */

@@ -43,13 +43,13 @@ void engine_describe(const dev_info *info, ley_device_info *public_info)
 static void open_device(worker *w, void *context)
 {
     (void)context;
-    dev *device = NULL;
+    dev *device = w->device; /* it may be open already */
     ley_error_clear(&w->open_error);
     if (w->info->unusable[0] != '\0') {
         ley_fail(&w->open_error, LEY_ERROR_NO_DEVICE, "%s: %s", w->info->name, w->info->unusable);
         return;
     }
-    if (w->info->backend->open(w->info, &device, &w->open_error) == LEY_OK) {
+    if (device != NULL || w->info->backend->open(w->info, &device, &w->open_error) == LEY_OK) {
         w->device = device;
         w->public_info.has_timestamps = device->has_timestamps;
         log_say(LEY_LOG_DETAIL, "%s: opened by %s, times by %s", w->info->name, w->info->backend->name,
@@ -214,7 +214,8 @@ static void open_workers(ley_engine *engine, size_t first, bool is_first_needed)
         .run = open_device, .is_over = need_no_more, .let_go = let_go, .left = nothing_left};
     opening o = {.engine = engine, .first = first, .is_first_needed = is_first_needed};
     for (size_t i = first; i < engine->worker_count; i++)
-        worker_start(&engine->workers[i]);
+        if (engine->workers[i].hand == NULL)
+            worker_start(&engine->workers[i]);
     engine_run(engine, first, &task, &o);
 }
 
@@ -248,7 +249,10 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
         free(chosen);
         return ley_fail_memory(error, engine->list.count * sizeof(worker), "the devices");
     }
-    ley_status status = selector_choose(&engine->list, selector, chosen, &count, &joining, error);
+    discovered opened;
+    ley_status status = selector_choose(&engine->list, selector, chosen, &count, &joining, &opened, error);
+    engine->workers[0].device = opened.device;
+    engine->workers[0].hand = opened.hand;
     for (size_t i = 0; i < count; i++) {
         worker *w = &engine->workers[i];
         w->engine = engine;

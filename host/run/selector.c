@@ -124,13 +124,13 @@ static double rank_of(const dev_list *list, size_t device, double speed, size_t 
 }
 
 /* How many devices behind the first are to join it. */
-static size_t sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
+static size_t sort_by_speed(const dev_list *list, size_t *chosen, size_t count, discovered *opened)
 {
     double *speed = calloc(count, sizeof *speed);
     size_t fastest = 0, joining = 0;
     if (speed == NULL)
         return 0; /* any order will do then */
-    discovery_speeds(list, chosen, count, speed);
+    discovery_speeds(list, chosen, count, speed, opened);
     for (size_t k = 1; k < count; k++)
         if (speed[k] > speed[fastest])
             fastest = k;
@@ -154,10 +154,11 @@ static size_t sort_by_speed(const dev_list *list, size_t *chosen, size_t count)
 }
 
 ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, size_t *joining,
-                           ley_error *error)
+                           discovered *first, ley_error *error)
 {
     char text[512];
     *count = *joining = 0;
+    *first = (discovered){.device = NULL};
     remarks(list, text, sizeof text);
     if (list->count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "there is no device%s", text);
@@ -175,6 +176,6 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
     if (*count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
     if (*count > 1)
-        *joining = sort_by_speed(list, chosen, *count);
+        *joining = sort_by_speed(list, chosen, *count, first);
     return LEY_OK;
 }
