@@ -22,8 +22,8 @@ BEGIN {
     c_library = " ctype errno fcntl float inttypes limits locale math poll pthread sched signal stdarg stdatomic stdbool" \
                 " stddef stdint stdio stdlib string strings termios time unistd wchar dirent sys/file sys/ioctl sys/prctl sys/random sys/stat sys/types sys/wait "
     # Methods of the command, a row each.
-    while ((getline row < "tools/registry.c") > 0)
-        if (match(row, /^ *ROW\([a-z0-9_]+\)/)) { gsub(/.*\(|\).*/, "", row); methods = methods (methods == "" ? "" : "|") row }
+    while ((getline row < "tools/registry.h") > 0)
+        if (match(row, /^ *METHOD\([a-z0-9_]+\)/)) { gsub(/.*\(|\).*/, "", row); methods = methods (methods == "" ? "" : "|") row }
     # Words for people, not for the program: file, and what stands there.
     hint["platform/opencl/probe.c"] = "Debian: apt-get install pocl-opencl-icd"
 }

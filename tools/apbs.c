@@ -1,11 +1,11 @@
 /* leyden apbs: APBS, with boundaries computed on the devices. */
 #include "apbs_plan.h"
-#include "commands.h"
 #include "file.h"
 #include "interrupt.h"
 #include "job_report.h"
 #include "private_folder.h"
 #include "program.h"
+#include "registry.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* leyden bench: every kernel variant on every device, against that device's own measured limits. */
 #include "bench_row.h"
-#include "commands.h"
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"

@@ -1,9 +1,9 @@
 /* leyden boundary: Dirichlet values for a Poisson-Boltzmann solver. */
 #include "boundary_job.h"
-#include "commands.h"
 #include "console.h"
 #include "interrupt.h"
 #include "molecule.h"
+#include "registry.h"
 
 #include <math.h>
 #include <stdio.h>

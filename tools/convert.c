@@ -1,10 +1,10 @@
 /* leyden convert: files of atoms from one form to another. */
-#include "commands.h"
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
 #include "job_report.h"
 #include "molecule.h"
+#include "registry.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* leyden devices: what this machine has to compute with. */
-#include "commands.h"
 #include "console.h"
 #include "json.h"
+#include "registry.h"
 #include "table.h"
 
 #include <stdio.h>

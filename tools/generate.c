@@ -1,8 +1,8 @@
 /* leyden generate: atoms to measure with. */
-#include "commands.h"
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
+#include "registry.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* leyden map: the electrostatic potential of a molecule on a lattice. */
-#include "commands.h"
 #include "console.h"
 #include "interrupt.h"
 #include "job_frame.h"
 #include "map_problem.h"
 #include "molecule.h"
+#include "registry.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Sums of pairs within a cutoff, in the command. */
 #include "bench_cutoff.h"
-#include "commands.h"
 #include "console.h"
 #include "job_report.h"
 #include "map_problem.h"
 #include "method_row.h"
+#include "registry.h"
 #include "short_range_options.h"
 
 #include <string.h>

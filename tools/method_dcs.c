@@ -1,8 +1,8 @@
 /* Direct Coulomb summation, in the command. */
 #include "bench_row.h"
-#include "commands.h"
 #include "map_problem.h"
 #include "method_row.h"
+#include "registry.h"
 
 static ley_direct direct_of(const map_problem *problem)
 {

@@ -1,8 +1,8 @@
 /* Multiple Debye-Hueckel boundaries, in the command. */
 #include "bench_row.h"
 #include "boundary_job.h"
-#include "commands.h"
 #include "method_row.h"
+#include "registry.h"
 
 static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                          ley_error *error)

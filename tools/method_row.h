@@ -1,6 +1,6 @@
 /* A method in the command: a row. What it is called and takes for options, what of its input it
  * makes, how its job is created, what files, text and report say of it. A method is a file,
- * tools/method_X.c, and its row in tools/registry.c; no other file of tools/ knows its name. */
+ * tools/method_X.c, and its row in tools/registry.h; no other file of tools/ knows its name. */
 #ifndef LEYDEN_METHOD_ROW_H
 #define LEYDEN_METHOD_ROW_H
 

@@ -1,7 +1,7 @@
 /* Single Debye-Hueckel boundaries, in the command. */
 #include "boundary_job.h"
-#include "commands.h"
 #include "method_row.h"
+#include "registry.h"
 
 static ley_status compute(const void *problem, ley_error *error)
 {

@@ -1,11 +1,41 @@
 /* All there is of sub-commands and of methods, a row each. */
-#ifndef LEYDEN_TOOLS_REGISTRY_H
-#define LEYDEN_TOOLS_REGISTRY_H
+#ifndef LEYDEN_REGISTRY_H
+#define LEYDEN_REGISTRY_H
 
 #include "method_row.h"
 
-/* In the order of the help; NULL behind the last. */
+/* X: X_command, of tools/X.c, in the order of the help. */
+#define COMMANDS(COMMAND) \
+    COMMAND(devices) \
+    COMMAND(map) \
+    COMMAND(boundary) \
+    COMMAND(apbs) \
+    COMMAND(slice) \
+    COMMAND(generate) \
+    COMMAND(convert) \
+    COMMAND(bench)
+
+/* X: X_row, of tools/method_X.c. A sub-command lists its methods in this order. */
+#define METHODS(METHOD) \
+    METHOD(dcs) \
+    METHOD(zero) \
+    METHOD(sdh) \
+    METHOD(mdh) \
+    METHOD(cutoff)
+
+#define DECLARE_COMMAND(name) extern const subcommand name##_command;
+#define DECLARE_METHOD(name) extern const method_row name##_row;
+COMMANDS(DECLARE_COMMAND)
+METHODS(DECLARE_METHOD)
+
+/* NULL behind the last. */
 extern const subcommand *const command_table[];
 extern const method_row *const method_table[];
+
+/* Rows of these tables. */
+/* clang-format off */
+#define LIST_COMMAND(name) &name##_command,
+#define LIST_METHOD(name) &name##_row,
+/* clang-format on */
 
 #endif

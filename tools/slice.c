@@ -1,10 +1,10 @@
 /* leyden slice: a picture of one plane of a map. */
-#include "commands.h"
 #include "console.h"
 #include "field.h"
 #include "file.h"
 #include "json.h"
 #include "picture.h"
+#include "registry.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,11 +3,12 @@
 #include "tenth_method/method.h"
 
 #include "../../tools/job_frame.h"
+#include "../../tools/registry.h"
 
 #include <math.h>
 
-extern const subcommand squares_command;
-extern const method_row squares_row;
+DECLARE_COMMAND(squares)
+DECLARE_METHOD(squares)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
