@@ -242,7 +242,11 @@ static ley_status fake_open(const dev_info *info, dev **device, ley_error *error
 
 static void fake_close(dev *device)
 {
-    hang(plan_of(device), ++plan_of(device)->closes, plan_of(device)->hang_close);
+    fake_plan *plan = plan_of(device);
+    pthread_mutex_lock(&mutex); /* it may be closed in the background while it is open a second time */
+    const int closes = ++plan->closes;
+    pthread_mutex_unlock(&mutex);
+    hang(plan, closes, plan->hang_close);
     if (device->is_lost)
         dev_keep(device);
     else
