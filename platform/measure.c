@@ -21,8 +21,8 @@ static const double longest_s = 0.75, rounds_s = 0.25;
 enum { DISTINCT = 1 << 16, REPEATED = 16 };
 
 /* Rounds: so many, fewer when the order is clear and rates have settled. A card may take some to
- * wake up. */
-enum { MOST_ROUNDS = 9, MOST_SHORT_ROUNDS = 24, FEWEST_ROUNDS = 3 };
+ * wake up; of short launches more are needed, for some are held up. */
+enum { MOST_ROUNDS = 9, FEWEST_ROUNDS = 3, MOST_SHORT_ROUNDS = 32, FEWEST_SHORT_ROUNDS = 8 };
 static const double settled_gain = 1.03; /* what a rate grows in a round no more */
 static const double clear_lead = 1.1;
 
@@ -370,18 +370,16 @@ static ley_status run_round(measurement *m, ley_error *error)
     return LEY_OK;
 }
 
-ley_status measure_run(measurement *m, double tolerance, bool is_precise, ley_error *error)
+/* A first look at each, as long as there is time. */
+static ley_status look_at_all(measurement *m, bool is_precise, ley_error *error)
 {
-    const bool is_short = !is_precise && m->device->info->device_class == DEV_CPU;
-    ley_status status = LEY_OK;
-    m->enough_s = is_short ? enough_on_cpu_s : enough_s;
     m->until_s = INFINITY;
     for (size_t i = 0; i < m->count; i++) {
         runner *r = &m->runners[i];
         const bool is_needed = r->subject->is_needed;
         if (!is_needed && !r->subject->is_awaited && is_late(m))
             continue;
-        status = look(m, r, is_needed ? error : NULL);
+        const ley_status status = look(m, r, is_needed ? error : NULL);
         if (watch_ends())
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         if (status != LEY_OK && is_needed)
@@ -391,16 +389,24 @@ ley_status measure_run(measurement *m, double tolerance, bool is_precise, ley_er
         if (i == 0 && !is_precise)
             m->until_s = ley_clock_s() + longest_s;
     }
+    return LEY_OK;
+}
+
+ley_status measure_run(measurement *m, double tolerance, bool is_precise, ley_error *error)
+{
+    const bool is_short = !is_precise && m->device->info->device_class == DEV_CPU;
+    const int most = is_short ? MOST_SHORT_ROUNDS : MOST_ROUNDS;
+    const int fewest = is_short ? FEWEST_SHORT_ROUNDS : FEWEST_ROUNDS;
+    m->enough_s = is_short ? enough_on_cpu_s : enough_s;
+    ley_status status = look_at_all(m, is_precise, error);
     m->until_s = fmax(m->until_s, ley_clock_s() + rounds_s);
-    for (int round = 0; round < (is_short ? MOST_SHORT_ROUNDS : MOST_ROUNDS) && !is_late(m); round++) {
+    for (int round = 0; status == LEY_OK && round < most && !is_late(m); round++) {
         drop_beaten(m, round, tolerance);
-        if (!is_precise && round >= FEWEST_ROUNDS && is_clear(m, tolerance))
+        if (!is_precise && round >= fewest && is_clear(m, tolerance))
             break;
         status = run_round(m, error);
         if (watch_ends())
-            return ley_fail(error, LEY_CANCELLED, "cancelled");
-        if (status != LEY_OK)
-            return status;
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
     }
-    return LEY_OK;
+    return status;
 }
