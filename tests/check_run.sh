@@ -81,7 +81,7 @@ expect 0 '^\[1/2\] good' '^\[2/2\] partly'
 # Whoever ends it ends what it runs.
 env BUILD="$top/build" TEST_SCRIPTS= bash tests/run.sh "$top/hang" >"$top/output" 2>&1 &
 runner=$!
-until grep -q 'so far' "$top/build/test-logs/hang.log" 2>/dev/null; do sleep 0.05; done
+for _ in $(seq 400); do grep -q 'so far' "$top/build/test-logs/hang.log" 2>/dev/null && break || sleep 0.05; done
 child=$(pgrep -f "^/bin/bash $top/hang$")
 kill $runner
 wait $runner
