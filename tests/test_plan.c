@@ -113,26 +113,26 @@ static bool same_plan(const job_plan *a, const job_plan *b)
     return same;
 }
 
-/* A device whose rates were found to be these: far apart, whatever it is really worth. Of the slow
- * one another root is the fastest. */
-static calibration fast(const calibration *measured)
+/* A device whose rates were found to be these, whatever it is really worth: fast, and any recipe but
+ * the standard ones the fastest; or slow, and the standard ones the fastest. */
+static calibration found(const calibration *measured, double standard_per_s, double other_per_s)
 {
     calibration c = *measured;
     for (int i = 0; i < LEY_ROOT_COUNT; i++)
-        c.roots_per_s[i] *= 1e4;
+        c.roots_per_s[i] = measured->roots_per_s[i] == 0 ? 0 : i == LEY_ROOT_STANDARD ? standard_per_s : other_per_s;
     for (int i = 0; i < LEY_EXP_COUNT; i++)
-        c.exps_per_s[i] *= 1e4;
+        c.exps_per_s[i] = measured->exps_per_s[i] == 0 ? 0 : i == LEY_EXP_STANDARD ? standard_per_s : other_per_s;
     return c;
+}
+
+static calibration fast(const calibration *measured)
+{
+    return found(measured, 1e13, 1e14);
 }
 
 static calibration slow(const calibration *measured)
 {
-    calibration c = *measured;
-    for (int i = 0; i < LEY_ROOT_COUNT; i++)
-        c.roots_per_s[i] = measured->roots_per_s[i] == 0 ? 0 : i == LEY_ROOT_STANDARD ? 2e6 : 2e5;
-    for (int i = 0; i < LEY_EXP_COUNT; i++)
-        c.exps_per_s[i] = measured->exps_per_s[i] == 0 ? 0 : i == LEY_EXP_STANDARD ? 2e6 : 2e5;
-    return c;
+    return found(measured, 2e6, 2e5);
 }
 
 /* ---- The same bytes -------------------------------------------------------------------------- */
