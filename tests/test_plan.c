@@ -113,8 +113,8 @@ static bool same_plan(const job_plan *a, const job_plan *b)
     return same;
 }
 
-/* A device whose rates were found to be these, whatever it is really worth: fast, and any recipe but
- * the standard ones the fastest; or slow, and the standard ones the fastest. */
+/* A device whose rates were found to be these, whatever it is really worth: fast, and any recipe
+ * but the standard ones the fastest; or slow, and the standard ones the fastest. */
 static calibration found(const calibration *measured, double standard_per_s, double other_per_s)
 {
     calibration c = *measured;
