@@ -86,7 +86,9 @@ static fake_plan *plan_of(dev *device)
 /* For what devices tell each other. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int releases, hanging;
+static int hanging;
+static int set;          /* the number of the plans that were begun last */
+static int released_set; /* plans up to this number hang no more */
 
 /* Counts a call and says whether it is to fail. */
 static bool fails(fake_plan *plan, int *count, int fail_at)
@@ -105,11 +107,12 @@ static void hang(fake_plan *plan, int count, int hang_at)
     if (hang_at == 0 || count < hang_at)
         return;
     pthread_mutex_lock(&mutex);
-    const int before = releases;
-    plan->hung++;
-    hanging++;
-    pthread_cond_broadcast(&changed);
-    while (releases == before)
+    if (plan->set > released_set) {
+        plan->hung++;
+        hanging++;
+        pthread_cond_broadcast(&changed);
+    }
+    while (plan->set > released_set)
         pthread_cond_wait(&changed, &mutex);
     pthread_mutex_unlock(&mutex);
 }
@@ -125,7 +128,7 @@ int fake_devices_hung(const fake_plan *plan)
 void fake_devices_release(void)
 {
     pthread_mutex_lock(&mutex);
-    releases++;
+    released_set = set;
     hanging = 0;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
@@ -835,6 +838,11 @@ static const dev_backend fake_backend = {
 void fake_devices_begin(fake_plan *plans, size_t count)
 {
     static const dev_backend *const table[] = {&fake_backend, NULL};
+    pthread_mutex_lock(&mutex);
+    set++;
+    for (size_t i = 0; i < count; i++)
+        plans[i].set = set;
+    pthread_mutex_unlock(&mutex);
     all_plans = plans;
     plan_count = count;
     dev_backends_replace(table);

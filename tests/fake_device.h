@@ -36,6 +36,7 @@ typedef struct fake_plan {
     fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
     int lie_at;
+    int set; /* by fake_devices_begin() */
     /* Counted while running: */
     int opens, builds, buffers, stagings, writes, fills, copies, launches, waits, all_waits, reads, forgotten,
         measurements, binaries, closes, failed, hung;
@@ -54,7 +55,8 @@ void fake_devices_end(void);
 /* How often a device hangs, for threads that are not its own. */
 int fake_devices_hung(const fake_plan *plan);
 
-/* Devices that hang return now. */
+/* Devices that hang return now, and those that were begun before this call and are only on their way
+ * to where they would hang never do. */
 void fake_devices_release(void);
 
 /* Returns when one of a plan's counts has got so far; what its device did until then has happened
