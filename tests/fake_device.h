@@ -55,8 +55,8 @@ void fake_devices_end(void);
 /* How often a device hangs, for threads that are not its own. */
 int fake_devices_hung(const fake_plan *plan);
 
-/* Devices that hang return now, and those that were begun before this call and are only on their way
- * to where they would hang never do. */
+/* Devices that hang return now, and those that were begun before and are only on their way to where
+ * they would hang never do. */
 void fake_devices_release(void);
 
 /* Returns when one of a plan's counts has got so far; what its device did until then has happened

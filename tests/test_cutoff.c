@@ -830,7 +830,7 @@ static void test_all_devices_at_once(void **state)
     ley_engine *all = NULL;
     ley_error error = {0};
     ley_map *map = NULL;
-    assert_ok(ley_engine_create("all", &all, &error));
+    assert_true(support_open("all", "all devices", &all));
     const size_t devices = ley_engine_device_count(all);
     ley_atoms *atoms = support_crowd(300, &tower, cutoff_A, 1);
     for (int host = 0; host <= 1; host++) {

@@ -788,8 +788,7 @@ static void test_all_devices_at_once(void **state)
 {
     (void)state;
     ley_engine *all = NULL;
-    ley_error error = {0};
-    assert_ok(ley_engine_create("all", &all, &error));
+    assert_true(support_open("all", "all devices", &all));
     const size_t devices = ley_engine_device_count(all);
     ley_atoms *atoms = scattered(300, &uneven, 4, 3, 1);
     for (int list = 0; list <= 1; list++) {

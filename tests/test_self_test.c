@@ -391,25 +391,20 @@ static void copy_tree(const char *tree, const char *top)
     closedir(listing);
 }
 
-/* Both trees' dialects say what FAULT(n) is: of CUDA this number. */
-static void define_fault(const char *top, int number)
+/* The dialect of the language in use says what FAULT(n) is: of CUDA this number. */
+static void define_fault(const char *top, bool cuda, int number)
 {
     char path[700], line[128];
-    for (int cuda = 0; cuda <= 1; cuda++) {
-        snprintf(path, sizeof path, "%s/%s", cuda ? "kernels_cuda" : "cl", cuda ? "dialect.cuh" : "dialect.h");
-        snprintf(line, sizeof line,
-                 cuda ? "#define FAULT(n) ((n) == %d)\n" : "#define FAULT(n) (get_global_offset(2) == %d + (n))\n",
-                 cuda ? number : OFFSET);
-        char copy[1400];
-        snprintf(copy, sizeof copy, "%s/%s", top, path);
-        char *text = support_read_file(copy, NULL);
-        const char *old = strncmp(text, "#define FAULT", 13) == 0 ? strchr(text, '\n') + 1 : text;
-        char *whole = NULL;
-        assert_true(asprintf(&whole, "%s%s", line, old) > 0);
-        write_file(copy, whole);
-        free(whole);
-        free(text);
-    }
+    snprintf(path, sizeof path, "%s/%s", top, cuda ? "kernels_cuda/dialect.cuh" : "cl/dialect.h");
+    snprintf(line, sizeof line,
+             cuda ? "#define FAULT(n) ((n) == %d)\n" : "#define FAULT(n) (get_global_offset(2) == %d + (n))\n",
+             cuda ? number : OFFSET);
+    char *text = support_read_file(path, NULL), *whole = NULL;
+    const char *old = strncmp(text, "#define FAULT", 13) == 0 ? strchr(text, '\n') + 1 : text;
+    assert_true(asprintf(&whole, "%s%s", line, old) > 0);
+    write_file(path, whole);
+    free(whole);
+    free(text);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -626,7 +621,7 @@ static void plant(const subject *s, const made *m, bool cuda, const char *top)
     assert_int_equal(mkdir(top, 0700), 0);
     copy_tree("cl", top);
     copy_tree("kernels_cuda", top);
-    define_fault(top, NO_FAULT);
+    define_fault(top, cuda, NO_FAULT);
     for (size_t i = 0; i < s->fault_count; i++) {
         const fault *f = &s->faults[i];
         if (is_of(f, m->of) && !is_there(top, f, (int)i + 1))
@@ -669,7 +664,7 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
     fault_in_force = (int)number + 1;
     if (cuda) {
         other.dcs.device = other.mdh.device = other.cutoff.device = NULL;
-        define_fault(top, fault_in_force);
+        define_fault(top, true, fault_in_force);
     }
     if (strcmp(s->kernel, "binning") == 0) /* of its two kernels one may be right, and would be tested no more */
         support_fresh_cache();
@@ -722,7 +717,7 @@ static void test_subject(void **state)
             count++;
         }
     if (cuda)
-        define_fault(top, NO_FAULT);
+        define_fault(top, cuda, NO_FAULT);
     if (is_binning)
         assert_ok(create(s, &m, &error));
     is_offset = false;

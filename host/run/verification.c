@@ -239,8 +239,10 @@ static void build_judge(worker *w, void *context)
     const size_t i = index_of(w);
     dev_kernel built;
     watch_expect(0);
-    if (j->of[i].is_wanted && w->device != NULL &&
-        reference_kernel_build(w->device, j->trial, &built, NULL) == LEY_OK) {
+    pthread_mutex_lock(&j->mutex);
+    const bool is_begun = j->of[i].is_wanted && w->device != NULL;
+    pthread_mutex_unlock(&j->mutex);
+    if (is_begun && reference_kernel_build(w->device, j->trial, &built, NULL) == LEY_OK) {
         pthread_mutex_lock(&j->mutex);
         const bool is_wanted = j->of[i].is_wanted;
         if (is_wanted)
