@@ -529,7 +529,7 @@ static void test_energies(void **state)
         print_message("APBS or its examples are not installed\n");
         skip();
     }
-    const size_t step = support_is_quick() ? 6 : 1; /* seconds each, and APBS itself takes most of them */
+    const size_t step = support_is_quick() ? 11 : 1; /* seconds each, and APBS itself takes most of them */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
         char command[1024];
         copy_to_scratch(cases[i].folder);
