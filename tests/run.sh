@@ -120,7 +120,7 @@ with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installe
 golden="$with_python tests/golden.py"
 golden_check="$golden check --jobs 1"
 case $TEST_LEVEL in
-quick) golden_check+=' --every 20' ;;
+quick) golden_check+=' --every 40' ;;
 full) golden_check+=' --all' ;;
 esac
 declare -A scripts=(

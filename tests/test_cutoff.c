@@ -177,11 +177,11 @@ static bool is_meant(const char *variant)
     return variant == NULL || is_of_vectors(variant) == has_vectors();
 }
 
-/* At level quick a device without vectors has every second pair function: variants differ there. */
+/* At level quick a device without vectors has every third pair function: variants differ there. */
 static bool suits_the_device(const int *at)
 {
     return is_meant(ley_variant_name("cutoff", (size_t)at[0])) &&
-           (!support_is_quick() || has_vectors() || at[1] % 2 == 0);
+           (!support_is_quick() || has_vectors() || at[1] % 3 == 0);
 }
 
 /* Each variant, pair function, sum and kind of maths. */
@@ -218,8 +218,9 @@ static void test_work_groups(void **state)
                    {"regions16", LEY_PAIR_LENNARD_JONES},
                    {"halves16", LEY_PAIR_TAYLOR2},
                    {"halves16", LEY_PAIR_BUCKINGHAM}};
-    const size_t count = support_is_quick() ? 1 : sizeof kernels / sizeof kernels[0]; /* llvmpipe has the others */
-    for (size_t i = 0; i < count; i++) {
+    if (support_is_quick()) /* llvmpipe has them all */
+        skip();
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         const support_options options = options_of(kernels[i].pair, kernels[i].variant);
         check(&options);
     }

@@ -207,7 +207,8 @@ static void test_short_range_sums(void **state)
 {
     (void)state;
     check_problem(&(problem){.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_TAYLOR2, .atoms = 2000});
-    check_problem(&(problem){.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_YUKAWA, .atoms = 2000});
+    if (!support_is_quick())
+        check_problem(&(problem){.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_YUKAWA, .atoms = 2000});
 }
 
 /* Which sum "auto" came to is part of the plan: it is not asked again. */
