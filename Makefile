@@ -26,7 +26,7 @@ tool_libs   = $(shell pkg-config --libs cairo jansson)
 # Whatever lies in the two trees; test_dialects holds it against host/methods/registry.c.
 kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
 kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
-lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/opencl/*.c platform/cuda/*.c)) \
+lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
                $(wildcard host/*/*.c host/methods/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))

@@ -148,7 +148,10 @@ static void pass_once(void *context, const char *name, const void *spec)
 void kernel_specs(const kernel_kind *kind, const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     sieve s = {.spec_bytes = kernel_key_count(kind) * sizeof(int), .visit = visit, .context = context};
+    const kernel_dialect usual = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
     if (kind->specs != NULL)
         kind->specs(info, depth, pass_once, &s);
+    else if (s.spec_bytes == sizeof usual)
+        visit(context, kind->name, &usual);
     free(s.seen);
 }

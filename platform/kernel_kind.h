@@ -105,7 +105,8 @@ typedef struct kernel_kind {
      * tested nor cached. */
     ley_status (*test)(const struct dev_kernel *kernel, void *context, ley_error *error);
 
-    /* The specifications that matter for a device; the same one may come several times. NULL:
+    /* The specifications that matter for a device; the same one may come several times. NULL: of a
+     * kernel that has no more keys than the dialect, floats by the standard's root; of any other,
      * none. */
     void (*specs)(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 } kernel_kind;

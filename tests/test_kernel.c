@@ -198,9 +198,28 @@ static void test_specifications_come_once(void **state)
     assert_int_equal(c.calls, 200);
     for (int i = 0; i < 200; i++)
         assert_int_equal(c.seen[0][i] + c.seen[1][i], 1);
-    kind.specs = NULL;
-    kernel_specs(&kind, &info, KERNEL_FEW, count_spec, &c);
-    assert_int_equal(c.calls, 200);
+}
+
+static void note_spec(void *context, const char *name, const void *spec)
+{
+    const kernel_dialect *s = spec;
+    assert_string_equal(name, "sum_parts");
+    assert_true(s->sum == LEY_SPEC_SUM_FLOAT && s->width == 1 && s->root == LEY_ROOT_STANDARD);
+    ++*(int *)context;
+}
+
+/* A kernel that has no more keys than the dialect needs no list of specifications. */
+static void test_a_specification_for_all(void **state)
+{
+    (void)state;
+    int calls = 0;
+    kernel_kind kind = sum_parts_kind, other = dcs_kind;
+    const dev_info info = {.device_class = DEV_GPU};
+    kind.specs = other.specs = NULL;
+    kernel_specs(&kind, &info, KERNEL_FEW, note_spec, &calls);
+    assert_int_equal(calls, 1);
+    kernel_specs(&other, &info, KERNEL_FEW, note_spec, &calls);
+    assert_int_equal(calls, 1);
 }
 
 /* ---- Arguments by name ----------------------------------------------------------------------- */
@@ -358,7 +377,7 @@ int main(void)
         cmocka_unit_test(test_builds_are_checked),       cmocka_unit_test(test_launches_are_checked),
         cmocka_unit_test(test_arguments_are_packed),     cmocka_unit_test(test_launches_by_name),
         cmocka_unit_test(test_swaps_do_not_compile),     cmocka_unit_test(test_usual_variants),
-        cmocka_unit_test(test_specifications_come_once),
+        cmocka_unit_test(test_specifications_come_once), cmocka_unit_test(test_a_specification_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

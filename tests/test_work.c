@@ -208,6 +208,8 @@ static void test_bounded_by_seconds(void **state)
     assert_int_equal(most_in_flight(30, 0.125, 0, true), 4);
     assert_int_equal(most_in_flight(30, 0.25, 0, true), 2);
     assert_int_equal(most_in_flight(10, 10, 0, true), FLIGHT_LEAST);
+    assert_int_equal(most_in_flight(3, 0.01, 0, false), FLIGHT_LEAST); /* none of them has shown how long it is */
+    assert_int_equal(most_in_flight(3, 0.01, 0, true), 3);
     assert_int_equal(most_in_flight(10, 0, 0, true), 2);
     assert_int_equal(most_in_flight(10, -1, 0, true), 2);
     assert_int_equal(most_in_flight(10, 1e-6, 0, false), 10);

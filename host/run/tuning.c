@@ -56,6 +56,14 @@ ley_status tuning_check(const dev_info *info, const char *variant, int where, in
     return LEY_OK;
 }
 
+double tuning_share_of_lanes(const dev_info *info, int width, int points)
+{
+    const int lanes = calibrate_width(info);
+    if (width > 1 || lanes == 1 || points == 1)
+        return width < lanes ? (double)width / lanes : 1;
+    return 0.5 * (points < lanes ? points : lanes) / lanes;
+}
+
 double tuning_padded(int64_t n, int tile)
 {
     return (double)((n + tile - 1) / tile) * tile;

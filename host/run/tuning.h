@@ -61,6 +61,12 @@ ley_status tuning_take_planned(const dev_info *info, const tuning_planned *plann
  * `most`. */
 ley_status tuning_take_share(const tuning_planned *planned, int most, int *share, ley_error *error);
 
+/* What a kernel that computes `points` points per work-item, in vectors of `width` numbers, reaches
+ * of the rate that its device is capable of, roughly. Less than 1 on CPUs: with narrow vectors a
+ * share of the lanes; without any, where the compiler makes vectors of a work-item's points, half
+ * of that. */
+double tuning_share_of_lanes(const dev_info *info, int width, int points);
+
 /* n points in whole tiles. */
 double tuning_padded(int64_t n, int tile);
 

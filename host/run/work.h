@@ -13,8 +13,10 @@
 
 /* Launches under way on a device: at least two, so that it never waits for the host; more, as long
  * as they are predicted to last half a second together. One that nobody predicts counts as a
- * quarter. How many more grows with those that have ended and shown how right predictions are. */
+ * quarter. How many more grows with those that have ended and shown how right predictions are: as
+ * long as none has, only short ones are more than two. */
 enum { FLIGHT_LEAST = 2, FLIGHT_FIRST = 16, FLIGHT_MOST = 256 };
+#define FLIGHT_SHORT_S 0.005
 #define FLIGHT_MOST_S 0.5
 #define FLIGHT_UNKNOWN_S 0.25
 

@@ -424,17 +424,16 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
     const int64_t layers = count_layers(task);
-    slab_needs needs = {
-        .pieces = layers,
-        .piece_s = fmax(task->pairs / (double)layers, 1) /
-                   (tuning_cutoff_rate(&s->kernel.choice.spec, &s->kernel.facts) * cutoff_problem_hits(task->problem)),
-        .piece_bytes = INT64_MAX,
-        .staging_bytes = most_staging_bytes,
-        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
-        .least_slabs = LEAST_SLABS,
-        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
-        .planned = plan_slab(task->job->plan, info),
-        .piece = "8 planes of the lattice need"};
+    const double rate = tuning_cutoff_rate(info, &s->kernel.choice.spec, &s->kernel.facts);
+    slab_needs needs = {.pieces = layers,
+                        .piece_s = fmax(task->pairs / (double)layers, 1) / (rate * cutoff_problem_hits(task->problem)),
+                        .piece_bytes = INT64_MAX,
+                        .staging_bytes = most_staging_bytes,
+                        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
+                        .least_slabs = LEAST_SLABS,
+                        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
+                        .planned = plan_slab(task->job->plan, info),
+                        .piece = "8 planes of the lattice need"};
     _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
     cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
     s->kernel.layer_s = needs.piece_s;

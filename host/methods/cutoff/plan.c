@@ -32,7 +32,7 @@ static double devices_rate(const job_view *job, const ley_short_range *range, bo
         cutoff_choice choice;
         const bool is_cpu = d->info->device_class == DEV_CPU;
         if (d->is_known && tuning_cutoff(d->info, &d->facts, &wish, &choice, NULL) == LEY_OK)
-            sum += tuning_cutoff_rate(&choice.spec, &d->facts);
+            sum += tuning_cutoff_rate(d->info, &choice.spec, &d->facts);
         else
             sum += is_cpu ? unknown_cpu_rate : unknown_gpu_rate;
         *host_is_device = *host_is_device || is_cpu;

@@ -146,14 +146,14 @@ ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutof
     return check_fit(info, v, &spec, error);
 }
 
-double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c)
+double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c)
 {
     const variant *best = &variants[0];
     for (const variant *v = variants; v < variants + VARIANT_COUNT; v++)
         if (v->width == spec->width && v->prune == (spec->prune != 0) && v->split == (spec->split != 0))
             best = v;
     const double root_s = 1 / fmax(c->roots_per_s[spec->root], 1), rest_s = 7 / fmax(c->fma_per_s, 1);
-    return 0.7 * best->hits /
+    return 0.7 * best->hits * tuning_share_of_lanes(info, spec->width, spec->ux * spec->uy * spec->uz) /
            (spec->width > 1 ? root_s + rest_s
                             : fmax(root_s, rest_s)); /* GPUs have a unit for roots beside the others */
 }

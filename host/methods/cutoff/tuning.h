@@ -51,7 +51,7 @@ void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
 
 /* Pairs within the cutoff that a device will compute a second by this specification, roughly: from
  * its calibration and from the share of pairs that count, as measured. */
-double tuning_cutoff_rate(const cutoff_spec *spec, const calibration *c);
+double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c);
 
 /* The specifications that matter for a device: see kernel_kind. Few: the default variant in
  * every sum and both orders, with standard maths too. More: every pair function but an expression,

@@ -63,7 +63,10 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel)
     /* Double precision is not calibrated; on some GPUs it is 64 times slower. Too low a guess only
      * makes more launches. */
     const double slower = kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 64 : 1;
-    return fmax(0.5 * kernel->facts.roots_per_s[kernel->choice.spec.root] / slower, 1e5);
+    const dcs_spec *s = &kernel->choice.spec;
+    return fmax(0.5 * kernel->facts.roots_per_s[s->root] / slower *
+                    tuning_share_of_lanes(kernel->device->info, s->width, s->ux * s->uy),
+                1e5);
 }
 
 static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
