@@ -441,8 +441,9 @@ typedef enum ley_sum { LEY_SUM_TABLE(LEY_VALUE) LEY_SUM_COUNT } ley_sum;
 typedef enum ley_units { LEY_UNITS_TABLE(LEY_VALUE) LEY_UNITS_COUNT } ley_units;
 typedef enum ley_place { LEY_PLACE_TABLE(LEY_VALUE) LEY_PLACE_COUNT } ley_place;
 
-/* An array of names, by value: {LEY_UNITS_TABLE(LEY_NAME)}. */
-#define LEY_NAME(value, name) [value] = (name),
+/* An array of names, by value, since tables are in the order of values:
+ * {LEY_UNITS_TABLE(LEY_NAME)}. */
+#define LEY_NAME(value, name) (name),
 /* clang-format on */
 
 /* C / e: the potential of one elementary charge at 1 A, in these units: e / (4 pi eps0 eps 1 A) [/

@@ -228,6 +228,12 @@ json_t *json_of_lattice(const ley_lattice *lattice)
     json_t *object = there(json_object());
     json_put(object, "dims", json_counts(lattice->n, 3));
     json_put(object, "spacing_A", json_numbers(spacing_A, 3));
+    if (!ley_lattice_is_orthogonal(lattice)) {
+        json_t *steps = there(json_array());
+        for (int axis = 0; axis < 3; axis++)
+            json_array_append_new(steps, json_numbers(lattice->step_A[axis], 3));
+        json_put(object, "step_A", steps);
+    }
     json_put(object, "origin_A", json_numbers(lattice->origin_A, 3));
     json_put(object, "points", json_count(ley_lattice_points(lattice)));
     return object;
