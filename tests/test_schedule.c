@@ -6,6 +6,7 @@
 #include "calibration.h"
 #include "clock.h"
 #include "fake_device.h"
+#include "run/schedule.h"
 #include "run/slab_queue.h"
 #include "watch.h"
 
@@ -121,6 +122,46 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
 
 /* A device whose calibration cannot be right is not used, and nobody finds its calibration
  * later. */
+static int allowed; /* calls that have memory; -1: all */
+
+static void *bounded_realloc(void *bytes, size_t size)
+{
+    return allowed-- == 0 ? NULL : realloc(bytes, size);
+}
+
+static void small_slabs(support_options *options)
+{
+    options->slab_planes = 1;
+}
+
+/* There is no memory for what is to be said of slabs, once: a device alone ends the job by that; of
+ * two, the other one goes on. Nothing is looked for where there is nothing. */
+static void test_no_memory_for_the_slabs_reports(void **state)
+{
+    (void)state;
+    schedule_realloc_replace(bounded_realloc);
+    for (int i = 0; i < 3; i++) {
+        fake_plan one = {.name = "A"}, two[] = {{.name = "A"}, {.name = "B"}};
+        allowed = i;
+        support_job o = run_job(&one, 1, "all", small_slabs);
+        assert_int_equal(o.status, LEY_ERROR_MEMORY);
+        assert_non_null(strstr(o.error.message, "A: "));
+        assert_non_null(strstr(o.error.message, "the slabs' reports"));
+        clean(&o);
+        assert_int_equal(one.live_objects, 0);
+        allowed = i;
+        o = run_job(two, 2, "all", small_slabs);
+        if (o.status == LEY_OK) { /* else the other one came too late */
+            assert_right_map(&o);
+            assert_int_equal(ley_job_report(o.job)->slab_count, 24);
+        } else {
+            assert_int_equal(o.status, LEY_ERROR_MEMORY);
+        }
+        clean(&o);
+    }
+    schedule_realloc_replace(NULL);
+}
+
 static void test_wrong_roots_are_not_kept(void **state)
 {
     (void)state;
@@ -943,6 +984,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_devices_share_the_map),
         cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
+        cmocka_unit_test(test_no_memory_for_the_slabs_reports),
         cmocka_unit_test(test_wrong_roots_are_not_kept),
         cmocka_unit_test(test_a_hanging_device_holds_nobody_up),
         cmocka_unit_test(test_all_devices_hang),

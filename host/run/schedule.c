@@ -140,25 +140,44 @@ static ley_status bring(shift *s, const stage_run *maker, const product *what, l
 
 /* ---- A slab's end ---------------------------------------------------------------------------- */
 
-static void add_slab_report(shift *s, slab piece, const slab_times *times)
+static void *(*make_room)(void *, size_t) = realloc;
+
+void schedule_realloc_replace(void *(*replacement)(void *bytes, size_t size))
 {
-    ley_job *job = s->job;
-    if (job->report.slab_count == job->slab_capacity) {
-        size_t capacity = 2 * job->slab_capacity + 16;
-        ley_slab_report *grown = realloc(job->slabs, capacity * sizeof *grown);
+    make_room = replacement != NULL ? replacement : realloc;
+}
+
+/* Whoever reads the slabs' reports reads all of them: room for another one of each slot of each
+ * device is there before a slab begins. */
+static ley_status reserve_reports(ley_job *job, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    pthread_mutex_lock(&job->mutex);
+    const size_t needed = job->report.slab_count + METHOD_SLOTS * job->engine->candidate_count;
+    if (needed > job->slab_capacity) {
+        const size_t capacity = 2 * needed;
+        ley_slab_report *grown = make_room(job->slabs, capacity * sizeof *grown);
         if (grown != NULL) {
             job->slabs = grown;
             job->slab_capacity = capacity;
+        } else {
+            status = ley_fail_memory(error, capacity * sizeof *grown, "the slabs' reports");
         }
     }
-    if (job->report.slab_count < job->slab_capacity) /* else the time line stays short: no reason to fail */
-        job->slabs[job->report.slab_count++] = (ley_slab_report){s->device_index,
-                                                                 piece.first,
-                                                                 piece.count,
-                                                                 times->kernel.start_s - job->start_s,
-                                                                 times->kernel.end_s - job->start_s,
-                                                                 times->transfer.start_s - job->start_s,
-                                                                 times->transfer.end_s - job->start_s};
+    pthread_mutex_unlock(&job->mutex);
+    return status;
+}
+
+static void add_slab_report(shift *s, slab piece, const slab_times *times)
+{
+    ley_job *job = s->job;
+    job->slabs[job->report.slab_count++] = (ley_slab_report){s->device_index,
+                                                             piece.first,
+                                                             piece.count,
+                                                             times->kernel.start_s - job->start_s,
+                                                             times->kernel.end_s - job->start_s,
+                                                             times->transfer.start_s - job->start_s,
+                                                             times->transfer.end_s - job->start_s};
 }
 
 static void tell_progress(ley_job *job)
@@ -274,7 +293,8 @@ static ley_status submit(shift *s, slab piece, ley_error *error)
     const int slot = (s->first + s->count) % METHOD_SLOTS;
     s->flying[slot] = piece;
     s->count++;
-    return s->run->stage->submit(*state_of(s, s->run), slot, piece, error);
+    const ley_status status = makes_result(s) ? reserve_reports(s->job, error) : LEY_OK;
+    return status == LEY_OK ? s->run->stage->submit(*state_of(s, s->run), slot, piece, error) : status;
 }
 
 static ley_status collect(shift *s, ley_error *error)
