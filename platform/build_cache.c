@@ -8,26 +8,35 @@
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file is this header and the bytes. The digest of the bytes makes a damaged file a miss. */
+/* A file is this header and the bytes. The digest of both makes a damaged file a miss; the key, one
+ * that has got another entry's name. */
 typedef struct cache_header {
     char magic[16];
     uint64_t size;
-    unsigned char digest[32];
+    char key[64];
+    unsigned char digest[32]; /* of what stands before it, and the bytes */
 } cache_header;
 
-static const char magic[16] = CACHE_FAMILY "2\n";
+static const char magic[16] = CACHE_FAMILY "3\n";
 enum { MAX_PATH = 4096, MAX_ENTRY = 1 << 28 };
 
-static bool digest_of(const void *bytes, size_t size, unsigned char digest[32])
+static bool digest_of(const cache_header *header, const void *bytes, unsigned char digest[32])
 {
     unsigned length = 0;
-    return EVP_Digest(bytes, size, digest, &length, EVP_sha256(), NULL) == 1 && length == 32;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    const bool ok = context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
+                    EVP_DigestUpdate(context, header, offsetof(cache_header, digest)) == 1 &&
+                    EVP_DigestUpdate(context, bytes, (size_t)header->size) == 1 &&
+                    EVP_DigestFinal_ex(context, digest, &length) == 1;
+    EVP_MD_CTX_free(context);
+    return ok && length == 32;
 }
 
 /* Each part with its final NUL: "a", "bc" is not "ab", "c". */
@@ -167,18 +176,19 @@ static bool write_whole(int file, const void *bytes, size_t size)
 }
 
 /* The entry's bytes, or NULL when anything at all is wrong with the file. */
-static void *read_entry(int file, size_t *size)
+static void *read_entry(int file, const cache_key *key, size_t *size)
 {
     cache_header header;
     struct stat status;
     unsigned char digest[32];
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
         !read_whole(file, &header, sizeof header) || memcmp(header.magic, magic, sizeof magic) != 0 ||
-        header.size > MAX_ENTRY || (uint64_t)status.st_size != sizeof header + header.size)
+        memcmp(header.key, key->hex, sizeof header.key) != 0 || header.size > MAX_ENTRY ||
+        (uint64_t)status.st_size != sizeof header + header.size)
         return NULL;
     void *bytes = malloc((size_t)header.size + 1);
-    if (bytes == NULL || !read_whole(file, bytes, (size_t)header.size) ||
-        !digest_of(bytes, (size_t)header.size, digest) || memcmp(digest, header.digest, sizeof digest) != 0) {
+    if (bytes == NULL || !read_whole(file, bytes, (size_t)header.size) || !digest_of(&header, bytes, digest) ||
+        memcmp(digest, header.digest, sizeof digest) != 0) {
         free(bytes);
         return NULL;
     }
@@ -195,7 +205,7 @@ void *cache_get(const cache_key *key, size_t *size)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return NULL;
-    void *bytes = read_entry(file, size);
+    void *bytes = read_entry(file, key, size);
     if (bytes != NULL)
         cache_touch(file);
     close(file);
@@ -238,7 +248,8 @@ void cache_put(const cache_key *key, const void *bytes, size_t size)
     cache_header header = {.size = size};
     const uint64_t limit_bytes = environment_cache_bytes();
     memcpy(header.magic, magic, sizeof magic);
-    if (size > MAX_ENTRY || size + sizeof header > limit_bytes || !digest_of(bytes, size, header.digest) ||
+    memcpy(header.key, key->hex, sizeof header.key);
+    if (size > MAX_ENTRY || size + sizeof header > limit_bytes || !digest_of(&header, bytes, header.digest) ||
         !check_directory() || !entry_path(key, "", path) || !entry_path(key, ".XXXXXX", temporary))
         return;
     put_file(key, &header, bytes, path, temporary, limit_bytes);

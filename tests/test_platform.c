@@ -164,7 +164,7 @@ static void test_a_damaged_entry_is_a_miss(void **state)
     dev_list list;
     const dev_info *info = any_device(&list);
     const cache_key key = cache_key_make(info, "kernel", "text", "");
-    char path[512], whole[64 + 100];
+    char path[512], whole[128 + 100];
     unsigned char payload[100] = {1, 2, 3};
     entry_file(&key, path);
     for (int fault = 0; fault < 7; fault++) {
@@ -210,6 +210,46 @@ static void test_a_damaged_entry_is_a_miss(void **state)
     fake_devices_end();
 }
 
+/* An entry under another one's name, whatever it is of, is a miss, and gone; so is one whose own
+ * key was written over. */
+static void test_another_entry_is_a_miss(void **state)
+{
+    (void)state;
+    use_cache("swapped");
+    dev_list list;
+    const dev_info *info = any_device(&list);
+    const cache_key keys[] = {
+        cache_key_make(info, "kernel", "text", "-DA"), cache_key_make(info, "kernel", "text", "-DB"),
+        cache_key_make(info, "calibration", "text", ""), cache_key_of_host("some processor", "costs", "text", "")};
+    enum { COUNT = sizeof keys / sizeof keys[0] };
+    for (int from = 0; from < COUNT; from++)
+        for (int to = 0; to < COUNT; to++)
+            for (int forge = 0; forge < 2; forge++) {
+                char own[512], other[512], whole[256];
+                size_t size = 0;
+                entry_file(&keys[from], own);
+                entry_file(&keys[to], other);
+                cache_put(&keys[from], "seven\0b", 7);
+                FILE *file = fopen(own, "r");
+                assert_non_null(file);
+                const size_t length = fread(whole, 1, sizeof whole, file);
+                fclose(file);
+                if (forge == 1)
+                    memcpy(whole + 24, keys[to].hex, 64);
+                file = fopen(other, "w");
+                assert_non_null(file);
+                assert_int_equal(fwrite(whole, 1, length, file), length);
+                fclose(file);
+                assert_int_equal(chmod(other, 0600), 0);
+                void *bytes = cache_get(&keys[to], &size);
+                assert_true((bytes != NULL) == (from == to));
+                assert_true((access(other, F_OK) == 0) == (from == to));
+                free(bytes);
+            }
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
 static void test_a_cache_that_cannot_be_is_no_error(void **state)
 {
     (void)state;
@@ -242,9 +282,9 @@ static cache_key numbered(const dev_info *info, int number)
 static void put_numbered(const dev_info *info, int number)
 {
     const cache_key key = numbered(info, number);
-    char *bytes = calloc(1, MIB - 100);
+    char *bytes = calloc(1, MIB - 200);
     assert_non_null(bytes);
-    cache_put(&key, bytes, MIB - 100);
+    cache_put(&key, bytes, MIB - 200);
     free(bytes);
 }
 
@@ -403,7 +443,7 @@ static void test_processes_share_a_small_cache(void **state)
                 size_t size = 0;
                 const cache_key key = numbered(info, rand_r(&random) % KEYS);
                 char *bytes = cache_get(&key, &size);
-                if (bytes != NULL && size != MIB - 100)
+                if (bytes != NULL && size != MIB - 200)
                     _exit(1);
                 free(bytes);
                 if (bytes == NULL)
@@ -719,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_driver_errors_tell_all),
         cmocka_unit_test(test_cache_keeps_and_tells_apart),
         cmocka_unit_test(test_a_damaged_entry_is_a_miss),
+        cmocka_unit_test(test_another_entry_is_a_miss),
         cmocka_unit_test(test_a_cache_that_cannot_be_is_no_error),
         cmocka_unit_test(test_the_cache_has_a_limit),
         cmocka_unit_test(test_the_cache_leaves_others_alone),
