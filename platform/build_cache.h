@@ -7,12 +7,6 @@
 
 #include "device.h"
 
-/* Name of an entry: digest over the device, its driver and platform versions, the format of these
- * files, and texts. */
-typedef struct cache_key {
-    char hex[65];
-} cache_key;
-
 /* Key of what `kind` ("kernel", "calibration") of device `info` makes of source text and
  * options. */
 cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options);

@@ -26,7 +26,19 @@ static dev_program *take_cached(dev *device, const dev_source *source, const cac
                 source->kind->name);
     }
     free(binary);
+    if (program != NULL)
+        device->cached[device->cached_count++ % DEV_MOST_CACHED] = *key;
     return program;
+}
+
+void kernels_distrust(dev *device)
+{
+    const size_t count = device->cached_count < DEV_MOST_CACHED ? device->cached_count : DEV_MOST_CACHED;
+    for (size_t i = 0; i < count; i++)
+        cache_remove(&device->cached[i]);
+    if (count > 0)
+        log_say(LEY_LOG_NOTE, "%s: its kernels from the cache are removed there", device->info->name);
+    device->cached_count = 0;
 }
 
 static void put_cached(dev *device, dev_program *program, const cache_key *key)

@@ -37,6 +37,10 @@ bool kernels_are_built_at_once(const dev_info *info);
 /* Builds all of them; each one's status says whether it is there. */
 void kernels_create(dev *device, kernel_order *orders, size_t count);
 
+/* What a device computed has proved wrong: its kernels that came from the cache go from there, to
+ * be built and tested anew the next time. The device is idle. */
+void kernels_distrust(dev *device);
+
 /* A zeroed kernel may be destroyed, too. */
 void kernel_destroy(dev_kernel *kernel);
 

@@ -53,6 +53,14 @@ typedef struct dev_list {
     char (*notes)[DEV_TEXT];
 } dev_list;
 
+/* Name of an entry of the build cache: digest over the device, its driver and platform versions,
+ * the format of these files, and texts. */
+typedef struct cache_key {
+    char hex[65];
+} cache_key;
+
+enum { DEV_MOST_CACHED = 32 };
+
 typedef struct dev {
     const struct dev_backend *backend;
     const dev_info *info;
@@ -62,6 +70,8 @@ typedef struct dev {
     char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
     uint64_t asked;         /* of the facts that calibrate_get() gives: they stay as they are */
     calibration facts;
+    size_t cached_count; /* kernels that came from the build cache, ever; and the last of them: */
+    cache_key cached[DEV_MOST_CACHED];
 } dev;
 
 typedef struct dev_buffer dev_buffer;

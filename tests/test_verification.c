@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
@@ -78,9 +79,9 @@ enum { LIES = sizeof lies / sizeof lies[0] };
 static void test_a_liar_alone(void **state)
 {
     (void)state;
-    fill_cache("A");
     for (size_t i = 0; i < LIES; i++)
         for (int at = 1; at <= 5; at += 4) {
+            fill_cache("A");
             fake_plan plan = {
                 .name = "A", .has_double = true, .lie = lies[i].lie, .lie_factor = lies[i].factor, .lie_at = at};
             support_job o = run_job(&plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
@@ -94,6 +95,28 @@ static void test_a_liar_alone(void **state)
         }
 }
 
+/* A kernel from the cache whose values are wrong is not there any more: the next run builds and
+ * tests it anew. One that is right stays. */
+static void test_wrong_kernels_leave_the_cache(void **state)
+{
+    (void)state;
+    static const bool is_cached[] = {true, true, false, true}; /* in the run before the liar's, in it, behind it ... */
+    fill_cache("A");
+    for (size_t i = 0; i < sizeof is_cached / sizeof is_cached[0]; i++) {
+        const bool lies_now = i == 1;
+        fake_plan plan = {.name = "A", .has_double = true};
+        if (lies_now) {
+            plan.lie = FAKE_SCALES;
+            plan.lie_factor = 2;
+            plan.lie_at = 1;
+        }
+        support_job o = run_job(&plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
+        assert_int_equal(o.status, lies_now ? LEY_ERROR_WRONG_RESULT : LEY_OK);
+        assert_int_equal(ley_job_report(o.job)->devices[0].from_cache, is_cached[i]);
+        end(&o);
+    }
+}
+
 /* Terms that cancel to a millionth: zeros and twice the values are within the tolerance at every
  * point, and are found all the same; what an honest device says passes, although its floats have
  * few right digits there. */
@@ -103,9 +126,9 @@ static void test_a_liar_where_terms_cancel(void **state)
     static const ley_lattice far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     static const double factors[] = {1, 0, 2, -1};
     (void)state;
-    fill_cache("A");
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
         ley_error error = {0};
+        fill_cache("A");
         fake_plan plan = {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = factors[i], .lie_at = 1};
         fake_devices_begin(&plan, 1);
         support_job o = {.status = LEY_OK};
@@ -128,8 +151,8 @@ static void test_a_liar_beside_another(void **state)
 {
     (void)state;
     verification_time_replace(1e9);
-    fill_cache("A");
     for (size_t i = 0; i < LIES; i++) {
+        fill_cache("A");
         fake_plan plans[] = {{.name = "A",
                               .has_double = true,
                               .lie = lies[i].lie,
@@ -502,6 +525,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_liar_alone),
+        cmocka_unit_test(test_wrong_kernels_leave_the_cache),
         cmocka_unit_test(test_a_liar_beside_another),
         cmocka_unit_test(test_a_liar_where_terms_cancel),
         cmocka_unit_test(test_a_lying_default_device),

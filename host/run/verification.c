@@ -1,6 +1,7 @@
 #include "run/verification.h"
 
 #include "clock.h"
+#include "dev_kernel.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "log.h"
@@ -484,6 +485,8 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
                  worst->value, worst->right.value, a->max_error, a->tolerance);
     log_say(LEY_LOG_WARNING, "a device leaves the job, its slabs are open again: %s",
             job->records[device].failure.message);
+    if (worker_device(&job->engine->workers[device]) != NULL)
+        kernels_distrust(worker_device(&job->engine->workers[device]));
     job_reopen_slabs(job, device);
 }
 
