@@ -429,6 +429,24 @@ static void test_late_devices_delay_nobody(void **state)
     watch_patience_replace(NULL);
 }
 
+/* An engine may end while its devices' threads are only about to begin what they were given: whose
+ * each word is shows under ThreadSanitizer. */
+static void test_an_engine_that_ends_at_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        fake_plan plans[] = {{.name = "A", .speed = 2}, {.name = "A", .speed = 2}, {.name = "A", .speed = 2}};
+        ley_engine *engine = NULL;
+        ley_error error = {0};
+        fake_devices_begin(plans, 3);
+        assert_ok(ley_engine_create(i % 2 == 0 ? NULL : "all", &engine, &error));
+        ley_engine_destroy(engine);
+        fake_devices_end();
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(plans[k].opens, plans[k].closes);
+    }
+}
+
 typedef struct listing {
     ley_device_list *list;
     atomic_bool is_done;
@@ -993,6 +1011,7 @@ int main(void)
         cmocka_unit_test(test_cancelling_does_not_wait_for_a_device_that_hangs),
         cmocka_unit_test(test_a_late_device_comes_back),
         cmocka_unit_test(test_late_devices_delay_nobody),
+        cmocka_unit_test(test_an_engine_that_ends_at_once),
         cmocka_unit_test(test_devices_open_at_once_for_a_list),
         cmocka_unit_test(test_a_lost_device_is_left_alone),
         cmocka_unit_test(test_silence_counts_while_somebody_looks),

@@ -94,8 +94,10 @@ static void worker_start(worker *w)
 /* A device whose driver came back too late for a former task has another chance. */
 static void worker_revive(worker *w)
 {
-    if (w->hand == NULL && w->may_return && hand_is_back(w->left))
-        worker_start(w);
+    if (w->hand != NULL || w->left == NULL || !w->may_return || !hand_is_back(w->left))
+        return;
+    w->left = NULL;
+    worker_start(w);
 }
 
 bool worker_is_idle(const worker *w)
@@ -331,14 +333,24 @@ static void dismiss_late(ley_engine *engine)
     }
 }
 
+/* No device is opened anew. What a busy worker has is its thread's, also once it is dismissed. */
+static void revive_no_more(ley_engine *engine)
+{
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        worker *w = &engine->workers[i];
+        w->left = NULL;
+        if (worker_is_idle(w))
+            w->may_return = false;
+    }
+}
+
 void ley_engine_destroy(ley_engine *engine)
 {
     static const engine_task close_task = {.run = close_device, .left = nothing_left};
     if (engine == NULL)
         return;
+    revive_no_more(engine);
     dismiss_late(engine);
-    for (size_t i = 0; i < engine->worker_count; i++)
-        engine->workers[i].may_return = false;
     engine_run(engine, 0, &close_task, NULL);
     for (size_t i = 0; i < engine->worker_count; i++)
         if (engine->workers[i].hand != NULL)
