@@ -153,6 +153,10 @@ static void test_refusals(void **state)
     o.n[0] = 10;
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "follows from its atoms"));
+    o = small(NULL);
+    o.method = NULL;
+    assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "no method is named"));
     o = small("nosuch");
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
     o = small(NULL);

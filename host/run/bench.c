@@ -157,7 +157,7 @@ static void bench_task(worker *w, void *context)
 
 static const bench_subject *find_subject(const char *name)
 {
-    for (size_t i = 0; method_registry[i] != NULL; i++)
+    for (size_t i = 0; name != NULL && method_registry[i] != NULL; i++)
         if (strcmp(method_registry[i]->name, name) == 0)
             return method_registry[i]->bench;
     return NULL;
@@ -165,6 +165,8 @@ static const bench_subject *find_subject(const char *name)
 
 static ley_status check_options(const ley_bench_options *options, const bench_subject *subject, ley_error *error)
 {
+    if (options->method == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "no method is named");
     if (subject == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "no method with a benchmark is named %s", options->method);
     if ((unsigned)options->math >= LEY_MATH_COUNT || (unsigned)options->sum > LEY_SUM_DOUBLE)
