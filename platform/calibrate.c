@@ -539,7 +539,8 @@ static void log_calibration(const dev_info *info, const calibration *c, double m
         log_say(LEY_LOG_NOTE, "%s: rates and errors of its recipes measured in %.3f s", info->name, measured_s);
     if (!log_wants(LEY_LOG_DETAIL))
         return;
-    log_say(LEY_LOG_DETAIL, "%s: %.3g multiply-adds/s", info->name, c->fma_per_s);
+    if (c->fma_per_s > 0)
+        log_say(LEY_LOG_DETAIL, "%s: %.3g multiply-adds/s", info->name, c->fma_per_s);
     for (int root = 0; root < LEY_ROOT_COUNT; root++)
         if (c->roots_per_s[root] > 0)
             log_say(LEY_LOG_DETAIL, "%s: root %s: %.3g/s, error %.2g", info->name, root_recipes[root].name,
