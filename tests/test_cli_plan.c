@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define CUTOFF "map many.pqr --method cutoff --cutoff 6 --spacing 0.8 --padding 3 "
 
@@ -113,10 +114,69 @@ static const struct {
     {"{\"method\": \"cutoff\", \"bins\": 3}", "plan.json: plan: 'bins' is nothing that method cutoff decides"},
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: a\", \"slab\": 0}]}",
      "plan.json: plan: slab of opencl: a: 0, must be 1 to "},
-    {"{\"method\": \"cutoff\", \"sum\": \"double\"}", "plan.json: plan: it is for sum double, and float is asked for"},
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: another card\", \"slab\": 3}]}",
      "the plan has no part for it"},
 };
+
+/* Given options are the user's: a plan that says otherwise is refused by the option's name. */
+static void test_options_against_plans(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *says;
+    } cases[] = {
+        {"--sum float", "plan.json: plan: it is for sum double, and float is asked for"},
+        {"--sum compensated", "it is for sum double, and compensated is asked for"},
+        {"--math native", "plan.json: plan: it is for math standard, and native is asked for"},
+        {"--slab-planes 8", "slab of opencl: a: 2, and at most 1 are asked for (slab-planes or slab-rows 8)"},
+    };
+    cli_write_text("plan.json", "{\"method\": \"cutoff\", \"math\": \"standard\", \"sum\": \"double\", \"devices\": "
+                                "[{\"device\": \"opencl: a\", \"slab\": 2}]}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli(CUTOFF "-o out/no.dx --plan plan.json %s", cases[i].options);
+        cli_expect(1, NULL, cases[i].says);
+    }
+    cli_assert_nothing_left();
+}
+
+/* Arithmetic that nobody asks for is the plan's, also in the header. */
+static void test_the_plans_arithmetic(void **state)
+{
+    (void)state;
+#define SMALL_MAP "map many.pqr --spacing 2.5 "
+    cli(SMALL_MAP "-o out/first.dx --json first.json --math standard --sum compensated");
+    cli_expect(0, NULL, NULL);
+    cli(SMALL_MAP "-o out/again.dx --json again.json --plan first.json");
+    cli_expect(0, NULL, NULL);
+    expect_in("again.json", "\"math\": \"standard\",\n    \"sum\": \"compensated\",");
+    cli_assert_same_files("out/first.dx", "out/again.dx");
+}
+
+/* Neither a pipe without a writer nor a list without an end holds the command up. */
+static void test_plans_that_would_not_end(void **state)
+{
+    (void)state;
+    char *text = malloc(2000000), *at = text;
+    assert_int_equal(mkfifo(cli_path("pipe"), 0600), 0);
+    cli(SMALL_MAP "-o out/no.dx --plan pipe");
+    cli_expect(2, NULL, "pipe: no regular file, as a plan must be");
+    assert_non_null(freopen("/dev/null", "r", stdin)); /* the command inherits it */
+    cli(SMALL_MAP "-o out/no.dx --plan /dev/stdin");
+    cli_expect(2, NULL, "/dev/stdin:1: it is no plan: ");
+    for (int many = 256; many <= 20000; many += 20000 - 256) {
+        at = text + sprintf(text, "{\"method\": \"dcs\", \"devices\": [");
+        for (int i = 0; i < many; i++)
+            at += sprintf(at, "%s{\"device\": \"opencl: number %d\", \"slab\": 1}", i > 0 ? "," : "", i);
+        sprintf(at, "]}");
+        cli_write_text("plan.json", text);
+        cli(SMALL_MAP "-o out/no.dx --plan plan.json");
+        cli_expect(many == 256 ? 3 : 2, NULL,
+                   many == 256 ? "the plan has no part for it"
+                               : "plan.json: plan.devices has 20000 devices, at most 256 are possible");
+    }
+    remove(cli_path("pipe"));
+    free(text);
+}
 
 static void test_what_is_no_plan(void **state)
 {
@@ -190,6 +250,9 @@ int main(void)
         cmocka_unit_test_setup(test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes, cli_empty),
         cmocka_unit_test_setup(test_boundaries_keep_their_bytes, cli_empty),
         cmocka_unit_test_setup(test_what_is_no_plan, cli_empty),
+        cmocka_unit_test_setup(test_options_against_plans, cli_empty),
+        cmocka_unit_test_setup(test_the_plans_arithmetic, cli_empty),
+        cmocka_unit_test_setup(test_plans_that_would_not_end, cli_empty),
         cmocka_unit_test_setup(test_phases_are_in_the_report, cli_empty),
         cmocka_unit_test_setup(test_a_damaged_entry_is_measured_anew, cli_empty),
     };

@@ -24,6 +24,8 @@ typedef struct problem {
     ley_sum sum;
     ley_pair pair;
     int64_t atoms;
+    bool is_standard; /* the math that is asked for; else auto */
+    int64_t slab_planes;
 } problem;
 
 static void release(outcome *o)
@@ -58,6 +60,8 @@ static ley_status create(const problem *p, const ley_atoms *atoms, ley_map *map,
     ley_run_options options;
     ley_run_options_default(&options);
     options.sum = p->sum;
+    options.math = p->is_standard ? LEY_MATH_STANDARD : LEY_MATH_AUTO;
+    options.slab_planes = p->slab_planes;
     options.verify_points = 50;
     options.decision_count = given != NULL ? given->count : 0;
     options.decisions = given != NULL ? given->list : NULL;
@@ -233,6 +237,47 @@ static void test_auto_sums(void **state)
     release(&f);
 }
 
+/* What is left to the plan is the plan's: "auto" takes its math, and the report says so. */
+static void test_math_of_the_plan(void **state)
+{
+    (void)state;
+    const problem standard = {.method = SUPPORT_DCS, .atoms = 500, .is_standard = true},
+                  left = {.method = SUPPORT_DCS, .atoms = 500};
+    outcome a = run(&standard, NULL), b = run(&left, a.plan);
+    assert_string_equal(plan_word(a.plan, NULL, "math"), "standard");
+    assert_string_equal(plan_word(b.plan, NULL, "math"), "standard");
+    assert_true(same_plan(a.plan, b.plan) && same_bytes(&a, &b));
+    static ley_decision native[] = {{NULL, "method", "dcs"}, {NULL, "math", "native"}};
+    outcome c = run(&left, &(job_plan){.count = 2, .list = native});
+    assert_string_equal(plan_word(c.plan, NULL, "math"), "native");
+    release(&a);
+    release(&b);
+    release(&c);
+}
+
+/* Nobody's plan has that many decisions, which are each compared with all. */
+static void test_very_many_decisions(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    ley_decision *list = calloc(MANY, sizeof *list);
+    ley_error error = {0};
+    ley_job *job = NULL;
+    ley_map *map = NULL;
+    ley_atoms *atoms = support_atoms(20, 2, 10, 3);
+    const problem p = {.method = SUPPORT_DCS};
+    for (size_t i = 0; i < MANY; i++)
+        list[i] = (ley_decision){NULL, "method", "dcs"};
+    assert_ok(ley_map_create(&small, &map, &error));
+    assert_int_equal(create(&p, atoms, map, NULL, &(job_plan){.count = MANY, .list = list}, &job, &error),
+                     LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "plan: it has 100000 decisions, at most 4096 are possible"));
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+    free(list);
+}
+
 /* A plan that says where steps are done, and nothing else. */
 static void test_places(void **state)
 {
@@ -293,7 +338,9 @@ static void test_refusals(void **state)
 {
     (void)state;
     const problem dcs = {.method = SUPPORT_DCS}, cutoff = {.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_TAYLOR2},
-                  mdh = {.method = SUPPORT_MDH};
+                  mdh = {.method = SUPPORT_MDH}, standard = {.method = SUPPORT_DCS, .is_standard = true},
+                  thin = {.method = SUPPORT_DCS, .slab_planes = 9},
+                  thin_cutoff = {.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_TAYLOR2, .slab_planes = 9};
     const ley_decision m = {NULL, "method", "dcs"};
     const struct {
         const problem *p;
@@ -322,7 +369,12 @@ static void test_refusals(void **state)
         {&dcs, 2, {m, {here, "launch_atoms", "0"}}, "0, must be 1"},
         {&dcs, 2, {m, {here, "root", "square"}}, "'square', must be one of standard, reciprocal"},
         {&dcs, 2, {m, {here, "variant", "tiled99"}}, "'tiled99', must be one of simple"},
-        {&dcs, 2, {m, {NULL, "math", "native"}}, "it is for math native, and auto is asked for"},
+        {&standard, 2, {m, {NULL, "math", "native"}}, "it is for math native, and standard is asked for"},
+        {&standard, 2, {m, {NULL, "math", "auto"}}, "it is for math auto, and standard is asked for"},
+        {&dcs, 2, {m, {here, "exp", "standard"}}, "'exp' is nothing that method dcs decides"},
+        {&cutoff, 2, {{NULL, "method", "cutoff"}, {here, "exp", "native"}}, "'exp' is nothing that method cutoff"},
+        {&thin, 2, {m, {here, "slab", "10"}}, ": 10, and at most 9 are asked for (slab-planes or slab-rows 9)"},
+        {&thin_cutoff, 2, {{NULL, "method", "cutoff"}, {here, "slab", "3"}}, ": 3, and at most 2 are asked for"},
         {&dcs, 2, {m, {NULL, "sum", "double"}}, "it is for sum double, and float is asked for"},
         {&dcs, 2, {m, {NULL, "sum", "auto"}}, "'auto', must be one of float, compensated, double"},
         {&dcs, 2, {m, {"opencl: another card", "slab", "1"}}, "the plan has no part for it"},
@@ -370,6 +422,7 @@ static int run_on(const char *selector, const ley_device_info *info)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct_sums),      cmocka_unit_test(test_boundaries),
         cmocka_unit_test(test_short_range_sums), cmocka_unit_test(test_auto_sums),
+        cmocka_unit_test(test_math_of_the_plan), cmocka_unit_test(test_very_many_decisions),
         cmocka_unit_test(test_places),           cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_options_and_plan),
     };

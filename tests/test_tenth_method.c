@@ -111,6 +111,46 @@ static void test_sums(void **state)
     ley_engine_destroy(engine);
 }
 
+/* Its kernel has no variants; how large its slabs were is in its plan all the same, and a plan says
+ * how large they shall be. */
+static void test_plans(void **state)
+{
+    (void)state;
+    static const int64_t n[3] = {7, 9, 31};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    ley_map *map = wavy(n);
+    double sum;
+    take_kernels(NULL, NULL);
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_run_options options;
+    ley_run_options_default(&options);
+    char *device = NULL;
+    for (int i = 0; i < 2; i++) {
+        ley_job *job = NULL;
+        const ley_decision *found = NULL;
+        const ley_decision given[] = {{NULL, "method", "squares"}, {device, "slab", "4"}};
+        options.slab_planes = i == 0 ? 5 : 0;
+        options.decision_count = i == 0 ? 0 : 2;
+        options.decisions = given;
+        assert_ok(job_create_squares(engine, map, &sum, &options, &job, &error));
+        assert_ok(ley_job_run(job, &error));
+        const ley_report *r = ley_job_report(job);
+        for (size_t k = 0; k < r->decision_count; k++)
+            if (strcmp(r->decisions[k].name, "slab") == 0)
+                found = &r->decisions[k];
+        assert_non_null(found);
+        assert_string_equal(found->value, i == 0 ? "5" : "4");
+        assert_non_null(found->device);
+        if (device == NULL)
+            device = strdup(found->device);
+        ley_job_destroy(job);
+    }
+    free(device);
+    ley_map_destroy(map);
+    ley_engine_destroy(engine);
+}
+
 /* Its names are among those of the others. */
 static void test_registry(void **state)
 {
@@ -208,10 +248,8 @@ static void test_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_wrong_kernels),
-        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_registry),      cmocka_unit_test(test_sums),    cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

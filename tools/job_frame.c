@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
@@ -62,11 +63,29 @@ static ley_status open_devices(job_run *run, ley_error *error)
     return status;
 }
 
+static void take_choice(const job_run *run, const char *option, const char *const *names, int *choice)
+{
+    const char *word = option_named_given(run->arguments, option) ? NULL : plan_file_word(&run->plan, option);
+    for (int i = 0; word != NULL && names[i] != NULL; i++)
+        if (strcmp(names[i], word) == 0)
+            *choice = i;
+}
+
+static ley_status read_plan(job_run *run, ley_error *error)
+{
+    const ley_status status = plan_file_read(run->values->plan, &run->plan, error);
+    run->planned = *run->values;
+    take_choice(run, "math", math_names, &run->planned.math);
+    take_choice(run, "sum", sum_names, &run->planned.sum);
+    run->values = &run->planned;
+    return status;
+}
+
 static ley_status prepare(job_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
     progress_say(&run->progress, text_of("reading the %s", run->kind->operand).s);
-    ley_status status = plan_file_read(run->values->plan, &run->plan, error);
+    ley_status status = read_plan(run, error);
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);

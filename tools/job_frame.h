@@ -43,6 +43,7 @@ struct job_run {
     int64_t slab_planes;
 
     const job_values *values; /* and these the frame */
+    job_values planned;       /* the same, with what the plan says of the options that were not given */
     plan_file plan;
     void *input; /* the method's, or NULL */
     ley_engine *engine;

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- Reading --------------------------------------------------------------------------------- */
+
+enum { MOST_DEVICES = 256 };
 
 /* Where a reader is: the file, and the device, from 0, or -1 for the whole job. */
 typedef struct reader {
@@ -75,6 +78,9 @@ static ley_status read_devices(reader *r, const json_t *list)
     ley_status status = LEY_OK;
     if (!json_is_array(list))
         return fail_into(r->error, LEY_ERROR_INPUT, "%s: plan.devices must be an array", r->path);
+    if (json_array_size(list) > MOST_DEVICES)
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: plan.devices has %zu devices, at most %d are possible",
+                         r->path, json_array_size(list), MOST_DEVICES);
     for (size_t i = 0; status == LEY_OK && i < json_array_size(list); i++) {
         r->device = (int)i;
         status = read_device(r, json_array_get(list, i));
@@ -108,11 +114,22 @@ static ley_status find_plan(reader *r, json_t *root)
     return read_plan(r, member != NULL ? member : root);
 }
 
+/* Whether it may be opened: a pipe that nobody writes to would not let go. What the command was
+ * handed open is its user's business. */
+static bool may_be_plan(const char *path)
+{
+    struct stat known;
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 || stat(path, &known) != 0 ||
+           S_ISREG(known.st_mode) || S_ISDIR(known.st_mode);
+}
+
 ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error)
 {
     json_error_t wrong;
     if (path == NULL)
         return LEY_OK;
+    if (!may_be_plan(path))
+        return fail_into(error, LEY_ERROR_FILE, "%s: no regular file, as a plan must be", path);
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
@@ -130,6 +147,14 @@ ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error)
     const ley_status status = find_plan(&r, root);
     json_decref(root);
     return status;
+}
+
+const char *plan_file_word(const plan_file *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->decisions[i].device == NULL && strcmp(plan->decisions[i].name, name) == 0)
+            return plan->decisions[i].value;
+    return NULL;
 }
 
 void plan_file_release(plan_file *plan)

@@ -17,6 +17,9 @@ typedef struct plan_file {
 ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error);
 void plan_file_release(plan_file *plan);
 
+/* What it says of the whole job; NULL: nothing. */
+const char *plan_file_word(const plan_file *plan, const char *name);
+
 /* Puts the file's name before what the library says of its plan. */
 void plan_file_explain(const char *path, ley_error *error);
 

@@ -5,20 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TEXT = 512 };
+enum { MOST_TEXT = 512, MOST_DECISIONS = 4096 };
 
-static const char *const maths[] = {"standard", "native", "auto", NULL};
 static const char *const sums[] = {"float", "compensated", "double", NULL};
 
 /* Of plans of all methods. A method's own name and the words of variants and recipes are looked up
  * where they are. */
 static const plan_row common_rows[] = {
-    {.name = "method", .words = maths},
-    {.name = "math", .words = maths},
+    {.name = "method", .words = plan_maths},
+    {.name = "math", .words = plan_maths},
     {.name = "sum", .words = sums},
-    {.name = "variant", .of_device = true, .words = maths},
-    {.name = "root", .of_device = true, .words = maths},
-    {.name = "exp", .of_device = true, .words = maths},
+    {.name = "variant", .of_device = true, .words = plan_maths},
+    {.name = "root", .of_device = true, .words = plan_maths},
+    {.name = "exp", .of_device = true, .words = plan_maths},
     {.name = "slab", .of_device = true, .low = 1, .high = INT32_MAX},
     {.name = NULL},
 };
@@ -90,7 +89,7 @@ static ley_status check_decision(const method *m, const ley_decision *list, size
     const plan_row *row = find_row(common_rows, d->name);
     if (row == NULL)
         row = find_row(m->plan_rows, d->name);
-    if (row == NULL)
+    if (row == NULL || (strcmp(d->name, "exp") == 0 && !m->has_exp))
         return plan_fail(error, "'%.80s' is nothing that method %s decides", d->name, m->name);
     if (row->of_device != (d->device != NULL))
         return plan_fail(error, "%s: it is decided %s", place_of(d, place),
@@ -105,8 +104,8 @@ static ley_status check_decision(const method *m, const ley_decision *list, size
 static ley_status check_options(const ley_run_options *o, const job_plan *p, ley_error *error)
 {
     const char *math = plan_word(p, NULL, "math"), *sum = plan_word(p, NULL, "sum");
-    if (math != NULL && strcmp(math, maths[o->math]) != 0)
-        return plan_fail(error, "it is for math %s, and %s is asked for", math, maths[o->math]);
+    if (math != NULL && o->math != LEY_MATH_AUTO && strcmp(math, plan_maths[o->math]) != 0)
+        return plan_fail(error, "it is for math %s, and %s is asked for", math, plan_maths[o->math]);
     if (sum != NULL && o->sum != LEY_SUM_AUTO && strcmp(sum, sums[o->sum]) != 0)
         return plan_fail(error, "it is for sum %s, and %s is asked for", sum, sums[o->sum]);
     if (sum != NULL && o->sum == LEY_SUM_AUTO && strcmp(sum, sums[LEY_SUM_COMPENSATED]) == 0)
@@ -117,12 +116,29 @@ static ley_status check_options(const ley_run_options *o, const job_plan *p, ley
     return LEY_OK;
 }
 
+/* Slabs that are larger than the caller wants any to be. */
+static ley_status check_slabs(const ley_run_options *o, const method *m, const job_plan *p, ley_error *error)
+{
+    char place[MOST_TEXT];
+    int64_t pieces;
+    const int64_t planes = m->piece_planes > 0 ? m->piece_planes : 1;
+    const int64_t most = o->slab_planes / planes + (o->slab_planes % planes > 0);
+    for (size_t i = 0; most > 0 && i < p->count; i++)
+        if (strcmp(p->list[i].name, "slab") == 0 && plan_read_number(p->list[i].value, &pieces) && pieces > most)
+            return plan_fail(error, "%s: %lld, and at most %lld are asked for (slab-planes or slab-rows %lld)",
+                             place_of(&p->list[i], place), (long long)pieces, (long long)most,
+                             (long long)o->slab_planes);
+    return LEY_OK;
+}
+
 ley_status plan_take(const ley_run_options *o, const method *m, job_plan **made, ley_error *error)
 {
     *made = NULL;
     if (o->decision_count == 0)
         return LEY_OK;
     ley_status status = LEY_OK;
+    if (o->decision_count > MOST_DECISIONS)
+        return plan_fail(error, "it has %zu decisions, at most %d are possible", o->decision_count, MOST_DECISIONS);
     for (size_t i = 0; status == LEY_OK && i < o->decision_count; i++)
         if (o->decisions[i].name != NULL && o->decisions[i].device == NULL && o->decisions[i].value != NULL &&
             strcmp(o->decisions[i].name, "method") == 0 && strcmp(o->decisions[i].value, m->name) != 0)
@@ -135,6 +151,8 @@ ley_status plan_take(const ley_run_options *o, const method *m, job_plan **made,
         status = plan_fail(error, "it does not say of which method it is");
     if (status == LEY_OK)
         status = check_options(o, *made, error);
+    if (status == LEY_OK)
+        status = check_slabs(o, m, *made, error);
     if (status != LEY_OK) {
         plan_destroy(*made);
         *made = NULL;

@@ -11,6 +11,16 @@
 enum { MOST_TEXT = 512 };
 
 const char *const plan_places[] = {"host", "device", NULL};
+const char *const plan_maths[] = {
+    [LEY_MATH_STANDARD] = "standard", [LEY_MATH_NATIVE] = "native", [LEY_MATH_AUTO] = "auto", NULL};
+
+ley_math plan_math(const char *word)
+{
+    int math = 0;
+    while (math < LEY_MATH_AUTO && strcmp(plan_maths[math], word) != 0)
+        math++;
+    return (ley_math)math;
+}
 
 ley_status plan_fail(ley_error *error, const char *format, ...)
 {
@@ -151,15 +161,20 @@ ley_place plan_place(const job_plan *p, const char *name)
     return word == NULL ? LEY_PLACE_AUTO : strcmp(word, plan_places[0]) == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
 }
 
-bool plan_has(const job_plan *p, const dev_info *device)
+bool plan_names(const job_plan *p, const dev_info *device)
 {
     char text[MOST_TEXT];
     const char *key = key_of(device, text);
+    bool is_named = false;
+    for (size_t i = 0; p != NULL && i < p->count && !is_named; i++)
+        is_named = plan_is_of(&p->list[i], key);
+    return is_named;
+}
+
+bool plan_has(const job_plan *p, const dev_info *device)
+{
     bool names_devices = false;
-    for (size_t i = 0; p != NULL && i < p->count; i++) {
-        names_devices = names_devices || p->list[i].device != NULL;
-        if (plan_is_of(&p->list[i], key))
-            return true;
-    }
-    return !names_devices;
+    for (size_t i = 0; p != NULL && i < p->count && !names_devices; i++)
+        names_devices = p->list[i].device != NULL;
+    return !names_devices || plan_names(p, device);
 }

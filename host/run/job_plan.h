@@ -15,6 +15,10 @@ typedef struct plan_row {
 } plan_row;
 
 extern const char *const plan_places[]; /* "host", "device": words of a step's place */
+extern const char *const plan_maths[];  /* of ley_math */
+
+/* LEY_MATH_AUTO for what is no such word. */
+ley_math plan_math(const char *word);
 
 typedef struct job_plan {
     size_t count, capacity;
@@ -43,7 +47,9 @@ ley_place plan_place(const job_plan *given, const char *name);    /* LEY_PLACE_A
 bool plan_read_number(const char *text, int64_t *number);
 bool plan_is_of(const ley_decision *decision, const char *device);
 
-/* Whether the device has a part in it: unless it names devices, and not this one. */
+/* Whether it has decisions of this device; and whether the device has a part in it: unless it names
+ * devices, and not this one. */
+bool plan_names(const job_plan *given, const dev_info *device);
 bool plan_has(const job_plan *given, const dev_info *device);
 
 /* LEY_ERROR_USAGE, with LEY_CAUSE_PLAN, and "plan: " before the message. */

@@ -31,17 +31,25 @@ static const char *exp_word(const char *name)
     return exp < LEY_EXP_COUNT ? calibrate_exp_word(exp) : NULL;
 }
 
+/* Of a result that is no slab's, whoever was ready for slabs of something. */
+static bool had_part(const ley_job *job, const device_record *record)
+{
+    return job->method->stages[job->method->result].split == STAGE_SLABS
+               ? record->report.points > 0
+               : record->slab > 0 && record->failure.status == LEY_OK;
+}
+
 static void put_decisions_of(const device_record *record, const dev_info *info, job_plan *made)
 {
     const kernel_notes *k = &record->kernel;
-    if (record->report.points == 0 || k->variant == NULL)
-        return;
-    plan_add(made, info, "variant", k->variant);
+    if (k->variant != NULL)
+        plan_add(made, info, "variant", k->variant);
     if (k->root != NULL && root_word(k->root) != NULL)
         plan_add(made, info, "root", root_word(k->root));
     if (k->exp != NULL && exp_word(k->exp) != NULL)
         plan_add(made, info, "exp", exp_word(k->exp));
-    plan_add_number(made, info, "slab", record->slab);
+    if (record->slab > 0)
+        plan_add_number(made, info, "slab", record->slab);
     for (size_t i = 0; i < sizeof k->decisions / sizeof *k->decisions; i++)
         if (k->decisions[i].name != NULL)
             plan_add_number(made, info, k->decisions[i].name, k->decisions[i].value);
@@ -50,19 +58,18 @@ static void put_decisions_of(const device_record *record, const dev_info *info, 
 /* Two devices of one name decide alike. */
 static void put_decisions(ley_job *job)
 {
-    static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
-                                                                                        "double"};
+    static const char *const sums[] = {"float", "compensated", "double"};
     plan_destroy(job->made); /* of a first run in floats */
     job_plan *made = job->made = calloc(1, sizeof *made);
     if (made == NULL)
         return;
     plan_add(made, NULL, "method", job->method->name);
-    plan_add(made, NULL, "math", maths[job->options.math]);
+    plan_add(made, NULL, "math", plan_maths[job->options.math]);
     plan_add(made, NULL, "sum", sums[job->options.sum]);
     if (job->method->decisions != NULL)
         job->method->decisions(job->task, made);
     for (size_t i = 0; i < job->engine->worker_count; i++)
-        if (plan_word(made, job->engine->workers[i].info, "variant") == NULL)
+        if (had_part(job, &job->records[i]) && !plan_names(made, job->engine->workers[i].info))
             put_decisions_of(&job->records[i], job->engine->workers[i].info, made);
     job->report.decision_count = made->count;
     job->report.decisions = made->list;
@@ -249,10 +256,12 @@ static ley_status run_auto(ley_job *job, ley_error *error)
     return prepare_and_compute(job, error);
 }
 
-/* Which sum it is stands in the plan; devices that it does not name are left out. */
+/* Which sum and roots these are stands in the plan; devices that it does not name are left out. */
 static void keep_to_plan(ley_job *job)
 {
-    const char *sum = plan_word(job->given, NULL, "sum");
+    const char *sum = plan_word(job->given, NULL, "sum"), *math = plan_word(job->given, NULL, "math");
+    if (math != NULL && job->options.math == LEY_MATH_AUTO)
+        job->options.math = plan_math(math);
     if (sum != NULL && job->options.sum == LEY_SUM_AUTO)
         job->options.sum = strcmp(sum, "double") == 0 ? LEY_SUM_DOUBLE : LEY_SUM_FLOAT;
     for (size_t i = 0; i < job->engine->candidate_count; i++)

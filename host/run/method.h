@@ -50,6 +50,8 @@ typedef struct method {
     /* What it decides beside what all methods do, and the decisions of this job as a whole; those
      * of devices stand in their kernel_notes. NULL: nothing. */
     const plan_row *plan_rows;
+    bool has_exp;         /* a device's recipe of exponentials is one of them */
+    int64_t piece_planes; /* what ley_run_options.slab_planes counts, in a piece of its slabs; 0: one */
     void (*decisions)(const void *task, job_plan *made);
 
     /* For verification, between prepare and release: what the job sums, by what errors are judged,

@@ -281,7 +281,7 @@ static ley_status begin_stage(shift *s, ley_error *error)
     const double start_s = ley_clock_s();
     ley_status status = s->run->stage->begin(s->job->task, &place, &s->states[i], error);
     s->record->report.build_s += ley_clock_s() - start_s;
-    if (status == LEY_OK && makes_result(s) && s->run->stage->slab_count != NULL)
+    if (status == LEY_OK && s->run->stage->slab_count != NULL && (makes_result(s) || s->record->slab == 0))
         s->record->slab = s->run->stage->slab_count(s->states[i]);
     if (status == LEY_OK)
         log_choice(s);

@@ -213,6 +213,7 @@ static ley_status begin_planes(void *context, const stage_place *place, void **s
                               .piece_bytes = plane_points(s->task) * (int64_t)sizeof(float),
                               .staging_bytes = 64 << 20,
                               .most_pieces = place->job->options->slab_planes,
+                              .planned = plan_slab(place->job->plan, place->device->info),
                               .piece = "one plane of the lattice needs"};
     ley_status status = slab_size(place->room, &needs, &s->slab_planes, error);
     return status == LEY_OK

@@ -754,6 +754,7 @@ const method method_cutoff = {
     .finish = finish,
     .note = note,
     .plan_rows = plan_rows,
+    .piece_planes = CUTOFF_LAYER,
     .decisions = decisions,
     .terms = terms,
     .limits = limits,

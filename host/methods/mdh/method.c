@@ -394,6 +394,7 @@ const method method_mdh = {
     .points = count_points,
     .finish = finish,
     .plan_rows = plan_rows,
+    .has_exp = true,
     .terms = terms,
     .limits = limits,
     .point = point,
