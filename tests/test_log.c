@@ -233,13 +233,14 @@ static void test_the_end_waits_for_a_message(void **state)
 /* ---- What is said ---------------------------------------------------------------------------- */
 
 /* A job on fake devices from the first question for them to the end. */
-static ley_status run(fake_plan *plans, size_t count, support_method method)
+static ley_status run_by(fake_plan *plans, size_t count, support_method method, ley_math math)
 {
     support_job o = {.status = LEY_OK};
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(400, 0, 8, 7);
     support_options_default(&o.options);
     o.options.method = method;
+    o.options.math = math;
     o.options.short_range.cutoff_A = 4;
     o.options.slab_planes = method == SUPPORT_DCS ? 2 : 0;
     assert_int_equal(ley_map_create(&lattice, &o.map, NULL), LEY_OK);
@@ -252,6 +253,11 @@ static ley_status run(fake_plan *plans, size_t count, support_method method)
     support_job_end(&o);
     fake_devices_end();
     return status;
+}
+
+static ley_status run(fake_plan *plans, size_t count, support_method method)
+{
+    return run_by(plans, count, method, LEY_MATH_AUTO);
 }
 
 static void test_a_job(void **state)
@@ -268,8 +274,7 @@ static void test_a_job(void **state)
         assert_has(&r, cached ? "detail: A: rates and errors" : "note: A: rates and errors",
                    cached ? "are in the cache" : "measured in ");
         assert_has(&r, "detail: A: root rsqrt: ", "/s, error ");
-        assert_has_not(&r, "detail: A: 0 multiply-adds", ""); /* what nobody measured */
-        assert_has_not(&r, "detail: A: exponential ", "");    /* sums of charges have none */
+        assert_has_not(&r, "detail: A: exponential ", ""); /* sums of charges have none */
         assert_has(&r, cached ? "note: A: took dcs from the cache in " : "note: A: built dcs in ", " s: -DLEY_");
         assert_has_not(&r, cached ? "note: A: built dcs in " : "note: A: took dcs", "");
         assert_has(&r, "note: A: variant tiled16 (the default of such devices), root ",
@@ -346,6 +351,24 @@ static void test_a_driver_that_does_not_return(void **state)
     assert_has(&r, "warning: a device is left behind in its driver: B: ", "the driver does not return (launch)");
     assert_has(&r, "warning: a device leaves the job: B: ", "the driver does not return (launch)");
     end(&r);
+}
+
+/* Rates that nobody measured are left out: on those of multiply-adds nothing of standard math
+ * depends. */
+static void test_what_is_not_measured(void **state)
+{
+    (void)state;
+    static const ley_math maths[] = {LEY_MATH_STANDARD, LEY_MATH_AUTO};
+    for (int i = 0; i < 2; i++) {
+        record r;
+        fake_plan plan = {.name = "A"};
+        support_fresh_cache();
+        begin(&r, LEY_LOG_DETAIL);
+        assert_int_equal(run_by(&plan, 1, SUPPORT_DCS, maths[i]), LEY_OK);
+        assert_has(&r, "detail: A: root rsqrt: ", "/s, error ");
+        (i == 0 ? assert_has_not : assert_has)(&r, "detail: A: ", " multiply-adds/s");
+        end(&r);
+    }
 }
 
 static void test_plans(void **state)
@@ -437,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_no_device),
         cmocka_unit_test(test_devices_that_are_dropped),
         cmocka_unit_test(test_a_driver_that_does_not_return),
+        cmocka_unit_test(test_what_is_not_measured),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_the_cache),
         cmocka_unit_test(test_a_binary_that_is_not_taken),
