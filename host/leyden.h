@@ -400,6 +400,9 @@ LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_
  * reason in this process, or NULL. Jobs are right without, and begin later. */
 LEY_API const char *ley_cache_complaint(void);
 
+/* The same of files that LEYDEN_DUMP asks for and that could not be written. */
+LEY_API const char *ley_dump_complaint(void);
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 /* Enumerations whose values have names are tables, ROW(value, name), from which the values, the

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,42 +80,37 @@ cache_key cache_key_of_host(const char *processor, const char *kind, const char 
 
 /* ---- Complaints ------------------------------------------------------------------------------ */
 
-static pthread_mutex_t complaint_lock = PTHREAD_MUTEX_INITIALIZER;
-static char complaint[MAX_PATH + 128];
+static log_first complaint = LOG_FIRST;
 
 static void complain(const char *path, const char *why)
 {
-    pthread_mutex_lock(&complaint_lock);
-    if (complaint[0] == '\0')
-        snprintf(complaint, sizeof complaint, "%s: %s", path, why);
-    pthread_mutex_unlock(&complaint_lock);
-    log_say(LEY_LOG_WARNING, "nothing can be kept in the cache: %s: %s", path, why);
+    log_complain(&complaint, "nothing can be kept in the cache", path, why);
 }
 
 const char *cache_complaint(void)
 {
-    pthread_mutex_lock(&complaint_lock);
-    const char *text = complaint[0] != '\0' ? complaint : NULL;
-    pthread_mutex_unlock(&complaint_lock);
-    return text;
+    return log_first_text(&complaint);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
+
+bool directories_make(char *path, mode_t mode)
+{
+    for (char *c = path + 1; *path != '\0' && *c != '\0'; c++)
+        if (*c == '/') {
+            *c = '\0';
+            mkdir(path, mode);
+            *c = '/';
+        }
+    return mkdir(path, mode) == 0 || errno == EEXIST;
+}
 
 /* Makes the directory and its parents; false unless it is then ours and closed to others. One that
  * was there before stays as it is: its modes are its owner's business. */
 static bool private_directory(char *path)
 {
     struct stat status;
-    for (char *c = path + 1; *c != '\0'; c++)
-        if (*c == '/') {
-            *c = '\0';
-            mkdir(path, 0700);
-            *c = '/';
-        }
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return false;
-    if (stat(path, &status) != 0)
+    if (!directories_make(path, 0700) || stat(path, &status) != 0)
         return false;
     errno = !S_ISDIR(status.st_mode) ? ENOTDIR : 0;
     return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;

@@ -7,6 +7,8 @@
 
 #include "device.h"
 
+#include <sys/types.h>
+
 /* Key of what `kind` ("kernel", "calibration") of device `info` makes of source text and
  * options. */
 cache_key cache_key_make(const dev_info *info, const char *kind, const char *text, const char *options);
@@ -23,6 +25,10 @@ void cache_put(const cache_key *key, const void *bytes, size_t size);
 /* Why something could not be stored, "PATH: why": the first reason in this process, which never
  * changes; NULL: none so far. */
 const char *cache_complaint(void);
+
+/* Makes a directory and its parents; true also where it stands already. The path is as it was, in
+ * the end. */
+bool directories_make(char *path, mode_t mode);
 
 /* Forgets an entry that proved useless. */
 void cache_remove(const cache_key *key);

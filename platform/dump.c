@@ -14,6 +14,18 @@
 
 enum { MAX_PATH = 4096, DEVICE_NAME = 64, HASH_DIGITS = 8 };
 
+static log_first complaint = LOG_FIRST;
+
+static void complain(const char *path, const char *why)
+{
+    log_complain(&complaint, "LEYDEN_DUMP", path, why);
+}
+
+const char *dump_complaint(void)
+{
+    return log_first_text(&complaint);
+}
+
 bool dump_is_wanted(void)
 {
     return environment_dump_dir() != NULL;
@@ -49,7 +61,7 @@ static bool write_file(const char *path, const char *suffix, size_t n, const cha
         why = errno;
     }
     if (!is_written)
-        log_say(LEY_LOG_WARNING, "LEYDEN_DUMP: %s: %s", whole, strerror(why));
+        complain(whole, strerror(why));
     return is_written;
 }
 
@@ -88,17 +100,26 @@ static void write_log(const char *path, bool from_cache, const char *log, const 
     write_file(path, "log", sizeof texts / sizeof texts[0], texts);
 }
 
+/* What comes of a folder that cannot be made is said of the first file. */
+static void make_folder(void)
+{
+    char folder[MAX_PATH];
+    const int length = snprintf(folder, sizeof folder, "%s", environment_dump_dir());
+    if (length > 0 && length < MAX_PATH)
+        directories_make(folder, 0777);
+}
+
 void dump_build(const dev_info *info, const dev_source *source, bool from_cache, const char *log,
                 const ley_error *failure)
 {
     char path[MAX_PATH];
     if (!dump_is_wanted())
         return;
-    mkdir(environment_dump_dir(), 0777); /* if it is not there yet */
     if (!base_path(info, source, path)) {
-        log_say(LEY_LOG_WARNING, "LEYDEN_DUMP: the path is too long");
+        complain("its folder", "the path is too long");
         return;
     }
+    make_folder();
     const char *const text[] = {source->text};
     if (write_file(path, info->backend->source_suffix, 1, text) && write_options(path, info, source))
         write_log(path, from_cache, log, failure);

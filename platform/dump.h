@@ -9,8 +9,11 @@ bool dump_is_wanted(void);
 
 /* Writes the flattened source, the options and the build log of a kernel that was built, taken from
  * the cache, or not built: then `failure` says why, and has the log. `log` may be NULL. What cannot
- * be written is a warning in the log. */
+ * be written is a warning in the log. The folder is made, and those that it is in. */
 void dump_build(const dev_info *info, const dev_source *source, bool from_cache, const char *log,
                 const ley_error *failure);
+
+/* Why something could not be written, "PATH: why": the first reason in this process; NULL: none. */
+const char *dump_complaint(void);
 
 #endif

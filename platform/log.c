@@ -65,3 +65,20 @@ void log_say(ley_log_level level, const char *format, ...)
     is_inside = false;
     pthread_mutex_unlock(&receiver.mutex);
 }
+
+void log_complain(log_first *first, const char *about, const char *path, const char *why)
+{
+    pthread_mutex_lock(&first->lock);
+    if (first->text[0] == '\0')
+        snprintf(first->text, sizeof first->text, "%s: %s", path, why);
+    pthread_mutex_unlock(&first->lock);
+    log_say(LEY_LOG_WARNING, "%s: %s: %s", about, path, why);
+}
+
+const char *log_first_text(log_first *first)
+{
+    pthread_mutex_lock(&first->lock);
+    const char *text = first->text[0] != '\0' ? first->text : NULL;
+    pthread_mutex_unlock(&first->lock);
+    return text;
+}

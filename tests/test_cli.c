@@ -369,11 +369,18 @@ static void test_dumped_kernels(void **state)
     cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0", cli_path("again"), cli_path("dump_cache"));
     cli_expect(0, "(kernel from the cache)", NULL);
     assert_int_equal(cli_each_file("again", NULL), 3);
-    const cli_result *r = cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --verbose");
+    cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --verbose");
     cli_expect(0, NULL, "warning: LEYDEN_DUMP: /dev/null/x/dcs-opencl0-");
-    r = cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0");
+    cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0");
+    cli_expect(0, NULL, "LEYDEN_DUMP: /dev/null/x/dcs-opencl0-");
+    cli_expect(0, NULL, ".cl: Not a directory\n");
+    const cli_result *r = cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --quiet");
     cli_expect(0, NULL, NULL);
     assert_string_equal(r->err, "");
+    r = cli("LEYDEN_DUMP=%s " MAP SMALL " --device 0", cli_path("deep/er/still")); /* all levels are made */
+    cli_expect(0, NULL, NULL);
+    assert_string_equal(r->err, "");
+    assert_true(cli_each_file("deep/er/still", NULL) >= 3);
 }
 
 /* The self-test must find each of these faults in each kind of kernel. */

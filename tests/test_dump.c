@@ -149,7 +149,7 @@ static void test_a_folder_that_cannot_be_written(void **state)
     setenv("LEYDEN_DUMP", longest, 1);
     support_fresh_cache();
     assert_int_equal(run(&plan), LEY_OK);
-    assert_non_null(strstr(said, "LEYDEN_DUMP: the path is too long\n"));
+    assert_non_null(strstr(said, "LEYDEN_DUMP: its folder: the path is too long\n"));
     /* A file that is not written whole. */
     said[0] = '\0';
     use_folder("full");

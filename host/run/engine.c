@@ -2,6 +2,7 @@
 
 #include "build_cache.h"
 #include "clock.h"
+#include "dump.h"
 #include "error.h"
 #include "log.h"
 #include "run/discovery.h"
@@ -437,4 +438,9 @@ const char *ley_device_list_note(const ley_device_list *list, size_t i)
 const char *ley_cache_complaint(void)
 {
     return cache_complaint();
+}
+
+const char *ley_dump_complaint(void)
+{
+    return dump_complaint();
 }
