@@ -231,7 +231,7 @@ json_t *json_of_lattice(const ley_lattice *lattice)
     if (!ley_lattice_is_orthogonal(lattice)) {
         json_t *steps = there(json_array());
         for (int axis = 0; axis < 3; axis++)
-            json_array_append_new(steps, json_numbers(lattice->step_A[axis], 3));
+            json_add(steps, json_numbers(lattice->step_A[axis], 3));
         json_put(object, "step_A", steps);
     }
     json_put(object, "origin_A", json_numbers(lattice->origin_A, 3));
