@@ -5,7 +5,7 @@
 #include "build_cache.h"
 #include "calibration.h"
 #include "clock.h"
-#include "fake_device.h"
+#include "fake_job.h"
 #include "run/schedule.h"
 #include "run/slab_queue.h"
 #include "watch.h"
@@ -18,65 +18,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
-
-static void clean(support_job *o)
-{
-    support_job_end(o);
-    fake_devices_end();
-}
-
-/* The cache stays as the job before left it. */
-static void old_cache(support_options *options)
-{
-    (void)options;
-}
-
-/* A whole job on fake devices; `change` may edit the options. */
-static support_job run_job(fake_plan *plans, size_t count, const char *selector, void (*change)(support_options *))
-{
-    support_job o = {.status = LEY_OK};
-    ley_error error = {0};
-    support_options options;
-    if (change != old_cache)
-        support_fresh_cache();
-    fake_devices_begin(plans, count);
-    o.atoms = support_atoms(40, 0, 8, 7);
-    support_options_default(&options);
-    options.slab_planes = 2;
-    options.verify_points = 50;
-    if (change != NULL)
-        change(&options);
-    o.options = options;
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
-    o.status = ley_engine_create(selector, &o.engine, &o.error);
-    if (o.status != LEY_OK)
-        return o;
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void assert_right_map(const support_job *o)
-{
-    ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
-    assert_true(support_difference(o->map, reference) < 1e-5);
-    ley_map_destroy(reference);
-}
-
 static void test_two_devices_share_the_map(void **state)
 {
     (void)state;
     fake_plan known[] = {{.name = "A"}, {.name = "B"}}, plans[2] = {{.name = "A"}, {.name = "B"}};
     for (size_t i = 0; i < 2; i++) { /* each one's kernel is built and tested already: whoever launches has a slab */
-        support_job known_job = run_job(&known[i], 1, "all", i == 0 ? NULL : old_cache);
-        clean(&known_job);
+        support_job known_job = fake_job_run(&known[i], 1, "all", i == 0 ? NULL : fake_job_old_cache);
+        fake_job_end(&known_job);
     }
     plans[0].after = &plans[1]; /* neither ends before the other begins */
     plans[1].after = &plans[0];
-    support_job o = run_job(plans, 2, "all", old_cache);
+    support_job o = fake_job_run(plans, 2, "all", fake_job_old_cache);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right_map(&o);
+    fake_job_assert_right(&o);
     const ley_report *r = ley_job_report(o.job);
     assert_int_equal(r->device_count, 2);
     assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
@@ -88,7 +42,7 @@ static void test_two_devices_share_the_map(void **state)
         assert_true(r->slabs[i].kernel_end_s >= r->slabs[i].kernel_start_s);
         assert_true(r->slabs[i].count <= 2);
     }
-    clean(&o);
+    fake_job_end(&o);
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
@@ -106,15 +60,15 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         fake_plan plans[] = {{.name = "A"}, faults[i]};
         plans[0].after = &plans[1]; /* B comes to its fault */
-        support_job o = run_job(plans, 2, "all", NULL);
+        support_job o = fake_job_run(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        assert_right_map(&o);
+        fake_job_assert_right(&o);
         const ley_device_report *b = &ley_job_report(o.job)->devices[1];
         assert_int_not_equal(b->status, LEY_OK);
         assert_non_null(b->failure);
         if (faults[i].fail_build != 0)
             assert_string_equal(b->failure_log, "line 1: the fake compiler's log\nline 2: its end");
-        clean(&o);
+        fake_job_end(&o);
         assert_int_equal(plans[0].live_objects, 0);
         assert_int_equal(plans[1].live_objects, 0);
     }
@@ -143,21 +97,21 @@ static void test_no_memory_for_the_slabs_reports(void **state)
     for (int i = 0; i < 3; i++) {
         fake_plan one = {.name = "A"}, two[] = {{.name = "A"}, {.name = "B"}};
         allowed = i;
-        support_job o = run_job(&one, 1, "all", small_slabs);
+        support_job o = fake_job_run(&one, 1, "all", small_slabs);
         assert_int_equal(o.status, LEY_ERROR_MEMORY);
         assert_non_null(strstr(o.error.message, "A: "));
         assert_non_null(strstr(o.error.message, "the slabs' reports"));
-        clean(&o);
+        fake_job_end(&o);
         assert_int_equal(one.live_objects, 0);
         allowed = i;
-        o = run_job(two, 2, "all", small_slabs);
+        o = fake_job_run(two, 2, "all", small_slabs);
         if (o.status == LEY_OK) { /* else the other one came too late */
-            assert_right_map(&o);
+            fake_job_assert_right(&o);
             assert_int_equal(ley_job_report(o.job)->slab_count, 24);
         } else {
             assert_int_equal(o.status, LEY_ERROR_MEMORY);
         }
-        clean(&o);
+        fake_job_end(&o);
     }
     schedule_realloc_replace(NULL);
 }
@@ -167,418 +121,47 @@ static void test_wrong_roots_are_not_kept(void **state)
     (void)state;
     fake_plan plans[] = {{.name = "A", .wrong_root = 0.001}};
     for (int healed = 0; healed < 2; healed++) {
-        support_job o = run_job(plans, 1, "all", healed ? old_cache : NULL);
+        support_job o = fake_job_run(plans, 1, "all", healed ? fake_job_old_cache : NULL);
         assert_int_equal(o.status, healed ? LEY_OK : LEY_ERROR_WRONG_RESULT);
         if (healed)
             assert_string_equal(ley_job_report(o.job)->devices[0].root, "rsqrt");
         else
             assert_non_null(strstr(o.error.message, "A: calibration failed: its square roots are off by 0.001"));
-        clean(&o);
+        fake_job_end(&o);
         plans[0].wrong_root = 0;
     }
-}
-
-/* ---- Devices that hang ----------------------------------------------------------------------- */
-
-/* Limits that a test can wait for. What fake devices do takes milliseconds. */
-static const watch_patience short_patience = {.open_s = 0.6,
-                                              .build_s = 0.6,
-                                              .close_s = 0.6,
-                                              .first_s = 0.6,
-                                              .work_s = 0.6,
-                                              .over_s = 0.2,
-                                              .turn_s = 0.2,
-                                              .choose_s = 60};
-
-/* What is usual, but that all devices are compared, however much the machine has to do. */
-static const watch_patience patient = {.open_s = 120,
-                                       .build_s = 600,
-                                       .close_s = 10,
-                                       .first_s = 300,
-                                       .work_s = 30,
-                                       .factor = 50,
-                                       .over_s = 2,
-                                       .turn_s = 30,
-                                       .choose_s = 60};
-
-/* Devices that hang are never given back their thread: what it looks at stays, too. */
-static fake_plan *kept_plans(const fake_plan *from, size_t count)
-{
-    fake_plan *kept = malloc(count * sizeof *kept);
-    memcpy(kept, from, count * sizeof *kept);
-    dev_keep(kept);
-    return kept;
-}
-
-static const fake_plan hanging[] = {
-    {.name = "B", .hang_build = 1}, {.name = "B", .hang_buffer = 1}, {.name = "B", .hang_buffer = 3},
-    {.name = "B", .hang_write = 1}, {.name = "B", .hang_launch = 1}, {.name = "B", .hang_launch = 4},
-    {.name = "B", .hang_wait = 1},  {.name = "B", .hang_wait = 3},   {.name = "B", .hang_read = 1},
-    {.name = "B", .hang_read = 3},  {.name = "B", .hang_open = 1},   {.name = "B", .hang_measurement = 1},
-};
-enum { HANGING = sizeof hanging / sizeof hanging[0] };
-
-/* The second device does not return from anywhere. Where the first one is done before that is
- * clear, the second is late; else it is given up. The report says why the first one was alone. */
-static void test_a_hanging_device_holds_nobody_up(void **state)
-{
-    (void)state;
-    watch_patience_replace(&short_patience);
-    for (size_t i = 0; i < 2 * HANGING; i += support_is_quick() ? 5 : 1) {
-        const bool is_slow = i >= HANGING; /* the first one */
-        const fake_plan pair[] = {{.name = "A", .delay_us = is_slow ? 80000 : 0}, hanging[i % HANGING]};
-        fake_plan *plans = kept_plans(pair, 2);
-        plans[0].after = &plans[1];
-        support_job o = run_job(plans, 2, "all", NULL);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        assert_right_map(&o);
-        const ley_device_report *b = &ley_job_report(o.job)->devices[1];
-        assert_true((b->status == LEY_ERROR_DEVICE) == (b->failure != NULL));
-        assert_true((b->failure != NULL) == (b->late == NULL));
-        assert_true(!is_slow || b->failure != NULL);
-        if (b->failure != NULL) {
-            assert_int_equal(strncmp(b->failure, "B: ", 3), 0);
-            assert_true(strstr(b->failure, "the driver does not return (") != NULL ||
-                        strstr(b->failure, ": left out") != NULL);
-            assert_true(ley_driver_is_stuck());
-        }
-        assert_true(ley_job_report(o.job)->devices[0].share == 1 || b->slabs > 0);
-        const bool is_given_up =
-            b->failure != NULL && hanging[i % HANGING].hang_open == 0; /* else there was no job yet */
-        const double *position_A = ley_atoms_positions_A(o.atoms), x_A = position_A[0];
-        clean(&o);
-        assert_true(ley_driver_is_stuck());
-        if (is_given_up)
-            assert_true(position_A[0] == x_A); /* the atoms are gone; what a driver may still read is not */
-        assert_int_equal(plans[0].live_objects, 0);
-    }
-    watch_patience_replace(NULL);
-}
-
-/* The only device, or all of them: an error, and its reason; the program goes on. */
-static void test_all_devices_hang(void **state)
-{
-    (void)state;
-    watch_patience_replace(&short_patience);
-    for (size_t i = 0; i < HANGING; i += support_is_quick() ? 3 : 1) {
-        fake_plan *plans = kept_plans(&hanging[i], 1);
-        support_job o = run_job(plans, 1, "all", NULL);
-        assert_int_equal(o.status, LEY_ERROR_DEVICE);
-        assert_non_null(strstr(o.error.message, "B: no progress for 0."));
-        assert_non_null(strstr(o.error.message, "the driver does not return ("));
-        clean(&o);
-    }
-    const fake_plan pair[] = {{.name = "A", .hang_wait = 3}, {.name = "B", .hang_read = 3}};
-    support_job o = run_job(kept_plans(pair, 2), 2, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE);
-    assert_non_null(strstr(o.error.message, "A: no progress for 0."));
-    assert_non_null(strstr(o.error.message, "B: no progress for 0."));
-    clean(&o);
-    watch_patience_replace(NULL);
-}
-
-/* Nobody named a device. One hangs while devices are compared, with the turn to measure in its
- * hands; another one in the midst of the job. */
-static void test_the_default_device_hangs(void **state)
-{
-    (void)state;
-    const fake_plan three[] = {{.name = "first", .speed = 4, .hang_measurement = 3},
-                               {.name = "second", .speed = 2, .hang_launch = 4},
-                               {.name = "third"}};
-    watch_patience_replace(&short_patience);
-    support_job o = run_job(kept_plans(three, 3), 3, NULL, NULL);
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right_map(&o);
-    const ley_report *r = ley_job_report(o.job);
-    assert_int_equal(r->device_count, 2);
-    assert_string_equal(r->devices[0].device->name, "second");
-    assert_non_null(strstr(r->devices[0].failure, "second: no progress for 0."));
-    assert_string_equal(r->devices[1].device->name, "third");
-    clean(&o);
-    watch_patience_replace(NULL);
-}
-
-/* The driver of the only device hangs when it is closed: ending the engine does not. */
-static void test_a_device_hangs_in_the_end(void **state)
-{
-    (void)state;
-    const fake_plan one[] = {{.name = "A", .hang_close = 1}};
-    watch_patience_replace(&short_patience);
-    support_job o = run_job(kept_plans(one, 1), 1, "all", NULL);
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right_map(&o);
-    clean(&o);
-    ley_device_list *list = NULL;
-    fake_plan *plans = kept_plans(one, 1);
-    fake_devices_begin(plans, 1);
-    assert_int_equal(ley_device_list_create(&list, NULL), LEY_OK);
-    assert_int_equal(fake_devices_hung(&plans[0]), 1);
-    ley_device_list_destroy(list);
-    fake_devices_end();
-    watch_patience_replace(NULL);
-}
-
-static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    const fake_plan one[] = {{.name = "A", .hang_wait = 3}};
-    static const watch_patience endless = {
-        .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 0.2};
-    watch_patience_replace(&endless);
-    support_fresh_cache();
-    fake_devices_begin(kept_plans(one, 1), 1);
-    support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    support_options options;
-    support_options_default(&options);
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
-    assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    const pthread_t thread = support_cancel_later(o.job, 100000);
-    assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
-    pthread_join(thread, NULL);
-    ley_error_clear(&error);
-    clean(&o);
-    watch_patience_replace(NULL);
-}
-
-static void all_return(void)
-{
-    fake_devices_release();
-    while (watch_stuck() > 0)
-        usleep(1000);
-}
-
-/* Nothing is given up: who waits for a device that hangs waits for ever. */
-static const watch_patience endless = {
-    .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 1e9, .turn_s = 1e9};
-
-/* A job that is done does not wait for a device that still builds. That one goes on: its build is
- * not lost, and when it has come to an end, the engine's next job has the device. */
-static void test_a_late_device_comes_back(void **state)
-{
-    (void)state;
-    const fake_plan pair[] = {{.name = "A"}, {.name = "B", .hang_build = 1}};
-    fake_plan *plans = kept_plans(pair, 2);
-    plans[0].after = &plans[1];
-    watch_patience_replace(&endless);
-    all_return(); /* those of other tests */
-    support_job o = run_job(plans, 2, "all", NULL);
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    for (int again = 0; again < 2; again++) {
-        ley_job *job = NULL;
-        assert_right_map(&o);
-        assert_int_equal(watch_stuck(), 0);
-        assert_string_equal(ley_job_report(o.job)->devices[1].late, "build");
-        assert_int_equal(ley_job_report(o.job)->devices[1].status, LEY_OK);
-        if (again == 1) { /* the build comes to its end, after the jobs that it was begun for */
-            plans[1].hang_build = 0;
-            fake_devices_release();
-            fake_devices_wait(&plans[1].binaries, 1);
-        }
-        plans[0].launches = plans[1].launches = 0;
-        plans[0].after = again == 1 ? &plans[1] : NULL; /* neither ends before the other begins */
-        assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &o.options, &job, NULL), LEY_OK);
-        assert_int_equal(ley_job_run(job, NULL), LEY_OK);
-        ley_job_destroy(o.job);
-        o.job = job;
-    }
-    const ley_device_report *b = &ley_job_report(o.job)->devices[1];
-    assert_true(b->late == NULL && b->failure == NULL && b->from_cache);
-    assert_int_equal(plans[1].binaries, 1); /* built once */
-    clean(&o);
-    assert_int_equal(plans[1].live_objects, 0);
-    watch_patience_replace(NULL);
-}
-
-/* Opening, measuring, building takes for ever on one device: from the choice of a device to the end
- * of the engine another one's job takes what it takes. */
-static void test_late_devices_delay_nobody(void **state)
-{
-    (void)state;
-    static const fake_plan late[] = {
-        {.name = "B", .hang_open = 1}, {.name = "B", .hang_measurement = 1}, {.name = "B", .hang_build = 1}};
-    static const char *const selectors[] = {"all", NULL};
-    watch_patience_replace(&endless);
-    for (int i = 0; i < 12; i++) {
-        const char *selector = selectors[i / 6];
-        const int where = i / 3 % 2; /* is the late one */
-        fake_plan pair[2] = {{.name = "A", .speed = 2, .delay_us = 1000}, {.name = "A", .speed = 2, .delay_us = 1000}};
-        pair[where] = late[i % 3];
-        fake_plan *plans = kept_plans(pair, 2);
-        const double start_s = ley_clock_s();
-        support_job o = run_job(plans, 2, selector, NULL);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        assert_right_map(&o);
-        const bool is_built = late[i % 3].hang_build != 0;
-        if (selector != NULL)
-            assert_string_equal(ley_job_report(o.job)->devices[where].late, i % 3 == 0   ? "open"
-                                                                            : i % 3 == 1 ? "launch"
-                                                                                         : "build");
-        support_job_end(&o);
-        assert_true(ley_clock_s() - start_s <
-                    5); /* on a machine that does much else; else 0.1 s, and 0.3 s to choose */
-        assert_true(ley_driver_is_stuck() || (selector == NULL && is_built));
-        plans[where].hang_open = plans[where].hang_measurement = plans[where].hang_build = 0;
-        all_return();
-        fake_devices_end();
-        assert_false(ley_driver_is_stuck());
-        assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
-        assert_int_equal(plans[where].opens, plans[where].closes);
-    }
-    watch_patience_replace(NULL);
-}
-
-/* An engine may end while its devices' threads are only about to begin what they were given: whose
- * each word is shows under ThreadSanitizer. */
-static void test_an_engine_that_ends_at_once(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 40; i++) {
-        fake_plan plans[] = {{.name = "A", .speed = 2}, {.name = "A", .speed = 2}, {.name = "A", .speed = 2}};
-        ley_engine *engine = NULL;
-        ley_error error = {0};
-        fake_devices_begin(plans, 3);
-        assert_ok(ley_engine_create(i % 2 == 0 ? NULL : "all", &engine, &error));
-        ley_engine_destroy(engine);
-        fake_devices_end();
-        for (int k = 0; k < 3; k++)
-            assert_int_equal(plans[k].opens, plans[k].closes);
-    }
-}
-
-typedef struct listing {
-    ley_device_list *list;
-    atomic_bool is_done;
-} listing;
-
-static void *list_devices(void *context)
-{
-    listing *l = context;
-    ley_device_list_create(&l->list, NULL);
-    atomic_store(&l->is_done, true);
-    return NULL;
-}
-
-/* A list of devices opens all of them at once: three that hang are all in their drivers before any
- * of them has returned. What they say is in the list, in its order. */
-static void test_devices_open_at_once_for_a_list(void **state)
-{
-    (void)state;
-    enum { DEVICES = 3 };
-    const fake_plan three[DEVICES] = {{.name = "first", .hang_open = 1, .no_timestamps = true},
-                                      {.name = "second", .hang_open = 1},
-                                      {.name = "third", .hang_open = 1, .no_timestamps = true}};
-    fake_plan *plans = kept_plans(three, DEVICES);
-    listing l = {.list = NULL};
-    pthread_t thread;
-    int hung = 0;
-    watch_patience_replace(&endless);
-    fake_devices_begin(plans, DEVICES);
-    assert_int_equal(pthread_create(&thread, NULL, list_devices, &l), 0);
-    for (int ms = 0; ms < 20000 && hung < DEVICES; ms++) {
-        usleep(1000);
-        hung = 0;
-        for (size_t i = 0; i < DEVICES; i++)
-            hung += fake_devices_hung(&plans[i]);
-    }
-    while (!atomic_load(&l.is_done)) { /* also those that come later */
-        fake_devices_release();
-        usleep(10000);
-    }
-    pthread_join(thread, NULL);
-    assert_int_equal(hung, DEVICES);
-    assert_int_equal(ley_device_list_count(l.list), DEVICES);
-    for (size_t i = 0; i < DEVICES; i++) {
-        assert_string_equal(ley_device_list_get(l.list, i)->name, three[i].name);
-        assert_true(ley_device_list_get(l.list, i)->has_timestamps == !three[i].no_timestamps);
-    }
-    ley_device_list_destroy(l.list);
-    fake_devices_end();
-    watch_patience_replace(NULL);
-}
-
-/* What cannot be finished is never freed, and the reason is told. */
-static void test_a_lost_device_is_left_alone(void **state)
-{
-    (void)state;
-    for (int at = 1; at < 6; at++) { /* in the calibration, three times in the self-test, and in the job */
-        const fake_plan pair[] = {{.name = "A"}, {.name = "B", .lose_write = at}};
-        fake_plan *plans = kept_plans(pair, 2);
-        plans[0].after = &plans[1];
-        support_job o = run_job(plans, 2, "all", NULL);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        assert_right_map(&o);
-        assert_non_null(strstr(
-            ley_job_report(o.job)->devices[1].failure,
-            "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; what it had begun could not be finished: given up"));
-        clean(&o);
-        assert_true(plans[1].live_objects > 0 && plans[1].closes == 0);
-    }
-}
-
-/* A stopped process loses no device: time in which nobody looked counts little. */
-static void test_silence_counts_while_somebody_looks(void **state)
-{
-    (void)state;
-    static const watch_patience patience = {.work_s = 1.5};
-    watch w;
-    ley_error why = {0};
-    watch_init(&w);
-    w.call = "wait";
-    w.kind = WATCH_WORK;
-    w.is_warm = true;
-    w.calls = 1;
-    watch_patience_replace(&patience);
-    assert_false(watch_give_up(&w, false, &why));
-    w.seen_s -= 3600;
-    assert_false(watch_give_up(&w, false, &why));
-    w.is_endless = true; /* a device that interprets its kernels */
-    w.seen_s -= 1;
-    assert_false(watch_give_up(&w, false, &why));
-    w.is_endless = false;
-    w.expected_s = 1;
-    static const watch_patience predicted = {.work_s = 1.5, .factor = 50};
-    watch_patience_replace(&predicted);
-    assert_false(watch_give_up(&w, false, &why)); /* 50 times what is predicted */
-    watch_patience_replace(&patience);
-    assert_true(watch_give_up(&w, false, &why));
-    assert_non_null(strstr(why.message, "no progress for 2"));
-    ley_error_clear(&why);
-    watch_destroy(&w);
-    watch_patience_replace(NULL);
 }
 
 static void test_no_device_left(void **state)
 {
     (void)state;
     fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 7}};
-    support_job o = run_job(broken, 2, "all", NULL);
+    support_job o = fake_job_run(broken, 2, "all", NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_int_equal(ley_status_exit_code(o.status), 4);
     assert_non_null(strstr(o.error.message, "fake_build()"));
     assert_non_null(strstr(o.error.message, "fake_launch()"));
     assert_non_null(strstr(o.error.log, "the fake compiler's log"));
-    clean(&o);
+    fake_job_end(&o);
 
     fake_plan wrong[] = {{.name = "A", .wrong_by = 0.01}, {.name = "B", .wrong_by = -0.01}};
-    o = run_job(wrong, 2, "all", NULL);
+    o = fake_job_run(wrong, 2, "all", NULL);
     assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
     assert_int_equal(ley_status_exit_code(o.status), 5);
     assert_non_null(strstr(o.error.message, "self-test"));
-    clean(&o);
+    fake_job_end(&o);
 
     fake_plan closed[] = {{.name = "A", .fail_open = 1}};
-    o = run_job(closed, 1, "all", NULL);
+    o = fake_job_run(closed, 1, "all", NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "fake_open()"));
-    clean(&o);
+    fake_job_end(&o);
 
-    o = run_job(NULL, 0, NULL, NULL);
+    o = fake_job_run(NULL, 0, NULL, NULL);
     assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
     assert_int_equal(ley_status_exit_code(o.status), 3);
     assert_non_null(strstr(o.error.message, "Empty platform"));
-    clean(&o);
+    fake_job_end(&o);
 }
 
 static void want_double(support_options *options)
@@ -590,16 +173,16 @@ static void test_double_only_where_there_is_double(void **state)
 {
     (void)state;
     fake_plan without[] = {{.name = "Single"}};
-    support_job o = run_job(without, 1, "all", want_double);
+    support_job o = fake_job_run(without, 1, "all", want_double);
     assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
     assert_string_equal(o.error.message, "Single: the device has no double precision");
-    clean(&o);
+    fake_job_end(&o);
     fake_plan mixed[] = {{.name = "Single"}, {.name = "Double", .has_double = true}};
-    o = run_job(mixed, 2, "all", want_double);
+    o = fake_job_run(mixed, 2, "all", want_double);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right_map(&o);
+    fake_job_assert_right(&o);
     assert_true(ley_job_report(o.job)->devices[1].share == 1);
-    clean(&o);
+    fake_job_end(&o);
 }
 
 /* Nobody named a device: the fastest by its calibration; when that one fails, the next. */
@@ -608,24 +191,24 @@ static void test_the_default_device(void **state)
     (void)state;
     fake_plan plans[] = {
         {.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
-    watch_patience_replace(&patient);
-    support_job o = run_job(plans, 3, NULL, NULL);
+    watch_patience_replace(&fake_job_patient);
+    support_job o = fake_job_run(plans, 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     assert_int_equal(ley_job_report(o.job)->device_count, 1);
     assert_string_equal(ley_job_report(o.job)->devices[0].device->name, "fast");
-    clean(&o);
+    fake_job_end(&o);
     fake_plan fickle[] = {{.name = "slow", .speed = 0.5},
                           {.name = "fast", .speed = 4, .wrong_by = 0.01},
                           {.name = "middling", .speed = 2, .fail_launch = 8}};
-    o = run_job(fickle, 3, NULL, NULL);
+    o = fake_job_run(fickle, 3, NULL, NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right_map(&o);
+    fake_job_assert_right(&o);
     const ley_report *r = ley_job_report(o.job);
     assert_int_equal(r->device_count, 3);
     assert_int_equal(r->devices[0].status, LEY_ERROR_WRONG_RESULT);
     assert_int_equal(r->devices[1].status, LEY_ERROR_DEVICE);
     assert_true(r->devices[1].slabs > 0 && r->devices[2].slabs > 0);
-    clean(&o);
+    fake_job_end(&o);
     watch_patience_replace(NULL);
 }
 
@@ -640,9 +223,9 @@ static void test_small_memory(void **state)
 {
     (void)state;
     fake_plan small[] = {{.name = "small", .device_class = DEV_OTHER, .max_allocation_bytes = 64 << 10}};
-    support_job o = run_job(small, 1, "all", many_planes);
+    support_job o = fake_job_run(small, 1, "all", many_planes);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right_map(&o);
+    fake_job_assert_right(&o);
     assert_int_equal(ley_job_report(o.job)->slab_count, 2);
     ley_map *wide = NULL;
     ley_job *job = NULL;
@@ -655,7 +238,7 @@ static void test_small_memory(void **state)
     assert_non_null(strstr(o.error.message, "one plane of the lattice needs"));
     ley_job_destroy(job);
     ley_map_destroy(wide);
-    clean(&o);
+    fake_job_end(&o);
 }
 
 static ley_job *running;
@@ -681,7 +264,7 @@ static void test_progress_and_cancel(void **state)
     options.slab_planes = 1;
     options.progress = cancel_soon;
     calls = 0;
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_map_create(&fake_job_lattice, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     running = o.job;
@@ -690,7 +273,7 @@ static void test_progress_and_cancel(void **state)
     assert_true(calls >= 3 && calls < 24);
     assert_int_equal(ley_job_run(o.job, NULL), LEY_ERROR_USAGE); /* a job runs once */
     ley_error_clear(&error);
-    clean(&o);
+    fake_job_end(&o);
     assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
@@ -718,7 +301,7 @@ static void test_cancel_within_a_slab(void **state)
     assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_OK); /* no fault of the device */
     assert_true(ley_job_report(o.job)->evaluations_per_s == 0);
     ley_error_clear(&error);
-    clean(&o);
+    fake_job_end(&o);
     assert_int_equal(plans[0].live_objects, 0);
 }
 
@@ -729,13 +312,13 @@ static void test_reasons_of_a_failover(void **state)
     (void)state;
     fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 7},
                          {.name = "second", .speed = 2, .fail_open = 2}};
-    watch_patience_replace(&patient);
-    support_job o = run_job(plans, 2, NULL, NULL);
+    watch_patience_replace(&fake_job_patient);
+    support_job o = fake_job_run(plans, 2, NULL, NULL);
     assert_int_equal(o.status, LEY_ERROR_DEVICE);
     assert_non_null(strstr(o.error.message, "first: fake_launch()"));
     assert_non_null(strstr(o.error.message, "second: fake_open()"));
     assert_int_equal(ley_job_report(o.job)->devices[1].status, LEY_ERROR_DEVICE);
-    clean(&o);
+    fake_job_end(&o);
     watch_patience_replace(NULL);
 }
 
@@ -816,7 +399,7 @@ static void test_bad_options(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
-    support_job o = run_job(plans, 1, "all", NULL);
+    support_job o = fake_job_run(plans, 1, "all", NULL);
     support_options good, bad;
     ley_job *job = NULL;
     support_options_default(&good);
@@ -834,7 +417,7 @@ static void test_bad_options(void **state)
     ASSERT_REFUSED(units = (ley_units)77);
     ASSERT_REFUSED(sum = (ley_sum)77);
 #undef ASSERT_REFUSED
-    clean(&o);
+    fake_job_end(&o);
 }
 
 /* Of lattices that their kernels cannot compute, too. */
@@ -842,7 +425,7 @@ static void test_oblique_lattices_are_refused(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
-    support_job o = run_job(plans, 1, "all", NULL);
+    support_job o = fake_job_run(plans, 1, "all", NULL);
     static const char complaint[] = ": the lattice's axes must be along x, y and z, in this order: the step from point "
                                     "to point along axis 1 is (0, 0.5, 0) A, not along +x";
     const ley_lattice turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
@@ -864,7 +447,7 @@ static void test_oblique_lattices_are_refused(void **state)
         assert_int_equal(support_check_memory(o.atoms, &turned, &options, &error), LEY_OK);
     }
     ley_map_destroy(map);
-    clean(&o);
+    fake_job_end(&o);
 }
 
 /* A struct of options that nobody has set up, or one of a later version, which may ask for what is
@@ -873,7 +456,7 @@ static void test_sizes_of_options(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
-    support_job o = run_job(plans, 1, "all", NULL);
+    support_job o = fake_job_run(plans, 1, "all", NULL);
     ley_job *job = NULL;
     ley_error error = {0};
     ley_run_options run;
@@ -899,7 +482,7 @@ static void test_sizes_of_options(void **state)
     }
     assert_ok(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error));
     ley_job_destroy(job);
-    clean(&o);
+    fake_job_end(&o);
 }
 
 /* Another program has measured the devices, and found that only this recipe will do. */
@@ -937,7 +520,7 @@ static void test_an_engine_keeps_its_facts(void **state)
     (void)state;
     char own[256], roots[2][32];
     fake_plan plans[] = {{.name = "A"}};
-    support_job o = run_job(plans, 1, "all", NULL);
+    support_job o = fake_job_run(plans, 1, "all", NULL);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
     snprintf(own, sizeof own, "%s", ley_job_report(o.job)->devices[0].specification);
     for (int root = 0; root < 2; root++) {
@@ -962,7 +545,7 @@ static void test_an_engine_keeps_its_facts(void **state)
             ley_engine_destroy(later);
         }
     }
-    clean(&o);
+    fake_job_end(&o);
 }
 
 static void test_slab_queue(void **state)
@@ -1004,17 +587,6 @@ int main(void)
         cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
         cmocka_unit_test(test_no_memory_for_the_slabs_reports),
         cmocka_unit_test(test_wrong_roots_are_not_kept),
-        cmocka_unit_test(test_a_hanging_device_holds_nobody_up),
-        cmocka_unit_test(test_all_devices_hang),
-        cmocka_unit_test(test_the_default_device_hangs),
-        cmocka_unit_test(test_a_device_hangs_in_the_end),
-        cmocka_unit_test(test_cancelling_does_not_wait_for_a_device_that_hangs),
-        cmocka_unit_test(test_a_late_device_comes_back),
-        cmocka_unit_test(test_late_devices_delay_nobody),
-        cmocka_unit_test(test_an_engine_that_ends_at_once),
-        cmocka_unit_test(test_devices_open_at_once_for_a_list),
-        cmocka_unit_test(test_a_lost_device_is_left_alone),
-        cmocka_unit_test(test_silence_counts_while_somebody_looks),
         cmocka_unit_test(test_no_device_left),
         cmocka_unit_test(test_double_only_where_there_is_double),
         cmocka_unit_test(test_the_default_device),

@@ -1,0 +1,55 @@
+#include "fake_job.h"
+
+const watch_patience fake_job_patient = {.open_s = 120,
+                                         .build_s = 600,
+                                         .close_s = 10,
+                                         .first_s = 300,
+                                         .work_s = 30,
+                                         .factor = 50,
+                                         .over_s = 2,
+                                         .turn_s = 30,
+                                         .choose_s = 60};
+
+const ley_lattice fake_job_lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+
+void fake_job_end(support_job *o)
+{
+    support_job_end(o);
+    fake_devices_end();
+}
+
+void fake_job_old_cache(support_options *options)
+{
+    (void)options;
+}
+
+support_job fake_job_run(fake_plan *plans, size_t count, const char *selector, void (*change)(support_options *))
+{
+    support_job o = {.status = LEY_OK};
+    ley_error error = {0};
+    support_options options;
+    if (change != fake_job_old_cache)
+        support_fresh_cache();
+    fake_devices_begin(plans, count);
+    o.atoms = support_atoms(40, 0, 8, 7);
+    support_options_default(&options);
+    options.slab_planes = 2;
+    options.verify_points = 50;
+    if (change != NULL)
+        change(&options);
+    o.options = options;
+    assert_ok(ley_map_create(&fake_job_lattice, &o.map, &error));
+    o.status = ley_engine_create(selector, &o.engine, &o.error);
+    if (o.status != LEY_OK)
+        return o;
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+void fake_job_assert_right(const support_job *o)
+{
+    ley_map *reference = support_reference_map(o->atoms, &fake_job_lattice, 0.05);
+    assert_true(support_difference(o->map, reference) < 1e-5);
+    ley_map_destroy(reference);
+}
