@@ -275,6 +275,12 @@ static void test_an_expression_is_its_function(void **state)
         "--pair w*q*exp(-r/lambda)/r --constants lambda=8,w=1 --quiet");
     cli_expect(0, NULL, NULL);
     assert_same_maps("out/a.dx", "out/b.dx");
+    /* The dielectric divides what the expression gives; one that names it divides by it twice. */
+    cli(CUTOFF SMALL "--pair coulomb --dielectric 4 --quiet");
+    cli_expect(0, NULL, NULL);
+    cli("map ion.pqr -o out/b.dx --method cutoff " SMALL "--pair q/(dielectric*r) --dielectric 2 --verify 300");
+    cli_expect(0, "accuracy: error at most", NULL);
+    assert_same_maps("out/a.dx", "out/b.dx");
 }
 
 /* Functions that are steep, have zeros, edges and steps: neither refused nor found wrong, whatever

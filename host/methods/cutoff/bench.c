@@ -83,7 +83,8 @@ static void end(void *problem)
 /* Bins, with what overflows in bins of its own. */
 static ley_status bin(const cutoff_bench *p, cutoff_problem *problem, ley_error *error)
 {
-    ley_status status = cutoff_problem_init(problem, p->atoms, &p->lattice, &p->range, 1, 1, r_min_A, error);
+    ley_status status =
+        cutoff_problem_init(problem, p->atoms, &p->lattice, &p->range, 1, p->range.dielectric, r_min_A, error);
     if (status == LEY_OK)
         status = cutoff_problem_bin(problem, error);
     return status == LEY_OK ? cutoff_problem_add_extra(problem, error) : status;

@@ -158,12 +158,14 @@ static ley_short_range test_range(const cutoff_kernel *k)
     return range;
 }
 
-/* Everything but the bins, whose sides are the test's own. */
+/* Everything but the bins, whose sides are the test's own. The range's dielectric is in what was
+ * built of an expression that names it. */
 static ley_status make_problem(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
                                cutoff_problem *problem, ley_error *error)
 {
     const double r_min = short_range_number_count(range->pair) > 1 ? radii_r_min : charges_r_min;
-    ley_status status = cutoff_problem_init(problem, atoms, lattice, range, 1, 1, r_min * range->cutoff_A, error);
+    ley_status status =
+        cutoff_problem_init(problem, atoms, lattice, range, 1, range->dielectric, r_min * range->cutoff_A, error);
     if (status != LEY_OK)
         return status;
     binning_options o = problem->plan.options;
