@@ -8,7 +8,7 @@ typedef struct {
     double value, absolute, lower, higher;
 } reference_sum;
 
-/* limits: {r_min, cutoff, kappa or steepness, -}. */
+/* limits: {r_min, cutoff, kappa or steepness, place of terms.h}. */
 LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
 {
     const double safe = r < limits.x ? limits.x : r;
@@ -44,11 +44,10 @@ LEY_FN void add_pair(reference_sum *sum, atom a, double R, double eps, double r,
     const bool counts = r < limits.y;
     bool may_not = false; /* not const: clang takes it for a mistake where it is known beforehand */
     if (!LEY_VANISHES(LEY_TERM))
-        may_not = fabs(r / limits.y - 1) < 1e-6;
-    if (LEY_VANISHES(LEY_TERM) && r > LEY_NEXT_TO_CUTOFF * limits.y && r > limits.x) {
-        const double value = ley_vanishing_value(LEY_TERM, r, limits.y);
-        add_change(sum, a.w * (ley_vanishing_value(LEY_TERM, r * (1 + LEY_PLACE), limits.y) - value));
-        add_change(sum, a.w * (ley_vanishing_value(LEY_TERM, r * (1 - LEY_PLACE), limits.y) - value));
+        may_not = ley_may_not_count(r, limits.y, limits.w);
+    if (LEY_VANISHES(LEY_TERM) && ley_is_next_to_cutoff(r, limits.y, limits.w)) {
+        add_change(sum, a.w * ley_vanishing_change(LEY_TERM, r, limits.y, limits.x, limits.w));
+        add_change(sum, a.w * ley_vanishing_change(LEY_TERM, r, limits.y, limits.x, -limits.w));
     }
     if (!counts && !may_not)
         return;

@@ -94,17 +94,39 @@ LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e,
 }
 
 /* Functions that vanish at the cutoff: there it does not matter which pairs are within it; but a
- * distance r is right to LEY_PLACE r in floats, and next to the cutoff such a function changes by
- * much of its value on that way. What is right then lies between the values at r (1 + LEY_PLACE)
- * and r (1 - LEY_PLACE). */
+ * distance r is right to `place` r in floats, and next to the cutoff such a function changes by
+ * much of its value on that way. What is right then lies between the values at r (1 + place) and
+ * r (1 - place). `place` is LEY_PLACE, or more where bins or regions are longer than the cutoff, by
+ * whose size places are rounded. */
 #define LEY_VANISHES(pair) (LEY_ZERO_OF(pair) > 0)
 #define LEY_PLACE 2e-7
-#define LEY_NEXT_TO_CUTOFF 0.9 /* in cutoffs: before it, that is less than rounding */
+
+/* Whether a distance is next to the cutoff: before that, what the place does is less than
+ * rounding. */
+LEY_TERM_FN bool ley_is_next_to_cutoff(double r_A, double a_A, double place)
+{
+    return r_A > (1 - 0.1 / LEY_PLACE * place) * a_A;
+}
+
+/* Other functions: whether it is the place that decides if a pair is within the cutoff. */
+LEY_TERM_FN bool ley_may_not_count(double r_A, double a_A, double place)
+{
+    return fabs(r_A / a_A - 1) < 5 * place;
+}
 
 /* The value of a unit charge at r, 0 beyond the cutoff. */
 LEY_TERM_FN double ley_vanishing_value(int pair, double r_A, double a_A)
 {
     return r_A < a_A ? ley_pair_term(pair, r_A, a_A, 1, 0, 0, 0).value : 0;
+}
+
+/* By how much that changes where the distance is longer by this share of itself. Distances below
+ * r_min are r_min. */
+LEY_TERM_FN double ley_vanishing_change(int pair, double r_A, double a_A, double r_min_A, double share)
+{
+    const double there_A = r_A * (1 + share);
+    return ley_vanishing_value(pair, there_A < r_min_A ? r_min_A : there_A, a_A) -
+           ley_vanishing_value(pair, r_A < r_min_A ? r_min_A : r_A, a_A);
 }
 
 #endif

@@ -299,6 +299,31 @@ static void test_expressions_with_zeros(void **state)
     }
 }
 
+/* Bins and regions much longer than the cutoff: places are rounded by their size, which shows where
+ * a function vanishes at the cutoff and few atoms are in reach. */
+static void test_short_cutoffs(void **state)
+{
+    (void)state;
+    static const char *const options[] = {
+        "--cutoff 5 --spacing 1 --r-min 1 --seed 29", "--cutoff 3 --spacing 1 --seed 11",
+        "--cutoff 0.7 --spacing 0.7 --origin=-4.1,-4.0,-3.9 --dims 13,13,13", /* points at the cutoff itself */
+    };
+    static const char *const molecules[] = {"ATOM 1 NA NA 1 -5.783 -2.669 -1.202 1 1\n"
+                                            "ATOM 2 NA NA 2 3.949 -7.02 -6.23 1 1\n"
+                                            "ATOM 3 NA NA 3 3.893 -4.802 -7.609 1 1\n",
+                                            "ATOM 1 NA NA 1 -7.728 -6.211 6.438 1 1\n"
+                                            "ATOM 2 NA NA 2 -6.795 7.729 -6.216 1 1\n"
+                                            "ATOM 3 NA NA 3 -0.572 0.547 -4.361 1 1\n"
+                                            "ATOM 4 NA NA 4 -2.765 7.776 0.148 1 1\n"
+                                            "ATOM 5 NA NA 5 -6.439 -1.338 2.725 1 1\n",
+                                            "ATOM 1 NA NA 1 0.1 0.2 0.3 1 1\n"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        cli_write_text("few.pqr", molecules[i]);
+        cli("map few.pqr -o out/a.dx --method cutoff --verify 1000 %s", options[i]);
+        cli_expect(0, "accuracy: ", NULL);
+    }
+}
+
 /* With a cutoff beyond everything the Coulomb sum is that of the other method. */
 static void test_a_long_cutoff(void **state)
 {
@@ -469,6 +494,7 @@ int main(void)
         TEST(test_every_pair_function),
         TEST(test_an_expression_is_its_function),
         TEST(test_expressions_with_zeros),
+        TEST(test_short_cutoffs),
         TEST(test_a_long_cutoff),
         TEST(test_well_depths),
         TEST(test_the_json_report),

@@ -416,6 +416,35 @@ static void test_slack(void **state)
     assert_near(value, 5 * (-3 * (1 / 4.0 + 1 / 2.0 + 1 / 8.0) + 1 / 2.0 + 1 / 8.0 + 1 / 4.0), 1e-14);
 }
 
+/* Places that are rounded by more than 2e-7 of the cutoff. */
+static void test_slack_of_places(void **state)
+{
+    (void)state;
+    const double position_A[] = {9.5, 0, 0, 8.5, 0, 0, 10 * (1 + 3e-6), 0, 0}, charge_e[] = {1, 0, 0}, place = 1e-6;
+    for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_TAYLOR4; pair++) {
+        const ley_short_range s = options_of((ley_pair)pair);
+        const bool vanishes = ley_pair_get(s.pair)->vanishes;
+        reference_value right[3], wider[3];
+        for (int i = 0; i < 3; i++) {
+            ley_error error = {0};
+            ley_atoms *atoms = NULL;
+            assert_ok(ley_atoms_create(1, position_A + 3 * i, charge_e, NULL, &atoms, &error));
+            reference_terms t = {.term = pair, .constant = 5, .atoms = atoms, .r_min_A = r_min_A, .range = &s};
+            right[i] = reference_sum(&t, (double[3]){0});
+            t.largest_A = s.cutoff_A * place / 2e-7;
+            wider[i] = reference_sum(&t, (double[3]){0});
+            ley_atoms_destroy(atoms);
+        }
+        assert_true(right[0].value == wider[0].value && right[1].value == wider[1].value && wider[2].value == 0);
+        if (vanishes) {
+            assert_near(wider[0].higher / right[0].higher, place / 2e-7, 1e-4);
+            assert_near(wider[0].lower / right[0].lower, place / 2e-7, 1e-4);
+        }
+        assert_true(right[1].higher == 0 && (wider[1].higher > 0) == vanishes);
+        assert_true(right[2].higher == 0 && (wider[2].higher > 0) == !vanishes);
+    }
+}
+
 typedef struct between {
     double value, low, high;
     atomic_bool *cancel;
@@ -723,6 +752,7 @@ int main(void)
         cmocka_unit_test(test_translations),
         cmocka_unit_test(test_degenerate_cells),
         cmocka_unit_test(test_slack),
+        cmocka_unit_test(test_slack_of_places),
         cmocka_unit_test(test_sampling),
         cmocka_unit_test(test_refused_numbers),
         cmocka_unit_test(test_refused_cells),

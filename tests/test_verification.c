@@ -427,7 +427,12 @@ static reference_terms terms_of(int term, int periodic, size_t many, ley_short_r
         range->periodic[i] = periodic >> i & 1;
         memcpy(range->cell_A[i], cell_A[i], sizeof cell_A[i]);
     }
-    reference_terms t = {.term = term, .constant = -3, .r_min_A = 0.4, .kappa_per_A = 0.2, .range = range};
+    reference_terms t = {.term = term,
+                         .constant = -3,
+                         .r_min_A = 0.4,
+                         .kappa_per_A = 0.2,
+                         .range = range,
+                         .largest_A = many > 1000 ? 700 : 0};
     if (term < LEY_TERM_DCS)
         range->pair = (ley_pair)term;
     t.atoms = support_crowd(many, &lattice, 6, 11);

@@ -206,15 +206,21 @@ static bool find_images(const ley_short_range *s, double reach_A, images *im)
     return true;
 }
 
-static double reach_of(const ley_short_range *s)
+/* As far as ley_may_not_count() and ley_vanishing_change() look. */
+static double reach_of(const ley_short_range *s, double place)
 {
-    return s->cutoff_A * (1 + 1e-6);
+    return s->cutoff_A * (1 + 5 * place);
 }
 
-bool reference_cell(const ley_short_range *s, double cell[6][4])
+double reference_place(const reference_terms *t)
+{
+    return LEY_PLACE * (t->range != NULL ? fmax(1, t->largest_A / t->range->cutoff_A) : 1);
+}
+
+bool reference_cell(const reference_terms *t, double cell[6][4])
 {
     images im;
-    if (!find_images(s, reach_of(s), &im))
+    if (!find_images(t->range, reach_of(t->range, reference_place(t)), &im))
         return false;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
@@ -253,18 +259,17 @@ static void add_change(reference_value *sum, double change)
     *(change < 0 ? &sum->lower : &sum->higher) += change;
 }
 
-static void add_pair(reference_value *sum, const ley_short_range *s, double constant, double q_e, double r_A,
-                     ley_term term)
+static void add_pair(reference_value *sum, const reference_terms *t, double q_e, double r_A, ley_term term)
 {
-    const double a_A = s->cutoff_A;
-    const int pair = (int)s->pair;
-    const bool vanishes = LEY_VANISHES(pair), counts = r_A < a_A, may_not = !vanishes && fabs(r_A / a_A - 1) < 1e-6;
+    const double a_A = t->range->cutoff_A, place = reference_place(t), constant = t->constant;
+    const int pair = (int)t->range->pair;
+    const bool vanishes = LEY_VANISHES(pair), counts = r_A < a_A,
+               may_not = !vanishes && ley_may_not_count(r_A, a_A, place);
     if (counts)
         add_term(sum, constant, term);
-    if (vanishes && r_A > LEY_NEXT_TO_CUTOFF * a_A) {
-        const double value = ley_vanishing_value(pair, r_A, a_A);
-        add_change(sum, constant * q_e * (ley_vanishing_value(pair, r_A * (1 + LEY_PLACE), a_A) - value));
-        add_change(sum, constant * q_e * (ley_vanishing_value(pair, r_A * (1 - LEY_PLACE), a_A) - value));
+    if (vanishes && ley_is_next_to_cutoff(r_A, a_A, place)) {
+        add_change(sum, constant * q_e * ley_vanishing_change(pair, r_A, a_A, t->r_min_A, place));
+        add_change(sum, constant * q_e * ley_vanishing_change(pair, r_A, a_A, t->r_min_A, -place));
     }
     if (!may_not)
         return;
@@ -273,10 +278,11 @@ static void add_pair(reference_value *sum, const ley_short_range *s, double cons
         sum->absolute += fabs(constant) * term.absolute;
 }
 
-reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
-                                      const double point_A[3], double constant, double r_min_A)
+static reference_value short_range_sum(const reference_terms *t, const double point_A[3])
 {
-    const double reach_A = reach_of(s);
+    const ley_atoms *atoms = t->atoms;
+    const ley_short_range *s = t->range;
+    const double reach_A = reach_of(s, reference_place(t)), r_min_A = t->r_min_A;
     const size_t n = ley_atoms_count(atoms);
     const double *position_A = ley_atoms_positions_A(atoms);
     const bool open = !s->periodic[0] && !s->periodic[1] && !s->periodic[2];
@@ -299,11 +305,19 @@ reference_value reference_short_range(const ley_atoms *atoms, const ley_short_ra
                         x_A[axis] = d_A[axis] - (i * v[0][axis] + k * v[1][axis] + l * v[2][axis]);
                     const double r_A = sqrt(dot(x_A, x_A));
                     if (r_A < reach_A)
-                        add_pair(&sum, s, constant, ley_atoms_charges_e(atoms)[j], r_A,
-                                 pair_term(atoms, s, e, j, r_A < r_min_A ? r_min_A : r_A));
+                        add_pair(&sum, t, ley_atoms_charges_e(atoms)[j], r_A,
+                                 pair_term(atoms, s, t->formula, j, r_A < r_min_A ? r_min_A : r_A));
                 }
     }
     return sum;
+}
+
+reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
+                                      const double point_A[3], double constant, double r_min_A)
+{
+    const reference_terms t = {
+        .term = (int)s->pair, .constant = constant, .atoms = atoms, .r_min_A = r_min_A, .range = s, .formula = e};
+    return short_range_sum(&t, point_A);
 }
 
 /* ---- Any of them ----------------------------------------------------------------------------- */
@@ -314,7 +328,7 @@ reference_value reference_sum(const reference_terms *t, const double point_A[3])
         return reference_dcs(t->atoms, point_A, t->constant, t->r_min_A);
     if (t->term == LEY_TERM_MDH)
         return mdh_sum(t->atoms, point_A, t->constant, t->kappa_per_A);
-    return reference_short_range(t->atoms, t->range, t->formula, point_A, t->constant, t->r_min_A);
+    return short_range_sum(t, point_A);
 }
 
 /* Rounding is 1e-16 of the terms; functions of a user's may be steep. */

@@ -31,9 +31,9 @@ double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_
 /* A short-range sum at one point: phi(r) = constant sum q_j f(max(d, r_min)) over all atoms and all
  * their images at distances d < a; `e` is the expression where there is one. Pairs within 1e-6 a of
  * the cutoff may count or not: that is between lower and higher; of functions that vanish there,
- * what a change of the distance by 2e-7 of it does. A Lennard-Jones or Buckingham pair has two
- * terms, its repulsion and its attraction; any other pair has one. Not a number when the cell is
- * degenerate. */
+ * what a change of the distance by LEY_PLACE of it does (cl/terms.h). A Lennard-Jones or Buckingham
+ * pair has two terms, its repulsion and its attraction; any other pair has one. Not a number when
+ * the cell is degenerate. */
 reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,
                                       const double point_A[3], double constant, double r_min_A);
 
@@ -47,10 +47,15 @@ typedef struct reference_terms {
     double kappa_per_A;           /* of LEY_TERM_MDH */
     const ley_short_range *range; /* of a pair function */
     const expression *formula;    /* of LEY_PAIR_EXPRESSION */
+    double largest_A;             /* of a pair function: places are rounded by this size, if beyond the cutoff's */
 } reference_terms;
 
 /* The sum at a point. */
 reference_value reference_sum(const reference_terms *terms, const double point_A[3]);
+
+/* `place` of cl/terms.h: LEY_PLACE, or more where places are rounded by more than the cutoff's
+ * size. */
+double reference_place(const reference_terms *terms);
 
 /* eps of atom j beside the probe, kcal/mol. */
 double reference_eps(const ley_short_range *s, size_t j);
@@ -64,6 +69,6 @@ bool reference_agrees(const reference_value *a, const reference_value *b);
 /* Where the images are that a short-range sum looks at, as reference.cl reads it: for each axis
  * {vector, 0} and {dual vector, how many vectors the reach is; negative: not periodic along it}.
  * False for a cell without volume. */
-bool reference_cell(const ley_short_range *s, double cell[6][4]);
+bool reference_cell(const reference_terms *terms, double cell[6][4]);
 
 #endif

@@ -66,7 +66,7 @@ static ley_status load(reference_kernel *k, ley_error *error)
 {
     double cell[6][4] = {{0}};
     k->room.device = k->device;
-    if (is_pair(k->terms) && !reference_cell(k->terms->range, cell))
+    if (is_pair(k->terms) && !reference_cell(k->terms, cell))
         return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
     ley_status status = upload(k, cell, sizeof cell, &k->cell.buffer, error);
     return status == LEY_OK ? upload_atoms(k, error) : status;
@@ -96,7 +96,7 @@ static void launch_batch(reference_run *run, size_t i)
                 KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
                                  .n_atoms = (int32_t)(left < run->batch ? left : run->batch), .gm_points = run->points,
                                  .gm_cell = k->cell,
-                                 .limits = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0, third, 0},
+                                 .limits = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0, third, reference_place(t)},
                                  .accumulate = i > 0, .gm_sums = {run->sums.buffer}),
                 0);
 }
@@ -178,8 +178,11 @@ ley_status reference_trial_create(const reference_terms *terms, reference_trial 
     reference_trial *t = calloc(1, sizeof *t);
     if (t == NULL)
         return ley_fail_memory(error, sizeof *t, "the verification");
-    t->terms = (reference_terms){
-        .term = terms->term, .constant = terms->constant, .r_min_A = terms->r_min_A, .kappa_per_A = terms->kappa_per_A};
+    t->terms = (reference_terms){.term = terms->term,
+                                 .constant = terms->constant,
+                                 .r_min_A = terms->r_min_A,
+                                 .kappa_per_A = terms->kappa_per_A,
+                                 .largest_A = terms->largest_A};
     if (is_pair(terms)) { /* a user's expression stays behind: no kernel judges it */
         t->range = *terms->range;
         t->range.expression = NULL;

@@ -194,7 +194,8 @@ reference_terms cutoff_problem_sum(const cutoff_problem *p)
                              .atoms = p->atoms,
                              .r_min_A = p->r_min_A,
                              .range = p->range,
-                             .formula = p->formula};
+                             .formula = p->formula,
+                             .largest_A = cutoff_problem_largest_A(p)};
 }
 
 reference_value cutoff_problem_reference(const void *problem, const double point_A[3])
