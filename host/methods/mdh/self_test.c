@@ -25,10 +25,13 @@ typedef struct problem {
     bool one_run;    /* of some rows of a face, or of a list */
 } problem;
 
-/* The crowd goes in two launches of three parts, the first of more than 8,192 atoms. */
+/* Every 13th atom has no charge, and is left out. The crowd goes in two launches of three parts,
+ * the first launch of more than 8,192 atoms. No number of atoms of a part is a multiple of 4, by
+ * which compilers unroll loops, and the last part has fewer than the others: 11 atoms; 2,803 in
+ * each part and 2,801 in the last. */
 static const problem problems[] = {
-    {"many points", 9, 0, 0, false, false},
-    {"many atoms", 18200, 3000, 60, true, true},
+    {"many points", 12, 0, 0, false, false},
+    {"many atoms", 18217, 3000, 60, true, true},
 };
 static const problem short_problems[] = {
     {"all points", 9, 3, 0, true, false},
@@ -127,12 +130,17 @@ static ley_status make_atoms(const problem *p, double largest_radius_A, bool is_
         return ley_fail_memory(error, 5 * n * sizeof(double), "the self-test");
     double *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
     uint32_t state = 2010;
+    enum { LAST = 4, LEAST_CROWD = 1000 };
     for (size_t i = 0; i < n; i++) {
         double place[3];
         place_among_points(i, is_list, lattice, &state, place);
         charge_e[i] =
             i % 13 == 5 ? 0 : (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
         radius_A[i] = largest_radius_A * self_test_fraction(&state);
+        if (i + LAST >= n && n > LEAST_CROWD) { /* these are worth more than what is right */
+            charge_e[i] *= 20;
+            radius_A[i] = largest_radius_A;
+        }
         if (p == &carries) {
             charge_e[i] = self_test_carry_e(i);
             radius_A[i] = 1;
