@@ -213,6 +213,12 @@ static const fault cutoff_faults[] = {
      ROWS, 2, 0, 0},
     {"last atom of a full tile", "cutoff", "sm, *staged_atoms, item);",
      "sm, *staged_atoms - (@ && *staged_atoms > 64 ? 1 : 0), item);", LOCAL, 0, 0, 0},
+    {"the last column looked for too near", "cutoff", "(LEY_LX - 1) * p->step.x",
+     "(LEY_LX - 1 - (@ ? 1 : 0)) * p->step.x", ROWS, 0, 0, 0},
+    {"bins half a step farther along x", "cutoff", "-(x + size_x))", "-(x + size_x)) + (@ ? 0.5f * p->step.x : 0)", 0,
+     0, 0, 0},
+    {"bins half a step farther along z", "cutoff", "-(z + size_z))", "-(z + size_z)) + (@ ? 0.5f * p->step.z : 0)", 0,
+     0, 0, 0},
     {"a half too much left out", "cutoff", "(upper2 < limit ?", "(upper2 < limit * (@ ? 0.9f : 1.0f) ?", SPLIT, 0, 0,
      0},
 };
@@ -231,6 +237,8 @@ enum {
 
 static const fault pair_faults[] = {
     {"cutoff halved", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.25f;", 0, 0, 0, 0},
+    {"the last column looked for too near", "cutoff", "(LEY_LX - 1) * p->step.x",
+     "(LEY_LX - 1 - (@ ? 1 : 0)) * p->step.x", ROWS, 0, 0, 0},
     {"series.x", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.x *= 1.001f;",
      SHIFTED | TAYLOR2 | TAYLOR3 | TAYLOR4, 0, 0, 0},
     {"series.y", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.y *= 1.001f;",

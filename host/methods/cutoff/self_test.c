@@ -19,6 +19,10 @@ static const double spacing[3] = {1.0 / 8, 1.0 / 7, 1.0 / 6}, origin[3] = {-3, 4
                     side[3] = {1.0 / 1.99, 8 / 7.0 / 1.99, 8 / 6.0 / 1.99};
 static const double charges_r_min = 0.05, radii_r_min = 0.12;
 
+/* Where regions are covered, a region's edges, of 7 spacings, are 2, 1 and 1 bins long: all bins in
+ * it are close to its middle. */
+static const double covered_side = 0.485, covered_spacing[3] = {2 * 0.485 / 7, 0.485 / 7, 0.485 / 7};
+
 typedef struct shape {
     const char *name;
     int64_t n[3];
@@ -26,17 +30,19 @@ typedef struct shape {
     int atoms;        /* anywhere; */
     bool in_each_bin; /* and one in each bin that a region may look at */
     size_t judged;    /* points; 0: all */
+    bool is_covered;  /* instead: so many in each octant of a region, and some on the brink of its reach */
 } shape;
 
 /* Regions have 8 x 8 x 8 points. In the crowd each of them has more than two staged tiles of atoms
  * in reach, and bins overflow. */
 static const shape problems[] = {
-    {"several regions", {37, 19, 35}, 1, 12, true, 0},
-    {"many atoms", {19, 9, 11}, 3, 1000, false, 150},
+    {"several regions", {37, 19, 35}, 1, 12, true, 0, false},
+    {"many atoms", {19, 9, 11}, 3, 1000, false, 150, false},
+    {"covered regions", {8, 8, 16}, 1, 5, false, 0, true},
 };
 static const shape short_problems[] = {
-    {"several regions", {17, 9, 10}, 1, 12, true, 400},
-    {"many atoms", {9, 9, 9}, 3, 120, false, 100},
+    {"several regions", {17, 9, 10}, 1, 12, true, 400, false},
+    {"many atoms", {9, 9, 9}, 3, 120, false, 100, false},
 };
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
@@ -111,24 +117,52 @@ static void append_in_each_bin(atom_list *list, const shape *p)
                 append_in_bin(list, p, step);
 }
 
+/* So many about the middle of each octant that functions which cancel next to the cutoff do not
+ * take the region for a fringe. Beyond each of the lattice's ends one that only the last point of a
+ * row has in reach, and one in a bin whose first corner is nearly as far as the cutoff. */
+static void append_covering(atom_list *list, const shape *p, uint32_t *state)
+{
+    const double *h = covered_spacing;
+    for (int64_t octant = 0; octant < p->n[0] * p->n[1] * p->n[2] / 64; octant++) {
+        const int64_t index[3] = {octant % 2, octant / 2 % 2, octant / 4};
+        for (int i = 0; i < p->atoms; i++) {
+            double at[3];
+            for (int axis = 0; axis < 3; axis++)
+                at[axis] = (4 * (double)index[axis] + 1.5 + 0.4 * (self_test_fraction(state) - 0.5)) * h[axis];
+            append(list, at);
+        }
+    }
+    for (int end = 0; end < 12; end++) {
+        const int axis = end % 3;
+        const double beyond = end < 6 ? 1 - 0.9 * h[axis] : 0.98, length = (double)(p->n[axis] - 1) * h[axis];
+        double at[3] = {0};
+        at[axis] = end / 3 % 2 == 0 ? length + beyond : -beyond;
+        append(list, at);
+    }
+}
+
 static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double cutoff_A, ley_atoms **atoms,
                              ley_error *error)
 {
-    enum { MOST_BINS = 13 * 13 * 13 };
-    atom_list list = {.capacity = (size_t)p->atoms + (p->in_each_bin ? MOST_BINS : 0)};
+    enum { MOST_BINS = 13 * 13 * 13, MOST_COVERING = 16 * 5 + 12 };
+    atom_list list = {.capacity = p->is_covered ? MOST_COVERING : (size_t)p->atoms + (p->in_each_bin ? MOST_BINS : 0)};
     double *charge_e = calloc(list.capacity, 5 * sizeof *charge_e);
     if (charge_e == NULL)
         return ley_fail_memory(error, list.capacity * 5 * sizeof *charge_e, "the self-test");
     double *radius_A = charge_e + list.capacity;
     list.at = (double(*)[3])(radius_A + list.capacity);
     uint32_t state = 2013;
-    append_anywhere(&list, p, &state);
+    if (p->is_covered)
+        append_covering(&list, p, &state);
+    else
+        append_anywhere(&list, p, &state);
     if (p->in_each_bin)
         append_in_each_bin(&list, p);
     for (size_t i = 0; i < list.count; i++) {
         for (int axis = 0; axis < 3; axis++)
             list.at[i][axis] = lattice->origin_A[axis] + list.at[i][axis] * cutoff_A;
-        charge_e[i] = i % 13 == 5 && i < (size_t)p->atoms
+        charge_e[i] = p->is_covered ? (i % 4 == 1 ? -1 : 1)
+                      : i % 13 == 5 && i < (size_t)p->atoms
                           ? 0
                           : (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
         radius_A[i] = cutoff_A * (0.05 + 0.1 * self_test_fraction(&state));
@@ -160,8 +194,8 @@ static ley_short_range test_range(const cutoff_kernel *k)
 
 /* Everything but the bins, whose sides are the test's own. The range's dielectric is in what was
  * built of an expression that names it. */
-static ley_status make_problem(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
-                               cutoff_problem *problem, ley_error *error)
+static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley_lattice *lattice,
+                               const ley_short_range *range, cutoff_problem *problem, ley_error *error)
 {
     const double r_min = short_range_number_count(range->pair) > 1 ? radii_r_min : charges_r_min;
     ley_status status =
@@ -170,7 +204,7 @@ static ley_status make_problem(const ley_atoms *atoms, const ley_lattice *lattic
         return status;
     binning_options o = problem->plan.options;
     for (int axis = 0; axis < 3; axis++)
-        o.side_A[axis] = side[axis] * range->cutoff_A;
+        o.side_A[axis] = (p->is_covered ? covered_side : side[axis]) * range->cutoff_A;
     return binning_prepare(atoms, lattice, &o, &problem->plan, error);
 }
 
@@ -240,7 +274,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     const ley_short_range range = test_range(kernel);
     ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
     for (int axis = 0; axis < 3; axis++) {
-        lattice.step_A[axis][axis] = spacing[axis] / p->finer * range.cutoff_A;
+        lattice.step_A[axis][axis] = (p->is_covered ? covered_spacing : spacing)[axis] / p->finer * range.cutoff_A;
         lattice.origin_A[axis] = origin[axis] * range.cutoff_A;
     }
     ley_atoms *atoms = NULL;
@@ -250,7 +284,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     if (status == LEY_OK)
         status = ley_map_create(&lattice, &map, error);
     if (status == LEY_OK)
-        status = make_problem(atoms, &lattice, &range, &problem, error);
+        status = make_problem(p, atoms, &lattice, &range, &problem, error);
     if (status == LEY_OK)
         status = cutoff_problem_bin(&problem, error);
     if (status == LEY_OK)
