@@ -527,9 +527,9 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         {.name = "B", .fail_open = 1},    {.name = "B", .fail_build = 1},   {.name = "B", .wrong_by = 0.01},
         {.name = "B", .silent = 1},       {.name = "B", .fail_buffer = 4},  {.name = "B", .fail_buffer = 7},
         {.name = "B", .fail_buffer = 14}, {.name = "B", .fail_buffer = 17}, {.name = "B", .fail_launch = 1},
-        {.name = "B", .fail_launch = 5},  {.name = "B", .fail_launch = 7},  {.name = "B", .fail_launch = 8},
-        {.name = "B", .fail_wait = 3},    {.name = "B", .fail_wait = 11},   {.name = "B", .fail_read = 2},
-        {.name = "B", .fail_read = 10},
+        {.name = "B", .fail_launch = 5},  {.name = "B", .fail_launch = 9},  {.name = "B", .fail_launch = 10},
+        {.name = "B", .fail_wait = 3},    {.name = "B", .fail_wait = 13},   {.name = "B", .fail_read = 2},
+        {.name = "B", .fail_read = 12},
     };
     int after_some = 0;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
