@@ -82,10 +82,8 @@ static double seconds(const flight *f, double predicted_s, size_t unknown)
 /* Whether one more has to wait. */
 static bool is_full(const flight *f, double predicted_s)
 {
-    const size_t first = predicted_s > FLIGHT_SHORT_S ? FLIGHT_LEAST : FLIGHT_FIRST,
-                 most = f->ended == 0                           ? first
-                        : f->ended < FLIGHT_MOST - FLIGHT_FIRST ? FLIGHT_FIRST + f->ended
-                                                                : FLIGHT_MOST;
+    const size_t shown = f->ended < FLIGHT_MOST - FLIGHT_FIRST ? FLIGHT_FIRST + f->ended : FLIGHT_MOST,
+                 most = f->ended == 0 && predicted_s > FLIGHT_SHORT_S ? FLIGHT_LEAST : shown;
     return f->count >= FLIGHT_LEAST && (f->count >= most || seconds(f, f->predicted_s + predicted_s,
                                                                     f->unknown + (predicted_s == 0)) > FLIGHT_MOST_S);
 }
