@@ -25,26 +25,16 @@ void fake_job_old_cache(support_options *options)
 
 support_job fake_job_run(fake_plan *plans, size_t count, const char *selector, void (*change)(support_options *))
 {
-    support_job o = {.status = LEY_OK};
-    ley_error error = {0};
     support_options options;
     if (change != fake_job_old_cache)
         support_fresh_cache();
     fake_devices_begin(plans, count);
-    o.atoms = support_atoms(40, 0, 8, 7);
     support_options_default(&options);
     options.slab_planes = 2;
     options.verify_points = 50;
     if (change != NULL)
         change(&options);
-    o.options = options;
-    assert_ok(ley_map_create(&fake_job_lattice, &o.map, &error));
-    o.status = ley_engine_create(selector, &o.engine, &o.error);
-    if (o.status != LEY_OK)
-        return o;
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
+    return support_job_run(support_atoms(40, 0, 8, 7), &fake_job_lattice, selector, &options);
 }
 
 void fake_job_assert_right(const support_job *o)

@@ -234,6 +234,20 @@ ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_latti
     return map;
 }
 
+support_job support_job_run(ley_atoms *atoms, const ley_lattice *lattice, const char *selector,
+                            const support_options *options)
+{
+    support_job o = {.status = LEY_OK, .atoms = atoms, .options = *options};
+    ley_error error = {0};
+    assert_ok(ley_map_create(lattice, &o.map, &error));
+    o.status = ley_engine_create(selector, &o.engine, &o.error);
+    if (o.status != LEY_OK)
+        return o;
+    assert_ok(support_job_create(o.engine, o.atoms, o.map, options, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
 void support_job_end(support_job *j)
 {
     ley_job_destroy(j->job);

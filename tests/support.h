@@ -97,6 +97,10 @@ typedef struct support_job {
     ley_job *job;
 } support_job;
 
+/* Computes a new map of this lattice from the atoms, which become the job's; `status` says how that
+ * ended. */
+support_job support_job_run(ley_atoms *atoms, const ley_lattice *lattice, const char *selector,
+                            const support_options *options);
 void support_job_end(support_job *j);
 
 /* Processor time of this process, all threads together: what a limit of a test should count, as it

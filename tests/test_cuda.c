@@ -81,22 +81,13 @@ static void fresh_cache(void)
 static support_job run_job(const char *selector, size_t atoms, void (*change)(support_options *, const void *),
                            const void *how)
 {
-    support_job o = {.status = LEY_OK};
-    ley_error error = {0};
     support_options options;
-    o.atoms = support_atoms(atoms, 0, 8, 7);
     support_options_default(&options);
     options.slab_planes = 2;
     options.verify_points = 50;
     if (change != NULL)
         change(&options, how);
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
-    o.status = ley_engine_create(selector, &o.engine, &o.error);
-    if (o.status != LEY_OK)
-        return o;
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
+    return support_job_run(support_atoms(atoms, 0, 8, 7), &lattice, selector, &options);
 }
 
 static void check_map(const support_job *o)

@@ -5,7 +5,7 @@
 #include "build_cache.h"
 #include "calibrate.h"
 #include "clock.h"
-#include "fake_device.h"
+#include "fake_job.h"
 #include "methods/cutoff/tuning.h"
 #include "methods/dcs/tuning.h"
 #include "methods/mdh/tuning.h"
@@ -115,17 +115,6 @@ static void test_no_choice_looks_at_more(void **state)
     assert_memory_equal(&with.spec, &without.spec, sizeof with.spec);
 }
 
-/* All devices are compared, however much the machine has to do. */
-static const watch_patience patient = {.open_s = 120,
-                                       .build_s = 600,
-                                       .close_s = 10,
-                                       .first_s = 300,
-                                       .work_s = 30,
-                                       .factor = 50,
-                                       .over_s = 2,
-                                       .turn_s = 30,
-                                       .choose_s = 60};
-
 static void run_job(fake_plan *plans, size_t devices, ley_math math, const char *selector)
 {
     ley_error error = {0};
@@ -134,7 +123,7 @@ static void run_job(fake_plan *plans, size_t devices, ley_math math, const char 
     support_options options;
     support_options_default(&options);
     options.math = math;
-    watch_patience_replace(&patient);
+    watch_patience_replace(&fake_job_patient);
     fake_devices_begin(plans, devices);
     assert_ok(ley_map_create(&lattice, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
