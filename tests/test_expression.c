@@ -513,6 +513,9 @@ static const struct {
     {"sqrt(1-r/cutoff)", "r = 12 A", "max(0, ...) within the root prevents that"},
     {"(5-r)^0.5", "r = 5 A", "square root of a negative number"},
     {"log(5-r)", "r = 5 A", "logarithm of a number that is not positive"},
+    {"log(1/r-1/cutoff*(15/8-5/4*(r2/cutoff^2)+3/8*(r2/cutoff^2)^2))",
+     "r = 1", /* close to it intervals do not settle */
+     "logarithm of a number that is not positive"},
     {"exp(r2)", "r = 8.7", "too large to be summed"},
     {"exp(r2)*exp(-2*r2)", "r = 9.4", "no float holds"},
     {"erfc(r)*exp(r2)", "r = 9.4", "no float holds"},

@@ -12,10 +12,10 @@ static const double distance_relative = 5e-7, distance_A = 3e-7;
 static const double unit = 6e-8; /* rounding to a float */
 
 enum {
-    STARTS = 512, /* pieces of the span to begin with, and places where errors are looked at */
-    MOST_PIECES =
-        20000, /* in all: what depends on itself in more ways than these resolve is given the benefit of the doubt */
-    MOST_POWER = 32 /* up to here powers are products */
+    STARTS = 512,        /* pieces of the span to begin with, and places where errors are looked at */
+    MOST_PIECES = 20000, /* in all: what depends on itself in more ways than these resolve is looked at in places */
+    PLACES = 8,          /* of each piece left then */
+    MOST_POWER = 32      /* up to here powers are products */
 };
 static const double narrowest = 1e-7; /* of a piece, relative: less than distances are right to */
 static const double forgiven = 1e-4;  /* relative: digits may be lost over less than this */
@@ -292,22 +292,46 @@ static double place_of(const expression_span *s, int i)
     return i == STARTS ? s->high_A : 0.5 * (in_ratio_A + in_steps_A);
 }
 
+/* Whether it has a value that can be summed at all distances between these. */
+static bool has_value(const survey *s, double low_A, double high_A, trouble *t)
+{
+    const range all = evaluate(s->e, low_A, high_A, s->span->q_e, t);
+    if (t->what == NULL && !(largest(all) <= s->span->most_value))
+        t->what = "its value is too large to be summed";
+    return t->what == NULL;
+}
+
+static ley_status fail_value(const survey *s, double r_A, const trouble *t, ley_error *error)
+{
+    return ley_fail(error, LEY_ERROR_USAGE, "pair function: at r = %.5g A, q = %g e, %s", r_A, s->span->q_e, t->what);
+}
+
+/* What intervals cannot settle: the ends of a piece and places between them. */
+static ley_status check_value_places(const survey *s, double low_A, double high_A, ley_error *error)
+{
+    for (int i = 0; i <= PLACES; i++) {
+        trouble t;
+        const double r_A = i == PLACES ? high_A : low_A + (high_A - low_A) * i / PLACES;
+        if (!has_value(s, r_A, r_A, &t))
+            return fail_value(s, r_A, &t, error);
+    }
+    return LEY_OK;
+}
+
 /* Halves a piece until every part of it has a value that can be summed, or is too narrow for
  * that. */
 static ley_status check_values(survey *s, double low_A, double high_A, ley_error *error)
 {
     trouble t;
-    const expression_span *span = s->span;
-    const range all = evaluate(s->e, low_A, high_A, span->q_e, &t);
     const double middle_A = 0.5 * (low_A + high_A);
-    if (s->pieces++ > MOST_PIECES || (t.what == NULL && largest(all) <= span->most_value))
+    if (has_value(s, low_A, high_A, &t))
         return LEY_OK;
-    if (high_A - low_A > narrowest * high_A) {
-        const ley_status status = check_values(s, low_A, middle_A, error);
-        return status == LEY_OK ? check_values(s, middle_A, high_A, error) : status;
-    }
-    return ley_fail(error, LEY_ERROR_USAGE, "pair function: at r = %.5g A, q = %g e, %s", middle_A, span->q_e,
-                    t.what != NULL ? t.what : "its value is too large to be summed");
+    if (s->pieces++ > MOST_PIECES)
+        return check_value_places(s, low_A, high_A, error);
+    if (high_A - low_A <= narrowest * high_A)
+        return fail_value(s, middle_A, &t, error);
+    const ley_status status = check_values(s, low_A, middle_A, error);
+    return status == LEY_OK ? check_values(s, middle_A, high_A, error) : status;
 }
 
 static void take_values(survey *s)
