@@ -63,9 +63,9 @@ ubsan)
 tsan) flavour="the thread sanitizer" ;;
 esac
 
-# PoCL compiles a kernel once for its first launch and once more for the build cache. At level quick
-# it launches what goes into the cache, as each later run of a user's does.
-[ "$TEST_LEVEL" != quick ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
+# PoCL compiles a kernel once for its first launch and once more for the build cache. But at level
+# full it launches what goes into the cache, as each later run of a user's does.
+[ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
 
 # A second vendor's driver, which is slow; what it computes does not depend on how the host was
 # compiled.
@@ -113,7 +113,7 @@ add() {
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
 quick) oclgrind="OCLGRIND_EACH=1 OCLGRIND_VARIANTS=tiled8 OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS=halves16 $oclgrind" ;;
-pairwise) oclgrind="OCLGRIND_PAIRS=1 $oclgrind" ;;
+pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' $oclgrind" ;;
 esac
 
 with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'
@@ -121,6 +121,7 @@ golden="$with_python tests/golden.py"
 golden_check="$golden check --jobs 1"
 case $TEST_LEVEL in
 quick) golden_check+=' --every 40' ;;
+pairwise) golden_check+=' --every 5' ;;
 full) golden_check+=' --all' ;;
 esac
 declare -A scripts=(
