@@ -65,6 +65,13 @@ run WANTED=quick level
 expect 0
 run TEST_LEVEL=pairwise WANTED=pairwise level
 expect 0 'level pairwise$'
+# Named as one that has levels, and as one that has none.
+program test_dcs 'echo "[  PASSED  ] 1 test(s)."'
+program test_host 'echo "[  PASSED  ] 1 test(s)."'
+run TEST_AFTER=quick TEST_LEVEL=pairwise test_dcs test_host
+expect 0 '^\[1/1\] test_dcs '
+run TEST_AFTER=quick test_dcs test_host
+expect 0 '^2 passed, '
 run TEST_LEVEL=thorough level
 expect 2 '^TEST_LEVEL=thorough: it is quick, pairwise or full$'
 run TEST_SCRIPTS=nonsense good

@@ -4,6 +4,7 @@
 #   TEST_LEVEL    quick (also when unset): what everybody waits for; pairwise: every value of each
 #                 parameter with every value of each other one; full: whole products, for hours.
 #                 support.c reads it for the programs.
+#   TEST_AFTER    quick: that level has just run; at a higher one, only what has more cases there
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
@@ -137,10 +138,19 @@ declare -A scripts=(
 # Those that look at the product from outside: not under a sanitizer.
 outer=" oclgrind read_back golden check_golden check_commands test_install "
 
-for program in "$@"; do add program "$(basename "$program")" env ${preload:+LD_PRELOAD="$preload"} "$program"; done
+# has_levels NAME: whether level quick has fewer cases of it than this one.
+has_levels() {
+    [[ " oclgrind golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c"
+}
+wanted() { [ "${TEST_AFTER:-}" != quick ] || [ "$TEST_LEVEL" = quick ] || has_levels "$1"; }
+
+for program in "$@"; do
+    name=$(basename "$program")
+    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} "$program"
+done
 for name in ${TEST_SCRIPTS-check_layers check_run check_golden check_commands oclgrind read_back golden test_install}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
-    add script "$name" bash -c "${scripts[$name]}"
+    wanted "$name" && add script "$name" bash -c "${scripts[$name]}"
 done
 
 # Longest first, so that none of them is left alone at the end.
