@@ -132,15 +132,16 @@ declare -A scripts=(
     [read_back]="$with_python tests/read_back.py"
     [golden]=$golden_check
     [check_golden]="$golden --self-test"
+    [check_rates]="$with_python tests/compare_rates.py --self-test"
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [test_install]='bash tests/test_install.sh'
 )
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back golden check_golden check_commands test_install "
+outer=" oclgrind read_back golden check_golden check_rates check_commands test_install "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one.
 has_levels() {
-    [[ " oclgrind golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c"
+    [[ " oclgrind golden check_rates " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c"
 }
 wanted() { [ "${TEST_AFTER:-}" != quick ] || [ "$TEST_LEVEL" = quick ] || has_levels "$1"; }
 
@@ -148,7 +149,9 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} "$program"
 done
-for name in ${TEST_SCRIPTS-check_layers check_run check_golden check_commands oclgrind read_back golden test_install}; do
+every_script='check_layers check_run check_golden check_commands oclgrind read_back golden test_install'
+[ "$TEST_LEVEL" = quick ] || every_script+=' check_rates'
+for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" bash -c "${scripts[$name]}"
 done
