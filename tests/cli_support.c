@@ -214,6 +214,20 @@ pid_t cli_start(const char *format, ...)
     return child;
 }
 
+const char *cli_faulty(const char *faults)
+{
+    static char words[1600];
+    char shim[512];
+    const char *before = getenv("LD_PRELOAD");
+    const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
+    assert_true(length > 0);
+    shim[length] = '\0';
+    strcpy(strrchr(shim, '/'), "/faulty_opencl/faulty_opencl.so");
+    snprintf(words, sizeof words, "LD_PRELOAD=%s%s%s FAULTY_OPENCL=%s FAULTY_OPENCL_SAYS=%s ",
+             before != NULL ? before : "", before != NULL ? ":" : "", shim, faults, cli_path("struck"));
+    return words;
+}
+
 /* Processor time so far; negative when the process has ended. */
 static double used_s(pid_t child)
 {

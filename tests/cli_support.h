@@ -23,6 +23,10 @@ const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 
 pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const cli_result *cli_wait(pid_t child);
 
+/* The words of a line's beginning that put OpenCL with these faults before the real one
+ * (faulty_opencl/); when they have struck, the file "struck" is there. */
+const char *cli_faulty(const char *faults);
+
 /* Waits until a run has computed for so much processor time: it is in the midst of its work,
  * however busy the machine is. Fails the test when it ends before. */
 void cli_wait_for_work(pid_t child, double cpu_s);

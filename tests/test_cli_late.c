@@ -16,20 +16,12 @@ enum { LATE_S = 60, MOST_S = 25 };
 /* A map by two devices of PoCL; `faults` strike the one in `place`, or nobody (NULL). */
 static double map_s(const char *faults, int place, const char *options)
 {
-    char shim[512], settings[1200] = "";
-    const char *before = getenv("LD_PRELOAD");
-    const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
-    assert_true(length > 0);
-    shim[length] = '\0';
-    strcpy(strrchr(shim, '/'), "/faulty_opencl/faulty_opencl.so");
-    if (faults != NULL)
-        snprintf(settings, sizeof settings,
-                 "LD_PRELOAD=%s%s%s FAULTY_OPENCL=%s,fault=delay,delay_ms=%d,device=%d FAULTY_OPENCL_SAYS=%s ",
-                 before != NULL ? before : "", before != NULL ? ":" : "", shim, faults, LATE_S * 1000, place,
-                 cli_path("struck"));
+    char slow[200];
+    snprintf(slow, sizeof slow, "%s,fault=delay,delay_ms=%d,device=%d", faults != NULL ? faults : "", LATE_S * 1000,
+             place);
     const double start_s = ley_clock_s();
-    cli("%sLEYDEN_CACHE_DIR=%s map ion.pqr -o out/a.dx --dims 30,30,30 --spacing 0.5 %s", settings, cli_path("late"),
-        options);
+    cli("%sLEYDEN_CACHE_DIR=%s map ion.pqr -o out/a.dx --dims 30,30,30 --spacing 0.5 %s",
+        faults != NULL ? cli_faulty(slow) : "", cli_path("late"), options);
     const double took_s = ley_clock_s() - start_s;
     cli_expect(0, "written: ", NULL);
     return took_s;

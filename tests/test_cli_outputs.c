@@ -259,6 +259,24 @@ static void test_signals_at_random_moments(void **state)
     print_message("%d runs ended by a signal\n", interrupted);
 }
 
+/* Drivers that take signals for themselves do not get them: two of them in a row leave nothing, and
+ * one lets the command end as always. */
+static void test_drivers_that_take_signals(void **state)
+{
+    (void)state;
+    for (int times = 1; times <= 2; times++) {
+        unlink(cli_path("struck"));
+        pid_t child = cli_start("%smap ion.pqr -o out/a.dx --dims 1000,1000,400 --device 0",
+                                cli_faulty("call=clCreateBuffer,at=1,fault=signals"));
+        wait_for_file("struck");
+        for (int k = 0; k < times; k++)
+            kill(child, SIGTERM);
+        cli_wait(child);
+        cli_expect(128 + SIGTERM, NULL, NULL);
+        cli_assert_nothing_left();
+    }
+}
+
 /* ---- leyden apbs as a parent ----------------------------------------------------------------- */
 
 static void assert_gone(void)
@@ -383,10 +401,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
-        TEST(test_two_outputs_in_one_file), TEST(test_a_link_to_a_new_file),       TEST(test_signals_while_writing),
-        TEST(test_a_signal_while_drawing),  TEST(test_a_killed_run_is_cleared_up), TEST(test_signals_at_random_moments),
-        TEST(test_children_ignored),        TEST(test_signals_reach_apbs),         TEST(test_apbs_that_does_not_end),
-        TEST(test_killed_beside_apbs),      TEST(test_nobody_reads_apbs),          TEST(test_the_folder_comes_first),
+        TEST(test_two_outputs_in_one_file),    TEST(test_a_link_to_a_new_file),
+        TEST(test_signals_while_writing),      TEST(test_a_signal_while_drawing),
+        TEST(test_a_killed_run_is_cleared_up), TEST(test_signals_at_random_moments),
+        TEST(test_drivers_that_take_signals),  TEST(test_children_ignored),
+        TEST(test_signals_reach_apbs),         TEST(test_apbs_that_does_not_end),
+        TEST(test_killed_beside_apbs),         TEST(test_nobody_reads_apbs),
+        TEST(test_the_folder_comes_first),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

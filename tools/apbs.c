@@ -283,7 +283,7 @@ static ley_status write_map(apbs_run *run, elec_plan *elec, ley_error *error)
                                                        .values = &run->values->job,
                                                        .report = elec->report});
     if (run->temporary.path != NULL)
-        interrupt_removes(elec->map, false);
+        interrupt_removes(elec->map);
     ley_status status =
         ley_boundary_write_dx(elec->boundary, elec->stride, elec->map, comment, interrupt_flag(), error);
     free(comment);
@@ -333,7 +333,7 @@ static ley_status write_input(apbs_run *run, ley_error *error)
     for (size_t i = 0; i < run->plan.n; i++)
         maps[i] = run->plan.elec[i].use ? run->plan.elec[run->plan.elec[i].first].map : NULL;
     if (run->temporary.path != NULL)
-        interrupt_removes(run->rewritten, false);
+        interrupt_removes(run->rewritten);
     return ley_apbs_input_write(run->input, maps, run->rewritten, error);
 }
 

@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
@@ -17,17 +20,24 @@ static atomic_bool deferred, held, suspended;
 static atomic_int caught, count, handlers_busy;
 static _Atomic(ley_job *) job_at_work;
 static bool changed[NUMBERS], ignored_file_size; /* by interrupt_install() */
-static sigset_t former_mask;
+static sigset_t first_mask, former_mask;
 
-/* A signal handler reads this list: no pointers that somebody may free. */
+/* Read while a signal ends the process: no pointers that somebody may free. */
 static struct {
     bool is_folder;
     char path[PATH_MAX];
 } removed[INTERRUPT_REMOVES];
 static atomic_int removed_count;
 
+static atomic_bool ending; /* no folder is made any more */
+static atomic_int making;  /* threads between noting a folder and having it */
+enum { PATIENCE_MS = 500 };
+
 static void end_now(void)
 {
+    ending = true;
+    for (int ms = 0; ms < PATIENCE_MS && making > 0; ms++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     ley_files_abandon();
     for (int i = removed_count - 1; i >= 0; i--)
         if (removed[i].is_folder)
@@ -54,6 +64,33 @@ static void on_signal(int number)
     errno = reason;
 }
 
+static void *wait_for_signals(void *context)
+{
+    const sigset_t *waited = context;
+    for (int number;;)
+        if (sigwait(waited, &number) == 0)
+            on_signal(number);
+    return NULL;
+}
+
+/* Compilers within drivers put handlers of their own in place, some of which let a second signal
+ * kill the process. So all threads block what is waited for here. Not SIGPIPE, which the thread
+ * gets that writes. */
+static void start_waiting(void)
+{
+    static sigset_t waited;
+    pthread_t thread;
+    sigemptyset(&waited);
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (changed[i] && numbers[i] != SIGPIPE)
+            sigaddset(&waited, numbers[i]);
+    pthread_sigmask(SIG_BLOCK, &waited, &first_mask);
+    if (pthread_create(&thread, NULL, wait_for_signals, &waited) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_SETMASK, &first_mask, NULL);
+}
+
 void interrupt_install(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, former;
@@ -68,6 +105,7 @@ void interrupt_install(void)
     /* A file that grows beyond the shell's limit is an error like a full disk, not an end without a
      * word. */
     ignored_file_size = signal(SIGXFSZ, SIG_IGN) == SIG_DFL;
+    start_waiting();
 }
 
 void interrupt_defer(void)
@@ -97,7 +135,7 @@ int interrupt_exit_code(void)
 
 /* ---- What goes when the command ends at once ------------------------------------------------- */
 
-void interrupt_removes(const char *path, bool is_folder)
+static void remove_later(const char *path, bool is_folder)
 {
     const int i = removed_count;
     if (i >= INTERRUPT_REMOVES || strlen(path) >= PATH_MAX)
@@ -105,6 +143,25 @@ void interrupt_removes(const char *path, bool is_folder)
     removed[i].is_folder = is_folder;
     strcpy(removed[i].path, path);
     removed_count = i + 1;
+}
+
+void interrupt_removes(const char *path)
+{
+    remove_later(path, false);
+}
+
+int interrupt_make_folder(const char *path)
+{
+    making++;
+    if (ending) {
+        making--;
+        for (;;)
+            pause();
+    }
+    remove_later(path, true);
+    const int reason = mkdir(path, 0700) == 0 ? 0 : errno;
+    making--;
+    return reason;
 }
 
 void interrupt_keeps_all(void)
@@ -160,5 +217,5 @@ void interrupt_restore(void)
     signal(SIGCHLD, SIG_DFL);
     signal(SIGTTIN, SIG_IGN);
     signal(SIGTTOU, SIG_IGN);
-    interrupt_release();
+    sigprocmask(SIG_SETMASK, &first_mask, NULL);
 }

@@ -26,10 +26,13 @@ int interrupt_exit_code(void);
 
 /* ---- What goes when the command ends at once ------------------------------------------------- */
 
-/* Notes a file, or an empty folder, before it is made; the last one noted goes first. At most
- * INTERRUPT_REMOVES. */
+/* Notes a file before it is made; the last one noted goes first. At most INTERRUPT_REMOVES. */
 enum { INTERRUPT_REMOVES = 32 };
-void interrupt_removes(const char *path, bool is_folder);
+void interrupt_removes(const char *path);
+
+/* Makes and notes a folder that only its owner enters; there is no moment at which it is there and
+ * would be left. Returns 0 or an errno. */
+int interrupt_make_folder(const char *path);
 
 /* All that was noted is gone, or is to stay. */
 void interrupt_keeps_all(void);

@@ -94,8 +94,7 @@ ley_status private_folder_create(private_folder *folder, ley_error *error)
         if (getrandom(&random, sizeof random, 0) != sizeof random)
             break;
         snprintf(folder->path, size, "%s/" PREFIX "%016llx", parent, (unsigned long long)random);
-        interrupt_removes(folder->path, true);
-        reason = mkdir(folder->path, 0700) == 0 ? 0 : errno;
+        reason = interrupt_make_folder(folder->path);
         if (reason == 0 && hold(folder))
             return LEY_OK;
         interrupt_keeps_all();

@@ -14,6 +14,8 @@
  *              hang     it never returns
  *              never    it is begun, and never ends
  *              delay    it takes half a second longer, or delay_ms
+ *              signals  handlers of signals are put in place that end the process at once, with
+ *                       exit code 99
  *              zero, scale, slight, nan, garbage    what is read is 0, twice as much, 1.001 times
  *                                                   as much, no number, or random
  *
@@ -24,6 +26,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +74,19 @@ static int is_faulty(cl_device_id device)
     return only < 0 || device == NULL || ((cl_uint)only < device_count && devices[only] == device);
 }
 
+static void on_signal(int number)
+{
+    (void)number;
+    _exit(99);
+}
+
+static void take_signals(void)
+{
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    signal(SIGHUP, on_signal);
+}
+
 /* Whether the fault strikes in this call. */
 static int strikes(const char *call, cl_device_id device)
 {
@@ -88,6 +104,8 @@ static int strikes(const char *call, cl_device_id device)
         pause();
     if (is_named("fault", "delay"))
         usleep((useconds_t)number("delay_ms", 500) * 1000);
+    if (is_named("fault", "signals"))
+        take_signals();
     return 1;
 }
 
