@@ -15,7 +15,7 @@ BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
     # The rooms of host/: a room includes those on lower floors, and itself.
-    split("core:1 io:2 layout:2 judge:2 apbs:3 run:4 methods/X:5 methods:6", names, " ")
+    split("core:1 numerics:2 io:3 layout:3 judge:3 apbs:4 run:5 methods/X:6 methods:7", names, " ")
     for (i in names) { split(names[i], pair, ":"); room_floor[pair[1]] = pair[2] }
     for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
     most_lines = 1000
@@ -259,6 +259,8 @@ self_test() {
     plant host/core/map.c '#include "io/text.h"'
     plant host/io/text.c '#include "run/job.h"'
     plant host/judge/accuracy.c '#include "layout/padding.h"'
+    plant host/numerics/window.c '#include "judge/accuracy.h"'
+    plant host/core/lattice.c '#include "numerics/window.h"'
     plant host/run/job.c '#include "methods/dcs/kernel.h"'
     plant host/methods/dcs/kernel.c '#include "methods/mdh/pack.h"'
     plant host/core/map.h 'ley_status map_of_nowhere(const ley_map *map);'

@@ -1,0 +1,34 @@
+/* A cell that is periodic along some of its vectors. */
+#ifndef LEY_CELL_H
+#define LEY_CELL_H
+
+#include "leyden_status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cell {
+    bool periodic[3];
+    int dimensions;          /* along which it is periodic: 0 to 3 */
+    double vector_A[3][3];   /* where it is not periodic: of length 1, normal to those where it is and to each other */
+    double dual_per_A[3][3]; /* dual[i] . vector[j] is 1 where i = j, else 0 */
+    double measure;          /* volume, area or length of what is repeated, in A^3, A^2 or A; 1 when nothing is */
+} cell;
+
+/* Vectors along which it is not periodic are not looked at: x, y and z in this order where that
+ * fits. Errors: LEY_ERROR_INPUT for vectors that are not finite, or lie in a plane or on a line. */
+ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *made, ley_error *error);
+
+/* Components of x along the vectors. */
+void cell_components(const cell *c, const double x_A[3], double component[3]);
+
+double cell_dot(const double a[3], const double b[3]);
+
+/* Which multiples of the vectors, low[i] to high[i], may bring what is at x into reach of 0. */
+void cell_reach(const cell *c, const double x_A[3], double reach_A, int64_t low[3], int64_t high[3]);
+
+/* Calls each(context, x - R) for all multiples R of the periodic vectors with |x - R| < reach. */
+typedef void cell_each(void *context, const double image_A[3]);
+void cell_images(const cell *c, const double x_A[3], double reach_A, cell_each *each, void *context);
+
+#endif

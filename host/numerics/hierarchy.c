@@ -1,0 +1,280 @@
+#include "numerics/hierarchy.h"
+
+#include "core/sizes.h"
+#include "error.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Of indices: places are a little off. */
+static const double rounding = 1e-6;
+static const double most_extent = 1 << 20;
+
+/* ---- Choices that do not combine ------------------------------------------------------------- */
+
+static ley_status check(const hierarchy_options *o, ley_error *error)
+{
+    const window *w = window_get(o->window);
+    if (w == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "lattice: there is no window of number %d", (int)o->window);
+    if (!w->is_nodal && o->solver == HIERARCHY_DIRECT)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "lattice: the direct solver takes nodal windows: values at the nodes of %s are not what is "
+                        "interpolated, which the influence function of the fft solver makes up for",
+                        w->name);
+    if (o->solver == HIERARCHY_FFT && o->levels > 1)
+        return ley_fail(error, LEY_ERROR_USAGE, "lattice: the fft solver has one level, not %d", o->levels);
+    if (o->levels < 0 || o->levels > HIERARCHY_MOST_LEVELS)
+        return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels, must be 1 to %d, or 0 for as many as pay",
+                        o->levels, HIERARCHY_MOST_LEVELS);
+    if (!(o->spacing_A > 0 && isfinite(o->spacing_A)) || !(o->cutoff_A >= o->spacing_A && isfinite(o->cutoff_A)))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "lattice: a cutoff of %g A with a spacing of %g A: the cutoff must be as long as the spacing",
+                        o->cutoff_A, o->spacing_A);
+    if (!(o->kappa_per_A >= 0))
+        return ley_fail(error, LEY_ERROR_USAGE, "lattice: kappa is %g / A, must be 0 or more", o->kappa_per_A);
+    return LEY_OK;
+}
+
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+static double length(const double v[3])
+{
+    return sqrt(cell_dot(v, v));
+}
+
+/* A number of nodes that an FFT does well, and that can be halved so often. */
+static int64_t even_nodes(double at_least, int halvings)
+{
+    int64_t n = (int64_t)ceil(at_least - 1e-9);
+    for (n = ley_round_up(n < 1 ? 1 : n, (int64_t)1 << halvings);; n += (int64_t)1 << halvings) {
+        int64_t rest = n;
+        for (int prime = 2; prime <= 7; prime++)
+            while (rest % prime == 0)
+                rest /= prime;
+        if (rest == 1)
+            return n;
+    }
+}
+
+static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvings, ley_error *error)
+{
+    for (int m = 0; m < 3; m++) {
+        const double whole_A = length(h->cell.vector_A[m]);
+        const double nodes = h->cell.periodic[m] ? whole_A / o->spacing_A : 1;
+        if (!(nodes < most_extent))
+            return ley_fail(error, LEY_ERROR_INPUT, "lattice: a spacing of %g A makes %.3g nodes along axis %d",
+                            o->spacing_A, nodes, m + 1);
+        h->level[0].n[m] = h->cell.periodic[m] ? even_nodes(nodes, halvings) : 0;
+        const double share = h->cell.periodic[m] ? 1.0 / (double)h->level[0].n[m] : o->spacing_A;
+        for (int i = 0; i < 3; i++) {
+            h->step_A[m][i] = share * h->cell.vector_A[m][i];
+            h->inverse_per_A[m][i] = h->cell.dual_per_A[m][i] / share;
+        }
+    }
+    return LEY_OK;
+}
+
+/* The nodes of the finest level that the window reaches from the box. */
+static ley_status reach_box(hierarchy *h, const double low[3], const double high[3], double spacing_A, ley_error *error)
+{
+    const int half = h->window->points / 2;
+    for (int m = 0; m < 3; m++) {
+        if (h->cell.periodic[m])
+            continue;
+        const double from = floor(low[m] / spacing_A - rounding), to = floor(high[m] / spacing_A + rounding);
+        if (!(from <= to && to - from < most_extent && fabs(from) < 1e15))
+            return ley_fail(error, LEY_ERROR_INPUT, "lattice: a spacing of %g A makes %.3g nodes along axis %d",
+                            spacing_A, to - from + 1, m + 1);
+        h->level[0].first[m] = (int64_t)from - half + 1;
+        h->level[0].n[m] = (int64_t)(to - from) + 2 * half;
+    }
+    return LEY_OK;
+}
+
+static int64_t floor_half(int64_t i)
+{
+    return i >= 0 ? i / 2 : -((1 - i) / 2);
+}
+
+/* The coarse nodes that have a share in the fine ones. False where a periodic axis cannot be
+ * halved. */
+static bool coarsen(const hierarchy *h, const hierarchy_level *fine, hierarchy_level *coarse)
+{
+    const int reach = h->window->points - 1;
+    for (int m = 0; m < 3; m++) {
+        if (h->cell.periodic[m]) {
+            if (fine->n[m] % 2 != 0)
+                return false;
+            coarse->first[m] = 0;
+            coarse->n[m] = fine->n[m] / 2;
+            continue;
+        }
+        const int64_t last = floor_half(fine->first[m] + fine->n[m] - 1 + reach);
+        coarse->first[m] = -floor_half(reach - fine->first[m]);
+        coarse->n[m] = last - coarse->first[m] + 1;
+    }
+    return true;
+}
+
+int64_t hierarchy_nodes(const hierarchy_level *level)
+{
+    return level->n[0] * level->n[1] * level->n[2];
+}
+
+/* ---- Levels ---------------------------------------------------------------------------------- */
+
+static ley_status make_splitting(const hierarchy_options *o, const hierarchy *h, hierarchy_level *level,
+                                 ley_error *error)
+{
+    const double band =
+        o->band > 0 ? o->band : splitting_band(o->splitting, o->cutoff_A / o->spacing_A, h->window->points);
+    return splitting_make(o->splitting, o->degree, band, o->kappa_per_A * level->cutoff_A, &level->split, error);
+}
+
+/* Whether a further level costs less than all pairs of this one: its lattice cutoff takes each
+ * node's neighbours within twice the cutoff, and not all nodes. */
+static bool pays(const hierarchy *h, int level)
+{
+    int64_t reach[3];
+    hierarchy_reach(h, reach);
+    double neighbours = 1, coarse = 1;
+    for (int m = 0; m < 3; m++)
+        neighbours *= 2.0 * (double)reach[m] + 1;
+    for (int m = 0; m < 3; m++)
+        coarse *= (double)h->level[level + 1].n[m];
+    const double nodes = (double)hierarchy_nodes(&h->level[level]);
+    return nodes * neighbours / 2 + coarse * coarse < nodes * nodes;
+}
+
+static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error *error)
+{
+    const int wanted = o->solver == HIERARCHY_FFT ? 1 : o->levels;
+    h->levels = 1;
+    h->level[0].cutoff_A = o->cutoff_A;
+    ley_status status = make_splitting(o, h, &h->level[0], error);
+    while (status == LEY_OK && h->levels < HIERARCHY_MOST_LEVELS && h->levels != wanted) {
+        hierarchy_level *fine = &h->level[h->levels - 1], *coarse = fine + 1;
+        const bool halves = coarsen(h, fine, coarse);
+        if (!halves && wanted > 0)
+            return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels need periods that can be halved %d times",
+                            wanted, wanted - 1);
+        if (!halves || (wanted == 0 && !pays(h, h->levels - 1)))
+            break;
+        coarse->cutoff_A = 2 * fine->cutoff_A;
+        status = make_splitting(o, h, coarse, error);
+        h->levels++;
+    }
+    return status;
+}
+
+/* How often a period should be halved when nobody says: as long as more than a few nodes are
+ * left. */
+static int halvings_of(const hierarchy_options *o, const cell *c)
+{
+    if (o->solver == HIERARCHY_FFT)
+        return 1;
+    if (o->levels > 0)
+        return o->levels - 1;
+    int halvings = HIERARCHY_MOST_LEVELS - 1;
+    for (int m = 0; m < 3; m++)
+        if (c->periodic[m]) {
+            const double nodes = length(c->vector_A[m]) / o->spacing_A;
+            const int own = nodes > 8 ? (int)log2(nodes / 4) : 0;
+            halvings = own < halvings ? own : halvings;
+        }
+    return halvings;
+}
+
+ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
+                          ley_error *error)
+{
+    hierarchy h = {
+        .window = window_get(options->window), .solver = options->solver, .kappa_per_A = options->kappa_per_A};
+    ley_status status = check(options, error);
+    if (status == LEY_OK)
+        status = cell_make(options->periodic, options->cell_A, &h.cell, error);
+    if (status == LEY_OK)
+        status = make_axes(options, &h, halvings_of(options, &h.cell), error);
+    if (status == LEY_OK)
+        status = reach_box(&h, low, high, options->spacing_A, error);
+    if (status == LEY_OK)
+        status = add_levels(options, &h, error);
+    if (status == LEY_OK)
+        *made = h;
+    return status;
+}
+
+void hierarchy_box(const cell *c, size_t n, const double *position_A, double low[3], double high[3])
+{
+    for (size_t i = 0; i < n; i++) {
+        double component[3];
+        cell_components(c, position_A + 3 * i, component);
+        for (int m = 0; m < 3; m++) {
+            low[m] = fmin(low[m], component[m]);
+            high[m] = fmax(high[m], component[m]);
+        }
+    }
+}
+
+ley_status hierarchy_check_charge(const hierarchy *h, double total_e, double magnitude_e, ley_error *error)
+{
+    const int dimensions = h->cell.dimensions;
+    if ((dimensions == 1 || dimensions == 2) && h->kappa_per_A == 0 && fabs(total_e) > 1e-6 * magnitude_e)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "a net charge of %g e that is repeated along %s has no potential: it must be 0", total_e,
+                        dimensions == 1 ? "one axis" : "two axes");
+    return LEY_OK;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+void hierarchy_index(const hierarchy *h, const double point_A[3], double index[3])
+{
+    double x_A[3];
+    for (int i = 0; i < 3; i++)
+        x_A[i] = point_A[i] - h->origin_A[i];
+    for (int m = 0; m < 3; m++)
+        index[m] = cell_dot(h->inverse_per_A[m], x_A);
+}
+
+int64_t hierarchy_number(const hierarchy *h, int level, const int64_t i[3])
+{
+    const hierarchy_level *l = &h->level[level];
+    int64_t at[3];
+    for (int m = 0; m < 3; m++) {
+        at[m] = i[m] - l->first[m];
+        if (h->cell.periodic[m])
+            at[m] = (at[m] % l->n[m] + l->n[m]) % l->n[m];
+        else if (at[m] < 0 || at[m] >= l->n[m])
+            return -1;
+    }
+    return (at[2] * l->n[1] + at[1]) * l->n[0] + at[0];
+}
+
+void hierarchy_displacement(const hierarchy *h, int level, const double i[3], double d_A[3])
+{
+    const double scale = ldexp(1, level);
+    for (int axis = 0; axis < 3; axis++)
+        d_A[axis] = scale * (i[0] * h->step_A[0][axis] + i[1] * h->step_A[1][axis] + i[2] * h->step_A[2][axis]);
+}
+
+static double smooth(const hierarchy_level *level, double r_A)
+{
+    return splitting_gamma(&level->split, r_A / level->cutoff_A) / level->cutoff_A;
+}
+
+double hierarchy_weight(const hierarchy *h, int level, double r_A)
+{
+    const hierarchy_level *own = &h->level[level];
+    if (level == h->levels - 1)
+        return smooth(own, r_A);
+    return r_A < own[1].cutoff_A ? smooth(own, r_A) - smooth(own + 1, r_A) : 0;
+}
+
+void hierarchy_reach(const hierarchy *h, int64_t reach[3])
+{
+    for (int m = 0; m < 3; m++)
+        reach[m] = (int64_t)ceil(2 * h->level[0].cutoff_A * length(h->inverse_per_A[m])) - 1;
+}

@@ -1,0 +1,184 @@
+#include "numerics/influence.h"
+
+#include "numerics/quadrature.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+double influence_factor(const window *w, int64_t m, int64_t n)
+{
+    if (w->is_nodal)
+        return 1;
+    const double theta = 2 * pi * (double)(2 * m > n ? m - n : m) / (double)n;
+    const double own = window_transform(w, theta), all = window_aliases(w, theta);
+    return own * own / (all * all);
+}
+
+/* ---- Open axes ------------------------------------------------------------------------------- */
+
+/* Nodes beyond twice the lattice's in which the distance goes over into a constant: 4 on either
+ * side. */
+enum { EXTRA_NODES = 8 };
+
+int64_t influence_padded(int64_t n)
+{
+    for (int64_t padded = 2 * n + EXTRA_NODES;; padded++) {
+        int64_t rest = padded;
+        for (int prime = 2; prime <= 7; prime++)
+            while (rest % prime == 0)
+                rest /= prime;
+        if (rest == 1 && padded % 2 == 0)
+            return padded;
+    }
+}
+
+/* The integral from 0 of (1 - u)^4 (1 + 4 u + 10 u^2 + 20 u^3), which leaves 1 with three
+ * derivatives that are 0 and arrives at 0 in the same way. */
+static double smooth_integral(double u)
+{
+    return u * (1 + u * u * u * u * (-7 + u * (14 + u * (-10 + u * 2.5))));
+}
+
+double influence_distance(int64_t i, int64_t n, int64_t padded)
+{
+    const double x = (double)(2 * i > padded ? padded - i : i), end = (double)padded / 2, last = (double)n;
+    return x <= last ? x : last + (end - last) * smooth_integral((x - last) / (end - last));
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+double influence_wave(const splitting *s, double cutoff_A, double k_per_A)
+{
+    const double ka = k_per_A * cutoff_A, q2 = ka * ka + s->kappa_a * s->kappa_a, a2 = cutoff_A * cutoff_A;
+    /* Without the neutralising background the integral would be infinite: with it, that of the
+     * whole potential is 0. */
+    if (q2 == 0)
+        return -a2 * splitting_short_integral(s);
+    return 4 * pi * a2 * splitting_sigma(s, ka) / q2;
+}
+
+typedef struct kernel_context {
+    const splitting *s;
+    double ka, rho; /* in units of the cutoff */
+} kernel_context;
+
+/* rho times the short-range part. */
+static double short_share(const splitting *s, double rho)
+{
+    return exp(-s->kappa_a * rho) - rho * splitting_gamma(s, rho);
+}
+
+static double plane_term(const void *context, double rho)
+{
+    const kernel_context *c = context;
+    return short_share(c->s, rho) * j0(c->ka * sqrt(fmax(rho * rho - c->rho * c->rho, 0)));
+}
+
+double influence_plane(const splitting *s, double cutoff_A, double k_per_A, double z_A)
+{
+    const double q = hypot(k_per_A, s->kappa_a / cutoff_A), z = fabs(z_A);
+    const double whole = q > 0 ? 2 * pi / q * exp(-q * z) : -2 * pi * z;
+    const kernel_context context = {s, k_per_A * cutoff_A, z / cutoff_A};
+    return z >= cutoff_A ? whole
+                         : whole - 2 * pi * cutoff_A * quadrature(plane_term, &context, context.rho, 1, context.ka);
+}
+
+/* K_0(x): the integral of exp(-x cosh t), by the trapezoidal rule, which is exact to rounding for
+ * what ends so fast. */
+static double bessel_k0(double x)
+{
+    const double step = 0.1;
+    double sum = exp(-x) / 2, term = sum;
+    for (int i = 1; term > 1e-17 * sum; i++) {
+        term = exp(-x * cosh(i * step));
+        sum += term;
+    }
+    return step * sum;
+}
+
+/* Along the line, at rho sinh(t). */
+static double line_term(const void *context, double t)
+{
+    const kernel_context *c = context;
+    return short_share(c->s, fmin(c->rho * cosh(t), 1)) * cos(c->ka * c->rho * sinh(t));
+}
+
+double influence_line(const splitting *s, double cutoff_A, double k_per_A, double rho_A)
+{
+    /* The kernel is smooth at 0: the whole and the short-range part are both infinite there. */
+    const double q = hypot(k_per_A, s->kappa_a / cutoff_A), rho = fmax(rho_A / cutoff_A, 1e-7);
+    const double whole = q > 0 ? 2 * bessel_k0(q * rho * cutoff_A) : -2 * log(rho * cutoff_A);
+    const kernel_context context = {s, k_per_A * cutoff_A, rho};
+    if (rho >= 1)
+        return whole;
+    /* In t the integrand is as smooth as it is in the distance, where that grows by a factor of
+     * e^4. */
+    const double end = acosh(1 / rho);
+    return whole - 2 * quadrature(line_term, &context, 0, end, 5 * end + 2 * context.ka);
+}
+
+/* ---- Of a lattice ---------------------------------------------------------------------------- */
+
+void influence_extent(const hierarchy *h, int64_t n[3])
+{
+    for (int m = 0; m < 3; m++)
+        n[m] = h->cell.periodic[m] ? h->level[0].n[m] : influence_padded(h->level[0].n[m]);
+}
+
+void influence_wave_vector(const hierarchy *h, const int64_t n[3], const int64_t m[3], double k_per_A[3])
+{
+    for (int i = 0; i < 3; i++)
+        k_per_A[i] = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (h->cell.periodic[axis])
+            for (int i = 0; i < 3; i++)
+                k_per_A[i] += 2 * pi * (double)(2 * m[axis] > n[axis] ? m[axis] - n[axis] : m[axis]) *
+                              h->cell.dual_per_A[axis][i];
+}
+
+/* The length of the displacement along open axes, as far as it counts. */
+static double open_distance_A(const hierarchy *h, const int64_t n[3], const int64_t m[3])
+{
+    double i[3], d_A[3];
+    for (int axis = 0; axis < 3; axis++)
+        i[axis] = h->cell.periodic[axis] ? 0 : influence_distance(m[axis], h->level[0].n[axis], n[axis]);
+    hierarchy_displacement(h, 0, i, d_A);
+    return sqrt(cell_dot(d_A, d_A));
+}
+
+static double kernel_of_wave(const hierarchy *h, const int64_t n[3], const int64_t m[3])
+{
+    const hierarchy_level *level = &h->level[0];
+    double k_per_A[3], nodes = 1;
+    influence_wave_vector(h, n, m, k_per_A);
+    for (int axis = 0; axis < 3; axis++)
+        if (h->cell.periodic[axis])
+            nodes *= (double)n[axis];
+    const double k = sqrt(cell_dot(k_per_A, k_per_A)), r_A = open_distance_A(h, n, m), scale = nodes / h->cell.measure;
+    switch (h->cell.dimensions) {
+    case 0:
+        return hierarchy_weight(h, 0, r_A);
+    case 1:
+        return scale * influence_line(&level->split, level->cutoff_A, k, r_A);
+    case 2:
+        return scale * influence_plane(&level->split, level->cutoff_A, k, r_A);
+    default:
+        return scale * influence_wave(&level->split, level->cutoff_A, k);
+    }
+}
+
+double influence_kernel(const hierarchy *h, const int64_t n[3], const int64_t m[3])
+{
+    /* Half-way round, m stands for -m as well. In an oblique cell the two waves have different
+     * lengths: the mean of them keeps the potential real. */
+    int64_t opposite[3];
+    bool halfway = false;
+    for (int axis = 0; axis < 3; axis++) {
+        const bool own = h->cell.periodic[axis] && 2 * m[axis] == n[axis];
+        opposite[axis] = h->cell.periodic[axis] && !own ? (n[axis] - m[axis]) % n[axis] : m[axis];
+        halfway = halfway || own;
+    }
+    const double kernel = kernel_of_wave(h, n, m);
+    return halfway ? (kernel + kernel_of_wave(h, n, opposite)) / 2 : kernel;
+}

@@ -1,0 +1,305 @@
+#include "numerics/lattice_sum.h"
+
+#include "error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* erfc() and exp(-x^2) of it are rounding; and so is exp(-x) of the other. */
+static const double gaussian_end = 6.2, exponential_end = 38;
+static const double most_images = 2e6;
+/* Neighbours on either side that a line sums one by one. */
+enum { LINE_NEIGHBOURS = 24 };
+
+typedef struct wave {
+    double k_per_A[3], length_per_A;
+    double weight; /* 3-D: 2 (a wave and its opposite) 4 pi / V exp(-k^2 / 4 beta^2) / k^2; 2-D: 2 pi / (A k) */
+    double real, imaginary; /* 3-D: of all charges */
+} wave;
+
+struct lattice_sum {
+    lattice_sum_options o;
+    size_t n;
+    const double *position_A, *charge_e;
+    double total_e;
+    double beta_per_A; /* 0: no part of it in waves */
+    double reach_A;    /* of images that are summed one by one; INFINITY: all that there are */
+    size_t waves;
+    wave *wave;
+};
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- Images one by one ----------------------------------------------------------------------- */
+
+/* What a charge at distance r does, without what waves do. */
+static double image_value(const lattice_sum *s, double r_A)
+{
+    const lattice_sum_options *o = &s->o;
+    const double beta = s->beta_per_A,
+                 gauss = beta > 0 ? (r_A * beta < 1e-9 ? 2 * beta / sqrt(pi) : erf(beta * r_A) / r_A) : 0;
+    if (o->far != NULL && r_A < o->cutoff_A)
+        return splitting_gamma(o->far, r_A / o->cutoff_A) / o->cutoff_A - gauss;
+    if (o->kappa_per_A > 0)
+        return exp(-o->kappa_per_A * fmax(r_A, o->r_min_A)) / fmax(r_A, o->r_min_A);
+    if (r_A < o->r_min_A)
+        return 1 / o->r_min_A - gauss;
+    return beta > 0 ? erfc(beta * r_A) / r_A : 1 / r_A;
+}
+
+typedef struct image_sum {
+    const lattice_sum *s;
+    double value;
+} image_sum;
+
+static void add_image(void *context, const double image_A[3])
+{
+    image_sum *sum = context;
+    sum->value += image_value(sum->s, sqrt(cell_dot(image_A, image_A)));
+}
+
+static double near_images(const lattice_sum *s, const double x_A[3])
+{
+    image_sum sum = {s, 0};
+    if (isinf(s->reach_A))
+        add_image(&sum, x_A);
+    else
+        cell_images(&s->o.cell, x_A, s->reach_A, add_image, &sum);
+    return sum.value;
+}
+
+/* ---- Waves: 3-D ------------------------------------------------------------------------------ */
+
+static double phase(const wave *w, const double x_A[3])
+{
+    return cell_dot(w->k_per_A, x_A);
+}
+
+static double volume_waves(const lattice_sum *s, const double point_A[3])
+{
+    double sum = -pi * s->total_e / (s->beta_per_A * s->beta_per_A * s->o.cell.measure);
+    for (size_t i = 0; i < s->waves; i++) {
+        const wave *w = &s->wave[i];
+        sum += w->weight * (w->real * cos(phase(w, point_A)) + w->imaginary * sin(phase(w, point_A)));
+    }
+    return sum;
+}
+
+static void sum_charges(lattice_sum *s)
+{
+    for (size_t i = 0; i < s->waves; i++)
+        for (size_t j = 0; j < s->n; j++) {
+            s->wave[i].real += s->charge_e[j] * cos(phase(&s->wave[i], s->position_A + 3 * j));
+            s->wave[i].imaginary += s->charge_e[j] * sin(phase(&s->wave[i], s->position_A + 3 * j));
+        }
+}
+
+/* ---- Waves: 2-D ------------------------------------------------------------------------------ */
+
+/* exp(y) erfc(x), where exp(y) may be too large a number and erfc(x) too small a one: beyond 5 by a
+ * continued fraction of exp(x^2) erfc(x). */
+static double scaled_erfc(double y, double x)
+{
+    if (x < 5)
+        return exp(y) * erfc(x);
+    double fraction = x;
+    for (int k = 60; k > 0; k--)
+        fraction = x + k / 2.0 / fraction;
+    return exp(y - x * x) / (sqrt(pi) * fraction);
+}
+
+static double plane_waves(const lattice_sum *s, const double x_A[3], double z_A)
+{
+    const double beta = s->beta_per_A, z = fabs(z_A);
+    double sum = -2 * sqrt(pi) / s->o.cell.measure * (exp(-beta * beta * z * z) / beta + sqrt(pi) * z * erf(beta * z));
+    for (size_t i = 0; i < s->waves; i++) {
+        const wave *w = &s->wave[i];
+        const double k = w->length_per_A, half = k / (2 * beta);
+        sum += w->weight * cos(phase(w, x_A)) *
+               (scaled_erfc(k * z, half + beta * z) + scaled_erfc(-k * z, half - beta * z));
+    }
+    return sum;
+}
+
+/* ---- A line ---------------------------------------------------------------------------------- */
+
+/* Sum over n >= 0 of f((n + 1/2) L + y), f(t) = 1/sqrt(t^2 + rho^2), less ln(2 t)/L at its end t:
+ * its integral and the Euler-Maclaurin terms, with the derivatives n! P_n(-t/r) / r^(n+1). */
+static double line_tail(double y_A, double rho2_A2, double period_A)
+{
+    static const double factor[3] = {1.0 / 24, -7.0 / 5760, 31.0 / 967680};
+    const double r = sqrt(y_A * y_A + rho2_A2), x = -y_A / r;
+    double sum = -log(y_A + r) / period_A, before = 1, p = x, derivative = 1 / r, step = 1;
+    for (int n = 1; n <= 5; n++) {
+        derivative *= n / r;
+        step *= period_A;
+        if (n % 2 == 1)
+            sum += factor[n / 2] * step * derivative * p;
+        const double next = ((2 * n + 1) * x * p - n * before) / (n + 1);
+        before = p;
+        p = next;
+    }
+    return sum;
+}
+
+static double line_images(const lattice_sum *s, const double x_A[3], int axis)
+{
+    const double *v = s->o.cell.vector_A[axis], period_A = s->o.cell.measure;
+    const double along = cell_dot(s->o.cell.dual_per_A[axis], x_A), nearest = along - floor(along + 0.5);
+    /* Those that differ from 1/r must be among the neighbours. */
+    const int count = LINE_NEIGHBOURS + (s->o.far != NULL ? (int)ceil(s->o.cutoff_A / period_A) : 0);
+    double rho_A[3], sum = 0;
+    for (int i = 0; i < 3; i++)
+        rho_A[i] = x_A[i] - along * v[i];
+    const double rho2 = cell_dot(rho_A, rho_A);
+    for (int n = -count; n <= count; n++) {
+        const double t = (nearest - n) * period_A;
+        sum += image_value(s, sqrt(t * t + rho2));
+    }
+    return sum + line_tail((count + 0.5 - nearest) * period_A, rho2, period_A) +
+           line_tail((count + 0.5 + nearest) * period_A, rho2, period_A);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static int periodic_axis(const cell *c, bool wanted)
+{
+    int axis = 0;
+    while (axis < 2 && c->periodic[axis] != wanted)
+        axis++;
+    return axis;
+}
+
+static double one_charge(const lattice_sum *s, const double x_A[3])
+{
+    const cell *c = &s->o.cell;
+    if (c->dimensions == 1 && s->o.kappa_per_A == 0)
+        return line_images(s, x_A, periodic_axis(c, true));
+    const double near = near_images(s, x_A);
+    if (c->dimensions != 2 || s->beta_per_A == 0)
+        return near;
+    return near + plane_waves(s, x_A, cell_dot(c->vector_A[periodic_axis(c, false)], x_A));
+}
+
+double lattice_sum_at(const lattice_sum *s, const double point_A[3])
+{
+    double sum = 0;
+    for (size_t j = 0; j < s->n; j++) {
+        double x_A[3];
+        for (int i = 0; i < 3; i++)
+            x_A[i] = point_A[i] - s->position_A[3 * j + (size_t)i];
+        sum += s->charge_e[j] * one_charge(s, x_A);
+    }
+    return s->o.cell.dimensions == 3 && s->beta_per_A > 0 ? sum + volume_waves(s, point_A) : sum;
+}
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+static double wave_weight(const lattice_sum *s, double k)
+{
+    const double x = k / (2 * s->beta_per_A), measure = s->o.cell.measure;
+    return s->o.cell.dimensions == 3 ? 8 * pi / (measure * k * k) * exp(-x * x) : 2 * pi / (measure * k);
+}
+
+/* One of each pair of opposite waves; only counts them without a place to put them. */
+static size_t list_waves(const lattice_sum *s, wave *list)
+{
+    const cell *c = &s->o.cell;
+    const double longest = 2 * s->beta_per_A * gaussian_end;
+    int64_t most[3];
+    size_t count = 0;
+    for (int i = 0; i < 3; i++)
+        most[i] = c->periodic[i] ? (int64_t)(longest * sqrt(cell_dot(c->vector_A[i], c->vector_A[i])) / (2 * pi)) : 0;
+    for (int64_t l = 0; l <= most[2]; l++)
+        for (int64_t k = l > 0 ? -most[1] : 0; k <= most[1]; k++)
+            for (int64_t i = l > 0 || k > 0 ? -most[0] : 1; i <= most[0]; i++) {
+                wave w = {{0}, 0, 0, 0, 0};
+                for (int axis = 0; axis < 3; axis++)
+                    w.k_per_A[axis] = 2 * pi *
+                                      ((double)i * c->dual_per_A[0][axis] + (double)k * c->dual_per_A[1][axis] +
+                                       (double)l * c->dual_per_A[2][axis]);
+                w.length_per_A = sqrt(cell_dot(w.k_per_A, w.k_per_A));
+                w.weight = wave_weight(s, w.length_per_A);
+                if (w.length_per_A > longest)
+                    continue;
+                if (list != NULL)
+                    list[count] = w;
+                count++;
+            }
+    return count;
+}
+
+static ley_status make_waves(lattice_sum *s, ley_error *error)
+{
+    s->waves = list_waves(s, NULL);
+    s->wave = calloc(s->waves + 1, sizeof *s->wave);
+    if (s->wave == NULL)
+        return ley_fail_memory(error, s->waves * sizeof *s->wave, "waves of an Ewald sum");
+    list_waves(s, s->wave);
+    if (s->o.cell.dimensions == 3)
+        sum_charges(s);
+    return LEY_OK;
+}
+
+/* How far images go one by one. */
+static ley_status divide(lattice_sum *s, ley_error *error)
+{
+    const cell *c = &s->o.cell;
+    const double nearby = s->o.far != NULL ? s->o.cutoff_A : s->o.r_min_A;
+    s->reach_A = INFINITY;
+    if (c->dimensions == 0)
+        return LEY_OK;
+    if (s->o.kappa_per_A > 0)
+        s->reach_A = fmax(exponential_end / s->o.kappa_per_A, nearby);
+    else if (c->dimensions >= 2) {
+        /* In 3-D waves are summed once for all charges: the more there are, the more is left to
+         * waves. */
+        const double crowd = c->dimensions == 3 ? pow((double)s->n, 1.0 / 6) : 1;
+        s->beta_per_A = (s->o.beta > 0 ? s->o.beta : 1) * crowd * sqrt(pi) / pow(c->measure, 1.0 / c->dimensions);
+        s->reach_A = fmax(gaussian_end / s->beta_per_A, nearby);
+    } else
+        return LEY_OK;
+    if (pow(2 * s->reach_A, c->dimensions) / c->measure > most_images)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "lattice sum: there are too many images within %g A, where they are still to be counted",
+                        s->reach_A);
+    return LEY_OK;
+}
+
+ley_status lattice_sum_create(const lattice_sum_options *options, size_t n, const double *position_A,
+                              const double *charge_e, lattice_sum **made, ley_error *error)
+{
+    lattice_sum *s = calloc(1, sizeof *s);
+    double magnitude = 0;
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a lattice sum");
+    *s = (lattice_sum){.o = *options, .n = n, .position_A = position_A, .charge_e = charge_e};
+    for (size_t j = 0; j < n; j++) {
+        s->total_e += charge_e[j];
+        magnitude += fabs(charge_e[j]);
+    }
+    ley_status status = LEY_OK;
+    const int dimensions = options->cell.dimensions;
+    if ((dimensions == 1 || dimensions == 2) && options->kappa_per_A == 0 && options->far == NULL &&
+        fabs(s->total_e) > 1e-9 * magnitude)
+        status = ley_fail(error, LEY_ERROR_INPUT,
+                          "a net charge of %g e that is repeated along %s has no potential: it must be 0", s->total_e,
+                          dimensions == 1 ? "one axis" : "two axes");
+    if (status == LEY_OK)
+        status = divide(s, error);
+    if (status == LEY_OK && s->beta_per_A > 0)
+        status = make_waves(s, error);
+    if (status == LEY_OK)
+        *made = s;
+    else
+        lattice_sum_destroy(s);
+    return status;
+}
+
+void lattice_sum_destroy(lattice_sum *s)
+{
+    if (s == NULL)
+        return;
+    free(s->wave);
+    free(s);
+}

@@ -1,0 +1,40 @@
+/* Potentials of charges and of all their periodic images, exact in double precision: whole, or what
+ * a splitting leaves of them beyond its short range. Of unit charges, in 1/A.
+ *
+ *   open    the sum itself
+ *   3-D     Ewald's sum, surrounded by a conductor ("tin-foil"), of zero mean; a charged cell has a
+ *           uniform background that neutralises it
+ *   2-D     the sum over planes, of neutral charges; that of a plane of charge q per area A is
+ *           -2 pi |z| q / A (Parry 1975)
+ *   1-D     the sum over a line, of neutral charges; that of a line is -2 ln(rho / 1 A) q / L:
+ *           neighbours one by one, all others by the Euler-Maclaurin formula
+ *   screened, exp(-kappa r)/r: images as far as they count */
+#ifndef LEY_LATTICE_SUM_H
+#define LEY_LATTICE_SUM_H
+
+#include "leyden_status.h"
+#include "numerics/cell.h"
+#include "numerics/splitting.h"
+
+#include <stddef.h>
+
+typedef struct lattice_sum lattice_sum;
+
+typedef struct lattice_sum_options {
+    cell cell;
+    double kappa_per_A;
+    const splitting *far; /* what is smooth of it alone, with this cutoff; NULL: all of it */
+    double cutoff_A;
+    double beta; /* how Ewald's sums are divided, in units of what is best; 0 is 1. It changes nothing but the time */
+    double r_min_A; /* distances below count as this; must be above 0 unless `far` is given */
+} lattice_sum_options;
+
+/* Of n charges at position_A[3 i + 0..2], which must outlive it. Errors: LEY_ERROR_INPUT for a net
+ * charge where that has no potential (2-D, 1-D without screening), unless `far` is given;
+ * LEY_ERROR_USAGE where screening is so weak that images cannot be counted; LEY_ERROR_MEMORY. */
+ley_status lattice_sum_create(const lattice_sum_options *options, size_t n, const double *position_A,
+                              const double *charge_e, lattice_sum **made, ley_error *error);
+double lattice_sum_at(const lattice_sum *s, const double point_A[3]);
+void lattice_sum_destroy(lattice_sum *s);
+
+#endif

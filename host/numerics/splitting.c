@@ -1,0 +1,338 @@
+#include "numerics/splitting.h"
+
+#include "error.h"
+#include "numerics/quadrature.h"
+#include "numerics/tables.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+_Static_assert((int)SPLITTING_PSWF == (int)TABLES_TAYLOR - 1, "taylor2 is the first, and the table has the last one");
+
+static const char *const names[SPLITTING_COUNT] = {"taylor2", "taylor3", "taylor4", "taylor5", "taylor6",
+                                                   "taylor7", "taylor8", "pswf",    "ewald"};
+
+const char *splitting_name(splitting_kind kind)
+{
+    return (int)kind >= 0 && kind < SPLITTING_COUNT ? names[kind] : NULL;
+}
+
+bool splitting_find(const char *name, splitting_kind *kind)
+{
+    for (int i = 0; i < SPLITTING_COUNT; i++)
+        if (strcmp(names[i], name) == 0) {
+            *kind = (splitting_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static double polynomial(const double c[], int degree, double u)
+{
+    double value = c[degree];
+    for (int k = degree - 1; k >= 0; k--)
+        value = value * u + c[k];
+    return value;
+}
+
+double splitting_whole(const splitting *s, double rho)
+{
+    return (s->kappa_a > 0 ? exp(-s->kappa_a * rho) : 1) / rho;
+}
+
+double splitting_gamma(const splitting *s, double rho)
+{
+    return rho < 1 ? polynomial(s->c, s->degree, (rho - 1) * (rho + 1)) : splitting_whole(s, rho);
+}
+
+/* ---- Taylor's -------------------------------------------------------------------------------- */
+
+/* c_n = (-1/2)^n h_n / n!, h_n = K^(n+1) k_n(K) of the modified spherical Bessel functions, since
+ * (1/x d/dx)^n exp(-x)/x = (-1)^n x^-n k_n(x): h_0 = exp(-K), h_1 = exp(-K) (1 + K), h_(n+1) = K^2
+ * h_(n-1) + (2 n + 1) h_n. */
+static void screened_taylor(splitting *s)
+{
+    const double K = s->kappa_a;
+    double before = exp(-K), h = before * (1 + K), factor = -0.5;
+    s->c[0] = before;
+    for (int n = 1; n <= s->degree; n++) {
+        s->c[n] = factor * h;
+        factor *= -0.5 / (n + 1);
+        const double next = K * K * before + (2 * n + 1) * h;
+        before = h;
+        h = next;
+    }
+}
+
+static void make_taylor(splitting *s)
+{
+    s->degree = (int)s->kind - (int)SPLITTING_TAYLOR2 + 2;
+    s->band = 0;
+    if (s->kappa_a > 0)
+        screened_taylor(s);
+    else
+        for (int k = 0; k <= s->degree; k++)
+            s->c[k] = tables_taylor[k];
+}
+
+/* ---- Prolate spheroidal wave functions ------------------------------------------------------- */
+
+/* psi_0 = sum_k b[k] P_2k, b[0] = 1. */
+enum { PROLATE_TERMS = 64 };
+
+/* The expansion in normalised Legendre polynomials is the eigenvector of a tridiagonal matrix with
+ * the smallest eigenvalue (Xiao, Rokhlin, Yarvin 2001): inverse iteration. */
+static void prolate_expansion(double c, double b[PROLATE_TERMS])
+{
+    double diagonal[PROLATE_TERMS], beside[PROLATE_TERMS] = {0}, pivot[PROLATE_TERMS] = {0};
+    for (int i = 0; i < PROLATE_TERMS; i++) {
+        const double k = 2 * i;
+        diagonal[i] = k * (k + 1) + (2 * k * (k + 1) - 1) / ((2 * k + 3) * (2 * k - 1)) * c * c;
+        beside[i] = (k + 2) * (k + 1) / ((2 * k + 3) * sqrt((2 * k + 1) * (2 * k + 5))) * c * c;
+        pivot[i] = diagonal[i] - (i > 0 ? beside[i - 1] * beside[i - 1] / pivot[i - 1] : 0);
+        b[i] = i == 0;
+    }
+    for (int turn = 0; turn < 100; turn++) {
+        for (int i = 1; i < PROLATE_TERMS; i++)
+            b[i] -= beside[i - 1] / pivot[i - 1] * b[i - 1];
+        double norm = 0;
+        for (int i = PROLATE_TERMS - 1; i >= 0; i--) {
+            b[i] = (b[i] - (i + 1 < PROLATE_TERMS ? beside[i] * b[i + 1] : 0)) / pivot[i];
+            norm += b[i] * b[i];
+        }
+        for (int i = 0; i < PROLATE_TERMS; i++)
+            b[i] /= sqrt(norm);
+    }
+    /* Normalised polynomials are sqrt(k + 1/2) P_k. */
+    for (int i = PROLATE_TERMS - 1; i >= 0; i--)
+        b[i] *= sqrt((4 * i + 1) / (1.0)) / b[0];
+}
+
+/* F(rho) / (rho F(1)): the integral of P_2k from 0 is (P_(2k+1) - P_(2k-1)) / (4k + 1), and that
+ * from 0 to 1 vanishes but for k = 0. */
+static double prolate_gamma(const double b[PROLATE_TERMS], double rho)
+{
+    const double x = fmax(rho, 1e-9);
+    double even = 1, odd = x, sum = x;
+    for (int k = 1; k < PROLATE_TERMS; k++) {
+        const double next_even = ((4 * k - 1) * x * odd - (2 * k - 1) * even) / (2 * k),
+                     next_odd = ((4 * k + 1) * x * next_even - 2 * k * odd) / (2 * k + 1);
+        sum += b[k] * (next_odd - odd) / (4 * k + 1);
+        even = next_even;
+        odd = next_odd;
+    }
+    return sum / x;
+}
+
+static double gauss_gamma(double beta, double rho)
+{
+    const double x = fmax(rho, 1e-9);
+    return erf(beta * x) / (x * erf(beta));
+}
+
+double splitting_exact(const splitting *s, double rho)
+{
+    double b[PROLATE_TERMS];
+    if (s->kind == SPLITTING_EWALD)
+        return gauss_gamma(s->band, rho);
+    if (s->kind != SPLITTING_PSWF)
+        return splitting_gamma(s, rho);
+    prolate_expansion(s->band, b);
+    return prolate_gamma(b, rho);
+}
+
+/* ---- Polynomials of them --------------------------------------------------------------------- */
+
+/* Value and first derivative at the cutoff are given. */
+enum { CONTACT = 2, FIT_POINTS = 160, MOST_COLUMNS = SPLITTING_MOST_DEGREE + 1 - CONTACT };
+
+typedef struct fit {
+    double u[FIT_POINTS], wanted[FIT_POINTS]; /* at Chebyshev's points of [-1, 0]: what the given terms leave */
+    double column[MOST_COLUMNS][FIT_POINTS];  /* orthonormal polynomials there, u^CONTACT in each */
+    double power[MOST_COLUMNS][MOST_COLUMNS]; /* and their coefficients, of u^(CONTACT + j) */
+} fit;
+
+static double product(const double a[FIT_POINTS], const double b[FIT_POINTS])
+{
+    double sum = 0;
+    for (int i = 0; i < FIT_POINTS; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void begin_fit(fit *f, const splitting *s)
+{
+    double b[PROLATE_TERMS] = {0};
+    if (s->kind == SPLITTING_PSWF)
+        prolate_expansion(s->band, b);
+    for (int i = 0; i < FIT_POINTS; i++) {
+        f->u[i] = (cos(acos(-1) * (i + 0.5) / FIT_POINTS) - 1) / 2;
+        const double rho = sqrt(1 + f->u[i]);
+        f->wanted[i] = (s->kind == SPLITTING_PSWF ? prolate_gamma(b, rho) : gauss_gamma(s->band, rho)) -
+                       (tables_taylor[0] + tables_taylor[1] * f->u[i]);
+    }
+}
+
+/* The next polynomial: the last one times 2 u + 1, less its parts along the others, twice. */
+static void add_column(fit *f, int n)
+{
+    double *own = f->column[n], *power = f->power[n];
+    memset(power, 0, sizeof f->power[n]);
+    for (int i = 0; i < FIT_POINTS; i++)
+        own[i] = n == 0 ? pow(f->u[i], CONTACT) : f->column[n - 1][i] * (2 * f->u[i] + 1);
+    power[0] = n == 0 ? 1 : f->power[n - 1][0];
+    for (int j = 1; j <= n; j++)
+        power[j] = f->power[n - 1][j] + 2 * f->power[n - 1][j - 1];
+    for (int turn = 0; turn < 2; turn++)
+        for (int m = 0; m < n; m++) {
+            const double share = product(own, f->column[m]);
+            for (int i = 0; i < FIT_POINTS; i++)
+                own[i] -= share * f->column[m][i];
+            for (int j = 0; j <= m; j++)
+                power[j] -= share * f->power[m][j];
+        }
+    const double norm = sqrt(product(own, own));
+    for (int i = 0; i < FIT_POINTS; i++)
+        own[i] /= norm;
+    for (int j = 0; j <= n; j++)
+        power[j] /= norm;
+}
+
+/* Takes the part along polynomial n from what is wanted into the splitting; returns the largest
+ * distance that is left. */
+static double take_column(fit *f, int n, splitting *s)
+{
+    const double share = product(f->wanted, f->column[n]);
+    double left = 0;
+    for (int j = 0; j <= n; j++)
+        s->c[CONTACT + j] += share * f->power[n][j];
+    for (int i = 0; i < FIT_POINTS; i++) {
+        f->wanted[i] -= share * f->column[n][i];
+        left = fmax(left, fabs(f->wanted[i]));
+    }
+    return left;
+}
+
+/* How near a polynomial of the degree that nobody chose comes: a share of the step that the
+ * function's slope has at the cutoff, which the lattice cannot resolve. */
+static double near_enough(const splitting *s)
+{
+    return s->kind == SPLITTING_PSWF ? 0.5 * exp(-s->band) : 0.1 * exp(-s->band * s->band);
+}
+
+static void make_fitted(splitting *s, int degree)
+{
+    fit f;
+    begin_fit(&f, s);
+    s->c[0] = tables_taylor[0];
+    s->c[1] = tables_taylor[1];
+    const int last = degree > 0 ? degree : SPLITTING_MOST_DEGREE;
+    for (s->degree = CONTACT; s->degree <= last; s->degree++) {
+        add_column(&f, s->degree - CONTACT);
+        const double left = take_column(&f, s->degree - CONTACT, s);
+        if (s->degree == last || (degree == 0 && left < near_enough(s)))
+            return;
+    }
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+ley_status splitting_make(splitting_kind kind, int degree, double band, double kappa_a, splitting *made,
+                          ley_error *error)
+{
+    if (splitting_name(kind) == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "splitting: there is none of number %d", (int)kind);
+    if (!(kappa_a >= 0 && kappa_a <= 700))
+        return ley_fail(error, LEY_ERROR_USAGE, "splitting: kappa a is %g, must be 0 to 700", kappa_a);
+    splitting s = {.kind = kind, .band = band, .kappa_a = kappa_a};
+    if (kind < SPLITTING_PSWF)
+        make_taylor(&s);
+    else {
+        const double least = kind == SPLITTING_PSWF ? 1 : 0.5, most = kind == SPLITTING_PSWF ? 40 : 6;
+        if (kappa_a > 0)
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "splitting: %s is of 1/r alone: screened sums take taylor2 to taylor8", names[kind]);
+        if (!(band >= least && band <= most))
+            return ley_fail(error, LEY_ERROR_USAGE, "splitting: the band parameter of %s is %g, must be %g to %g",
+                            names[kind], band, least, most);
+        if (degree != 0 && (degree <= CONTACT || degree > SPLITTING_MOST_DEGREE))
+            return ley_fail(error, LEY_ERROR_USAGE, "splitting: degree %d of %s, must be %d to %d", degree, names[kind],
+                            CONTACT + 1, SPLITTING_MOST_DEGREE);
+        make_fitted(&s, degree);
+    }
+    *made = s;
+    return LEY_OK;
+}
+
+/* Measured at a/h of 3, 4, 5, 6, 8 and 10. */
+enum { BANDS = 6 };
+static const double band_at[BANDS] = {3, 4, 5, 6, 8, 10};
+static const double prolate_bands[3][BANDS] = {
+    {7.0, 8.3, 9.1, 9.4, 12.6, 15.7}, {7.7, 9.3, 10.4, 12.4, 12.6, 15.7}, {7.7, 10.3, 11.6, 12.4, 14.6, 15.7}};
+static const double gauss_bands[3][BANDS] = {
+    {2.2, 2.2, 2.6, 2.6, 3.0, 3.0}, {2.2, 2.6, 2.6, 3.0, 3.0, 3.5}, {2.2, 2.6, 3.0, 3.0, 3.5, 3.5}};
+
+double splitting_band(splitting_kind kind, double cutoff_by_spacing, int points)
+{
+    if (kind < SPLITTING_PSWF)
+        return 0;
+    const int row = points <= 4 ? 0 : points <= 6 ? 1 : 2;
+    const double *bands = kind == SPLITTING_PSWF ? prolate_bands[row] : gauss_bands[row];
+    const double x = fmin(fmax(cutoff_by_spacing, band_at[0]), band_at[BANDS - 1]);
+    int i = 0;
+    while (i < BANDS - 2 && x > band_at[i + 1])
+        i++;
+    return bands[i] + (bands[i + 1] - bands[i]) * (x - band_at[i]) / (band_at[i + 1] - band_at[i]);
+}
+
+/* ---- Transforms ------------------------------------------------------------------------------ */
+
+/* The charge density that makes gamma, 4 pi times it, times rho^2: (kappa^2 - Laplace) gamma, with
+ * Laplace f(u) = 6 f' + 4 rho^2 f''. */
+static double density(const splitting *s, double rho)
+{
+    const double u = (rho - 1) * (rho + 1);
+    double value = 0, slope = 0, bend = 0; /* bend: half the second derivative */
+    for (int k = s->degree; k >= 0; k--) {
+        bend = bend * u + slope;
+        slope = slope * u + value;
+        value = value * u + s->c[k];
+    }
+    return rho * rho * (s->kappa_a * s->kappa_a * value - 6 * slope - 8 * rho * rho * bend);
+}
+
+typedef struct sigma_context {
+    const splitting *s;
+    double ka;
+} sigma_context;
+
+static double sinc(double x)
+{
+    return fabs(x) < 1e-4 ? 1 - x * x / 6 : sin(x) / x;
+}
+
+static double sigma_term(const void *context, double rho)
+{
+    const sigma_context *c = context;
+    return density(c->s, rho) * sinc(c->ka * rho);
+}
+
+double splitting_sigma(const splitting *s, double ka)
+{
+    /* The slope of the polynomial at the cutoff is not quite that of what follows: a shell. */
+    const double shell = 2 * s->c[1] + exp(-s->kappa_a) * (1 + s->kappa_a);
+    const sigma_context context = {s, ka};
+    return quadrature(sigma_term, &context, 0, 1, ka) + shell * sinc(ka);
+}
+
+static double short_term(const void *context, double rho)
+{
+    const splitting *s = context;
+    return rho * (exp(-s->kappa_a * rho) - rho * splitting_gamma(s, rho));
+}
+
+double splitting_short_integral(const splitting *s)
+{
+    return 4 * acos(-1) * quadrature(short_term, s, 0, 1, 0);
+}
