@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double pi = 3.14159265358979323846;
-
 typedef struct fourier_line {
     int64_t n;
     fourier_number *root, *in, *out, *term; /* exp(-+ 2 pi i j / n), and room for a line each */
@@ -57,7 +55,7 @@ static bool make_line(fourier_line *l, int64_t n, bool inverse)
     l->out = l->in + n;
     l->term = l->out + n;
     for (int64_t j = 0; j < n; j++) {
-        const double angle = 2 * pi * (double)j / (double)n;
+        const double angle = 2 * M_PI * (double)j / (double)n;
         l->root[j] = (fourier_number){cos(angle), inverse ? sin(angle) : -sin(angle)};
     }
     return true;

@@ -87,18 +87,21 @@ typedef void share_function(void *context, int64_t node, double weight);
 static void share(const hierarchy *h, int fine, int64_t number, share_function *function, void *context)
 {
     const int reach = h->window->points - 1;
+    double along[2 * WINDOW_MOST_POINTS];
     int64_t m[3];
+    for (int i = -reach; i <= reach; i++)
+        along[i + reach] = window_two_scale(h->window, i);
     node_index(&h->level[fine + 1], number, m);
     for (int l = -reach; l <= reach; l++)
-        for (int j = -reach; j <= reach; j++)
-            for (int i = -reach; i <= reach; i++) {
-                const double weight =
-                    window_two_scale(h->window, i) * window_two_scale(h->window, j) * window_two_scale(h->window, l);
+        for (int j = -reach; j <= reach; j++) {
+            const double across = along[j + reach] * along[l + reach];
+            for (int i = -reach; i <= reach && across != 0; i++) {
                 const int64_t at[3] = {2 * m[0] + i, 2 * m[1] + j, 2 * m[2] + l};
-                const int64_t node = weight != 0 ? hierarchy_number(h, fine, at) : -1;
+                const int64_t node = along[i + reach] != 0 ? hierarchy_number(h, fine, at) : -1;
                 if (node >= 0)
-                    function(context, node, weight);
+                    function(context, node, along[i + reach] * across);
             }
+        }
 }
 
 typedef struct gathering {
@@ -163,29 +166,60 @@ static double *stencil_weight(const stencil *s, const int64_t d[3])
                       reach[0]];
 }
 
-/* What all charges within reach do to node number `number`. */
-static double convolve(const hierarchy *h, int level, const stencil *s, const double *charge, int64_t number)
+/* Along one axis, of the node `at` and those to either side of it: their places in the array, or -1
+ * where there is none. */
+static void axis_places(const hierarchy *h, int level, int axis, int64_t at, int64_t reach, int64_t *near)
 {
-    int64_t at[3], d[3];
+    const int64_t n = h->level[level].n[axis];
+    for (int64_t d = -reach; d <= reach; d++) {
+        const int64_t to = at + d;
+        if (h->cell.periodic[axis])
+            near[d + reach] = (to % n + n) % n;
+        else
+            near[d + reach] = to >= 0 && to < n ? to : -1;
+    }
+}
+
+/* What all charges within reach do to a node, whose neighbours along each axis are given. */
+static double convolve(const hierarchy_level *level, const stencil *s, const double *charge, int64_t *const near[3])
+{
+    const double *weight = s->weight;
+    const int64_t width = 2 * s->reach[0] + 1;
     double sum = 0;
-    node_index(&h->level[level], number, at);
-    for (d[2] = -s->reach[2]; d[2] <= s->reach[2]; d[2]++)
-        for (d[1] = -s->reach[1]; d[1] <= s->reach[1]; d[1]++)
-            for (d[0] = -s->reach[0]; d[0] <= s->reach[0]; d[0]++) {
-                const double weight = *stencil_weight(s, d);
-                const int64_t other[3] = {at[0] + d[0], at[1] + d[1], at[2] + d[2]};
-                const int64_t node = weight != 0 ? hierarchy_number(h, level, other) : -1;
-                if (node >= 0)
-                    sum += weight * charge[node];
-            }
+    for (int64_t l = 0; l <= 2 * s->reach[2]; l++)
+        for (int64_t j = 0; j <= 2 * s->reach[1]; j++, weight += width) {
+            if (near[2][l] < 0 || near[1][j] < 0)
+                continue;
+            const double *row = charge + (near[2][l] * level->n[1] + near[1][j]) * level->n[0];
+            for (int64_t i = 0; i < width; i++)
+                if (near[0][i] >= 0)
+                    sum += weight[i] * row[near[0][i]];
+        }
     return sum;
 }
 
-static void convolve_all(const hierarchy *h, int level, const stencil *s, const double *charge, double *potential)
+/* The sum over all nodes within the stencil's reach, at every node. */
+static ley_status convolve_all(const hierarchy *h, int level, const stencil *s, const double *charge, double *potential,
+                               ley_error *error)
 {
-    const int64_t nodes = hierarchy_nodes(&h->level[level]);
-    for (int64_t number = 0; number < nodes; number++)
-        potential[number] = convolve(h, level, s, charge, number);
+    const int64_t *n = h->level[level].n, *reach = s->reach;
+    const int64_t longest = 2 * (reach[0] + reach[1] + reach[2]) + 1;
+    int64_t *places = calloc(3 * (size_t)longest, sizeof *places);
+    int64_t *const near[3] = {places, places + longest, places + 2 * longest};
+    if (places == NULL)
+        return ley_fail_memory(error, 3 * (size_t)longest * sizeof *places, "a lattice's neighbours");
+    for (int64_t l = 0; l < n[2]; l++) {
+        axis_places(h, level, 2, l, reach[2], near[2]);
+        for (int64_t j = 0; j < n[1]; j++) {
+            axis_places(h, level, 1, j, reach[1], near[1]);
+            for (int64_t i = 0; i < n[0]; i++) {
+                axis_places(h, level, 0, i, reach[0], near[0]);
+                *potential++ = convolve(&h->level[level], s, charge, near);
+            }
+        }
+    }
+    free(places);
+    return LEY_OK;
 }
 
 ley_status long_range_cutoff(const hierarchy *h, int level, const double *charge, double *potential, ley_error *error)
@@ -193,7 +227,7 @@ ley_status long_range_cutoff(const hierarchy *h, int level, const double *charge
     stencil s = {{0}, NULL};
     int64_t d[3];
     hierarchy_reach(h, s.reach);
-    const ley_status status = make_stencil(&s, error);
+    ley_status status = make_stencil(&s, error);
     if (status != LEY_OK)
         return status;
     for (d[2] = -s.reach[2]; d[2] <= s.reach[2]; d[2]++)
@@ -202,11 +236,11 @@ ley_status long_range_cutoff(const hierarchy *h, int level, const double *charge
                 const double i[3] = {(double)d[0], (double)d[1], (double)d[2]};
                 double d_A[3];
                 hierarchy_displacement(h, level, i, d_A);
-                *stencil_weight(&s, d) = hierarchy_weight(h, level, sqrt(cell_dot(d_A, d_A)));
+                *stencil_weight(&s, d) = hierarchy_weight(h, level, cell_length(d_A));
             }
-    convolve_all(h, level, &s, charge, potential);
+    status = convolve_all(h, level, &s, charge, potential, error);
     free(s.weight);
-    return LEY_OK;
+    return status;
 }
 
 /* The weights of all pairs of the top level. Along a periodic axis each node counts once, with all
@@ -241,7 +275,7 @@ ley_status long_range_top(const hierarchy *h, const double *charge, double *pote
         status = make_stencil(&s, error);
     if (status == LEY_OK) {
         fill_top(h, sum, &s);
-        convolve_all(h, level, &s, charge, potential);
+        status = convolve_all(h, level, &s, charge, potential, error);
     }
     free(s.weight);
     lattice_sum_destroy(sum);
@@ -252,18 +286,30 @@ ley_status long_range_top(const hierarchy *h, const double *charge, double *pote
 
 static const bool all_axes[3] = {true, true, true};
 
+/* The kernel: along open axes it is the same on both sides, and has been made on the first one. */
+static void fill_kernel(const hierarchy *h, const int64_t n[3], fourier_number *kernel)
+{
+    const bool *periodic = h->cell.periodic;
+    int64_t m[3], first[3];
+    size_t at = 0;
+    for (m[2] = 0; m[2] < n[2]; m[2]++)
+        for (m[1] = 0; m[1] < n[1]; m[1]++)
+            for (m[0] = 0; m[0] < n[0]; m[0]++, at++) {
+                for (int axis = 0; axis < 3; axis++)
+                    first[axis] = !periodic[axis] && 2 * m[axis] > n[axis] ? n[axis] - m[axis] : m[axis];
+                const size_t same = (size_t)((first[2] * n[1] + first[1]) * n[0] + first[0]);
+                kernel[at].real = same < at ? kernel[same].real : influence_kernel(h, n, m);
+            }
+}
+
 /* The influence function: the kernel, transformed along open axes, times the window's factors. */
 static ley_status make_influence(const hierarchy *h, const int64_t n[3], fourier_number *influence, ley_error *error)
 {
     const bool *periodic = h->cell.periodic, open[3] = {!periodic[0], !periodic[1], !periodic[2]};
     int64_t m[3];
     size_t at = 0;
-    for (m[2] = 0; m[2] < n[2]; m[2]++)
-        for (m[1] = 0; m[1] < n[1]; m[1]++)
-            for (m[0] = 0; m[0] < n[0]; m[0]++)
-                influence[at++] = (fourier_number){influence_kernel(h, n, m), 0};
+    fill_kernel(h, n, influence);
     const ley_status status = fourier_transform(influence, n, open, false, error);
-    at = 0;
     for (m[2] = 0; m[2] < n[2]; m[2]++)
         for (m[1] = 0; m[1] < n[1]; m[1]++)
             for (m[0] = 0; m[0] < n[0]; m[0]++)
@@ -366,7 +412,7 @@ static void add_short(void *context, const double image_A[3])
 {
     short_sum *s = context;
     const hierarchy_level *level = &s->h->level[0];
-    const double rho = fmax(sqrt(cell_dot(image_A, image_A)), s->r_min_A) / level->cutoff_A;
+    const double rho = fmax(cell_length(image_A), s->r_min_A) / level->cutoff_A;
     s->value += (splitting_whole(&level->split, rho) - splitting_gamma(&level->split, rho)) / level->cutoff_A;
 }
 

@@ -20,14 +20,14 @@ static void cross(const double a[3], const double b[3], double product[3])
         product[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-static double length(const double v[3])
+double cell_length(const double v[3])
 {
     return sqrt(cell_dot(v, v));
 }
 
 static void normalise(double v[3])
 {
-    const double by = 1 / length(v);
+    const double by = 1 / cell_length(v);
     for (int i = 0; i < 3; i++)
         v[i] *= by;
 }
@@ -44,7 +44,7 @@ static void complete_line(double v[3][3], int p)
         const double share = parallel[e] / along;
         for (int i = 0; i < 3; i++)
             first[i] = (i == e) - share * parallel[i];
-        if (length(first) > 0.5)
+        if (cell_length(first) > 0.5)
             break;
     }
     normalise(first);
@@ -80,8 +80,8 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
         if (!periodic[i])
             continue;
         memcpy(c.vector_A[i], vector_A[i], sizeof c.vector_A[i]);
-        product *= length(vector_A[i]);
-        if (!isfinite(product) || !(length(vector_A[i]) > 0))
+        product *= cell_length(vector_A[i]);
+        if (!isfinite(product) || !(cell_length(vector_A[i]) > 0))
             return ley_fail(error, LEY_ERROR_INPUT, "cell: vector %d has no length", i + 1);
     }
     complete(&c);
@@ -109,7 +109,7 @@ void cell_reach(const cell *c, const double x_A[3], double reach_A, int64_t low[
     double at[3];
     cell_components(c, x_A, at);
     for (int i = 0; i < 3; i++) {
-        const double width = length(c->dual_per_A[i]) * reach_A;
+        const double width = cell_length(c->dual_per_A[i]) * reach_A;
         low[i] = c->periodic[i] ? (int64_t)ceil(at[i] - width) : 0;
         high[i] = c->periodic[i] ? (int64_t)floor(at[i] + width) : 0;
     }

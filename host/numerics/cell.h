@@ -23,6 +23,7 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
 void cell_components(const cell *c, const double x_A[3], double component[3]);
 
 double cell_dot(const double a[3], const double b[3]);
+double cell_length(const double v[3]);
 
 /* Which multiples of the vectors, low[i] to high[i], may bring what is at x into reach of 0. */
 void cell_reach(const cell *c, const double x_A[3], double reach_A, int64_t low[3], int64_t high[3]);

@@ -39,11 +39,6 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-static double length(const double v[3])
-{
-    return sqrt(cell_dot(v, v));
-}
-
 /* A number of nodes that an FFT does well, and that can be halved so often. */
 static int64_t even_nodes(double at_least, int halvings)
 {
@@ -61,7 +56,7 @@ static int64_t even_nodes(double at_least, int halvings)
 static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvings, ley_error *error)
 {
     for (int m = 0; m < 3; m++) {
-        const double whole_A = length(h->cell.vector_A[m]);
+        const double whole_A = cell_length(h->cell.vector_A[m]);
         const double nodes = h->cell.periodic[m] ? whole_A / o->spacing_A : 1;
         if (!(nodes < most_extent))
             return ley_fail(error, LEY_ERROR_INPUT, "lattice: a spacing of %g A makes %.3g nodes along axis %d",
@@ -180,7 +175,7 @@ static int halvings_of(const hierarchy_options *o, const cell *c)
     int halvings = HIERARCHY_MOST_LEVELS - 1;
     for (int m = 0; m < 3; m++)
         if (c->periodic[m]) {
-            const double nodes = length(c->vector_A[m]) / o->spacing_A;
+            const double nodes = cell_length(c->vector_A[m]) / o->spacing_A;
             const int own = nodes > 8 ? (int)log2(nodes / 4) : 0;
             halvings = own < halvings ? own : halvings;
         }
@@ -276,5 +271,5 @@ double hierarchy_weight(const hierarchy *h, int level, double r_A)
 void hierarchy_reach(const hierarchy *h, int64_t reach[3])
 {
     for (int m = 0; m < 3; m++)
-        reach[m] = (int64_t)ceil(2 * h->level[0].cutoff_A * length(h->inverse_per_A[m])) - 1;
+        reach[m] = (int64_t)ceil(2 * h->level[0].cutoff_A * cell_length(h->inverse_per_A[m])) - 1;
 }

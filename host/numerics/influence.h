@@ -28,8 +28,9 @@
 /* The factor of wave m of n along an axis; 1 of nodal windows. */
 double influence_factor(const window *w, int64_t m, int64_t n);
 
-/* How many nodes an open axis of n nodes is padded to: an even number without primes above 7. */
-int64_t influence_padded(int64_t n);
+/* How many nodes an open axis of n nodes is padded to beside so many periodic ones: an even number
+ * without primes above 7. A larger even number does as well. */
+int64_t influence_padded(int64_t n, int dimensions);
 
 /* The distance that counts, in nodes, of node i of an axis that is padded from n to `padded`
  * nodes. */

@@ -28,8 +28,6 @@ struct lattice_sum {
     wave *wave;
 };
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- Images one by one ----------------------------------------------------------------------- */
 
 /* What a charge at distance r does, without what waves do. */
@@ -37,7 +35,7 @@ static double image_value(const lattice_sum *s, double r_A)
 {
     const lattice_sum_options *o = &s->o;
     const double beta = s->beta_per_A,
-                 gauss = beta > 0 ? (r_A * beta < 1e-9 ? 2 * beta / sqrt(pi) : erf(beta * r_A) / r_A) : 0;
+                 gauss = beta > 0 ? (r_A * beta < 1e-9 ? 2 * beta / sqrt(M_PI) : erf(beta * r_A) / r_A) : 0;
     if (o->far != NULL && r_A < o->cutoff_A)
         return splitting_gamma(o->far, r_A / o->cutoff_A) / o->cutoff_A - gauss;
     if (o->kappa_per_A > 0)
@@ -55,7 +53,7 @@ typedef struct image_sum {
 static void add_image(void *context, const double image_A[3])
 {
     image_sum *sum = context;
-    sum->value += image_value(sum->s, sqrt(cell_dot(image_A, image_A)));
+    sum->value += image_value(sum->s, cell_length(image_A));
 }
 
 static double near_images(const lattice_sum *s, const double x_A[3])
@@ -77,7 +75,7 @@ static double phase(const wave *w, const double x_A[3])
 
 static double volume_waves(const lattice_sum *s, const double point_A[3])
 {
-    double sum = -pi * s->total_e / (s->beta_per_A * s->beta_per_A * s->o.cell.measure);
+    double sum = -M_PI * s->total_e / (s->beta_per_A * s->beta_per_A * s->o.cell.measure);
     for (size_t i = 0; i < s->waves; i++) {
         const wave *w = &s->wave[i];
         sum += w->weight * (w->real * cos(phase(w, point_A)) + w->imaginary * sin(phase(w, point_A)));
@@ -105,13 +103,14 @@ static double scaled_erfc(double y, double x)
     double fraction = x;
     for (int k = 60; k > 0; k--)
         fraction = x + k / 2.0 / fraction;
-    return exp(y - x * x) / (sqrt(pi) * fraction);
+    return exp(y - x * x) / (sqrt(M_PI) * fraction);
 }
 
 static double plane_waves(const lattice_sum *s, const double x_A[3], double z_A)
 {
     const double beta = s->beta_per_A, z = fabs(z_A);
-    double sum = -2 * sqrt(pi) / s->o.cell.measure * (exp(-beta * beta * z * z) / beta + sqrt(pi) * z * erf(beta * z));
+    double sum =
+        -2 * sqrt(M_PI) / s->o.cell.measure * (exp(-beta * beta * z * z) / beta + sqrt(M_PI) * z * erf(beta * z));
     for (size_t i = 0; i < s->waves; i++) {
         const wave *w = &s->wave[i];
         const double k = w->length_per_A, half = k / (2 * beta);
@@ -198,7 +197,7 @@ double lattice_sum_at(const lattice_sum *s, const double point_A[3])
 static double wave_weight(const lattice_sum *s, double k)
 {
     const double x = k / (2 * s->beta_per_A), measure = s->o.cell.measure;
-    return s->o.cell.dimensions == 3 ? 8 * pi / (measure * k * k) * exp(-x * x) : 2 * pi / (measure * k);
+    return s->o.cell.dimensions == 3 ? 8 * M_PI / (measure * k * k) * exp(-x * x) : 2 * M_PI / (measure * k);
 }
 
 /* One of each pair of opposite waves; only counts them without a place to put them. */
@@ -209,16 +208,16 @@ static size_t list_waves(const lattice_sum *s, wave *list)
     int64_t most[3];
     size_t count = 0;
     for (int i = 0; i < 3; i++)
-        most[i] = c->periodic[i] ? (int64_t)(longest * sqrt(cell_dot(c->vector_A[i], c->vector_A[i])) / (2 * pi)) : 0;
+        most[i] = c->periodic[i] ? (int64_t)(longest * cell_length(c->vector_A[i]) / (2 * M_PI)) : 0;
     for (int64_t l = 0; l <= most[2]; l++)
         for (int64_t k = l > 0 ? -most[1] : 0; k <= most[1]; k++)
             for (int64_t i = l > 0 || k > 0 ? -most[0] : 1; i <= most[0]; i++) {
                 wave w = {{0}, 0, 0, 0, 0};
                 for (int axis = 0; axis < 3; axis++)
-                    w.k_per_A[axis] = 2 * pi *
+                    w.k_per_A[axis] = 2 * M_PI *
                                       ((double)i * c->dual_per_A[0][axis] + (double)k * c->dual_per_A[1][axis] +
                                        (double)l * c->dual_per_A[2][axis]);
-                w.length_per_A = sqrt(cell_dot(w.k_per_A, w.k_per_A));
+                w.length_per_A = cell_length(w.k_per_A);
                 w.weight = wave_weight(s, w.length_per_A);
                 if (w.length_per_A > longest)
                     continue;
@@ -255,7 +254,7 @@ static ley_status divide(lattice_sum *s, ley_error *error)
         /* In 3-D waves are summed once for all charges: the more there are, the more is left to
          * waves. */
         const double crowd = c->dimensions == 3 ? pow((double)s->n, 1.0 / 6) : 1;
-        s->beta_per_A = (s->o.beta > 0 ? s->o.beta : 1) * crowd * sqrt(pi) / pow(c->measure, 1.0 / c->dimensions);
+        s->beta_per_A = (s->o.beta > 0 ? s->o.beta : 1) * crowd * sqrt(M_PI) / pow(c->measure, 1.0 / c->dimensions);
         s->reach_A = fmax(gaussian_end / s->beta_per_A, nearby);
     } else
         return LEY_OK;

@@ -167,7 +167,7 @@ static void begin_fit(fit *f, const splitting *s)
     if (s->kind == SPLITTING_PSWF)
         prolate_expansion(s->band, b);
     for (int i = 0; i < FIT_POINTS; i++) {
-        f->u[i] = (cos(acos(-1) * (i + 0.5) / FIT_POINTS) - 1) / 2;
+        f->u[i] = (cos(M_PI * (i + 0.5) / FIT_POINTS) - 1) / 2;
         const double rho = sqrt(1 + f->u[i]);
         f->wanted[i] = (s->kind == SPLITTING_PSWF ? prolate_gamma(b, rho) : gauss_gamma(s->band, rho)) -
                        (tables_taylor[0] + tables_taylor[1] * f->u[i]);
@@ -334,5 +334,5 @@ static double short_term(const void *context, double rho)
 
 double splitting_short_integral(const splitting *s)
 {
-    return 4 * acos(-1) * quadrature(short_term, s, 0, 1, 0);
+    return 4 * M_PI * quadrature(short_term, s, 0, 1, 0);
 }
