@@ -693,6 +693,21 @@ static void test_waves_sum_to_what_is_far(void **state)
         }
 }
 
+static void test_tables_of_waves(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < SPLITTING_COUNT; kind++) {
+        static influence_table table;
+        const double K = kind < SPLITTING_PSWF ? 0.3 * kind : 0, most = 55 / 4.5;
+        const splitting s = made((splitting_kind)kind, 0, kind == SPLITTING_PSWF ? 12.4 : 2.6, K);
+        influence_table_make(&s, 4.5, most, &table);
+        for (double k = 0; k < most; k += 0.0371) {
+            const double q2 = k * k + K * K / 4.5 / 4.5;
+            assert_near(influence_table_wave(&table, k), influence_wave(&s, 4.5, k), q2 > 0 ? 1e-10 / q2 : 0);
+        }
+    }
+}
+
 /* Distances that count are those of the nodes; then they go on smoothly into a constant, the same
  * from both sides. */
 static void test_distances_saturate(void **state)
@@ -869,6 +884,7 @@ int main(void)
         cmocka_unit_test(test_far_and_near_are_the_whole),
         cmocka_unit_test(test_sums_that_cannot_be),
         cmocka_unit_test(test_waves_sum_to_what_is_far),
+        cmocka_unit_test(test_tables_of_waves),
         cmocka_unit_test(test_distances_saturate),
         cmocka_unit_test(test_factors_of_windows),
         cmocka_unit_test(test_lattices_cover_what_is_in_them),

@@ -58,6 +58,32 @@ double influence_wave(const splitting *s, double cutoff_A, double k_per_A)
     return 4 * M_PI * a2 * splitting_sigma(s, ka) / q2;
 }
 
+void influence_table_make(const splitting *s, double cutoff_A, double most_per_A, influence_table *table)
+{
+    table->cutoff_A = cutoff_A;
+    table->kappa_a = s->kappa_a;
+    table->step = most_per_A * cutoff_A / INFLUENCE_STEPS;
+    table->mean = influence_wave(s, cutoff_A, 0);
+    for (int i = 0; i < INFLUENCE_STEPS + 2 * INFLUENCE_BESIDE; i++)
+        table->sigma[i] = splitting_sigma(s, fabs(table->step * (i - INFLUENCE_BESIDE)));
+}
+
+double influence_table_wave(const influence_table *table, double k_per_A)
+{
+    static const double denominator[6] = {-120, 24, -12, 12, -24, 120};
+    const double ka = k_per_A * table->cutoff_A, q2 = ka * ka + table->kappa_a * table->kappa_a;
+    const double x = fmin(ka / table->step, INFLUENCE_STEPS - 1), first = floor(x), t = x - first + 2;
+    const double *sigma = table->sigma + (int)first + INFLUENCE_BESIDE - 2;
+    double sum = 0;
+    for (int i = 0; i < 6; i++) {
+        double product = sigma[i] / denominator[i];
+        for (int j = 0; j < 6; j++)
+            product *= j != i ? t - j : 1;
+        sum += product;
+    }
+    return q2 == 0 ? table->mean : 4 * M_PI * table->cutoff_A * table->cutoff_A * sum / q2;
+}
+
 typedef struct kernel_context {
     const splitting *s;
     double ka, rho; /* in units of the cutoff */
@@ -88,7 +114,7 @@ double influence_plane(const splitting *s, double cutoff_A, double k_per_A, doub
  * what ends so fast. */
 static double bessel_k0(double x)
 {
-    const double step = 0.1;
+    const double step = 0.25;
     double sum = exp(-x) / 2, term = sum;
     for (int i = 1; term > 1e-17 * sum; i++) {
         term = exp(-x * cosh(i * step));

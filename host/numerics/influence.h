@@ -40,6 +40,18 @@ double influence_distance(int64_t i, int64_t n, int64_t padded);
  * is finite of it. */
 double influence_wave(const splitting *s, double cutoff_A, double k_per_A);
 
+/* influence_wave() for many waves: sigma at even steps from 0 on, and what lies between them by the
+ * polynomial through six. It is off by less than 1e-11 of sigma(0). */
+enum { INFLUENCE_STEPS = 4096, INFLUENCE_BESIDE = 3 };
+typedef struct influence_table {
+    double cutoff_A, kappa_a, step, mean;
+    double sigma[INFLUENCE_STEPS + 2 * INFLUENCE_BESIDE];
+} influence_table;
+
+/* For waves of up to most_per_A. */
+void influence_table_make(const splitting *s, double cutoff_A, double most_per_A, influence_table *table);
+double influence_table_wave(const influence_table *table, double k_per_A);
+
 /* The kernel of a wave along two periodic axes, at a distance from their plane, times the area. */
 double influence_plane(const splitting *s, double cutoff_A, double k_per_A, double z_A);
 
