@@ -49,4 +49,5 @@ part "format" format
 part "conversions and casts" conversions
 part "cppcheck" cppcheck_all
 part "widths of comments and prose" widths
+part "tables of numerics" python3 host/numerics/derive_tables.py --check
 exit $failed
