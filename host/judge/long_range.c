@@ -204,10 +204,11 @@ static ley_status convolve_all(const hierarchy *h, int level, const stencil *s, 
 {
     const int64_t *n = h->level[level].n, *reach = s->reach;
     const int64_t longest = 2 * (reach[0] + reach[1] + reach[2]) + 1;
-    int64_t *places = calloc(3 * (size_t)longest, sizeof *places);
-    int64_t *const near[3] = {places, places + longest, places + 2 * longest};
-    if (places == NULL)
-        return ley_fail_memory(error, 3 * (size_t)longest * sizeof *places, "a lattice's neighbours");
+    int64_t *near[3] = {calloc(3 * (size_t)longest, sizeof *near[0])};
+    if (near[0] == NULL)
+        return ley_fail_memory(error, 3 * (size_t)longest * sizeof *near[0], "a lattice's neighbours");
+    near[1] = near[0] + longest;
+    near[2] = near[1] + longest;
     for (int64_t l = 0; l < n[2]; l++) {
         axis_places(h, level, 2, l, reach[2], near[2]);
         for (int64_t j = 0; j < n[1]; j++) {
@@ -218,7 +219,7 @@ static ley_status convolve_all(const hierarchy *h, int level, const stencil *s, 
             }
         }
     }
-    free(places);
+    free(near[0]);
     return LEY_OK;
 }
 
