@@ -185,6 +185,24 @@ static void test_transforms_of_windows(void **state)
     }
 }
 
+static double power_term(const void *context, double x)
+{
+    return pow(x, *(const int *)context);
+}
+
+/* Gauss's rule of 32 points has no error for powers up to 63. */
+static void test_quadrature(void **state)
+{
+    (void)state;
+    for (int power = 0; power < 64; power++) {
+        const double integral = quadrature(power_term, &power, -1, 1, 0),
+                     right = power % 2 == 0 ? 2.0 / (power + 1) : 0;
+        assert_near(integral, right, 2e-15);
+        assert_near(quadrature(power_term, &power, 0.5, 2, 100),
+                    (pow(2, power + 1) - pow(0.5, power + 1)) / (power + 1), 1e-14 * pow(2, power));
+    }
+}
+
 /* ---- Splittings ------------------------------------------------------------------------------ */
 
 static splitting made(splitting_kind kind, int degree, double band, double kappa_a)
@@ -870,6 +888,7 @@ int main(void)
         cmocka_unit_test(test_windows_are_smooth),
         cmocka_unit_test(test_two_scales),
         cmocka_unit_test(test_transforms_of_windows),
+        cmocka_unit_test(test_quadrature),
         cmocka_unit_test(test_taylor),
         cmocka_unit_test(test_prolate),
         cmocka_unit_test(test_polynomials_of_splittings),

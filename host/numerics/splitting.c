@@ -320,10 +320,9 @@ static double sigma_term(const void *context, double rho)
 
 double splitting_sigma(const splitting *s, double ka)
 {
-    /* The slope of the polynomial at the cutoff is not quite that of what follows: a shell. */
-    const double shell = 2 * s->c[1] + exp(-s->kappa_a) * (1 + s->kappa_a);
+    /* There is no charge on the sphere at the cutoff, since the slope has no step there. */
     const sigma_context context = {s, ka};
-    return quadrature(sigma_term, &context, 0, 1, ka) + shell * sinc(ka);
+    return quadrature(sigma_term, &context, 0, 1, ka);
 }
 
 static double short_term(const void *context, double rho)
