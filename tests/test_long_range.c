@@ -436,7 +436,7 @@ static const double floor_there = 3e-6;
 typedef struct row {
     window_kind window;
     splitting_kind splitting;
-    double error[4]; /* at a/h of 3, 4, 5, 6 */
+    double error[4], band[4]; /* at a/h of 3, 4, 5, 6 */
 } row;
 
 static void check_row(const problem *p, const row *r, double spacing_A)
@@ -446,6 +446,7 @@ static void check_row(const problem *p, const row *r, double spacing_A)
     bool is_near = true;
     for (int i = 0; i < 4; i++) {
         const hierarchy_options options = {.splitting = r->splitting,
+                                           .band = r->band[i],
                                            .window = r->window,
                                            .solver = HIERARCHY_FFT,
                                            .cutoff_A = (3 + i) * spacing_A,
@@ -461,10 +462,11 @@ static void check_row(const problem *p, const row *r, double spacing_A)
 static void test_errors_fall_as_they_should(void **state)
 {
     (void)state;
-    static const row rows[] = {{WINDOW_NODAL3, SPLITTING_TAYLOR2, {4.9e-3, 2.6e-3, 1.5e-3, 9.3e-4}},
-                               {WINDOW_BSPLINE4, SPLITTING_PSWF, {8.7e-4, 2.9e-4, 1.3e-4, 6.8e-5}},
-                               {WINDOW_BSPLINE6, SPLITTING_PSWF, {3.1e-4, 5.6e-5, 1.6e-5, 5.8e-6}},
-                               {WINDOW_BSPLINE8, SPLITTING_PSWF, {2.1e-4, 2.4e-5, 5.9e-6, 2.6e-6}}};
+    static const row rows[] = {
+        {WINDOW_NODAL3, SPLITTING_TAYLOR2, {4.9e-3, 2.6e-3, 1.5e-3, 9.3e-4}, {0}},
+        {WINDOW_BSPLINE4, SPLITTING_PSWF, {8.7e-4, 2.9e-4, 1.3e-4, 6.8e-5}, {7.0, 8.3, 9.1, 9.4}},
+        {WINDOW_BSPLINE6, SPLITTING_PSWF, {3.1e-4, 5.6e-5, 1.6e-5, 5.8e-6}, {7.7, 9.3, 10.4, 12.4}},
+        {WINDOW_BSPLINE8, SPLITTING_PSWF, {2.1e-4, 2.4e-5, 5.9e-6, 2.6e-6}, {7.7, 10.3, 11.6, 12.4}}};
     problem p = water(648, 150);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_row(&p, &rows[i], 1);
@@ -660,6 +662,26 @@ static void test_net_charges_without_a_potential(void **state)
     }
 }
 
+/* The bands that are suggested are about the best. */
+static void test_suggested_bands(void **state)
+{
+    (void)state;
+    problem p = water(300, 60);
+    for (int kind = SPLITTING_PSWF; kind <= SPLITTING_EWALD; kind++) {
+        hierarchy_options options = {.splitting = (splitting_kind)kind,
+                                     .window = WINDOW_BSPLINE6,
+                                     .solver = HIERARCHY_FFT,
+                                     .cutoff_A = 5.5,
+                                     .spacing_A = 1};
+        const double suggested = error_of(&p, &options), band = splitting_band(options.splitting, 5.5, 6);
+        for (int i = -1; i <= 1; i += 2) {
+            options.band = band * (1 + 0.15 * i);
+            assert_true(error_of(&p, &options) > 1.2 * suggested);
+        }
+    }
+    end(&p);
+}
+
 /* The end of a padded lattice does not show, however it is divided. */
 static void test_padding_does_not_show(void **state)
 {
@@ -693,6 +715,7 @@ int main(void)
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_error_does_not_depend_on_the_place),
         cmocka_unit_test(test_errors_fall_as_they_should),
+        cmocka_unit_test(test_suggested_bands),
         cmocka_unit_test(test_padding_does_not_show),
         cmocka_unit_test(test_all_combinations),
         cmocka_unit_test(test_near_and_far_are_the_whole),

@@ -751,6 +751,34 @@ static void test_distances_saturate(void **state)
     }
 }
 
+/* A wave and its opposite have one kernel, half-way round an oblique cell as well. */
+static void test_kernels_are_even(void **state)
+{
+    (void)state;
+    for (int which = 1; which < 8; which++) {
+        hierarchy_options options = {.window = WINDOW_BSPLINE4,
+                                     .solver = HIERARCHY_FFT,
+                                     .cutoff_A = 3,
+                                     .spacing_A = 1.2,
+                                     .periodic = {which & 1, which & 2, which & 4}};
+        const double low[3] = {0}, high[3] = {1, 1, 1};
+        int64_t n[3], m[3], opposite[3];
+        hierarchy h;
+        ley_error error = {0};
+        memcpy(options.cell_A, oblique_A, sizeof oblique_A);
+        assert_ok(hierarchy_make(&options, low, high, &h, &error));
+        influence_extent(&h, n);
+        for (m[2] = 0; m[2] < n[2]; m[2] += h.cell.periodic[2] ? 1 : 5)
+            for (m[1] = 0; m[1] < n[1]; m[1] += h.cell.periodic[1] ? 1 : 5)
+                for (m[0] = 0; m[0] < n[0]; m[0] += h.cell.periodic[0] ? 1 : 5) {
+                    for (int i = 0; i < 3; i++)
+                        opposite[i] = (n[i] - m[i]) % n[i];
+                    const double kernel = influence_kernel(&h, n, m);
+                    assert_near(influence_kernel(&h, n, opposite), kernel, 1e-12 * (1 + fabs(kernel)));
+                }
+    }
+}
+
 static void test_factors_of_windows(void **state)
 {
     (void)state;
@@ -905,6 +933,7 @@ int main(void)
         cmocka_unit_test(test_waves_sum_to_what_is_far),
         cmocka_unit_test(test_tables_of_waves),
         cmocka_unit_test(test_distances_saturate),
+        cmocka_unit_test(test_kernels_are_even),
         cmocka_unit_test(test_factors_of_windows),
         cmocka_unit_test(test_lattices_cover_what_is_in_them),
         cmocka_unit_test(test_periodic_lattices),

@@ -9,7 +9,7 @@
 static const double gaussian_end = 6.2, exponential_end = 38;
 static const double most_images = 2e6;
 /* Neighbours on either side that a line sums one by one. */
-enum { LINE_NEIGHBOURS = 24 };
+enum { LINE_NEIGHBOURS = 16 };
 
 typedef struct wave {
     double k_per_A[3], length_per_A;

@@ -265,13 +265,15 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
     return LEY_OK;
 }
 
-/* Measured at a/h of 3, 4, 5, 6, 8 and 10. */
-enum { BANDS = 6 };
-static const double band_at[BANDS] = {3, 4, 5, 6, 8, 10};
-static const double prolate_bands[3][BANDS] = {
-    {7.0, 8.3, 9.1, 9.4, 12.6, 15.7}, {7.7, 9.3, 10.4, 12.4, 12.6, 15.7}, {7.7, 10.3, 11.6, 12.4, 14.6, 15.7}};
-static const double gauss_bands[3][BANDS] = {
-    {2.2, 2.2, 2.6, 2.6, 3.0, 3.0}, {2.2, 2.6, 2.6, 3.0, 3.0, 3.5}, {2.2, 2.6, 3.0, 3.0, 3.5, 3.5}};
+/* Measured at these a/h for B-splines of 4, 6 and 8 points. */
+enum { BANDS = 7 };
+static const double band_at[BANDS] = {3, 4, 5, 6, 8, 10, 12};
+static const double prolate_bands[3][BANDS] = {{6.3, 7.5, 8.6, 9.0, 9.0, 9.1, 9.3},
+                                               {7.4, 8.8, 10.3, 11.6, 13.0, 14.1, 14.8},
+                                               {8.2, 10.2, 11.6, 13.0, 15.4, 17.0, 18.0}};
+static const double gauss_bands[3][BANDS] = {{1.75, 2.05, 2.25, 2.35, 2.5, 2.55, 2.55},
+                                             {2.05, 2.25, 2.45, 2.65, 2.95, 3.15, 3.25},
+                                             {2.15, 2.4, 2.65, 2.8, 3.1, 3.35, 3.5}};
 
 double splitting_band(splitting_kind kind, double cutoff_by_spacing, int points)
 {
