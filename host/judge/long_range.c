@@ -303,20 +303,26 @@ static void fill_kernel(const hierarchy *h, const int64_t n[3], fourier_number *
             }
 }
 
+/* Multiplies by the window's factor along one axis. */
+static void apply_factor(const hierarchy *h, const int64_t n[3], int axis, fourier_number *influence)
+{
+    const int64_t stride = axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1], count = n[0] * n[1] * n[2];
+    for (int64_t m = 0; m < n[axis]; m++) {
+        const double factor = influence_factor(h->window, m, n[axis]);
+        for (int64_t block = m * stride; block < count; block += n[axis] * stride)
+            for (int64_t i = block; i < block + stride; i++)
+                influence[i].real *= factor;
+    }
+}
+
 /* The influence function: the kernel, transformed along open axes, times the window's factors. */
 static ley_status make_influence(const hierarchy *h, const int64_t n[3], fourier_number *influence, ley_error *error)
 {
     const bool *periodic = h->cell.periodic, open[3] = {!periodic[0], !periodic[1], !periodic[2]};
-    int64_t m[3];
-    size_t at = 0;
     fill_kernel(h, n, influence);
     const ley_status status = fourier_transform(influence, n, open, false, error);
-    for (m[2] = 0; m[2] < n[2]; m[2]++)
-        for (m[1] = 0; m[1] < n[1]; m[1]++)
-            for (m[0] = 0; m[0] < n[0]; m[0]++)
-                influence[at++].real *= influence_factor(h->window, m[0], n[0]) *
-                                        influence_factor(h->window, m[1], n[1]) *
-                                        influence_factor(h->window, m[2], n[2]);
+    for (int axis = 0; axis < 3; axis++)
+        apply_factor(h, n, axis, influence);
     return status;
 }
 
