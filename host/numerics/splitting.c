@@ -218,7 +218,7 @@ static double take_column(fit *f, int n, splitting *s)
  * function's slope has at the cutoff, which the lattice cannot resolve. */
 static double near_enough(const splitting *s)
 {
-    return s->kind == SPLITTING_PSWF ? 0.5 * exp(-s->band) : 0.1 * exp(-s->band * s->band);
+    return s->kind == SPLITTING_PSWF ? 0.5 * exp(-s->band) : 0.05 * exp(-s->band * s->band);
 }
 
 static void make_fitted(splitting *s, int degree)

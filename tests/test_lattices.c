@@ -1,0 +1,536 @@
+/* The mathematics of lattices: cells, exact sums over images, influence functions and hierarchies
+ * against their definitions. */
+#include "near.h"
+
+#include "numerics/hierarchy.h"
+#include "numerics/influence.h"
+#include "numerics/lattice_sum.h"
+#include "numerics/splitting.h"
+#include "numerics/window.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static splitting made(splitting_kind kind, int degree, double band, double kappa_a)
+{
+    splitting s;
+    ley_error error = {0};
+    assert_ok(splitting_make(kind, degree, band, kappa_a, &s, &error));
+    return s;
+}
+
+/* ---- Exact sums ------------------------------------------------------------------------------ */
+
+static double random_number(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static const double orthogonal_A[3][3] = {{7, 0, 0}, {0, 8, 0}, {0, 0, 6.5}};
+static const double oblique_A[3][3] = {{7, 0, 0}, {2.5, 7.4, 0}, {-1.4, 2.1, 6.6}};
+static const bool all_periodic[3] = {true, true, true};
+
+static cell cell_of(const bool periodic[3], const double vector_A[3][3])
+{
+    cell c;
+    ley_error error = {0};
+    assert_ok(cell_make(periodic, vector_A, &c, &error));
+    return c;
+}
+
+static lattice_sum *sum_of(const lattice_sum_options *options, size_t n, const double *position_A,
+                           const double *charge_e)
+{
+    lattice_sum *sum = NULL;
+    ley_error error = {0};
+    assert_ok(lattice_sum_create(options, n, position_A, charge_e, &sum, &error));
+    return sum;
+}
+
+/* A value, of a sum made for it. */
+static double value_of(const lattice_sum_options *options, size_t n, const double *position_A, const double *charge_e,
+                       const double point_A[3])
+{
+    lattice_sum *sum = sum_of(options, n, position_A, charge_e);
+    const double value = lattice_sum_at(sum, point_A);
+    lattice_sum_destroy(sum);
+    return value;
+}
+
+/* Charges whose sum is 0, in a cell and around it. */
+enum { SOME = 5 };
+
+static void some_charges(double position_A[3 * SOME], double charge_e[SOME], uint64_t seed)
+{
+    double total = 0;
+    for (int j = 0; j < SOME; j++) {
+        for (int i = 0; i < 3; i++)
+            position_A[3 * j + i] = -3 + 12 * random_number(&seed);
+        charge_e[j] = j + 1 < SOME ? 2 * random_number(&seed) - 1 : -total;
+        total += charge_e[j];
+    }
+}
+
+static void test_cells(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 8; which++) {
+        const bool periodic[3] = {which & 1, which & 2, which & 4};
+        const cell c = cell_of(periodic, oblique_A);
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) {
+                assert_near(cell_dot(c.vector_A[i], c.dual_per_A[k]), i == k, 1e-14);
+                if (!periodic[i])
+                    assert_near(cell_dot(c.vector_A[i], c.vector_A[k]), i == k, 1e-13);
+            }
+        const cell right = cell_of(periodic, orthogonal_A);
+        double measure = 1;
+        for (int i = 0; i < 3; i++) {
+            measure *= periodic[i] ? orthogonal_A[i][i] : 1;
+            for (int k = 0; k < 3; k++)
+                assert_near(right.vector_A[i][k], i != k ? 0 : periodic[i] ? orthogonal_A[i][i] : 1, 1e-14);
+        }
+        assert_near(right.measure, measure, 1e-12);
+    }
+    const double flat_A[3][3] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}}, none_A[3][3] = {{1, 0, 0}, {0}, {0, 0, NAN}};
+    cell c;
+    ley_error error = {0};
+    assert_int_equal(cell_make(all_periodic, flat_A, &c, &error), LEY_ERROR_INPUT);
+    assert_int_equal(cell_make(all_periodic, none_A, &c, &error), LEY_ERROR_INPUT);
+}
+
+/* Ewald's sums do not depend on how they are divided, nor on the cell that the lattice is described
+ * by. */
+static void test_sums_do_not_depend_on_their_division(void **state)
+{
+    (void)state;
+    double position_A[3 * SOME], charge_e[SOME];
+    some_charges(position_A, charge_e, 3);
+    for (int dimensions = 2; dimensions <= 3; dimensions++)
+        for (int turn = 0; turn < 3; turn++) {
+            bool periodic[3] = {true, true, true};
+            if (dimensions == 2)
+                periodic[turn] = false;
+            else
+                charge_e[0] += turn; /* charged cells as well */
+            lattice_sum_options options = {.cell = cell_of(periodic, oblique_A)};
+            double sheared_A[3][3];
+            memcpy(sheared_A, oblique_A, sizeof sheared_A);
+            for (int k = 0; k < 3; k++)
+                sheared_A[(turn + 1) % 3][k] += dimensions == 3 ? sheared_A[(turn + 2) % 3][k] : 0;
+            uint64_t seed = 7;
+            for (int i = 0; i < 6; i++) {
+                const double point_A[3] = {9 * random_number(&seed), 9 * random_number(&seed),
+                                           9 * random_number(&seed)};
+                options.beta = 0;
+                const double value = value_of(&options, SOME, position_A, charge_e, point_A);
+                for (options.beta = 0.8; options.beta < 1.7; options.beta += 0.4)
+                    assert_near(value_of(&options, SOME, position_A, charge_e, point_A), value, 1e-13);
+                const lattice_sum_options other = {.cell = cell_of(periodic, (const double(*)[3])sheared_A)};
+                assert_near(value_of(&other, SOME, position_A, charge_e, point_A), value, 1e-13);
+            }
+        }
+}
+
+/* Neutral charges, repeated within a disc or an interval that is centred on each of them: what is
+ * left out falls with a power of the size, and is extrapolated. */
+static double by_shells(const cell *c, const double position_A[3 * SOME], const double charge_e[SOME],
+                        const double point_A[3], double reach_A)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < SOME; i++) {
+        const double *at = position_A + 3 * i;
+        const double x_A[3] = {point_A[0] - at[0], point_A[1] - at[1], point_A[2] - at[2]};
+        int64_t low[3], high[3];
+        const double origin[3] = {0};
+        cell_reach(c, origin, reach_A, low, high);
+        for (int64_t j = low[0]; j <= high[0]; j++)
+            for (int64_t k = low[1]; k <= high[1]; k++)
+                for (int64_t l = low[2]; l <= high[2]; l++) {
+                    double r_A[3], d_A[3];
+                    for (int m = 0; m < 3; m++) {
+                        r_A[m] = (double)j * c->vector_A[0][m] + (double)k * c->vector_A[1][m] +
+                                 (double)l * c->vector_A[2][m];
+                        d_A[m] = x_A[m] - r_A[m];
+                    }
+                    /* The lattice ends gently, or its ragged edge would show. */
+                    const double u = cell_dot(r_A, r_A) / (reach_A * reach_A);
+                    if (u < 1)
+                        sum += charge_e[i] * pow(1 - u * u * u, 4) / cell_length(d_A);
+                }
+    }
+    return sum;
+}
+
+static void test_direct_sums_converge_to_these(void **state)
+{
+    (void)state;
+    double position_A[3 * SOME], charge_e[SOME];
+    some_charges(position_A, charge_e, 5);
+    for (int which = 1; which < 7; which++) {
+        const bool periodic[3] = {which & 1, which & 2, which & 4};
+        const lattice_sum_options options = {.cell = cell_of(periodic, oblique_A)};
+        const int dimensions = options.cell.dimensions;
+        const double point_A[3] = {1.3, 2.9, -0.7}, reach_A = dimensions == 1 ? 4000 : 400;
+        const double once = by_shells(&options.cell, position_A, charge_e, point_A, reach_A),
+                     twice = by_shells(&options.cell, position_A, charge_e, point_A, 2 * reach_A);
+        /* Along a line a quadrupole leaves 1/R^2, over a plane 1/R. */
+        const double ratio = dimensions == 1 ? 4 : 2, limit = (ratio * twice - once) / (ratio - 1);
+        assert_near(value_of(&options, SOME, position_A, charge_e, point_A), limit, 1e-6);
+    }
+}
+
+/* Constants of crystals: NaCl, CsCl, ZnS (zinc blende), and of a chain and a square layer of
+ * alternating charges, in units of the nearest distance. */
+static void test_madelung_constants(void **state)
+{
+    (void)state;
+    static const double salt[24] = {0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+    static const double blende[24] = {0,   0,   0,   1,   1,   0,   1,   0,   1,   0,   1,   1,
+                                      0.5, 0.5, 0.5, 1.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 1.5};
+    static const double caesium[6] = {0, 0, 0, 0.5, 0.5, 0.5}, layer[12] = {0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0},
+                        chain[6] = {0, 0, 0, 1, 0, 0};
+    const struct {
+        size_t n;
+        const double *position;
+        double edge, nearest, constant;
+        bool periodic[3];
+    } crystals[] = {{8, salt, 2, 1, 1.74756459463318, {true, true, true}},
+                    {2, caesium, 1, sqrt(0.75), 1.76267477307099, {true, true, true}},
+                    {8, blende, 2, sqrt(0.75), 1.63805505338879, {true, true, true}},
+                    {4, layer, 2, 1, 1.61554262671282, {true, true, false}},
+                    {2, chain, 2, 1, 2 * log(2), {true, false, false}}};
+    for (size_t i = 0; i < sizeof crystals / sizeof crystals[0]; i++) {
+        const double scale_A = 1.7, edge_A = scale_A * crystals[i].edge;
+        const double vector_A[3][3] = {{edge_A, 0, 0}, {0, edge_A, 0}, {0, 0, edge_A}};
+        double position_A[24], charge_e[8];
+        for (size_t j = 0; j < crystals[i].n; j++) {
+            charge_e[j] = 2 * j < crystals[i].n ? 1 : -1;
+            for (size_t k = 0; k < 3; k++)
+                position_A[3 * j + k] = scale_A * crystals[i].position[3 * j + k] + 0.1;
+        }
+        /* Beside the charge itself, which r_min makes finite. */
+        const lattice_sum_options options = {.cell = cell_of(crystals[i].periodic, vector_A), .r_min_A = 0.01};
+        const double value = value_of(&options, crystals[i].n, position_A, charge_e, position_A) - 1 / options.r_min_A;
+        assert_near(-value * scale_A * crystals[i].nearest, crystals[i].constant, 2e-12);
+    }
+}
+
+/* What is far is the whole without what is near; and screened images are counted until they do not
+ * count. */
+static void test_far_and_near_are_the_whole(void **state)
+{
+    (void)state;
+    double position_A[3 * SOME], charge_e[SOME];
+    some_charges(position_A, charge_e, 11);
+    for (int which = 0; which < 8; which++)
+        for (int screened = 0; screened < 2; screened++) {
+            const bool periodic[3] = {which & 1, which & 2, which & 4};
+            const double cutoff_A = 9.5, kappa = 0.4 * screened, point_A[3] = {4, 2.2, 3.1};
+            const splitting s = made(SPLITTING_TAYLOR4, 0, 0, kappa * cutoff_A);
+            lattice_sum_options options = {.cell = cell_of(periodic, oblique_A), .kappa_per_A = kappa};
+            const double whole = value_of(&options, SOME, position_A, charge_e, point_A);
+            options.far = &s;
+            options.cutoff_A = cutoff_A;
+            double sum = value_of(&options, SOME, position_A, charge_e, point_A);
+            for (size_t j = 0; j < SOME; j++)
+                for (int i = -4; i <= 4; i++)
+                    for (int k = -4; k <= 4; k++)
+                        for (int l = -4; l <= 4; l++) {
+                            double d_A[3];
+                            for (size_t m = 0; m < 3; m++)
+                                d_A[m] = point_A[m] - position_A[3 * j + m] - i * oblique_A[0][m] -
+                                         k * oblique_A[1][m] - l * oblique_A[2][m];
+                            const double rho = cell_length(d_A) / cutoff_A;
+                            const bool counts =
+                                (periodic[0] || i == 0) && (periodic[1] || k == 0) && (periodic[2] || l == 0);
+                            if (counts && rho < 1)
+                                sum += charge_e[j] * (splitting_whole(&s, rho) - splitting_gamma(&s, rho)) / cutoff_A;
+                        }
+            assert_near(sum, whole, 1e-13);
+        }
+}
+
+static void test_sums_that_cannot_be(void **state)
+{
+    (void)state;
+    const double position_A[3] = {0}, charge_e = 1;
+    for (int which = 0; which < 8; which++) {
+        const bool periodic[3] = {which & 1, which & 2, which & 4};
+        lattice_sum_options options = {.cell = cell_of(periodic, oblique_A)};
+        const bool refused = options.cell.dimensions == 1 || options.cell.dimensions == 2;
+        lattice_sum *sum = NULL;
+        ley_error error = {0};
+        assert_int_equal(lattice_sum_create(&options, 1, position_A, &charge_e, &sum, &error),
+                         refused ? LEY_ERROR_INPUT : LEY_OK);
+        lattice_sum_destroy(sum);
+        options.kappa_per_A = 1e-4; /* 2e5 images along an axis */
+        sum = NULL;
+        assert_int_equal(lattice_sum_create(&options, 1, position_A, &charge_e, &sum, &error),
+                         options.cell.dimensions > 1 ? LEY_ERROR_USAGE : LEY_OK);
+        lattice_sum_destroy(sum);
+    }
+}
+
+/* ---- Influence functions --------------------------------------------------------------------- */
+
+/* The waves of the influence functions, summed, are what the exact sum has beyond its short range:
+ * for each dimension, with and without screening, beside the charge and away from it. */
+static void test_waves_sum_to_what_is_far(void **state)
+{
+    (void)state;
+    const double origin_A[3] = {0}, unit = 1, cutoff_A = 5;
+    for (int which = 1; which < 8; which++)
+        for (int screened = 0; screened < 2; screened++) {
+            const bool periodic[3] = {which & 1, which & 2, which & 4};
+            const cell c = cell_of(periodic, oblique_A);
+            const double kappa = 0.45 * screened;
+            const splitting s =
+                screened ? made(SPLITTING_TAYLOR8, 0, 0, kappa * cutoff_A) : made(SPLITTING_PSWF, 16, 14, 0);
+            const lattice_sum_options options = {.cell = c, .far = &s, .cutoff_A = cutoff_A, .kappa_per_A = kappa};
+            for (int place = 0; place < 3; place++) {
+                const double out = place == 0 ? 0 : place == 1 ? 2.3 : 7;
+                double point_A[3] = {0}, across_A[3] = {0}, sum = 0;
+                for (int m = 0; m < 3; m++)
+                    for (int k = 0; k < 3; k++) {
+                        point_A[k] += (c.periodic[m] ? 0.31 * (m + 1) : out * (m + 1) / 2.5) * c.vector_A[m][k];
+                        across_A[k] += (c.periodic[m] ? 0 : out * (m + 1) / 2.5) * c.vector_A[m][k];
+                    }
+                const int most[3] = {periodic[0] ? 9 : 0, periodic[1] ? 9 : 0, periodic[2] ? 9 : 0};
+                for (int i = -most[0]; i <= most[0]; i++)
+                    for (int j = -most[1]; j <= most[1]; j++)
+                        for (int l = -most[2]; l <= most[2]; l++) {
+                            double k_per_A[3];
+                            for (int m = 0; m < 3; m++)
+                                k_per_A[m] = 2 * M_PI *
+                                             (i * c.dual_per_A[0][m] + j * c.dual_per_A[1][m] + l * c.dual_per_A[2][m]);
+                            const double k = cell_length(k_per_A), wave = cos(cell_dot(k_per_A, point_A));
+                            const double r = cell_length(across_A);
+                            sum += wave / c.measure *
+                                   (c.dimensions == 3   ? influence_wave(&s, cutoff_A, k)
+                                    : c.dimensions == 2 ? influence_plane(&s, cutoff_A, k, r)
+                                                        : influence_line(&s, cutoff_A, k, r));
+                        }
+                assert_near(sum, value_of(&options, 1, origin_A, &unit, point_A), screened ? 2e-7 : 2e-7);
+            }
+        }
+}
+
+static void test_tables_of_waves(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < SPLITTING_COUNT; kind++) {
+        static influence_table table;
+        const double K = kind < SPLITTING_PSWF ? 0.3 * kind : 0, most = 55 / 4.5;
+        const splitting s = made((splitting_kind)kind, 0, kind == SPLITTING_PSWF ? 12.4 : 2.6, K);
+        influence_table_make(&s, 4.5, most, &table);
+        for (double k = 0; k < most; k += 0.0371) {
+            const double q2 = k * k + K * K / 4.5 / 4.5;
+            assert_near(influence_table_wave(&table, k), influence_wave(&s, 4.5, k), q2 > 0 ? 1e-10 / q2 : 0);
+        }
+    }
+}
+
+/* Distances that count are those of the nodes; then they go on smoothly into a constant, the same
+ * from both sides. */
+static void test_distances_saturate(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n < 90; n += 7) {
+        const int64_t padded = influence_padded(n, (int)(n % 3));
+        assert_true(padded >= 2 * n + 16 && padded % 2 == 0);
+        for (int64_t i = 0; i < padded; i++) {
+            const double x = influence_distance(i, n, padded);
+            if (i <= n)
+                assert_near(x, (double)i, 0);
+            if (i > 0)
+                assert_near(x, influence_distance(padded - i, n, padded), 0);
+            if (i > 0 && i <= padded / 2)
+                assert_true(x > influence_distance(i - 1, n, padded));
+        }
+        /* Even steps: the second differences are small against the first. */
+        for (int64_t i = 1; i + 1 < padded; i++)
+            assert_true(fabs(influence_distance(i - 1, n, padded) - 2 * influence_distance(i, n, padded) +
+                             influence_distance(i + 1, n, padded)) < 0.6);
+        assert_near(influence_distance(padded / 2, n, padded) - influence_distance(padded / 2 - 1, n, padded), 0, 0.02);
+    }
+}
+
+/* A wave and its opposite have one kernel, half-way round an oblique cell as well. */
+static void test_kernels_are_even(void **state)
+{
+    (void)state;
+    for (int which = 1; which < 8; which++) {
+        hierarchy_options options = {.window = WINDOW_BSPLINE4,
+                                     .solver = HIERARCHY_FFT,
+                                     .cutoff_A = 3,
+                                     .spacing_A = 1.2,
+                                     .periodic = {which & 1, which & 2, which & 4}};
+        const double low[3] = {0}, high[3] = {1, 1, 1};
+        int64_t n[3], m[3], opposite[3];
+        hierarchy h;
+        ley_error error = {0};
+        memcpy(options.cell_A, oblique_A, sizeof oblique_A);
+        assert_ok(hierarchy_make(&options, low, high, &h, &error));
+        influence_extent(&h, n);
+        for (m[2] = 0; m[2] < n[2]; m[2] += h.cell.periodic[2] ? 1 : 5)
+            for (m[1] = 0; m[1] < n[1]; m[1] += h.cell.periodic[1] ? 1 : 5)
+                for (m[0] = 0; m[0] < n[0]; m[0] += h.cell.periodic[0] ? 1 : 5) {
+                    for (int i = 0; i < 3; i++)
+                        opposite[i] = (n[i] - m[i]) % n[i];
+                    const double kernel = influence_kernel(&h, n, m);
+                    assert_near(influence_kernel(&h, n, opposite), kernel, 1e-12 * (1 + fabs(kernel)));
+                }
+    }
+}
+
+static void test_factors_of_windows(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < WINDOW_COUNT; kind++) {
+        const window *w = window_get((window_kind)kind);
+        for (int64_t m = 0; m < 20; m++) {
+            const double theta = 2 * M_PI * (double)m / 20, factor = influence_factor(w, m, 20);
+            double aliases = 0;
+            for (int j = -200; j <= 200 && !w->is_nodal; j++)
+                aliases += pow(window_transform(w, theta + 2 * M_PI * j), 2);
+            assert_near(factor,
+                        w->is_nodal ? 1 : pow(window_transform(w, m > 10 ? theta - 2 * M_PI : theta) / aliases, 2),
+                        1e-10 * factor);
+        }
+    }
+}
+
+/* ---- Lattices -------------------------------------------------------------------------------- */
+
+/* Every node that a charge reaches is there, on each level; and none that nothing reaches. */
+static void test_lattices_cover_what_is_in_them(void **state)
+{
+    (void)state;
+    for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind++)
+        for (int shift = 0; shift < 7; shift++) {
+            const hierarchy_options options = {
+                .window = (window_kind)kind, .levels = 4, .cutoff_A = 3, .spacing_A = 0.7};
+            const double low[3] = {-3 + 0.31 * shift, 2, -20}, high[3] = {4, 2, 8 + 0.27 * shift};
+            hierarchy h;
+            ley_error error = {0};
+            assert_ok(hierarchy_make(&options, low, high, &h, &error));
+            assert_int_equal(h.levels, 4);
+            for (int m = 0; m < 3; m++) {
+                int64_t first = (int64_t)floor(low[m] / 0.7) - h.window->points / 2 + 1,
+                        last = (int64_t)floor(high[m] / 0.7) + h.window->points / 2;
+                for (int k = 0; k < 4; k++) {
+                    assert_int_equal(h.level[k].first[m], first);
+                    assert_int_equal(h.level[k].first[m] + h.level[k].n[m] - 1, last);
+                    assert_near(h.level[k].cutoff_A, 3 * (1 << k), 0);
+                    int64_t least = INT64_MAX, most = INT64_MIN;
+                    for (int64_t coarse = first / 2 - 20; coarse <= last / 2 + 20; coarse++)
+                        for (int j = 1 - h.window->points; j < h.window->points; j++)
+                            if (2 * coarse + j >= first && 2 * coarse + j <= last) {
+                                least = coarse < least ? coarse : least;
+                                most = coarse > most ? coarse : most;
+                            }
+                    first = least;
+                    last = most;
+                }
+            }
+        }
+}
+
+/* Periods are divided evenly, however often they are halved. */
+static void test_periodic_lattices(void **state)
+{
+    (void)state;
+    for (int levels = 1; levels < 5; levels++) {
+        hierarchy_options options = {.window = WINDOW_NODAL3,
+                                     .levels = levels,
+                                     .cutoff_A = 3,
+                                     .spacing_A = 0.71,
+                                     .periodic = {true, false, true}};
+        const double low[3] = {0}, high[3] = {1, 1, 1};
+        hierarchy h;
+        ley_error error = {0};
+        memcpy(options.cell_A, oblique_A, sizeof oblique_A);
+        assert_ok(hierarchy_make(&options, low, high, &h, &error));
+        for (int m = 0; m < 3; m += 2) {
+            assert_true(cell_length(h.step_A[m]) <= 0.71);
+            assert_int_equal(h.level[0].n[m] % (1 << (levels - 1)), 0);
+            for (int k = 0; k < levels; k++)
+                for (int i = 0; i < 3; i++)
+                    assert_near((double)h.level[k].n[m] * ldexp(h.step_A[m][i], k), oblique_A[m][i], 1e-12);
+        }
+        const int64_t inside[3] = {1, h.level[0].first[1], 2},
+                      outside[3] = {1 - 3 * h.level[0].n[0], h.level[0].first[1], 2 + h.level[0].n[2]},
+                      nowhere[3] = {1, h.level[0].first[1] - 1, 2};
+        assert_int_equal(hierarchy_number(&h, 0, inside), hierarchy_number(&h, 0, outside));
+        assert_int_equal(hierarchy_number(&h, 0, nowhere), -1);
+    }
+}
+
+static void test_choices_that_do_not_combine(void **state)
+{
+    (void)state;
+    const hierarchy_options good = {.splitting = SPLITTING_TAYLOR2,
+                                    .window = WINDOW_NODAL3,
+                                    .cutoff_A = 8,
+                                    .spacing_A = 1,
+                                    .cell_A = {{20, 0, 0}, {0, 20, 0}, {0, 0, 20}}};
+    enum { CASES = 8 };
+    hierarchy_options bad[CASES];
+    static const char *const messages[CASES] = {"bspline6", "one level", "levels",    "cutoff must be",
+                                                "kappa",    "screened",  "no window", "nodes"};
+    for (int i = 0; i < CASES; i++)
+        bad[i] = good;
+    bad[0].window = WINDOW_BSPLINE6;
+    bad[1].solver = HIERARCHY_FFT;
+    bad[1].levels = 2;
+    bad[2].levels = 17;
+    bad[3].cutoff_A = 0.5;
+    bad[4].kappa_per_A = NAN;
+    bad[5].kappa_per_A = 0.1;
+    bad[5].splitting = SPLITTING_PSWF;
+    bad[6].window = WINDOW_COUNT;
+    bad[7].spacing_A = 1e-7;
+    const double low[3] = {0}, high[3] = {9, 9, 9};
+    hierarchy h;
+    ley_error error = {0};
+    assert_ok(hierarchy_make(&good, low, high, &h, &error));
+    for (int i = 0; i < CASES; i++) {
+        const ley_status status = hierarchy_make(&bad[i], low, high, &h, &error);
+        if (status == LEY_OK || strstr(error.message, messages[i]) == NULL)
+            fail_msg("case %d: %s, not one of %s", i, error.message, messages[i]);
+        assert_int_equal(status, i == 7 ? LEY_ERROR_INPUT : LEY_ERROR_USAGE);
+    }
+    for (int which = 0; which < 8; which++) {
+        hierarchy_options options = good;
+        for (int m = 0; m < 3; m++)
+            options.periodic[m] = which >> m & 1;
+        assert_ok(hierarchy_make(&options, low, high, &h, &error));
+        const bool refused = h.cell.dimensions == 1 || h.cell.dimensions == 2;
+        assert_int_equal(hierarchy_check_charge(&h, 1, 5, &error), refused ? LEY_ERROR_INPUT : LEY_OK);
+        assert_int_equal(hierarchy_check_charge(&h, 1e-9, 5, &error), LEY_OK);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_sums_do_not_depend_on_their_division),
+        cmocka_unit_test(test_direct_sums_converge_to_these),
+        cmocka_unit_test(test_madelung_constants),
+        cmocka_unit_test(test_far_and_near_are_the_whole),
+        cmocka_unit_test(test_sums_that_cannot_be),
+        cmocka_unit_test(test_waves_sum_to_what_is_far),
+        cmocka_unit_test(test_tables_of_waves),
+        cmocka_unit_test(test_distances_saturate),
+        cmocka_unit_test(test_kernels_are_even),
+        cmocka_unit_test(test_factors_of_windows),
+        cmocka_unit_test(test_lattices_cover_what_is_in_them),
+        cmocka_unit_test(test_periodic_lattices),
+        cmocka_unit_test(test_choices_that_do_not_combine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
