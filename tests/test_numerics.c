@@ -333,14 +333,14 @@ static void test_parts_sum_to_the_whole(void **state)
 
 typedef struct radial {
     const splitting *s;
-    double k, damping;
+    double k;
 } radial;
 
 static double radial_term(const void *context, double r)
 {
     const radial *c = context;
     const double x = c->k * r;
-    return 4 * M_PI * r * r * splitting_gamma(c->s, r) * exp(-c->damping * r) * (x < 1e-6 ? 1 : sin(x) / x);
+    return 4 * M_PI * r * r * splitting_gamma(c->s, r) * (x < 1e-6 ? 1 : sin(x) / x);
 }
 
 /* sigma against the integral of gamma over space: below 1 by quadrature; beyond it that of
@@ -353,7 +353,7 @@ static void test_transforms_of_splittings(void **state)
             const double K = screened * 0.8;
             const splitting s = made((splitting_kind)kind, 0, kind == SPLITTING_PSWF ? 9.3 : 2.6, K);
             for (double k = 0.05; k < 45; k *= 1.31) {
-                const radial context = {&s, k, 0};
+                const radial context = {&s, k};
                 const double inside = quadrature(radial_term, &context, 0, 1, k),
                              outside = 4 * M_PI / k * exp(-K) * (K * sin(k) + k * cos(k)) / (K * K + k * k);
                 assert_near(4 * M_PI * splitting_sigma(&s, k) / (k * k + K * K), inside + outside, 1e-12 / k);
