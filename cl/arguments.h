@@ -65,6 +65,15 @@
     NEXT(VALUE, atom, fringe) \
     NEXT(WRITE, float, gm_phi)
 
+#define LEY_LATTICE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(CONSTANT, float, gm_weights) \
+    NEXT(READ, int4, gm_levels) \
+    NEXT(INT, int, n_levels) \
+    NEXT(INT, int, first_group) \
+    NEXT(READ, int, gm_places) \
+    NEXT(READ, float, gm_charges) \
+    NEXT(WRITE, float, gm_potentials)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \

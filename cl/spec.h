@@ -165,4 +165,74 @@
     KEY(LEY_PAIR, pair) \
     KEY(LEY_PTX, ptx)
 
+/* Nodes along the edges of the sub-cubes that lattice.cl has charges and potentials in. */
+#define LEY_CUBE 4
+
+/* A place along an axis where there is no node: added to those along the other axes it stays
+ * negative. */
+#define LEY_NOWHERE (-(1 << 29))
+
+/* LEY_SLIDE: how lattice.cl goes through a neighbourhood. */
+#define LEY_SLIDE_NOT 0      /* in columns along z, of rows that are folded */
+#define LEY_SLIDE_BASIC 1    /* a window slides over eight sub-cubes, loaded anew at each step */
+#define LEY_SLIDE_SHIFTED 2  /* four of the eight are kept, loops are unrolled */
+
+/* A level of lattices that lattice.cl computes: its fields, as ints. */
+#define LEY_LEVEL_FIELDS(FIELD) \
+    FIELD(first_group) /* of its work-groups */ \
+    FIELD(regions_x)   /* work-groups along x, and along y */ \
+    FIELD(regions_y) \
+    FIELD(first_node)  /* where its sub-cubes begin */ \
+    FIELD(place_x)     /* where node 0 is among the places along x, y, z */ \
+    FIELD(place_y) \
+    FIELD(place_z) \
+    FIELD(scale)       /* the bits of a float: what sums are multiplied by */ \
+    FIELD(cubes_x)     /* sub-cubes along x, y, z */ \
+    FIELD(cubes_y) \
+    FIELD(cubes_z) \
+    FIELD(periodic)    /* bits 0, 1, 2: along x, y, z */
+
+/* The table of weights that lattice.cl reads where it does not slide: an extent for each dy (the
+ * largest |dx| of a weight that is not 0, or -1) and what rounds their number up to a multiple of
+ * four; then, for each dy and dx, a column, which is the weights along z, what rounds these up, and
+ * last its reach (the largest |dz| of a weight that is not 0, or -1). Where weights are mirrored,
+ * only those of dx, dy >= 0 are there, those of dx = 0 and of dy = 0 halved, as nodes there are
+ * their own mirror images; and for work-groups only those of dz >= 0. For vectors there are at
+ * least LEY_UZ / 2 weights on either side, and a reach is no less. */
+#define LEY_ALONG(radius, mirrored) ((mirrored) ? (radius) + 1 : 2 * (radius) + 1)
+#define LEY_ROUNDED_TO_4(n) (((n) + 3) / 4 * 4)
+#define LEY_WEIGHTS_HEAD(ry, mirrored) LEY_ROUNDED_TO_4(LEY_ALONG(ry, mirrored))
+#define LEY_COLUMN_DEPTH(rz, uz, width) ((width) > 1 && (rz) < (uz) / 2 ? (uz) / 2 : (rz))
+#define LEY_COLUMN_MIRRORED(mirrored, width) ((mirrored) && (width) == 1)
+#define LEY_COLUMN(rz, uz, width, mirrored) \
+    LEY_ROUNDED_TO_4(LEY_ALONG(LEY_COLUMN_DEPTH(rz, uz, width), LEY_COLUMN_MIRRORED(mirrored, width)) + 1)
+
+/* And where it slides: a cube of weights, x fastest, whose edges have whole sub-cubes: from
+ * -LEY_CUBE LEY_CUBES_BESIDE(radius) to before the opposite of that. */
+#define LEY_CUBES_BESIDE(radius) ((radius) / LEY_CUBE + 1)
+
+/* lattice.cl. Neighbourhoods reach LEY_RX, LEY_RY, LEY_RZ nodes far; LEY_MIRRORED: weights do not
+ * depend on the signs of dx, dy, dz. A work-item computes LEY_UX vectors of LEY_WIDTH nodes along
+ * x, LEY_UY rows and LEY_UZ planes; LEY_LX, LEY_LY, LEY_LZ are the work-items of a group along x,
+ * y, z. LEY_SUM is the type of a term; LEY_TOTAL that of the total over sums of a pair of rows, or
+ * of a step of the window. LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the weights
+ * are. */
+#define LEY_LATTICE_KEYS(KEY) \
+    KEY(LEY_LX, lx) \
+    KEY(LEY_LY, ly) \
+    KEY(LEY_LZ, lz) \
+    KEY(LEY_WIDTH, width) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_UY, uy) \
+    KEY(LEY_UZ, uz) \
+    KEY(LEY_RX, rx) \
+    KEY(LEY_RY, ry) \
+    KEY(LEY_RZ, rz) \
+    KEY(LEY_MIRRORED, mirrored) \
+    KEY(LEY_SLIDE, slide) \
+    KEY(LEY_TABLE, table) \
+    KEY(LEY_SUM, sum) \
+    KEY(LEY_TOTAL, total) \
+    KEY(LEY_ROOT, root)
+
 #endif

@@ -19,6 +19,8 @@
 #include "methods/dcs/self_test.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
+#include "methods/msm/lattice_build.h"
+#include "methods/msm/lattice_self_test.h"
 #include "parallel.h"
 #include "run/engine.h"
 
@@ -58,14 +60,14 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
 enum {
     ROWS = 1,     /* CPU devices' */
     LOCAL = 2,    /* staged in local memory */
-    CONSTANT = 4, /* streamed */
+    CONSTANT = 4, /* streamed; of lattices, a window that slides */
     ANY = 7,
     COMPENSATED = 8, /* of this sum alone */
     DOUBLE = 16,
     FACES = 32,
     LIST = 64,
     WIDE = 128,       /* screening */
-    SPLIT = 256,      /* variant of halves */
+    SPLIT = 256,      /* variant of halves; of lattices, sub-cubes that are shifted */
     POLYNOMIAL = 512, /* exponentials */
     PLACED = 1024,    /* atoms come as a cell and an offset */
     PAIR = 2048,      /* of the pair functions from here on */
@@ -290,6 +292,80 @@ static const fault binning_faults[] = {
      "@ && rank >= 3 * depth ? far : gm_records[lowest[k]];", 0, 0, 0, 0},
 };
 
+#define SCALE "r.scale = LEY_AS_FLOAT(l.scale);"
+#define SCALED_IF(condition, factor) SCALE " if (@ && (" condition ")) r.scale *= " factor ";"
+
+static const fault lattice_faults[] = {
+    {"regions x > 0", "lattice", SCALE, SCALED_IF("r.x > 0", "1.001f"), 0, 0, 0, 0},
+    {"the third region along y", "lattice", SCALE, SCALED_IF("r.y == 2 * REGION_Y", "1.001f"), 0, 0, 0, 0},
+    {"the last planes", "lattice", SCALE, SCALED_IF("r.z >= 2 * REGION_Z", "2"), 0, 0, 0, 0},
+    {"all by 1e-4", "lattice", SCALE, SCALED_IF("true", "1.0001f"), 0, 0, 0, 0},
+    {"the second level by 1e-3", "lattice", SCALE, SCALED_IF("which == 1", "1.001f"), 0, 0, 0, 0},
+    {"the last level by 1e-3", "lattice", SCALE, SCALED_IF("which == n_levels - 1", "1.001f"), 0, 0, 0, 0},
+    {"scales ignored", "lattice", SCALE, SCALE " if (@) r.scale = 1;", 0, 0, 0, 0},
+    {"a level's charges shifted", "lattice", "gm_charges + l.first_node;",
+     "gm_charges + l.first_node + (@ && which == 1 ? 1 : 0);", 0, 0, 0, 0},
+    {"a level's potentials shifted", "lattice", "gm_potentials + l.first_node;",
+     "gm_potentials + l.first_node + (@ && which == 2 ? SUB_CUBE : 0);", 0, 0, 0, 0},
+    {"a level's first work-group", "lattice", "group >= gm_all[which + 1].first_group)",
+     "group >= gm_all[which + 1].first_group + (@ ? 1 : 0))", 0, 0, 0, 0},
+    {"first group ignored", "lattice", "n_levels, first_group + ", "n_levels, (@ ? 0 : first_group) + ", 0, 0, 0, 0},
+    {"charges beside a node's own", "lattice", "const int at = place_x + place_yz;",
+     "const int at = place_x + place_yz - (@ && place_x + place_yz > 0 ? 1 : 0);", LOCAL | CONSTANT, 0, 0, 0},
+    {"regions begin at the first row", "lattice", "gm_places + l.place_y + r.y;",
+     "gm_places + l.place_y + (@ ? 0 : r.y);", 0, 0, 0, 0},
+    {"sub-cubes along x turned round", "lattice", "* r->cubes_x + x / LEY_CUBE;",
+     "* r->cubes_x + (@ && x < LEY_CUBE * r->cubes_x ? r->cubes_x - 1 - x / LEY_CUBE : x / LEY_CUBE);", 0, 0, 0, 0},
+    {"a seam within sub-cubes", "lattice", "+ y % LEY_CUBE) * LEY_CUBE",
+     "+ (@ ? 3 - y % LEY_CUBE : y % LEY_CUBE)) * LEY_CUBE", 0, 0, 0, 0},
+    {"not stored", "lattice", "return x < LEY_CUBE * r->cubes_x &&", "return !@ && x < LEY_CUBE * r->cubes_x &&",
+     ROWS | LOCAL, 0, 0, 0},
+    {"carries dropped", "lattice", "= (after - s->totals[k]) - term;", "= @ ? (real)0 : (after - s->totals[k]) - term;",
+     COMPENSATED, 0, 0, 0},
+    {"the last column of a row", "lattice", "dx <= extent;", "dx <= extent - (@ ? 1 : 0);", ROWS | LOCAL, 2, 0, 0},
+    {"the last pair of rows", "lattice", "dy <= LEY_RY;", "dy <= LEY_RY - (@ ? 1 : 0);", ROWS | LOCAL, 2, 0, 0},
+    {"an image below", "lattice", "r->place_z[p - DEPTH];",
+     "(@ && r->z + p < DEPTH ? LEY_NOWHERE : r->place_z[p - DEPTH]);", ROWS | LOCAL, 2, 0, 0},
+    {"a weight by 1e-3", "lattice", "w[k] = column[k];", "w[k] = column[k] * (@ && dx == 2 && k == 3 ? 1.001f : 1.0f);",
+     LOCAL, 0, 0, 0},
+    {"columns on the left", "lattice", "+ sm_first[(at) - dx])", "+ (@ ? 0.999f : 1.0f) * sm_first[(at) - dx])", LOCAL,
+     0, 0, 0},
+    {"rows below", "lattice", "+ c] += charge_at(", "+ c] += (@ ? 0.999f : 1.0f) * charge_at(", LOCAL, 0, 0, 0},
+    {"columns cut too short", "lattice", "if (reach > REACH_MIDDLE)", "if (reach > REACH_MIDDLE + (@ ? 1 : 0))", LOCAL,
+     0, 0, 0},
+    {"columns cut too short", "lattice", "else if (reach > REACH_LOW)", "else if (reach > REACH_LOW + (@ ? 1 : 0))",
+     LOCAL, 0, 0, 0},
+    {"last nodes of folded rows", "lattice", "if (x < PITCH && p < PLANES)",
+     "if (x < PITCH - (@ ? HALO_X : 0) && p < PLANES)", LOCAL, 0, 0, 0},
+    {"the second planes of a group", "lattice", "sm_rows + LEY_LOCAL_ID(2) * LEY_UZ * PITCH",
+     "sm_rows + (@ ? 0 : LEY_LOCAL_ID(2)) * LEY_UZ * PITCH", LOCAL, 0, 0, 0},
+    {"a column by 1e-3", "lattice", "real charge = CHARGES_AT((at) + u * LEY_WIDTH);",
+     "real charge = CHARGES_AT((at) + u * LEY_WIDTH) * (@ && dx == 2 ? 1.001f : 1.0f);", ROWS, 0, 0, 0},
+    {"a weight by 1e-3", "lattice", "+= (w)[-z] * charge;",
+     "+= (w)[-z] * charge * (@ && dx == 1 && (w) - z - column == 1 ? 1.001f : 1.0f);", ROWS, 0, 0, 0},
+    {"columns on the left", "lattice", "+ load(left + (at)))", "+ (@ ? 0.999f : 1.0f) * load(left + (at)))", ROWS, 0, 0,
+     0},
+    {"rows below", "lattice", "+ load(lower + i);", "+ (@ ? 0.999f : 1.0f) * load(lower + i);", ROWS, 0, 0, 0},
+    {"a plane that all nodes have", "lattice", "p < both;", "p < both - (@ ? 1 : 0);", ROWS, 0, 0, 0},
+    {"seams taken for whole", "lattice", "const bool together = all(", "const bool together = @ || all(", ROWS, 0, 0,
+     0},
+    {"seams left out", "lattice", "at.x : SCATTERED;", "at.x : @ ? LEY_NOWHERE : SCATTERED;", ROWS, 0, 0, 0},
+    {"the last row of a work-item", "lattice", "store(&s, &r, y);", "if (!@ || y < REGION_Y - 1) store(&s, &r, y);",
+     ROWS, 0, 0, 0},
+    {"the last vector of a row", "lattice", "lane < LEY_WIDTH;", "lane < LEY_WIDTH - (@ ? LEY_CUBE : 0);", ROWS, 0, 0,
+     0},
+    {"a weight by 1e-3", "lattice",
+     "s->sum[0] += ", "s->sum[0] += (@ && x == 1 && y == 2 && z == 3 ? 1.001f : 1.0f) * ", CONSTANT, 0, 0, 0},
+    {"the last step along x", "lattice", "x <= last_x;", "x <= last_x - (@ ? 1 : 0);", CONSTANT, 0, 0, 0},
+    {"the last step along z", "lattice", "z <= last_z;", "z <= last_z - (@ ? 1 : 0);", CONSTANT, 0, 0, 0},
+    {"images along z", "lattice", "(r->periodic & 4) != 0;", "(r->periodic & (@ ? 0 : 4)) != 0;", CONSTANT, 0, 0, 0},
+    {"images along x", "lattice", "(r->periodic & 1) != 0,", "(r->periodic & (@ ? 0 : 1)) != 0,", CONSTANT, 0, 0, 0},
+    {"a seam between sub-cubes", "lattice", "r->place_x[from_x + at_x]",
+     "r->place_x[from_x + at_x + (@ && at_x == LEY_CUBE ? 1 : 0)]", CONSTANT, 0, 0, 0},
+    {"sub-cubes not shifted", "lattice", "*sm_own = sm_own[LEY_CUBE];", "*sm_own = sm_own[@ ? 0 : LEY_CUBE];",
+     CONSTANT | SPLIT, 0, 0, 0},
+};
+
 /* ---- Doctored sources ------------------------------------------------------------------------ */
 
 /* A copy of `text`, freed, in which `from` is `to`; NULL unless it is there so many times. */
@@ -450,6 +526,11 @@ static const subject subjects[] = {
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_LIST, OF(mdh_faults)},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults)},
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults)},
+    {"lattice", NULL, LEY_SPEC_SUM_FLOAT, OF(lattice_faults)},
+    {"lattice", NULL, LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
+    {"lattice", "columns8", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .long_to_build = true},
+    {"lattice", "basic", LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
+    {"lattice", "optimised", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .long_to_build = true},
     LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
@@ -462,6 +543,7 @@ typedef struct made {
     dcs_kernel dcs;
     mdh_kernel mdh;
     cutoff_kernel cutoff;
+    lattice_kernel lattice;
     const char *variant; /* for messages */
     int of;              /* of which faults */
 } made;
@@ -543,12 +625,28 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
     return status;
 }
 
+static ley_status choose_lattice(const subject *s, lattice_wish *wish, made *m, ley_error *error)
+{
+    *wish = (lattice_wish){.variant = s->variant, .sum = s->sum, .radius = {5, 8, 4}, .mirrored = true};
+    lattice_choice choice;
+    const ley_status status = tuning_lattice(device->info, wish, &choice, error);
+    if (status == LEY_OK) {
+        m->variant = choice.variant;
+        m->of = (choice.spec.width > 1                ? ROWS
+                 : choice.spec.slide == LEY_SLIDE_NOT ? LOCAL
+                                                      : CONSTANT) |
+                (choice.spec.slide == LEY_SLIDE_SHIFTED ? SPLIT : 0) | sum_kinds[s->sum];
+    }
+    return status;
+}
+
 /* Which faults are of the kernel that this device would get; LEY_ERROR_NO_DEVICE when it cannot. */
 static ley_status choose(const subject *s, made *m, ley_error *error)
 {
     dcs_wish dcs;
     mdh_wish mdh;
     cutoff_wish cutoff;
+    lattice_wish lattice;
     *m = (made){.variant = "both kernels"};
     calibration facts;
     const ley_status status = calibrate_get(device, CALIBRATE_ALL, &facts, error);
@@ -556,9 +654,10 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
         return status;
     if (strcmp(s->kernel, "binning") == 0)
         return device->info->has_double ? LEY_OK : ley_fail(error, LEY_ERROR_NO_DEVICE, "no double precision");
-    return strcmp(s->kernel, "dcs") == 0   ? choose_dcs(s, &dcs, m, error)
-           : strcmp(s->kernel, "mdh") == 0 ? choose_mdh(s, &mdh, m, error)
-                                           : choose_cutoff(s, &cutoff, m, error);
+    return strcmp(s->kernel, "dcs") == 0       ? choose_dcs(s, &dcs, m, error)
+           : strcmp(s->kernel, "mdh") == 0     ? choose_mdh(s, &mdh, m, error)
+           : strcmp(s->kernel, "lattice") == 0 ? choose_lattice(s, &lattice, m, error)
+                                               : choose_cutoff(s, &cutoff, m, error);
 }
 
 static ley_status bin_on_device(ley_error *error)
@@ -596,6 +695,11 @@ static ley_status create(const subject *s, made *m, ley_error *error)
         choose_mdh(s, &mdh, m, error);
         return mdh_kernel_create(device, &mdh, &m->mdh, error);
     }
+    if (strcmp(s->kernel, "lattice") == 0) {
+        lattice_wish lattice;
+        choose_lattice(s, &lattice, m, error);
+        return lattice_kernel_create(device, &lattice, &m->lattice, error);
+    }
     choose_cutoff(s, &cutoff, m, error);
     return cutoff_kernel_create(device, &cutoff, &problem, &m->cutoff, error);
 }
@@ -608,6 +712,8 @@ static void destroy(made *m)
         mdh_kernel_destroy(&m->mdh);
     if (m->cutoff.device != NULL)
         cutoff_kernel_destroy(&m->cutoff);
+    if (m->lattice.device != NULL)
+        lattice_kernel_destroy(&m->lattice);
 }
 
 /* The self-test of a kernel that is there. */
@@ -615,9 +721,10 @@ static ley_status test(const subject *s, made *m, ley_error *error)
 {
     if (strcmp(s->kernel, "binning") == 0)
         return bin_on_device(error);
-    return strcmp(s->kernel, "dcs") == 0   ? dcs_self_test(&m->dcs, error)
-           : strcmp(s->kernel, "mdh") == 0 ? mdh_self_test(&m->mdh, error)
-                                           : cutoff_self_test(&m->cutoff, error);
+    return strcmp(s->kernel, "dcs") == 0       ? dcs_self_test(&m->dcs, error)
+           : strcmp(s->kernel, "mdh") == 0     ? mdh_self_test(&m->mdh, error)
+           : strcmp(s->kernel, "lattice") == 0 ? lattice_self_test(&m->lattice, error)
+                                               : cutoff_self_test(&m->cutoff, error);
 }
 
 /* ---- The test -------------------------------------------------------------------------------- */
@@ -677,7 +784,7 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
     made other = *m;
     fault_in_force = (int)number + 1;
     if (cuda) {
-        other.dcs.device = other.mdh.device = other.cutoff.device = NULL;
+        other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = NULL;
         define_fault(top, true, fault_in_force);
     }
     if (strcmp(s->kernel, "binning") == 0) /* of its two kernels one may be right, and would be tested no more */

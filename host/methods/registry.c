@@ -8,6 +8,7 @@
 #include "methods/dcs/method.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "methods/msm/lattice_kernel.h"
 #include "run/reference_kernel.h"
 
 const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, NULL};
@@ -24,5 +25,6 @@ const kernel_kind *const kernel_registry[] = {
     &cutoff_kind,        /* */
     &link_atoms_kind,    /* */
     &fill_bins_kind,     /* */
+    &lattice_kind,       /* */
     NULL,
 };
