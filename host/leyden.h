@@ -591,8 +591,8 @@ LEY_API void ley_run_options_default(ley_run_options *options);
  * Debye-Hueckel, "cutoff" a short-range sum. Names, i from 0; NULL behind the last. */
 LEY_API const char *ley_method_name(size_t i);
 
-/* Names of the kernel variants of a method, i from 0; NULL behind the last, and where there is no
- * such method. */
+/* Names of the kernel variants of a method, or of what is measured by that name, i from 0; NULL
+ * behind the last, and where there is none. */
 LEY_API const char *ley_variant_name(const char *method, size_t i);
 
 /* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum
@@ -823,7 +823,8 @@ LEY_API double ley_apbs_read_s(int64_t numbers);
 typedef struct ley_bench_options {
     size_t size;        /* sizeof(ley_bench_options): ley_bench_options_default() sets it */
     const char *method; /* by its name: whose kernels: of MDH, screening and faces or a list of points; of CUTOFF,
-                          Taylor's C2 function in a box of water */
+                          Taylor's C2 function in a box of water; or "lattice": the cutoff part of multilevel summation
+                          between nodes of lattices as large as a box of water */
     int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
-# values never set, wrong API calls. Needs BUILD; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS and
-# OCLGRIND_CUTOFF_VARIANTS narrow the choice; with OCLGRIND_PAIRS=1 sums, screening and points of
-# mdh meet in pairs only; with OCLGRIND_EACH=1 each of them occurs once, and cutoff has one pair
-# function. Exit code 77: Oclgrind is not installed.
+# values never set, wrong API calls. Needs BUILD, with tests/test_lattice in it; OCLGRIND_VARIANTS,
+# OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS and OCLGRIND_LATTICE_VARIANTS narrow the choice;
+# with OCLGRIND_PAIRS=1 sums, screening and points of mdh meet in pairs only; with OCLGRIND_EACH=1
+# each of them occurs once, and cutoff has one pair function. Exit code 77: Oclgrind is not
+# installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -13,6 +14,7 @@ trap 'rm -rf "$top"' EXIT
 variants=${OCLGRIND_VARIANTS:-simple unroll4 unroll8 local local8 tiled8 tiled16 vector4 vector8 vector16}
 mdh_variants=${OCLGRIND_MDH_VARIANTS-simple tiled8 tiled16 vector4 vector8 vector16}
 cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 vector4 vector8 vector16}
+lattice_variants=${OCLGRIND_LATTICE_VARIANTS-basic optimised columns8 columns16 wide16 vector4 vector8 vector16}
 checks="--data-races --uninitialized --check-api"
 export LEYDEN_CACHE_DIR=$top/cache
 
@@ -164,6 +166,30 @@ run_all_mdh() {
     done
 }
 
+# The test's own problems; with --uninitialized Oclgrind 21.10 itself crashes.
+run_lattice() {
+    local own=$top/lattice-$1.log checks=${checks/--uninitialized/} output code
+    output=$(watch "$own" "$BUILD/tests/test_lattice" oclgrind "$1" 2>&1)
+    code=$?
+    if [ $code != 0 ] || [ -s "$own" ]; then
+        printf 'lattice %s: FAILED, exit code %s\n%s\n' "$1" "$code" "$output"
+        head -40 "$own"
+    fi
+}
+
+run_all_lattice() {
+    local variant
+    for variant in $lattice_variants; do
+        [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+        run_lattice "$variant" > "$top/lattice-result-$variant" &
+    done
+    wait
+    for variant in $lattice_variants; do
+        [ -s "$top/lattice-result-$variant" ] && failed=$((failed + 1)) || passed=$((passed + 1))
+        cat "$top/lattice-result-$variant"
+    done
+}
+
 # Does the watch see anything at all? A kernel with an access out of bounds must be reported.
 check_the_watch() {
     cp -r cl "$top/cl"
@@ -187,5 +213,6 @@ run_variant tiled8 double
 run_variant simple double
 run_all_mdh
 run_all_cutoff
+run_all_lattice
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

@@ -42,7 +42,7 @@ scratch=$(mktemp -d)
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_self_test test_verification test_dcs test_bench_cutoff test_mdh test_cutoff test_cutoff_digits test_cutoff_maps test_device_binning test_door test_cli test_cli_boundary test_cli_cutoff test_cli_late test_cli_outputs test_cli_plan test_plan test_cuda test_faults test_apbs test_pqr "
+with_drivers=" test_self_test test_verification test_dcs test_bench_cutoff test_bench_lattice test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_maps test_device_binning test_door test_cli test_cli_boundary test_cli_cutoff test_cli_late test_cli_outputs test_cli_plan test_plan test_cuda test_faults test_apbs test_pqr "
 preload='' flavour=''
 case $(basename "$BUILD") in
 asan)
@@ -113,8 +113,8 @@ add() {
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
-quick) oclgrind="OCLGRIND_EACH=1 OCLGRIND_VARIANTS=tiled8 OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS=halves16 $oclgrind" ;;
-pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' $oclgrind" ;;
+quick) oclgrind="OCLGRIND_EACH=1 OCLGRIND_VARIANTS=tiled8 OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS=halves16 OCLGRIND_LATTICE_VARIANTS=columns8 $oclgrind" ;;
+pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' $oclgrind" ;;
 esac
 
 with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'

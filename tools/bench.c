@@ -105,7 +105,12 @@ static const bench_row *bench_at(size_t i)
     const method_row *const *row = method_table;
     while (*row != NULL && ((*row)->bench == NULL || i-- > 0))
         row++;
-    return *row != NULL ? (*row)->bench : NULL;
+    if (*row != NULL)
+        return (*row)->bench;
+    const bench_row *const *other = other_benches;
+    while (*other != NULL && i-- > 0)
+        other++;
+    return *other;
 }
 
 static const option_method *method_at(size_t i)
@@ -217,14 +222,14 @@ static const struct {
     const char *heading;
     unsigned of; /* methods with this bit in `columns`; 0: all */
 } columns[] = {[VARIANT] = {"variant", 0},
-               [RECIPE] = {"root recipe", 0},
+               [RECIPE] = {"root recipe", BENCH_PAIRS},
                [SECONDS] = {"kernel s", BENCH_SECONDS},
                [RATE] = {"billion/s", 0},
                [SPREAD] = {"spread %", 0},
                [RATIO] = {"to", 0},
                [HITS] = {"hits %", BENCH_HITS},
-               [ROOTS] = {"% of root limit", 0},
-               [MULTIPLY_ADDS] = {"% of FMA limit", 0},
+               [ROOTS] = {"% of root limit", BENCH_PAIRS},
+               [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA},
                [LOCAL] = {"% of local memory", BENCH_LOCAL},
                [ERROR] = {"relative RMS", 0}};
 _Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
@@ -347,8 +352,10 @@ static void print_variants(const bench_row *method, const ley_bench_device *devi
 
 static void print_limits(const ley_bench_device *device)
 {
-    printf("limits: %s 1/sqrt/s with %s, ", billions_text(device->roots_per_s).s,
-           device->root != NULL ? device->root : "the standard's");
+    printf("limits: ");
+    if (device->roots_per_s > 0)
+        printf("%s 1/sqrt/s with %s, ", billions_text(device->roots_per_s).s,
+               device->root != NULL ? device->root : "the standard's");
     if (device->exps_per_s > 0)
         printf("%s 2^x/s with %s, ", billions_text(device->exps_per_s).s,
                device->exp != NULL ? device->exp : "the standard's");
@@ -403,7 +410,7 @@ static void print_device(const bench_row *method, const ley_bench_device *device
     printf("device %d: %s, driver %s\n", device->device->index, device->device->name, device->device->driver);
     if (device->status != LEY_OK)
         printf("failed: %s\n", device->failure != NULL ? device->failure : ley_status_text(device->status));
-    if (device->roots_per_s > 0)
+    if (device->fma_per_s > 0)
         print_limits(device);
     if (device->size_count > 0)
         print_sizes(device);
@@ -534,7 +541,7 @@ const subcommand bench_command = {
         "as part of all that are computed. "
         "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
         "also of bytes from local memory, "
-        "measured in the same run.",
+        "measured in the same run. Of lattice a pair is two nodes whose weight is not 0, on all levels.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),
     .method = method_at,
     .shared = shared,

@@ -44,6 +44,7 @@ static void print(const void *problem, const ley_report *report)
 static const bench_row bench = {
     .option = {.name = "dcs", .says = "dcs is direct Coulomb summation"},
     .first_variant = "simple",
+    .columns = BENCH_PAIRS,
 };
 
 const method_row dcs_row = {

@@ -55,6 +55,7 @@ static void set_bench(const parsed_arguments *arguments, ley_bench_options *to)
 static const bench_row bench = {
     .option = {.name = "mdh", .says = "mdh Multiple Debye-Hueckel boundary values", .options = &bench_options},
     .first_variant = "simple",
+    .columns = BENCH_PAIRS,
     .set = set_bench,
 };
 

@@ -2,6 +2,7 @@
 #ifndef LEYDEN_REGISTRY_H
 #define LEYDEN_REGISTRY_H
 
+#include "bench_row.h"
 #include "method_row.h"
 
 /* X: X_command, of tools/X.c, in the order of the help. */
@@ -23,19 +24,26 @@
     METHOD(mdh) \
     METHOD(cutoff)
 
+/* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
+#define BENCHES(BENCH) BENCH(lattice)
+
+#define DECLARE_BENCH(name) extern const bench_row name##_bench;
 #define DECLARE_COMMAND(name) extern const subcommand name##_command;
 #define DECLARE_METHOD(name) extern const method_row name##_row;
 COMMANDS(DECLARE_COMMAND)
 METHODS(DECLARE_METHOD)
+BENCHES(DECLARE_BENCH)
 
 /* NULL behind the last. */
 extern const subcommand *const command_table[];
 extern const method_row *const method_table[];
+extern const bench_row *const other_benches[];
 
 /* Rows of these tables. */
 /* clang-format off */
 #define LIST_COMMAND(name) &name##_command,
 #define LIST_METHOD(name) &name##_row,
+#define LIST_BENCH(name) &name##_bench,
 /* clang-format on */
 
 #endif

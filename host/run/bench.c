@@ -155,8 +155,11 @@ static void bench_task(worker *w, void *context)
     pthread_mutex_unlock(&c->bench->mutex);
 }
 
-static const bench_subject *find_subject(const char *name)
+const bench_subject *bench_find(const char *name)
 {
+    for (size_t i = 0; name != NULL && bench_registry[i] != NULL; i++)
+        if (strcmp(bench_registry[i]->kernel->name, name) == 0)
+            return bench_registry[i];
     for (size_t i = 0; name != NULL && method_registry[i] != NULL; i++)
         if (strcmp(method_registry[i]->name, name) == 0)
             return method_registry[i]->bench;
@@ -188,7 +191,7 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
 {
     ley_bench_options taken;
     ley_status status = OPTIONS_TAKE(ley_bench_options, cancel, &taken, options, error);
-    const bench_subject *subject = status == LEY_OK ? find_subject(taken.method) : NULL;
+    const bench_subject *subject = status == LEY_OK ? bench_find(taken.method) : NULL;
     if (status == LEY_OK)
         status = check_options(&taken, subject, error);
     if (status != LEY_OK)

@@ -56,6 +56,13 @@ typedef struct bench_subject {
                             ley_error *error);
 } bench_subject;
 
+/* Of kernels that are measured apart from a method, by the kernel's name; NULL behind the last:
+ * methods/benchmarks.c. */
+extern const bench_subject *const bench_registry[];
+
+/* The benchmark of this name; NULL: there is none. */
+const bench_subject *bench_find(const char *name);
+
 /* Whether the caller wants no more. */
 bool bench_cancelled(const ley_bench_options *options);
 

@@ -2,6 +2,7 @@
 
 #include "core/options.h"
 #include "error.h"
+#include "run/bench.h"
 #include "run/given_plan.h"
 
 #include <stdio.h>
@@ -29,7 +30,8 @@ const char *ley_variant_name(const char *name, size_t i)
     for (size_t k = 0; method_registry[k] != NULL; k++)
         if (strcmp(method_registry[k]->name, name) == 0)
             return method_registry[k]->kernel != NULL ? kernel_variant(method_registry[k]->kernel, i) : NULL;
-    return NULL;
+    const bench_subject *measured = bench_find(name);
+    return measured != NULL ? kernel_variant(measured->kernel, i) : NULL;
 }
 
 /* The method's own name for it, which is there for ever; NULL: unknown. */

@@ -8,3 +8,5 @@ DECLARE_METHOD(squares)
 const subcommand *const command_table[] = {COMMANDS(LIST_COMMAND) LIST_COMMAND(squares) NULL};
 
 const method_row *const method_table[] = {METHODS(LIST_METHOD) LIST_METHOD(squares) NULL};
+
+const bench_row *const other_benches[] = {BENCHES(LIST_BENCH) NULL};
