@@ -74,6 +74,61 @@
     NEXT(READ, float, gm_charges) \
     NEXT(WRITE, float, gm_potentials)
 
+#define LEY_ANTERPOLATE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_window) \
+    NEXT(READ, int2, gm_tiles) \
+    NEXT(VALUE, int4, tiles) \
+    NEXT(READ, int2, gm_sources) \
+    NEXT(VALUE, int4, bins) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, float4, gm_atoms) \
+    NEXT(READ, int, gm_corners) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, places) \
+    NEXT(WRITE, float, gm_charges)
+
+#define LEY_RESTRICTION_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_two_scale) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, fine) \
+    NEXT(VALUE, int4, coarse) \
+    NEXT(VALUE, int4, shift) \
+    NEXT(VALUE, int4, nodes) \
+    NEXT(WRITE, float, gm_charges)
+
+#define LEY_PROLONGATION_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_two_scale) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, fine) \
+    NEXT(VALUE, int4, coarse) \
+    NEXT(VALUE, int4, shift) \
+    NEXT(VALUE, int4, nodes) \
+    NEXT(WRITE, float, gm_potentials)
+
+#define LEY_INTERPOLATION_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_potentials) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, lattice) \
+    NEXT(READ, int, gm_nodes) \
+    NEXT(READ, float, gm_weights) \
+    NEXT(VALUE, int4, axes) \
+    NEXT(VALUE, int4, points) \
+    NEXT(VALUE, int4, map) \
+    NEXT(INT, int, accumulate) \
+    NEXT(WRITE, float, gm_phi)
+
+#define LEY_INTERPOLATION_GATHER_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_window) \
+    NEXT(READ, float, gm_potentials) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, lattice) \
+    NEXT(READ, int2, gm_index) \
+    NEXT(VALUE, int4, whole) \
+    NEXT(VALUE, int4, points) \
+    NEXT(VALUE, int4, map) \
+    NEXT(INT, int, accumulate) \
+    NEXT(WRITE, float, gm_phi)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \

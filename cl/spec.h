@@ -235,4 +235,29 @@
     KEY(LEY_TOTAL, total) \
     KEY(LEY_ROOT, root)
 
+/* anterpolate.cl. Tiles and bins have LEY_EDGE nodes along each edge, LEY_WINDOW is how many nodes
+ * of each axis an atom has a share in. */
+#define LEY_ANTERPOLATE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_EDGE, edge) \
+    KEY(LEY_WINDOW, window)
+
+/* restriction.cl, prolongation.cl, interpolation_gather.cl. */
+#define LEY_TRANSFER_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
+
+/* interpolation.cl. A work-group of LEY_ITEMS has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z
+ * points, along x in vectors of LEY_WIDTH, and room for LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z nodes. */
+#define LEY_INTERPOLATION_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_ITEMS, items) \
+    KEY(LEY_BLOCK_X, block_x) \
+    KEY(LEY_BLOCK_Y, block_y) \
+    KEY(LEY_BLOCK_Z, block_z) \
+    KEY(LEY_NODES_X, nodes_x) \
+    KEY(LEY_NODES_Y, nodes_y) \
+    KEY(LEY_NODES_Z, nodes_z)
+
 #endif

@@ -1,0 +1,73 @@
+/* Interpolation where the map's axes are not the lattice's, as of an orthogonal map in a triclinic
+ * cell: each point takes its LEY_WINDOW^3 nodes,
+ *
+ *     phi[p] += sum over i, j, k of w_i(t_x) w_j(t_y) w_k(t_z) e[b + (i, j, k)].
+ *
+ * Where a point is on the lattice is counted in nodes / 2^32, exactly: origin + x along_x + y along_y
+ * + z along_z; its whole part is its cell, its fraction is t.
+ *
+ * gm_window      as in anterpolate.cl
+ * gm_potentials, gm_places, lattice  as in interpolation.cl
+ * gm_index       {origin, along_x, along_y, along_z}, each three pairs of ints, the low one and the
+ *                high one of a 64-bit number
+ * whole          of each axis of the lattice: nodes of a period; 0: it is open
+ * points         of the map along x, y, the first and the end of its planes along z
+ * map, accumulate, gm_phi  as in interpolation.cl
+ *
+ * Global size: points along x, y, z, each rounded up to work-groups. */
+#include "dialect.h"
+#include "nodes.h"
+
+typedef struct {
+    int first; /* the first node */
+    float weight[LEY_WINDOW];
+} spread;
+
+LEY_FN long number_of(LEY_GLOBAL const int2 *gm_index, int which)
+{
+    const int2 halves = gm_index[which];
+    return (long)(((unsigned long)(unsigned)halves.y << 32) | (unsigned)halves.x);
+}
+
+LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2 *gm_index, int axis, int whole, int x, int y, int z)
+{
+    spread s;
+    const long at = number_of(gm_index, axis) + x * number_of(gm_index, 3 + axis) + y * number_of(gm_index, 6 + axis) +
+                    z * number_of(gm_index, 9 + axis);
+    const float u = (float)(unsigned)(at & 0xffffffff) * 2.3283064365386963e-10f - 0.5f; /* 2^-32 */
+    int cell = (int)(at >> 32);
+    if (whole > 0) {
+        cell %= whole;
+        cell += cell < 0 ? whole : 0;
+    }
+    s.first = cell + 1 - LEY_WINDOW / 2;
+    for (int i = 0; i < LEY_WINDOW; i++) {
+        float sum = gm_window[i * LEY_WINDOW + LEY_WINDOW - 1];
+        for (int k = LEY_WINDOW - 2; k >= 0; k--)
+            sum = sum * u + gm_window[i * LEY_WINDOW + k];
+        s.weight[i] = sum;
+    }
+    return s;
+}
+
+LEY_KERNEL interpolation_gather(LEY_PARAMETERS(LEY_INTERPOLATION_GATHER_ARGUMENTS))
+{
+    const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = points.z + (int)LEY_GLOBAL_ID(2);
+    if (x >= points.x || y >= points.y || z >= points.w)
+        return;
+    const spread along_x = spread_of(gm_window, gm_index, 0, whole.x, x, y, z),
+                 along_y = spread_of(gm_window, gm_index, 1, whole.y, x, y, z),
+                 along_z = spread_of(gm_window, gm_index, 2, whole.z, x, y, z);
+    float sum = 0;
+    for (int k = 0; k < LEY_WINDOW; k++)
+        for (int j = 0; j < LEY_WINDOW; j++) {
+            float row = 0;
+            for (int i = 0; i < LEY_WINDOW; i++) {
+                const int at = node_at(gm_places, lattice, along_x.first + i, along_y.first + j, along_z.first + k);
+                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at];
+            }
+            sum += along_y.weight[j] * along_z.weight[k] * row;
+        }
+    const int at = gm_places[map.x + x] + gm_places[map.y + y] + gm_places[map.z + z - points.z] + map.w;
+    gm_phi[at] = accumulate ? gm_phi[at] + sum : sum;
+}

@@ -1,0 +1,15 @@
+/* Where a lattice's nodes are in its buffer. gm_places holds, for each axis, what a node's
+ * coordinate adds to its number, as lattice.cl has it: LEY_NOWHERE where there is none. `places`
+ * says where coordinate 0 of each axis is in gm_places, and, fourth, how many nodes of the buffer
+ * come before the lattice. */
+#ifndef LEY_NODES_H
+#define LEY_NODES_H
+
+/* The number in the buffer; negative: there is no such node. */
+LEY_FN int node_at(LEY_GLOBAL const int *gm_places, int4 places, int x, int y, int z)
+{
+    const int at = gm_places[places.x + x] + gm_places[places.y + y] + gm_places[places.z + z];
+    return at < 0 ? -1 : at + places.w;
+}
+
+#endif

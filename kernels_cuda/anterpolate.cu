@@ -1,0 +1,3 @@
+/* Anterpolation, in CUDA C: cl/anterpolate.cl as it stands. */
+#include "dialect.cuh"
+#include "anterpolate.cl"

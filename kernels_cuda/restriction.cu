@@ -1,0 +1,3 @@
+/* Restriction, in CUDA C: cl/restriction.cl as it stands. */
+#include "dialect.cuh"
+#include "restriction.cl"
