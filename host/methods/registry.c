@@ -9,6 +9,7 @@
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
 #include "methods/msm/lattice_kernel.h"
+#include "methods/msm/transfer.h"
 #include "run/reference_kernel.h"
 
 const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, NULL};
@@ -26,5 +27,10 @@ const kernel_kind *const kernel_registry[] = {
     &link_atoms_kind,    /* */
     &fill_bins_kind,     /* */
     &lattice_kind,       /* */
+    &anterpolate_kind,   /* */
+    &restriction_kind,   /* */
+    &prolongation_kind,  /* */
+    &interpolation_kind, /* */
+    &interpolation_gather_kind,
     NULL,
 };

@@ -1,0 +1,53 @@
+#include "methods/msm/places.h"
+
+#include "error.h"
+
+#include <stdlib.h>
+
+static int64_t node_along(const places_array *a, int axis, int64_t i)
+{
+    const int64_t cube = LEY_CUBE * LEY_CUBE * LEY_CUBE, in_cube[] = {1, LEY_CUBE, LEY_CUBE * LEY_CUBE};
+    const int64_t step = axis == 0 ? 1 : axis == 1 ? a->pitch[0] : a->pitch[0] * a->pitch[1];
+    return a->in_cubes ? i / LEY_CUBE * step * cube + i % LEY_CUBE * in_cube[axis] : i * step;
+}
+
+static int32_t place(const places_array *a, int axis, int64_t i)
+{
+    const int64_t n = a->n[axis];
+    if (!a->periodic[axis] && (i < 0 || i >= n))
+        return LEY_NOWHERE;
+    return (int32_t)node_along(a, axis, (i % n + n) % n);
+}
+
+static bool can_be_numbered(const places_array *a)
+{
+    double last = (double)a->first + 1;
+    for (int axis = 0; axis < 3; axis++)
+        last += (double)node_along(a, axis, a->n[axis] - 1);
+    return last <= -(double)LEY_NOWHERE; /* three of these are no less than the least int */
+}
+
+ley_status places_add(places *p, const places_array *a, int64_t before, int64_t after, places_of *made,
+                      ley_error *error)
+{
+    if (!can_be_numbered(a))
+        return ley_fail(error, LEY_ERROR_NO_DEVICE,
+                        "a lattice of %lld x %lld x %lld nodes is more than a kernel can number", (long long)a->n[0],
+                        (long long)a->n[1], (long long)a->n[2]);
+    const size_t more = (size_t)(a->n[0] + a->n[1] + a->n[2] + 3 * (before + after));
+    if (p->count + more > p->capacity) {
+        const size_t capacity = 2 * (p->count + more);
+        int32_t *grown = realloc(p->values, capacity * sizeof *grown);
+        if (grown == NULL)
+            return ley_fail_memory(error, capacity * sizeof *grown, "tables of lattices");
+        p->values = grown;
+        p->capacity = capacity;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        made->at[axis] = (int32_t)(p->count + (size_t)before);
+        for (int64_t i = -before; i < a->n[axis] + after; i++)
+            p->values[p->count++] = place(a, axis, i);
+    }
+    made->at[3] = (int32_t)a->first;
+    return LEY_OK;
+}

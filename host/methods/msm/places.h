@@ -1,0 +1,39 @@
+/* Tables of where things are along axes, as cl/nodes.h reads them: of a lattice's nodes, whichever
+ * way they are stored, and of a map's points. What three tables say together is where one is. */
+#ifndef LEY_MSM_PLACES_H
+#define LEY_MSM_PLACES_H
+
+#include "leyden_status.h"
+#include "spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An array of nodes or points, x fastest: rows of pitch[0], planes of pitch[1]; or in sub-cubes of
+ * LEY_CUBE x LEY_CUBE x LEY_CUBE, of which there are pitch[0] along x and pitch[1] along y. */
+typedef struct places_array {
+    int64_t n[3];
+    bool periodic[3]; /* beyond the ends there are images; else nothing */
+    bool in_cubes;
+    int64_t pitch[2];
+    int64_t first; /* what comes before it in its buffer */
+} places_array;
+
+/* Where coordinate 0 of each axis stands in a table; fourth, what comes before the array. */
+typedef struct places_of {
+    int32_t at[4];
+} places_of;
+
+typedef struct places {
+    size_t count, capacity;
+    int32_t *values; /* free() */
+} places;
+
+/* Appends an array's tables, from `before` coordinates before 0 to `after` behind the last. A
+ * places begins as zeros. Errors: LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE, more than kernels can
+ * number. */
+ley_status places_add(places *p, const places_array *array, int64_t before, int64_t after, places_of *made,
+                      ley_error *error);
+
+#endif

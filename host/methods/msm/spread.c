@@ -1,0 +1,211 @@
+#include "methods/msm/spread.h"
+
+#include "core/sizes.h"
+#include "error.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Which bins reach which tiles ------------------------------------------------------------ */
+
+/* Bin b has the first nodes [E b, E b + E) of [0, n), and with them its nodes reach window - 1
+ * further. Along a periodic axis it has images n nodes apart. Calls with NULL only count. */
+static size_t put_sources(const hierarchy *h, int axis, int64_t tile, int32_t (*sources)[2])
+{
+    const int64_t n = h->level[0].n[axis], first = tile * SPREAD_EDGE,
+                  end = first + SPREAD_EDGE < n ? first + SPREAD_EDGE : n, reach = h->window->points - 1;
+    const int64_t images = h->cell.periodic[axis] ? (reach + SPREAD_EDGE) / n + 2 : 0;
+    size_t count = 0;
+    for (int64_t image = -images; image <= images; image++)
+        for (int64_t bin = 0; bin * SPREAD_EDGE < n; bin++) {
+            const int64_t low = bin * SPREAD_EDGE, high = low + SPREAD_EDGE < n ? low + SPREAD_EDGE : n;
+            if (low + image * n >= end || high - 1 + image * n + reach < first)
+                continue;
+            if (sources != NULL) {
+                sources[count][0] = (int32_t)bin;
+                sources[count][1] = (int32_t)(low + image * n - first);
+            }
+            count++;
+        }
+    return count;
+}
+
+static ley_status make_tiles(const hierarchy *h, spread *s, ley_error *error)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        s->bins[axis] = ley_round_up(h->level[0].n[axis], SPREAD_EDGE) / SPREAD_EDGE;
+        s->tile_count += (size_t)s->bins[axis];
+        for (int64_t tile = 0; tile < s->bins[axis]; tile++)
+            s->source_count += put_sources(h, axis, tile, NULL);
+    }
+    s->tiles = malloc(s->tile_count * sizeof *s->tiles);
+    s->sources = malloc(s->source_count * sizeof *s->sources);
+    if (s->tiles == NULL || s->sources == NULL)
+        return ley_fail_memory(error, s->source_count * sizeof *s->sources, "tiles of a lattice");
+    size_t at = 0, which = 0;
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t tile = 0; tile < s->bins[axis]; tile++) {
+            const size_t count = put_sources(h, axis, tile, s->sources + at);
+            s->tiles[which][0] = (int32_t)at;
+            s->tiles[which++][1] = (int32_t)count;
+            at += count;
+        }
+    return LEY_OK;
+}
+
+/* ---- Atoms into bins ------------------------------------------------------------------------- */
+
+typedef struct sorting {
+    const hierarchy *h;
+    size_t n, parts, bins;
+    const double *position_A, *charge_e;
+    const atomic_bool *cancelled;
+    int32_t *counts; /* [parts][bins]: of each part's atoms; later, where its next one goes */
+    spread *made;
+    bool is_over[64]; /* of each part: cancelled */
+} sorting;
+
+enum { MOST_PARTS = 64, LEAST_PER_PART = 4096, LOOK_EACH = 65536 };
+_Static_assert(sizeof((sorting *)NULL)->is_over == MOST_PARTS, "one flag per part");
+
+/* An atom's bin; its first node there, and its fractions. */
+static size_t find_bin(const sorting *s, size_t i, int32_t *corner, float u[3])
+{
+    double index[3];
+    int64_t bin[3];
+    *corner = 0;
+    hierarchy_index(s->h, s->position_A + 3 * i, index);
+    for (int axis = 0; axis < 3; axis++) {
+        const hierarchy_level *level = &s->h->level[0];
+        const double below = floor(index[axis]);
+        int64_t node = (int64_t)below + 1 - s->h->window->points / 2;
+        if (s->h->cell.periodic[axis])
+            node = (node % level->n[axis] + level->n[axis]) % level->n[axis];
+        else
+            node = node - level->first[axis];
+        u[axis] = (float)(index[axis] - below - 0.5);
+        bin[axis] = node / SPREAD_EDGE;
+        *corner |= (int32_t)(node % SPREAD_EDGE) << (5 * axis);
+    }
+    return (size_t)((bin[2] * s->made->bins[1] + bin[1]) * s->made->bins[0] + bin[0]);
+}
+
+static size_t first_of(const sorting *s, size_t part)
+{
+    return s->n / s->parts * part + (s->n % s->parts < part ? s->n % s->parts : part);
+}
+
+static bool look(const sorting *s, size_t i)
+{
+    return i % LOOK_EACH == 0 && s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
+}
+
+static void count_part(void *context, size_t part)
+{
+    sorting *s = context;
+    int32_t corner, *counts = s->counts + part * s->bins;
+    float u[3];
+    for (size_t i = first_of(s, part); i < first_of(s, part + 1) && !s->is_over[part]; i++) {
+        s->is_over[part] = look(s, i);
+        if (s->charge_e[i] != 0)
+            counts[find_bin(s, i, &corner, u)]++;
+    }
+}
+
+static void put_part(void *context, size_t part)
+{
+    sorting *s = context;
+    int32_t corner, *next = s->counts + part * s->bins;
+    float u[3];
+    for (size_t i = first_of(s, part); i < first_of(s, part + 1) && !s->is_over[part]; i++) {
+        s->is_over[part] = look(s, i);
+        if (s->charge_e[i] == 0)
+            continue;
+        const int32_t at = next[find_bin(s, i, &corner, u)]++;
+        memcpy(s->made->at[at], u, sizeof u);
+        s->made->at[at][3] = (float)s->charge_e[i];
+        s->made->corner[at] = corner;
+    }
+}
+
+static bool is_cancelled(const sorting *s)
+{
+    for (size_t part = 0; part < s->parts; part++)
+        if (s->is_over[part])
+            return true;
+    return false;
+}
+
+/* Where each part's atoms of each bin go. */
+static void add_up(sorting *s)
+{
+    int32_t at = 0;
+    for (size_t bin = 0; bin < s->bins; bin++) {
+        s->made->first[bin] = at;
+        for (size_t part = 0; part < s->parts; part++) {
+            const int32_t count = s->counts[part * s->bins + bin];
+            s->counts[part * s->bins + bin] = at;
+            at += count;
+        }
+    }
+    s->made->first[s->bins] = at;
+    s->made->atoms = (size_t)at;
+}
+
+static ley_status sort_atoms(sorting *s, ley_error *error)
+{
+    spread *made = s->made;
+    made->first = malloc((s->bins + 1) * sizeof *made->first);
+    made->at = malloc((s->n + 1) * sizeof *made->at);
+    made->corner = malloc((s->n + 1) * sizeof *made->corner);
+    s->counts = calloc(s->parts * s->bins, sizeof *s->counts);
+    if (made->first == NULL || made->at == NULL || made->corner == NULL || s->counts == NULL)
+        return ley_fail_memory(error, (s->n + 1) * sizeof *made->at, "atoms in bins");
+    parallel_each(s->parts, count_part, s);
+    add_up(s);
+    if (!is_cancelled(s))
+        parallel_each(s->parts, put_part, s);
+    return is_cancelled(s) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+static size_t parts_for(size_t n)
+{
+    const size_t cores = (size_t)parallel_cores(), most = n / LEAST_PER_PART + 1;
+    const size_t parts = cores < most ? cores : most;
+    return parts < MOST_PARTS ? parts : MOST_PARTS;
+}
+
+ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
+                       const atomic_bool *cancelled, spread *made, ley_error *error)
+{
+    *made = (spread){.atoms = 0};
+    ley_status status = n < INT32_MAX ? make_tiles(h, made, error)
+                                      : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a lattice takes", n);
+    if (status == LEY_OK) {
+        sorting s = {.h = h,
+                     .n = n,
+                     .parts = parts_for(n),
+                     .bins = (size_t)(made->bins[0] * made->bins[1] * made->bins[2]),
+                     .position_A = position_A,
+                     .charge_e = charge_e,
+                     .cancelled = cancelled,
+                     .made = made};
+        status = sort_atoms(&s, error);
+        free(s.counts);
+    }
+    if (status != LEY_OK)
+        spread_clear(made);
+    return status;
+}
+
+void spread_clear(spread *s)
+{
+    free(s->first);
+    free(s->at);
+    free(s->corner);
+    free(s->tiles);
+    free(s->sources);
+    *s = (spread){.atoms = 0};
+}

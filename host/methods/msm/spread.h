@@ -1,0 +1,32 @@
+/* Atoms for anterpolation, as cl/anterpolate.cl reads them: in bins by the first node that has a
+ * share in them, each atom once, whatever the map covers; and which bins reach which tiles of nodes.
+ * Device-free. */
+#ifndef LEY_MSM_SPREAD_H
+#define LEY_MSM_SPREAD_H
+
+#include "numerics/hierarchy.h"
+
+#include <stdatomic.h>
+
+/* Nodes along the edges of bins and tiles: below 32, which corners are packed for. */
+enum { SPREAD_EDGE = 8 };
+
+typedef struct spread {
+    int64_t bins[3];       /* along each axis; tiles are as many */
+    size_t atoms;          /* with a charge */
+    int32_t *first;        /* [bins + 1] */
+    float (*at)[4];        /* {u_x, u_y, u_z, charge}, u = t - 1/2 */
+    int32_t *corner;       /* x + 32 y + 1024 z: the first node in its bin */
+    int32_t (*tiles)[2];   /* of the axes' tiles, one axis after the other: {first, count} of its sources */
+    int32_t (*sources)[2]; /* {bin along the axis, nodes from the tile's first to the bin's first} */
+    size_t tile_count, source_count;
+} spread;
+
+/* Puts atoms into bins, on all cores, in their order within a bin. Errors: LEY_ERROR_MEMORY,
+ * LEY_CANCELLED soon after *cancelled (may be NULL) turns true. On failure there is nothing to
+ * clear. */
+ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
+                       const atomic_bool *cancelled, spread *made, ley_error *error);
+void spread_clear(spread *s);
+
+#endif

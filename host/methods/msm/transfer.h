@@ -1,0 +1,118 @@
+/* The transfers of multilevel summation on one device: anterpolation from atoms to nodes, between
+ * lattices restriction and prolongation, interpolation from nodes to a map. Hardy, Stone, Schulten,
+ * Parallel Computing 35, 164 (2009), equations 12, 13, 16, 17. */
+#ifndef LEY_MSM_TRANSFER_H
+#define LEY_MSM_TRANSFER_H
+
+#include "arguments.h"
+#include "dev_kernel.h"
+#include "leyden.h"
+#include "methods/msm/places.h"
+#include "methods/msm/spread.h"
+#include "numerics/hierarchy.h"
+#include "run/work.h"
+
+KERNEL_ARGUMENTS_STRUCT(anterpolate, LEY_ANTERPOLATE_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(restriction, LEY_RESTRICTION_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(prolongation, LEY_PROLONGATION_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(interpolation, LEY_INTERPOLATION_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS);
+extern const kernel_kind anterpolate_kind, restriction_kind, prolongation_kind, interpolation_kind,
+    interpolation_gather_kind;
+
+/* Specifications: one field per key. */
+typedef struct anterpolate_spec {
+    LEY_ANTERPOLATE_KEYS(KERNEL_KEY_FIELD)
+} anterpolate_spec;
+typedef struct transfer_spec {
+    LEY_TRANSFER_KEYS(KERNEL_KEY_FIELD)
+} transfer_spec;
+typedef struct interpolation_spec {
+    LEY_INTERPOLATION_KEYS(KERNEL_KEY_FIELD)
+} interpolation_spec;
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+typedef struct transfer_kernels {
+    dev *device;
+    const window *window;
+    dev_kernel anterpolate, restriction, prolongation;
+    dev_kernel interpolation; /* along axes, or at points anywhere */
+    bool along_axes;
+    interpolation_spec blocks; /* along axes; at most so many nodes per point */
+    double nodes_per_point[3];
+} transfer_kernels;
+
+/* How many of the finest lattice's spacings a map's point is from the next, along each axis; 0: the
+ * map's axes are not the lattice's. */
+typedef struct transfer_wish {
+    const window *window;
+    bool along_axes;
+    double nodes_per_point[3];
+    bool has_levels; /* restriction and prolongation are wanted */
+} transfer_wish;
+
+/* Builds and tests what is wanted. Errors: those of kernel_create(). */
+ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *kernels, ley_error *error);
+void transfer_kernels_destroy(transfer_kernels *kernels);
+
+/* ---- What they read -------------------------------------------------------------------------- */
+
+/* The places of a hierarchy's lattices: `arrays` says how each level is stored in the buffers. */
+typedef struct transfer_lattices {
+    const transfer_kernels *kernels;
+    const hierarchy *hierarchy;
+    places_of level[HIERARCHY_MOST_LEVELS];
+    places_of tiles; /* of the finest level, without images: where tiles end behind it is nothing */
+    buffer_of_int places;
+    buffer_of_float window, two_scale;
+} transfer_lattices;
+
+ley_status transfer_lattices_create(transfer_lattices *lattices, const transfer_kernels *kernels,
+                                    const hierarchy *hierarchy, const places_array *arrays, room *memory,
+                                    ley_error *error);
+
+/* Atoms on a device. */
+typedef struct transfer_atoms {
+    int64_t tiles[3];
+    buffer_of_int2 tile_list, sources;
+    buffer_of_int first, corners;
+    buffer_of_float4 atoms;
+} transfer_atoms;
+
+ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, room *memory, ley_error *error);
+
+/* A map, whose planes are stored as `planes` says, of which n[2] at most are computed at once.
+ * Values are `factor` times the lattice's. */
+typedef struct transfer_map {
+    int64_t n[3];
+    buffer_of_int places; /* of the finest lattice, and of the map */
+    places_of lattice, planes;
+    buffer_of_int nodes;
+    buffer_of_float weights; /* along axes */
+    buffer_of_float window;  /* anywhere: of `factor` times the potential along x */
+    buffer_of_int2 index;
+    int64_t whole[3];
+} transfer_map;
+
+ley_status transfer_map_create(transfer_map *map, const transfer_lattices *lattices, const places_array *array,
+                               const ley_lattice *points, const places_array *planes, double factor, room *memory,
+                               ley_error *error);
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* Equation 12: sets the finest level's charges. */
+void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *atoms, buffer_of_float charges);
+
+/* Equation 13: sets the charges of level `fine` + 1. */
+void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges);
+
+/* Equation 16: adds what level `fine` + 1 brings to the potentials of level `fine`. */
+void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float potentials);
+
+/* Equation 17: planes [first, first + count) of the map, stored from the first on, get the finest
+ * level's potentials added, or set. */
+void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_map *map, int64_t first, int64_t count,
+                          bool accumulate, buffer_of_float potentials, buffer_of_float phi);
+
+#endif

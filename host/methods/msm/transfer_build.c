@@ -1,0 +1,200 @@
+#include "calibrate.h"
+#include "core/sizes.h"
+#include "error.h"
+#include "methods/msm/transfer.h"
+#include "methods/msm/transfer_self_test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITEMS = 128, BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
+
+/* ---- Kinds ----------------------------------------------------------------------------------- */
+
+static void group_of_tile(const dev_info *info, const void *spec, size_t size[3])
+{
+    const anterpolate_spec *s = spec;
+    (void)info;
+    size[0] = size[1] = s->width > 1 ? 1 : (size_t)s->edge;
+    size[2] = 1;
+}
+
+static void group_of_nodes(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)info, (void)spec;
+    size[0] = BETWEEN_X;
+    size[1] = BETWEEN_Y;
+    size[2] = BETWEEN_Z;
+}
+
+static void group_of_block(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)info;
+    size[0] = (size_t)((const interpolation_spec *)spec)->items;
+    size[1] = size[2] = 1;
+}
+
+static size_t bytes_of_tile(const dev_info *info, const void *spec)
+{
+    const anterpolate_spec *s = spec;
+    const size_t edge = (size_t)s->edge;
+    (void)info;
+    return s->width > 1 ? 0 : (3 * edge * edge * edge + edge * edge) * sizeof(float);
+}
+
+static size_t bytes_of_block(const dev_info *info, const void *spec)
+{
+    const interpolation_spec *s = spec;
+    (void)info;
+    return sizeof(float) * (size_t)s->nodes_z *
+           ((size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x) + (size_t)s->block_y * (size_t)s->block_x);
+}
+
+static const int windows_of_all[] = {4, 6, 8, 10};
+enum { WINDOWS = sizeof windows_of_all / sizeof windows_of_all[0] };
+
+static anterpolate_spec tile_spec(const dev_info *info, int points)
+{
+    const bool alone = calibrate_width(info) > 1;
+    return (anterpolate_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                              .width = alone ? SPREAD_EDGE : 1,
+                              .root = LEY_ROOT_STANDARD,
+                              .edge = SPREAD_EDGE,
+                              .window = points};
+}
+
+static transfer_spec node_spec(int points)
+{
+    return (transfer_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points};
+}
+
+/* Nodes that a block of points has a part of, at most, rounded up so that maps of similar spacings
+ * share a kernel. */
+static int nodes_of(int block, double nodes_per_point, int points)
+{
+    const double nodes = ceil((block - 1) * nodes_per_point) + points + 1;
+    return nodes < 1000 ? (int)ley_round_up((int64_t)nodes, 4) : 1000;
+}
+
+/* The largest block whose nodes local memory has room for; a window of 0: none. */
+static interpolation_spec block_spec(const dev_info *info, int points, const double nodes_per_point[3])
+{
+    static const int blocks[][3] = {{16, 8, 8}, {16, 4, 4}, {16, 2, 2}, {16, 1, 1}};
+    const size_t usual = 30 << 10, most = info->local_bytes < usual ? (size_t)info->local_bytes : usual;
+    const int width = calibrate_width(info);
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        const int *b = blocks[i];
+        const interpolation_spec s = {.sum = LEY_SPEC_SUM_FLOAT,
+                                      .width = width > 16 ? 16 : width,
+                                      .root = LEY_ROOT_STANDARD,
+                                      .window = points,
+                                      .items = width > 1 ? 1 : ITEMS,
+                                      .block_x = b[0],
+                                      .block_y = b[1],
+                                      .block_z = b[2],
+                                      .nodes_x = nodes_of(b[0], nodes_per_point[0], points),
+                                      .nodes_y = nodes_of(b[1], nodes_per_point[1], points),
+                                      .nodes_z = nodes_of(b[2], nodes_per_point[2], points)};
+        if (bytes_of_block(info, &s) <= most)
+            return s;
+    }
+    return (interpolation_spec){.window = 0};
+}
+
+static void visit_tiles(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++) {
+        const anterpolate_spec s = tile_spec(info, windows_of_all[i]);
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "window%d", s.window);
+        visit(context, name, &s);
+    }
+}
+
+static void visit_nodes(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info;
+    for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++) {
+        const transfer_spec s = node_spec(windows_of_all[i]);
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "window%d", s.window);
+        visit(context, name, &s);
+    }
+}
+
+static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
+    for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++)
+        for (int k = 0; k < (depth == KERNEL_FEW ? 1 : 2); k++) {
+            const interpolation_spec s = block_spec(info, windows_of_all[i], ratios[k]);
+            char name[KERNEL_NAME];
+            snprintf(name, sizeof name, "window%d-%d-nodes", s.window, s.nodes_x);
+            if (s.window != 0)
+                visit(context, name, &s);
+        }
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(anterpolate, LEY_ANTERPOLATE_ARGUMENTS)
+const kernel_kind anterpolate_kind = {KERNEL_DESCRIPTION(anterpolate, LEY_ANTERPOLATE_KEYS, anterpolate),
+                                      .group = group_of_tile, .local_bytes = bytes_of_tile,
+                                      .test = transfer_test_anterpolation, .specs = visit_tiles};
+
+KERNEL_DESCRIBE_ARGUMENTS(restriction, LEY_RESTRICTION_ARGUMENTS)
+const kernel_kind restriction_kind = {KERNEL_DESCRIPTION(restriction, LEY_TRANSFER_KEYS, restriction),
+                                      .group = group_of_nodes, .test = transfer_test_restriction, .specs = visit_nodes};
+
+KERNEL_DESCRIBE_ARGUMENTS(prolongation, LEY_PROLONGATION_ARGUMENTS)
+const kernel_kind prolongation_kind = {KERNEL_DESCRIPTION(prolongation, LEY_TRANSFER_KEYS, prolongation),
+                                       .group = group_of_nodes, .test = transfer_test_prolongation,
+                                       .specs = visit_nodes};
+
+KERNEL_DESCRIBE_ARGUMENTS(interpolation, LEY_INTERPOLATION_ARGUMENTS)
+const kernel_kind interpolation_kind = {KERNEL_DESCRIPTION(interpolation, LEY_INTERPOLATION_KEYS, interpolation),
+                                        .group = group_of_block, .local_bytes = bytes_of_block,
+                                        .test = transfer_test_interpolation, .specs = visit_blocks};
+
+KERNEL_DESCRIBE_ARGUMENTS(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS)
+const kernel_kind interpolation_gather_kind = {
+    KERNEL_DESCRIPTION(interpolation_gather, LEY_TRANSFER_KEYS, interpolation_gather), .group = group_of_nodes,
+    .test = transfer_test_interpolation, .specs = visit_nodes};
+
+/* ---- On a device ----------------------------------------------------------------------------- */
+
+static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels *k, ley_error *error)
+{
+    memcpy(k->nodes_per_point, wish->nodes_per_point, sizeof k->nodes_per_point);
+    if (wish->along_axes)
+        k->blocks = block_spec(k->device->info, wish->window->points, wish->nodes_per_point);
+    k->along_axes = wish->along_axes && k->blocks.window != 0;
+    if (k->along_axes)
+        return kernel_create(k->device, &interpolation_kind, &k->blocks, NULL, k, &k->interpolation, error);
+    const transfer_spec spec = node_spec(wish->window->points);
+    return kernel_create(k->device, &interpolation_gather_kind, &spec, NULL, k, &k->interpolation, error);
+}
+
+ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *k, ley_error *error)
+{
+    *k = (transfer_kernels){.device = device, .window = wish->window};
+    const anterpolate_spec tile = tile_spec(device->info, wish->window->points);
+    const transfer_spec node = node_spec(wish->window->points);
+    ley_status status = kernel_create(device, &anterpolate_kind, &tile, NULL, k, &k->anterpolate, error);
+    if (status == LEY_OK && wish->has_levels)
+        status = kernel_create(device, &restriction_kind, &node, NULL, k, &k->restriction, error);
+    if (status == LEY_OK && wish->has_levels)
+        status = kernel_create(device, &prolongation_kind, &node, NULL, k, &k->prolongation, error);
+    if (status == LEY_OK)
+        status = make_interpolation(wish, k, error);
+    if (status != LEY_OK)
+        transfer_kernels_destroy(k);
+    return status;
+}
+
+void transfer_kernels_destroy(transfer_kernels *k)
+{
+    kernel_destroy(&k->anterpolate);
+    kernel_destroy(&k->restriction);
+    kernel_destroy(&k->prolongation);
+    kernel_destroy(&k->interpolation);
+}
