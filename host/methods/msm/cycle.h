@@ -1,0 +1,34 @@
+/* The V-cycle of multilevel summation on one device: from atoms to the potentials of the finest
+ * lattice, all on the device. Hardy, Stone, Schulten, Parallel Computing 35, 164 (2009), equations
+ * 12 to 16. */
+#ifndef LEY_MSM_CYCLE_H
+#define LEY_MSM_CYCLE_H
+
+#include "methods/msm/lattice_kernel.h"
+#include "methods/msm/transfer.h"
+
+typedef struct cycle {
+    const hierarchy *hierarchy;
+    transfer_kernels transfer;
+    lattice_kernel cutoff, top; /* of all levels but the top one; all pairs of that */
+    room room;                  /* of: */
+    places_array arrays[HIERARCHY_MOST_LEVELS];
+    transfer_lattices lattices;
+    transfer_atoms atoms;
+    lattice_tables cutoff_tables, top_tables;
+    buffer_of_float cutoff_weights, top_weights, charges, potentials;
+} cycle;
+
+/* Kernels, built and tested. Errors: those of kernel_create(); LEY_ERROR_USAGE for a top level of
+ * more nodes along an axis than a kernel reaches. */
+ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error);
+
+/* Lattices, weights and atoms go to the device. */
+ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error);
+
+/* The cycle itself, within a sequence of operations. */
+void cycle_run(const cycle *c, work *w);
+
+void cycle_end(cycle *c);
+
+#endif
