@@ -185,13 +185,24 @@ void costs_get(const costs_kind *kind, const dev_info *info, void *context, doub
     const double start_s = ley_clock_s();
     if (find(kind, &key, seconds))
         return;
-    if ((info != NULL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0) || !try_often(kind, context, seconds)) {
+    const bool is_interpreter = info != NULL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    if (is_interpreter || kind->measure == NULL || !try_often(kind, context, seconds)) {
         set_usual(kind, seconds);
         return;
     }
     log_costs(kind, info, seconds, ley_clock_s() - start_s);
     cache_put(&key, seconds, kind->count * sizeof *seconds);
     remember(kind, &key, seconds, false);
+}
+
+void costs_keep(const costs_kind *kind, const dev_info *info, const double *seconds)
+{
+    double kept[COSTS_MOST];
+    const cache_key key = costs_key(kind, info);
+    for (size_t i = 0; i < kind->count; i++)
+        kept[i] = within(&kind->bounds[i], seconds[i]);
+    cache_put(&key, kept, kind->count * sizeof *kept);
+    remember(kind, &key, kept, true);
 }
 
 /* ---- The host's memory ----------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ typedef struct costs_kind {
     cost_bounds bounds[COSTS_MOST];
 
     /* Measures all of them once, in about a millisecond. `context`: the asker's. False: it cannot
-     * be done. */
+     * be done. NULL: they are only found in passing. */
     bool (*measure)(void *context, double *seconds);
 } costs_kind;
 
@@ -32,6 +32,10 @@ bool costs_known(const costs_kind *kind, const dev_info *info, double *seconds);
  * It stays as it is while the process lasts. What cannot be measured is as usual, and asked again.
  * Nothing is measured on a device that interprets its kernels. */
 void costs_get(const costs_kind *kind, const dev_info *info, void *context, double *seconds);
+
+/* Costs that were found in passing, where work that had to be done was timed: they are known from
+ * now on, within their bounds, in place of others. */
+void costs_keep(const costs_kind *kind, const dev_info *info, const double *seconds);
 
 /* Of the host's memory, by one core: to touch a byte for the first time. */
 enum { COST_TOUCH };

@@ -89,6 +89,30 @@ static void test_what_cannot_be_measured_is_as_usual(void **state)
     assert_int_equal(measured, 0);
 }
 
+/* Costs that other work found: kept within their bounds, in place of what was known, and for other
+ * processes. */
+static void test_what_is_found_in_passing(void **state)
+{
+    (void)state;
+    costs_kind found = tried;
+    double s[COSTS_MOST] = {0};
+    support_fresh_cache();
+    found.name = "found";
+    found.measure = NULL;
+    forget(&found);
+    costs_get(&found, NULL, NULL, s);
+    assert_float_equal(s[0], 5e-9, 0);
+    costs_keep(&found, NULL, (const double[]){2e-8, 3e-8});
+    costs_keep(&found, NULL, (const double[]){4e-8, 1e9});
+    assert_true(costs_known(&found, NULL, s));
+    assert_float_equal(s[0], 4e-8, 0);
+    assert_float_equal(s[1], 1e-6, 0);
+    forget(&found);
+    costs_get(&found, NULL, NULL, s);
+    assert_float_equal(s[0], 4e-8, 0);
+    forget(&found);
+}
+
 static void test_noise_stays_within_bounds(void **state)
 {
     (void)state;
@@ -357,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_least_of_several_is_kept),
         cmocka_unit_test(test_what_cannot_be_measured_is_as_usual),
+        cmocka_unit_test(test_what_is_found_in_passing),
         cmocka_unit_test(test_noise_stays_within_bounds),
         cmocka_unit_test(test_a_wrong_entry_is_a_miss),
         cmocka_unit_test(test_hosts_devices_and_kinds_are_told_apart),

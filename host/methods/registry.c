@@ -1,5 +1,6 @@
 #include "methods/registry.h"
 
+#include "bandwidth.h"
 #include "calibrate.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/kernel.h"
@@ -19,6 +20,7 @@ const kernel_kind *const kernel_registry[] = {
     &exps_kind,          /* */
     &multiply_adds_kind, /* */
     &local_reads_kind,   /* */
+    &copies_kind,        /* */
     &reference_kind,     /* the judge */
     &dcs_kind,           /* methods */
     &mdh_kind,           /* */

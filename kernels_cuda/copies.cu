@@ -1,0 +1,3 @@
+/* Copies values, in CUDA C: cl/copies.cl as it stands. */
+#include "dialect.cuh"
+#include "copies.cl"

@@ -1,0 +1,22 @@
+/* How fast a device's own memory is: by a kernel that copies. */
+#ifndef LEY_BANDWIDTH_H
+#define LEY_BANDWIDTH_H
+
+#include "costs.h"
+#include "dev_kernel.h"
+
+/* Copies what is far larger than caches. */
+extern const kernel_kind copies_kind;
+
+/* A byte that is read from the device's memory, or written to it. */
+enum { COST_DEVICE_BYTE };
+extern const costs_kind bandwidth_costs;
+
+/* Bytes per second, read and written together: known, or measured now. On devices that interpret
+ * their kernels, and where it cannot be measured, it is the usual one. */
+double bandwidth_get(dev *device);
+
+/* The same, measured anew. */
+double bandwidth_measure(dev *device);
+
+#endif
