@@ -824,7 +824,8 @@ typedef struct ley_bench_options {
     size_t size;        /* sizeof(ley_bench_options): ley_bench_options_default() sets it */
     const char *method; /* by its name: whose kernels: of MDH, screening and faces or a list of points; of CUTOFF,
                           Taylor's C2 function in a box of water; or "lattice": the cutoff part of multilevel summation
-                          between nodes of lattices as large as a box of water */
+                          between nodes of lattices as large as a box of water; or "fft": Fourier transforms of a
+                          lattice, whose libraries are the variants */
     int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
@@ -839,6 +840,7 @@ typedef struct ley_bench_options {
     void (*row_done)(void *context); /* called after each row, or NULL */
     void *context;
     const volatile bool *cancel; /* or NULL */
+    const char *fft;             /* FFT: one library only, "vkfft", "clfft" or "cufft"; NULL: all */
 } ley_bench_options;
 
 LEY_API void ley_bench_options_default(ley_bench_options *options);
@@ -847,7 +849,8 @@ typedef struct ley_bench_row {
     const char *variant, *root;
     const char *exp; /* 2^x recipe; NULL where none is needed */
     const char *specification;
-    double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff */
+    double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff;
+                                 FFT: values of the lattice, there and back */
     double spread;            /* (slowest - fastest) / median of the timed launches */
     double root_share;  /* of the rate at which the device computes the special functions of a pair: a root, or a root
                            and 2^x */
@@ -858,6 +861,11 @@ typedef struct ley_bench_row {
                            estimated */
     double local_share; /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that
                            stages none there */
+    double there_s, back_s; /* FFT: a transform, the least; and what follows; 0 with other methods */
+    double memory_share;    /* of the measured bandwidth of the device's memory: each axis reads and writes the lattice
+                               once, at least */
+    double cold_s, warm_s;  /* preparing it where nothing is kept of it, but what the driver itself may keep; and from
+                               what the build cache keeps */
     ley_accuracy accuracy;
     bool is_default; /* what a job would take */
     ley_status status;
@@ -874,7 +882,8 @@ typedef struct ley_bench_size {
 
 typedef struct ley_bench_device {
     const ley_device_info *device;
-    double roots_per_s, fma_per_s; /* the device's own limits, measured in this run */
+    double roots_per_s, fma_per_s; /* the device's own limits, measured in this run; FFT: 0 */
+    double memory_bytes_per_s;     /* FFT: of its memory, read and written, by a kernel that copies; 0 with others */
     double exps_per_s;             /* 0 where none are needed */
     const char *root, *exp;        /* recipes behind roots_per_s and exps_per_s */
     int64_t n[3], atoms;           /* n: 0 for a list */

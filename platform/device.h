@@ -122,6 +122,28 @@ typedef struct dev_times {
 
 typedef enum dev_access { DEV_READ_ONLY, DEV_READ_WRITE } dev_access;
 
+/* A library of Fourier transforms, as a device sees it. */
+typedef struct dev_fft_library {
+    const char *name;        /* "vkfft" */
+    char version[64];        /* "1.2.26" */
+    bool has_tables;         /* it computes its factors on the fly, or takes them from tables, which have more digits */
+    char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
+} dev_fft_library;
+
+/* What is transformed: a real lattice of n[0] x n[1] x n[2] values, x fastest; fft.h has the
+ * layout. */
+typedef struct dev_fft_shape {
+    size_t n[3];
+    bool in_place;
+    bool tables; /* of a library that has them: to be used */
+} dev_fft_shape;
+
+/* A plan; back ends add what is their own. */
+typedef struct dev_fft_plan {
+    size_t library;
+    size_t scratch_bytes; /* that each run needs to be lent; 0: none */
+} dev_fft_plan;
+
 /* One implementation of the door. Every function that can fail fills `error` with the driver call's
  * text, its symbolic error, file and line. Operations on one device run in two lanes, launches and
  * reads; each in order, both at once. */
@@ -193,6 +215,23 @@ typedef struct dev_backend {
 
     /* Ends an event that nobody will wait for; what it stands for goes on. */
     void (*forget)(dev *device, dev_event *event);
+
+    /* Fourier transforms, for fft.h alone. All of these are NULL where a back end has none. The
+     * i-th library, usable or not; false: there are no more. */
+    bool (*fft_library)(const dev_info *info, size_t i, dev_fft_library *library);
+
+    /* Prepares a plan, of what fft_keep() gave of one like it if `kept` is not NULL. */
+    ley_status (*fft_plan)(dev *device, size_t library, const dev_fft_shape *shape, const void *kept, size_t kept_size,
+                           dev_fft_plan **plan, ley_error *error);
+
+    /* What a plan is prepared of sooner another time, from malloc; NULL: there is nothing. */
+    ley_status (*fft_keep)(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error);
+
+    /* Starts a transform in the launch lane: of the lattice `from` to its spectrum `to`, or back.
+     * In place they are the same buffer. */
+    ley_status (*fft_run)(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                          dev_buffer *scratch, dev_event **done, ley_error *error);
+    void (*fft_end)(dev *device, dev_fft_plan *plan); /* once nothing of it is under way any more */
 } dev_backend;
 
 /* What a buffer is filled with so that it shows where no kernel writes: as floats and as doubles,

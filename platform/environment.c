@@ -23,6 +23,16 @@ const char *environment_nvrtc(void)
     return value_of("LEYDEN_NVRTC");
 }
 
+const char *environment_cufft(void)
+{
+    return value_of("LEYDEN_CUFFT");
+}
+
+const char *environment_clfft(void)
+{
+    return value_of("LEYDEN_CLFFT");
+}
+
 const char *environment_dump_dir(void)
 {
     return value_of("LEYDEN_DUMP");

@@ -11,6 +11,11 @@ const char *environment_kernel_dir(void);
 /* The NVRTC library to open in place of the first one found (LEYDEN_NVRTC), or NULL. */
 const char *environment_nvrtc(void);
 
+/* The cuFFT and clFFT libraries to open in place of those that are found (LEYDEN_CUFFT,
+ * LEYDEN_CLFFT), or NULL. */
+const char *environment_cufft(void);
+const char *environment_clfft(void);
+
 /* Directory for the sources, options and build logs of all kernels (LEYDEN_DUMP), or NULL. */
 const char *environment_dump_dir(void);
 

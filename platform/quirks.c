@@ -69,3 +69,33 @@ void quirks_apply(dev_info *info)
                                      used != 0 ? "; " : "", table[i].what);
     }
 }
+
+/* ---- Fourier transforms ---------------------------------------------------------------------- */
+
+typedef struct fft_quirk {
+    const char *platform, *library; /* a part of the device's text, NULL: any; the library's name */
+    size_t n[3];
+    const char *what;
+} fft_quirk;
+
+/* What known answers have found, so that nobody prepares it again for nothing. Of what others
+ * report of vkfft, wrong zero-padded inverse transforms do not matter here, where no library pads;
+ * and wrong ones of 96 x 96 x 96 were of spectra that no real lattice has, which fft.h rules
+ * out. */
+static const fft_quirk fft_table[] = {
+    {.platform = "Intel(R)",
+     .library = "clfft",
+     .n = {128, 128, 128},
+     .what = "ends with CL_INVALID_PROGRAM, or leaves garbage"},
+};
+
+const char *quirks_of_fft(const dev_info *info, const dev_fft_library *library, const size_t n[3])
+{
+    for (size_t i = 0; i < sizeof fft_table / sizeof *fft_table; i++) {
+        const fft_quirk *q = &fft_table[i];
+        if (part_of(info->platform, q->platform) && strcmp(q->library, library->name) == 0 &&
+            memcmp(q->n, n, sizeof q->n) == 0)
+            return q->what;
+    }
+    return NULL;
+}

@@ -423,6 +423,39 @@ static void watched_forget(dev *device, dev_event *event)
     WATCHED_END(forget(device, event));
 }
 
+static ley_status watched_fft_plan(dev *device, size_t library, const dev_fft_shape *shape, const void *kept,
+                                   size_t kept_size, dev_fft_plan **plan, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_BUILD, fft_plan(device, library, shape, kept, kept_size, plan, &own));
+}
+
+static ley_status watched_fft_keep(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_BUILD, fft_keep(device, plan, bytes, size, &own));
+}
+
+static ley_status watched_fft_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                                  dev_buffer *scratch, dev_event **done, ley_error *error)
+{
+    WATCHED(device, device->info, WATCH_WORK, fft_run(device, plan, forward, from, to, scratch, done, &own));
+}
+
+static void watched_fft_end(dev *device, dev_fft_plan *plan)
+{
+    WATCHED_END(fft_end(device, plan));
+}
+
+/* What a back end need not have. */
+static void fill_in_optional(watched *w)
+{
+    if (w->own->fft_plan == NULL)
+        return;
+    w->door.fft_plan = watched_fft_plan;
+    w->door.fft_keep = watched_fft_keep;
+    w->door.fft_run = watched_fft_run;
+    w->door.fft_end = watched_fft_end;
+}
+
 static void fill_in(watched *w, const dev_backend *own)
 {
     w->own = own;
@@ -445,6 +478,7 @@ static void fill_in(watched *w, const dev_backend *own)
     w->door.launch = watched_launch;
     w->door.wait = watched_wait;
     w->door.forget = watched_forget;
+    fill_in_optional(w);
 }
 
 const dev_backend *watched_door(const dev_backend *own)

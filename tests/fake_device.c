@@ -7,6 +7,7 @@
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/step_costs.h"
 #include "methods/dcs/kernel.h"
+#include "plain_fft.h"
 #include "run/hand.h"
 #include "run/reference_kernel.h"
 #include "watch.h"
@@ -810,6 +811,92 @@ static void fake_forget(dev *device, dev_event *event)
     event_end(plan_of(device), event);
 }
 
+/* ---- Fourier transforms ---------------------------------------------------------------------- */
+
+typedef struct fake_fft_plan {
+    dev_fft_plan base;
+    dev_fft_shape shape;
+    struct fake_fft *fft;
+} fake_fft_plan;
+
+static const char kept_plan[] = "a plan";
+
+static bool fake_fft_library(const dev_info *info, size_t i, dev_fft_library *library)
+{
+    const fake_plan *plan = info->handle;
+    if (i >= plan->fft_libraries)
+        return false;
+    *library = (dev_fft_library){.name = i == 0 ? "alpha" : "beta", .version = "1", .has_tables = i == 1};
+    if (plan->fft[i].unusable != NULL)
+        snprintf(library->unusable, DEV_TEXT, "%s", plan->fft[i].unusable);
+    return true;
+}
+
+static ley_status fake_fft_create(dev *device, size_t library, const dev_fft_shape *shape, const void *kept,
+                                  size_t kept_size, dev_fft_plan **made, ley_error *error)
+{
+    fake_plan *plan = plan_of(device);
+    struct fake_fft *fft = &plan->fft[library];
+    if (fails(plan, &fft->plans, fft->fail_plan))
+        return fault(error, "fake_fft_plan()");
+    hang(plan, fft->plans, fft->hang_plan);
+    if (kept != NULL && (kept_size != sizeof kept_plan || memcmp(kept, kept_plan, kept_size) != 0))
+        return fault(error, "fake_fft_plan() of something else");
+    if (kept != NULL && fft->fail_taking)
+        return fault(error, "fake_fft_plan() of what is kept");
+    fft->taken += kept != NULL;
+    if (kept == NULL && fft->prepare_us > 0)
+        usleep((useconds_t)fft->prepare_us);
+    fake_fft_plan *p = malloc(sizeof *p);
+    *p = (fake_fft_plan){.base = {library, fft->scratch_bytes}, .shape = *shape, .fft = fft};
+    count_objects(plan, 1);
+    *made = &p->base;
+    return LEY_OK;
+}
+
+static ley_status fake_fft_keep(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error)
+{
+    (void)device, (void)error;
+    *bytes = plan->library == 0 ? memcpy(malloc(sizeof kept_plan), kept_plan, sizeof kept_plan) : NULL;
+    *size = sizeof kept_plan;
+    return LEY_OK;
+}
+
+static ley_status fake_fft_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                               dev_buffer *scratch, dev_event **done, ley_error *error)
+{
+    const fake_fft_plan *p = (const fake_fft_plan *)plan;
+    const size_t *n = p->shape.n, half = n[0] / 2 + 1, pitch = p->shape.in_place ? 2 * half : n[0];
+    const double start_s = ley_clock_s(), wrong_by = p->shape.tables ? p->fft->tables_by : p->fft->wrong_by;
+    const size_t lattice = pitch * n[1] * n[2] * sizeof(float), spectrum = 2 * half * n[1] * n[2] * sizeof(float);
+    arrive(device);
+    if (fails(plan_of(device), &p->fft->runs, p->fft->fail_run))
+        return fault(error, "fake_fft_run()");
+    if ((forward ? from : to)->size < lattice || (forward ? to : from)->size < spectrum ||
+        (plan->scratch_bytes > 0 && scratch->size < plan->scratch_bytes))
+        return fault(error, "fake_fft_run() out of bounds");
+    float *made = (float *)(void *)to->bytes;
+    const float *given = (const float *)(const void *)from->bytes;
+    (forward ? plain_fft_there : plain_fft_back)(n, pitch, given, made);
+    for (size_t i = 0; i < (forward ? spectrum : lattice) / sizeof *made; i++)
+        made[i] *= (float)(1 + (i % 2 == 0 ? wrong_by : -wrong_by));
+    const size_t made_values = (forward ? spectrum : lattice) / sizeof *made;
+    if (p->fft->spoil == (forward ? 1 : 2))
+        made[p->fft->spoil_last ? made_values - 1 : 0] *= 1.01f;
+    if (p->fft->spoil == 3 && forward)
+        ((float *)(void *)from->bytes)[p->fft->spoil_last ? lattice / sizeof *made - 1 : 0] *= 1.01f;
+    *done = event_now(device, start_s);
+    if (p->fft->run_us > 0)
+        (*done)->times.end_s = start_s + 1e-6 * p->fft->run_us;
+    return LEY_OK;
+}
+
+static void fake_fft_end(dev *device, dev_fft_plan *plan)
+{
+    count_objects(plan_of(device), -1);
+    free(plan);
+}
+
 static const dev_backend fake_backend = {
     .name = "fake",
     .source_suffix = "cl",
@@ -833,6 +920,11 @@ static const dev_backend fake_backend = {
     .launch = fake_launch,
     .wait = fake_wait,
     .forget = fake_forget,
+    .fft_library = fake_fft_library,
+    .fft_plan = fake_fft_create,
+    .fft_keep = fake_fft_keep,
+    .fft_run = fake_fft_run,
+    .fft_end = fake_fft_end,
 };
 
 void fake_devices_begin(fake_plan *plans, size_t count)

@@ -32,7 +32,20 @@ typedef struct fake_plan {
     int lose_write;                               /* the device is lost by it */
     struct fake_plan *after; /* a launch waits until that device has launched, or hangs, or has failed */
     int delay_us;            /* a launch takes so long */
-    bool measures_costs;     /* of the way to it and of binning: else these are the usual ones */
+    size_t fft_libraries; /* of Fourier transforms: 0, or up to two: "alpha", whose plans can be kept, and "beta", which
+                             has tables */
+    struct fake_fft {
+        const char *unusable;       /* why it cannot be used */
+        double wrong_by, tables_by; /* relative error of what it makes, but with tables; and with them */
+        int prepare_us, run_us;     /* what a plan takes, and what events say of a transform; 0: as it is */
+        size_t scratch_bytes;
+        int fail_plan, fail_run, hang_plan;
+        bool fail_taking;       /* of what is kept */
+        int spoil;              /* one value: 1 of a spectrum, 2 of the way back, 3 of the lattice that should stay */
+        bool spoil_last;        /* the last one, not the first */
+        int plans, taken, runs; /* counted; plans made of what was kept, too */
+    } fft[2];
+    bool measures_costs; /* of the way to it and of binning: else these are the usual ones */
     fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
     int lie_at;

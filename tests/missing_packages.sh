@@ -15,7 +15,7 @@ has() {
     program:cc) set -- $CC && command -v "$1" >/dev/null ;;
     program:*) command -v "$name" >/dev/null ;;
     module:*) pkg-config --exists "$name" 2>/dev/null ;;
-    header:*) echo "#include <$name>" | $CC -E -x c - >/dev/null 2>&1 ;;
+    header:*) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$name" | $CC -E -x c - >/dev/null 2>&1 ;;
     library:*) echo 'int main(void) { return 0; }' | $CC -x c - -o "$scratch" "-l$name" 2>/dev/null ;;
     esac
 }

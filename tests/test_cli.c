@@ -867,6 +867,23 @@ static void test_bench(void **state)
     cli_expect(0, "\"evaluations_per_s\": ", NULL);
 }
 
+static void test_bench_of_transforms(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("bench --kernel fft --fft vkfft --dims 16,12,10 --repeats 2 --device 0");
+    cli_expect(0, "bytes/s of its memory, read and written by a kernel that copies", NULL);
+    assert_non_null(strstr(r->out, "16 x 12 x 10 points, transformed in place, there and back"));
+    assert_non_null(strstr(r->out, "\nvkfft"));
+    assert_non_null(strstr(r->out, "\nvkfft-tables"));
+    assert_null(strstr(r->out, "\nclfft"));
+    cli("bench --kernel fft --fft vkfft --dims 16,12,10 --repeats 2 --device 0 --json -");
+    cli_expect(0, "\"memory_share\": ", NULL);
+    cli("bench --kernel fft --fft cufft --dims 16,12,10 --device opencl:0");
+    cli_expect(0, "there is no cufft", NULL);
+    cli("bench --kernel fft --fft fftw");
+    cli_expect(1, NULL, "unknown value 'fftw', it must be one of auto, vkfft, clfft, cufft");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, cli_empty)
@@ -905,6 +922,7 @@ int main(void)
         TEST(test_slice_refuses),
         TEST(test_verbose),
         TEST(test_bench),
+        TEST(test_bench_of_transforms),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -6,8 +6,11 @@
 
 #include "run/hand.h"
 
+#include "bandwidth.h"
+#include "cuda/cufft_api.h"
 #include "cuda/driver_api.h"
 #include "door_check.h"
+#include "fft.h"
 #include "watch.h"
 
 #include <dirent.h>
@@ -389,9 +392,10 @@ static void nothing_is_freed_under_a_copy(void)
 /* The second card does not return: the first one finishes. */
 static void a_card_hangs(void)
 {
-    static const char *const symbols[] = {"cuCtxCreate_v2",       "cuModuleLoadDataEx", "cuMemAlloc_v2",
-                                          "cuMemcpyHtoDAsync_v2", "cuLaunchKernel",     "cuEventSynchronize",
-                                          "cuStreamSynchronize",  "cuMemFree_v2",       "cuCtxDestroy_v2"};
+    static const char *const symbols[] = {
+        "cuDevicePrimaryCtxRetain", "cuModuleLoadDataEx", "cuMemAlloc_v2",
+        "cuMemcpyHtoDAsync_v2",     "cuLaunchKernel",     "cuEventSynchronize",
+        "cuStreamSynchronize",      "cuMemFree_v2",       "cuDevicePrimaryCtxRelease"};
     static const watch_patience patience = {
         .open_s = 1, .build_s = 1, .close_s = 1, .first_s = 1, .work_s = 1, .over_s = 0.2};
     watch_patience_replace(&patience);
@@ -536,12 +540,43 @@ static void dumps(void)
     }
 }
 
+/* Fourier transforms with the first card: TEST_CUDA_SAYS is why there are none. */
+static void transforms(void)
+{
+    const char *says = getenv("TEST_CUDA_SAYS");
+    dev_list list;
+    dev *device = NULL;
+    ley_error error = {0};
+    assert_ok(dev_list_create(&list, &error));
+    assert_ok(list.infos[0].backend->open(&list.infos[0], &device, &error));
+    CHECK(bandwidth_get(device) > 0);
+    for (int i = 0; i < 4; i++) { /* each a second time from the cache */
+        const fft_wish wish = {.n = {6, 5, 4}, .in_place = i % 2 == 1};
+        dev_fft fft;
+        const ley_status status = fft_create(device, &wish, &fft, &error);
+        CHECK((status == LEY_OK) == (says == NULL));
+        if (says != NULL) {
+            CHECK(status == LEY_ERROR_NO_DEVICE);
+            CHECK_HAS(error.message, says);
+        } else {
+            CHECK(strcmp(fft.library, "cufft") == 0 && fft.scratch_bytes == 1000);
+            CHECK(fft.from_cache == (i >= 2) && fft.error < 1e-6);
+        }
+        fft_destroy(&fft);
+        ley_error_clear(&error);
+    }
+    device->backend->close(device);
+    dev_list_clear(&list);
+    CHECK(ask(getenv("LEYDEN_CUFFT"), "fake_cufft_live") == 0);
+    check_nothing_is_left();
+}
+
 /* clang-format off */
 #define SCENARIOS(ROW) \
     ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) \
     ROW(unusable) ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) \
     ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs) ROW(door) ROW(no_copy_onto_itself) \
-    ROW(door_calls_fail) ROW(dumps)
+    ROW(door_calls_fail) ROW(dumps) ROW(transforms)
 /* clang-format on */
 
 /* As programs should end in which a driver has not returned. */
@@ -576,6 +611,7 @@ typedef struct setup {
     const char *hidden;       /* symbols that the libraries lack, each followed by a space */
     const char *nvrtc_path;   /* another NVRTC */
     const char *says;
+    const char *cufft, *cufft_path; /* the fake's settings; another cuFFT */
 } setup;
 
 /* Where this program lies: its fakes are beside it. */
@@ -624,13 +660,15 @@ static void set_or_not(const char *name, const char *value)
 static void in_process(const setup *s)
 {
     static int count;
-    char directory[256], self[512], nvrtc[300];
+    char directory[256], self[512], nvrtc[300], cufft[300];
     int status = 0;
     snprintf(directory, sizeof directory, "%s/%d", support_directory(), count++);
     assert_int_equal(mkdir(directory, 0700), 0);
     copy_library("libcuda.so.1", directory, s->hidden);
     copy_library("libnvrtc.so", directory, s->hidden);
+    copy_library("libcufft.so", directory, s->hidden);
     snprintf(nvrtc, sizeof nvrtc, "%s/libnvrtc.so", directory);
+    snprintf(cufft, sizeof cufft, "%s/libcufft.so", directory);
     own_path(self);
     fflush(NULL);
     const pid_t child = fork();
@@ -638,10 +676,12 @@ static void in_process(const setup *s)
     if (child == 0) {
         setenv("LD_LIBRARY_PATH", directory, 1);
         setenv("LEYDEN_NVRTC", s->nvrtc_path != NULL ? s->nvrtc_path : nvrtc, 1);
+        setenv("LEYDEN_CUFFT", s->cufft_path != NULL ? s->cufft_path : cufft, 1);
         setenv("TEST_CUDA_CACHES", directory, 1);
         setenv("OCL_ICD_VENDORS", "/nonexistent/", 1);
         set_or_not("FAKE_CUDA", s->cuda);
         set_or_not("FAKE_NVRTC", s->nvrtc);
+        set_or_not("FAKE_CUFFT", s->cufft);
         set_or_not("TEST_CUDA_SAYS", s->says);
         execl(self, self, s->name, (char *)NULL);
         _exit(127);
@@ -731,6 +771,35 @@ static void test_no_compiler(void **state)
                         .says = "Fake card A: NVRTC cannot compile for compute capability 3.0 any more"});
 }
 
+static void test_transforms(void **state)
+{
+    static const char *const symbols[] = {
+#define SYMBOL(field, symbol, arguments) #symbol,
+        CUDA_CUFFT_TABLE(SYMBOL)
+#undef SYMBOL
+    };
+    (void)state;
+    in_process(&(setup){.name = "transforms"});
+    in_process(&(setup){.name = "transforms", .cufft_path = "/nonexistent", .says = "/nonexistent is not installed"});
+    in_process(&(setup){.name = "transforms", .cufft = "wrong=1", .says = "known answer"});
+    in_process(
+        &(setup){.name = "transforms", .cufft = "work=100000000", .says = "cuFFT wants a work area of 95.4 MiB"});
+    in_process(&(setup){.name = "transforms",
+                        .hidden = "cuDevicePrimaryCtxRetain ",
+                        .says = "the driver is too old: it has no cuDevicePrimaryCtxRetain"});
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += support_is_quick() ? 3 : 1) {
+        char hidden[MAX_SYMBOL], says[128], settings[128];
+        snprintf(hidden, sizeof hidden, "%s ", symbols[i]);
+        snprintf(says, sizeof says, "cuFFT is too old: it has no %s", symbols[i]);
+        in_process(&(setup){.name = "transforms", .hidden = hidden, .says = says});
+        if (strcmp(symbols[i], "cufftGetVersion") == 0 || strcmp(symbols[i], "cufftDestroy") == 0)
+            continue; /* they never fail */
+        snprintf(settings, sizeof settings, "fail=%s,code=5", symbols[i]);
+        snprintf(says, sizeof says, "%s: CUFFT_INTERNAL_ERROR (5) at fft_cufft.c:", symbols[i]);
+        in_process(&(setup){.name = "transforms", .cufft = settings, .says = says});
+    }
+}
+
 static void test_dumps(void **state)
 {
     (void)state;
@@ -763,6 +832,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_no_card),
         cmocka_unit_test(test_no_compiler),
         cmocka_unit_test(test_dumps),
+        cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_every_call_fails_once),
         cmocka_unit_test(test_a_card_disappears),

@@ -214,7 +214,12 @@ typedef enum bench_column {
     ROOTS,
     MULTIPLY_ADDS,
     LOCAL,
+    THERE,
+    BACK,
+    MEMORY,
     ERROR,
+    COLD,
+    WARM,
     COLUMN_COUNT
 } bench_column;
 
@@ -231,7 +236,12 @@ static const struct {
                [ROOTS] = {"% of root limit", BENCH_PAIRS},
                [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA},
                [LOCAL] = {"% of local memory", BENCH_LOCAL},
-               [ERROR] = {"relative RMS", 0}};
+               [THERE] = {"there s", BENCH_TRANSFORMS},
+               [BACK] = {"back s", BENCH_TRANSFORMS},
+               [MEMORY] = {"% of memory", BENCH_TRANSFORMS},
+               [ERROR] = {"relative RMS", 0},
+               [COLD] = {"prepared s", BENCH_TRANSFORMS},
+               [WARM] = {"again s", BENCH_TRANSFORMS}};
 _Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
 
 /* A table of a device's variants, and where its columns are. */
@@ -321,6 +331,11 @@ static void add_row(bench_table *table, const ley_bench_row *row, double first_r
     set(table, ROOTS, percent_text(row->root_share).s);
     set(table, MULTIPLY_ADDS, percent_text(row->fma_share).s);
     set(table, LOCAL, row->local_share > 0 ? percent_text(row->local_share).s : "-");
+    set(table, THERE, text_of("%.3g", row->there_s).s);
+    set(table, BACK, text_of("%.3g", row->back_s).s);
+    set(table, MEMORY, percent_text(row->memory_share).s);
+    set(table, COLD, text_of("%.3g", row->cold_s).s);
+    set(table, WARM, text_of("%.3g", row->warm_s).s);
 }
 
 static void add_host_loop(bench_table *table, double first_rate)
@@ -373,7 +388,10 @@ static void print_problem(const ley_bench_device *device)
         printf("problem: %s points, ", lattice_text(device->n).s);
     else
         printf("problem: %s nodes on the faces of %s, ", count_text(device->points).s, lattice_text(device->n).s);
-    printf("%s atoms", count_text(device->atoms).s);
+    if (device->memory_bytes_per_s > 0)
+        printf("transformed in place, there and back");
+    else
+        printf("%s atoms", count_text(device->atoms).s);
     if (device->cutoff_A > 0)
         printf(", cutoff %g A, %.4g pairs within it", device->cutoff_A, device->pairs);
     printf("\n\n");
@@ -412,6 +430,9 @@ static void print_device(const bench_row *method, const ley_bench_device *device
         printf("failed: %s\n", device->failure != NULL ? device->failure : ley_status_text(device->status));
     if (device->fma_per_s > 0)
         print_limits(device);
+    if (device->memory_bytes_per_s > 0)
+        printf("limit: %s bytes/s of its memory, read and written by a kernel that copies\n",
+               billions_text(device->memory_bytes_per_s).s);
     if (device->size_count > 0)
         print_sizes(device);
     if (device->row_count == 0)
@@ -540,8 +561,10 @@ const subcommand bench_command = {
         "Rates are atom-point pairs per second in the kernel, of cutoff those within the cutoff; 'hits' are these "
         "as part of all that are computed. "
         "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
-        "also of bytes from local memory, "
-        "measured in the same run. Of lattice a pair is two nodes whose weight is not 0, on all levels.",
+        "also of bytes from local memory, of fft of bytes of the device's memory, measured in the same run. "
+        "Of lattice a pair is two nodes whose weight is not 0, on all levels. "
+        "Of fft, rates are values of the lattice there and back per second; libraries are "
+        "prepared without what the build cache keeps of them, and again with it.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),
     .method = method_at,
     .shared = shared,

@@ -7,8 +7,15 @@
 #include "options.h"
 
 /* Columns of the table that not every method has figures for: of the seconds of a kernel, of the
- * cutoff, of sums of pairs that take roots, of those that take none. */
-enum { BENCH_SECONDS = 1 << 0, BENCH_HITS = 1 << 1, BENCH_LOCAL = 1 << 2, BENCH_PAIRS = 1 << 3, BENCH_FMA = 1 << 5 };
+ * cutoff, of sums of pairs that take roots, of transforms, of sums of pairs that take none. */
+enum {
+    BENCH_SECONDS = 1 << 0,
+    BENCH_HITS = 1 << 1,
+    BENCH_LOCAL = 1 << 2,
+    BENCH_PAIRS = 1 << 3,
+    BENCH_TRANSFORMS = 1 << 4,
+    BENCH_FMA = 1 << 5
+};
 
 struct bench_row {
     option_method option;      /* its name, as the library has it, too, and what the help says of it */

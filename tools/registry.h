@@ -25,7 +25,7 @@
     METHOD(cutoff)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
-#define BENCHES(BENCH) BENCH(lattice)
+#define BENCHES(BENCH) BENCH(lattice) BENCH(fft)
 
 #define DECLARE_BENCH(name) extern const bench_row name##_bench;
 #define DECLARE_COMMAND(name) extern const subcommand name##_command;

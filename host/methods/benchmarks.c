@@ -1,3 +1,3 @@
 #include "methods/msm/lattice_bench.h"
 
-const bench_subject *const bench_registry[] = {&bench_lattice, NULL};
+const bench_subject *const bench_registry[] = {&bench_lattice, &bench_fft, NULL};

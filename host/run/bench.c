@@ -70,21 +70,29 @@ bool bench_cancelled(const ley_bench_options *o)
     return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
 }
 
+static const char *variant_at(const worker *w, const bench_subject *subject, const ley_bench_options *o, size_t i)
+{
+    return subject->kernel != NULL ? kernel_variant(subject->kernel, i) : subject->variant(w, o, i);
+}
+
 static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem,
                            bench_device *d)
 {
-    const char *name, *usual = subject->kernel->usual(w->info, (int)o->sum);
-    for (size_t i = 0; (name = kernel_variant(subject->kernel, i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS;
+    const char *name, *usual = subject->kernel != NULL ? subject->kernel->usual(w->info, (int)o->sum) : NULL;
+    for (size_t i = 0; (name = variant_at(w, subject, o, i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS;
          i++) {
         if ((o->variant != NULL && strcmp(o->variant, name) != 0) || bench_cancelled(o))
             continue;
         bench_row *r = &d->rows[d->device.row_count++];
         r->row.variant = name;
-        r->row.is_default = strcmp(name, usual) == 0;
         r->row.status = subject->measure(w, o, name, problem, &d->device, r);
         if (o->row_done != NULL)
             o->row_done(o->context);
     }
+    if (subject->usual != NULL)
+        usual = subject->usual(w, o, &d->device);
+    for (size_t i = 0; i < d->device.row_count && usual != NULL; i++)
+        d->rows[i].row.is_default = strcmp(d->rows[i].row.variant, usual) == 0;
 }
 
 /* Whether the variant that jobs take is among the rows, and right. */
@@ -124,10 +132,11 @@ static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, 
         ley_error_copy(error, &w->open_error);
         return w->open_error.status;
     }
-    ley_status status = calibrate_measure(w->device, CALIBRATE_ALL, &facts, error);
+    const ley_status status =
+        subject->needs_no_facts ? LEY_OK : calibrate_measure(w->device, CALIBRATE_ALL, &facts, error);
     if (status != LEY_OK)
         return status;
-    subject->choose(w, &facts, o, &d->device);
+    subject->choose(w, subject->needs_no_facts ? NULL : &facts, o, &d->device);
     return o->linear ? subject->scale(w, o, &d->device, d->sizes, error) : bench_problem(w, subject, o, d, error);
 }
 
@@ -158,7 +167,7 @@ static void bench_task(worker *w, void *context)
 const bench_subject *bench_find(const char *name)
 {
     for (size_t i = 0; name != NULL && bench_registry[i] != NULL; i++)
-        if (strcmp(bench_registry[i]->kernel->name, name) == 0)
+        if (strcmp(bench_registry[i]->name, name) == 0)
             return bench_registry[i];
     for (size_t i = 0; name != NULL && method_registry[i] != NULL; i++)
         if (strcmp(method_registry[i]->name, name) == 0)
@@ -180,7 +189,7 @@ static ley_status check_options(const ley_bench_options *options, const bench_su
         return ley_fail(error, LEY_ERROR_USAGE, "the lattice of a short-range benchmark follows from its atoms");
     const char *name;
     bool known = options->variant == NULL;
-    for (size_t i = 0; !known && (name = kernel_variant(subject->kernel, i)) != NULL; i++)
+    for (size_t i = 0; !known && subject->kernel != NULL && (name = kernel_variant(subject->kernel, i)) != NULL; i++)
         known = strcmp(name, options->variant) == 0;
     if (!known)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", options->variant);

@@ -23,10 +23,17 @@ typedef struct bench_device {
 
 /* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
 typedef struct bench_subject {
+    const char *name;          /* of what is no method; of a method's, NULL */
     bool makes_lattice;        /* it follows from the atoms, and is not the caller's */
-    const kernel_kind *kernel; /* whose variants are measured */
+    const kernel_kind *kernel; /* whose variants are measured; NULL: none */
+    bool needs_no_facts;       /* of the calibration */
 
-    /* Fills in the device's limits and the problem's sizes. */
+    /* Without a kernel: the variants, NULL behind the last; and which of them a job takes, once all
+     * are measured. */
+    const char *(*variant)(const worker *w, const ley_bench_options *options, size_t i);
+    const char *(*usual)(const worker *w, const ley_bench_options *options, const ley_bench_device *device);
+
+    /* Fills in the device's limits and the problem's sizes. `facts`: NULL where none are needed. */
     void (*choose)(const worker *w, const calibration *facts, const ley_bench_options *options,
                    ley_bench_device *device);
 
@@ -56,12 +63,14 @@ typedef struct bench_subject {
                             ley_error *error);
 } bench_subject;
 
-/* Of kernels that are measured apart from a method, by the kernel's name; NULL behind the last:
- * methods/benchmarks.c. */
+/* Of what is measured apart from a method; NULL behind the last: methods/benchmarks.c. */
 extern const bench_subject *const bench_registry[];
 
 /* The benchmark of this name; NULL: there is none. */
 const bench_subject *bench_find(const char *name);
+
+/* Fourier transforms, bench_fft.c. */
+extern const bench_subject bench_fft;
 
 /* Whether the caller wants no more. */
 bool bench_cancelled(const ley_bench_options *options);

@@ -178,18 +178,36 @@ void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size
         place(w, done);
 }
 
+/* Whether a launch may start, once there is room for it. */
+static bool may_take_off(work *w, double predicted_s)
+{
+    while (is_ready(w) && is_full(w->flight, predicted_s))
+        end_oldest(w->flight);
+    return is_well(w);
+}
+
+static void note_started(work *w, dev_event *done, double predicted_s)
+{
+    place(w, NULL);
+    take_off(w->flight, (flight_launch){.done = done, .owner = w, .predicted_s = predicted_s});
+    w->in_flight++;
+    w->launched = done;
+}
+
 void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments, double predicted_s)
 {
-    flight *f = w->flight;
-    flight_launch l = {.owner = w, .predicted_s = predicted_s > 0 ? predicted_s : 0};
-    while (is_ready(w) && is_full(f, l.predicted_s))
-        end_oldest(f);
-    if (!is_well(w) || kernel_launch(kernel, groups, arguments, &l.done, &w->error) != LEY_OK)
-        return;
-    place(w, NULL);
-    take_off(f, l);
-    w->in_flight++;
-    w->launched = l.done;
+    const double known_s = predicted_s > 0 ? predicted_s : 0;
+    dev_event *done = NULL;
+    if (may_take_off(w, known_s) && kernel_launch(kernel, groups, arguments, &done, &w->error) == LEY_OK)
+        note_started(w, done, known_s);
+}
+
+void work_fft(work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to, dev_buffer *scratch)
+{
+    const double known_s = forward ? fft->forward_s : fft->back_s;
+    dev_event *done = NULL;
+    if (may_take_off(w, known_s) && fft_start(fft, forward, from, to, scratch, &done, &w->error) == LEY_OK)
+        note_started(w, done, known_s);
 }
 
 void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size)

@@ -7,6 +7,7 @@
 #define LEY_WORK_H
 
 #include "dev_kernel.h"
+#include "fft.h"
 #include "run/room.h"
 
 #include <stdatomic.h>
@@ -81,6 +82,9 @@ void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size
 /* As kernel_launch(), predicted to last so long; 0: nobody knows. Waits while there is too much
  * under way. */
 void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments, double predicted_s);
+
+/* As fft_start(), predicted to last as long as it was measured to: a launch like any other. */
+void work_fft(work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to, dev_buffer *scratch);
 
 /* What is read is there when the sequence has ended. It travels beside other sequences' launches;
  * the next operation of its own waits for it. */

@@ -64,6 +64,11 @@ static bool settled(cuda_dev *d)
     return done;
 }
 
+static CUdevice device_of(const cuda_dev *d)
+{
+    return (CUdevice)(intptr_t)d->base.info->handle;
+}
+
 static void cuda_close(dev *device)
 {
     cuda_dev *d = cuda_of(device);
@@ -80,15 +85,34 @@ static void cuda_close(dev *device)
                 api->stream_destroy(d->streams[lane]);
         if (d->origin != NULL)
             api->event_destroy(d->origin);
-        api->context_destroy(d->context);
+        if (d->is_primary)
+            api->primary_release(device_of(d));
+        else
+            api->context_destroy(d->context);
     }
     free(d);
+}
+
+/* The card's primary context, which libraries on the CUDA runtime share; of drivers before CUDA 7,
+ * which have no way to it, one of its own. */
+static ley_status open_context(cuda_dev *d, ley_error *error)
+{
+    const cuda_driver *api = d->api;
+    if (api->primary_retain == NULL || api->primary_release == NULL || api->context_set_current == NULL) {
+        CUDA_TRY(api, error, api->context_create(&d->context, 0, device_of(d)));
+        return LEY_OK;
+    }
+    CUDA_TRY(api, error, api->primary_retain(&d->context, device_of(d)));
+    d->is_primary = true;
+    return enter(d, error);
 }
 
 static ley_status open_into(cuda_dev *d, ley_error *error)
 {
     const cuda_driver *api = d->api;
-    CUDA_TRY(api, error, api->context_create(&d->context, 0, (CUdevice)(intptr_t)d->base.info->handle));
+    const ley_status status = open_context(d, error);
+    if (status != LEY_OK)
+        return status;
     for (int lane = 0; lane < LANE_COUNT; lane++)
         CUDA_TRY(api, error, api->stream_create(&d->streams[lane], CUDA_STREAM_NON_BLOCKING));
     CUDA_TRY(api, error, api->event_create(&d->origin, 0));
@@ -478,6 +502,53 @@ static void cuda_program_destroy(dev *device, dev_program *program)
         dev_keep(program);
 }
 
+static ley_status cuda_fft_plan(dev *device, size_t library, const dev_fft_shape *shape, const void *kept,
+                                size_t kept_size, dev_fft_plan **plan, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    (void)library, (void)kept, (void)kept_size;
+    if (!d->is_primary)
+        return ley_fail(error, LEY_ERROR_DEVICE, "the driver is too old: it has no cuDevicePrimaryCtxRetain");
+    const ley_status status = enter(d, error);
+    return status == LEY_OK ? cuda_fft_make(d, shape, plan, error) : status;
+}
+
+static ley_status cuda_fft_keep(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error)
+{
+    (void)device, (void)plan, (void)size, (void)error;
+    *bytes = NULL;
+    return LEY_OK;
+}
+
+static ley_status fft_between(cuda_dev *d, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                              dev_buffer *scratch, dev_event *event, ley_error *error)
+{
+    ley_status status = event_begin(d, LANE_LAUNCH, event, error);
+    if (status == LEY_OK)
+        status =
+            cuda_fft_begin(plan, forward, from->pointer, to->pointer, scratch != NULL ? scratch->pointer : 0, error);
+    return status == LEY_OK ? event_end_wanted(d, event, error) : status;
+}
+
+static ley_status cuda_fft_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                               dev_buffer *scratch, dev_event **done, ley_error *error)
+{
+    cuda_dev *d = cuda_of(device);
+    dev_event *event;
+    ley_status status = set_out(d, true, &event, error);
+    if (status == LEY_OK)
+        status = fft_between(d, plan, forward, from, to, scratch, event, error);
+    return hand_out(d, event, status, done);
+}
+
+static void cuda_fft_end(dev *device, dev_fft_plan *plan)
+{
+    if (settled(cuda_of(device)))
+        cuda_fft_free(plan);
+    else
+        dev_keep(plan);
+}
+
 const dev_backend dev_cuda = {
     .name = "cuda",
     .source_suffix = "cu",
@@ -502,4 +573,9 @@ const dev_backend dev_cuda = {
     .launch = cuda_launch,
     .wait = cuda_wait,
     .forget = cuda_forget,
+    .fft_library = cuda_fft_library,
+    .fft_plan = cuda_fft_plan,
+    .fft_keep = cuda_fft_keep,
+    .fft_run = cuda_fft_run,
+    .fft_end = cuda_fft_end,
 };

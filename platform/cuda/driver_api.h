@@ -57,6 +57,8 @@ enum { CUDA_STREAM_NON_BLOCKING = 1, CUDA_HOST_PORTABLE = 1 };
     ROW(device_capability, cuDeviceComputeCapability, false, (int *major, int *minor, CUdevice device)) \
     ROW(context_create, cuCtxCreate_v2, true, (CUcontext * context, unsigned flags, CUdevice device)) \
     ROW(context_destroy, cuCtxDestroy_v2, true, (CUcontext context)) \
+    ROW(primary_retain, cuDevicePrimaryCtxRetain, false, (CUcontext * context, CUdevice device)) \
+    ROW(primary_release, cuDevicePrimaryCtxRelease, false, (CUdevice device)) \
     ROW(context_set_current, cuCtxSetCurrent, false, (CUcontext context)) \
     ROW(memory_allocate, cuMemAlloc_v2, true, (CUdeviceptr * pointer, size_t bytes)) \
     ROW(memory_free, cuMemFree_v2, true, (CUdeviceptr pointer)) \

@@ -14,6 +14,7 @@ typedef struct cuda_dev {
     dev base;
     const cuda_driver *api;
     CUcontext context;
+    bool is_primary; /* the card's own context, which libraries on the CUDA runtime share */
     CUstream streams[LANE_COUNT];
     CUevent origin;  /* recorded when the device was opened: */
     double origin_s; /* its time by the host's clock */
@@ -50,5 +51,12 @@ ley_status cuda_probe(dev_list *list, ley_error *error);
 ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary, size_t binary_size,
                       dev_program **program, ley_error *error);
 void cuda_program_free(cuda_dev *d, dev_program *program);
+
+/* fft_cufft.c; the device's context is current */
+bool cuda_fft_library(const dev_info *info, size_t i, dev_fft_library *library);
+ley_status cuda_fft_make(cuda_dev *d, const dev_fft_shape *shape, dev_fft_plan **plan, ley_error *error);
+ley_status cuda_fft_begin(dev_fft_plan *plan, bool forward, CUdeviceptr from, CUdeviceptr to, CUdeviceptr scratch,
+                          ley_error *error);
+void cuda_fft_free(dev_fft_plan *plan);
 
 #endif

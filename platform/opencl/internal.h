@@ -20,6 +20,7 @@ typedef struct cl_dev {
 
 struct dev_event {
     cl_event event;
+    cl_event before; /* of what is more than one command: ended when they begin; else NULL */
     int lane;
     double submitted_s;
 };
@@ -39,5 +40,32 @@ ley_status cl_build(dev *device, const dev_source *source, const void *binary, s
 ley_status cl_program_binary(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error);
 char *cl_program_log(dev *device, dev_program *program);
 void cl_program_destroy(dev *device, dev_program *program);
+
+/* A library of Fourier transforms: fft_X.c each. The table of them is in fft.c. */
+typedef struct cl_fft_library {
+    const char *name;
+    bool has_tables;
+    bool (*describe)(char version[64], char unusable[DEV_TEXT]); /* false: it cannot be used */
+    ley_status (*plan)(cl_dev *d, const dev_fft_shape *shape, const void *kept, size_t kept_size, dev_fft_plan **plan,
+                       ley_error *error);
+    ley_status (*keep)(dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error);
+    ley_status (*run)(cl_dev *d, dev_fft_plan *plan, bool forward, cl_mem from, cl_mem to, cl_mem scratch,
+                      ley_error *error); /* enqueues it in the launch lane */
+    void (*end)(dev_fft_plan *plan);
+} cl_fft_library;
+
+extern const cl_fft_library cl_fft_vkfft, cl_fft_clfft;
+
+/* fft.c */
+bool cl_fft_library_at(const dev_info *info, size_t i, dev_fft_library *library);
+ley_status cl_fft_plan(dev *device, size_t library, const dev_fft_shape *shape, const void *kept, size_t kept_size,
+                       dev_fft_plan **plan, ley_error *error);
+ley_status cl_fft_keep(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error);
+ley_status cl_fft_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                      dev_buffer *scratch, dev_event **done, ley_error *error);
+void cl_fft_end(dev *device, dev_fft_plan *plan);
+
+/* opencl.c */
+bool cl_settled(cl_dev *d);
 
 #endif

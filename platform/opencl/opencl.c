@@ -31,7 +31,7 @@ static ley_status finish(cl_command_queue queue, ley_error *error)
 /* Waits until nothing that was given to the device is in use any more, whatever single calls said
  * of it. Where even that fails, the driver may go on writing to what it was given: the device is
  * lost, and nothing of its is freed. */
-static bool settled(cl_dev *d)
+bool cl_settled(cl_dev *d)
 {
     for (int lane = 0; lane < LANE_COUNT && !d->base.is_lost; lane++) {
         ley_error error = {.status = LEY_OK};
@@ -98,7 +98,7 @@ static void cl_close(dev *device)
     cl_dev *d = cl_of(device);
     if (d == NULL)
         return;
-    if (!settled(d)) {
+    if (!cl_settled(d)) {
         dev_keep(d);
         return;
     }
@@ -164,7 +164,7 @@ static void cl_staging_destroy(dev *device, dev_staging *staging)
     cl_staging *s = (cl_staging *)staging;
     if (s == NULL)
         return;
-    if (!settled(d)) {
+    if (!cl_settled(d)) {
         dev_keep(s);
         return;
     }
@@ -173,7 +173,7 @@ static void cl_staging_destroy(dev *device, dev_staging *staging)
     else {
         if (s->base.bytes != NULL &&
             clEnqueueUnmapMemObject(d->queues[LANE_READ], s->pinned, s->base.bytes, 0, NULL, NULL) == CL_SUCCESS)
-            settled(d);
+            cl_settled(d);
         if (!d->base.is_lost)
             clReleaseMemObject(s->pinned);
     }
@@ -220,7 +220,7 @@ static ley_status cl_write(dev *device, dev_buffer *buffer, size_t offset, const
         clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], (cl_mem)buffer, CL_TRUE, offset, size, bytes, 0, NULL, NULL);
     if (code == CL_SUCCESS)
         return LEY_OK;
-    settled(d); /* the driver may have failed without waiting */
+    cl_settled(d); /* the driver may have failed without waiting */
     return cl_fail(error, code, "clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], ...)", __FILE__, __LINE__);
 }
 
@@ -338,14 +338,25 @@ static ley_status cl_launch(dev *device, const dev_launch *launch, dev_event **d
  * lane came free; a read also not before the kernels that have been waited for. */
 static void times_of(cl_dev *d, const dev_event *event, dev_times *times)
 {
-    double start_s, end_s;
+    double before_s, start_s, end_s;
     times->end_s = ley_clock_s();
     times->start_s = fmax(event->submitted_s, d->last_end_s[event->lane]);
     if (event->lane == LANE_READ)
         times->start_s = fmax(times->start_s, d->last_end_s[LANE_LAUNCH]);
     d->last_end_s[event->lane] = times->end_s;
-    if (d->base.has_timestamps && event_times(event->event, &start_s, &end_s, NULL) == LEY_OK && end_s >= start_s)
-        *times = (dev_times){start_s + d->clock_offset_s, end_s + d->clock_offset_s};
+    if (!d->base.has_timestamps || event_times(event->event, &start_s, &end_s, NULL) != LEY_OK || end_s < start_s)
+        return;
+    if (event->before != NULL && event_times(event->before, &before_s, &start_s, NULL) != LEY_OK)
+        return;
+    *times = (dev_times){start_s + d->clock_offset_s, end_s + d->clock_offset_s};
+}
+
+static void event_free(dev_event *event)
+{
+    if (event->before != NULL)
+        clReleaseEvent(event->before);
+    clReleaseEvent(event->event);
+    free(event);
 }
 
 static ley_status cl_wait(dev *device, dev_event *event, dev_times *times, ley_error *error)
@@ -361,16 +372,14 @@ static ley_status cl_wait(dev *device, dev_event *event, dev_times *times, ley_e
         status = cl_fail(error, code, "clWaitForEvents(1, &event->event)", __FILE__, __LINE__);
     else if (times != NULL)
         times_of(cl_of(device), event, times);
-    clReleaseEvent(event->event);
-    free(event);
+    event_free(event);
     return status;
 }
 
 static void cl_forget(dev *device, dev_event *event)
 {
     (void)device;
-    clReleaseEvent(event->event);
-    free(event);
+    event_free(event);
 }
 
 const dev_backend dev_opencl = {
@@ -397,4 +406,9 @@ const dev_backend dev_opencl = {
     .launch = cl_launch,
     .wait = cl_wait,
     .forget = cl_forget,
+    .fft_library = cl_fft_library_at,
+    .fft_plan = cl_fft_plan,
+    .fft_keep = cl_fft_keep,
+    .fft_run = cl_fft_run,
+    .fft_end = cl_fft_end,
 };

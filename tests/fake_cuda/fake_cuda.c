@@ -30,6 +30,7 @@ int fake_cuda_live(void);
 int fake_cuda_orphans(void);
 int fake_cuda_fired(void);
 void fake_cuda_reset(void);
+int fake_cuda_current_is_primary(void);
 #pragma GCC visibility pop
 
 enum {
@@ -318,12 +319,8 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 }
 
 /* Takes everything in it along. */
-CUresult cuCtxDestroy_v2(CUcontext context)
+static void end_context(object *gone)
 {
-    object *gone = find(CONTEXT, context);
-    if (gone == NULL)
-        return INVALID_CONTEXT;
-    CUresult code = locked_fault(__func__, gone->device);
     pthread_mutex_lock(&mutex);
     for (object *o = objects, *next; o != NULL; o = next) {
         next = o->next;
@@ -336,6 +333,47 @@ CUresult cuCtxDestroy_v2(CUcontext context)
         current = NULL;
     unlink_object(gone);
     pthread_mutex_unlock(&mutex);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    object *gone = find(CONTEXT, context);
+    if (gone == NULL)
+        return INVALID_CONTEXT;
+    CUresult code = locked_fault(__func__, gone->device);
+    end_context(gone);
+    return code;
+}
+
+/* One context of a device's own, for all who want it. */
+static struct {
+    object *context;
+    int count;
+} primary[MAX_DEVICES];
+static pthread_mutex_t primary_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    TRY_ON(device);
+    pthread_mutex_lock(&primary_mutex);
+    if (primary[device].count++ == 0) {
+        primary[device].context = create(CONTEXT, device, 0);
+        primary[device].context->context = NULL;
+    }
+    *context = (CUcontext)primary[device].context;
+    pthread_mutex_unlock(&primary_mutex);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    CUresult code = locked_fault(__func__, device);
+    pthread_mutex_lock(&primary_mutex);
+    if (primary[device].count == 0)
+        code = INVALID_CONTEXT;
+    else if (--primary[device].count == 0)
+        end_context(primary[device].context);
+    pthread_mutex_unlock(&primary_mutex);
     return code;
 }
 
@@ -347,6 +385,12 @@ CUresult cuCtxSetCurrent(CUcontext context)
     TRY_ON(o->device);
     current = o;
     return CUDA_SUCCESS;
+}
+
+/* For the fake cuFFT, which works in no other. */
+int fake_cuda_current_is_primary(void)
+{
+    return current != NULL && primary[current->device].context == current;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -769,6 +813,17 @@ static CUresult run_chains(const object *module, const unsigned grid[3], const u
     return CUDA_SUCCESS;
 }
 
+static CUresult run_copies(const unsigned grid[3], const unsigned block[3], void **arguments)
+{
+    const size_t bytes = (size_t)grid[0] * block[0] * (size_t)int_at(arguments, 1) * sizeof(float);
+    const unsigned char *in = range(pointer_at(arguments, 0), bytes);
+    unsigned char *out = range(pointer_at(arguments, 2), bytes);
+    if (in == NULL || out == NULL)
+        return ILLEGAL_ADDRESS;
+    memcpy(out, in, bytes);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **arguments,
                         void **extra)
@@ -780,6 +835,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     if (module == NULL || find(STREAM, stream) == NULL)
         return INVALID_HANDLE;
     wait_for_turn();
+    if (strcmp(module->kernel, "copies") == 0)
+        return run_copies(grid, block, arguments);
     if (strcmp(module->kernel, "dcs") != 0)
         return run_chains(module, grid, block, arguments);
     usleep((useconds_t)number("delay_us", 0));

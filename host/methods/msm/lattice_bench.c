@@ -353,6 +353,7 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 }
 
 const bench_subject bench_lattice = {
+    .name = "lattice",
     .makes_lattice = true,
     .kernel = &lattice_kind,
     .choose = choose,

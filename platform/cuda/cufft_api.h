@@ -1,0 +1,36 @@
+/* cuFFT, opened at run time as the driver is: nothing of it is needed to build or to run elsewhere.
+ * Types and values are those of its binary interface, versions 9 to 12. */
+#ifndef LEY_CUDA_CUFFT_API_H
+#define LEY_CUDA_CUFFT_API_H
+
+#include "driver_api.h"
+
+typedef int cufftResult;
+typedef int cufftHandle;
+
+enum { CUFFT_SUCCESS = 0 };
+enum { CUFFT_R2C = 0x2a, CUFFT_C2R = 0x2c };
+
+/* ROW(field, symbol, arguments). A runtime's stream is a driver's. */
+#define CUDA_CUFFT_TABLE(ROW) \
+    ROW(version, cufftGetVersion, (int *version)) \
+    ROW(create, cufftCreate, (cufftHandle * plan)) \
+    ROW(destroy, cufftDestroy, (cufftHandle plan)) \
+    ROW(set_allocation, cufftSetAutoAllocation, (cufftHandle plan, int is_automatic)) \
+    ROW(make, cufftMakePlan3d, (cufftHandle plan, int n_z, int n_y, int n_x, int type, size_t *work_bytes)) \
+    ROW(set_area, cufftSetWorkArea, (cufftHandle plan, CUdeviceptr area)) \
+    ROW(set_stream, cufftSetStream, (cufftHandle plan, CUstream stream)) \
+    ROW(there, cufftExecR2C, (cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spectrum)) \
+    ROW(back, cufftExecC2R, (cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr lattice))
+
+typedef struct cuda_cufft {
+#define CUDA_FIELD(field, symbol, arguments) cufftResult(*field) arguments;
+    CUDA_CUFFT_TABLE(CUDA_FIELD)
+#undef CUDA_FIELD
+} cuda_cufft;
+
+/* Opens cuFFT, once a process: LEYDEN_CUFFT, else the newest that the loader or the toolkit's usual
+ * place has. NULL: `reason` says why it cannot be used. */
+const cuda_cufft *cuda_cufft_open(char *reason, size_t size);
+
+#endif

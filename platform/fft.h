@@ -1,0 +1,113 @@
+/* Real three-dimensional Fourier transforms there and back, in floats, on a device's buffers: one
+ * door before all libraries, of which no type crosses it. A plan that is handed out has passed a
+ * known-answer test of its very size on its device, now or, the same library and driver, before:
+ * cache -> plan -> known answer -> cache.
+ *
+ * The layout is the same for all libraries:
+ *
+ *   lattice   float[n[2]][n[1]][pitch], x fastest. Out of place the pitch is n[0]; in place it is
+ *             2 (n[0] / 2 + 1), and what stands behind a row's n[0] values does not matter and
+ *             does not stay.
+ *   spectrum  {re, im} as floats, [n[2]][n[1]][n[0] / 2 + 1]: k_x from 0 to n[0] / 2; k_y and k_z
+ *             from 0 to n - 1, those above n / 2 standing for k - n. In place it takes the
+ *             lattice's room.
+ *   there     F[k] = sum over r of f[r] exp(-2 pi i (k_x r_x / n[0] + k_y r_y / n[1] + k_z r_z /
+ *             n[2]))
+ *   back      the same with + in the exponent, of all n[0] n[1] n[2] k, the missing half of which
+ *             is F[-k] = conj F[k]. That must hold in the planes k_x = 0 and k_x = n[0] / 2 as
+ *             well, of which both halves are there: libraries differ in what they make of others
+ *
+ * Nothing is divided: there and back multiplies by n[0] n[1] n[2]. Out of place the way there
+ * leaves the lattice as it is, and the way back leaves anything in the spectrum. */
+#ifndef LEY_FFT_H
+#define LEY_FFT_H
+
+#include "device.h"
+
+/* Whether factors come from a library's tables. */
+typedef enum fft_tables { FFT_TABLES_ANY, FFT_TABLES_NO, FFT_TABLES_YES } fft_tables;
+
+/* What is wanted. What is 0 or NULL is left to fft_create(). */
+typedef struct fft_wish {
+    size_t n[3];
+    bool in_place;
+    const char *library; /* by its name; NULL: what is predicted fastest */
+    fft_tables tables;
+    double most_error; /* of the known answer, relative RMS; 0: FFT_USUAL_ERROR. What has been or is measured to be
+                          worse is not taken */
+    double transforms; /* how many there are going to be, one way each; 0: 2. The fewer there are, the more preparation
+                          counts */
+    bool is_fresh;     /* nothing is taken from the cache; what is made goes there */
+} fft_wish;
+
+#define FFT_USUAL_ERROR 1e-5
+
+/* Who asks for less is given tables, where a library has them, unless it is known to do without:
+ * factors that are computed on the fly cost digits on some devices. */
+#define FFT_FAST_ERROR 2e-6
+
+/* What is predicted without touching the device. */
+typedef struct fft_prediction {
+    char library[16];
+    bool tables, is_measured; /* this very size has been measured; else costs are those of similar sizes, or usual */
+    double prepare_s, transform_s;
+} fft_prediction;
+
+/* A plan, ready for use on its device. */
+typedef struct dev_fft {
+    dev *device;
+    dev_fft_plan *plan; /* NULL: there is none */
+    size_t n[3], scratch_bytes;
+    bool in_place, tables, from_cache;
+    char library[16], version[64];
+    double error;             /* relative RMS of its known answer, the worse way */
+    double forward_s, back_s; /* measured; 0: unknown */
+    double prepared_s;        /* how long fft_create() took for it; and when nothing was kept of it, test included */
+    double cold_s;
+} dev_fft;
+
+/* The i-th library of a device's back end, usable or not; false: there are no more. */
+bool fft_library(const dev_info *info, size_t i, dev_fft_library *library);
+
+/* Whether there is one that can be used; else, where `why` is not NULL, why there is none. */
+bool fft_is_there(const dev_info *info, char *why, size_t size);
+
+/* Bytes of a lattice of this size, padding included, and of its spectrum. */
+size_t fft_lattice_bytes(const size_t n[3], bool in_place);
+size_t fft_spectrum_bytes(const size_t n[3]);
+
+/* Floats from one row of the lattice to the next. */
+size_t fft_pitch(const size_t n[3], bool in_place);
+
+/* The next size, no smaller, that libraries do well: even, of no prime factor but 2, 3, 5 and 7. */
+size_t fft_good_size(size_t least);
+
+/* The same of three axes, without those that some library is known to do wrongly on this device. */
+void fft_good_sizes(const dev_info *info, const size_t least[3], size_t n[3]);
+
+/* The bytes that must move at least, one way: each axis reads and writes the lattice once. */
+double fft_least_bytes(const size_t n[3]);
+
+/* What fft_create() would try first; false: there is none. */
+bool fft_predict(const dev_info *info, const fft_wish *wish, fft_prediction *prediction);
+
+/* A plan as wished. Libraries are tried in the order of what they are predicted to take,
+ * preparation included, until one passes. LEY_ERROR_NO_DEVICE, with each one's reason: none does.
+ * Takes buffers of the transform's size while it tests. On failure there is no plan. */
+ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error *error);
+
+/* A zeroed one may be destroyed, too. Nothing of it may be under way. */
+void fft_destroy(dev_fft *fft);
+
+/* Starts it in the launch lane, there from the lattice `from` to the spectrum `to`, or back from
+ * the spectrum to the lattice; in place both are the same buffer. `scratch` has scratch_bytes, and
+ * may be other plans' of the same device as well; NULL where that is 0. */
+ley_status fft_start(const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to, dev_buffer *scratch,
+                     dev_event **done, ley_error *error);
+
+/* For tests: what is known of a library for sizes like this one, in seconds: to prepare a plan
+ * where nothing is kept of it, and for a byte of fft_least_bytes(). NULL: nothing. */
+enum { COST_FFT_PREPARE, COST_FFT_BYTE };
+void fft_plant_costs(const dev_info *info, const char *library, bool tables, const size_t n[3], const double *seconds);
+
+#endif

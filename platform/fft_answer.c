@@ -1,0 +1,302 @@
+#include "fft_answer.h"
+
+#include "error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The lattice is a product of three rows of random numbers, one for each axis, and so is its
+ * transform: of the rows' transforms, which are summed as they are defined. No value is zero, and
+ * none is like another one, so that whatever is left out, misplaced or computed wrongly shows. */
+
+static const double most_single = 1e-4; /* of the root mean square */
+enum { CHUNK_BYTES = 4 << 20, RUNS = 2 };
+
+typedef struct complex_value {
+    double re, im;
+} complex_value;
+
+typedef struct answer {
+    dev_fft *fft;
+    double *row[3];             /* of the lattice */
+    complex_value *spectrum[3]; /* of the rows */
+    double rms;                 /* of the lattice */
+    dev_buffer *lattice, *transform, *scratch;
+    dev_staging *staging;
+    float *chunk;
+    size_t chunk_rows; /* along x */
+} answer;
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* In [-1, 1], and not close to zero. */
+static double random_value(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+    const double t = (double)(*state >> 11) / 4503599627370496.0 - 1;
+    return t < 0 ? t * 0.75 - 0.25 : t * 0.75 + 0.25;
+}
+
+static ley_status make_row(answer *a, int axis, uint64_t *state, ley_error *error)
+{
+    const size_t n = a->fft->n[axis];
+    complex_value *turn = malloc(n * sizeof *turn), *sum = calloc(n, sizeof *sum);
+    double *row = malloc(n * sizeof *row);
+    a->row[axis] = row;
+    a->spectrum[axis] = sum;
+    if (turn == NULL || sum == NULL || row == NULL) {
+        free(turn);
+        return ley_fail_memory(error, 5 * n * sizeof *row, "a known answer");
+    }
+    for (size_t i = 0; i < n; i++) {
+        row[i] = random_value(state);
+        turn[i] = (complex_value){cos(2 * M_PI * (double)i / (double)n), -sin(2 * M_PI * (double)i / (double)n)};
+    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0, at = 0; i < n; i++, at = at + k < n ? at + k : at + k - n) {
+            sum[k].re += row[i] * turn[at].re;
+            sum[k].im += row[i] * turn[at].im;
+        }
+    free(turn);
+    return LEY_OK;
+}
+
+static ley_status make_rows(answer *a, ley_error *error)
+{
+    uint64_t state = 1;
+    ley_status status = LEY_OK;
+    a->rms = 1;
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++) {
+        double squares = 0;
+        status = make_row(a, axis, &state, error);
+        for (size_t i = 0; status == LEY_OK && i < a->fft->n[axis]; i++)
+            squares += a->row[axis][i] * a->row[axis][i];
+        a->rms *= sqrt(squares / (double)a->fft->n[axis]);
+    }
+    return status;
+}
+
+/* ---- Buffers --------------------------------------------------------------------------------- */
+
+static size_t lattice_pitch(const answer *a)
+{
+    return fft_pitch(a->fft->n, a->fft->in_place);
+}
+
+static size_t row_count(const answer *a)
+{
+    return a->fft->n[1] * a->fft->n[2];
+}
+
+static ley_status make_buffers(answer *a, ley_error *error)
+{
+    const dev_fft *f = a->fft;
+    const dev_backend *b = f->device->backend;
+    const size_t pitch = 2 * (f->n[0] / 2 + 1), row_bytes = pitch * sizeof(float);
+    const size_t lattice = fft_lattice_bytes(f->n, f->in_place), transform = fft_spectrum_bytes(f->n);
+    a->chunk_rows = CHUNK_BYTES / row_bytes > 0 ? CHUNK_BYTES / row_bytes : 1;
+    a->chunk_rows = a->chunk_rows < row_count(a) ? a->chunk_rows : row_count(a);
+    if ((a->chunk = malloc(a->chunk_rows * row_bytes)) == NULL)
+        return ley_fail_memory(error, a->chunk_rows * row_bytes, "a known answer");
+    ley_status status = b->buffer_create(f->device, lattice, DEV_READ_WRITE, &a->lattice, error);
+    a->transform = a->lattice;
+    if (status == LEY_OK && !f->in_place) {
+        a->transform = NULL;
+        status = b->buffer_create(f->device, transform, DEV_READ_WRITE, &a->transform, error);
+    }
+    if (status == LEY_OK && f->scratch_bytes > 0)
+        status = b->buffer_create(f->device, f->scratch_bytes, DEV_READ_WRITE, &a->scratch, error);
+    if (status == LEY_OK)
+        status = b->staging_create(f->device, a->chunk_rows * row_bytes, &a->staging, error);
+    return status;
+}
+
+static void end(answer *a)
+{
+    dev *device = a->fft->device;
+    const dev_backend *b = device->backend;
+    if (a->staging != NULL)
+        b->staging_destroy(device, a->staging);
+    if (a->scratch != NULL)
+        b->buffer_destroy(device, a->scratch);
+    if (a->transform != NULL && a->transform != a->lattice)
+        b->buffer_destroy(device, a->transform);
+    if (a->lattice != NULL)
+        b->buffer_destroy(device, a->lattice);
+    for (int axis = 0; axis < 3; axis++) {
+        free(a->row[axis]);
+        free(a->spectrum[axis]);
+    }
+    if (device->is_lost) /* what was on its way to it may still be read */
+        dev_keep(a->chunk);
+    else
+        free(a->chunk);
+}
+
+/* ---- There and back -------------------------------------------------------------------------- */
+
+/* Rows [first, first + count) of the lattice; not-a-numbers behind them. */
+static void fill_chunk(const answer *a, size_t first, size_t count)
+{
+    const size_t n = a->fft->n[0], pitch = lattice_pitch(a);
+    for (size_t r = 0; r < count; r++) {
+        const double factor = a->row[1][(first + r) % a->fft->n[1]] * a->row[2][(first + r) / a->fft->n[1]];
+        float *to = a->chunk + r * pitch;
+        for (size_t x = 0; x < n; x++)
+            to[x] = (float)(a->row[0][x] * factor);
+        for (size_t x = n; x < pitch; x++)
+            to[x] = NAN;
+    }
+}
+
+static ley_status write_lattice(const answer *a, ley_error *error)
+{
+    const dev_fft *f = a->fft;
+    const size_t row_bytes = lattice_pitch(a) * sizeof(float);
+    ley_status status = LEY_OK;
+    for (size_t first = 0; first < row_count(a) && status == LEY_OK; first += a->chunk_rows) {
+        const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
+        fill_chunk(a, first, count);
+        status =
+            f->device->backend->write(f->device, a->lattice, first * row_bytes, a->chunk, count * row_bytes, error);
+    }
+    return status;
+}
+
+/* Out of place, what a transform does not write shows. */
+static ley_status poison(const answer *a, dev_buffer *buffer, size_t bytes, ley_error *error)
+{
+    if (a->fft->in_place)
+        return LEY_OK;
+    return a->fft->device->backend->fill(a->fft->device, buffer, 0, DEV_NO_NUMBERS, bytes, NULL, error);
+}
+
+static ley_status run(const answer *a, bool forward, double *seconds, ley_error *error)
+{
+    dev_event *done = NULL;
+    dev_times when = {0, 0};
+    ley_status status = fft_start(a->fft, forward, forward ? a->lattice : a->transform,
+                                  forward ? a->transform : a->lattice, a->scratch, &done, error);
+    if (status == LEY_OK)
+        status = a->fft->device->backend->wait(a->fft->device, done, &when, error);
+    if (status == LEY_OK && when.end_s > when.start_s && (*seconds == 0 || when.end_s - when.start_s < *seconds))
+        *seconds = when.end_s - when.start_s;
+    return status;
+}
+
+/* Squares of errors: their sum and the largest one. */
+typedef struct deviation {
+    double sum, largest;
+} deviation;
+
+static void add_square(deviation *d, double square)
+{
+    d->sum += square;
+    d->largest = square < d->largest ? d->largest : square;
+}
+
+static void compare_spectrum(const answer *a, const float *row, size_t number, deviation *d)
+{
+    const complex_value y = a->spectrum[1][number % a->fft->n[1]], z = a->spectrum[2][number / a->fft->n[1]];
+    const complex_value factor = {y.re * z.re - y.im * z.im, y.re * z.im + y.im * z.re};
+    for (size_t k = 0; k <= a->fft->n[0] / 2; k++) {
+        const complex_value x = a->spectrum[0][k];
+        const double re = (double)row[2 * k] - (x.re * factor.re - x.im * factor.im),
+                     im = (double)row[2 * k + 1] - (x.re * factor.im + x.im * factor.re);
+        add_square(d, re * re + im * im);
+    }
+}
+
+static void compare_lattice(const answer *a, const float *row, size_t number, double scale, deviation *d)
+{
+    const double factor = a->row[1][number % a->fft->n[1]] * a->row[2][number / a->fft->n[1]];
+    for (size_t x = 0; x < a->fft->n[0]; x++) {
+        const double e = (double)row[x] - (double)(float)(a->row[0][x] * factor) * scale;
+        add_square(d, e * e);
+    }
+}
+
+static ley_status read_rows(const answer *a, dev_buffer *buffer, size_t offset, size_t bytes, ley_error *error)
+{
+    dev *device = a->fft->device;
+    dev_event *done = NULL;
+    ley_status status = device->backend->read(device, buffer, offset, a->staging, bytes, NULL, &done, error);
+    return status == LEY_OK ? device->backend->wait(device, done, NULL, error) : status;
+}
+
+/* Compares all that a transform has made, or left; `scale` is what a lattice has been multiplied
+ * by, 0 of a spectrum. */
+static ley_status compare(const answer *a, const char *what, double scale, double most_error, ley_error *error)
+{
+    dev_fft *f = a->fft;
+    const bool is_spectrum = scale == 0;
+    const size_t pitch = is_spectrum ? 2 * (f->n[0] / 2 + 1) : lattice_pitch(a), row_bytes = pitch * sizeof(float);
+    const double all = (double)f->n[0] * (double)row_count(a);
+    const double rms = a->rms * (is_spectrum ? sqrt(all) : scale);
+    const double values = is_spectrum ? (double)(f->n[0] / 2 + 1) * (double)row_count(a) : all;
+    deviation d = {0, 0};
+    for (size_t first = 0; first < row_count(a); first += a->chunk_rows) {
+        const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
+        const ley_status status =
+            read_rows(a, is_spectrum ? a->transform : a->lattice, first * row_bytes, count * row_bytes, error);
+        if (status != LEY_OK)
+            return status;
+        for (size_t r = 0; r < count; r++) {
+            const float *row = (const float *)a->staging->bytes + r * pitch;
+            if (is_spectrum)
+                compare_spectrum(a, row, first + r, &d);
+            else
+                compare_lattice(a, row, first + r, scale, &d);
+        }
+    }
+    const double relative = sqrt(d.sum / values) / rms;
+    f->error = relative < f->error ? f->error : relative;
+    if (!(d.largest <= most_single * most_single * rms * rms) || !(relative <= most_error))
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "of the known answer of %zu x %zu x %zu, the %s is off by %.2g",
+                        f->n[0], f->n[1], f->n[2], what, relative);
+    return LEY_OK;
+}
+
+/* Out of place the lattice must have stayed on the way there. */
+static ley_status compare_both(const answer *a, double most_error, ley_error *error)
+{
+    ley_status status = compare(a, "spectrum", 0, most_error, error);
+    if (status == LEY_OK && !a->fft->in_place)
+        status = compare(a, "lattice left there", 1, most_error, error);
+    return status;
+}
+
+static ley_status there_and_back(answer *a, double most_error, ley_error *error)
+{
+    dev_fft *f = a->fft;
+    const size_t lattice_bytes = fft_lattice_bytes(f->n, f->in_place), spectrum_bytes = fft_spectrum_bytes(f->n);
+    ley_status status = LEY_OK;
+    for (int i = 0; i < RUNS && status == LEY_OK; i++) { /* the first one may have something to compile */
+        status = write_lattice(a, error);
+        if (status == LEY_OK)
+            status = poison(a, a->transform, spectrum_bytes, error);
+        if (status == LEY_OK)
+            status = run(a, true, &f->forward_s, error);
+        if (status == LEY_OK && i == 0)
+            status = compare_both(a, most_error, error);
+        if (status == LEY_OK)
+            status = poison(a, a->lattice, lattice_bytes, error);
+        if (status == LEY_OK)
+            status = run(a, false, &f->back_s, error);
+    }
+    return status == LEY_OK ? compare(a, "way back", (double)f->n[0] * (double)row_count(a), most_error, error)
+                            : status;
+}
+
+ley_status fft_answer(dev_fft *fft, double most_error, ley_error *error)
+{
+    answer a = {.fft = fft};
+    fft->error = fft->forward_s = fft->back_s = 0;
+    ley_status status = make_rows(&a, error);
+    if (status == LEY_OK)
+        status = make_buffers(&a, error);
+    if (status == LEY_OK)
+        status = there_and_back(&a, most_error, error);
+    end(&a);
+    return status;
+}

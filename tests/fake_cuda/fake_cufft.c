@@ -1,0 +1,188 @@
+/* cuFFT without a card, on the memory of the fake driver: plain transforms in the layout of the
+ * real one. It checks handles, that the context is the card's primary one, and that a work area has
+ * been lent; and fails where FAKE_CUFFT says:
+ *
+ *     work=1000     bytes of a plan's work area
+ *     wrong=1       what it makes is wrong
+ *     fail=cufftMakePlan3d,code=2    that call returns this code */
+#include "../../platform/cuda/cufft_api.h"
+#include "../plain_fft.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
+#define DECLARE(field, symbol, arguments) cufftResult symbol arguments;
+CUDA_CUFFT_TABLE(DECLARE)
+int fake_cufft_live(void);
+#pragma GCC visibility pop
+
+enum { INVALID_PLAN = 1, INVALID_VALUE = 4, SETUP_FAILED = 7, NO_WORKSPACE = 13 };
+enum { MOST_PLANS = 64 };
+
+static struct {
+    bool is_live, is_automatic;
+    size_t n[3], work_bytes;
+    CUdeviceptr area;
+    int type;
+} plans[MOST_PLANS];
+
+static const char *setting(const char *key)
+{
+    const char *all = getenv("FAKE_CUFFT");
+    const size_t length = strlen(key);
+    for (const char *at = all; at != NULL && *at != '\0'; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, key, length) == 0 && at[length] == '=')
+            return at + length + 1;
+    return NULL;
+}
+
+static int number(const char *key, int fallback)
+{
+    const char *text = setting(key);
+    return text != NULL ? atoi(text) : fallback;
+}
+
+static cufftResult fault(const char *symbol)
+{
+    const char *name = setting("fail");
+    const size_t length = strlen(symbol);
+    const bool is_meant =
+        name != NULL && strncmp(name, symbol, length) == 0 && (name[length] == ',' || name[length] == '\0');
+    return is_meant ? number("code", 5) : CUFFT_SUCCESS;
+}
+
+#define TRY \
+    do { \
+        const cufftResult code_ = fault(__func__); \
+        if (code_ != CUFFT_SUCCESS) \
+            return code_; \
+    } while (0)
+#define TRY_PLAN(plan) \
+    do { \
+        if ((plan) < 0 || (plan) >= MOST_PLANS || !plans[plan].is_live) \
+            return INVALID_PLAN; \
+        TRY; \
+    } while (0)
+
+static bool is_primary(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *address = driver != NULL ? dlsym(driver, "fake_cuda_current_is_primary") : NULL;
+    int (*ask)(void);
+    if (address == NULL)
+        return false;
+    memcpy(&ask, &address, sizeof ask);
+    dlclose(driver);
+    return ask() != 0;
+}
+
+int fake_cufft_live(void)
+{
+    int live = 0;
+    for (int i = 0; i < MOST_PLANS; i++)
+        live += plans[i].is_live;
+    return live;
+}
+
+cufftResult cufftGetVersion(int *version)
+{
+    *version = 11000;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftCreate(cufftHandle *plan)
+{
+    TRY;
+    if (!is_primary())
+        return SETUP_FAILED;
+    for (int i = 0; i < MOST_PLANS; i++)
+        if (!plans[i].is_live) {
+            memset(&plans[i], 0, sizeof plans[i]);
+            plans[i].is_live = plans[i].is_automatic = true;
+            *plan = i;
+            return CUFFT_SUCCESS;
+        }
+    return SETUP_FAILED;
+}
+
+cufftResult cufftDestroy(cufftHandle plan)
+{
+    TRY_PLAN(plan);
+    plans[plan].is_live = false;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftSetAutoAllocation(cufftHandle plan, int is_automatic)
+{
+    TRY_PLAN(plan);
+    plans[plan].is_automatic = is_automatic != 0;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftMakePlan3d(cufftHandle plan, int n_z, int n_y, int n_x, int type, size_t *work_bytes)
+{
+    TRY_PLAN(plan);
+    if (n_x < 1 || n_y < 1 || n_z < 1 || (type != CUFFT_R2C && type != CUFFT_C2R))
+        return INVALID_VALUE;
+    plans[plan].n[0] = (size_t)n_x;
+    plans[plan].n[1] = (size_t)n_y;
+    plans[plan].n[2] = (size_t)n_z;
+    plans[plan].type = type;
+    plans[plan].work_bytes = *work_bytes = (size_t)number("work", 1000);
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftSetWorkArea(cufftHandle plan, CUdeviceptr area)
+{
+    TRY_PLAN(plan);
+    plans[plan].area = area;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftSetStream(cufftHandle plan, CUstream stream)
+{
+    TRY_PLAN(plan);
+    return stream != NULL ? CUFFT_SUCCESS : INVALID_VALUE;
+}
+
+/* Whether it can run: a work area is written to, as the real one does. */
+static cufftResult check(cufftHandle plan, int type)
+{
+    if (plans[plan].type != type)
+        return INVALID_PLAN;
+    if (plans[plan].work_bytes == 0 || plans[plan].is_automatic)
+        return CUFFT_SUCCESS;
+    if (plans[plan].area == 0)
+        return NO_WORKSPACE;
+    memset((void *)plans[plan].area, 0x5a, plans[plan].work_bytes);
+    return CUFFT_SUCCESS;
+}
+
+static size_t pitch_of(cufftHandle plan, bool in_place)
+{
+    return in_place ? 2 * (plans[plan].n[0] / 2 + 1) : plans[plan].n[0];
+}
+
+cufftResult cufftExecR2C(cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spectrum)
+{
+    TRY_PLAN(plan);
+    const cufftResult code = check(plan, CUFFT_R2C);
+    if (code != CUFFT_SUCCESS)
+        return code;
+    plain_fft_there(plans[plan].n, pitch_of(plan, lattice == spectrum), (const float *)lattice, (float *)spectrum);
+    if (number("wrong", 0))
+        ((float *)spectrum)[3] *= 2;
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftExecC2R(cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr lattice)
+{
+    TRY_PLAN(plan);
+    const cufftResult code = check(plan, CUFFT_C2R);
+    if (code != CUFFT_SUCCESS)
+        return code;
+    plain_fft_back(plans[plan].n, pitch_of(plan, lattice == spectrum), (const float *)spectrum, (float *)lattice);
+    return CUFFT_SUCCESS;
+}

@@ -1,0 +1,17 @@
+/* Real three-dimensional Fourier transforms in plain C and double precision, of any size, in the
+ * layout of platform/fft.h: what libraries are compared with, and what fake ones do. */
+#ifndef LEY_PLAIN_FFT_H
+#define LEY_PLAIN_FFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* There: from the lattice [n[2]][n[1]][pitch] to the spectrum; back: from the spectrum, whose
+ * missing half follows from the other one. May be in place. */
+void plain_fft_there(const size_t n[3], size_t pitch, const float *lattice, float *spectrum);
+void plain_fft_back(const size_t n[3], size_t pitch, const float *spectrum, float *lattice);
+
+/* The same in doubles, the lattice without padding. */
+void plain_fft_exact(const size_t n[3], const double *lattice, double *spectrum);
+
+#endif

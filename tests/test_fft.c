@@ -1,0 +1,912 @@
+/* Fourier transforms by every library on every device of this machine, against transforms in double
+ * precision; and on fake devices which library is taken, what is kept of plans, what becomes of
+ * wrong ones, of late ones and of such as fail. */
+#include "support.h"
+
+#include "bandwidth.h"
+#include "clock.h"
+#include "fake_device.h"
+#include "fft.h"
+#include "plain_fft.h"
+#include "run/engine.h"
+#include "run/hand.h"
+#include "run/room.h"
+#include "run/work.h"
+#include "watch.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+static void test_sizes(void **state)
+{
+    static const size_t least[] = {0, 1, 2, 3, 11, 13, 96, 97, 127, 129, 211, 257, 513, 641, 1001};
+    static const size_t good[] = {2, 2, 2, 4, 12, 14, 96, 98, 128, 140, 216, 270, 540, 648, 1008};
+    const size_t n[3] = {7, 5, 3};
+    (void)state;
+    for (size_t i = 0; i < sizeof least / sizeof *least; i++)
+        assert_int_equal(fft_good_size(least[i]), good[i]);
+    assert_int_equal(fft_pitch(n, false), 7);
+    assert_int_equal(fft_pitch(n, true), 8);
+    assert_int_equal(fft_lattice_bytes(n, false), 4 * 7 * 15);
+    assert_int_equal(fft_lattice_bytes(n, true), 4 * 8 * 15);
+    assert_int_equal(fft_spectrum_bytes(n), 4 * 8 * 15);
+    assert_float_equal(fft_least_bytes(n), 6 * 4 * 105, 0);
+}
+
+static bool clfft_alone(const dev_info *info, size_t i, dev_fft_library *library)
+{
+    (void)info;
+    library->name = "clfft";
+    return i == 0;
+}
+
+/* What is known to go wrong is not even tried, and good sizes are others. */
+static void test_known_trouble(void **state)
+{
+    (void)state;
+    const dev_backend backend = {.name = "opencl", .common_options = "", .fft_library = clfft_alone};
+    dev_info info = {.backend = &backend, .platform = "Intel(R) OpenCL"};
+    const size_t least[3] = {127, 128, 128};
+    const fft_wish wish = {.n = {128, 128, 128}}, next = {.n = {128, 128, 140}};
+    fft_prediction p;
+    size_t n[3];
+    support_fresh_cache();
+    fft_good_sizes(&info, least, n);
+    assert_true(n[0] == 128 && n[1] == 128 && n[2] == 140);
+    assert_false(fft_predict(&info, &wish, &p));
+    assert_true(fft_predict(&info, &next, &p));
+    snprintf(info.platform, sizeof info.platform, "another");
+    fft_good_sizes(&info, least, n);
+    assert_true(n[0] == 128 && n[1] == 128 && n[2] == 128);
+    assert_true(fft_predict(&info, &wish, &p));
+    assert_string_equal(p.library, "clfft");
+}
+
+/* ---- Known answers on devices ---------------------------------------------------------------- */
+
+/* A plan and its buffers. */
+typedef struct bench {
+    dev_fft fft;
+    room room;
+    dev_buffer *lattice, *spectrum, *scratch;
+    dev_staging *staging;
+    size_t lattice_bytes, spectrum_bytes;
+} bench;
+
+static void begin(bench *b, dev *device, const fft_wish *wish)
+{
+    ley_error error = {0};
+    *b = (bench){.room = {.device = device}};
+    assert_ok(fft_create(device, wish, &b->fft, &error));
+    b->lattice_bytes = fft_lattice_bytes(wish->n, wish->in_place);
+    b->spectrum_bytes = fft_spectrum_bytes(wish->n);
+    assert_ok(room_buffer(&b->room, b->lattice_bytes, DEV_READ_WRITE, &b->lattice, &error));
+    b->spectrum = b->lattice;
+    if (!wish->in_place)
+        assert_ok(room_buffer(&b->room, b->spectrum_bytes, DEV_READ_WRITE, &b->spectrum, &error));
+    if (b->fft.scratch_bytes > 0)
+        assert_ok(room_buffer(&b->room, b->fft.scratch_bytes, DEV_READ_WRITE, &b->scratch, &error));
+    assert_ok(room_staging(&b->room, b->spectrum_bytes > b->lattice_bytes ? b->spectrum_bytes : b->lattice_bytes,
+                           &b->staging, &error));
+}
+
+static void end(bench *b)
+{
+    room_clear(&b->room);
+    fft_destroy(&b->fft);
+}
+
+static void write_lattice(bench *b, const double *values)
+{
+    const size_t *n = b->fft.n, pitch = fft_pitch(n, b->fft.in_place);
+    float *padded = malloc(b->lattice_bytes);
+    ley_error error = {0};
+    for (size_t i = 0; i < b->lattice_bytes / sizeof *padded; i++)
+        padded[i] = i % pitch < n[0] ? (float)values[i / pitch * n[0] + i % pitch] : NAN;
+    assert_ok(b->room.device->backend->write(b->room.device, b->lattice, 0, padded, b->lattice_bytes, &error));
+    free(padded);
+}
+
+static void run(bench *b, bool forward)
+{
+    dev *device = b->room.device;
+    dev_event *done = NULL;
+    dev_times when;
+    ley_error error = {0};
+    assert_ok(fft_start(&b->fft, forward, forward ? b->lattice : b->spectrum, forward ? b->spectrum : b->lattice,
+                        b->scratch, &done, &error));
+    assert_ok(device->backend->wait(device, done, &when, &error));
+    assert_true(when.end_s >= when.start_s);
+}
+
+static const float *read_back(bench *b, bool spectrum)
+{
+    dev *device = b->room.device;
+    dev_event *done = NULL;
+    ley_error error = {0};
+    assert_ok(device->backend->read(device, spectrum ? b->spectrum : b->lattice, 0, b->staging,
+                                    spectrum ? b->spectrum_bytes : b->lattice_bytes, NULL, &done, &error));
+    assert_ok(device->backend->wait(device, done, NULL, &error));
+    return b->staging->bytes;
+}
+
+/* Relative RMS error of rows of `n` values, `pitch` apart, from rows of `right_pitch`. */
+static double difference(const float *values, size_t pitch, const double *right, size_t n, size_t rows, double scale)
+{
+    double errors = 0, squares = 0;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++) {
+            errors += pow((double)values[r * pitch + i] - scale * right[r * n + i], 2);
+            squares += pow(scale * right[r * n + i], 2);
+        }
+    return sqrt(errors / squares);
+}
+
+/* There, as it should be, and back again. */
+static void check_values(bench *b, const double *values)
+{
+    const size_t *n = b->fft.n, rows = n[1] * n[2], half = 2 * (n[0] / 2 + 1);
+    double *right = malloc(half * rows * sizeof *right);
+    plain_fft_exact(n, values, right);
+    write_lattice(b, values);
+    run(b, true);
+    assert_true(difference(read_back(b, true), half, right, half, rows, 1) < 2e-6);
+    if (!b->fft.in_place)
+        assert_true(difference(read_back(b, false), n[0], values, n[0], rows, 1) < 1e-7);
+    run(b, false);
+    assert_true(difference(read_back(b, false), fft_pitch(n, b->fft.in_place), values, n[0], rows,
+                           (double)(n[0] * rows)) < 2e-6);
+    free(right);
+}
+
+static void fill_random(double *values, size_t count, unsigned seed)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = (double)(float)(rand_r(&seed) / (double)RAND_MAX - 0.5);
+}
+
+static void fill_wave(double *values, const size_t n[3], const size_t k[3], double phase)
+{
+    for (size_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        const double turns = (double)(k[0] * (i % n[0])) / (double)n[0] +
+                             (double)(k[1] * (i / n[0] % n[1])) / (double)n[1] +
+                             (double)(k[2] * (i / n[0] / n[1])) / (double)n[2];
+        values[i] = (double)(float)cos(2 * M_PI * turns + phase);
+    }
+}
+
+/* All of a plane wave is in its two places, or in the one that is there of both. */
+static void check_wave(bench *b, const size_t k[3])
+{
+    const size_t *n = b->fft.n, all = n[0] * n[1] * n[2], half = n[0] / 2 + 1;
+    double *values = malloc(all * sizeof *values);
+    fill_wave(values, n, k, 0.3);
+    write_lattice(b, values);
+    run(b, true);
+    const float *spectrum = read_back(b, true), *at = spectrum + 2 * ((k[2] * n[1] + k[1]) * half + k[0]);
+    assert_float_equal(at[0], (double)all / 2 * cos(0.3), 1e-5 * (double)all);
+    assert_float_equal(at[1], (double)all / 2 * sin(0.3), 1e-5 * (double)all);
+    double rest = 0;
+    for (size_t i = 0; i < 2 * half * n[1] * n[2]; i++)
+        if (spectrum + i != at && spectrum + i != at + 1)
+            rest = fmax(rest, fabs((double)spectrum[i]));
+    assert_true(rest < 1e-5 * (double)all);
+    free(values);
+}
+
+static void check_plan(dev *device, const fft_wish *wish)
+{
+    bench b;
+    const size_t *n = wish->n;
+    const size_t waves[][3] = {{1, 0, 0}, {n[0] / 2 - 1, n[1] / 2 - 1, 1}, {2, n[1] - 1, n[2] / 2 - 1}};
+    double *values = malloc(n[0] * n[1] * n[2] * sizeof *values);
+    begin(&b, device, wish);
+    assert_true(b.fft.error > 0 && b.fft.error < FFT_USUAL_ERROR);
+    for (unsigned seed = 1; seed <= 2; seed++) {
+        fill_random(values, n[0] * n[1] * n[2], seed);
+        check_values(&b, values);
+    }
+    for (size_t i = 0; i < sizeof waves / sizeof *waves; i++)
+        check_wave(&b, waves[i]);
+    end(&b);
+    free(values);
+}
+
+/* Cubes and boxes, odd sizes and such as have several factors, and a prime. */
+static const struct {
+    size_t n[3];
+    bool in_place, is_quick;
+} shapes[] = {{{16, 12, 10}, true, true},  {{15, 9, 14}, false, true},   {{8, 8, 8}, false, false},
+              {{20, 6, 9}, true, false},   {{7, 21, 25}, true, false},   {{32, 27, 8}, false, false},
+              {{22, 13, 11}, true, false}, {{17, 30, 12}, false, false}, {{64, 64, 64}, true, false}};
+
+static void check_library(dev *device, const dev_fft_library *library)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int tables = 0; tables < (library->has_tables ? 2 : 1); tables++) {
+            fft_wish wish = {.in_place = shapes[i].in_place,
+                             .library = library->name,
+                             .tables = tables ? FFT_TABLES_YES : FFT_TABLES_NO};
+            memcpy(wish.n, shapes[i].n, sizeof wish.n);
+            const bool has_prime = wish.n[0] == 22 || wish.n[0] == 17; /* not every library has these */
+            if (has_prime && strcmp(library->name, "clfft") == 0)
+                continue;
+            const bool is_quick = library->has_tables ? shapes[i].is_quick && tables == (i == 1)
+                                                      : i == 2; /* of one that takes long to prepare, a cube */
+            if (!support_is_quick() || is_quick)
+                check_plan(device, &wish);
+        }
+}
+
+static int check_device(const char *selector, const ley_device_info *info)
+{
+    ley_engine *engine = NULL;
+    dev_fft_library library;
+    ley_error error = {0};
+    int used = 0;
+    if (!support_open(selector, info->name, &engine))
+        return 0;
+    dev *device = engine->workers[0].device; /* its worker thread sleeps meanwhile */
+    assert_true(bandwidth_get(device) > 1e7);
+    for (size_t i = 0; fft_library(device->info, i, &library); i++)
+        if (library.unusable[0] == '\0' && (i == 0 || !support_is_quick() || device->info->index == 0)) {
+            check_library(device, &library);
+            used++;
+        } else
+            print_message("%s: %s: %s\n", info->name, library.name, library.unusable);
+    assert_int_equal(fft_is_there(device->info, NULL, 0), used > 0);
+    ley_error_clear(&error);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_every_library_on_every_device(void **state)
+{
+    (void)state;
+    assert_int_equal(support_on_each_device(check_device), 0);
+}
+
+/* Two plans side by side. */
+static int check_two_plans(const char *selector, const ley_device_info *info)
+{
+    const fft_wish first = {.n = {16, 12, 10}, .in_place = true, .tables = FFT_TABLES_NO};
+    const fft_wish second = {.n = {15, 9, 14}, .library = "vkfft", .tables = FFT_TABLES_YES};
+    ley_engine *engine = NULL;
+    double values[16 * 12 * 10];
+    bench a, b;
+    if (!support_open(selector, info->name, &engine))
+        return 0;
+    if (strcmp(engine->workers[0].info->backend->name, "opencl") != 0) { /* there it is the only one */
+        ley_engine_destroy(engine);
+        return 0;
+    }
+    begin(&a, engine->workers[0].device, &first);
+    begin(&b, engine->workers[0].device, &second);
+    for (unsigned seed = 5; seed < 8; seed++) {
+        fill_random(values, sizeof values / sizeof *values, seed);
+        check_values(&a, values);
+        check_values(&b, values);
+    }
+    end(&a);
+    fill_random(values, sizeof values / sizeof *values, 9);
+    check_values(&b, values);
+    end(&b);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_two_plans(void **state)
+{
+    (void)state;
+    assert_int_equal(support_on_each_device(check_two_plans), 0);
+}
+
+/* ---- A fake device --------------------------------------------------------------------------- */
+
+typedef struct faked {
+    fake_plan plan;
+    dev_list list;
+    dev *device;
+} faked;
+
+static faked *open_fake(fake_plan plan)
+{
+    faked *f = calloc(1, sizeof *f);
+    ley_error error = {0};
+    assert_non_null(f);
+    f->plan = plan;
+    f->plan.name = "F";
+    fake_devices_begin(&f->plan, 1);
+    assert_ok(dev_list_create(&f->list, &error));
+    assert_ok(f->list.infos[0].backend->open(&f->list.infos[0], &f->device, &error));
+    return f;
+}
+
+static void close_fake(faked *f)
+{
+    assert_int_equal(f->plan.live_objects, 0);
+    f->device->backend->close(f->device);
+    dev_list_clear(&f->list);
+    fake_devices_end();
+    free(f);
+}
+
+static const fft_wish small = {.n = {6, 5, 4}};
+
+/* Nothing is known of its libraries, and nothing kept. */
+static void forget(faked *f)
+{
+    support_fresh_cache();
+    fft_plant_costs(f->device->info, "alpha", false, small.n, NULL);
+    fft_plant_costs(f->device->info, "beta", false, small.n, NULL);
+    fft_plant_costs(f->device->info, "beta", true, small.n, NULL);
+}
+
+/* What is taken for a wish; its plan has ended. */
+static dev_fft take(faked *f, const fft_wish *wish)
+{
+    dev_fft fft;
+    ley_error error = {0};
+    assert_ok(fft_create(f->device, wish, &fft, &error));
+    const dev_fft taken = fft;
+    fft_destroy(&fft);
+    assert_null(fft.plan);
+    return taken;
+}
+
+static void assert_refused(faked *f, const fft_wish *wish, const char *why)
+{
+    dev_fft fft;
+    ley_error error = {0};
+    const ley_status status = fft_create(f->device, wish, &fft, &error);
+    assert_int_equal(status, LEY_ERROR_NO_DEVICE);
+    assert_null(fft.plan);
+    if (strstr(error.message, why) == NULL)
+        print_error("%s\n", error.message);
+    assert_non_null(strstr(error.message, why));
+    ley_error_clear(&error);
+}
+
+static void plant(faked *f, const char *library, bool tables, double prepare_s, double byte_s)
+{
+    const double seconds[] = {[COST_FFT_PREPARE] = prepare_s, [COST_FFT_BYTE] = byte_s};
+    fft_plant_costs(f->device->info, library, tables, small.n, seconds);
+}
+
+static void test_the_cheapest_is_taken(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.run_us = 2880}, {.run_us = 3}}});
+    fft_wish few = small, many = small;
+    forget(f);
+    plant(f, "alpha", false, 0.1, 1e-6); /* 2,880 bytes, one way */
+    plant(f, "beta", false, 10, 1e-9);
+    plant(f, "beta", true, 11, 1e-9);
+    many.transforms = 1e5;
+    fft_prediction p;
+    assert_true(fft_predict(f->device->info, &few, &p));
+    assert_string_equal(p.library, "alpha");
+    assert_float_equal(p.prepare_s, 0.1, 1e-12);
+    assert_float_equal(p.transform_s, 2880e-6, 1e-9);
+    assert_false(p.is_measured);
+    assert_true(fft_predict(f->device->info, &many, &p));
+    assert_string_equal(p.library, "beta");
+    assert_string_equal(take(f, &few).library, "alpha");
+    assert_string_equal(take(f, &many).library, "beta");
+    few.library = "beta"; /* whatever it costs */
+    assert_string_equal(take(f, &few).library, "beta");
+    few.library = "gamma";
+    assert_refused(f, &few, "there is no gamma");
+    close_fake(f);
+}
+
+/* What has been measured counts from then on: of this size, and of those like it. */
+static void test_costs_are_learnt(void **state)
+{
+    (void)state;
+    faked *f =
+        open_fake((fake_plan){.fft_libraries = 2, .fft = {{.prepare_us = 30000, .run_us = 500000}, {.run_us = 100}}});
+    fft_prediction p;
+    forget(f);
+    plant(f, "alpha", false, 1e-3, 1e-9);
+    plant(f, "beta", false, 1, 1e-9);
+    plant(f, "beta", true, 2, 1e-9);
+    const dev_fft first = take(f, &small);
+    assert_string_equal(first.library, "alpha");
+    assert_float_equal(first.forward_s, 0.5, 1e-6);
+    assert_float_equal(first.back_s, 0.5, 1e-6);
+    assert_true(first.cold_s >= 0.03);
+    const fft_wish similar = {.n = {5, 5, 5}, .library = "alpha"};
+    assert_true(fft_predict(f->device->info, &similar, &p));
+    assert_false(p.is_measured);
+    assert_float_equal(p.transform_s, 0.5 / 120 * 125, 1e-3);
+    fft_wish wish = small;
+    wish.transforms = 10;
+    assert_string_equal(take(f, &wish).library, "beta");
+    assert_true(fft_predict(f->device->info, &wish, &p));
+    assert_true(p.is_measured);
+    assert_string_equal(p.library, "beta");
+    assert_float_equal(p.transform_s, 1e-4, 1e-9);
+    close_fake(f);
+}
+
+static void test_what_is_cached_is_not_tested_again(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 1});
+    forget(f);
+    const dev_fft cold = take(f, &small);
+    const int runs = f->plan.fft[0].runs;
+    assert_false(cold.from_cache);
+    assert_true(runs >= 2);
+    assert_true(cold.error > 0 && cold.error < 1e-6);
+    const dev_fft warm = take(f, &small);
+    assert_true(warm.from_cache);
+    assert_int_equal(f->plan.fft[0].runs, runs);
+    assert_int_equal(f->plan.fft[0].taken, 1);
+    assert_float_equal(warm.error, cold.error, 0);
+    fft_wish other = small;
+    other.in_place = true; /* another plan */
+    assert_false(take(f, &other).from_cache);
+    other = small;
+    other.n[1]++;
+    assert_false(take(f, &other).from_cache);
+    other = small;
+    other.is_fresh = true;
+    assert_false(take(f, &other).from_cache);
+    close_fake(f);
+    f = open_fake((fake_plan){.fft_libraries = 1, .quirks = DEV_QUIRK_NO_BINARY});
+    for (int i = 0; i < 2; i++)
+        assert_false(take(f, &small).from_cache);
+    close_fake(f);
+}
+
+/* A library of which nothing can be kept: its plan is prepared anew, and has passed. */
+static void test_plans_that_cannot_be_kept(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 2});
+    fft_wish wish = small;
+    forget(f);
+    wish.library = "beta";
+    wish.tables = FFT_TABLES_NO;
+    assert_false(take(f, &wish).from_cache);
+    const int runs = f->plan.fft[1].runs;
+    assert_true(take(f, &wish).from_cache);
+    assert_int_equal(f->plan.fft[1].runs, runs);
+    assert_int_equal(f->plan.fft[1].taken, 0);
+    assert_int_equal(f->plan.fft[1].plans, 2);
+    close_fake(f);
+}
+
+/* Changes a byte of each entry of the cache that is as large as one of a plan, or larger. */
+static void spoil_cache(size_t at_from_end)
+{
+    char folder[600], path[1000];
+    snprintf(folder, sizeof folder, "%s/leyden", getenv("LEYDEN_CACHE_DIR"));
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (strlen(entry->d_name) != 64)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        FILE *file = fopen(path, "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, -(long)at_from_end, SEEK_END), 0);
+        const int c = fgetc(file);
+        assert_int_equal(fseek(file, -(long)at_from_end, SEEK_END), 0);
+        fputc(c ^ 0x20, file);
+        fclose(file);
+    }
+    closedir(directory);
+}
+
+static void test_a_damaged_entry_is_a_miss(void **state)
+{
+    (void)state;
+    for (size_t at = 1; at <= 16; at += 3) {
+        faked *f = open_fake((fake_plan){.fft_libraries = 1});
+        forget(f);
+        take(f, &small);
+        assert_true(take(f, &small).from_cache);
+        spoil_cache(at);
+        const int runs = f->plan.fft[0].runs;
+        assert_false(take(f, &small).from_cache);
+        assert_true(f->plan.fft[0].runs > runs);
+        assert_true(take(f, &small).from_cache);
+        close_fake(f);
+    }
+}
+
+/* Another version of a library, in whose plans this one finds nothing, has another key; one that
+ * takes no plan from the cache prepares it anew. */
+static void test_what_a_library_does_not_take_is_made_anew(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 1});
+    forget(f);
+    take(f, &small);
+    f->plan.fft[0].fail_taking = true;
+    assert_false(take(f, &small).from_cache);
+    f->plan.fft[0].fail_taking = false;
+    assert_true(take(f, &small).from_cache);
+    close_fake(f);
+}
+
+static void test_a_wrong_library_is_refused(void **state)
+{
+    (void)state;
+    static const double wrong[] = {1e-3, 0.5, NAN, INFINITY, -1};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (int in_place = 0; in_place < 2; in_place++) {
+            faked *f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.wrong_by = wrong[i]}}});
+            fft_wish wish = small;
+            forget(f);
+            plant(f, "alpha", false, 1e-4, 1e-12);
+            wish.in_place = in_place;
+            assert_string_equal(take(f, &wish).library, "beta");
+            assert_int_equal(f->plan.fft[0].plans, 1);
+            assert_string_equal(take(f, &wish).library, "beta");
+            assert_int_equal(f->plan.fft[0].plans, 1); /* known to be wrong */
+            wish.library = "alpha";
+            assert_refused(f, &wish, "its known answer was wrong");
+            wish.is_fresh = true;
+            assert_refused(f, &wish, "alpha: of the known answer of 6 x 5 x 4, the spectrum is off by");
+            assert_int_equal(f->plan.fft[0].plans, 2);
+            close_fake(f);
+        }
+}
+
+/* One that leaves out or spoils a single value. */
+static void test_a_single_wrong_value_is_found(void **state)
+{
+    (void)state;
+    for (int way = 1; way <= 3; way++)
+        for (int place = 0; place < 2; place++) {
+            faked *f = open_fake((fake_plan){.fft_libraries = 1, .fft = {{.spoil = way, .spoil_last = place == 1}}});
+            forget(f);
+            assert_refused(f, &small, way == 1 ? "the spectrum" : way == 2 ? "the way back" : "the lattice left there");
+            close_fake(f);
+        }
+}
+
+static void test_tables_where_digits_are_asked_for(void **state)
+{
+    (void)state;
+    faked *f = open_fake(
+        (fake_plan){.fft_libraries = 2, .fft = {{.unusable = "not today"}, {.wrong_by = 3e-6, .tables_by = 3e-7}}});
+    fft_wish wish = small;
+    forget(f);
+    plant(f, "beta", false, 1e-3, 1e-12);
+    plant(f, "beta", true, 1e-2, 1e-11);
+    dev_fft fft = take(f, &wish);
+    assert_false(fft.tables);
+    assert_float_equal(fft.error, 3e-6, 2e-6);
+    wish.most_error = 1e-6;
+    fft = take(f, &wish);
+    assert_true(fft.tables);
+    assert_true(fft.error < 1e-6);
+    wish.most_error = 1e-7;
+    assert_refused(f, &wish, "beta with tables: its error is ");
+    wish.most_error = 0;
+    wish.tables = FFT_TABLES_YES;
+    assert_true(take(f, &wish).tables);
+    wish.library = "alpha";
+    wish.tables = FFT_TABLES_ANY;
+    assert_refused(f, &wish, "alpha: not today");
+    close_fake(f);
+    /* Nothing is tried in vain where digits are asked for, and nothing is known yet. */
+    f = open_fake(
+        (fake_plan){.fft_libraries = 2, .fft = {{.unusable = "not today"}, {.wrong_by = 3e-6, .tables_by = 3e-7}}});
+    forget(f);
+    wish = small;
+    wish.most_error = 1e-6;
+    assert_true(take(f, &wish).tables);
+    assert_int_equal(f->plan.fft[1].plans, 1);
+    close_fake(f);
+}
+
+static void test_a_device_without_any(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 0});
+    char why[256];
+    fft_prediction p;
+    assert_false(fft_is_there(f->device->info, why, sizeof why));
+    assert_non_null(strstr(why, "has no Fourier transforms"));
+    assert_false(fft_predict(f->device->info, &small, &p));
+    assert_refused(f, &small, "there is no library");
+    close_fake(f);
+    f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.unusable = "not today"}, {.unusable = "too old"}}});
+    assert_false(fft_is_there(f->device->info, why, sizeof why));
+    assert_string_equal(why, "alpha: not today; beta: too old");
+    assert_refused(f, &small, "alpha: not today; beta: too old");
+    close_fake(f);
+}
+
+static void test_what_fails_is_not_taken(void **state)
+{
+    (void)state;
+    const struct {
+        struct fake_fft alpha;
+        const char *says;
+    } cases[] = {{{.fail_plan = 1}, "fake_fft_plan()"},
+                 {{.fail_run = 1}, "fake_fft_run()"},
+                 {{.fail_run = 2}, "fake_fft_run()"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        faked *f = open_fake((fake_plan){.fft_libraries = 2, .fft = {cases[i].alpha}});
+        fft_wish wish = small;
+        forget(f);
+        plant(f, "alpha", false, 1e-4, 1e-12);
+        assert_string_equal(take(f, &wish).library, "beta");
+        wish.library = "alpha";
+        assert_refused(f, &wish, cases[i].says);
+        f->plan.fft[0].fail_plan = f->plan.fft[0].fail_run = 0; /* it may be well again: that is not remembered */
+        assert_string_equal(take(f, &wish).library, "alpha");
+        close_fake(f);
+    }
+}
+
+static void test_what_makes_no_sense(void **state)
+{
+    (void)state;
+    faked *f =
+        open_fake((fake_plan){.fft_libraries = 1, .fft = {{.scratch_bytes = 64}}, .max_allocation_bytes = 1 << 20});
+    dev_buffer *buffer = NULL, *other = NULL;
+    dev_event *done = NULL;
+    dev_fft fft;
+    ley_error error = {0};
+    fft_wish wish = {.n = {4, 0, 4}};
+    forget(f);
+    assert_int_equal(fft_create(f->device, &wish, &fft, &error), LEY_ERROR_USAGE);
+    wish.n[1] = (size_t)1 << 30;
+    assert_refused(f, &wish, "the device's largest buffer is 1.0 MiB");
+    wish = (fft_wish){.n = {SIZE_MAX / 2, SIZE_MAX / 2, SIZE_MAX / 2}};
+    assert_refused(f, &wish, "the device's largest buffer");
+    ley_error_clear(&error);
+    assert_ok(fft_create(f->device, &small, &fft, &error));
+    assert_ok(f->device->backend->buffer_create(f->device, 4096, DEV_READ_WRITE, &buffer, &error));
+    assert_ok(f->device->backend->buffer_create(f->device, 4096, DEV_READ_WRITE, &other, &error));
+    assert_int_equal(fft_start(&fft, true, buffer, buffer, other, &done, &error), LEY_ERROR_DEVICE);
+    assert_non_null(strstr(error.message, "a transform out of place was given one buffer"));
+    ley_error_clear(&error);
+    assert_int_equal(fft_start(&fft, true, buffer, other, NULL, &done, &error), LEY_ERROR_DEVICE);
+    assert_non_null(strstr(error.message, "needs 64 bytes of scratch"));
+    ley_error_clear(&error);
+    f->device->backend->buffer_destroy(f->device, buffer);
+    f->device->backend->buffer_destroy(f->device, other);
+    fft_destroy(&fft);
+    fft_destroy(&fft);
+    close_fake(f);
+}
+
+/* ---- Late, cancelled ------------------------------------------------------------------------- */
+
+typedef struct errand {
+    dev *device;
+    ley_status status;
+    ley_error error;
+    dev_fft fft;
+    atomic_bool is_done;
+} errand;
+
+static void create_one(void *context)
+{
+    errand *e = context;
+    e->status = fft_create(e->device, &small, &e->fft, &e->error);
+    fft_destroy(&e->fft);
+}
+
+static void note_done(void *context)
+{
+    atomic_store(&((errand *)context)->is_done, true);
+}
+
+/* Nobody waits for a plan that is late: its thread comes to its end by itself, and no library is
+ * tried any more. */
+static void test_a_late_plan_is_let_go(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.prepare_us = 300000}, {.prepare_us = 300000}}});
+    static errand e;
+    hand *h = hand_create();
+    forget(f);
+    e = (errand){.device = f->device};
+    plant(f, "alpha", false, 1e-4, 1e-12);
+    hand_give(h, create_one, &e);
+    fake_devices_wait(&f->plan.fft[0].plans, 1);
+    const double start_s = ley_clock_s();
+    assert_true(hand_dismiss(h, true, note_done, &e));
+    assert_true(ley_clock_s() - start_s < 0.2);
+    while (!atomic_load(&e.is_done))
+        usleep(1000);
+    assert_int_equal(e.status, LEY_CANCELLED);
+    assert_int_equal(f->plan.fft[0].plans, 1);
+    assert_int_equal(f->plan.fft[1].plans, 0);
+    ley_error_clear(&e.error);
+    close_fake(f);
+}
+
+/* A plan in a sequence of operations: in order, counted as a launch, not begun when cancelled. */
+static void test_sequence(void **state)
+{
+    (void)state;
+    enum { VALUES = 6 * 5 * 4, BYTES = VALUES * 4 };
+    faked *f = open_fake((fake_plan){.fft_libraries = 1, .fft = {{.run_us = 2000}}});
+    flight one = {.device = f->device};
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    atomic_bool cancelled = false;
+    float values[VALUES];
+    bench b;
+    forget(f);
+    begin(&b, f->device, &small);
+    for (int i = 0; i < VALUES; i++)
+        values[i] = (float)(i % 7) - 3;
+    const int runs = f->plan.fft[0].runs;
+    work_begin(&w, &one, &cancelled);
+    work_write(&w, b.lattice, 0, values, BYTES);
+    work_fft(&w, &b.fft, true, b.lattice, b.spectrum, NULL);
+    work_fill(&w, b.lattice, 0, DEV_NO_NUMBERS, BYTES);
+    work_fft(&w, &b.fft, false, b.spectrum, b.lattice, NULL);
+    work_read(&w, b.lattice, 0, b.staging, BYTES);
+    assert_ok(work_finish(&w, &error));
+    for (int i = 0; i < VALUES; i++)
+        assert_float_equal(((const float *)b.staging->bytes)[i] / VALUES, values[i], 1e-5);
+    assert_int_equal(w.times.unpredicted, 0);
+    assert_float_equal(w.times.predicted_s, b.fft.forward_s + b.fft.back_s, 1e-12);
+    assert_float_equal(w.times.kernel_s, 4e-3, 1e-6);
+    assert_int_equal(f->plan.fft[0].runs, runs + 2);
+    work_begin(&w, &one, &cancelled);
+    work_fft(&w, &b.fft, true, b.lattice, b.spectrum, NULL);
+    atomic_store(&cancelled, true);
+    work_fft(&w, &b.fft, false, b.spectrum, b.lattice, NULL);
+    assert_int_equal(work_finish(&w, NULL), LEY_CANCELLED);
+    assert_int_equal(f->plan.fft[0].runs, runs + 3);
+    work_end(&w);
+    end(&b);
+    close_fake(f);
+}
+
+/* ---- A driver that leaves something out ------------------------------------------------------ */
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* In a process of its own, with the fault before the driver: what is wrong is refused, and another
+ * way taken. */
+static int child(void)
+{
+    const fft_wish wish = {.n = {16, 12, 10}, .in_place = true, .library = "vkfft"};
+    dev_list list;
+    dev *device = NULL;
+    dev_fft fft;
+    ley_error error = {0};
+    if (dev_list_create(&list, &error) != LEY_OK)
+        return 2;
+    if (list.count == 0)
+        return 0;
+    if (list.infos[0].backend->open(&list.infos[0], &device, &error) != LEY_OK)
+        return 2;
+    fft_prediction first;
+    if (!fft_predict(device->info, &wish, &first))
+        return 4;
+    const ley_status status = fft_create(device, &wish, &fft, &error);
+    if (status != LEY_OK)
+        printf("%s\n", error.message);
+    const bool is_other = status == LEY_OK && fft.tables != first.tables;
+    fft_destroy(&fft);
+    device->backend->close(device);
+    return is_other ? 0 : 3;
+}
+
+static void test_a_driver_that_leaves_something_out(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {"call=clEnqueueNDRangeKernel,at=2,fault=skip",
+                                         "call=clEnqueueReadBuffer,at=1,fault=slight"};
+    char self[512], shim[600];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(length > 0);
+    self[length] = '\0';
+    snprintf(shim, sizeof shim, "%s", self);
+    snprintf(strrchr(shim, '/'), 64, "/faulty_opencl/faulty_opencl.so");
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i += support_is_quick() ? 2 : 1) {
+        int status = 0;
+        support_fresh_cache();
+        fflush(NULL);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            setenv("LD_PRELOAD", shim, 1);
+            setenv("FAULTY_OPENCL", faults[i], 1);
+            execl(self, self, "child", (char *)NULL);
+            _exit(127);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+}
+#endif
+
+/* ---- The benchmark --------------------------------------------------------------------------- */
+
+static void test_benchmark(void **state)
+{
+    (void)state;
+    ley_engine *engine = NULL;
+    ley_bench *bench_of = NULL;
+    ley_bench_options options;
+    ley_error error = {0};
+    if (!support_open(NULL, "any device", &engine))
+        return;
+    ley_bench_options_default(&options);
+    options.method = "fft";
+    options.n[0] = 16;
+    options.n[1] = 12;
+    options.n[2] = 10;
+    options.fft = "vkfft";
+    assert_ok(ley_bench_run(engine, &options, &bench_of, &error));
+    const ley_bench_device *d = ley_bench_get(bench_of, 0);
+    int usual = 0;
+    assert_int_equal(d->status, LEY_OK);
+    assert_true(d->memory_bytes_per_s > 0);
+    assert_int_equal(d->points, 1920);
+    assert_int_equal(d->row_count, 2);
+    for (size_t i = 0; i < d->row_count; i++) {
+        const ley_bench_row *r = &d->rows[i];
+        assert_int_equal(r->status, LEY_OK);
+        assert_true(r->there_s > 0 && r->back_s > 0 && r->evaluations_per_s > 0);
+        assert_true(r->evaluations_per_s <= 1920 / (r->there_s + r->back_s) * 1.001);
+        assert_true(r->memory_share > 0 && r->memory_share < 1);
+        assert_true(r->cold_s > r->warm_s && r->warm_s > 0);
+        assert_true(r->accuracy.passed && r->accuracy.relative_rms < FFT_USUAL_ERROR);
+        usual += r->is_default;
+    }
+    assert_int_equal(usual, 1);
+    ley_bench_destroy(bench_of);
+    options.variant = "vkfft";
+    assert_int_equal(ley_bench_run(engine, &options, &bench_of, &error), LEY_ERROR_USAGE);
+    ley_error_clear(&error);
+    ley_engine_destroy(engine);
+}
+
+int main(int argc, char **argv)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (argc == 2 && strcmp(argv[1], "child") == 0)
+        return child();
+#else
+    (void)argc, (void)argv;
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_library_on_every_device), /* the first ones: their plans are kept for other runs */
+        cmocka_unit_test(test_two_plans),
+        cmocka_unit_test(test_benchmark),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_known_trouble),
+        cmocka_unit_test(test_the_cheapest_is_taken),
+        cmocka_unit_test(test_costs_are_learnt),
+        cmocka_unit_test(test_what_is_cached_is_not_tested_again),
+        cmocka_unit_test(test_plans_that_cannot_be_kept),
+        cmocka_unit_test(test_a_damaged_entry_is_a_miss),
+        cmocka_unit_test(test_what_a_library_does_not_take_is_made_anew),
+        cmocka_unit_test(test_a_wrong_library_is_refused),
+        cmocka_unit_test(test_a_single_wrong_value_is_found),
+        cmocka_unit_test(test_tables_where_digits_are_asked_for),
+        cmocka_unit_test(test_a_device_without_any),
+        cmocka_unit_test(test_what_fails_is_not_taken),
+        cmocka_unit_test(test_what_makes_no_sense),
+        cmocka_unit_test(test_a_late_plan_is_let_go),
+        cmocka_unit_test(test_sequence),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(test_a_driver_that_leaves_something_out),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+/* Fourier transforms, in `leyden bench`. */
+#include "bench_row.h"
+#include "registry.h"
+
+typedef struct fft_bench_values {
+    int library;
+} fft_bench_values;
+
+static const char *const libraries[] = {"auto", "vkfft", "clfft", "cufft", NULL};
+
+static const option_row rows[] = {
+    {.name = "fft",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(fft_bench_values, library),
+     .value = "LIBRARY",
+     .choices = libraries,
+     .help = "fft: one library only, or auto: all of them, what a job would take being marked"},
+};
+
+static const option_block options = OPTION_BLOCK(rows, fft_bench_values, NULL);
+
+static void set(const parsed_arguments *arguments, ley_bench_options *to)
+{
+    const fft_bench_values *values = option_values(arguments, &options);
+    to->fft = values->library > 0 ? libraries[values->library] : NULL;
+}
+
+static void put_json(json_t *object, const ley_bench_device *device)
+{
+    json_put(object, "memory_bytes_per_s", json_number(device->memory_bytes_per_s));
+    for (size_t i = 0; i < device->row_count; i++) {
+        const ley_bench_row *row = &device->rows[i];
+        json_t *to = json_array_get(json_object_get(object, "rows"), i);
+        json_put(to, "there_s", json_number(row->there_s));
+        json_put(to, "back_s", json_number(row->back_s));
+        json_put(to, "memory_share", json_number(row->memory_share));
+        json_put(to, "cold_s", json_number(row->cold_s));
+        json_put(to, "warm_s", json_number(row->warm_s));
+    }
+}
+
+const bench_row fft_bench = {
+    .option = {.name = "fft", .says = "fft real Fourier transforms in place, by each library", .options = &options},
+    .first_variant = "clfft",
+    .columns = BENCH_TRANSFORMS,
+    .set = set,
+    .put_json = put_json,
+};
