@@ -30,7 +30,7 @@
 
 /* Where a tile is, and which bins reach it. */
 typedef struct {
-    int x, y, z;            /* its first node */
+    int x, y, z;                    /* its first node */
     int2 along_x, along_y, along_z; /* {first, count} of its sources */
 } tile;
 
@@ -62,7 +62,7 @@ LEY_FN float weight_of(LEY_GLOBAL const float *gm_window, int i, float u)
 #define CORNER_Y(corner) ((corner) >> 5 & 31)
 #define CORNER_Z(corner) ((corner) >> 10)
 
-/* Of an atom whose first node is so far from the tile's: whether any of its nodes is in the tile. */
+/* Of an atom whose first node is so far from the tile's: whether a node of its is in the tile. */
 LEY_FN bool meets(int from)
 {
     return from > -LEY_WINDOW && from < LEY_EDGE;

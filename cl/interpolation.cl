@@ -2,9 +2,9 @@
  *
  *     phi[x, y, z] += sum over i, j, k of w_x[i] w_y[j] w_z[k] e[b_x + i, b_y + j, b_z + k],
  *
- * where the map's axes are the lattice's, whatever the ratio of their spacings and wherever one lies
- * on the other. A work-group has a block of points. It stages the nodes that have a part in any of
- * them, and interpolates along x, then along y, then along z.
+ * where the map's axes are the lattice's, whatever the ratio of their spacings and wherever one
+ * lies on the other. A work-group has a block of points. It stages the nodes that have a part in
+ * any of them, and interpolates along x, then along y, then along z.
  *
  * gm_potentials the lattice's nodes
  * gm_places     see nodes.h; of the lattice, and of the map: points are where their three numbers
@@ -65,7 +65,8 @@ LEY_FN void along_rows(LEY_LOCAL float *sm_rows, LEY_LOCAL const float *sm_nodes
         float sum = 0;
         if (x < along_x.count) {
             const int point = along_x.first + x;
-            LEY_LOCAL const float *sm_from = sm_nodes + (z * LEY_NODES_Y + y) * LEY_NODES_X + gm_nodes[point] - along_x.node;
+            LEY_LOCAL const float *sm_from =
+                sm_nodes + (z * LEY_NODES_Y + y) * LEY_NODES_X + gm_nodes[point] - along_x.node;
             UNROLL for (int k = 0; k < LEY_WINDOW; k++)
                 sum += gm_weights[point * LEY_WINDOW + k] * sm_from[k];
         }
@@ -96,7 +97,8 @@ LEY_FN void put(LEY_GLOBAL float *gm_phi, int at, float value, int accumulate)
 LEY_KERNEL_OF(LEY_ITEMS, 1, 1) interpolation(LEY_PARAMETERS(LEY_INTERPOLATION_ARGUMENTS))
 {
     LEY_LOCAL_VARIABLE float sm_nodes[LEY_NODES_Z * LEY_NODES_Y * LEY_NODES_X];
-    LEY_LOCAL_VARIABLE real sm_rows[LEY_NODES_Z * LEY_NODES_Y * VECTORS], sm_planes[LEY_NODES_Z * LEY_BLOCK_Y * VECTORS];
+    LEY_LOCAL_VARIABLE real sm_rows[LEY_NODES_Z * LEY_NODES_Y * VECTORS];
+    LEY_LOCAL_VARIABLE real sm_planes[LEY_NODES_Z * LEY_BLOCK_Y * VECTORS];
     const int item = (int)LEY_LOCAL_ID(0);
     const stretch along_x = stretch_of(gm_nodes, (int)LEY_GROUP_ID(0) * LEY_BLOCK_X, LEY_BLOCK_X, points.x);
     stretch along_y = stretch_of(gm_nodes + axes.x, (int)LEY_GROUP_ID(1) * LEY_BLOCK_Y, LEY_BLOCK_Y, points.y);

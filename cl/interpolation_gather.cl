@@ -3,8 +3,8 @@
  *
  *     phi[p] += sum over i, j, k of w_i(t_x) w_j(t_y) w_k(t_z) e[b + (i, j, k)].
  *
- * Where a point is on the lattice is counted in nodes / 2^32, exactly: origin + x along_x + y along_y
- * + z along_z; its whole part is its cell, its fraction is t.
+ * Where a point is on the lattice is counted in nodes / 2^32, exactly: origin + x along_x +
+ * y along_y + z along_z; its whole part is its cell, its fraction is t.
  *
  * gm_window      as in anterpolate.cl
  * gm_potentials, gm_places, lattice  as in interpolation.cl
@@ -29,7 +29,8 @@ LEY_FN long number_of(LEY_GLOBAL const int2 *gm_index, int which)
     return (long)(((unsigned long)(unsigned)halves.y << 32) | (unsigned)halves.x);
 }
 
-LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2 *gm_index, int axis, int whole, int x, int y, int z)
+LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2 *gm_index, int axis, int whole, int x,
+                        int y, int z)
 {
     spread s;
     const long at = number_of(gm_index, axis) + x * number_of(gm_index, 3 + axis) + y * number_of(gm_index, 6 + axis) +

@@ -2,7 +2,7 @@
  *
  *     e[f] += sum over m of J[f - 2 m] E[m],
  *
- * the transpose of restriction.cl. Along an axis an even f has one m, an odd one LEY_WINDOW of them.
+ * the transpose of restriction.cl. Along an axis an even f has one m, an odd one LEY_WINDOW.
  *
  * gm_two_scale  as in restriction.cl
  * gm_places     see nodes.h; of the coarser lattice as far as LEY_WINDOW / 2 nodes beyond its ends

@@ -2,7 +2,7 @@
  *
  *     Q[m] = sum over j of J[j] q[2 m + j],   |j_x|, |j_y|, |j_z| < LEY_WINDOW,
  *
- * where J[j] = phi(j / 2) is the nodal window half-way between nodes: 1 at 0, and 0 at other even j.
+ * where J[j] = phi(j / 2) is the nodal window half-way between nodes: 1 at 0, 0 at other even j.
  *
  * gm_two_scale  [LEY_WINDOW + 1] J at odd j below 0, from the least, at 0, and at odd j above
  * gm_places     see nodes.h; of the finer lattice as far as LEY_WINDOW - 1 nodes beyond its ends

@@ -248,7 +248,8 @@
     KEY(LEY_WINDOW, window)
 
 /* interpolation.cl. A work-group of LEY_ITEMS has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z
- * points, along x in vectors of LEY_WIDTH, and room for LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z nodes. */
+ * points, along x in vectors of LEY_WIDTH, and room for LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z
+ * nodes. */
 #define LEY_INTERPOLATION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "judge/long_range.h"
 #include "methods/msm/cycle.h"
+#include "methods/msm/transfer_build.h"
 #include "run/engine.h"
 
 #include <math.h>

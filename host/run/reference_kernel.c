@@ -32,8 +32,7 @@ static ley_status upload(reference_kernel *k, const void *bytes, size_t size, de
     if (info->max_allocation_bytes > 0 && size > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: verification needs %zu bytes, more than its largest buffer",
                         info->name, size);
-    ley_status status = room_buffer(&k->room, size, DEV_READ_ONLY, buffer, error);
-    return status == LEY_OK ? k->device->backend->write(k->device, *buffer, 0, bytes, size, error) : status;
+    return room_upload(&k->room, bytes, size, buffer, error);
 }
 
 /* {x, y, z, q} of each atom; {R, eps} where terms have them. */

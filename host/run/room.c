@@ -97,6 +97,12 @@ ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **bu
     return LEY_OK;
 }
 
+ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
+{
+    const ley_status status = room_buffer(r, size, DEV_READ_ONLY, buffer, error);
+    return status == LEY_OK ? r->device->backend->write(r->device, *buffer, 0, bytes, size, error) : status;
+}
+
 ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error)
 {
     room_holding *h = NULL;

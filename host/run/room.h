@@ -30,6 +30,9 @@ int64_t room_largest(const room *r);
 ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error);
 ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error);
 
+/* A buffer that kernels only read, with these bytes in it. */
+ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error);
+
 /* On failure there are none. */
 ley_status room_results(room *r, int64_t bytes, results *made, ley_error *error);
 

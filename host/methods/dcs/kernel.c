@@ -69,12 +69,6 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel)
                 1e5);
 }
 
-static ley_status add_buffer(dcs_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
-{
-    ley_status status = room_buffer(&k->room, size, DEV_READ_ONLY, buffer, error);
-    return status == LEY_OK ? k->device->backend->write(k->device, *buffer, 0, bytes, size, error) : status;
-}
-
 /* Atoms per launch: as many as keep it near launch_s, so that a job can be cancelled and a display
  * stays alive. */
 static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s)
@@ -99,11 +93,11 @@ static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, s
 {
     const bool own = own_buffers(k, n, bytes);
     dev_buffer *buffer = NULL;
-    ley_status status = own ? LEY_OK : add_buffer(k, packed, n * bytes, &buffer, error);
+    ley_status status = own ? LEY_OK : room_upload(&k->room, packed, n * bytes, &buffer, error);
     for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
         const size_t size = n - first < batch ? n - first : batch;
         if (own)
-            status = add_buffer(k, packed + first * bytes, size * bytes, &buffer, error);
+            status = room_upload(&k->room, packed + first * bytes, size * bytes, &buffer, error);
         k->batches[k->batch_count++] = (dcs_batch){{buffer}, own ? 0 : (int)first, (int)size};
     }
     return status;

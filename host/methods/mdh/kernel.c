@@ -43,9 +43,7 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     }
     const size_t size = (k->n_atoms > 0 ? (size_t)k->n_atoms : 1) * bytes;
-    status = room_buffer(&k->room, size, DEV_READ_ONLY, &k->atoms.buffer, error);
-    if (status == LEY_OK)
-        status = k->device->backend->write(k->device, k->atoms.buffer, 0, packed, size, error);
+    status = room_upload(&k->room, packed, size, &k->atoms.buffer, error);
     free(packed);
     return status;
 }

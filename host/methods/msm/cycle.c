@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "methods/msm/lattice_build.h"
+#include "methods/msm/transfer_build.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -109,12 +109,6 @@ static level_record make_level(const lattice_tables *t, int level, int32_t *plac
     return made;
 }
 
-static ley_status upload(room *memory, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
-{
-    const ley_status status = room_buffer(memory, size, DEV_READ_ONLY, buffer, error);
-    return status == LEY_OK ? memory->device->backend->write(memory->device, *buffer, 0, bytes, size, error) : status;
-}
-
 ley_status lattice_tables_create(lattice_tables *t, const lattice_kernel *kernel, const lattice_layout *layout,
                                  room *memory, ley_error *error)
 {
@@ -134,9 +128,9 @@ ley_status lattice_tables_create(lattice_tables *t, const lattice_kernel *kernel
         return ley_fail_memory(error, (size_t)places * sizeof *made, "tables of lattices");
     for (int level = 0; level < layout->count; level++)
         records[level] = make_level(t, level, made, &at);
-    ley_status status = upload(memory, records, (size_t)layout->count * sizeof *records, &t->levels.buffer, error);
+    ley_status status = room_upload(memory, records, (size_t)layout->count * sizeof *records, &t->levels.buffer, error);
     if (status == LEY_OK)
-        status = upload(memory, made, (size_t)places * sizeof *made, &t->places.buffer, error);
+        status = room_upload(memory, made, (size_t)places * sizeof *made, &t->places.buffer, error);
     free(made);
     return status;
 }
@@ -209,7 +203,7 @@ ley_status lattice_weights_create(const lattice_kernel *k, const lattice_weights
         pack_cube(s, weights, packed);
     else
         pack_columns(s, weights, packed);
-    const ley_status status = upload(memory, packed, count * sizeof *packed, &made->buffer, error);
+    const ley_status status = room_upload(memory, packed, count * sizeof *packed, &made->buffer, error);
     free(packed);
     return status;
 }

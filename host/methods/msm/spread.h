@@ -1,6 +1,6 @@
 /* Atoms for anterpolation, as cl/anterpolate.cl reads them: in bins by the first node that has a
- * share in them, each atom once, whatever the map covers; and which bins reach which tiles of nodes.
- * Device-free. */
+ * share in them, each atom once, whatever the map covers; and which bins reach which tiles of
+ * nodes. Device-free. */
 #ifndef LEY_MSM_SPREAD_H
 #define LEY_MSM_SPREAD_H
 

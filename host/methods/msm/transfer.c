@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static ley_status upload(room *memory, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
+void transfer_kernels_destroy(transfer_kernels *k)
 {
-    const ley_status status = room_buffer(memory, size, DEV_READ_ONLY, buffer, error);
-    return status == LEY_OK ? memory->device->backend->write(memory->device, *buffer, 0, bytes, size, error) : status;
+    kernel_destroy(&k->anterpolate);
+    kernel_destroy(&k->restriction);
+    kernel_destroy(&k->prolongation);
+    kernel_destroy(&k->interpolation);
 }
 
 /* ---- Lattices -------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static ley_status upload_window(const window *w, double factor, room *memory, bu
     for (int i = 0; i < w->points; i++)
         for (int k = 0; k < w->points; k++)
             c[i * w->points + k] = (float)(factor * w->c[i][k]);
-    return upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &made->buffer, error);
+    return room_upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &made->buffer, error);
 }
 
 /* phi(j / 2) in the order of restriction.cl. */
@@ -44,7 +44,7 @@ static ley_status upload_two_scale(const window *w, room *memory, buffer_of_floa
     for (int j = 1 - w->points; j < w->points; j++)
         if (j % 2 != 0 || j == 0)
             share[count++] = (float)window_two_scale(w, j);
-    return upload(memory, share, (size_t)count * sizeof *share, &made->buffer, error);
+    return room_upload(memory, share, (size_t)count * sizeof *share, &made->buffer, error);
 }
 
 ley_status transfer_lattices_create(transfer_lattices *l, const transfer_kernels *kernels, const hierarchy *h,
@@ -60,7 +60,7 @@ ley_status transfer_lattices_create(transfer_lattices *l, const transfer_kernels
     if (status == LEY_OK)
         status = places_add(&all, &tiles, 0, SPREAD_EDGE, &l->tiles, error);
     if (status == LEY_OK)
-        status = upload(memory, all.values, all.count * sizeof *all.values, &l->places.buffer, error);
+        status = room_upload(memory, all.values, all.count * sizeof *all.values, &l->places.buffer, error);
     free(all.values);
     if (status == LEY_OK)
         status = upload_window(h->window, 1, memory, &l->window, error);
@@ -71,14 +71,14 @@ ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, room *memor
 {
     const size_t bins = (size_t)(s->bins[0] * s->bins[1] * s->bins[2]), n = s->atoms > 0 ? s->atoms : 1;
     *a = (transfer_atoms){.tiles = {s->bins[0], s->bins[1], s->bins[2]}};
-    ley_status status = upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
+    ley_status status = room_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
     if (status == LEY_OK)
-        status = upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
+        status = room_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
     if (status == LEY_OK)
-        status = upload(memory, s->first, (bins + 1) * sizeof *s->first, &a->first.buffer, error);
+        status = room_upload(memory, s->first, (bins + 1) * sizeof *s->first, &a->first.buffer, error);
     if (status == LEY_OK)
-        status = upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
-    return status == LEY_OK ? upload(memory, s->corner, n * sizeof *s->corner, &a->corners.buffer, error) : status;
+        status = room_upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
+    return status == LEY_OK ? room_upload(memory, s->corner, n * sizeof *s->corner, &a->corners.buffer, error) : status;
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -113,8 +113,9 @@ static ley_status make_axes(transfer_map *m, const transfer_lattices *l, const l
         put_axis(l->hierarchy, points, axis, axis == 2 ? factor : 1, nodes + at, weights + at * p);
         at += (size_t)points->n[axis];
     }
-    const ley_status status = upload(memory, nodes, count * sizeof *nodes, &m->nodes.buffer, error);
-    return status == LEY_OK ? upload(memory, weights, count * p * sizeof *weights, &m->weights.buffer, error) : status;
+    const ley_status status = room_upload(memory, nodes, count * sizeof *nodes, &m->nodes.buffer, error);
+    return status == LEY_OK ? room_upload(memory, weights, count * p * sizeof *weights, &m->weights.buffer, error)
+                            : status;
 }
 
 /* Nodes / 2^32 as two ints. */
@@ -143,7 +144,7 @@ static ley_status make_index(transfer_map *m, const transfer_lattices *l, const 
             put_fixed(step, halves[3 + 3 * along + axis]);
         }
     }
-    const ley_status status = upload(memory, halves, sizeof halves, &m->index.buffer, error);
+    const ley_status status = room_upload(memory, halves, sizeof halves, &m->index.buffer, error);
     return status == LEY_OK ? upload_window(h->window, cbrt(factor), memory, &m->window, error) : status;
 }
 
@@ -176,7 +177,7 @@ static ley_status make_places(transfer_map *m, const transfer_lattices *l, const
     if (status == LEY_OK)
         status = places_add(&all, planes, 0, 0, &m->planes, error);
     if (status == LEY_OK)
-        status = upload(memory, all.values, all.count * sizeof *all.values, &m->places.buffer, error);
+        status = room_upload(memory, all.values, all.count * sizeof *all.values, &m->places.buffer, error);
     free(all.values);
     return status;
 }

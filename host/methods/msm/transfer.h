@@ -52,8 +52,6 @@ typedef struct transfer_wish {
     bool has_levels; /* restriction and prolongation are wanted */
 } transfer_wish;
 
-/* Builds and tests what is wanted. Errors: those of kernel_create(). */
-ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *kernels, ley_error *error);
 void transfer_kernels_destroy(transfer_kernels *kernels);
 
 /* ---- What they read -------------------------------------------------------------------------- */

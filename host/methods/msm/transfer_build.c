@@ -1,7 +1,8 @@
+#include "methods/msm/transfer_build.h"
+
 #include "calibrate.h"
 #include "core/sizes.h"
 #include "error.h"
-#include "methods/msm/transfer.h"
 #include "methods/msm/transfer_self_test.h"
 
 #include <math.h>
@@ -189,12 +190,4 @@ ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, trans
     if (status != LEY_OK)
         transfer_kernels_destroy(k);
     return status;
-}
-
-void transfer_kernels_destroy(transfer_kernels *k)
-{
-    kernel_destroy(&k->anterpolate);
-    kernel_destroy(&k->restriction);
-    kernel_destroy(&k->prolongation);
-    kernel_destroy(&k->interpolation);
 }

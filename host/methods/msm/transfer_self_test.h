@@ -1,6 +1,6 @@
-/* Known-answer tests of the transfers' kernels. Each runs on lattices of several tiles and a partial
- * one, open and periodic, stored in sub-cubes; each node or point has its own limit. `context` of
- * kernel_create() is the transfer_kernels that are being made. */
+/* Known-answer tests of the transfers' kernels. Each runs on lattices of several tiles and a
+ * partial one, open and periodic, stored in sub-cubes; each node or point has its own limit.
+ * `context` of kernel_create() is the transfer_kernels that are being made. */
 #ifndef LEY_MSM_TRANSFER_SELF_TEST_H
 #define LEY_MSM_TRANSFER_SELF_TEST_H
 

@@ -1,0 +1,10 @@
+/* The transfers' kernels on a device: chosen, built and tested. */
+#ifndef LEY_MSM_TRANSFER_BUILD_H
+#define LEY_MSM_TRANSFER_BUILD_H
+
+#include "methods/msm/transfer.h"
+
+/* Builds and tests what is wanted. Errors: those of kernel_create(). */
+ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *kernels, ley_error *error);
+
+#endif
