@@ -118,14 +118,8 @@ LEY_KERNEL_OF(LEY_ITEMS, 1, 1) interpolation(LEY_PARAMETERS(LEY_INTERPOLATION_AR
         UNROLL for (int k = 0; k < LEY_WINDOW; k++)
             sum += gm_weights_z[point * LEY_WINDOW + k] * sm_planes[((from + k) * LEY_BLOCK_Y + y) * VECTORS + x];
         const int place = gm_places[map.y + along_y.first + y] + gm_places[map.z + point - points.z] + map.w;
-#if LEY_WIDTH == 1
-        if (x < along_x.count)
-            put(gm_phi, place + gm_places[map.x + along_x.first + x], sum, accumulate);
-#else
-        float lanes[LEY_WIDTH];
-        LEY_PASTE(vstore, LEY_WIDTH)(sum, 0, lanes);
+        const float *lanes = (const float *)&sum;
         for (int lane = 0; lane < LEY_WIDTH && x * LEY_WIDTH + lane < along_x.count; lane++)
             put(gm_phi, place + gm_places[map.x + along_x.first + x * LEY_WIDTH + lane], lanes[lane], accumulate);
-#endif
     }
 }

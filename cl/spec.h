@@ -242,8 +242,14 @@
     KEY(LEY_EDGE, edge) \
     KEY(LEY_WINDOW, window)
 
-/* restriction.cl, prolongation.cl, interpolation_gather.cl. */
-#define LEY_TRANSFER_KEYS(KEY) \
+/* restriction.cl, prolongation.cl and interpolation_gather.cl, which have the same keys. */
+#define LEY_RESTRICTION_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
+#define LEY_PROLONGATION_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
+#define LEY_INTERPOLATION_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window)
 

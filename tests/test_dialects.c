@@ -545,7 +545,7 @@ static void test_dialects(void **state)
     } changes[] = {
         {"", NULL, NULL, ""},
         {"kernels_cuda/dialect.cuh", "#define LEY_LOCAL_VARIABLE", "#define LEY_OTHER",
-         "cutoff.cl: LEY_LOCAL_VARIABLE is only in the dialect of OpenCL C"},
+         "anterpolate.cl: LEY_LOCAL_VARIABLE is only in the dialect of OpenCL C"},
         {"cl/dialect.h", "#define LEY_LOCAL_SIZE", "#define LEY_OTHER",
          "local_reads.cl: LEY_LOCAL_SIZE is only in the dialect of CUDA C"},
         {"cl/roots.cl", "LEY_GLOBAL_ID(0)", "get_global_id(0)",

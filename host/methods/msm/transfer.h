@@ -25,7 +25,7 @@ typedef struct anterpolate_spec {
     LEY_ANTERPOLATE_KEYS(KERNEL_KEY_FIELD)
 } anterpolate_spec;
 typedef struct transfer_spec {
-    LEY_TRANSFER_KEYS(KERNEL_KEY_FIELD)
+    LEY_RESTRICTION_KEYS(KERNEL_KEY_FIELD)
 } transfer_spec;
 typedef struct interpolation_spec {
     LEY_INTERPOLATION_KEYS(KERNEL_KEY_FIELD)

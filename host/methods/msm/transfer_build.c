@@ -143,11 +143,11 @@ const kernel_kind anterpolate_kind = {KERNEL_DESCRIPTION(anterpolate, LEY_ANTERP
                                       .test = transfer_test_anterpolation, .specs = visit_tiles};
 
 KERNEL_DESCRIBE_ARGUMENTS(restriction, LEY_RESTRICTION_ARGUMENTS)
-const kernel_kind restriction_kind = {KERNEL_DESCRIPTION(restriction, LEY_TRANSFER_KEYS, restriction),
+const kernel_kind restriction_kind = {KERNEL_DESCRIPTION(restriction, LEY_RESTRICTION_KEYS, restriction),
                                       .group = group_of_nodes, .test = transfer_test_restriction, .specs = visit_nodes};
 
 KERNEL_DESCRIBE_ARGUMENTS(prolongation, LEY_PROLONGATION_ARGUMENTS)
-const kernel_kind prolongation_kind = {KERNEL_DESCRIPTION(prolongation, LEY_TRANSFER_KEYS, prolongation),
+const kernel_kind prolongation_kind = {KERNEL_DESCRIPTION(prolongation, LEY_PROLONGATION_KEYS, prolongation),
                                        .group = group_of_nodes, .test = transfer_test_prolongation,
                                        .specs = visit_nodes};
 
@@ -158,8 +158,8 @@ const kernel_kind interpolation_kind = {KERNEL_DESCRIPTION(interpolation, LEY_IN
 
 KERNEL_DESCRIBE_ARGUMENTS(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS)
 const kernel_kind interpolation_gather_kind = {
-    KERNEL_DESCRIPTION(interpolation_gather, LEY_TRANSFER_KEYS, interpolation_gather), .group = group_of_nodes,
-    .test = transfer_test_interpolation, .specs = visit_nodes};
+    KERNEL_DESCRIPTION(interpolation_gather, LEY_INTERPOLATION_GATHER_KEYS, interpolation_gather),
+    .group = group_of_nodes, .test = transfer_test_interpolation, .specs = visit_nodes};
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 

@@ -79,28 +79,41 @@ static void make_atoms(trial *t)
     }
 }
 
-/* The number of a node in the buffer. */
+/* ---- What is right --------------------------------------------------------------------------- */
+
+/* Nodes along an axis that have a share in something: what each adds to a number in the buffer, its
+ * share, and what that is computed of, without signs. */
+typedef struct shares {
+    int count;
+    int64_t at[2 * WINDOW_MOST_POINTS];
+    double share[2 * WINDOW_MOST_POINTS], absolute[2 * WINDOW_MOST_POINTS];
+} shares;
+
+/* What a node's coordinate adds to its number in the buffer. */
+static int64_t number_along(const places_array *a, int axis, int64_t i)
+{
+    static const int64_t within[3] = {1, LEY_CUBE, LEY_CUBE * LEY_CUBE};
+    const int64_t cubes[3] = {1, a->pitch[0], a->pitch[0] * a->pitch[1]};
+    return i / LEY_CUBE * cubes[axis] * LEY_CUBE * LEY_CUBE * LEY_CUBE + i % LEY_CUBE * within[axis];
+}
+
 static int64_t number(const trial *t, int level, const int64_t at[3])
 {
     const places_array *a = &t->array[level];
-    const int64_t cube = (at[2] / LEY_CUBE * a->pitch[1] + at[1] / LEY_CUBE) * a->pitch[0] + at[0] / LEY_CUBE;
-    return a->first + cube * LEY_CUBE * LEY_CUBE * LEY_CUBE +
-           (at[2] % LEY_CUBE * LEY_CUBE + at[1] % LEY_CUBE) * LEY_CUBE + at[0] % LEY_CUBE;
+    return a->first + number_along(a, 0, at[0]) + number_along(a, 1, at[1]) + number_along(a, 2, at[2]);
 }
 
-/* A node by its absolute coordinates, wrapped where it may be; false: it is none. */
-static bool find(const trial *t, int level, const int64_t absolute[3], int64_t *found)
+/* Adds a node by its absolute coordinate, wrapped where the axis is periodic; where it is open there
+ * may be none. */
+static void add_share(const trial *t, int level, int axis, int64_t absolute_i, reference_value share, shares *to)
 {
-    int64_t at[3];
-    for (int axis = 0; axis < 3; axis++) {
-        const hierarchy_level *l = &t->hierarchy.level[level];
-        at[axis] = t->periodic[axis] ? (absolute[axis] % l->n[axis] + l->n[axis]) % l->n[axis]
-                                     : absolute[axis] - l->first[axis];
-        if (at[axis] < 0 || at[axis] >= l->n[axis])
-            return false;
-    }
-    *found = number(t, level, at);
-    return true;
+    const hierarchy_level *l = &t->hierarchy.level[level];
+    const int64_t n = l->n[axis], i = t->periodic[axis] ? (absolute_i % n + n) % n : absolute_i - l->first[axis];
+    if (i < 0 || i >= n)
+        return;
+    to->at[to->count] = number_along(&t->array[level], axis, i);
+    to->share[to->count] = share.value;
+    to->absolute[to->count++] = share.absolute;
 }
 
 static void add(reference_value *to, double term)
@@ -110,31 +123,87 @@ static void add(reference_value *to, double term)
 }
 
 /* A weight, as a sum with absolute terms: those of its polynomial, which floats round. */
-static reference_value weight_at(const window *w, double x)
+static reference_value weight_of(const window *w, int i, double u)
 {
-    const double below = floor(x), u = x - below - 0.5;
-    const int i = w->points / 2 - 1 - (int)below;
     reference_value weight = {.value = 0};
     double power = 1;
-    for (int k = 0; k < w->points && i >= 0 && i < w->points; k++) {
+    for (int k = 0; k < w->points; k++, power *= u)
         add(&weight, w->c[i][k] * power);
-        power *= u;
-    }
     return weight;
 }
 
-/* A term of three weights: what they are of `value`, at nodes `at` of a place `index`. */
-static void add_weighted(reference_value *to, const window *w, double value, const double index[3], const int64_t at[3])
+/* The nodes that have a share in a point. */
+static void find_nodes(const trial *t, const double point_A[3], shares found[3])
 {
-    double product = value, absolute = fabs(value);
+    const window *w = t->hierarchy.window;
+    double index[3];
+    hierarchy_index(&t->hierarchy, point_A, index);
     for (int axis = 0; axis < 3; axis++) {
-        const reference_value weight = weight_at(w, index[axis] - (double)at[axis]);
-        product *= weight.value;
-        absolute *= weight.absolute;
+        const double below = floor(index[axis]);
+        found[axis].count = 0;
+        for (int i = 0; i < w->points; i++)
+            add_share(t, 0, axis, (int64_t)below + 1 - w->points / 2 + i, weight_of(w, i, index[axis] - below - 0.5),
+                      &found[axis]);
     }
-    to->value += product;
-    to->absolute += absolute;
 }
+
+/* The finer nodes that have a share in a coarser one: share[j + points] of the node j further. */
+static void find_finer(const trial *t, const double share[], const int64_t m[3], shares found[3])
+{
+    const int points = t->hierarchy.window->points;
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t middle = 2 * (m[axis] + (t->periodic[axis] ? 0 : t->hierarchy.level[1].first[axis]));
+        found[axis].count = 0;
+        for (int j = 1 - points; j < points; j++) {
+            const reference_value part = {.value = share[j + points], .absolute = fabs(share[j + points])};
+            if (part.value != 0)
+                add_share(t, 0, axis, middle + j, part, &found[axis]);
+        }
+    }
+}
+
+/* Adds to each node's number its share of an amount; or to a sum the nodes' shares of what they
+ * have. */
+static void spread_amount(const shares of[3], double amount, int64_t first, reference_value *right)
+{
+    for (int k = 0; k < of[2].count; k++)
+        for (int j = 0; j < of[1].count; j++)
+            for (int i = 0; i < of[0].count; i++) {
+                reference_value *to = &right[first + of[2].at[k] + of[1].at[j] + of[0].at[i]];
+                to->value += of[2].share[k] * of[1].share[j] * of[0].share[i] * amount;
+                to->absolute += of[2].absolute[k] * of[1].absolute[j] * of[0].absolute[i] * fabs(amount);
+            }
+}
+
+static reference_value gather_values(const shares of[3], const float *values)
+{
+    reference_value sum = {.value = 0};
+    for (int k = 0; k < of[2].count; k++)
+        for (int j = 0; j < of[1].count; j++)
+            for (int i = 0; i < of[0].count; i++) {
+                const double value = values[of[2].at[k] + of[1].at[j] + of[0].at[i]];
+                sum.value += of[2].share[k] * of[1].share[j] * of[0].share[i] * value;
+                sum.absolute += of[2].absolute[k] * of[1].absolute[j] * of[0].absolute[i] * fabs(value);
+            }
+    return sum;
+}
+
+/* Each node of a level in turn: begins at (-1, 0, 0). */
+static bool next_node(const trial *t, int level, int64_t at[3])
+{
+    const int64_t *n = t->hierarchy.level[level].n;
+    if (++at[0] == n[0]) {
+        at[0] = 0;
+        at[1]++;
+    }
+    if (at[1] == n[1]) {
+        at[1] = 0;
+        at[2]++;
+    }
+    return at[2] < n[2];
+}
+
+/* ---- The trial ------------------------------------------------------------------------------- */
 
 static ley_status begin(trial *t, ley_error *error)
 {
@@ -164,13 +233,9 @@ static void end(trial *t)
 /* Nodes of a level get numbers, and padding none. */
 static void set_values(trial *t, int level)
 {
-    const hierarchy_level *l = &t->hierarchy.level[level];
     uint32_t state = 2009;
-    int64_t at[3];
-    for (at[2] = 0; at[2] < l->n[2]; at[2]++)
-        for (at[1] = 0; at[1] < l->n[1]; at[1]++)
-            for (at[0] = 0; at[0] < l->n[0]; at[0]++)
-                t->values[number(t, level, at)] = (float)(self_test_fraction(&state) - 0.3);
+    for (int64_t at[3] = {-1, 0, 0}; next_node(t, level, at);)
+        t->values[number(t, level, at)] = (float)(self_test_fraction(&state) - 0.3);
 }
 
 static void clear_values(trial *t)
@@ -194,28 +259,25 @@ static ley_status bring(trial *t, dev_buffer *buffer, float *to, int64_t count, 
     return status;
 }
 
-static ley_status judge_one(const trial *t, int64_t i, float value, const reference_value *right, ley_error *error)
+static ley_status judge_one(const trial *t, const char *what, const int64_t at[3], float value, reference_value right,
+                            ley_error *error)
 {
-    const double limit = SELF_TEST_FLOAT * right->absolute + 1e-30;
-    return fabs((double)value - right->value) <= limit /* no number is not, either */
+    const double limit = SELF_TEST_FLOAT * right.absolute + 1e-30;
+    return fabs((double)value - right.value) <= limit /* no number is not, either */
                ? LEY_OK
-               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s, number %lld is %g, not %g", t->kernels.window->name,
-                          (long long)i, (double)value, right->value);
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s: %s (%lld, %lld, %lld) is %g, not %g",
+                          t->kernels.window->name, what, (long long)at[0], (long long)at[1], (long long)at[2],
+                          (double)value, right.value);
 }
 
-static ley_status judge_level(trial *t, int level, ley_error *error)
+static ley_status judge_level(const trial *t, int level, ley_error *error)
 {
-    const hierarchy_level *l = &t->hierarchy.level[level];
-    int64_t at[3];
-    for (at[2] = 0; at[2] < l->n[2]; at[2]++)
-        for (at[1] = 0; at[1] < l->n[1]; at[1]++)
-            for (at[0] = 0; at[0] < l->n[0]; at[0]++) {
-                const int64_t i = number(t, level, at);
-                const ley_status status = judge_one(t, i, t->values[i], &t->right[i], error);
-                if (status != LEY_OK)
-                    return status;
-            }
-    return LEY_OK;
+    ley_status status = LEY_OK;
+    for (int64_t at[3] = {-1, 0, 0}; next_node(t, level, at) && status == LEY_OK;) {
+        const int64_t i = number(t, level, at);
+        status = judge_one(t, level == 0 ? "node" : "coarser node", at, t->values[i], t->right[i], error);
+    }
+    return status;
 }
 
 static ley_status upload_values(trial *t, buffer_of_float *made, ley_error *error)
@@ -231,18 +293,10 @@ static ley_status upload_values(trial *t, buffer_of_float *made, ley_error *erro
 
 static void expect_anterpolated(trial *t)
 {
-    const window *w = t->hierarchy.window;
+    shares of[3];
     for (int i = 0; i < ATOMS; i++) {
-        double index[3];
-        int64_t first[3], at[3], found;
-        hierarchy_index(&t->hierarchy, t->position_A[i], index);
-        for (int axis = 0; axis < 3; axis++)
-            first[axis] = (int64_t)floor(index[axis]) + 1 - w->points / 2;
-        for (at[2] = first[2]; at[2] < first[2] + w->points; at[2]++)
-            for (at[1] = first[1]; at[1] < first[1] + w->points; at[1]++)
-                for (at[0] = first[0]; at[0] < first[0] + w->points; at[0]++)
-                    if (find(t, 0, at, &found))
-                        add_weighted(&t->right[found], w, t->charge_e[i], index, at);
+        find_nodes(t, t->position_A[i], of);
+        spread_amount(of, t->charge_e[i], t->array[0].first, t->right);
     }
 }
 
@@ -269,42 +323,21 @@ static ley_status run_anterpolation(trial *t, ley_error *error)
 
 /* ---- Between lattices ------------------------------------------------------------------------ */
 
-/* What a node of the coarser lattice has to do with the finer ones around it. */
-static void expect_around(trial *t, const double share[], const int64_t m[3], bool is_restriction)
-{
-    const hierarchy *h = &t->hierarchy;
-    const int p = h->window->points;
-    const int64_t coarse = number(t, 1, m);
-    int64_t j[3], at[3], fine;
-    for (j[2] = 1 - p; j[2] < p; j[2]++)
-        for (j[1] = 1 - p; j[1] < p; j[1]++) {
-            const double across = share[j[2]] * share[j[1]];
-            for (j[0] = 1 - p; j[0] < p && across != 0; j[0]++) {
-                if (share[j[0]] == 0)
-                    continue;
-                for (int axis = 0; axis < 3; axis++)
-                    at[axis] = 2 * (m[axis] + (t->periodic[axis] ? 0 : h->level[1].first[axis])) + j[axis];
-                if (!find(t, 0, at, &fine))
-                    continue;
-                if (is_restriction)
-                    add(&t->right[coarse], across * share[j[0]] * t->values[fine]);
-                else
-                    add(&t->right[fine], across * share[j[0]] * t->values[coarse]);
-            }
-        }
-}
-
 static void expect_between(trial *t, bool is_restriction)
 {
-    const int64_t *n = t->hierarchy.level[1].n;
+    const window *w = t->hierarchy.window;
     double share[2 * WINDOW_MOST_POINTS];
-    int64_t m[3];
-    for (int j = -WINDOW_MOST_POINTS; j < WINDOW_MOST_POINTS; j++)
-        share[WINDOW_MOST_POINTS + j] = window_at(t->hierarchy.window, 0.5 * j);
-    for (m[2] = 0; m[2] < n[2]; m[2]++)
-        for (m[1] = 0; m[1] < n[1]; m[1]++)
-            for (m[0] = 0; m[0] < n[0]; m[0]++)
-                expect_around(t, share + WINDOW_MOST_POINTS, m, is_restriction);
+    shares of[3];
+    for (int j = 0; j < 2 * w->points; j++)
+        share[j] = window_at(w, 0.5 * (j - w->points));
+    for (int64_t at[3] = {-1, 0, 0}; next_node(t, 1, at);) {
+        const int64_t coarse = number(t, 1, at);
+        find_finer(t, share, at, of);
+        if (is_restriction)
+            t->right[coarse] = gather_values(of, t->values + t->array[0].first);
+        else
+            spread_amount(of, t->values[coarse], t->array[0].first, t->right);
+    }
 }
 
 static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
@@ -353,27 +386,12 @@ static ley_lattice points_for(const trial *t)
     return l;
 }
 
-static reference_value expect_at(const trial *t, const double point_A[3])
-{
-    const window *w = t->hierarchy.window;
-    reference_value right = {.value = 0};
-    double index[3];
-    int64_t first[3], at[3], found;
-    hierarchy_index(&t->hierarchy, point_A, index);
-    for (int axis = 0; axis < 3; axis++)
-        first[axis] = (int64_t)floor(index[axis]) + 1 - w->points / 2;
-    for (at[2] = first[2]; at[2] < first[2] + w->points; at[2]++)
-        for (at[1] = first[1]; at[1] < first[1] + w->points; at[1]++)
-            for (at[0] = first[0]; at[0] < first[0] + w->points; at[0]++)
-                if (find(t, 0, at, &found))
-                    add_weighted(&right, w, t->values[found], index, at);
-    return right;
-}
-
 static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t first, int64_t count, double factor,
                                const float *phi, bool accumulate, ley_error *error)
 {
-    for (int64_t i = 0; i < l->n[0] * l->n[1] * count; i++) {
+    shares of[3];
+    ley_status status = LEY_OK;
+    for (int64_t i = 0; i < l->n[0] * l->n[1] * count && status == LEY_OK; i++) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], first + i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int k = 0; k < 3; k++) {
@@ -381,16 +399,15 @@ static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t fir
             for (int axis = 0; axis < 3; axis++)
                 point_A[k] += (double)at[axis] * l->step_A[axis][k];
         }
-        reference_value right = expect_at(t, point_A);
+        find_nodes(t, point_A, of);
+        reference_value right = gather_values(of, t->values + t->array[0].first);
         right.value *= factor;
         right.absolute *= factor;
         if (accumulate)
             add(&right, 1);
-        const ley_status status = judge_one(t, i, phi[i], &right, error);
-        if (status != LEY_OK)
-            return status;
+        status = judge_one(t, "point", at, phi[i], right, error);
     }
-    return LEY_OK;
+    return status;
 }
 
 static ley_status run_interpolation(trial *t, ley_error *error)
