@@ -3,12 +3,15 @@
  *
  * * All faults of a kernel stand in one doctored copy of its sources, each behind a condition of
  * its own, FAULT(n), and a launch says which of them is in force: by the global offset along z,
- * which no kernel reads. So a kernel is compiled once and not once a fault. CUDA has no offsets:
+ * which no kernel sees otherwise. So a kernel is compiled once and not once a fault. CUDA has no offsets:
  * there a fault is a constant, and the kernel is compiled for each.
  *
  * * Without arguments on the device that is the default, in as many processes as there are cores;
- * else on the devices that the arguments select: test_self_test cuda. */
+ * else on the devices that the arguments select: test_self_test cuda. TEST_KERNEL=transfer: of that
+ * kernel's subjects alone, whatever the level. */
 #include "support.h"
+
+#include "planted_faults.h"
 
 #include "error.h"
 #include "methods/cutoff/build.h"
@@ -21,6 +24,8 @@
 #include "methods/mdh/self_test.h"
 #include "methods/msm/lattice_build.h"
 #include "methods/msm/lattice_self_test.h"
+#include "methods/msm/transfer_build.h"
+#include "methods/msm/transfer_self_test.h"
 #include "parallel.h"
 #include "run/engine.h"
 
@@ -53,318 +58,6 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     const size_t which[3] = {0, 0, (size_t)(OFFSET + fault_in_force)};
     return real(queue, kernel, dimensions, is_offset ? which : offset, global, local, count, after, event);
 }
-
-/* ---- Faults ---------------------------------------------------------------------------------- */
-
-/* Of which kernels a fault is: bits. */
-enum {
-    ROWS = 1,     /* CPU devices' */
-    LOCAL = 2,    /* staged in local memory */
-    CONSTANT = 4, /* streamed; of lattices, a window that slides */
-    ANY = 7,
-    COMPENSATED = 8, /* of this sum alone */
-    DOUBLE = 16,
-    FACES = 32,
-    LIST = 64,
-    WIDE = 128,       /* screening */
-    SPLIT = 256,      /* variant of halves; of lattices, sub-cubes that are shifted */
-    POLYNOMIAL = 512, /* exponentials */
-    PLACED = 1024,    /* atoms come as a cell and an offset */
-    PAIR = 2048,      /* of the pair functions from here on */
-};
-
-/* `from` becomes `to`, in which @ is the condition. Where `to` has all of `from` in it, other
- * faults can be planted in the same place. */
-typedef struct fault {
-    const char *what, *file, *from, *to;
-    int of;         /* bits: any of ROWS, LOCAL, CONSTANT, or none for all; and all others */
-    int count;      /* how often `from` stands in its files of cl/; 0: once */
-    int cuda_count; /* and in those of kernels_cuda/, which have little of their own */
-    bool by_verification;
-} fault;
-
-#define SLAB_VALUE "gm_sum[at] = p->sum[k];"
-#define MDH_VALUE "*gm_sum = p->sum[k];"
-#define CUTOFF_VALUE "result(p, INDEX(u, v, w))"
-#define WRONG_IF(value, condition, factor) value " if (@ && (" condition ")) " factor
-#define TIMES_IF(condition, factor) CUTOFF_VALUE " * (@ && (" condition ") ? " factor " : 1.0f)"
-
-static const fault dcs_faults[] = {
-    {"all tiles but the first", "dcs", SLAB_VALUE,
-     WRONG_IF(SLAB_VALUE, "LEY_GROUP_ID(0) + LEY_GROUP_ID(1) > 0", "gm_sum[at] *= 2;"), 0, 0, 0, 0},
-    {"last row of each tile", "dcs", SLAB_VALUE,
-     WRONG_IF(SLAB_VALUE, "v == LEY_UY - 1 && LEY_LOCAL_ID(1) == LEY_WG_Y - 1", "gm_sum[at] *= 2;"), 0, 0, 0, 0},
-    {"last column of each tile", "dcs", SLAB_VALUE,
-     WRONG_IF(SLAB_VALUE, "u == LEY_UX - 1 && LEY_LOCAL_ID(0) == LEY_WG_X - 1", "gm_sum[at] *= 1.001f;"), 0, 0, 0, 0},
-    {"planes from the ninth on", "dcs", SLAB_VALUE, WRONG_IF(SLAB_VALUE, "LEY_GROUP_ID(2) >= 8", "gm_sum[at] *= 2;"), 0,
-     0, 0, 0},
-    {"one point in every 16th plane", "dcs", SLAB_VALUE,
-     WRONG_IF(SLAB_VALUE,
-              "LEY_GROUP_ID(2) % 16 == 15 && k == 0 && LEY_LOCAL_ID(0) + LEY_LOCAL_ID(1) + LEY_GROUP_ID(0) + "
-              "LEY_GROUP_ID(1) == 0",
-              "gm_sum[at] *= 2;"),
-     0, 0, 0, 0},
-    {"the fifth tile along x", "dcs", SLAB_VALUE, WRONG_IF(SLAB_VALUE, "LEY_GROUP_ID(0) == 4", "gm_sum[at] *= 1.001f;"),
-     0, 0, 0, 0},
-    {"the fourth tile along y", "dcs", SLAB_VALUE,
-     WRONG_IF(SLAB_VALUE, "LEY_GROUP_ID(1) == 3", "gm_sum[at] *= 1.001f;"), 0, 0, 0, 0},
-    {"all by 1e-4", "dcs", SLAB_VALUE, WRONG_IF(SLAB_VALUE, "true", "gm_sum[at] *= 1.0001f;"), 0, 0, 0, 0},
-    {"planes from the 41st of a launch on", "dcs", SLAB_VALUE,
-     WRONG_IF(SLAB_VALUE, "LEY_GROUP_ID(2) >= 40", "gm_sum[at] *= 2;"), 0, 0, 0, true},
-    {"not stored", "dcs", SLAB_VALUE, "if (!@) " SLAB_VALUE, 0, 0, 0, 0},
-    {"atoms beyond 8,192 in a launch", "dcs", "block < n_atoms;", "block < (@ ? min(n_atoms, 8192) : n_atoms);",
-     ROWS | LOCAL, 0, 0, 0},
-    {"every block the first atoms", "dcs", "first_atom + block", "first_atom + (@ ? 0 : block)", ROWS | LOCAL, 2, 0, 0},
-    {"accumulate ignored", "dcs", "accumulate || block", "(accumulate && !@) || block", 0, 0, 0, 0},
-    {"blocks of a launch not added up", "dcs", "|| block > 0);", "|| (block > 0 && !@));", ROWS | LOCAL, 0, 0, 0},
-    {"last atom of each tile but the last", "dcs", "min(LEY_TILE, n_atoms - base)",
-     "(min(LEY_TILE, n_atoms - base) - (@ && n_atoms - base > LEY_TILE))", ROWS | LOCAL, 2, 1, 0},
-    {"first plane ignored", "dcs", "first_plane + (int)", "(@ ? 0 : first_plane) + (int)", 0, 0, 0, 0},
-    {"y turned round", "dcs", "a.y += (s.cell.y - p->base.y) * p->step.y;",
-     "a.y += (@ ? -1 : 1) * ((s.cell.y - p->base.y) * p->step.y);", PLACED, 0, 0, 0},
-    {"near atoms left out", "dcs", "left = sm_near[w];", "left = @ ? 0 : sm_near[w];", LOCAL, 0, 0, 0},
-    {"one near atom of 32", "dcs", "left &= left - 1", "left = @ ? 0 : left & (left - 1)", LOCAL, 0, 0, 0},
-    {"near atoms left out", "dcs", "n < n_near;", "n < (@ ? 0 : n_near);", ROWS, 0, 0, 0},
-    {"r_min ignored", "dcs", "(dy * dy + dz * dz), ", "(dy * dy + dz * dz), (@ ? 0.0f : 1.0f) * ", ROWS | LOCAL, 0, 0,
-     0},
-    {"carries dropped", "sum.h", "(c) = (t_ - (s)) - y_;", "(c) = @ ? (real)0 : (t_ - (s)) - y_;", COMPENSATED, 0, 0,
-     0},
-    {"roots like floats", "dialect.h", "{ return rsqrt(x); }", "{ return rsqrt(x) * (@ ? 1 + 3e-8 : 1); }", DOUBLE, 0,
-     0, 0},
-};
-
-static const fault mdh_faults[] = {
-    {"last point of a work-item", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "k == POINTS - 1", "*gm_sum *= 1.001f;"), 0, 0,
-     0, 0},
-    {"second row of a work-item", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "k / LEY_UX == 1", "*gm_sum *= 1.001f;"), FACES,
-     0, 0, 0},
-    {"all groups but the first", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "LEY_GROUP_ID(0) > 0", "*gm_sum *= 2;"), 0, 0, 0,
-     0},
-    {"the last group", "mdh", MDH_VALUE,
-     WRONG_IF(MDH_VALUE, "LEY_GROUP_ID(0) == LEY_GROUPS(0) - 1", "*gm_sum *= 1.001f;"), 0, 0, 0, 0},
-    {"second part", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "LEY_GROUP_ID(1) == 1", "*gm_sum *= 1.001f;"), 0, 0, 0, 0},
-    {"third part", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "LEY_GROUP_ID(1) == 2", "*gm_sum *= 1.001f;"), 0, 0, 0, 0},
-    {"all by 1e-4", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "true", "*gm_sum *= 1.0001f;"), 0, 0, 0, 0},
-    {"accumulate ignored", "mdh", "if (accumulate) {", "if (accumulate && !@) {", 0, 0, 0, 0},
-    {"every part the first", "mdh", "begin = part * part_atoms;", "begin = @ ? 0 : part * part_atoms;", 0, 0, 0, 0},
-    {"every launch the first atoms", "mdh", "first_atom + begin", "(@ ? 0 : first_atom) + begin", 0, 0, 0, 0},
-    {"the last, shorter part loses an atom", "mdh", "min(part_atoms, n_atoms - begin)",
-     "min(part_atoms, n_atoms - begin) - (@ && n_atoms - begin < part_atoms)", 0, 2, 0, 0},
-    {"atoms beyond 8,192 in a launch", "mdh", "min(part_atoms, n_atoms - begin)",
-     "min(part_atoms, max(0, (@ ? min(n_atoms, 8192) : n_atoms) - begin))", 0, 2, 0, 0},
-    {"one face turned", "mdh", "f.axis = s.axis;", "f.axis = @ && s.plane > 0 && s.axis == 1 ? 0 : s.axis;", FACES, 0,
-     0, 0},
-    {"a segment's rows", "mdh", "f.stride_b = rows;", "f.stride_b = rows + (@ ? 1 : 0);", FACES, 0, 0, 0},
-    {"a segment's columns", "mdh", "f.stride_a = s.columns", "f.stride_a = (s.columns + (@ ? 1 : 0))", FACES, 0, 0, 0},
-    {"the first group of each segment", "mdh", "[which + 1].first_group)", "[which + 1].first_group + (@ ? 1 : 0))",
-     FACES, 0, 0, 0},
-    {"near atoms twice", "mdh", "\n        a.w = 0;", "\n        a.w *= @ ? 1 : 0;", FACES, 0, 0, 0},
-    {"near atoms left out", "mdh", "left = sm_near[w];", "left = @ ? 0 : sm_near[w];", LOCAL, 0, 0, 0},
-    {"near atoms left out", "mdh", "n < n_near;", "n < (@ ? 0 : n_near);", ROWS, 2, 0, 0},
-    {"near atoms' radii", "mdh", "near.cell.w", "(near.cell.w + (@ ? 1 : 0))", FACES | WIDE, 3, 0, 0},
-    {"limit of exponents", "mdh", "(real)MOST_EXPONENT", "(real)(@ ? 20 : MOST_EXPONENT)", WIDE, 0, 0, 0},
-    {"last atom of each tile but the last", "mdh", "min(LEY_TILE, n_atoms - base)",
-     "(min(LEY_TILE, n_atoms - base) - (@ && n_atoms - base > LEY_TILE))", 0, 3, 0, 0},
-    {"atoms of a tile beyond the last four", "mdh", "ATOMS_OF_A_TURN for (int j = 0; j < count;",
-     "ATOMS_OF_A_TURN for (int j = 0; j < count - (@ ? count % 4 : 0);", LOCAL, 0, 0, 0},
-    {"atoms of a tile beyond the last eight", "mdh", "ATOMS_OF_A_TURN for (int j = 0; j < count",
-     "ATOMS_OF_A_TURN for (int j = 0; j < count - (@ ? count % 8 : 0)", LOCAL, 0, 0, 0},
-    {"the last point", "mdh", "(at < n_places)", "(at < n_places - (@ ? LEY_WIDTH : 0))", LIST, 0, 0, 0},
-    {"exponentials by 3e-4", "pair.h", "0.2402211972f", "(@ ? 0.2409f : 0.2402211972f)", POLYNOMIAL, 0, 0, 0},
-    {"carries dropped", "sum.h", "(c) = (t_ - (s)) - y_;", "(c) = @ ? (real)0 : (t_ - (s)) - y_;", COMPENSATED, 0, 0,
-     0},
-    {"second of the parts", "sum_parts", "sum += gm_parts[(size_t)p * part_values + i];",
-     "sum += (@ && p == 1 ? 0 : 1) * gm_parts[(size_t)p * part_values + i];", 0, 0, 0, 0},
-    {"third of the parts", "sum_parts", "sum = 0;", "sum = 0; if (@) n_parts = min(n_parts, 2);", 0, 0, 0, 0},
-    {"sums from the 65th on", "sum_parts", "gm_sums[i] = sum;", "gm_sums[i] = @ && i >= 64 ? 2 * sum : sum;", 0, 0, 0,
-     0},
-};
-
-static const fault cutoff_faults[] = {
-    {"regions x >= 3", "cutoff", CUTOFF_VALUE, TIMES_IF("LEY_GROUP_ID(0) >= 3", "2"), 0, 0, 0, 0},
-    {"regions y >= 2", "cutoff", CUTOFF_VALUE, TIMES_IF("LEY_GROUP_ID(1) >= 2", "2"), 0, 0, 0, 0},
-    {"regions z >= 3", "cutoff", CUTOFF_VALUE, TIMES_IF("LEY_GROUP_ID(2) >= 3", "2"), 0, 0, 0, 0},
-    {"last column of a work-item", "cutoff", CUTOFF_VALUE, TIMES_IF("u == LEY_UX - 1", "1.001f"), 0, 0, 0, 0},
-    {"last row of a work-item", "cutoff", CUTOFF_VALUE, TIMES_IF("v == LEY_UY - 1", "1.001f"), 0, 0, 0, 0},
-    {"last plane of a work-item", "cutoff", CUTOFF_VALUE, TIMES_IF("w == LEY_UZ - 1", "1.001f"), 0, 0, 0, 0},
-    {"one place in every 16th plane", "cutoff", CUTOFF_VALUE,
-     TIMES_IF("LEY_GROUP_ID(2) % 2 == 1 && w == LEY_UZ - 1 && LEY_LOCAL_ID(2) == LEY_LZ - 1 && u + v + LEY_GROUP_ID(0) "
-              "+ LEY_GROUP_ID(1) + LEY_LOCAL_ID(0) + LEY_LOCAL_ID(1) == 0",
-              "2"),
-     ROWS, 0, 0, 0},
-    {"all by 1e-4", "cutoff", CUTOFF_VALUE, TIMES_IF("true", "1.0001f"), 0, 0, 0, 0},
-    {"first region ignored", "cutoff", "+ first_region +", "+ (@ ? 0 : first_region) +", 0, 0, 0, 0},
-    {"bins of the overflow left out", "cutoff", "b->extra[f.bin + 1];", "b->extra[f.bin + (@ ? 0 : 1)];", 0, 2, 0, 0},
-    {"last entry of the table", "cutoff", "e < b->n_table;", "e < b->n_table - (@ ? 1 : 0);", ROWS, 0, 0, 0},
-    {"last entry of the table", "cutoff", "first + item < b->n_table", "first + item < b->n_table - (@ ? 1 : 0)", LOCAL,
-     0, 0, 0},
-    {"last slot of a bin", "cutoff", "(0, 1, 2, 3) < LEY_DEPTH,", "(0, 1, 2, 3) < LEY_DEPTH - (@ ? 1 : 0),", ROWS, 0, 0,
-     0},
-    {"last slot of a bin", "cutoff", "wants = i < n_bins * LEY_DEPTH;",
-     "wants = i < n_bins * LEY_DEPTH && !(@ && i % LEY_DEPTH == LEY_DEPTH - 1);", LOCAL, 0, 0, 0},
-    {"y turned round", "cutoff", "home.y + entry.y", "home.y + (@ ? -1 : 1) * entry.y", 0, 0, 0, 0},
-    {"bins a little elsewhere", "cutoff", "home.z + entry.z", "home.z + (@ ? 1.001f : 1.0f) * entry.z", 0, 0, 0, 0},
-    {"cutoff halved", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.25f;", 0, 0, 0, 0},
-    {"cutoff by 1e-2", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.98f;", 0, 0, 0, 0},
-    {"r_min ignored", "cutoff", "(real)p->limits.y)", "(real)(@ ? 0 : p->limits.y))", 0, 0, 0, 0},
-    {"near atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? a.w : 1;",
-     "(LEY_PAIR_OF_CHARGE ? a.w : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
-    {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
-     "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
-    {"last atom of a full tile", "cutoff", "sum_tile(p, &t, far);", "sum_tile(p, &t, far - (@ && far > 64 ? 1 : 0));",
-     ROWS, 2, 0, 0},
-    {"last atom of a full tile", "cutoff", "sm, *staged_atoms, item);",
-     "sm, *staged_atoms - (@ && *staged_atoms > 64 ? 1 : 0), item);", LOCAL, 0, 0, 0},
-    {"the last column looked for too near", "cutoff", "(LEY_LX - 1) * p->step.x",
-     "(LEY_LX - 1 - (@ ? 1 : 0)) * p->step.x", ROWS, 0, 0, 0},
-    {"bins half a step farther along x", "cutoff", "-(x + size_x))", "-(x + size_x)) + (@ ? 0.5f * p->step.x : 0)", 0,
-     0, 0, 0},
-    {"bins half a step farther along z", "cutoff", "-(z + size_z))", "-(z + size_z)) + (@ ? 0.5f * p->step.z : 0)", 0,
-     0, 0, 0},
-    {"a half too much left out", "cutoff", "(upper2 < limit ?", "(upper2 < limit * (@ ? 0.9f : 1.0f) ?", SPLIT, 0, 0,
-     0},
-};
-
-/* A constant of each pair function, and each of its numbers, by 1e-3. */
-enum {
-    SHIFTED = PAIR << LEY_PAIR_SHIFTED,
-    TAYLOR2 = PAIR << LEY_PAIR_TAYLOR2,
-    TAYLOR3 = PAIR << LEY_PAIR_TAYLOR3,
-    TAYLOR4 = PAIR << LEY_PAIR_TAYLOR4,
-    YUKAWA = PAIR << LEY_PAIR_YUKAWA,
-    LENNARD_JONES = PAIR << LEY_PAIR_LENNARD_JONES,
-    BUCKINGHAM = PAIR << LEY_PAIR_BUCKINGHAM,
-    EXPRESSION = PAIR << LEY_PAIR_EXPRESSION,
-};
-
-static const fault pair_faults[] = {
-    {"cutoff halved", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.25f;", 0, 0, 0, 0},
-    {"the last column looked for too near", "cutoff", "(LEY_LX - 1) * p->step.x",
-     "(LEY_LX - 1 - (@ ? 1 : 0)) * p->step.x", ROWS, 0, 0, 0},
-    {"series.x", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.x *= 1.001f;",
-     SHIFTED | TAYLOR2 | TAYLOR3 | TAYLOR4, 0, 0, 0},
-    {"series.y", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.y *= 1.001f;",
-     TAYLOR2 | TAYLOR3 | TAYLOR4, 0, 0, 0},
-    {"series.z", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.z *= 1.001f;",
-     TAYLOR2 | TAYLOR3 | TAYLOR4, 0, 0, 0},
-    {"series.w", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.w *= 1.001f;", TAYLOR3 | TAYLOR4, 0,
-     0, 0},
-    {"k", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.z *= 1.001f;", TAYLOR4 | YUKAWA, 0, 0, 0},
-    {"k", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.z *= 1.01f;", EXPRESSION, 0, 0, 0},
-    {"near atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? a.w : 1;",
-     "(LEY_PAIR_OF_CHARGE ? a.w : 1) * (@ ? 1.001f : 1.0f);",
-     SHIFTED | TAYLOR2 | TAYLOR3 | TAYLOR4 | YUKAWA | LENNARD_JONES | BUCKINGHAM, 0, 0, 0},
-    {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
-     "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);",
-     SHIFTED | TAYLOR2 | TAYLOR3 | TAYLOR4 | YUKAWA | LENNARD_JONES | BUCKINGHAM, 0, 0, 0},
-    {"attraction", "pair_formulas.h", "first * inverse_r6 - second",
-     "first * inverse_r6 - (@ ? 1.001f : 1.0f) * second", LENNARD_JONES, 0, 0, 0},
-    {"repulsion", "pair_formulas.h", "inverse_r6 * (first *", "inverse_r6 * ((@ ? 1.001f : 1.0f) * first *",
-     LENNARD_JONES, 0, 0, 0},
-    {"attraction", "pair_formulas.h", "- third * inverse_r6", "- (@ ? 1.001f : 1.0f) * third * inverse_r6", BUCKINGHAM,
-     0, 0, 0},
-    {"steepness", "pair_formulas.h", "exp2(-second *", "exp2((@ ? -1.001f : -1.0f) * second *", BUCKINGHAM, 0, 0, 0},
-    {"exponentials by 3e-4", "pair.h", "0.2402211972f", "(@ ? 0.2409f : 0.2402211972f)", YUKAWA | BUCKINGHAM, 0, 0, 0},
-};
-
-static const fault binning_faults[] = {
-    {"the last atom", "link_atoms", "(size_t)n_atoms)", "(size_t)n_atoms - (@ ? 1 : 0))", 0, 0, 0, 0},
-    {"atoms beyond 8,192", "link_atoms", "(size_t)n_atoms", "(size_t)(@ ? min(n_atoms, 8192) : n_atoms)", 0, 0, 0, 0},
-    {"in reach along x", "link_atoms", "x >= low.x", "x >= low.x + (@ ? 1 : 0)", 0, 0, 0, 0},
-    {"in reach along z", "link_atoms", "z <= high.z", "z <= high.z - (@ ? 1 : 0)", 0, 0, 0, 0},
-    {"atoms without charge", "link_atoms", "charge == 0", "charge == (@ ? 2 : 0)", 0, 0, 0, 0},
-    {"number of a bin", "link_atoms", "(at_z *", "((@ ? at_x : at_z) *", 0, 0, 0, 0},
-    {"products not rounded", "link_atoms", "- zero, side)", "- zero, side * (@ ? 1 + 4e-16 : 1))", 0, 0, 0, 0},
-    {"charges as they were", "link_atoms", "(float)(origin.w *", "(float)((@ ? 1 : origin.w) *", 0, 0, 0, 0},
-    {"atoms without charge counted elsewhere", "link_atoms", "gm_count[n.w + 1]", "gm_count[n.w + (@ ? 0 : 1)]", 0, 0,
-     0, 0},
-    {"the last bin", "fill_bins", "if (bin >= (size_t)bins)",
-     "if (@ && bin + 1 == (size_t)bins)\n return;\n if (bin >= (size_t)bins)", 0, 0, 0, 0},
-    {"bins from the 1,025th on", "fill_bins", "if (bin >= (size_t)bins)",
-     "if (@ && bin >= 1024)\n return;\n if (bin >= (size_t)bins)", 0, 0, 0, 0},
-    {"last of each eight", "fill_bins", "SORTED - 1]", "SORTED - (@ ? 2 : 1)]", 0, 0, 0, 0},
-    {"unused slots", "fill_bins", "= far;", "= far, far.w += @ ? 1 : 0;", 0, 0, 0, 0},
-    {"last atom of a bin", "fill_bins", "rank < count)", "rank < count - (@ ? 1 : 0))", 0, 0, 0, 0},
-    {"last slot of a bin", "fill_bins", "gm_records[lowest[k]];",
-     "@ && rank == depth - 1 ? far : gm_records[lowest[k]];", 0, 0, 0, 0},
-    {"bins of the overflow", "fill_bins", "(size_t)gm_extra[bin]", "(size_t)(gm_extra[bin] - (@ ? 1 : 0))", 0, 0, 0, 0},
-    {"further bins of the overflow", "fill_bins", "gm_records[lowest[k]];",
-     "@ && rank >= 3 * depth ? far : gm_records[lowest[k]];", 0, 0, 0, 0},
-};
-
-#define SCALE "r.scale = LEY_AS_FLOAT(l.scale);"
-#define SCALED_IF(condition, factor) SCALE " if (@ && (" condition ")) r.scale *= " factor ";"
-
-static const fault lattice_faults[] = {
-    {"regions x > 0", "lattice", SCALE, SCALED_IF("r.x > 0", "1.001f"), 0, 0, 0, 0},
-    {"the third region along y", "lattice", SCALE, SCALED_IF("r.y == 2 * REGION_Y", "1.001f"), 0, 0, 0, 0},
-    {"the last planes", "lattice", SCALE, SCALED_IF("r.z >= 2 * REGION_Z", "2"), 0, 0, 0, 0},
-    {"all by 1e-4", "lattice", SCALE, SCALED_IF("true", "1.0001f"), 0, 0, 0, 0},
-    {"the second level by 1e-3", "lattice", SCALE, SCALED_IF("which == 1", "1.001f"), 0, 0, 0, 0},
-    {"the last level by 1e-3", "lattice", SCALE, SCALED_IF("which == n_levels - 1", "1.001f"), 0, 0, 0, 0},
-    {"scales ignored", "lattice", SCALE, SCALE " if (@) r.scale = 1;", 0, 0, 0, 0},
-    {"a level's charges shifted", "lattice", "gm_charges + l.first_node;",
-     "gm_charges + l.first_node + (@ && which == 1 ? 1 : 0);", 0, 0, 0, 0},
-    {"a level's potentials shifted", "lattice", "gm_potentials + l.first_node;",
-     "gm_potentials + l.first_node + (@ && which == 2 ? SUB_CUBE : 0);", 0, 0, 0, 0},
-    {"a level's first work-group", "lattice", "group >= gm_all[which + 1].first_group)",
-     "group >= gm_all[which + 1].first_group + (@ ? 1 : 0))", 0, 0, 0, 0},
-    {"first group ignored", "lattice", "n_levels, first_group + ", "n_levels, (@ ? 0 : first_group) + ", 0, 0, 0, 0},
-    {"charges beside a node's own", "lattice", "const int at = place_x + place_yz;",
-     "const int at = place_x + place_yz - (@ && place_x + place_yz > 0 ? 1 : 0);", LOCAL | CONSTANT, 0, 0, 0},
-    {"regions begin at the first row", "lattice", "gm_places + l.place_y + r.y;",
-     "gm_places + l.place_y + (@ ? 0 : r.y);", 0, 0, 0, 0},
-    {"sub-cubes along x turned round", "lattice", "* r->cubes_x + x / LEY_CUBE;",
-     "* r->cubes_x + (@ && x < LEY_CUBE * r->cubes_x ? r->cubes_x - 1 - x / LEY_CUBE : x / LEY_CUBE);", 0, 0, 0, 0},
-    {"a seam within sub-cubes", "lattice", "+ y % LEY_CUBE) * LEY_CUBE",
-     "+ (@ ? 3 - y % LEY_CUBE : y % LEY_CUBE)) * LEY_CUBE", 0, 0, 0, 0},
-    {"not stored", "lattice", "return x < LEY_CUBE * r->cubes_x &&", "return !@ && x < LEY_CUBE * r->cubes_x &&",
-     ROWS | LOCAL, 0, 0, 0},
-    {"carries dropped", "lattice", "= (after - s->totals[k]) - term;", "= @ ? (real)0 : (after - s->totals[k]) - term;",
-     COMPENSATED, 0, 0, 0},
-    {"the last column of a row", "lattice", "dx <= extent;", "dx <= extent - (@ ? 1 : 0);", ROWS | LOCAL, 2, 0, 0},
-    {"the last pair of rows", "lattice", "dy <= LEY_RY;", "dy <= LEY_RY - (@ ? 1 : 0);", ROWS | LOCAL, 2, 0, 0},
-    {"an image below", "lattice", "r->place_z[p - DEPTH];",
-     "(@ && r->z + p < DEPTH ? LEY_NOWHERE : r->place_z[p - DEPTH]);", ROWS | LOCAL, 2, 0, 0},
-    {"a weight by 1e-3", "lattice", "w[k] = column[k];", "w[k] = column[k] * (@ && dx == 2 && k == 3 ? 1.001f : 1.0f);",
-     LOCAL, 0, 0, 0},
-    {"columns on the left", "lattice", "+ sm_first[(at) - dx])", "+ (@ ? 0.999f : 1.0f) * sm_first[(at) - dx])", LOCAL,
-     0, 0, 0},
-    {"rows below", "lattice", "+ c] += charge_at(", "+ c] += (@ ? 0.999f : 1.0f) * charge_at(", LOCAL, 0, 0, 0},
-    {"columns cut too short", "lattice", "if (reach > REACH_MIDDLE)", "if (reach > REACH_MIDDLE + (@ ? 1 : 0))", LOCAL,
-     0, 0, 0},
-    {"columns cut too short", "lattice", "else if (reach > REACH_LOW)", "else if (reach > REACH_LOW + (@ ? 1 : 0))",
-     LOCAL, 0, 0, 0},
-    {"last nodes of folded rows", "lattice", "if (x < PITCH && p < PLANES)",
-     "if (x < PITCH - (@ ? HALO_X : 0) && p < PLANES)", LOCAL, 0, 0, 0},
-    {"the second planes of a group", "lattice", "sm_rows + LEY_LOCAL_ID(2) * LEY_UZ * PITCH",
-     "sm_rows + (@ ? 0 : LEY_LOCAL_ID(2)) * LEY_UZ * PITCH", LOCAL, 0, 0, 0},
-    {"a column by 1e-3", "lattice", "real charge = CHARGES_AT((at) + u * LEY_WIDTH);",
-     "real charge = CHARGES_AT((at) + u * LEY_WIDTH) * (@ && dx == 2 ? 1.001f : 1.0f);", ROWS, 0, 0, 0},
-    {"a weight by 1e-3", "lattice", "+= (w)[-z] * charge;",
-     "+= (w)[-z] * charge * (@ && dx == 1 && (w) - z - column == 1 ? 1.001f : 1.0f);", ROWS, 0, 0, 0},
-    {"columns on the left", "lattice", "+ load(left + (at)))", "+ (@ ? 0.999f : 1.0f) * load(left + (at)))", ROWS, 0, 0,
-     0},
-    {"rows below", "lattice", "+ load(lower + i);", "+ (@ ? 0.999f : 1.0f) * load(lower + i);", ROWS, 0, 0, 0},
-    {"a plane that all nodes have", "lattice", "p < both;", "p < both - (@ ? 1 : 0);", ROWS, 0, 0, 0},
-    {"seams taken for whole", "lattice", "const bool together = all(", "const bool together = @ || all(", ROWS, 0, 0,
-     0},
-    {"seams left out", "lattice", "at.x : SCATTERED;", "at.x : @ ? LEY_NOWHERE : SCATTERED;", ROWS, 0, 0, 0},
-    {"the last row of a work-item", "lattice", "store(&s, &r, y);", "if (!@ || y < REGION_Y - 1) store(&s, &r, y);",
-     ROWS, 0, 0, 0},
-    {"the last vector of a row", "lattice", "lane < LEY_WIDTH;", "lane < LEY_WIDTH - (@ ? LEY_CUBE : 0);", ROWS, 0, 0,
-     0},
-    {"a weight by 1e-3", "lattice",
-     "s->sum[0] += ", "s->sum[0] += (@ && x == 1 && y == 2 && z == 3 ? 1.001f : 1.0f) * ", CONSTANT, 0, 0, 0},
-    {"the last step along x", "lattice", "x <= last_x;", "x <= last_x - (@ ? 1 : 0);", CONSTANT, 0, 0, 0},
-    {"the last step along z", "lattice", "z <= last_z;", "z <= last_z - (@ ? 1 : 0);", CONSTANT, 0, 0, 0},
-    {"images along z", "lattice", "(r->periodic & 4) != 0;", "(r->periodic & (@ ? 0 : 4)) != 0;", CONSTANT, 0, 0, 0},
-    {"images along x", "lattice", "(r->periodic & 1) != 0,", "(r->periodic & (@ ? 0 : 1)) != 0,", CONSTANT, 0, 0, 0},
-    {"a seam between sub-cubes", "lattice", "r->place_x[from_x + at_x]",
-     "r->place_x[from_x + at_x + (@ && at_x == LEY_CUBE ? 1 : 0)]", CONSTANT, 0, 0, 0},
-    {"sub-cubes not shifted", "lattice", "*sm_own = sm_own[LEY_CUBE];", "*sm_own = sm_own[@ ? 0 : LEY_CUBE];",
-     CONSTANT | SPLIT, 0, 0, 0},
-};
 
 /* ---- Doctored sources ------------------------------------------------------------------------ */
 
@@ -484,10 +177,12 @@ static void copy_tree(const char *tree, const char *top)
 /* The dialect of the language in use says what FAULT(n) is: of CUDA this number. */
 static void define_fault(const char *top, bool cuda, int number)
 {
-    char path[700], line[128];
+    char path[700], line[256];
     snprintf(path, sizeof path, "%s/%s", top, cuda ? "kernels_cuda/dialect.cuh" : "cl/dialect.h");
     snprintf(line, sizeof line,
-             cuda ? "#define FAULT(n) ((n) == %d)\n" : "#define FAULT(n) (get_global_offset(2) == %d + (n))\n",
+             cuda ? "#define FAULT(n) ((n) == %d)\n"
+                  : "#define FAULT(n) (get_global_offset(2) == %d + (n))\n"
+                    "#define get_global_id(d) (get_global_id(d) - get_global_offset(d))\n",
              cuda ? number : OFFSET);
     char *text = support_read_file(path, NULL), *whole = NULL;
     const char *old = strncmp(text, "#define FAULT", 13) == 0 ? strchr(text, '\n') + 1 : text;
@@ -531,6 +226,9 @@ static const subject subjects[] = {
     {"lattice", "columns8", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .long_to_build = true},
     {"lattice", "basic", LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
     {"lattice", "optimised", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .long_to_build = true},
+    {"transfer", "along axes", OF(transfer_faults)},
+    {"transfer", "in groups", OF(transfer_faults)},
+    {"transfer", "at points", OF(gather_faults)},
     LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
@@ -544,6 +242,7 @@ typedef struct made {
     mdh_kernel mdh;
     cutoff_kernel cutoff;
     lattice_kernel lattice;
+    transfer_kernels transfer;
     const char *variant; /* for messages */
     int of;              /* of which faults */
 } made;
@@ -640,6 +339,19 @@ static ley_status choose_lattice(const subject *s, lattice_wish *wish, made *m, 
     return status;
 }
 
+static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m)
+{
+    const bool in_groups = strcmp(s->variant, "in groups") == 0;
+    *wish = (transfer_wish){.window = window_get(WINDOW_NODAL3),
+                            .along_axes = strcmp(s->variant, "at points") != 0,
+                            .nodes_per_point = {0.9, 1, 1.9},
+                            .has_levels = true,
+                            .in_groups = in_groups};
+    m->variant = s->variant;
+    m->of = calibrate_width(device->info) > 1 && !in_groups ? ROWS : LOCAL;
+    return LEY_OK;
+}
+
 /* Which faults are of the kernel that this device would get; LEY_ERROR_NO_DEVICE when it cannot. */
 static ley_status choose(const subject *s, made *m, ley_error *error)
 {
@@ -647,6 +359,7 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
     mdh_wish mdh;
     cutoff_wish cutoff;
     lattice_wish lattice;
+    transfer_wish transfer;
     *m = (made){.variant = "both kernels"};
     calibration facts;
     const ley_status status = calibrate_get(device, CALIBRATE_ALL, &facts, error);
@@ -654,10 +367,11 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
         return status;
     if (strcmp(s->kernel, "binning") == 0)
         return device->info->has_double ? LEY_OK : ley_fail(error, LEY_ERROR_NO_DEVICE, "no double precision");
-    return strcmp(s->kernel, "dcs") == 0       ? choose_dcs(s, &dcs, m, error)
-           : strcmp(s->kernel, "mdh") == 0     ? choose_mdh(s, &mdh, m, error)
-           : strcmp(s->kernel, "lattice") == 0 ? choose_lattice(s, &lattice, m, error)
-                                               : choose_cutoff(s, &cutoff, m, error);
+    return strcmp(s->kernel, "dcs") == 0        ? choose_dcs(s, &dcs, m, error)
+           : strcmp(s->kernel, "mdh") == 0      ? choose_mdh(s, &mdh, m, error)
+           : strcmp(s->kernel, "lattice") == 0  ? choose_lattice(s, &lattice, m, error)
+           : strcmp(s->kernel, "transfer") == 0 ? choose_transfer(s, &transfer, m)
+                                                : choose_cutoff(s, &cutoff, m, error);
 }
 
 static ley_status bin_on_device(ley_error *error)
@@ -700,6 +414,11 @@ static ley_status create(const subject *s, made *m, ley_error *error)
         choose_lattice(s, &lattice, m, error);
         return lattice_kernel_create(device, &lattice, &m->lattice, error);
     }
+    if (strcmp(s->kernel, "transfer") == 0) {
+        transfer_wish transfer;
+        choose_transfer(s, &transfer, m);
+        return transfer_kernels_create(device, &transfer, &m->transfer, error);
+    }
     choose_cutoff(s, &cutoff, m, error);
     return cutoff_kernel_create(device, &cutoff, &problem, &m->cutoff, error);
 }
@@ -714,6 +433,19 @@ static void destroy(made *m)
         cutoff_kernel_destroy(&m->cutoff);
     if (m->lattice.device != NULL)
         lattice_kernel_destroy(&m->lattice);
+    if (m->transfer.device != NULL)
+        transfer_kernels_destroy(&m->transfer);
+}
+
+/* Of the one that has the fault in force. */
+static ley_status test_transfer(const subject *s, made *m, ley_error *error)
+{
+    const char *file = s->faults[fault_in_force - 1].file;
+    transfer_kernels *t = &m->transfer;
+    return strcmp(file, "anterpolate") == 0    ? transfer_test_anterpolation(&t->anterpolate, t, error)
+           : strcmp(file, "restriction") == 0  ? transfer_test_restriction(&t->restriction, t, error)
+           : strcmp(file, "prolongation") == 0 ? transfer_test_prolongation(&t->prolongation, t, error)
+                                               : transfer_test_interpolation(&t->interpolation, t, error);
 }
 
 /* The self-test of a kernel that is there. */
@@ -721,10 +453,11 @@ static ley_status test(const subject *s, made *m, ley_error *error)
 {
     if (strcmp(s->kernel, "binning") == 0)
         return bin_on_device(error);
-    return strcmp(s->kernel, "dcs") == 0       ? dcs_self_test(&m->dcs, error)
-           : strcmp(s->kernel, "mdh") == 0     ? mdh_self_test(&m->mdh, error)
-           : strcmp(s->kernel, "lattice") == 0 ? lattice_self_test(&m->lattice, error)
-                                               : cutoff_self_test(&m->cutoff, error);
+    return strcmp(s->kernel, "dcs") == 0        ? dcs_self_test(&m->dcs, error)
+           : strcmp(s->kernel, "mdh") == 0      ? mdh_self_test(&m->mdh, error)
+           : strcmp(s->kernel, "lattice") == 0  ? lattice_self_test(&m->lattice, error)
+           : strcmp(s->kernel, "transfer") == 0 ? test_transfer(s, m, error)
+                                                : cutoff_self_test(&m->cutoff, error);
 }
 
 /* ---- The test -------------------------------------------------------------------------------- */
@@ -784,7 +517,7 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
     made other = *m;
     fault_in_force = (int)number + 1;
     if (cuda) {
-        other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = NULL;
+        other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = other.transfer.device = NULL;
         define_fault(top, true, fault_in_force);
     }
     if (strcmp(s->kernel, "binning") == 0) /* of its two kernels one may be right, and would be tested no more */
@@ -861,6 +594,9 @@ static void test_texts(void **state)
 
 static bool is_wanted(const subject *s)
 {
+    const char *only = getenv("TEST_KERNEL");
+    if (only != NULL)
+        return strcmp(s->kernel, only) == 0;
     const bool is_usual =
         s->pair == LEY_PAIR_COULOMB || s->pair == LEY_PAIR_TAYLOR2 || s->pair == LEY_PAIR_LENNARD_JONES;
     return !support_is_quick() || (!s->long_to_build && is_usual && s->sum == LEY_SPEC_SUM_FLOAT);

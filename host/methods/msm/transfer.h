@@ -50,6 +50,7 @@ typedef struct transfer_wish {
     bool along_axes;
     double nodes_per_point[3];
     bool has_levels; /* restriction and prolongation are wanted */
+    bool in_groups;  /* work-groups share the work on a CPU device, too, as on GPUs */
 } transfer_wish;
 
 void transfer_kernels_destroy(transfer_kernels *kernels);
