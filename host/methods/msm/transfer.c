@@ -1,5 +1,6 @@
 #include "methods/msm/transfer.h"
 
+#include "core/sizes.h"
 #include "error.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ ley_status transfer_lattices_create(transfer_lattices *l, const transfer_kernels
 ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, room *memory, ley_error *error)
 {
     const size_t bins = (size_t)(s->bins[0] * s->bins[1] * s->bins[2]), n = s->atoms > 0 ? s->atoms : 1;
-    *a = (transfer_atoms){.tiles = {s->bins[0], s->bins[1], s->bins[2]}};
+    *a = (transfer_atoms){.count = s->atoms, .tiles = {s->bins[0], s->bins[1], s->bins[2]}};
     ley_status status = room_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
     if (status == LEY_OK)
         status = room_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
@@ -201,6 +202,57 @@ ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, cons
     return status;
 }
 
+/* ---- Predictions ----------------------------------------------------------------------------- */
+
+/* Steps as multiply-adds, of whose measured rate kernels reach about these shares (PoCL, two
+ * cores). */
+static const double anterpolation_share = 0.5, node_share = 0.1, block_share = 0.3;
+
+static double cube(double x)
+{
+    return x * x * x;
+}
+
+static double seconds(const transfer_kernels *k, double share, double multiply_adds)
+{
+    const double per_s = share * k->facts.fma_per_s;
+    return per_s > 0 ? multiply_adds / per_s : 0;
+}
+
+/* An atom has nodes in so many tiles along an axis, on average. In each it has weights, and gives
+ * shares to all of a tile's nodes, or, where work-items are alone, to the rows that it reaches. */
+static double anterpolation_seconds(const transfer_kernels *k, const transfer_atoms *a)
+{
+    const double edge = SPREAD_EDGE, points = k->window->points, tiles = (edge + points - 1) / edge;
+    const double weights = cube(tiles) * 3 * edge * points,
+                 shares = k->anterpolate.group_size[0] == 1 ? tiles * edge * points * points : cube(tiles * edge);
+    return seconds(k, anterpolation_share, (double)a->count * (weights + shares));
+}
+
+/* Of nodes that others have a share in, so many for each along an axis. */
+static double nodes_seconds(const transfer_kernels *k, const int64_t n[3], double shares)
+{
+    return seconds(k, node_share, (double)n[0] * (double)n[1] * (double)n[2] * cube(shares));
+}
+
+static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
+{
+    const interpolation_spec *s = &k->blocks;
+    const double rows = (double)s->nodes_y * s->nodes_z, planes = (double)s->block_y * s->nodes_z,
+                 columns = (double)s->block_y * s->block_z;
+    return seconds(k, block_share,
+                   (double)groups[0] * (double)groups[1] * (double)groups[2] *
+                       (rows * s->nodes_x + s->window * s->block_x * (rows + planes + columns)));
+}
+
+/* Of `count` planes or tiles: what one launch takes, a multiple of `step` but at the end. */
+static int64_t per_launch(const transfer_kernels *k, int64_t count, int64_t step, double predicted_s)
+{
+    const double most = predicted_s > k->launch_s ? (double)count * k->launch_s / predicted_s : (double)count;
+    const int64_t whole = (int64_t)most / step * step;
+    return most >= (double)count ? count : whole > step ? whole : step;
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void put_places(int32_t to[4], const places_of *from)
@@ -210,7 +262,13 @@ static void put_places(int32_t to[4], const places_of *from)
 
 void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *a, buffer_of_float charges)
 {
+    const transfer_kernels *k = l->kernels;
     const int64_t tiles = a->tiles[0] * a->tiles[1] * a->tiles[2];
+    const double predicted_s = anterpolation_seconds(k, a);
+    const size_t limit = k->device->info->max_groups[0];
+    int64_t most = per_launch(k, tiles, 1, predicted_s), count;
+    if (limit > 0 && (uint64_t)most > limit)
+        most = (int64_t)limit;
     anterpolate_arguments arguments = {.kind = &anterpolate_kind,
                                        .gm_window = l->window,
                                        .gm_tiles = a->tile_list,
@@ -223,103 +281,157 @@ void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_at
                                        .gm_places = l->places,
                                        .gm_charges = charges};
     put_places(arguments.places, &l->tiles);
-    work_launch(w, &l->kernels->anterpolate, (const size_t[3]){(size_t)tiles, 1, 1}, &arguments, 0);
+    for (int64_t first = 0; first < tiles; first += count) {
+        count = tiles - first < most ? tiles - first : most;
+        arguments.tiles[3] = (int32_t)first;
+        work_launch(w, &k->anterpolate, (const size_t[3]){(size_t)count, 1, 1}, &arguments,
+                    predicted_s * (double)count / (double)tiles);
+    }
 }
 
-/* How far a finer lattice's node is from the coarser one's node 0, by their numbers; nodes of the
- * one that is computed; its work-groups. */
-typedef struct between {
-    int32_t shift[4], nodes[4];
-    size_t groups[3];
-} between;
-
-static between between_levels(const transfer_lattices *l, int fine, int computed, const dev_kernel *kernel)
+/* How far a finer lattice's node is from the coarser one's node 0, by their numbers. */
+static void find_shift(const hierarchy *h, int fine, int32_t shift[4])
 {
-    const hierarchy *h = l->hierarchy;
-    between b = {.shift = {0}};
-    for (int axis = 0; axis < 3; axis++) {
-        const int64_t first = h->cell.periodic[axis] ? 0 : h->level[fine].first[axis],
-                      coarse_first = h->cell.periodic[axis] ? 0 : h->level[fine + 1].first[axis];
-        b.shift[axis] = (int32_t)(2 * coarse_first - first);
-        b.nodes[axis] = (int32_t)h->level[computed].n[axis];
-        b.groups[axis] = ((size_t)b.nodes[axis] + kernel->group_size[axis] - 1) / kernel->group_size[axis];
-    }
-    return b;
+    for (int axis = 0; axis < 3; axis++)
+        shift[axis] =
+            h->cell.periodic[axis] ? 0 : (int32_t)(2 * h->level[fine + 1].first[axis] - h->level[fine].first[axis]);
+    shift[3] = 0;
+}
+
+/* Work-groups for n[0] x n[1] x planes of something, of which each one has these. */
+static void count_groups(const int64_t n[3], int64_t planes, const int64_t per_group[3], size_t groups[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        groups[axis] = (size_t)(ley_round_up(axis == 2 ? planes : n[axis], per_group[axis]) / per_group[axis]);
+}
+
+static void count_groups_of_nodes(const dev_kernel *kernel, const int64_t n[3], int64_t planes, size_t groups[3])
+{
+    const int64_t size[3] = {(int64_t)kernel->group_size[0], (int64_t)kernel->group_size[1],
+                             (int64_t)kernel->group_size[2]};
+    count_groups(n, planes, size, groups);
 }
 
 void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
 {
-    const between b = between_levels(l, fine, fine + 1, &l->kernels->restriction);
+    const transfer_kernels *k = l->kernels;
+    const int64_t *n = l->hierarchy->level[fine + 1].n;
+    const double predicted_s = nodes_seconds(k, n, k->window->points + 1);
+    const int64_t most = per_launch(k, n[2], (int64_t)k->restriction.group_size[2], predicted_s);
     restriction_arguments arguments = {
         .kind = &restriction_kind, .gm_two_scale = l->two_scale, .gm_places = l->places, .gm_charges = charges};
+    find_shift(l->hierarchy, fine, arguments.shift);
     put_places(arguments.fine, &l->level[fine]);
     put_places(arguments.coarse, &l->level[fine + 1]);
-    memcpy(arguments.shift, b.shift, sizeof b.shift);
-    memcpy(arguments.nodes, b.nodes, sizeof b.nodes);
-    work_launch(w, &l->kernels->restriction, b.groups, &arguments, 0);
+    arguments.nodes[0] = (int32_t)n[0];
+    arguments.nodes[1] = (int32_t)n[1];
+    for (int64_t z = 0, planes; z < n[2]; z += planes) {
+        size_t groups[3];
+        planes = n[2] - z < most ? n[2] - z : most;
+        arguments.nodes[2] = (int32_t)planes;
+        count_groups_of_nodes(&k->restriction, n, planes, groups);
+        work_launch(w, &k->restriction, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
+        arguments.coarse[2] += (int32_t)planes; /* the next launch's plane 0 */
+        arguments.shift[2] += 2 * (int32_t)planes;
+    }
 }
 
 void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float potentials)
 {
-    const between b = between_levels(l, fine, fine, &l->kernels->prolongation);
+    const transfer_kernels *k = l->kernels;
+    const int64_t *n = l->hierarchy->level[fine].n;
+    const double predicted_s = nodes_seconds(k, n, 0.5 * (k->window->points + 1));
+    const int64_t most = per_launch(k, n[2], (int64_t)k->prolongation.group_size[2], predicted_s);
     prolongation_arguments arguments = {
         .kind = &prolongation_kind, .gm_two_scale = l->two_scale, .gm_places = l->places, .gm_potentials = potentials};
+    find_shift(l->hierarchy, fine, arguments.shift);
     put_places(arguments.fine, &l->level[fine]);
     put_places(arguments.coarse, &l->level[fine + 1]);
-    memcpy(arguments.shift, b.shift, sizeof b.shift);
-    memcpy(arguments.nodes, b.nodes, sizeof b.nodes);
-    work_launch(w, &l->kernels->prolongation, b.groups, &arguments, 0);
+    arguments.nodes[0] = (int32_t)n[0];
+    arguments.nodes[1] = (int32_t)n[1];
+    for (int64_t z = 0, planes; z < n[2]; z += planes) {
+        size_t groups[3];
+        planes = n[2] - z < most ? n[2] - z : most;
+        arguments.nodes[2] = (int32_t)planes;
+        count_groups_of_nodes(&k->prolongation, n, planes, groups);
+        work_launch(w, &k->prolongation, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
+        arguments.fine[2] += (int32_t)planes; /* the next launch's plane 0 */
+        arguments.shift[2] -= (int32_t)planes;
+    }
 }
 
-static void interpolate_along_axes(work *w, const transfer_lattices *l, const transfer_map *m, int64_t first,
-                                   int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+static interpolation_arguments along_axes(const transfer_map *m, bool accumulate, buffer_of_float potentials,
+                                          buffer_of_float phi)
 {
-    const interpolation_spec *s = &l->kernels->blocks;
-    const int64_t block[3] = {s->block_x, s->block_y, s->block_z}, points[3] = {m->n[0], m->n[1], count};
-    size_t groups[3];
-    for (int axis = 0; axis < 3; axis++)
-        groups[axis] = (size_t)((points[axis] + block[axis] - 1) / block[axis]);
-    interpolation_arguments arguments = {
-        .kind = &interpolation_kind,
-        .gm_potentials = potentials,
-        .gm_places = m->places,
-        .gm_nodes = m->nodes,
-        .gm_weights = m->weights,
-        .axes = {(int32_t)m->n[0], (int32_t)(m->n[0] + m->n[1]), 0, 0},
-        .points = {(int32_t)m->n[0], (int32_t)m->n[1], (int32_t)first, (int32_t)(first + count)},
-        .accumulate = accumulate,
-        .gm_phi = phi};
-    put_places(arguments.lattice, &m->lattice);
-    put_places(arguments.map, &m->planes);
-    work_launch(w, &l->kernels->interpolation, groups, &arguments, 0);
+    interpolation_arguments made = {.kind = &interpolation_kind,
+                                    .gm_potentials = potentials,
+                                    .gm_places = m->places,
+                                    .gm_nodes = m->nodes,
+                                    .gm_weights = m->weights,
+                                    .axes = {(int32_t)m->n[0], (int32_t)(m->n[0] + m->n[1]), 0, 0},
+                                    .points = {(int32_t)m->n[0], (int32_t)m->n[1], 0, 0},
+                                    .accumulate = accumulate,
+                                    .gm_phi = phi};
+    put_places(made.lattice, &m->lattice);
+    put_places(made.map, &m->planes);
+    return made;
 }
 
-static void interpolate_anywhere(work *w, const transfer_lattices *l, const transfer_map *m, int64_t first,
-                                 int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+static interpolation_gather_arguments anywhere(const transfer_map *m, bool accumulate, buffer_of_float potentials,
+                                               buffer_of_float phi)
 {
-    const int64_t points[3] = {m->n[0], m->n[1], count};
-    const dev_kernel *kernel = &l->kernels->interpolation;
-    size_t groups[3];
-    for (int axis = 0; axis < 3; axis++)
-        groups[axis] = ((size_t)points[axis] + kernel->group_size[axis] - 1) / kernel->group_size[axis];
-    interpolation_gather_arguments arguments = {
+    interpolation_gather_arguments made = {
         .kind = &interpolation_gather_kind,
         .gm_window = m->window,
         .gm_potentials = potentials,
         .gm_places = m->places,
         .gm_index = m->index,
         .whole = {(int32_t)m->whole[0], (int32_t)m->whole[1], (int32_t)m->whole[2], 0},
-        .points = {(int32_t)m->n[0], (int32_t)m->n[1], (int32_t)first, (int32_t)(first + count)},
+        .points = {(int32_t)m->n[0], (int32_t)m->n[1], 0, 0},
         .accumulate = accumulate,
         .gm_phi = phi};
-    put_places(arguments.lattice, &m->lattice);
-    put_places(arguments.map, &m->planes);
-    work_launch(w, kernel, groups, &arguments, 0);
+    put_places(made.lattice, &m->lattice);
+    put_places(made.map, &m->planes);
+    return made;
+}
+
+/* What a launch does of a map's n[0] x n[1] x planes points. */
+typedef struct piece {
+    size_t groups[3];
+    double predicted_s;
+} piece;
+
+static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t planes)
+{
+    const interpolation_spec *s = &k->blocks;
+    piece p;
+    if (k->along_axes) {
+        count_groups(n, planes, (const int64_t[3]){s->block_x, s->block_y, s->block_z}, p.groups);
+        p.predicted_s = blocks_seconds(k, p.groups);
+    } else {
+        count_groups_of_nodes(&k->interpolation, n, planes, p.groups);
+        p.predicted_s = nodes_seconds(k, (const int64_t[3]){n[0], n[1], planes}, k->window->points);
+    }
+    return p;
 }
 
 void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_map *m, int64_t first, int64_t count,
                           bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {
-    (l->kernels->along_axes ? interpolate_along_axes : interpolate_anywhere)(w, l, m, first, count, accumulate,
-                                                                             potentials, phi);
+    const transfer_kernels *k = l->kernels;
+    interpolation_arguments in_blocks = along_axes(m, accumulate, potentials, phi);
+    interpolation_gather_arguments at_points = anywhere(m, accumulate, potentials, phi);
+    int32_t *points = k->along_axes ? in_blocks.points : at_points.points,
+            *map = k->along_axes ? in_blocks.map : at_points.map;
+    const void *arguments = k->along_axes ? (const void *)&in_blocks : (const void *)&at_points;
+    const int64_t step = k->along_axes ? k->blocks.block_z : (int64_t)k->interpolation.group_size[2],
+                  most = per_launch(k, count, step, make_piece(k, m->n, count).predicted_s);
+    for (int64_t done = 0, planes; done < count; done += planes) {
+        planes = count - done < most ? count - done : most;
+        const piece p = make_piece(k, m->n, planes);
+        points[2] = (int32_t)(first + done);
+        points[3] = (int32_t)(first + done + planes);
+        work_launch(w, &k->interpolation, p.groups, arguments, p.predicted_s);
+        map[2] += (int32_t)planes; /* where the next launch stores */
+    }
 }

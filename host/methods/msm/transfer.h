@@ -5,6 +5,7 @@
 #define LEY_MSM_TRANSFER_H
 
 #include "arguments.h"
+#include "calibrate.h"
 #include "dev_kernel.h"
 #include "leyden.h"
 #include "methods/msm/places.h"
@@ -35,6 +36,8 @@ typedef struct interpolation_spec {
 
 typedef struct transfer_kernels {
     dev *device;
+    calibration facts;
+    double launch_s; /* what is predicted to last longer is done in several launches */
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
     dev_kernel interpolation; /* along axes, or at points anywhere */
@@ -73,6 +76,7 @@ ley_status transfer_lattices_create(transfer_lattices *lattices, const transfer_
 
 /* Atoms on a device. */
 typedef struct transfer_atoms {
+    size_t count;
     int64_t tiles[3];
     buffer_of_int2 tile_list, sources;
     buffer_of_int first, corners;
@@ -99,6 +103,9 @@ ley_status transfer_map_create(transfer_map *map, const transfer_lattices *latti
                                ley_error *error);
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* Each is one launch, or several, where it is predicted to last for more than launch_s; between them
+ * the sequence can be cancelled. The bytes are the same. */
 
 /* Equation 12: sets the finest level's charges. */
 void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *atoms, buffer_of_float charges);

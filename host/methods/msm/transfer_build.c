@@ -1,6 +1,5 @@
 #include "methods/msm/transfer_build.h"
 
-#include "calibrate.h"
 #include "core/sizes.h"
 #include "error.h"
 #include "methods/msm/transfer_self_test.h"
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double longest_launch_s = 0.25;
 enum { ITEMS = 128, BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
@@ -177,10 +177,12 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
 
 ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *k, ley_error *error)
 {
-    *k = (transfer_kernels){.device = device, .window = wish->window};
+    *k = (transfer_kernels){.device = device, .launch_s = longest_launch_s, .window = wish->window};
     const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->in_groups);
     const transfer_spec node = node_spec(wish->window->points);
-    ley_status status = kernel_create(device, &anterpolate_kind, &tile, NULL, k, &k->anterpolate, error);
+    ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &k->facts, error);
+    if (status == LEY_OK)
+        status = kernel_create(device, &anterpolate_kind, &tile, NULL, k, &k->anterpolate, error);
     if (status == LEY_OK && wish->has_levels)
         status = kernel_create(device, &restriction_kind, &node, NULL, k, &k->restriction, error);
     if (status == LEY_OK && wish->has_levels)
