@@ -1,10 +1,10 @@
 #!/bin/bash
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
-# values never set, wrong API calls. Needs BUILD, with tests/test_lattice in it; OCLGRIND_VARIANTS,
-# OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS and OCLGRIND_LATTICE_VARIANTS narrow the choice;
-# with OCLGRIND_PAIRS=1 sums, screening and points of mdh meet in pairs only; with OCLGRIND_EACH=1
-# each of them occurs once, and cutoff has one pair function. Exit code 77: Oclgrind is not
-# installed.
+# values never set, wrong API calls. Needs BUILD, with tests/test_lattice and tests/test_transfer in
+# it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS, OCLGRIND_LATTICE_VARIANTS
+# and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 sums, screening and points of mdh
+# meet in pairs only; with OCLGRIND_EACH=1 each of them occurs once, and cutoff has one pair
+# function. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -15,6 +15,7 @@ variants=${OCLGRIND_VARIANTS:-simple unroll4 unroll8 local local8 tiled8 tiled16
 mdh_variants=${OCLGRIND_MDH_VARIANTS-simple tiled8 tiled16 vector4 vector8 vector16}
 cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 vector4 vector8 vector16}
 lattice_variants=${OCLGRIND_LATTICE_VARIANTS-basic optimised columns8 columns16 wide16 vector4 vector8 vector16}
+transfers=${OCLGRIND_TRANSFERS-vectors groups points}
 checks="--data-races --uninitialized --check-api"
 export LEYDEN_CACHE_DIR=$top/cache
 
@@ -166,27 +167,29 @@ run_all_mdh() {
     done
 }
 
-# The test's own problems; with --uninitialized Oclgrind 21.10 itself crashes.
-run_lattice() {
-    local own=$top/lattice-$1.log checks=${checks/--uninitialized/} output code
-    output=$(watch "$own" "$BUILD/tests/test_lattice" oclgrind "$1" 2>&1)
+# run_test PROGRAM VARIANT: a test's own problems; with --uninitialized Oclgrind 21.10 itself crashes.
+run_test() {
+    local own=$top/$1-$2.log checks=${checks/--uninitialized/} output code
+    output=$(watch "$own" "$BUILD/tests/$1" oclgrind "$2" 2>&1)
     code=$?
     if [ $code != 0 ] || [ -s "$own" ]; then
-        printf 'lattice %s: FAILED, exit code %s\n%s\n' "$1" "$code" "$output"
+        printf '%s %s: FAILED, exit code %s\n%s\n' "$1" "$2" "$code" "$output"
         head -40 "$own"
     fi
 }
 
-run_all_lattice() {
-    local variant
-    for variant in $lattice_variants; do
+# run_all_of_test PROGRAM VARIANT...
+run_all_of_test() {
+    local program=$1 variant
+    shift
+    for variant; do
         [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
-        run_lattice "$variant" > "$top/lattice-result-$variant" &
+        run_test "$program" "$variant" > "$top/$program-result-$variant" &
     done
     wait
-    for variant in $lattice_variants; do
-        [ -s "$top/lattice-result-$variant" ] && failed=$((failed + 1)) || passed=$((passed + 1))
-        cat "$top/lattice-result-$variant"
+    for variant; do
+        [ -s "$top/$program-result-$variant" ] && failed=$((failed + 1)) || passed=$((passed + 1))
+        cat "$top/$program-result-$variant"
     done
 }
 
@@ -213,6 +216,7 @@ run_variant tiled8 double
 run_variant simple double
 run_all_mdh
 run_all_cutoff
-run_all_lattice
+run_all_of_test test_lattice $lattice_variants
+run_all_of_test test_transfer $transfers
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

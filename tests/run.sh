@@ -113,7 +113,7 @@ add() {
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
-quick) oclgrind="OCLGRIND_EACH=1 OCLGRIND_VARIANTS=tiled8 OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS=halves16 OCLGRIND_LATTICE_VARIANTS=columns8 $oclgrind" ;;
+quick) oclgrind="OCLGRIND_EACH=1 OCLGRIND_VARIANTS=tiled8 OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS=halves16 OCLGRIND_LATTICE_VARIANTS=columns8 OCLGRIND_TRANSFERS=groups $oclgrind" ;;
 pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' $oclgrind" ;;
 esac
 

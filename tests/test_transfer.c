@@ -10,13 +10,14 @@
 #include "run/engine.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 
-/* Of those with as many points one is enough: specifications hold nothing else of a window. */
+/* At level quick those of the fewest and of the most points. */
 static void test_every_window(void **state)
 {
     (void)state;
@@ -199,7 +200,31 @@ static int run(const char *selector, const ley_device_info *info)
     return failures;
 }
 
-int main(void)
+/* The kernels of the smallest window alone, by their self-tests, for Oclgrind: `kernel` is vectors,
+ * groups or points. */
+static int run_small(const char *selector, const char *kernel)
 {
-    return support_on_each_device(run);
+    ley_error error = {0};
+    transfer_kernels kernels;
+    const transfer_wish wish = {.window = window_get(WINDOW_NODAL3),
+                                .along_axes = strcmp(kernel, "points") != 0,
+                                .nodes_per_point = {0.4, 0.6, 0.5},
+                                .has_levels = true,
+                                .in_groups = strcmp(kernel, "groups") == 0};
+    if (!support_open(selector, selector, &engine))
+        return 1;
+    const ley_status status = transfer_kernels_create(engine->workers[0].device, &wish, &kernels, &error);
+    if (status != LEY_OK)
+        fprintf(stderr, "%s\n", error.message);
+    else
+        transfer_kernels_destroy(&kernels);
+    ley_error_clear(&error);
+    ley_engine_destroy(engine);
+    return status != LEY_OK;
+}
+
+/* Without arguments on each device; else a device and which kernels. */
+int main(int argc, char **argv)
+{
+    return argc == 3 ? run_small(argv[1], argv[2]) : support_on_each_device(run);
 }

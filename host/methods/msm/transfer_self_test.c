@@ -448,7 +448,9 @@ static ley_status run_interpolation(trial *t, ley_error *error)
     if (status == LEY_OK)
         status = room_buffer(&t->room, (size_t)points * sizeof(float), DEV_READ_WRITE, &phi.buffer, error);
     for (int accumulate = 0; accumulate <= 1 && status == LEY_OK; accumulate++) {
-        work_fill(&t->work, phi.buffer, 0, accumulate ? 0x3f800000 : 0x7fc00000, (size_t)points * sizeof(float));
+        for (int64_t i = 0; i < points; i++)
+            back[i] = accumulate ? 1 : NAN;
+        work_write(&t->work, phi.buffer, 0, back, (size_t)points * sizeof *back);
         transfer_interpolate(&t->work, &t->lattices, &map, first, count, accumulate, potentials, phi);
         status = bring(t, phi.buffer, back, points, error);
         if (status == LEY_OK)
