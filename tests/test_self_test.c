@@ -346,7 +346,7 @@ static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m
                             .along_axes = strcmp(s->variant, "at points") != 0,
                             .nodes_per_point = {0.9, 1, 1.9},
                             .has_levels = true,
-                            .in_groups = in_groups};
+                            .width = in_groups ? 1 : 0};
     m->variant = s->variant;
     m->of = calibrate_width(device->info) > 1 && !in_groups ? ROWS : LOCAL;
     return LEY_OK;

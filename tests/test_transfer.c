@@ -48,7 +48,7 @@ static void test_work_groups(void **state)
         const transfer_wish wish = {.window = window_get((window_kind)kind),
                                     .along_axes = true,
                                     .nodes_per_point = {0.5, 0.7, 0.4},
-                                    .in_groups = true};
+                                    .width = 1};
         assert_ok(transfer_kernels_create(device, &wish, &kernels, &error));
         assert_true(kernels.anterpolate.group_size[0] > 1 && kernels.interpolation.group_size[0] > 1);
         transfer_kernels_destroy(&kernels);
@@ -210,7 +210,7 @@ static int run_small(const char *selector, const char *kernel)
                                 .along_axes = strcmp(kernel, "points") != 0,
                                 .nodes_per_point = {0.4, 0.6, 0.5},
                                 .has_levels = true,
-                                .in_groups = strcmp(kernel, "groups") == 0};
+                                .width = strcmp(kernel, "groups") == 0 ? 1 : 8};
     if (!support_open(selector, selector, &engine))
         return 1;
     const ley_status status = transfer_kernels_create(engine->workers[0].device, &wish, &kernels, &error);

@@ -53,7 +53,7 @@ typedef struct transfer_wish {
     bool along_axes;
     double nodes_per_point[3];
     bool has_levels; /* restriction and prolongation are wanted */
-    bool in_groups;  /* work-groups share the work on a CPU device, too, as on GPUs */
+    int width;       /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
 } transfer_wish;
 
 void transfer_kernels_destroy(transfer_kernels *kernels);

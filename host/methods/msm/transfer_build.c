@@ -55,9 +55,14 @@ static size_t bytes_of_block(const dev_info *info, const void *spec)
 static const int windows_of_all[] = {4, 6, 8, 10};
 enum { WINDOWS = sizeof windows_of_all / sizeof windows_of_all[0] };
 
-static anterpolate_spec tile_spec(const dev_info *info, int points, bool in_groups)
+static int width_for(const dev_info *info, int wished)
 {
-    const bool alone = calibrate_width(info) > 1 && !in_groups;
+    return wished > 0 ? wished : calibrate_width(info);
+}
+
+static anterpolate_spec tile_spec(const dev_info *info, int points, int width)
+{
+    const bool alone = width_for(info, width) > 1;
     return (anterpolate_spec){.sum = LEY_SPEC_SUM_FLOAT,
                               .width = alone ? SPREAD_EDGE : 1,
                               .root = LEY_ROOT_STANDARD,
@@ -79,15 +84,15 @@ static int nodes_of(int block, double nodes_per_point, int points)
 }
 
 /* The largest block whose nodes local memory has room for; a window of 0: none. */
-static interpolation_spec block_spec(const dev_info *info, int points, bool in_groups, const double nodes_per_point[3])
+static interpolation_spec block_spec(const dev_info *info, int points, int wished, const double nodes_per_point[3])
 {
     static const int blocks[][3] = {{16, 8, 8}, {16, 4, 4}, {16, 2, 2}, {16, 1, 1}};
     const size_t usual = 30 << 10, most = info->local_bytes < usual ? (size_t)info->local_bytes : usual;
-    const int width = in_groups ? 1 : calibrate_width(info);
+    const int width = width_for(info, wished);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         const int *b = blocks[i];
         const interpolation_spec s = {.sum = LEY_SPEC_SUM_FLOAT,
-                                      .width = width > 16 ? 16 : width,
+                                      .width = width,
                                       .root = LEY_ROOT_STANDARD,
                                       .window = points,
                                       .items = width > 1 ? 1 : ITEMS,
@@ -106,7 +111,7 @@ static interpolation_spec block_spec(const dev_info *info, int points, bool in_g
 static void visit_tiles(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++) {
-        const anterpolate_spec s = tile_spec(info, windows_of_all[i], false);
+        const anterpolate_spec s = tile_spec(info, windows_of_all[i], 0);
         char name[KERNEL_NAME];
         snprintf(name, sizeof name, "window%d", s.window);
         visit(context, name, &s);
@@ -129,7 +134,7 @@ static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit 
     static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
     for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++)
         for (int k = 0; k < (depth == KERNEL_FEW ? 1 : 2); k++) {
-            const interpolation_spec s = block_spec(info, windows_of_all[i], false, ratios[k]);
+            const interpolation_spec s = block_spec(info, windows_of_all[i], 0, ratios[k]);
             char name[KERNEL_NAME];
             snprintf(name, sizeof name, "window%d-%d-nodes", s.window, s.nodes_x);
             if (s.window != 0)
@@ -167,7 +172,7 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
 {
     memcpy(k->nodes_per_point, wish->nodes_per_point, sizeof k->nodes_per_point);
     if (wish->along_axes)
-        k->blocks = block_spec(k->device->info, wish->window->points, wish->in_groups, wish->nodes_per_point);
+        k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->nodes_per_point);
     k->along_axes = wish->along_axes && k->blocks.window != 0;
     if (k->along_axes)
         return kernel_create(k->device, &interpolation_kind, &k->blocks, NULL, k, &k->interpolation, error);
@@ -178,7 +183,7 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
 ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *k, ley_error *error)
 {
     *k = (transfer_kernels){.device = device, .launch_s = longest_launch_s, .window = wish->window};
-    const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->in_groups);
+    const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->width);
     const transfer_spec node = node_spec(wish->window->points);
     ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &k->facts, error);
     if (status == LEY_OK)
