@@ -167,7 +167,8 @@ run_all_mdh() {
     done
 }
 
-# run_test PROGRAM VARIANT: a test's own problems; with --uninitialized Oclgrind 21.10 itself crashes.
+# run_test PROGRAM VARIANT: a test's own problems; with --uninitialized Oclgrind 21.10 itself
+# crashes.
 run_test() {
     local own=$top/$1-$2.log checks=${checks/--uninitialized/} output code
     output=$(watch "$own" "$BUILD/tests/$1" oclgrind "$2" 2>&1)

@@ -3,8 +3,8 @@
  *
  * * All faults of a kernel stand in one doctored copy of its sources, each behind a condition of
  * its own, FAULT(n), and a launch says which of them is in force: by the global offset along z,
- * which no kernel sees otherwise. So a kernel is compiled once and not once a fault. CUDA has no offsets:
- * there a fault is a constant, and the kernel is compiled for each.
+ * which no kernel sees otherwise. So a kernel is compiled once and not once per fault. CUDA has no
+ * offsets: there a fault is a constant, and the kernel is compiled for each.
  *
  * * Without arguments on the device that is the default, in as many processes as there are cores;
  * else on the devices that the arguments select: test_self_test cuda. TEST_KERNEL=transfer: of that

@@ -104,8 +104,8 @@ ley_status transfer_map_create(transfer_map *map, const transfer_lattices *latti
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Each is one launch, or several, where it is predicted to last for more than launch_s; between them
- * the sequence can be cancelled. The bytes are the same. */
+/* Each is one launch, or several, where it is predicted to last for more than launch_s; between
+ * them the sequence can be cancelled. The bytes are the same. */
 
 /* Equation 12: sets the finest level's charges. */
 void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *atoms, buffer_of_float charges);

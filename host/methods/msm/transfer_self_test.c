@@ -141,8 +141,8 @@ static int64_t number(const trial *t, int level, const int64_t at[3])
     return a->first + number_along(a, 0, at[0]) + number_along(a, 1, at[1]) + number_along(a, 2, at[2]);
 }
 
-/* Adds a node by its absolute coordinate, wrapped where the axis is periodic; where it is open there
- * may be none. */
+/* Adds a node by its absolute coordinate, wrapped where the axis is periodic; where it is open
+ * there may be none. */
 static void add_share(const trial *t, int level, int axis, int64_t absolute_i, reference_value share, shares *to)
 {
     const hierarchy_level *l = &t->hierarchy.level[level];
