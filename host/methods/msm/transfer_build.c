@@ -108,35 +108,57 @@ static interpolation_spec block_spec(const dev_info *info, int points, int wishe
     return (interpolation_spec){.window = 0};
 }
 
+static int windows_at(kernel_depth depth)
+{
+    return depth == KERNEL_FEW ? 1 : WINDOWS;
+}
+
 static void visit_tiles(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++) {
+    for (int i = 0; i < windows_at(depth); i++) {
         const anterpolate_spec s = tile_spec(info, windows_of_all[i], 0);
         char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "window%d", s.window);
+        snprintf(name, sizeof name, "anterpolate-%d", s.window);
         visit(context, name, &s);
     }
 }
 
-static void visit_nodes(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+static void visit_nodes(const char *kernel, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    (void)info;
-    for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++) {
+    for (int i = 0; i < windows_at(depth); i++) {
         const transfer_spec s = node_spec(windows_of_all[i]);
         char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "window%d", s.window);
+        snprintf(name, sizeof name, "%s-%d", kernel, s.window);
         visit(context, name, &s);
     }
+}
+
+static void visit_restriction(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info;
+    visit_nodes("restriction", depth, visit, context);
+}
+
+static void visit_prolongation(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info;
+    visit_nodes("prolongation", depth, visit, context);
+}
+
+static void visit_gather(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info;
+    visit_nodes("interpolation_gather", depth, visit, context);
 }
 
 static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
-    for (int i = 0; i < (depth == KERNEL_FEW ? 1 : WINDOWS); i++)
+    for (int i = 0; i < windows_at(depth); i++)
         for (int k = 0; k < (depth == KERNEL_FEW ? 1 : 2); k++) {
             const interpolation_spec s = block_spec(info, windows_of_all[i], 0, ratios[k]);
             char name[KERNEL_NAME];
-            snprintf(name, sizeof name, "window%d-%d-nodes", s.window, s.nodes_x);
+            snprintf(name, sizeof name, "interpolation-%d-nodes%d", s.window, s.nodes_x);
             if (s.window != 0)
                 visit(context, name, &s);
         }
@@ -149,12 +171,13 @@ const kernel_kind anterpolate_kind = {KERNEL_DESCRIPTION(anterpolate, LEY_ANTERP
 
 KERNEL_DESCRIBE_ARGUMENTS(restriction, LEY_RESTRICTION_ARGUMENTS)
 const kernel_kind restriction_kind = {KERNEL_DESCRIPTION(restriction, LEY_RESTRICTION_KEYS, restriction),
-                                      .group = group_of_nodes, .test = transfer_test_restriction, .specs = visit_nodes};
+                                      .group = group_of_nodes, .test = transfer_test_restriction,
+                                      .specs = visit_restriction};
 
 KERNEL_DESCRIBE_ARGUMENTS(prolongation, LEY_PROLONGATION_ARGUMENTS)
 const kernel_kind prolongation_kind = {KERNEL_DESCRIPTION(prolongation, LEY_PROLONGATION_KEYS, prolongation),
                                        .group = group_of_nodes, .test = transfer_test_prolongation,
-                                       .specs = visit_nodes};
+                                       .specs = visit_prolongation};
 
 KERNEL_DESCRIBE_ARGUMENTS(interpolation, LEY_INTERPOLATION_ARGUMENTS)
 const kernel_kind interpolation_kind = {KERNEL_DESCRIPTION(interpolation, LEY_INTERPOLATION_KEYS, interpolation),
@@ -164,7 +187,7 @@ const kernel_kind interpolation_kind = {KERNEL_DESCRIPTION(interpolation, LEY_IN
 KERNEL_DESCRIBE_ARGUMENTS(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS)
 const kernel_kind interpolation_gather_kind = {
     KERNEL_DESCRIPTION(interpolation_gather, LEY_INTERPOLATION_GATHER_KEYS, interpolation_gather),
-    .group = group_of_nodes, .test = transfer_test_interpolation, .specs = visit_nodes};
+    .group = group_of_nodes, .test = transfer_test_interpolation, .specs = visit_gather};
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
