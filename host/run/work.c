@@ -36,12 +36,13 @@ static void look_for_cancel(work *w)
 
 /* ---- The flight ------------------------------------------------------------------------------ */
 
-static void note_launch(work *w, double predicted_s, const dev_times *when)
+static void note_launch(work *w, int step, double predicted_s, const dev_times *when)
 {
     if (w->ended++ == 0)
         w->times.kernel.start_s = when->start_s;
     w->times.kernel.end_s = when->end_s;
     w->times.kernel_s += when->end_s - when->start_s;
+    w->times.step_s[step] += when->end_s - when->start_s;
     w->times.predicted_s += predicted_s;
     w->times.unpredicted += predicted_s == 0;
 }
@@ -70,7 +71,7 @@ static void end_oldest(flight *f)
         w->launched = NULL;
     if (f->device->backend->wait(f->device, l.done, &when, teller(w)) != LEY_OK)
         return;
-    note_launch(w, l.predicted_s, &when);
+    note_launch(w, l.step, l.predicted_s, &when);
     learn(f, &l, &when);
 }
 
@@ -102,6 +103,11 @@ void work_begin(work *w, flight *f, const atomic_bool *cancelled)
     dev_staging *small = w->small;
     ley_error_clear(&w->error);
     *w = (work){.flight = f, .cancelled = cancelled, .small = small};
+}
+
+void work_step(work *w, int step)
+{
+    w->step = step;
 }
 
 static void wait_read(work *w)
@@ -189,7 +195,7 @@ static bool may_take_off(work *w, double predicted_s)
 static void note_started(work *w, dev_event *done, double predicted_s)
 {
     place(w, NULL);
-    take_off(w->flight, (flight_launch){.done = done, .owner = w, .predicted_s = predicted_s});
+    take_off(w->flight, (flight_launch){.done = done, .owner = w, .step = w->step, .predicted_s = predicted_s});
     w->in_flight++;
     w->launched = done;
 }

@@ -26,6 +26,7 @@ typedef struct work work;
 typedef struct flight_launch {
     dev_event *done;
     work *owner;
+    int step;           /* of the owner's */
     double predicted_s; /* 0: nobody knows */
 } flight_launch;
 
@@ -40,9 +41,13 @@ typedef struct flight {
     size_t ended;       /* ever */
 } flight;
 
+/* A sequence's launches may be told apart by the step that they are of. */
+enum { WORK_STEPS = 8 };
+
 typedef struct work_times {
     dev_times kernel, transfer; /* from the first launch's start to the last one's end; of what came back */
     double kernel_s;            /* in its own launches: less than from start to end where sequences take turns */
+    double step_s[WORK_STEPS];  /* of this, in launches of each step */
     double predicted_s;         /* of these launches */
     size_t unpredicted;         /* launches that nobody predicted */
     size_t read_bytes;          /* that came back */
@@ -52,6 +57,7 @@ typedef struct work_times {
 struct work {
     flight *flight;
     const atomic_bool *cancelled;
+    int step;                /* of launches from here on */
     size_t in_flight, ended; /* launches */
     dev_event *launched;     /* the latest launch, while it is in flight */
     dev_event *placed;       /* what came behind it in the launch lane */
@@ -66,6 +72,9 @@ struct work {
 /* A new sequence, on the flight's device: no error, no times. LEY_CANCELLED becomes its error soon
  * after *cancelled (may be NULL) turns true. Nothing of the one before is under way. */
 void work_begin(work *w, flight *f, const atomic_bool *cancelled);
+
+/* What is launched from here on is of this step, below WORK_STEPS; at first it is step 0. */
+void work_step(work *w, int step);
 
 /* Bytes may be reused when it returns, which is at once when they are few. */
 void work_write(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size);
