@@ -276,6 +276,14 @@ bool cutoff_kernel_bytes(const cutoff_kernel *k, int64_t layers, int64_t *bytes)
     return layers < INT64_MAX / CUTOFF_LAYER && bytes_of(k, layers * CUTOFF_LAYER, bytes);
 }
 
+cutoff_layout cutoff_kernel_layout(const cutoff_kernel *k)
+{
+    const int64_t points = k->choice.spec.store == LEY_STORE_ROWS ? CUTOFF_LAYER : 1;
+    return (cutoff_layout){.in_cubes = k->choice.spec.store != LEY_STORE_ROWS,
+                           .edge = CUTOFF_LAYER,
+                           .pitch = {k->regions[0] * points, k->regions[1] * points}};
+}
+
 ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *k, int64_t layers, ley_error *error)
 {
     int64_t bytes = 0;
@@ -340,6 +348,8 @@ ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const
     work_begin(&run->work, &run->kernel->flight, cancelled);
     work_poison(&run->work, &run->phi, (size_t)bytes);
     launch(run);
+    if (run->kernel->add != NULL)
+        run->kernel->add(run->kernel->added, &run->work, run->first, run->planes, (buffer_of_float){run->phi.buffer});
     work_read(&run->work, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
     return work_status(&run->work, error);
 }

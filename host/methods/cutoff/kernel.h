@@ -34,7 +34,22 @@ typedef struct cutoff_kernel {
     room room;             /* slots and extra bins may be somebody else's */
     flight flight;
     double layer_s; /* how long a layer is predicted to take; 0: nobody knows */
+
+    /* What else is done to planes [first, first + planes) of a run, behind the kernel and before
+     * they come back; NULL: nothing. */
+    void (*add)(void *added, work *w, int64_t first, int64_t planes, buffer_of_float phi);
+    void *added;
 } cutoff_kernel;
+
+/* How a run's points lie in the device's memory: in rows of pitch[0] points, of which pitch[1] make
+ * a plane; or in cubes of `edge` points, of which pitch[0] are along x and pitch[1] along y. */
+typedef struct cutoff_layout {
+    bool in_cubes;
+    int edge;
+    int64_t pitch[2];
+} cutoff_layout;
+
+cutoff_layout cutoff_kernel_layout(const cutoff_kernel *kernel);
 
 /* Puts the problem's bins on the device, unless the kernel has its slots already:
  * device_binning.h. */

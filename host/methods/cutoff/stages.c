@@ -1,0 +1,642 @@
+/* Stages of a short-range sum.
+ *
+ * Data: atoms into bins, on all host cores, and the bins to each device once; or the atoms to each
+ * device, which bins them. A slab is some layers of planes, whose potentials come back through
+ * page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to
+ * host threads meanwhile. */
+#include "methods/cutoff/stages.h"
+
+#include "clock.h"
+#include "core/map.h"
+#include "error.h"
+#include "log.h"
+#include "methods/cutoff/build.h"
+#include "methods/cutoff/short_range.h"
+#include "methods/cutoff/step_costs.h"
+#include "run/job.h"
+#include "run/slab_size.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double most_staging_bytes = 64 << 20;
+enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
+
+typedef struct cutoff_state {
+    cutoff_task *task;
+    cutoff_kernel kernel;
+    const device_bins *bins;
+    int64_t slab_layers;
+    cutoff_run slots[METHOD_SLOTS];
+} cutoff_state;
+
+/* ---- The task -------------------------------------------------------------------------------- */
+
+void cutoff_task_clear(cutoff_task *task)
+{
+    short_range_free(&task->range);
+    pthread_mutex_destroy(&task->mutex);
+}
+
+ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *map, const ley_short_range *r,
+                            ley_error *error)
+{
+    *task = (cutoff_task){.atoms = atoms, .map = map};
+    pthread_mutex_init(&task->mutex, NULL);
+    ley_status status = short_range_check_atoms(r, atoms, r->r_min_A, error);
+    if (status == LEY_OK)
+        status = short_range_check_charges(r, atoms, error);
+    return status == LEY_OK ? short_range_copy(r, ley_atoms_count(atoms), &task->range, error) : status;
+}
+
+int64_t cutoff_count_layers(const void *context)
+{
+    return cutoff_layers(ley_map_lattice(((const cutoff_task *)context)->map));
+}
+
+int64_t cutoff_count_points(const void *context, slab s)
+{
+    const cutoff_task *task = context;
+    const int64_t *n = ley_map_lattice(task->map)->n, end = (s.first + s.count) * CUTOFF_LAYER;
+    return ((end < n[2] ? end : n[2]) - s.first * CUTOFF_LAYER) * n[0] * n[1];
+}
+
+double cutoff_count_pairs(const void *context)
+{
+    return ((const cutoff_task *)context)->pairs;
+}
+
+/* ---- Once a job ------------------------------------------------------------------------------ */
+
+static device_bins host_bins(const binned_atoms *b)
+{
+    return (device_bins){.bins = b->bins,
+                         .extra_bins = b->extra_bins,
+                         .binned = b->binned,
+                         .overflow = b->overflow,
+                         .outside = b->outside,
+                         .neutral = b->neutral};
+}
+
+/* Of several devices the slowest counts; where one of them took the host's bins, the host does. The
+ * caller holds the mutex, where there are devices. */
+static void note_bins(cutoff_task *task, const device_bins *b, ley_place place, double predicted_s, double binning_s)
+{
+    const bool is_first = place == LEY_PLACE_HOST && task->plan.binning != LEY_PLACE_HOST;
+    if ((is_first || place == task->plan.binning) && (is_first || binning_s > task->binning_s)) {
+        task->binning_s = binning_s;
+        task->predicted_binning_s = predicted_s;
+    }
+    if (place == LEY_PLACE_HOST)
+        task->plan.binning = place;
+    task->bins = *b;
+}
+
+static void log_plan(const cutoff_task *task)
+{
+    static const char *const places[] = {"auto", "host", "devices"};
+    const ley_short_range *wish = &task->range;
+    const cutoff_plan *p = &task->plan;
+    const bool is_given =
+        wish->binning != LEY_PLACE_AUTO && wish->overflow != LEY_PLACE_AUTO && wish->transposition != LEY_PLACE_AUTO;
+    log_say(LEY_LOG_NOTE, "plan: %lld bins of %d slots by %s, overflow by %s, rows by %s%s",
+            (long long)task->problem->plan.bins, task->problem->plan.options.depth, places[p->binning],
+            places[p->overflow_sum], places[p->transposition], is_given ? ", as asked for" : "");
+    log_say(LEY_LOG_DETAIL,
+            "plan: predicted: devices' sums %.3g s, the host's of the overflow %.3g s; the host has taken %.3g s for "
+            "bins",
+            p->predicted_device_s, p->predicted_overflow_s, task->binning_s);
+}
+
+static ley_status share_out(cutoff_task *task, ley_error *error)
+{
+    cutoff_problem *p = task->problem;
+    const bool on_devices = p->binned == NULL;
+    task->pairs = on_devices ? cutoff_problem_expected_pairs(p) : cutoff_problem_pairs(p);
+    if (job_view_cancelled(task->job))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
+    cutoff_plan_sums(task->job, &task->range, p, task->pairs, &task->plan);
+    log_plan(task);
+    if (on_devices || p->binned->overflow == 0)
+        return LEY_OK;
+    if (task->plan.overflow_sum == LEY_PLACE_HOST) {
+        const bool is_asked = task->range.overflow == LEY_PLACE_HOST;
+        const ley_status status =
+            overflow_map_create(p, task->job->cancelled, &task->overflow, is_asked ? error : NULL);
+        if (status == LEY_OK || is_asked)
+            return status;
+        task->plan.overflow_sum = LEY_PLACE_DEVICE; /* no memory for a second map */
+        log_say(LEY_LOG_WARNING, "plan: no memory for a second map: devices sum the overflow");
+    }
+    return cutoff_problem_add_extra(p, error);
+}
+
+/* Takes a planned place where none is asked for. */
+static ley_status take_place(const job_plan *given, const char *step, ley_place *place, ley_error *error)
+{
+    const ley_place planned = plan_place(given, step);
+    if (planned != LEY_PLACE_AUTO && *place != LEY_PLACE_AUTO && planned != *place)
+        return plan_fail(error, "%s is to be the %s's, and the options say otherwise", step,
+                         plan_places[planned - LEY_PLACE_HOST]);
+    *place = planned != LEY_PLACE_AUTO ? planned : *place;
+    return LEY_OK;
+}
+
+static ley_status take_places(cutoff_task *task, const job_plan *given, ley_error *error)
+{
+    ley_status status = take_place(given, "binning", &task->range.binning, error);
+    if (status == LEY_OK)
+        status = take_place(given, "overflow", &task->range.overflow, error);
+    if (status == LEY_OK && task->range.pair == LEY_PAIR_EXPRESSION && task->range.overflow == LEY_PLACE_HOST)
+        status = plan_fail(error, "overflow is to be the host's, which does not know expressions");
+    return status == LEY_OK ? take_place(given, "transposition", &task->range.transposition, error) : status;
+}
+
+ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
+{
+    cutoff_task *task = context;
+    const ley_short_range *r = &task->range;
+    const double start_s = ley_clock_s();
+    const ley_status taken = take_places(task, job->plan, error);
+    if (taken != LEY_OK)
+        return taken;
+    task->job = job;
+    task->problem = calloc(1, sizeof *task->problem);
+    task->has_overflow = calloc((size_t)cutoff_count_layers(task), sizeof *task->has_overflow);
+    if (task->problem == NULL || task->has_overflow == NULL)
+        return ley_fail_memory(error, (size_t)cutoff_count_layers(task), "the layers");
+    ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
+                                            ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
+                                            r->dielectric, r->r_min_A, error);
+    if (status != LEY_OK)
+        return status;
+    task->problem->plan.options.cancelled = job->cancelled;
+    task->plan.binning = cutoff_plan_binning(job, r, task->problem);
+    if (task->plan.binning != LEY_PLACE_DEVICE) {
+        status = cutoff_problem_bin(task->problem, error);
+        if (status != LEY_OK)
+            return status;
+        const double binned_s = ley_clock_s() - start_s;
+        const device_bins bins = host_bins(task->problem->binned);
+        note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(task->problem), binned_s);
+    }
+    return share_out(task, error);
+}
+
+void cutoff_release(void *context, bool is_kept)
+{
+    cutoff_task *task = context;
+    overflow_map_destroy(task->overflow);
+    free(task->has_overflow);
+    if (task->problem != NULL && is_kept) { /* bins may still be on their way to a device */
+        dev_keep(task->problem);
+    } else if (task->problem != NULL) {
+        cutoff_problem_clear(task->problem);
+        free(task->problem);
+    }
+    task->overflow = NULL;
+    task->has_overflow = NULL;
+    task->problem = NULL;
+}
+
+/* ---- Bins on a device ------------------------------------------------------------------------ */
+
+/* Slots and the overflow's bins, which the sums take. */
+typedef struct bins_state {
+    cutoff_task *task;
+    room room; /* of: */
+    device_binning kernels;
+    buffer_of_atom slots;
+    buffer_of_int extra;
+    device_bins counts;
+} bins_state;
+
+const product cutoff_product_bins = {.name = "bins"};
+
+bool cutoff_bins_are_wanted(const void *context)
+{
+    return ((const cutoff_task *)context)->plan.binning == LEY_PLACE_DEVICE;
+}
+
+/* Any device is asked for the same. */
+ley_status cutoff_bins_wish(const void *context, const job_view *job, void **wish, ley_error *error)
+{
+    (void)context, (void)job, (void)error;
+    *wish = NULL;
+    return LEY_OK;
+}
+
+ley_status cutoff_bins_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
+{
+    (void)wish, (void)noted;
+    bins_state *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return ley_fail_memory(error, sizeof *b, "a device's bins");
+    b->room.device = device;
+    *state = b;
+    device_binning_create(device, &b->kernels);
+    device_binning_context context = {&b->room, &b->kernels};
+    costs_get(&device_binning_costs, device->info, &context, (double[COSTS_MOST]){0});
+    return LEY_OK;
+}
+
+ley_status cutoff_bins_begin(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    bins_state *b = *state;
+    (void)error;
+    b->task = context;
+    b->room.within = place->room;
+    stage_make(place, &cutoff_product_bins, b);
+    return LEY_OK;
+}
+
+void cutoff_bins_end(void *state)
+{
+    bins_state *b = state;
+    room_clear(&b->room);
+    device_binning_destroy(&b->kernels);
+    free(b);
+}
+
+/* The problem's bins on the host after all, with the overflow for devices. */
+static ley_status bin_on_host(cutoff_task *task, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    pthread_mutex_lock(&task->mutex);
+    ley_status status = LEY_OK;
+    cutoff_problem *p = task->problem;
+    if (p->binned == NULL) {
+        status = cutoff_problem_bin(p, error);
+        if (status == LEY_OK)
+            status = cutoff_problem_add_extra(p, error);
+        if (status == LEY_OK) {
+            const device_bins bins = host_bins(p->binned);
+            note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(p), ley_clock_s() - start_s);
+        } else {
+            binning_destroy(p->binned);
+            p->binned = NULL; /* the next device tries again */
+        }
+    }
+    pthread_mutex_unlock(&task->mutex);
+    return status;
+}
+
+/* Makes the bins; a device that cannot takes the host's. */
+ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *error)
+{
+    (void)slot;
+    (void)piece;
+    bins_state *b = state;
+    cutoff_task *task = b->task;
+    const double predicted_s = cutoff_device_binning_s(task->problem, b->room.device->info), start_s = ley_clock_s();
+    ley_status status =
+        device_binning_run(&b->room, &b->kernels, task->problem, &b->slots, &b->extra, &b->counts, error);
+    if (status != LEY_OK)
+        return status;
+    if (b->counts.declined == NULL) {
+        pthread_mutex_lock(&task->mutex);
+        note_bins(task, &b->counts, LEY_PLACE_DEVICE, predicted_s, ley_clock_s() - start_s);
+        pthread_mutex_unlock(&task->mutex);
+        return LEY_OK;
+    }
+    log_say(LEY_LOG_NOTE, "%s: the host makes the bins: %s", b->room.device->info->name, b->counts.declined);
+    status = bin_on_host(task, error);
+    if (status == LEY_OK)
+        b->counts = host_bins(task->problem->binned);
+    return status;
+}
+
+ley_status cutoff_bins_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    (void)state;
+    (void)slot;
+    (void)piece;
+    (void)times;
+    (void)error;
+    return LEY_OK;
+}
+
+void cutoff_bins_drop(void *state, int slot)
+{
+    (void)state;
+    (void)slot;
+}
+
+/* ---- The overflow on the host ---------------------------------------------------------------- */
+
+bool cutoff_overflow_is_wanted(const void *context)
+{
+    return ((const cutoff_task *)context)->overflow != NULL;
+}
+
+ley_status cutoff_overflow_run(void *context, ley_error *error)
+{
+    cutoff_task *task = context;
+    double seconds, done_s;
+    overflow_map_sum(task->overflow, &seconds, &done_s);
+    pthread_mutex_lock(&task->mutex);
+    task->overflow_s = seconds;
+    task->overflow_done_s = done_s;
+    pthread_mutex_unlock(&task->mutex);
+    return job_view_cancelled(task->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+void cutoff_overflow_stop(void *context)
+{
+    overflow_map_stop(((cutoff_task *)context)->overflow);
+}
+
+/* ---- The sums -------------------------------------------------------------------------------- */
+
+/* Slabs are of layers; few enough for the way back to be hidden. */
+static ley_status size_slabs(cutoff_state *s, ley_error *error)
+{
+    const dev_info *info = s->kernel.device->info;
+    const cutoff_task *task = s->task;
+    const int64_t layers = cutoff_count_layers(task);
+    const double rate = tuning_cutoff_rate(info, &s->kernel.choice.spec, &s->kernel.facts);
+    slab_needs needs = {.pieces = layers,
+                        .piece_s = fmax(task->pairs / (double)layers, 1) / (rate * cutoff_problem_hits(task->problem)),
+                        .piece_bytes = INT64_MAX,
+                        .staging_bytes = most_staging_bytes,
+                        .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
+                        .least_slabs = LEAST_SLABS,
+                        .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
+                        .planned = plan_slab(task->job->plan, info),
+                        .piece = "8 planes of the lattice need"};
+    _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
+    cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
+    s->kernel.layer_s = needs.piece_s;
+    return slab_size(&s->kernel.room, &needs, &s->slab_layers, error);
+}
+
+/* The bins that this device has made become its kernel's; or the host's do. */
+static void take_bins(cutoff_state *s, const stage_place *place)
+{
+    bins_state *made = stage_get(place, &cutoff_product_bins);
+    if (made == NULL) {
+        s->bins = &s->task->bins;
+        return;
+    }
+    s->bins = &made->counts;
+    s->kernel.slots = made->slots;
+    s->kernel.extra = made->extra;
+}
+
+static void note_upload(const cutoff_state *s, double seconds)
+{
+    cutoff_task *task = s->task;
+    const double predicted_s = cutoff_upload_s(task->problem, s->kernel.device->info);
+    pthread_mutex_lock(&task->mutex);
+    task->upload_s += seconds;
+    task->predicted_upload_s += predicted_s;
+    pthread_mutex_unlock(&task->mutex);
+}
+
+/* What a device is to be ready for. The problem is there for a user's own pair function only: it
+ * has no atoms. */
+typedef struct order {
+    cutoff_wish wish;
+    job_plan *plan;
+    cutoff_problem problem;
+    ley_short_range range; /* the problem's */
+} order;
+
+void cutoff_sum_wish_destroy(void *made)
+{
+    order *o = made;
+    if (o == NULL)
+        return;
+    short_range_free(&o->range);
+    free(o->problem.prelude);
+    plan_destroy(o->plan);
+    free(o);
+}
+
+ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made, ley_error *error)
+{
+    const cutoff_task *task = context;
+    order *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return ley_fail_memory(error, sizeof *o, "the job");
+    *made = o;
+    o->wish = cutoff_wish_of(job->options, &task->range,
+                             task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
+    o->problem.range = &o->range;
+    ley_short_range range = task->range;
+    range.depth_kcal_mol = NULL; /* of the job's atoms */
+    const ley_status status = plan_copy(job->plan, &o->plan, error);
+    if (status != LEY_OK)
+        return status;
+    const char *prelude = task->problem->prelude;
+    if (prelude != NULL && (o->problem.prelude = strdup(prelude)) == NULL)
+        return ley_fail_memory(error, strlen(prelude), "the pair function");
+    return short_range_copy(&range, 0, &o->range, error);
+}
+
+/* What the plan takes of a device's calibration. */
+uint64_t cutoff_needs(const void *context, const ley_run_options *options)
+{
+    const cutoff_task *task = context;
+    const cutoff_wish wish = cutoff_wish_of(options, &task->range, LEY_STORE_ROWS);
+    return tuning_cutoff_needs(&wish);
+}
+
+ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
+{
+    const order *o = wish;
+    cutoff_state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a device's state");
+    *state = s;
+    s->kernel.device = device;
+    cutoff_wish own = o->wish;
+    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
+    own.planned = tuning_planned_for(o->plan, device->info, NULL);
+    ley_status status = cutoff_kernel_create(device, &own, &o->problem, &s->kernel, error);
+    if (status != LEY_OK)
+        return status;
+    noted->variant = s->kernel.choice.variant;
+    noted->root = calibrate_root_name(s->kernel.choice.spec.root);
+    noted->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&cutoff_kind, &s->kernel.choice.spec, noted->specification, sizeof noted->specification);
+    return LEY_OK;
+}
+
+static ley_status take_addition(cutoff_state *s, const stage_place *place, ley_error *error)
+{
+    s->kernel.add = s->task->addition->add;
+    return s->task->addition->begin(s->task, place, &s->kernel, s->slab_layers * CUTOFF_LAYER, &s->kernel.room,
+                                    &s->kernel.added, error);
+}
+
+ley_status cutoff_sum_begin(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    cutoff_state *s = *state;
+    s->task = context;
+    s->kernel.room = (room){.device = place->device, .within = place->room};
+    take_bins(s, place);
+    const bool has_bins = s->kernel.slots.buffer != NULL;
+    const double start_s = ley_clock_s();
+    ley_status status = cutoff_kernel_load(&s->kernel, s->task->problem, error);
+    if (status == LEY_OK && !has_bins)
+        note_upload(s, ley_clock_s() - start_s);
+    if (status == LEY_OK)
+        status = size_slabs(s, error);
+    if (status == LEY_OK && s->task->addition != NULL)
+        status = take_addition(s, place, error);
+    for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
+        status = cutoff_run_create(&s->slots[i], &s->kernel, s->slab_layers, error);
+    return status;
+}
+
+void cutoff_sum_end(void *state)
+{
+    cutoff_state *s = state;
+    for (int i = 0; i < METHOD_SLOTS; i++)
+        cutoff_run_destroy(&s->slots[i]);
+    if (s->kernel.added != NULL)
+        s->task->addition->end(s->kernel.added);
+    cutoff_kernel_destroy(&s->kernel);
+    free(s);
+}
+
+int64_t cutoff_sum_slab_count(const void *state)
+{
+    return ((const cutoff_state *)state)->slab_layers;
+}
+
+ley_status cutoff_sum_submit(void *state, int slot, slab piece, ley_error *error)
+{
+    cutoff_state *s = state;
+    return cutoff_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
+}
+
+ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    cutoff_state *s = state;
+    cutoff_task *task = s->task;
+    cutoff_run *run = &s->slots[slot];
+    double store_s = 0;
+    memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
+    ley_status status = cutoff_run_finish(run, ley_map_values(task->map), &store_s, error);
+    *times = run->work.times;
+    const double predicted_s = cutoff_rows_s(task->plan.transposition, (double)cutoff_count_points(task, piece),
+                                             s->kernel.device->info->device_class == DEV_CPU);
+    pthread_mutex_lock(&task->mutex);
+    for (int i = 0; i < WORK_STEPS; i++)
+        task->step_s[i] += run->work.times.step_s[i];
+    task->transposition_s += store_s;
+    task->predicted_rows_s += predicted_s;
+    task->devices_done_s = ley_clock_s();
+    pthread_mutex_unlock(&task->mutex);
+    return status;
+}
+
+void cutoff_sum_drop(void *state, int slot)
+{
+    cutoff_state *s = state;
+    work_finish(&s->slots[slot].work, NULL);
+}
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+/* To the layers that devices have computed since the last time. */
+static void add_overflow(cutoff_task *task)
+{
+    const int64_t layers = cutoff_count_layers(task);
+    for (int64_t first = 0, end = 0; first < layers; first = end + 1) {
+        for (end = first; end < layers && !task->has_overflow[end]; end++)
+            task->has_overflow[end] = true;
+        if (end > first)
+            overflow_map_add(task->overflow, first * CUTOFF_LAYER, end * CUTOFF_LAYER, ley_map_values(task->map));
+    }
+}
+
+ley_status cutoff_finish(void *context, ley_error *error)
+{
+    cutoff_task *task = context;
+    if (task->overflow != NULL) {
+        if (job_view_cancelled(task->job))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        task->devices_waited_s = fmax(task->overflow_done_s - task->devices_done_s, 0);
+        task->host_waited_s = fmax(task->devices_done_s - task->overflow_done_s, 0);
+        const double start_s = ley_clock_s();
+        add_overflow(task);
+        task->adding_s += ley_clock_s() - start_s;
+    }
+    ley_map_set_units(task->map, short_range_units(&task->range, task->range.units));
+    return LEY_OK;
+}
+
+static void note_phases(const cutoff_task *task, notes *n)
+{
+    const cutoff_plan *plan = &task->plan;
+    const bool sums = task->overflow != NULL;
+    notes_phase(n, "phase_binning", task->predicted_binning_s, task->binning_s);
+    notes_phase(n, "phase_upload", task->predicted_upload_s, task->upload_s);
+    notes_phase(n, "phase_rows", task->predicted_rows_s, task->transposition_s);
+    notes_phase(n, "phase_overflow", sums ? plan->predicted_overflow_s - plan->predicted_adding_s : 0,
+                task->overflow_s);
+    notes_phase(n, "phase_adding", sums ? plan->predicted_adding_s : 0, task->adding_s);
+}
+
+const plan_row cutoff_plan_rows[] = {{.name = "binning", .words = plan_places},
+                                     {.name = "overflow", .words = plan_places},
+                                     {.name = "transposition", .words = plan_places},
+                                     {.name = NULL}};
+
+void cutoff_decisions(const void *context, job_plan *made)
+{
+    const cutoff_plan *p = &((const cutoff_task *)context)->plan;
+    const ley_place places[] = {p->binning, p->overflow_sum, p->transposition};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i] != LEY_PLACE_AUTO)
+            plan_add(made, NULL, cutoff_plan_rows[i].name, plan_places[places[i] - LEY_PLACE_HOST]);
+}
+
+void cutoff_note(const void *context, notes *n)
+{
+    const cutoff_task *task = context;
+    const cutoff_problem *p = task->problem;
+    if (p == NULL || p->plan.bins == 0)
+        return;
+    notes_count(n, "bins", p->plan.bins);
+    notes_count(n, "bin_depth", p->plan.options.depth);
+    notes_count(n, "binned", task->bins.binned);
+    notes_vector(n, "bin_side_A", p->plan.side_A);
+    notes_count(n, "overflow", task->bins.overflow);
+    notes_count(n, "outside", task->bins.outside);
+    notes_count(n, "neutral", task->bins.neutral);
+    notes_place(n, "binning", task->plan.binning);
+    notes_place(n, "overflow_sum", task->plan.overflow_sum);
+    notes_place(n, "transposition", task->plan.transposition);
+    notes_number(n, "binning_s", task->binning_s);
+    notes_number(n, "overflow_s", task->overflow_s);
+    notes_number(n, "predicted_device_s", task->plan.predicted_device_s);
+    notes_number(n, "predicted_overflow_s", task->plan.predicted_overflow_s);
+    notes_number(n, "devices_waited_s", task->devices_waited_s);
+    notes_number(n, "host_waited_s", task->host_waited_s);
+    notes_number(n, "transposition_s", task->transposition_s);
+    note_phases(task, n);
+}
+
+int64_t cutoff_point(const void *context, slab s, int64_t i)
+{
+    const int64_t *n = ley_map_lattice(((const cutoff_task *)context)->map)->n;
+    return s.first * CUTOFF_LAYER * n[0] * n[1] + i;
+}
+
+double cutoff_value(const void *context, int64_t number, double place_A[3])
+{
+    return map_value(((const cutoff_task *)context)->map, number, place_A);
+}
+
+double cutoff_promise(const cutoff_task *task, ley_pair steepest)
+{
+    ley_short_range range = task->range;
+    range.pair = steepest;
+    return short_range_promise(&range, task->job->options->math, task->range.r_min_A,
+                               cutoff_problem_largest_A(task->problem));
+}

@@ -1,0 +1,117 @@
+/* The stages of a short-range sum, and its task: for methods whose results are that sum and
+ * something more, which is added to it on the device. A task of theirs begins with a cutoff_task,
+ * and their stages are these and their own. */
+#ifndef LEY_CUTOFF_STAGES_H
+#define LEY_CUTOFF_STAGES_H
+
+#include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/cutoff/overflow_map.h"
+#include "methods/cutoff/plan.h"
+#include "run/method.h"
+#include "run/stage.h"
+
+#include <pthread.h>
+
+/* What is added to the sums on their device, behind the kernel and before they travel. */
+typedef struct cutoff_addition {
+    /* A device joins, whose slabs are of so many planes at most; memory is of this room. `state` is
+     * set also on failure when there is something to end. */
+    ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes, room *memory,
+                        void **state, ley_error *error);
+    void (*end)(void *state);
+
+    /* To planes [first, first + planes), which lie in phi as cutoff_kernel_layout() says. */
+    void (*add)(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi);
+} cutoff_addition;
+
+typedef struct cutoff_task {
+    const ley_atoms *atoms;
+    ley_map *map;
+    ley_short_range range; /* with copies of its own */
+    const job_view *job;
+    const cutoff_addition *addition; /* NULL: none */
+
+    /* From prepare() to release(): */
+    cutoff_problem *problem;
+    cutoff_plan plan;
+    double pairs;
+    overflow_map *overflow; /* NULL: devices sum the overflow */
+    bool *has_overflow;     /* of a layer of the map: the host's part has been added */
+    pthread_mutex_t mutex;  /* for the problem's bins, which the first device that cannot bin makes on the host; and: */
+    device_bins bins;       /* as the report has them */
+    double binning_s, overflow_s, overflow_done_s, devices_done_s, transposition_s, devices_waited_s, host_waited_s;
+    double adding_s, upload_s;
+    double step_s[WORK_STEPS]; /* of devices' launches: the kernel's own are step 0 */
+    double predicted_binning_s, predicted_upload_s, predicted_rows_s;
+} cutoff_task;
+
+/* Of checked options, which are copied. The task is to be cleared also when this fails. */
+ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *map, const ley_short_range *range,
+                            ley_error *error);
+void cutoff_task_clear(cutoff_task *task);
+
+/* ---- Stages ---------------------------------------------------------------------------------- */
+
+extern const product cutoff_product_bins;
+
+bool cutoff_bins_are_wanted(const void *context);
+ley_status cutoff_bins_wish(const void *context, const job_view *job, void **wish, ley_error *error);
+ley_status cutoff_bins_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
+ley_status cutoff_bins_begin(void *context, const stage_place *place, void **state, ley_error *error);
+void cutoff_bins_end(void *state);
+ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *error);
+ley_status cutoff_bins_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error);
+void cutoff_bins_drop(void *state, int slot);
+
+bool cutoff_overflow_is_wanted(const void *context);
+ley_status cutoff_overflow_run(void *context, ley_error *error);
+void cutoff_overflow_stop(void *context);
+
+int64_t cutoff_count_layers(const void *context);
+ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made, ley_error *error);
+void cutoff_sum_wish_destroy(void *made);
+ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
+ley_status cutoff_sum_begin(void *context, const stage_place *place, void **state, ley_error *error);
+void cutoff_sum_end(void *state);
+int64_t cutoff_sum_slab_count(const void *state);
+ley_status cutoff_sum_submit(void *state, int slot, slab piece, ley_error *error);
+ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error);
+void cutoff_sum_drop(void *state, int slot);
+
+/* Rows of a method's stages, in this order; `made_by_bins`: what the sums need, with
+ * &cutoff_product_bins. */
+/* clang-format off */
+#define CUTOFF_STAGE_BINS(made_by_bins) \
+    {.name = "bins", .split = STAGE_EACH_DEVICE, .makes = (made_by_bins), .is_wanted = cutoff_bins_are_wanted, \
+     .wish = cutoff_bins_wish, .wish_destroy = free, .ready = cutoff_bins_ready, .begin = cutoff_bins_begin, \
+     .end = cutoff_bins_end, .submit = cutoff_bins_submit, .collect = cutoff_bins_collect, .drop = cutoff_bins_drop}
+#define CUTOFF_STAGE_OVERFLOW \
+    {.name = "overflow", .split = STAGE_HOST, .is_wanted = cutoff_overflow_is_wanted, .run = cutoff_overflow_run, \
+     .stop = cutoff_overflow_stop}
+#define CUTOFF_STAGE_SUM(needed) \
+    {.name = "sum", .split = STAGE_SLABS, .needs = (needed), .count = cutoff_count_layers, .wish = cutoff_sum_wish, \
+     .wish_destroy = cutoff_sum_wish_destroy, .ready = cutoff_sum_ready, .begin = cutoff_sum_begin, \
+     .end = cutoff_sum_end, .slab_count = cutoff_sum_slab_count, .submit = cutoff_sum_submit, \
+     .collect = cutoff_sum_collect, .drop = cutoff_sum_drop}
+/* clang-format on */
+
+/* ---- The rest of a method -------------------------------------------------------------------- */
+
+uint64_t cutoff_needs(const void *context, const ley_run_options *options);
+ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error);
+void cutoff_release(void *context, bool is_kept);
+int64_t cutoff_count_points(const void *context, slab s);
+double cutoff_count_pairs(const void *context);
+ley_status cutoff_finish(void *context, ley_error *error);
+void cutoff_note(const void *context, notes *n);
+extern const plan_row cutoff_plan_rows[];
+void cutoff_decisions(const void *context, job_plan *made);
+int64_t cutoff_point(const void *context, slab s, int64_t i);
+double cutoff_value(const void *context, int64_t number, double place_A[3]);
+
+/* What is promised of the sum's error at each point, against its absolute terms there, where the
+ * pair function is no steeper than this one. */
+double cutoff_promise(const cutoff_task *task, ley_pair steepest);
+
+#endif
