@@ -14,6 +14,8 @@ LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
     const double safe = r < limits.x ? limits.x : r;
 #if LEY_TERM == LEY_TERM_DCS
     return ley_dcs_term(a.w, r, limits.x);
+#elif LEY_TERM == LEY_TERM_LONG_RANGE
+    return ley_long_range_term(a.w, r, limits.x);
 #elif LEY_TERM == LEY_TERM_MDH
     return ley_mdh_term(a.w, r, R, limits.z);
 #else
@@ -21,7 +23,7 @@ LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
 #endif
 }
 
-#if LEY_TERM == LEY_TERM_DCS || LEY_TERM == LEY_TERM_MDH
+#if LEY_TERM >= LEY_TERM_DCS
 LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom point, LEY_GLOBAL const atom *gm_cell,
                      atom limits)
 {

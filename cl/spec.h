@@ -119,10 +119,11 @@
 /* What the charges that cover a part of a region are counted in: see regions.h. */
 #define LEY_COVERED 65536
 
-/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, or else of the pair function of
- * this number. */
+/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, of a long-range sum, or else of
+ * the pair function of this number. */
 #define LEY_TERM_DCS 100
 #define LEY_TERM_MDH 101
+#define LEY_TERM_LONG_RANGE 102
 
 /* Whether atoms have a radius, and a depth of their well, for these terms. */
 #define LEY_TERM_HAS_MORE(term) ((term) == LEY_TERM_MDH || LEY_IS_ENERGY(LEY_BRINGS_OF(term)))

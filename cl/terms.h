@@ -37,6 +37,15 @@ LEY_TERM_FN ley_term ley_dcs_term(double q_e, double r_A, double r_min_A)
     return ley_single_term(q_e / (r_A < r_min_A ? r_min_A : r_A));
 }
 
+/* The same, of a sum that is computed on lattices. These are off at random, each charge's part by a
+ * share of its term: so what counts beside the value is the terms' squares. */
+LEY_TERM_FN ley_term ley_long_range_term(double q_e, double r_A, double r_min_A)
+{
+    ley_term term = ley_dcs_term(q_e, r_A, r_min_A);
+    term.absolute *= term.absolute;
+    return term;
+}
+
 /* Multiple Debye-Hueckel: q/d exp(-kappa (d - R)) / (1 + kappa R), without screening where kappa
  * < 1e-9/A. An atom without a charge adds nothing, wherever it is. */
 LEY_TERM_FN ley_term ley_mdh_term(double q_e, double d_A, double radius_A, double kappa_per_A)

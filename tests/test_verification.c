@@ -469,7 +469,7 @@ static void compare_kernel(worker *w, const reference_terms *t)
 static void check_terms(worker *w, void *context)
 {
     (void)context;
-    const int terms[] = {LEY_TERM_DCS, LEY_TERM_MDH, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const int terms[] = {LEY_TERM_DCS, LEY_TERM_MDH, LEY_TERM_LONG_RANGE, 0, 1, 2, 3, 4, 5, 6, 7, 8};
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
         for (int periodic = 0; periodic <= (terms[i] < LEY_TERM_DCS ? 7 : 0);
              periodic += support_is_quick() ? 7 : 3 + periodic % 2) {

@@ -26,6 +26,27 @@ reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], d
     return sum;
 }
 
+double reference_scale(const reference_terms *t, double value, double absolute)
+{
+    return t->term == LEY_TERM_LONG_RANGE ? sqrt(absolute) + fabs(value) : absolute;
+}
+
+static reference_value long_range_sum(const reference_terms *t, const double point_A[3])
+{
+    const size_t n = ley_atoms_count(t->atoms);
+    const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
+    ley_term sum = {0, 0};
+    for (size_t j = 0; j < n; j++) {
+        const double dx = point_A[0] - position_A[3 * j], dy = point_A[1] - position_A[3 * j + 1],
+                     dz = point_A[2] - position_A[3 * j + 2];
+        const ley_term term = ley_long_range_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A);
+        sum.value += term.value;
+        sum.absolute += term.absolute;
+    }
+    return (reference_value){.value = t->constant * sum.value,
+                             .absolute = fabs(t->constant) * reference_scale(t, sum.value, sum.absolute)};
+}
+
 static reference_value mdh_sum(const ley_atoms *atoms, const double point_A[3], double factor_A, double kappa)
 {
     const size_t n = ley_atoms_count(atoms);
@@ -326,6 +347,8 @@ reference_value reference_sum(const reference_terms *t, const double point_A[3])
 {
     if (t->term == LEY_TERM_DCS)
         return reference_dcs(t->atoms, point_A, t->constant, t->r_min_A);
+    if (t->term == LEY_TERM_LONG_RANGE)
+        return long_range_sum(t, point_A);
     if (t->term == LEY_TERM_MDH)
         return mdh_sum(t->atoms, point_A, t->constant, t->kappa_per_A);
     return short_range_sum(t, point_A);

@@ -8,8 +8,11 @@
 
 /* A sum at a point: its value, and the sum of the absolute values of its terms, in the same unit,
  * which is what errors are judged against: where terms nearly cancel, a float sum has the digits of
- * its terms. Where rounding decides whether a term counts, the value may be lower by as much as
- * `lower` (<= 0) and higher by as much as `higher` (>= 0). */
+ * its terms. Of a long-range sum that is the root of the sum of its squared terms, and the value's
+ * magnitude: the errors of lattices are random from charge to charge, and the sum of absolute
+ * terms, which grows with the molecule while the potential does not, would hide a wrong lattice.
+ * Where rounding decides whether a term counts, the value may be lower by as much as `lower` (<= 0)
+ * and higher by as much as `higher` (>= 0). */
 typedef struct reference_value {
     double value, absolute, lower, higher;
 } reference_value;
@@ -52,6 +55,10 @@ typedef struct reference_terms {
 
 /* The sum at a point. */
 reference_value reference_sum(const reference_terms *terms, const double point_A[3]);
+
+/* What errors are judged against, of a sum of values and of what is summed beside them, without the
+ * constant: of a long-range sum these are squares. */
+double reference_scale(const reference_terms *terms, double value, double absolute);
 
 /* `place` of cl/terms.h: LEY_PLACE, or more where places are rounded by more than the cutoff's
  * size. */

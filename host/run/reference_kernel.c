@@ -21,7 +21,7 @@ enum { MOST_POINTS = 32768 };
 
 static bool is_pair(const reference_terms *t)
 {
-    return t->term != LEY_TERM_DCS && t->term != LEY_TERM_MDH;
+    return t->term < LEY_TERM_DCS;
 }
 
 /* ---- The atoms on the device ----------------------------------------------------------------- */
@@ -142,8 +142,8 @@ static ley_status run_some(const reference_kernel *k, size_t n, const double (*p
     ley_status status = sum_all(&run, point_A, error);
     for (size_t i = 0; i < n && status == LEY_OK; i++) {
         const double *sum = (const double *)run.sums.staging->bytes + 4 * i;
-        sums[i] = (reference_value){constant * sum[0], fabs(constant) * sum[1], constant * sum[constant < 0 ? 3 : 2],
-                                    constant * sum[constant < 0 ? 2 : 3]};
+        sums[i] = (reference_value){constant * sum[0], fabs(constant) * reference_scale(k->terms, sum[0], sum[1]),
+                                    constant * sum[constant < 0 ? 3 : 2], constant * sum[constant < 0 ? 2 : 3]};
     }
     work_end(&run.work);
     room_clear(&run.room);
@@ -271,7 +271,9 @@ static void all_specs(const dev_info *info, kernel_depth depth, kernel_visit *vi
     static const struct {
         int term;
         const char *name;
-    } terms[] = {LEY_PAIR_FUNCTIONS(TERM_OF_ROW, 0){LEY_TERM_DCS, "dcs"}, {LEY_TERM_MDH, "mdh"}};
+    } terms[] = {LEY_PAIR_FUNCTIONS(TERM_OF_ROW, 0){LEY_TERM_DCS, "dcs"},
+                 {LEY_TERM_MDH, "mdh"},
+                 {LEY_TERM_LONG_RANGE, "long-range"}};
     for (size_t i = 0; info->has_double && i < sizeof terms / sizeof *terms; i++) {
         const reference_spec spec = spec_of(info, terms[i].term);
         char name[KERNEL_NAME];
