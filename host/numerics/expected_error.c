@@ -1,0 +1,93 @@
+#include "numerics/expected_error.h"
+
+#include <math.h>
+#include <stdint.h>
+
+enum { PAIRS = 160, MOST_STEPS = 2 * WINDOW_MOST_POINTS - 1 };
+
+/* Coarser levels are off as well, each by half as much at the same place: sqrt(1 + 1/4 + ...). */
+static const double all_levels = 1.1547;
+
+/* splitmix64, within [0, 1). */
+static double draw(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Along one axis: the shares of the pairs of nodes that are `first` + k apart. */
+typedef struct steps {
+    double share[MOST_STEPS];
+    double first;
+} steps;
+
+static steps steps_of(const window *w, double charge, double point)
+{
+    const double below = floor(charge), above = floor(point);
+    double of_charge[WINDOW_MOST_POINTS], of_point[WINDOW_MOST_POINTS];
+    steps s = {.first = above - below - (w->points - 1)};
+    window_weights(w, charge - below, of_charge);
+    window_weights(w, point - above, of_point);
+    for (int i = 0; i < w->points; i++)
+        for (int k = 0; k < w->points; k++)
+            s.share[k - i + w->points - 1] += of_charge[i] * of_point[k];
+    return s;
+}
+
+/* The smooth part between two places, given in nodes, through the lattice, in 1/A. */
+static double through_lattice(const hierarchy *h, const double charge[3], const double point[3])
+{
+    const int count = 2 * h->window->points - 1;
+    const hierarchy_level *level = &h->level[0];
+    double sum = 0;
+    steps s[3];
+    for (int axis = 0; axis < 3; axis++)
+        s[axis] = steps_of(h->window, charge[axis], point[axis]);
+    for (int z = 0; z < count; z++)
+        for (int y = 0; y < count; y++) {
+            double row = 0;
+            for (int x = 0; x < count; x++) {
+                const double at[3] = {s[0].first + x, s[1].first + y, s[2].first + z};
+                double d_A[3];
+                hierarchy_displacement(h, 0, at, d_A);
+                row += s[0].share[x] * splitting_gamma(&level->split, cell_length(d_A) / level->cutoff_A);
+            }
+            sum += s[2].share[z] * s[1].share[y] * row;
+        }
+    return sum / level->cutoff_A;
+}
+
+/* A direction, any as likely as any other. */
+static void draw_direction(uint64_t *random, double direction[3])
+{
+    double length;
+    do {
+        for (int axis = 0; axis < 3; axis++)
+            direction[axis] = 2 * draw(random) - 1;
+        length = cell_length(direction);
+    } while (length > 1 || length < 0.1);
+    for (int axis = 0; axis < 3; axis++)
+        direction[axis] /= length;
+}
+
+double expected_error(const hierarchy *h)
+{
+    const hierarchy_level *level = &h->level[0];
+    uint64_t random = 1;
+    double sum = 0;
+    for (int i = 0; i < PAIRS; i++) {
+        const double r_A = 2 * level->cutoff_A * (i + draw(&random)) / PAIRS;
+        double charge[3], point[3], direction[3];
+        draw_direction(&random, direction);
+        for (int axis = 0; axis < 3; axis++) {
+            charge[axis] = draw(&random);
+            point[axis] = charge[axis] + r_A * cell_dot(h->inverse_per_A[axis], direction);
+        }
+        const double right = splitting_gamma(&level->split, r_A / level->cutoff_A) / level->cutoff_A;
+        const double error = (through_lattice(h, charge, point) - right) * r_A;
+        sum += error * error;
+    }
+    return all_levels * sqrt(sum / PAIRS);
+}
