@@ -10,10 +10,11 @@
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
 #include "methods/msm/lattice_kernel.h"
+#include "methods/msm/method.h"
 #include "methods/msm/transfer.h"
 #include "run/reference_kernel.h"
 
-const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, NULL};
+const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, &method_msm, NULL};
 
 const kernel_kind *const kernel_registry[] = {
     &roots_kind,         /* what measures devices */

@@ -86,6 +86,7 @@ static ley_status create_into(ley_job *j, ley_error *error)
         slab_queue_init(&j->stages[i].queue, job_pieces(j, &m->stages[i]));
     }
     j->report.method = m->name;
+    j->report.error_scale = m->error_scale != NULL ? m->error_scale : "the absolute terms";
     j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_count(j->atoms) : 0;
     j->report.points = m->points(j->task, (slab){0, m->stages[m->result].count(j->task)});
     j->report.evaluations = (double)j->report.atoms * (double)j->report.points;

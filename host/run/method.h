@@ -58,6 +58,7 @@ typedef struct method {
      * which of its values is the i-th point of a slab, and where that is and what it is. All NULL:
      * its results are no sums over atoms. */
     void (*terms)(const void *task, reference_terms *terms);
+    const char *error_scale; /* what errors are relative to; NULL: the absolute terms */
     accuracy_limits (*limits)(const void *task);
     int64_t (*point)(const void *task, slab s, int64_t i);
     double (*value)(const void *task, int64_t number, double place_A[3]);

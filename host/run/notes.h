@@ -4,7 +4,7 @@
 
 #include "leyden.h"
 
-enum { NOTES_MOST = 32 };
+enum { NOTES_MOST = 64 };
 
 /* Names and texts are literals, or live as long as the job. What is behind the last of NOTES_MOST
  * is lost. */

@@ -479,10 +479,9 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
     else
         ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
                  "%s: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says %.9g: an "
-                 "error of %.3g of the "
-                 "sum of absolute terms, at most %.3g is right",
+                 "error of %.3g of %s, at most %.3g is right",
                  job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2],
-                 worst->value, worst->right.value, a->max_error, a->tolerance);
+                 worst->value, worst->right.value, a->max_error, job->report.error_scale, a->tolerance);
     log_say(LEY_LOG_WARNING, "a device leaves the job, its slabs are open again: %s",
             job->records[device].failure.message);
     if (worker_device(&job->engine->workers[device]) != NULL)

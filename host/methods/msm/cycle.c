@@ -10,12 +10,19 @@
 void cycle_run(const cycle *c, work *w)
 {
     const int top = c->hierarchy->levels - 1;
+    work_fill(w, c->charges.buffer, 0, DEV_NO_NUMBERS, c->bytes); /* what is left out must not pass */
+    work_fill(w, c->potentials.buffer, 0, DEV_NO_NUMBERS, c->bytes);
+    work_step(w, CYCLE_ANTERPOLATION);
     transfer_anterpolate(w, &c->lattices, &c->atoms, c->charges);
+    work_step(w, CYCLE_RESTRICTION);
     for (int k = 0; k < top; k++)
         transfer_restrict(w, &c->lattices, k, c->charges);
+    work_step(w, CYCLE_LATTICE_CUTOFF);
     if (top > 0)
         lattice_launch(w, &c->cutoff_tables, 0, top, c->cutoff_weights, c->charges, c->potentials);
+    work_step(w, CYCLE_TOP_LEVEL);
     lattice_launch(w, &c->top_tables, top, 1, c->top_weights, c->charges, c->potentials);
+    work_step(w, CYCLE_PROLONGATION);
     for (int k = top - 1; k >= 0; k--)
         transfer_prolongate(w, &c->lattices, k, c->potentials);
 }
@@ -120,7 +127,7 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
     if (status != LEY_OK)
         return status;
     make_arrays(c, &layout);
-    const size_t bytes = (size_t)lattice_layout_bytes(&layout);
+    const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(&layout);
     status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
     if (status == LEY_OK)
         status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);

@@ -7,6 +7,10 @@
 #include "methods/msm/lattice_kernel.h"
 #include "methods/msm/transfer.h"
 
+/* Steps of work that a cycle's launches are told apart by. */
+enum { CYCLE_ANTERPOLATION, CYCLE_RESTRICTION, CYCLE_LATTICE_CUTOFF, CYCLE_TOP_LEVEL, CYCLE_PROLONGATION, CYCLE_STEPS };
+_Static_assert((int)CYCLE_STEPS <= (int)WORK_STEPS, "a sequence tells them apart");
+
 typedef struct cycle {
     const hierarchy *hierarchy;
     transfer_kernels transfer;
@@ -17,6 +21,7 @@ typedef struct cycle {
     transfer_atoms atoms;
     lattice_tables cutoff_tables, top_tables;
     buffer_of_float cutoff_weights, top_weights, charges, potentials;
+    size_t bytes; /* of charges, and of potentials */
 } cycle;
 
 /* Kernels, built and tested. Errors: those of kernel_create(); LEY_ERROR_USAGE for a top level of

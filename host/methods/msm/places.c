@@ -6,9 +6,9 @@
 
 static int64_t node_along(const places_array *a, int axis, int64_t i)
 {
-    const int64_t cube = LEY_CUBE * LEY_CUBE * LEY_CUBE, in_cube[] = {1, LEY_CUBE, LEY_CUBE * LEY_CUBE};
+    const int64_t edge = a->edge > 0 ? a->edge : LEY_CUBE, in_cube[] = {1, edge, edge * edge};
     const int64_t step = axis == 0 ? 1 : axis == 1 ? a->pitch[0] : a->pitch[0] * a->pitch[1];
-    return a->in_cubes ? i / LEY_CUBE * step * cube + i % LEY_CUBE * in_cube[axis] : i * step;
+    return a->in_cubes ? i / edge * step * edge * edge * edge + i % edge * in_cube[axis] : i * step;
 }
 
 static int32_t place(const places_array *a, int axis, int64_t i)

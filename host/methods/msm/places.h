@@ -10,12 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array of nodes or points, x fastest: rows of pitch[0], planes of pitch[1]; or in sub-cubes of
- * LEY_CUBE x LEY_CUBE x LEY_CUBE, of which there are pitch[0] along x and pitch[1] along y. */
+/* An array of nodes or points, x fastest: rows of pitch[0], planes of pitch[1] rows; or in cubes,
+ * of which there are pitch[0] along x and pitch[1] along y. */
 typedef struct places_array {
     int64_t n[3];
     bool periodic[3]; /* beyond the ends there are images; else nothing */
     bool in_cubes;
+    int edge; /* of a cube; 0: LEY_CUBE */
     int64_t pitch[2];
     int64_t first; /* what comes before it in its buffer */
 } places_array;

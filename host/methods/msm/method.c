@@ -1,0 +1,391 @@
+/* Long-range potentials as a method: phi_i = C sum_j q_j / max(r_ij, r_min), all pairs, as a sum
+ * within the cutoff and a smooth rest on lattices. Hardy, Stone, Schulten, Parallel Computing 35,
+ * 164 (2009), equations 11 to 17.
+ *
+ * Data: charges into the finest lattice's bins, on all host cores, and to each device, which makes
+ * the potentials of the finest lattice for itself and keeps them. The short-range sum's slabs
+ * (methods/cutoff/stages.h) get these interpolated and added before they travel, so that the map
+ * crosses the bus once. Bounds: those of the short-range sum; of the rest, multiply-adds of the
+ * lattice cutoff. */
+#include "methods/msm/method.h"
+
+#include "clock.h"
+#include "core/options.h"
+#include "error.h"
+#include "log.h"
+#include "methods/cutoff/stages.h"
+#include "methods/msm/cycle.h"
+#include "methods/msm/problem.h"
+#include "numerics/expected_error.h"
+#include "run/job.h"
+#include "run/job_memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The steps of a slab's work: the short-range kernel's own, and: */
+enum { INTERPOLATION = 1 };
+
+typedef struct msm_task {
+    cutoff_task near; /* the first member: cutoff's stages take this for their task */
+    ley_long_range options;
+    hierarchy lattices;
+    double constant;                                  /* C */
+    double expected;                                  /* expected_error() */
+    char extents[160];                                /* "60 x 60 x 60, 33 x 33 x 33" */
+    double step_s[CYCLE_STEPS], spread_s, lattices_s; /* under the mutex of `near`: the slowest device's */
+
+    spread *atoms; /* from prepare() to release() */
+} msm_task;
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+static void end_task(void *context)
+{
+    cutoff_task_clear(context);
+    free(context);
+}
+
+ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
+                                       ley_error *error)
+{
+    ley_long_range r;
+    hierarchy h;
+    ley_status status = OPTIONS_TAKE(ley_long_range, levels, &r, range, error);
+    if (status == LEY_OK)
+        status = ley_lattice_check(lattice, error);
+    if (status != LEY_OK)
+        return status;
+    job_needs needs = {.count = 0};
+    job_needs_map(&needs, lattice, CUTOFF_LAYER);
+    if (msm_lattices(&r, atoms, lattice, &h, NULL) == LEY_OK) {
+        msm_formula formula;
+        const ley_short_range near = msm_near(&r, &h, &formula);
+        cutoff_problem_needs(atoms, lattice, &near, &needs);
+        job_needs_add(&needs, "atoms in a lattice's bins", msm_bytes(&h, ley_atoms_count(atoms)),
+                      "fewer atoms, or a wider --lattice-spacing");
+    }
+    return memory_check(needs.list, needs.count, error);
+}
+
+static void put_extents(msm_task *task)
+{
+    const hierarchy *h = &task->lattices;
+    size_t used = 0;
+    for (int k = 0; k < h->levels && used < sizeof task->extents; k++)
+        used += (size_t)snprintf(task->extents + used, sizeof task->extents - used, "%s%lld x %lld x %lld",
+                                 k > 0 ? ", " : "", (long long)h->level[k].n[0], (long long)h->level[k].n[1],
+                                 (long long)h->level[k].n[2]);
+}
+
+static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map, const ley_long_range *r,
+                            ley_error *error)
+{
+    msm_formula formula;
+    ley_status status = msm_lattices(r, atoms, ley_map_lattice(map), &task->lattices, error);
+    if (status != LEY_OK)
+        return status;
+    const ley_short_range near = msm_near(r, &task->lattices, &formula);
+    task->options = *r;
+    task->constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
+    put_extents(task);
+    status = cutoff_task_init(&task->near, atoms, map, &near, error);
+    if (status != LEY_OK)
+        cutoff_task_clear(&task->near);
+    return status;
+}
+
+static const cutoff_addition addition;
+
+ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                     const ley_long_range *range, const ley_run_options *options, ley_job **job,
+                                     ley_error *error)
+{
+    ley_long_range r;
+    ley_status status = OPTIONS_TAKE(ley_long_range, levels, &r, range, error);
+    if (status == LEY_OK)
+        status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method msm", error);
+    if (status == LEY_OK)
+        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
+    if (status != LEY_OK)
+        return status;
+    msm_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    status = init_task(task, atoms, map, &r, error);
+    if (status != LEY_OK) {
+        free(task);
+        return status;
+    }
+    task->near.addition = &addition;
+    return job_create(engine, &method_msm, task, atoms, options, job, error);
+}
+
+/* ---- Once a job ------------------------------------------------------------------------------ */
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    msm_task *task = context;
+    const ley_atoms *atoms = task->near.atoms;
+    const double start_s = ley_clock_s();
+    memset(task->step_s, 0, sizeof task->step_s);
+    memset(task->near.step_s, 0, sizeof task->near.step_s);
+    task->lattices_s = 0;
+    task->atoms = calloc(1, sizeof *task->atoms);
+    if (task->atoms == NULL)
+        return ley_fail_memory(error, sizeof *task->atoms, "the atoms");
+    ley_status status = spread_make(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
+                                    ley_atoms_charges_e(atoms), job->cancelled, task->atoms, error);
+    if (status != LEY_OK)
+        return status;
+    task->spread_s = ley_clock_s() - start_s;
+    task->expected = expected_error(&task->lattices);
+    log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes, expected to be off by %.2g",
+            splitting_name(task->lattices.level[0].split.kind), task->lattices.window->name, task->extents,
+            task->expected);
+    return cutoff_prepare(task, job, error);
+}
+
+static void release(void *context, bool is_kept)
+{
+    msm_task *task = context;
+    cutoff_release(task, is_kept);
+    if (task->atoms != NULL && is_kept) { /* they may still be on their way to a device */
+        dev_keep(task->atoms);
+    } else if (task->atoms != NULL) {
+        spread_clear(task->atoms);
+        free(task->atoms);
+    }
+    task->atoms = NULL;
+}
+
+/* ---- The lattices' potentials, on each device ------------------------------------------------ */
+
+static const product product_field = {.name = "field"};
+
+typedef struct field_wish {
+    hierarchy lattices;
+    transfer_wish transfer;
+    int sum;
+} field_wish;
+
+typedef struct field_state {
+    msm_task *task;
+    hierarchy lattices; /* its own: a device that is late outlives the task */
+    cycle cycle;
+    bool is_ready;
+    flight flight;
+    work work;
+} field_state;
+
+static ley_status wish_field(const void *context, const job_view *job, void **wish, ley_error *error)
+{
+    const msm_task *task = context;
+    const ley_lattice *points = ley_map_lattice(task->near.map);
+    field_wish *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return ley_fail_memory(error, sizeof *w, "the job");
+    w->lattices = task->lattices;
+    w->transfer = (transfer_wish){.window = task->lattices.window, .along_axes = true};
+    for (int axis = 0; axis < 3; axis++)
+        w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / task->options.spacing_A;
+    w->sum = job->options->sum;
+    *wish = w;
+    return LEY_OK;
+}
+
+static ley_status ready_field(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
+{
+    const field_wish *w = wish;
+    (void)noted;
+    field_state *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return ley_fail_memory(error, sizeof *f, "a device's lattices");
+    *state = f;
+    f->lattices = w->lattices;
+    f->flight.device = device;
+    f->is_ready = true;
+    return cycle_ready(&f->cycle, device, &f->lattices, &w->transfer, w->sum, error);
+}
+
+static ley_status begin_field(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    field_state *f = *state;
+    f->task = context;
+    f->cycle.room.within = place->room;
+    stage_make(place, &product_field, f);
+    return cycle_load(&f->cycle, f->task->atoms, error);
+}
+
+static void end_field(void *state)
+{
+    field_state *f = state;
+    work_end(&f->work);
+    if (f->is_ready)
+        cycle_end(&f->cycle);
+    free(f);
+}
+
+static ley_status submit_field(void *state, int slot, slab piece, ley_error *error)
+{
+    field_state *f = state;
+    (void)slot, (void)piece;
+    work_begin(&f->work, &f->flight, f->task->near.job->cancelled);
+    cycle_run(&f->cycle, &f->work);
+    return work_status(&f->work, error);
+}
+
+static ley_status collect_field(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    field_state *f = state;
+    msm_task *task = f->task;
+    (void)slot, (void)piece;
+    const ley_status status = work_finish(&f->work, error);
+    *times = f->work.times;
+    pthread_mutex_lock(&task->near.mutex);
+    if (f->work.times.kernel_s > task->lattices_s) {
+        task->lattices_s = f->work.times.kernel_s;
+        memcpy(task->step_s, f->work.times.step_s, sizeof task->step_s);
+    }
+    pthread_mutex_unlock(&task->near.mutex);
+    return status;
+}
+
+static void drop_field(void *state, int slot)
+{
+    (void)slot;
+    work_finish(&((field_state *)state)->work, NULL);
+}
+
+/* ---- Added to the short-range sums ----------------------------------------------------------- */
+
+typedef struct added {
+    const cycle *cycle;
+    transfer_map map;
+} added;
+
+static ley_status begin_addition(void *context, const stage_place *place, const cutoff_kernel *kernel, int64_t planes,
+                                 room *memory, void **state, ley_error *error)
+{
+    const msm_task *task = context;
+    const ley_lattice *points = ley_map_lattice(task->near.map);
+    const field_state *field = stage_get(place, &product_field);
+    const cutoff_layout layout = cutoff_kernel_layout(kernel);
+    const places_array array = {.n = {points->n[0], points->n[1], planes},
+                                .in_cubes = layout.in_cubes,
+                                .edge = layout.edge,
+                                .pitch = {layout.pitch[0], layout.pitch[1]}};
+    added *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return ley_fail_memory(error, sizeof *a, "a device's map");
+    *state = a;
+    a->cycle = &field->cycle;
+    return transfer_map_create(&a->map, &field->cycle.lattices, &field->cycle.arrays[0], points, &array, task->constant,
+                               memory, error);
+}
+
+static void add(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi)
+{
+    const added *a = state;
+    work_step(w, INTERPOLATION);
+    transfer_interpolate(w, &a->cycle->lattices, &a->map, first, planes, true, a->cycle->potentials, phi);
+}
+
+static const cutoff_addition addition = {.begin = begin_addition, .end = free, .add = add};
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+static void note(const void *context, notes *n)
+{
+    const msm_task *task = context;
+    const hierarchy *h = &task->lattices;
+    notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
+    notes_text(n, "window", h->window->name);
+    notes_number(n, "lattice_spacing_A", task->options.spacing_A);
+    notes_count(n, "levels", h->levels);
+    notes_text(n, "lattices", task->extents);
+    notes_number(n, "expected_error", task->expected);
+    notes_number(n, "spread_s", task->spread_s);
+    notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
+    notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
+    notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
+    notes_number(n, "top_level_s", task->step_s[CYCLE_TOP_LEVEL]);
+    notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
+    notes_number(n, "interpolation_s", task->near.step_s[INTERPOLATION]);
+    notes_number(n, "short_range_s", task->near.step_s[0]);
+    cutoff_note(task, n);
+}
+
+static void terms(const void *context, reference_terms *t)
+{
+    const msm_task *task = context;
+    *t = (reference_terms){.term = LEY_TERM_LONG_RANGE,
+                           .constant = task->constant,
+                           .atoms = task->near.atoms,
+                           .r_min_A = task->options.r_min_A};
+}
+
+/* Errors are as large as expected_error() says where charges are independent of each other: of some
+ * thousand points the worst is off by four to five times that, with every window and splitting.
+ * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c); a wrong lattice
+ * by what it carries, a hundred times more. Below r_min pairs count as r_min apart, and lattices do
+ * not know of it. */
+static accuracy_limits limits(const void *context)
+{
+    const double safety = 8;
+    const msm_task *task = context;
+    const splitting *s = &task->lattices.level[0].split;
+    const double r_min = task->options.r_min_A / task->options.cutoff_A,
+                 contact = r_min * (splitting_gamma(s, 0) - splitting_gamma(s, r_min));
+    return (accuracy_limits){safety * task->expected + 2 * contact + cutoff_promise(&task->near, LEY_PAIR_COULOMB),
+                             ACCURACY_NOTHING};
+}
+
+static const product *const made_by_bins[] = {&cutoff_product_bins, NULL},
+                            *const made_by_field[] = {&product_field, NULL},
+                            *const needed_by_sum[] = {&cutoff_product_bins, &product_field, NULL};
+
+enum { BINS, OVERFLOW, FIELD, SUM };
+
+static const stage stages[] = {
+    [BINS] = CUTOFF_STAGE_BINS(made_by_bins),
+    [OVERFLOW] = CUTOFF_STAGE_OVERFLOW,
+    [FIELD] = {.name = "field",
+               .split = STAGE_EACH_DEVICE,
+               .makes = made_by_field,
+               .wish = wish_field,
+               .wish_destroy = free,
+               .ready = ready_field,
+               .begin = begin_field,
+               .end = end_field,
+               .submit = submit_field,
+               .collect = collect_field,
+               .drop = drop_field},
+    [SUM] = CUTOFF_STAGE_SUM(needed_by_sum),
+};
+
+const method method_msm = {
+    .name = "msm",
+    .kernel = &cutoff_kind,
+    .needs = cutoff_needs,
+    .prepare = prepare,
+    .release = release,
+    .end = end_task,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
+    .result = SUM,
+    .points = cutoff_count_points,
+    .evaluations = cutoff_count_pairs,
+    .finish = cutoff_finish,
+    .note = note,
+    .plan_rows = cutoff_plan_rows,
+    .piece_planes = CUTOFF_LAYER,
+    .decisions = cutoff_decisions,
+    .error_scale = "the root of the squared terms",
+    .terms = terms,
+    .limits = limits,
+    .point = cutoff_point,
+    .value = cutoff_value,
+};
