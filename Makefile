@@ -125,7 +125,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
 
 # The command's options for short-range sums.
-$(BUILD)/tests/test_pairs: $(patsubst %,$(BUILD)/tools/%.o,short_range_options options console interrupt)
+$(BUILD)/tests/test_pairs: $(patsubst %,$(BUILD)/tools/%.o,short_range_options cutoff_options options console interrupt)
 
 # The method that CONTRIBUTING.md makes.
 $(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)
@@ -156,7 +156,7 @@ $(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
-$(BUILD)/tests/test_faults $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_faults $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 test: deps
 	@$(BUILD_ALL) check

@@ -50,10 +50,8 @@ void put_accuracy(FILE *to, const ley_report *report)
     if (a->points > 0 && a->compared == 0)
         fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
     else if (a->points > 0)
-        fprintf(
-            to,
-            "accuracy: error at most %.2g of the absolute terms at %zu points, relative RMS %.2g, absolute RMS %.2g\n",
-            a->max_error, a->points, a->relative_rms, a->absolute_rms);
+        fprintf(to, "accuracy: error at most %.2g of %s at %zu points, relative RMS %.2g, absolute RMS %.2g\n",
+                a->max_error, report->error_scale, a->points, a->relative_rms, a->absolute_rms);
 }
 
 void comment_begin(comment_text *comment)
@@ -153,11 +151,10 @@ void print_accuracy(const ley_report *report)
         printf("accuracy: nothing to compare: at all %s points the terms are too small\n", points.s);
         return;
     }
-    printf(
-        "accuracy: error at most %.2g of the sum of absolute terms at %s points, %s of them on the host (limit %.2g); "
-        "relative RMS %.2g, absolute RMS %.2g\n",
-        a->max_error, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance, a->relative_rms,
-        a->absolute_rms);
+    printf("accuracy: error at most %.2g of %s at %s points, %s of them on the host (limit %.2g); relative RMS %.2g, "
+           "absolute RMS %.2g\n",
+           a->max_error, report->error_scale, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance,
+           a->relative_rms, a->absolute_rms);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);

@@ -1,6 +1,7 @@
 /* Sums of pairs within a cutoff, in the command. */
 #include "bench_cutoff.h"
 #include "console.h"
+#include "cutoff_options.h"
 #include "job_report.h"
 #include "map_problem.h"
 #include "method_row.h"
@@ -221,7 +222,8 @@ const method_row cutoff_row = {
                .details = "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j "
                           "f(max(|r_i - r_j|, r_min)), with any function f (--pair), and atoms may have periodic "
                           "images. docs/short-range.md has the functions.",
-               .options = &short_range_options},
+               .options = &short_range_options,
+               .common = &cutoff_options},
     .title = "sum of pairs within a cutoff",
     .command = &map_command,
     .kernels = "cutoff",

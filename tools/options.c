@@ -68,9 +68,12 @@ static void add_blocks(parsed_arguments *arguments, const subcommand *command)
     const option_method *method;
     *arguments = (parsed_arguments){.command = command};
     add_block(arguments, &command->options);
-    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++)
+    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++) {
+        if (method->common != NULL)
+            add_block(arguments, method->common);
         if (method->options != NULL)
             add_block(arguments, method->options);
+    }
     for (size_t i = 0; command->shared != NULL && command->shared[i] != NULL; i++)
         add_block(arguments, command->shared[i]);
     arguments->values = option_values(arguments, &command->options);
@@ -96,13 +99,18 @@ const char *option_choice(const subcommand *command, const option_row *option, s
     return method != NULL ? method->name : NULL;
 }
 
+static bool takes(const option_method *method, const option_block *block)
+{
+    return method->options == block || method->common == block;
+}
+
 /* "cutoff or msm": the methods that take the options of a block; empty when it is no method's. */
 static short_text takers_of(const subcommand *command, const option_block *block)
 {
     const option_method *method;
     short_text names = {""};
     for (size_t i = 0; (method = method_at(command, i)) != NULL; i++)
-        if (method->options == block)
+        if (takes(method, block))
             names = text_of("%s%s%s", names.s, names.s[0] != '\0' ? " or " : "", method->name);
     return names;
 }
@@ -121,7 +129,7 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
         const short_text takers = takers_of(command, option->block);
-        if (option->given && option->block != method->options && takers.s[0] != '\0')
+        if (option->given && !takes(method, option->block) && takers.s[0] != '\0')
             return fail_usage(command, "--%s needs --%s %s: other methods do not take it", option->row->name,
                               method_option(command), takers.s);
     }

@@ -64,6 +64,7 @@ typedef struct option_method {
     const char *says;            /* of itself in the help of that option, or NULL */
     const char *details;         /* paragraphs for the help of the sub-command, or NULL */
     const option_block *options; /* that not every method takes, or NULL; methods may share them */
+    const option_block *common;  /* more of them, or NULL */
 } option_method;
 
 typedef struct parsed_arguments parsed_arguments;

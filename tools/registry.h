@@ -22,7 +22,8 @@
     METHOD(zero) \
     METHOD(sdh) \
     METHOD(mdh) \
-    METHOD(cutoff)
+    METHOD(cutoff) \
+    METHOD(msm)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
 #define BENCHES(BENCH) BENCH(lattice) BENCH(fft)

@@ -1,5 +1,6 @@
 #include "short_range_options.h"
 #include "console.h"
+#include "cutoff_options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -120,7 +121,6 @@ static void set_defaults(void *values)
     ley_short_range range;
     ley_short_range_default(&range);
     *(short_range_values *)values = (short_range_values){.pair = info_of(&range)->name,
-                                                         .cutoff_A = range.cutoff_A,
                                                          .kappa_per_A = range.kappa_per_A,
                                                          .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
                                                          .steepness = range.steepness,
@@ -145,14 +145,6 @@ static const option_row rows[] = {
      .value = "FUNCTION",
      .names = all_names,
      .help = "what a pair adds: %s, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
-    {.name = "cutoff",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, cutoff_A),
-     .value = "A",
-     .low = 0,
-     .above_low = true,
-     .high = 1e4,
-     .help = "pairs at this distance, in Angstrom, and beyond add nothing"},
     {.name = "kappa",
      .kind = OPTION_REAL,
      .offset = offsetof(short_range_values, kappa_per_A),
@@ -418,7 +410,7 @@ int short_range_begin(const parsed_arguments *arguments, void *to)
         code = parse_cell(arguments->command, values->cell, range->cell_A);
     for (int i = 0; i < 3 && values->cell != NULL; i++)
         range->periodic[i] = strchr(periodic_names[values->periodic], "xyz"[i]) != NULL;
-    range->cutoff_A = values->cutoff_A;
+    range->cutoff_A = cutoff_value_A(arguments);
     range->kappa_per_A = given(arguments, "screening-length") ? 1 / values->screening_length_A : values->kappa_per_A;
     range->probe_radius_A = values->probe[0];
     range->probe_depth_kcal_mol = values->probe[1];

@@ -6,8 +6,7 @@
 
 typedef struct short_range_values {
     const char *pair, *constants, *well_depths, *cell;
-    double cutoff_A, kappa_per_A, screening_length_A, probe[2], steepness, well_depth_kcal_mol,
-        bin_fill; /* probe: A, kcal/mol */
+    double kappa_per_A, screening_length_A, probe[2], steepness, well_depth_kcal_mol, bin_fill; /* probe: A, kcal/mol */
     int periodic; /* index into the choices of --periodic */
     int64_t bin_depth;
     int binning, overflow, transposition; /* ley_place */

@@ -1,0 +1,207 @@
+/* `leyden map --method msm` from end to end: what is chosen, said and refused, and devices that
+ * leave out a step. */
+#include "cli_support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAP "map ion.pqr -o out/a.dx "
+#define MSM MAP "--method msm "
+
+static const char *molecule(void)
+{
+    static const char protein[] = "/usr/share/apbs/examples/misc/fas2.pqr";
+    if (access(protein, R_OK) == 0)
+        return protein;
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    return "many.pqr";
+}
+
+/* ---- Usage ----------------------------------------------------------------------------------- */
+
+static void test_help(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"With --method msm",
+                                       "--lattice-spacing A",
+                                       "--window NAME",
+                                       "--splitting NAME",
+                                       "--solver NAME",
+                                       "--levels N",
+                                       "--preset NAME",
+                                       "nodal9, bspline4",
+                                       "(default: taylor4)",
+                                       "(default: nodal7)",
+                                       "1e-4",
+                                       "2e-3",
+                                       "docs/long-range.md",
+                                       NULL};
+    const cli_result *r = cli("help map");
+    cli_expect(0, "--method METHOD", NULL);
+    for (size_t i = 0; said[i] != NULL; i++)
+        if (strstr(r->out, said[i]) == NULL)
+            fail_msg("no '%s'", said[i]);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    static const cli_failing cases[] = {
+        {MAP "--window nodal3", 1, "--window needs --method msm"},
+        {MAP "--preset papers", 1, "--preset needs --method msm"},
+        {MAP "--cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
+        {MAP "--method cutoff --lattice-spacing 2", 1, "--lattice-spacing needs --method msm"},
+        {MSM "--pair coulomb", 1, "--pair needs --method cutoff"},
+        {MSM "--cutoff 0", 1, "--cutoff: 0 is out of range"},
+        {MSM "--cutoff nan", 1, "--cutoff takes a number (A), not 'nan'"},
+        {MSM "--cutoff 1 --r-min 1 --lattice-spacing 0.5", 1, "cutoff 1 A, must be above r_min (1 A)"},
+        {MSM "--lattice-spacing 0", 1, "--lattice-spacing: 0 is out of range"},
+        {MSM "--lattice-spacing nan", 1, "--lattice-spacing takes a number (A), not 'nan'"},
+        {MSM "--lattice-spacing 13", 1, "lattice spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
+        {MSM "--lattice-spacing 0.5", 1, "a cutoff of 12 A is 24 lattice spacings of 0.5 A"},
+        {MSM "--window bspline6", 1, "the direct solver takes nodal windows"},
+        {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
+        {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
+        {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
+        {MSM "--levels 17", 1, "--levels: 17 is out of range"},
+        {MSM "--levels -1", 1, "--levels: -1 is out of range"},
+        {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 levels are too few"},
+        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "nodes along axis 1"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+static void assert_has(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("no '%s' in: %.3000s", what, text);
+}
+
+static void test_header_and_report(void **state)
+{
+    (void)state;
+    static const char *const notes[] = {
+        "\"splitting\": \"taylor2\"", "\"window\": \"nodal3\"", "\"solver\": \"direct\"", "\"cutoff_A\": 12",
+        "\"lattice_spacing_A\": 2",   "\"lattices\": \"",       "\"expected_error\": ",   "\"spread_s\": ",
+        "\"anterpolation_s\": ",      "\"restriction_s\": ",    "\"lattice_cutoff_s\": ", "\"top_level_s\": ",
+        "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",    NULL};
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json");
+    cli_expect(0, "long range: taylor2, nodal3, solver direct, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+    assert_has(r->out, "steps: atoms into bins ");
+    assert_has(r->out, "of the root of the squared terms");
+    char *map = cli_read("a.dx", NULL), *report = cli_read("report.json", NULL);
+    assert_has(map, "method: msm, multilevel summation\n");
+    assert_has(map, "long range: taylor2, nodal3, solver direct, cutoff 12 A, nodes 2 A apart\n");
+    assert_has(map, "of the root of the squared terms at 50 points, relative RMS ");
+    for (size_t i = 0; notes[i] != NULL; i++)
+        assert_has(report, notes[i]);
+    free(map);
+    free(report);
+}
+
+/* What is given beside a preset counts more than the preset. */
+static void test_preset_and_options(void **state)
+{
+    (void)state;
+    cli_write_molecule("few.pqr", 40, 12, 3);
+    cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2");
+    cli_expect(0, "taylor2, nodal5, solver direct, cutoff 9 A, nodes 2 A apart; lattices: ", NULL);
+    cli("map few.pqr -o a.dx --method msm --spacing 2");
+    cli_expect(0, "taylor4, nodal7, solver direct, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+}
+
+/* The map is that of direct summation. */
+static void test_against_direct_summation(void **state)
+{
+    (void)state;
+    const char *file = molecule();
+    cli("map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
+    cli_expect(0, NULL, NULL);
+    ley_map *direct = cli_read_map("dcs.dx");
+    static const struct {
+        const char *options;
+        double most;
+    } cases[] = {{"--preset papers", 3e-3}, {"", 3e-4}, {"--cutoff 8 --lattice-spacing 1 --window nodal9", 3e-5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 %s", file, cases[i].options);
+        cli_expect(0, NULL, NULL);
+        ley_map *map = cli_read_map("msm.dx");
+        const double off = support_difference(map, direct);
+        if (!(off < cases[i].most))
+            fail_msg("'%s': off by %g of the potential", cases[i].options, off);
+        ley_map_destroy(map);
+    }
+    ley_map_destroy(direct);
+}
+
+/* A plan that is written gives the same bytes when it is read. */
+static void test_plans(void **state)
+{
+    (void)state;
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    cli("map many.pqr -o a.dx --method msm --spacing 1.5 --json a.json");
+    cli_expect(0, NULL, NULL);
+    cli("map many.pqr -o b.dx --method msm --spacing 1.5 --plan a.json");
+    cli_expect(0, NULL, NULL);
+    ley_map *a = cli_read_map("a.dx"), *b = cli_read_map("b.dx");
+    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
+                        (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float));
+    ley_map_destroy(a);
+    ley_map_destroy(b);
+}
+
+/* ---- Devices that leave out a step ----------------------------------------------------------- */
+
+/* A device that does not do one of its launches and says that it has done it: each step of the
+ * cycle, and what follows. Its kernels are in the cache, so that no self-test sees it. Where the
+ * fault strikes there must be no map, for nobody else can make one. */
+static void test_a_step_left_out(void **state)
+{
+    (void)state;
+    enum { LAUNCHES = 9 }; /* of three levels: 1 + 2 + 1 + 1 + 2, and of the first slab 2 */
+    char shim[512];
+    const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
+    assert_true(length > 0);
+    shim[length] = '\0';
+    strcpy(strrchr(shim, '/'), "/faulty_opencl/faulty_opencl.so");
+    const char *before = getenv("LD_PRELOAD");
+    if (before != NULL && before[0] != '\0')
+        skip(); /* a sanitizer, which wants to be first */
+    cli_write_molecule("many.pqr", 900, 40, 7);
+    static const char job[] = "map many.pqr -o a.dx --method msm --preset papers --spacing 1.5 --padding 3 --levels 3 "
+                              "--device pocl";
+    for (int at = 1; at <= LAUNCHES; at++) {
+        cli("%s", job); /* what a device that was wrong had in the cache is tested again */
+        cli_expect(0, "pthread", NULL);
+        unlink(cli_path("struck"));
+        unlink(cli_path("a.dx"));
+        const cli_result *r = cli("LD_PRELOAD=%s FAULTY_OPENCL=call=clEnqueueNDRangeKernel,fault=skip,at=%d "
+                                  "FAULTY_OPENCL_SAYS=%s %s",
+                                  shim, at, cli_path("struck"), job);
+        assert_int_equal(access(cli_path("struck"), F_OK), 0);
+        if (r->code == 0 || access(cli_path("a.dx"), F_OK) == 0)
+            fail_msg("launch %d left out: exit code %d, %s", at, r->code, r->out);
+        if (strstr(r->err, "verification failed") == NULL && strstr(r->err, "no numbers") == NULL)
+            fail_msg("launch %d left out: %s", at, r->err);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help),
+        cmocka_unit_test_setup(test_what_is_refused, cli_empty),
+        cmocka_unit_test(test_header_and_report),
+        cmocka_unit_test(test_preset_and_options),
+        cmocka_unit_test(test_against_direct_summation),
+        cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_a_step_left_out),
+    };
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+}

@@ -1,0 +1,477 @@
+/* Long-range maps on every device of this machine against exact sums: every window and splitting,
+ * wherever map, atoms and lattices lie. */
+#include "pairwise.h"
+#include "support.h"
+
+#include "judge/accuracy.h"
+#include "judge/reference.h"
+#include "numerics/expected_error.h"
+#include "run/job.h"
+#include "spec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ley_engine *engine; /* of the device under test */
+
+/* What a map is off by, of the root of the squared terms, and of the potential. */
+typedef struct off {
+    double rms, worst, relative_rms;
+} off;
+
+static reference_value right_at(const ley_atoms *atoms, const ley_long_range *r, const double point_A[3])
+{
+    const reference_terms t = {.term = LEY_TERM_LONG_RANGE,
+                               .constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
+                               .atoms = atoms,
+                               .r_min_A = r->r_min_A};
+    return reference_sum(&t, point_A);
+}
+
+/* At every `step`-th point. */
+static off compare(const ley_map *map, const ley_atoms *atoms, const ley_long_range *r, int64_t step)
+{
+    const ley_lattice *l = ley_map_lattice(map);
+    const float *values = ley_map_read_values(map);
+    double errors2 = 0, shares2 = 0, rights2 = 0, worst = 0, n = 0;
+    for (int64_t i = 0; i < ley_lattice_points(l); i += step) {
+        const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
+        double point_A[3];
+        ley_lattice_point_A(l, at, point_A);
+        const reference_value right = right_at(atoms, r, point_A);
+        const double error = fabs((double)values[i] - right.value);
+        assert_true(isfinite(values[i]));
+        if (right.absolute == 0) {
+            assert_true(error == 0);
+            continue;
+        }
+        worst = fmax(worst, error / right.absolute);
+        shares2 += error / right.absolute * error / right.absolute;
+        errors2 += error * error;
+        rights2 += right.value * right.value;
+        n++;
+    }
+    return (off){sqrt(shares2 / fmax(n, 1)), worst, rights2 > 0 ? sqrt(errors2 / rights2) : 0};
+}
+
+static ley_status run_on(ley_engine *on, const ley_atoms *atoms, ley_map *map, const ley_long_range *r,
+                         int64_t slab_planes, double *expected, ley_error *error)
+{
+    ley_run_options run;
+    ley_job *job = NULL;
+    ley_run_options_default(&run);
+    run.slab_planes = slab_planes;
+    ley_status status = ley_job_create_long_range(on, atoms, map, r, &run, &job, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_job_run(job, error);
+    if (status == LEY_OK && expected != NULL)
+        *expected = ley_report_note(ley_job_report(job), "expected_error")->number[0];
+    ley_job_destroy(job);
+    return status;
+}
+
+static ley_map *run(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *r, int64_t slab_planes,
+                    double *expected)
+{
+    ley_error error = {0};
+    ley_map *map;
+    assert_ok(ley_map_create(lattice, &map, &error));
+    assert_ok(run_on(engine, atoms, map, r, slab_planes, expected, &error));
+    return map;
+}
+
+static ley_long_range options_of(ley_splitting s, ley_window w, double cutoff_A, double spacing_A)
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.splitting = s;
+    r.window = w;
+    r.cutoff_A = cutoff_A;
+    r.spacing_A = spacing_A;
+    return r;
+}
+
+static ley_atoms *water(int64_t atoms)
+{
+    ley_error error = {0};
+    ley_atoms *made;
+    assert_ok(ley_waterbox_create(atoms, 3, &made, &error));
+    return made;
+}
+
+/* A lattice in the box of so many atoms of water, of few points that are as many regions as not. */
+static ley_lattice inside(int64_t atoms)
+{
+    const double side_A = ley_waterbox_side_A(atoms);
+    return (ley_lattice){.origin_A = {0.3, 0.7, 1.1},
+                         .step_A = LEY_STEPS((side_A - 1) / 17, (side_A - 2) / 12, (side_A - 3) / 18),
+                         .n = {18, 13, 19}};
+}
+
+/* ---- Every choice ---------------------------------------------------------------------------- */
+
+/* The error is what it is expected to be, within a factor: neither wrong, nor a promise that says
+ * nothing. Of molecules, whose charges nearly cancel, it may be some times less. */
+static void assert_expected(off o, double expected, double factor, const char *what)
+{
+    const double floats = 2e-7;
+    if (getenv("TEST_VERBOSE") != NULL)
+        print_message("%s: off by %.3g and %.3g of what is expected, %.3g\n", what, o.rms / expected,
+                      o.worst / expected, expected);
+    if (!(o.rms < 1.7 * expected + floats && o.rms > expected / factor && o.worst < 6 * expected + 8 * floats))
+        fail_msg("%s: off by %g and %g, expected are %g", what, o.rms, o.worst, expected);
+}
+
+static void test_every_choice(void **state)
+{
+    (void)state;
+    static const double ratios[] = {3, 4.5, 6};
+    ley_atoms *atoms = support_atoms(900, 0, ley_waterbox_side_A(1500), 3);
+    const ley_lattice lattice = inside(1500);
+    for (pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_BSPLINE4, 3); pairwise_next(&p);) {
+        const ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
+        double expected;
+        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        char what[80];
+        snprintf(what, sizeof what, "splitting %d, window %d, %g", p.at[0], p.at[1], ratios[p.at[2]]);
+        assert_expected(compare(map, atoms, &r, 1), expected, 3, what);
+        ley_map_destroy(map);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+static void test_the_papers_setting(void **state)
+{
+    (void)state;
+    enum { ATOMS = 6591 };
+    ley_atoms *atoms = water(ATOMS);
+    const double side_A = ley_waterbox_side_A(ATOMS);
+    const ley_lattice lattice = {
+        .origin_A = {0, 0, 0}, .step_A = LEY_STEPS(side_A / 40, side_A / 40, side_A / 40), .n = {41, 41, 41}};
+    ley_long_range r;
+    ley_long_range_default(&r);
+    ley_long_range_papers(&r);
+    assert_true(r.cutoff_A == 12 && r.spacing_A == 2 && r.splitting == LEY_SPLITTING_TAYLOR2 &&
+                r.window == LEY_WINDOW_NODAL3 && r.solver == LEY_SOLVER_DIRECT && r.levels == 0);
+    ley_map *map = run(atoms, &lattice, &r, 0, NULL);
+    const off o = compare(map, atoms, &r, 37);
+    print_message("papers: off by %.2g of the potential\n", o.relative_rms);
+    assert_true(o.relative_rms < 2.2e-3);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* One lattice or several are as right, and it is all of the potential that they give. */
+static void test_levels(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = water(3000);
+    const ley_lattice lattice = inside(3000);
+    for (int levels = 1; levels <= 4; levels++) {
+        ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, 8, 2);
+        double expected;
+        r.levels = levels;
+        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        assert_expected(compare(map, atoms, &r, 1), expected, 10, "levels");
+        ley_map_destroy(map);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+/* Maps that cover a corner of the molecule, its middle, or nothing of it near or far; a plane, a
+ * row, a point. */
+static void test_maps_anywhere(void **state)
+{
+    (void)state;
+    static const ley_lattice lattices[] = {
+        {.origin_A = {-3, -2.5, -1}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {11, 9, 17}},
+        {.origin_A = {9, 10, 11}, .step_A = LEY_STEPS(0.3, 2.5, 0.7), .n = {9, 9, 9}},
+        {.origin_A = {40, 3, 5}, .step_A = LEY_STEPS(3, 1, 1), .n = {8, 8, 8}},
+        {.origin_A = {-150, -90, 60}, .step_A = LEY_STEPS(7, 7, 7), .n = {9, 5, 4}},
+        {.origin_A = {1.25, 2.5, 7}, .step_A = LEY_STEPS(0.75, 0.75, 0.75), .n = {25, 30, 1}},
+        {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
+    ley_atoms *atoms = water(1500);
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, 10, 2);
+    for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
+        double expected;
+        ley_map *map = run(atoms, &lattices[i], &r, 0, &expected);
+        const off o = compare(map, atoms, &r, 1);
+        if (!(o.worst < 8 * expected))
+            fail_msg("map %zu: off by %g, expected are %g", i, o.worst, expected);
+        ley_map_destroy(map);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+/* Wherever atoms and map lie on the lattices' nodes, the error is the same, however far from the
+ * origin. */
+static void test_places_of_lattices(void **state)
+{
+    (void)state;
+    static const double shifts_A[][3] = {{0, 0, 0},          {1, 1, 1},     {0.5, 0.25, 1.75},
+                                         {1.999, 0.001, -1}, {-77, 31, 40}, {1e5, -2e5, 4e5}};
+    enum { SHIFTS = sizeof shifts_A / sizeof *shifts_A };
+    ley_error error = {0};
+    ley_atoms *atoms = water(900);
+    const size_t n = ley_atoms_count(atoms);
+    double least = INFINITY, most = 0, *place_A = malloc(n * 3 * sizeof *place_A);
+    for (int i = 0; i < SHIFTS; i++) {
+        ley_lattice lattice = inside(900);
+        ley_atoms *shifted;
+        for (size_t k = 0; k < 3 * n; k++)
+            place_A[k] = ley_atoms_positions_A(atoms)[k] + shifts_A[i][k % 3];
+        for (int axis = 0; axis < 3; axis++)
+            lattice.origin_A[axis] += shifts_A[i][axis];
+        assert_ok(ley_atoms_create(n, place_A, ley_atoms_charges_e(atoms), NULL, &shifted, &error));
+        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, 8, 2);
+        ley_map *map = run(shifted, &lattice, &r, 0, NULL);
+        const off o = compare(map, shifted, &r, 1);
+        least = fmin(least, o.rms);
+        most = fmax(most, o.rms);
+        ley_map_destroy(map);
+        ley_atoms_destroy(shifted);
+    }
+    print_message("off by %.3g to %.3g\n", least, most);
+    assert_true(most < 1.25 * least);
+    free(place_A);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Slabs and devices ----------------------------------------------------------------------- */
+
+static void test_slabs(void **state)
+{
+    (void)state;
+    static const int64_t planes[] = {8, 16, 24};
+    ley_atoms *atoms = water(1500);
+    ley_lattice lattice = inside(1500);
+    lattice.n[2] = 45;
+    lattice.step_A[2][2] *= 18.0 / 44;
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 9, 2);
+    ley_map *whole = run(atoms, &lattice, &r, 0, NULL);
+    for (int i = 0; i < 3; i++) {
+        ley_map *map = run(atoms, &lattice, &r, planes[i], NULL);
+        assert_memory_equal(ley_map_read_values(map), ley_map_read_values(whole),
+                            (size_t)ley_lattice_points(&lattice) * sizeof(float));
+        ley_map_destroy(map);
+    }
+    ley_map_destroy(whole);
+    ley_atoms_destroy(atoms);
+}
+
+/* All devices together make the map that one makes: each has its own lattices. */
+static void test_devices_together(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *all;
+    ley_atoms *atoms = water(1500);
+    ley_lattice lattice = inside(1500);
+    lattice.n[2] = 64;
+    lattice.step_A[2][2] *= 18.0 / 63;
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL5, 9, 2);
+    ley_map *one = run(atoms, &lattice, &r, 0, NULL), *together;
+    assert_ok(ley_engine_create("all", &all, &error));
+    assert_ok(ley_map_create(&lattice, &together, &error));
+    assert_ok(run_on(all, atoms, together, &r, 8, NULL, &error));
+    assert_true(support_difference(together, one) < 2e-6);
+    ley_map_destroy(together);
+    ley_map_destroy(one);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(all);
+}
+
+/* ---- Few atoms and many ---------------------------------------------------------------------- */
+
+static void test_few_atoms(void **state)
+{
+    (void)state;
+    static const double place_A[][3] = {{3.3, 4.4, 5.5}, {9.1, 4, 4}, {1, 15, 2}};
+    static const double charges_e[][3] = {{1, 0, 0}, {0, 0, 0}, {-2, 0.5, 3}, {1e-6, 0, 1e6}};
+    static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(1, 1, 1), .n = {17, 20, 11}};
+    ley_error error = {0};
+    for (int i = 0; i < 4; i++) {
+        ley_atoms *atoms;
+        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, 6, 1.5);
+        double expected;
+        assert_ok(ley_atoms_create(i == 0 ? 1 : 3, place_A[0], charges_e[i], NULL, &atoms, &error));
+        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        const off o = compare(map, atoms, &r, 1);
+        if (!(o.worst < 8 * expected))
+            fail_msg("case %d: off by %g, expected are %g", i, o.worst, expected);
+        ley_map_destroy(map);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* What independent charges cannot be: of one sign, or a crystal's; in step with the lattice, as is
+ * the map, so that each charge is off in the same way. The job still passes its own judgement. */
+static void test_charges_in_step(void **state)
+{
+    (void)state;
+    enum { EDGE = 14, ATOMS = EDGE * EDGE * EDGE };
+    static double place_A[ATOMS][3], charge_e[ATOMS];
+    ley_error error = {0};
+    for (int kind = 0; kind < 4; kind++) {
+        const double apart_A = kind < 2 ? 2 : 2.8;
+        const ley_lattice lattice = {
+            .origin_A = {0.9, 1.1, 0.7}, .step_A = LEY_STEPS(apart_A, apart_A, apart_A), .n = {EDGE, EDGE, EDGE}};
+        for (int i = 0; i < ATOMS; i++) {
+            const int at[3] = {i % EDGE, i / EDGE % EDGE, i / EDGE / EDGE};
+            for (int axis = 0; axis < 3; axis++)
+                place_A[i][axis] = apart_A * at[axis];
+            charge_e[i] = kind % 2 == 0 || (at[0] + at[1] + at[2]) % 2 == 0 ? 1 : -1;
+        }
+        ley_atoms *atoms;
+        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 12, 2);
+        double expected;
+        assert_ok(ley_atoms_create(ATOMS, place_A[0], charge_e, NULL, &atoms, &error));
+        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        const off o = compare(map, atoms, &r, 1);
+        print_message("in step, %d: off by %.2g and %.2g of what is expected\n", kind, o.rms / expected,
+                      o.worst / expected);
+        assert_true(o.worst < 2 * expected);
+        ley_map_destroy(map);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+static void test_many_atoms(void **state)
+{
+    (void)state;
+    enum { ATOMS = 99999 };
+    const double side_A = ley_waterbox_side_A(ATOMS);
+    ley_atoms *atoms = water(ATOMS);
+    const ley_lattice lattice = {.origin_A = {-4, -4, -4},
+                                 .step_A = LEY_STEPS(3, 3, (side_A + 8) / 40),
+                                 .n = {(int64_t)(side_A / 3) + 3, (int64_t)(side_A / 3) + 3, 41}};
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, 10, 2);
+    double expected;
+    ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+    const off o = compare(map, atoms, &r, 401);
+    assert_expected(o, expected, 10, "many");
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void assert_refused(const ley_long_range *r, ley_status status, const char *says)
+{
+    static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
+    ley_error error = {0};
+    ley_map *map;
+    ley_job *job = NULL;
+    ley_run_options run;
+    ley_run_options_default(&run);
+    ley_atoms *atoms = water(3);
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_int_equal(ley_job_create_long_range(engine, atoms, map, r, &run, &job, &error), status);
+    if (strstr(error.message, says) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, says);
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    const ley_long_range good = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 12, 2);
+    static const struct {
+        double cutoff_A, spacing_A;
+        const char *says;
+    } lengths[] = {{0, 2, "cutoff 0 A, must be above r_min"},
+                   {NAN, 2, "cutoff nan A"},
+                   {INFINITY, 2, "cutoff inf A"},
+                   {-3, 2, "cutoff -3 A"},
+                   {0.05, 0.01, "must be above r_min (0.05 A)"},
+                   {12, 0, "lattice spacing 0 A"},
+                   {12, NAN, "lattice spacing nan A"},
+                   {12, -1, "lattice spacing -1 A"},
+                   {12, 12.5, "at most the cutoff, 12 A"},
+                   {12, 0.7, "is 17.14 lattice spacings of 0.7 A"}};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        ley_long_range r = good;
+        r.cutoff_A = lengths[i].cutoff_A;
+        r.spacing_A = lengths[i].spacing_A;
+        assert_refused(&r, LEY_ERROR_USAGE, lengths[i].says);
+    }
+    ley_long_range r = good;
+    r.window = LEY_WINDOW_BSPLINE6;
+    assert_refused(&r, LEY_ERROR_USAGE, "the direct solver takes nodal windows");
+    r = good;
+    r.levels = -1;
+    assert_refused(&r, LEY_ERROR_USAGE, "-1 levels, must be 1 to 16");
+    r.levels = 17;
+    assert_refused(&r, LEY_ERROR_USAGE, "17 levels, must be 1 to 16");
+    r = good;
+    r.splitting = LEY_SPLITTING_COUNT;
+    assert_refused(&r, LEY_ERROR_USAGE, "unknown splitting 9");
+    r = good;
+    r.window = (ley_window)-1;
+    assert_refused(&r, LEY_ERROR_USAGE, "unknown window -1");
+    r = good;
+    r.dielectric = 0;
+    assert_refused(&r, LEY_ERROR_USAGE, "dielectric 0");
+    r = good;
+    r.size--;
+    assert_refused(&r, LEY_ERROR_USAGE, "ley_long_range");
+}
+
+/* One level, and nodes from end to end: more than kernels reach. And lattices around what is far
+ * apart. */
+static void test_what_is_too_large(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map;
+    ley_lattice lattice = inside(1500);
+    ley_atoms *atoms = water(1500);
+    ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 6, 0.5);
+    r.levels = 1;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "1 levels are too few"));
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+    lattice.origin_A[1] = 9e8;
+    r.levels = 0;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "nodes along axis 2"));
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static int run_all(const char *selector, const ley_device_info *info)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_is_refused),
+                                              cmocka_unit_test(test_what_is_too_large),
+                                              cmocka_unit_test(test_few_atoms),
+                                              cmocka_unit_test(test_the_papers_setting),
+                                              cmocka_unit_test(test_levels),
+                                              cmocka_unit_test(test_maps_anywhere),
+                                              cmocka_unit_test(test_places_of_lattices),
+                                              cmocka_unit_test(test_slabs),
+                                              cmocka_unit_test(test_devices_together),
+                                              cmocka_unit_test(test_many_atoms),
+                                              cmocka_unit_test(test_charges_in_step),
+                                              cmocka_unit_test(test_every_choice)};
+    if (!support_open(selector, info->name, &engine))
+        return 1;
+    const int failures = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
+    ley_engine_destroy(engine);
+    return failures;
+}
+
+int main(void)
+{
+    return support_on_each_device(run_all);
+}
