@@ -606,27 +606,26 @@ static void test_madelung_constants(void **state)
 static void test_screened(void **state)
 {
     (void)state;
-    for (int i = 0; i < BOUNDARIES; i++)
-        for (int solver = 0; solver < 2; solver++) {
-            const double(*vector_A)[3] = boundaries[i] & OBLIQUE ? oblique_A : cubic_A;
-            problem p = crowd(20, 15, vector_A, 9);
-            hierarchy_options options =
-                small(solver == HIERARCHY_FFT ? WINDOW_BSPLINE6 : WINDOW_NODAL7, boundaries[i] & 7, vector_A);
-            options.solver = (hierarchy_solver)solver;
-            options.levels = options.solver == HIERARCHY_DIRECT ? 2 : 1;
-            options.splitting = SPLITTING_TAYLOR5;
-            options.cutoff_A = 5.5;
-            options.kappa_per_A = 0.4;
-            p.charge_e[0] += 1;
-            const double error = error_of(&p, &options);
-            options.kappa_per_A = 0;
-            memset(options.periodic, 0, sizeof options.periodic);
-            const double open = error_of(&p, &options);
-            if (!(error < 2 * open && error > open / 20))
-                fail_msg("boundary %d, solver %d: off by %g, without screening by %g", boundaries[i], solver, error,
-                         open);
-            end(&p);
-        }
+    for (pairwise which = PAIRWISE(BOUNDARIES, 2); pairwise_next(&which);) {
+        const int i = which.at[0], solver = which.at[1];
+        const double(*vector_A)[3] = boundaries[i] & OBLIQUE ? oblique_A : cubic_A;
+        problem p = crowd(20, 15, vector_A, 9);
+        hierarchy_options options =
+            small(solver == HIERARCHY_FFT ? WINDOW_BSPLINE6 : WINDOW_NODAL7, boundaries[i] & 7, vector_A);
+        options.solver = (hierarchy_solver)solver;
+        options.levels = options.solver == HIERARCHY_DIRECT ? 2 : 1;
+        options.splitting = SPLITTING_TAYLOR5;
+        options.cutoff_A = 5.5;
+        options.kappa_per_A = 0.4;
+        p.charge_e[0] += 1;
+        const double error = error_of(&p, &options);
+        options.kappa_per_A = 0;
+        memset(options.periodic, 0, sizeof options.periodic);
+        const double open = error_of(&p, &options);
+        if (!(error < 2 * open && error > open / 20))
+            fail_msg("boundary %d, solver %d: off by %g, without screening by %g", boundaries[i], solver, error, open);
+        end(&p);
+    }
 }
 
 /* Charges far from the map, and a map of a corner. */

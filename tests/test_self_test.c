@@ -227,7 +227,7 @@ static const subject subjects[] = {
     {"lattice", "basic", LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
     {"lattice", "optimised", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .long_to_build = true},
     {"transfer", "along axes", OF(transfer_faults)},
-    {"transfer", "in groups", OF(transfer_faults)},
+    {"transfer", "in groups", OF(transfer_faults), .long_to_build = true},
     {"transfer", "at points", OF(gather_faults)},
     LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
 };
@@ -345,7 +345,7 @@ static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m
     *wish = (transfer_wish){.window = window_get(WINDOW_NODAL3),
                             .along_axes = strcmp(s->variant, "at points") != 0,
                             .nodes_per_point = {0.9, 1, 1.9},
-                            .has_levels = true,
+                            .has_levels = strcmp(s->variant, "at points") != 0,
                             .width = in_groups ? 1 : 0};
     m->variant = s->variant;
     m->of = calibrate_width(device->info) > 1 && !in_groups ? ROWS : LOCAL;
