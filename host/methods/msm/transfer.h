@@ -1,6 +1,9 @@
 /* The transfers of multilevel summation on one device: anterpolation from atoms to nodes, between
  * lattices restriction and prolongation, interpolation from nodes to a map. Hardy, Stone, Schulten,
- * Parallel Computing 35, 164 (2009), equations 12, 13, 16, 17. */
+ * Parallel Computing 35, 164 (2009), equations 12, 13, 16, 17; the kernels in cl/ say each of them.
+ *
+ * Charges are in e. Potentials are of charges in e at distances in A, without Coulomb's constant:
+ * in e/A. A buffer holds all levels of a hierarchy, each as its places_array says. */
 #ifndef LEY_MSM_TRANSFER_H
 #define LEY_MSM_TRANSFER_H
 
@@ -34,6 +37,7 @@ typedef struct interpolation_spec {
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
+/* Chosen, built and tested: transfer_build.h. */
 typedef struct transfer_kernels {
     dev *device;
     calibration facts;
@@ -41,26 +45,28 @@ typedef struct transfer_kernels {
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
     dev_kernel interpolation; /* along axes, or at points anywhere */
-    bool along_axes;
-    interpolation_spec blocks; /* along axes; at most so many nodes per point */
+    bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
+    interpolation_spec blocks;
     double nodes_per_point[3];
 } transfer_kernels;
 
-/* How many of the finest lattice's spacings a map's point is from the next, along each axis; 0: the
- * map's axes are not the lattice's. */
 typedef struct transfer_wish {
     const window *window;
-    bool along_axes;
-    double nodes_per_point[3];
-    bool has_levels; /* restriction and prolongation are wanted */
-    int width;       /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
+    bool along_axes;           /* the map's axes are the lattice's, and */
+    double nodes_per_point[3]; /* its points so many of the finest lattice's spacings apart, or less */
+    bool has_levels;           /* restriction and prolongation are wanted */
+    int width; /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
 } transfer_wish;
 
 void transfer_kernels_destroy(transfer_kernels *kernels);
 
 /* ---- What they read -------------------------------------------------------------------------- */
 
-/* The places of a hierarchy's lattices: `arrays` says how each level is stored in the buffers. */
+/* All of these are made in a room, with which they end. Errors: those of room_buffer() and of
+ * writing to the device; LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE for more nodes or points than
+ * kernels can number. */
+
+/* The places of a hierarchy's lattices. */
 typedef struct transfer_lattices {
     const transfer_kernels *kernels;
     const hierarchy *hierarchy;
@@ -70,13 +76,14 @@ typedef struct transfer_lattices {
     buffer_of_float window, two_scale;
 } transfer_lattices;
 
+/* arrays[level] says how a level is stored in the buffers. */
 ley_status transfer_lattices_create(transfer_lattices *lattices, const transfer_kernels *kernels,
                                     const hierarchy *hierarchy, const places_array *arrays, room *memory,
                                     ley_error *error);
 
-/* Atoms on a device. */
+/* Atoms on a device: spread.h has what each of these holds. */
 typedef struct transfer_atoms {
-    size_t count;
+    size_t count; /* those with a charge */
     int64_t tiles[3];
     buffer_of_int2 tile_list, sources;
     buffer_of_int first, corners;
@@ -85,19 +92,20 @@ typedef struct transfer_atoms {
 
 ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, room *memory, ley_error *error);
 
-/* A map, whose planes are stored as `planes` says, of which n[2] at most are computed at once.
- * Values are `factor` times the lattice's. */
+/* A map's points on the finest lattice, and where they are stored. */
 typedef struct transfer_map {
     int64_t n[3];
     buffer_of_int places; /* of the finest lattice, and of the map */
     places_of lattice, planes;
-    buffer_of_int nodes;
-    buffer_of_float weights; /* along axes */
-    buffer_of_float window;  /* anywhere: of `factor` times the potential along x */
+    buffer_of_int nodes;     /* along axes: the first one of each coordinate, */
+    buffer_of_float weights; /* and the weights of all of its nodes */
+    buffer_of_float window;  /* anywhere: weights whose product is `factor` times a node's share */
     buffer_of_int2 index;
     int64_t whole[3];
 } transfer_map;
 
+/* `array`: how the finest lattice is stored; `planes`: how the map is, of which n[2] planes at most
+ * are computed at once. Values are `factor` times the lattice's. */
 ley_status transfer_map_create(transfer_map *map, const transfer_lattices *lattices, const places_array *array,
                                const ley_lattice *points, const places_array *planes, double factor, room *memory,
                                ley_error *error);
