@@ -86,6 +86,8 @@ $(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 
 # Copies that look at every value on the way: as fast as plain ones where they are vectors.
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
+# So are transforms of several lines at once.
+$(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # The judge's square roots set no errno.
 $(BUILD)/host/judge/reference.o: own_flags := -fno-math-errno -fno-trapping-math
 # It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes

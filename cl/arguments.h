@@ -129,6 +129,12 @@
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, float, gm_phi)
 
+#define LEY_INFLUENCE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_influence) \
+    NEXT(VALUE, int4, waves) \
+    NEXT(VALUE, int4, stored) \
+    NEXT(WRITE, float2, gm_spectrum)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \

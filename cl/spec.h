@@ -46,7 +46,7 @@
 #define LEY_IN_SHARE(k, share, n) (((k) + 1) * (share) / (n) != (k) * (share) / (n))
 
 /* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl,
- * fill_bins.cl and those that measure have. */
+ * fill_bins.cl, influence.cl and those that measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_WIDTH, width) \

@@ -9,6 +9,7 @@
 #include "methods/dcs/method.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "methods/msm/influence_kernel.h"
 #include "methods/msm/lattice_kernel.h"
 #include "methods/msm/method.h"
 #include "methods/msm/transfer.h"
@@ -35,5 +36,6 @@ const kernel_kind *const kernel_registry[] = {
     &prolongation_kind,  /* */
     &interpolation_kind, /* */
     &interpolation_gather_kind,
+    &influence_kind,
     NULL,
 };

@@ -3,6 +3,7 @@
 #include "numerics/quadrature.h"
 
 #include <math.h>
+#include <stddef.h>
 
 double influence_factor(const window *w, int64_t m, int64_t n)
 {
@@ -173,7 +174,7 @@ static double open_distance_A(const hierarchy *h, const int64_t n[3], const int6
     return cell_length(d_A);
 }
 
-static double kernel_of_wave(const hierarchy *h, const int64_t n[3], const int64_t m[3])
+static double kernel_of_wave(const influence_table *waves, const hierarchy *h, const int64_t n[3], const int64_t m[3])
 {
     const hierarchy_level *level = &h->level[0];
     double k_per_A[3], nodes = 1;
@@ -190,11 +191,12 @@ static double kernel_of_wave(const hierarchy *h, const int64_t n[3], const int64
     case 2:
         return scale * influence_plane(&level->split, level->cutoff_A, k, r_A);
     default:
-        return scale * influence_wave(&level->split, level->cutoff_A, k);
+        return scale *
+               (waves != NULL ? influence_table_wave(waves, k) : influence_wave(&level->split, level->cutoff_A, k));
     }
 }
 
-double influence_kernel(const hierarchy *h, const int64_t n[3], const int64_t m[3])
+double influence_kernel_from(const influence_table *waves, const hierarchy *h, const int64_t n[3], const int64_t m[3])
 {
     /* Half-way round, m stands for -m as well. In an oblique cell the two waves have different
      * lengths: the mean of them keeps the potential real. */
@@ -205,6 +207,11 @@ double influence_kernel(const hierarchy *h, const int64_t n[3], const int64_t m[
         opposite[axis] = h->cell.periodic[axis] && !own ? (n[axis] - m[axis]) % n[axis] : m[axis];
         halfway = halfway || own;
     }
-    const double kernel = kernel_of_wave(h, n, m);
-    return halfway ? (kernel + kernel_of_wave(h, n, opposite)) / 2 : kernel;
+    const double kernel = kernel_of_wave(waves, h, n, m);
+    return halfway ? (kernel + kernel_of_wave(waves, h, n, opposite)) / 2 : kernel;
+}
+
+double influence_kernel(const hierarchy *h, const int64_t n[3], const int64_t m[3])
+{
+    return influence_kernel_from(NULL, h, n, m);
 }

@@ -69,4 +69,7 @@ void influence_wave_vector(const hierarchy *h, const int64_t n[3], const int64_t
  * open ones. */
 double influence_kernel(const hierarchy *h, const int64_t n[3], const int64_t m[3]);
 
+/* The same, along three periodic axes from a table of waves that has been made for it. */
+double influence_kernel_from(const influence_table *waves, const hierarchy *h, const int64_t n[3], const int64_t m[3]);
+
 #endif

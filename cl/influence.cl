@@ -1,0 +1,26 @@
+/* A transform times the influence function:
+ *
+ *     F[k] = G[k] F[k]
+ *
+ * gm_influence  [stored z][stored y][stored x] G; along y and z either of all waves or, where wave
+ *               n - m is worth the same as m, of 0 ... n / 2
+ * waves         of the transform along x, y, z: n_x / 2 + 1, n_y, n_z
+ * stored        waves that are in gm_influence
+ * gm_spectrum   [n_z][n_y][n_x / 2 + 1] F
+ *
+ * Global size: waves along x, y, z, each rounded up to work-groups. */
+#include "dialect.h"
+
+LEY_KERNEL influence(LEY_PARAMETERS(LEY_INFLUENCE_ARGUMENTS))
+{
+    const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = (int)LEY_GLOBAL_ID(2);
+    if (x >= waves.x || y >= waves.y || z >= waves.z)
+        return;
+    const int row = y < stored.y ? y : waves.y - y, plane = z < stored.z ? z : waves.z - z;
+    const float g = gm_influence[(plane * stored.y + row) * stored.x + x];
+    const int at = (z * waves.y + y) * waves.x + x;
+    float2 f = gm_spectrum[at];
+    f.x *= g;
+    f.y *= g;
+    gm_spectrum[at] = f;
+}

@@ -1,0 +1,28 @@
+/* The influence function on one device: what a lattice's transform is multiplied by. */
+#ifndef LEY_MSM_INFLUENCE_KERNEL_H
+#define LEY_MSM_INFLUENCE_KERNEL_H
+
+#include "arguments.h"
+#include "dev_kernel.h"
+#include "numerics/spectrum.h"
+#include "run/work.h"
+
+KERNEL_ARGUMENTS_STRUCT(influence, LEY_INFLUENCE_ARGUMENTS);
+extern const kernel_kind influence_kind;
+
+/* Built and tested. */
+ley_status influence_kernel_create(dev *device, dev_kernel *kernel, ley_error *error);
+
+/* A spectrum on a device. */
+typedef struct influence_waves {
+    int32_t waves[4], stored[4];
+    buffer_of_float values;
+} influence_waves;
+
+/* Errors: those of room_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, room *memory, ley_error *error);
+
+/* Multiplies a transform, [n_z][n_y][n_x / 2 + 1] as platform/fft.h has it, in place. */
+void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *waves, buffer_of_float2 transform);
+
+#endif

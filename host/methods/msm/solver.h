@@ -1,0 +1,35 @@
+/* From atoms to the potentials of the finest lattice on one device, the way that the hierarchy
+ * says: by the V-cycle, or by Fourier transforms. */
+#ifndef LEY_MSM_SOLVER_H
+#define LEY_MSM_SOLVER_H
+
+#include "methods/msm/cycle.h"
+#include "methods/msm/spectral.h"
+
+typedef struct solver {
+    hierarchy_solver kind;
+    cycle cycle;       /* HIERARCHY_DIRECT */
+    spectral spectral; /* HIERARCHY_FFT */
+} solver;
+
+/* Kernels and transforms, built and tested: cycle_ready(), or spectral_ready(). `sum` is the
+ * lattice cutoff's; `fft` may be NULL. */
+ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
+                        const fft_wish *fft, ley_error *error);
+
+/* Lattices, weights and atoms go to the device. LEY_ERROR_INPUT for a net charge that has no
+ * potential. */
+ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
+
+/* Within a sequence of operations, as often as wanted. */
+void solver_run(const solver *s, work *w);
+
+void solver_end(solver *s);
+
+/* For transfer_map_create() and transfer_interpolate(): once it is loaded. */
+const transfer_lattices *solver_lattices(const solver *s);
+const places_array *solver_array(const solver *s);
+buffer_of_float solver_potentials(const solver *s);
+room *solver_room(solver *s);
+
+#endif

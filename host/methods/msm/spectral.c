@@ -1,0 +1,109 @@
+#include "methods/msm/spectral.h"
+
+#include "clock.h"
+#include "error.h"
+#include "methods/msm/transfer_build.h"
+#include "numerics/influence.h"
+
+#include <string.h>
+
+void spectral_run(const spectral *s, work *w)
+{
+    dev_buffer *lattice = s->charges.buffer;
+    if (s->hierarchy->cell.dimensions < 3) /* the nodes of padding have no charges */
+        work_fill(w, lattice, 0, 0, s->bytes);
+    transfer_anterpolate(w, &s->lattices, &s->atoms, s->charges);
+    work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
+    influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
+    work_fft(w, &s->fft, false, lattice, lattice, s->scratch);
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* Where z is open, what is known to go wrong on the device is left out. */
+static void choose_extent(spectral *s, const dev *device)
+{
+    size_t least[3], good[3];
+    influence_extent(s->hierarchy, s->n);
+    for (int axis = 0; axis < 3; axis++)
+        least[axis] = (size_t)s->n[axis];
+    if (s->hierarchy->cell.periodic[2])
+        return;
+    fft_good_sizes(device->info, least, good);
+    if (good[0] == least[0] && good[1] == least[1])
+        s->n[2] = (int64_t)good[2];
+}
+
+static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_error *error)
+{
+    fft_wish own = fft != NULL ? *fft : (fft_wish){.library = NULL};
+    own.in_place = true;
+    for (int axis = 0; axis < 3; axis++)
+        own.n[axis] = (size_t)s->n[axis];
+    return fft_create(device, &own, &s->fft, error);
+}
+
+ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish, const fft_wish *fft,
+                          ley_error *error)
+{
+    *s = (spectral){.hierarchy = h, .room = {.device = device}};
+    transfer_wish own = *wish;
+    own.has_levels = false;
+    choose_extent(s, device);
+    ley_status status = transfer_kernels_create(device, &own, &s->transfer, error);
+    if (status == LEY_OK)
+        status = influence_kernel_create(device, &s->multiply, error);
+    return status == LEY_OK ? make_fft(s, device, fft, error) : status;
+}
+
+/* ---- Lattice --------------------------------------------------------------------------------- */
+
+static void make_array(spectral *s)
+{
+    const hierarchy *h = s->hierarchy;
+    s->arrays[0] = (places_array){.pitch = {(int64_t)fft_pitch(s->fft.n, true), s->n[1]}};
+    for (int axis = 0; axis < 3; axis++) {
+        s->arrays[0].n[axis] = h->level[0].n[axis];
+        s->arrays[0].periodic[axis] = h->cell.periodic[axis];
+    }
+    s->bytes = fft_lattice_bytes(s->fft.n, true);
+}
+
+static ley_status load_influence(spectral *s, ley_error *error)
+{
+    spectrum made;
+    const double start_s = ley_clock_s();
+    ley_status status = spectrum_make(s->hierarchy, s->n, s->cancelled, &made, error);
+    s->spectrum_s = ley_clock_s() - start_s;
+    if (status != LEY_OK)
+        return status;
+    status = influence_waves_create(&s->influence, &made, &s->room, error);
+    spectrum_clear(&made);
+    return status;
+}
+
+ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
+{
+    ley_status status = hierarchy_check_charge(s->hierarchy, atoms->total_e, atoms->magnitude_e, error);
+    if (status != LEY_OK)
+        return status;
+    make_array(s);
+    status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+    if (status == LEY_OK)
+        status = transfer_atoms_create(&s->atoms, atoms, &s->room, error);
+    if (status == LEY_OK)
+        status = room_buffer(&s->room, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
+    s->potentials = s->charges;
+    if (status == LEY_OK && s->fft.scratch_bytes > 0)
+        status = room_buffer(&s->room, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error);
+    return status == LEY_OK ? load_influence(s, error) : status;
+}
+
+void spectral_end(spectral *s)
+{
+    room_clear(&s->room);
+    transfer_kernels_destroy(&s->transfer);
+    kernel_destroy(&s->multiply);
+    if (s->fft.device != NULL)
+        fft_destroy(&s->fft);
+}

@@ -1,0 +1,44 @@
+/* Long-range potentials by Fourier transforms on one device: from atoms to the potentials of the
+ * lattice, in the place of the V-cycle (cycle.h) and with the same calls. The lattice, padded along
+ * open axes, is transformed in place, multiplied by the influence function, and transformed
+ * back. */
+#ifndef LEY_MSM_SPECTRAL_H
+#define LEY_MSM_SPECTRAL_H
+
+#include "methods/msm/influence_kernel.h"
+#include "methods/msm/transfer.h"
+
+typedef struct spectral {
+    const hierarchy *hierarchy;
+    const atomic_bool *cancelled; /* looked at while the influence function is made; may be NULL */
+    transfer_kernels transfer;
+    dev_kernel multiply;
+    dev_fft fft;
+    int64_t n[3]; /* nodes of the transform */
+    room room;    /* of: */
+    places_array arrays[1];
+    transfer_lattices lattices;
+    transfer_atoms atoms;
+    influence_waves influence;
+    buffer_of_float charges, potentials; /* the same one */
+    dev_buffer *scratch;
+    size_t bytes;      /* of the lattice */
+    double spectrum_s; /* how long the host took for the influence function */
+} spectral;
+
+/* Kernels and the transform, built and tested. `wish` has no levels. Of `fft` the library, tables,
+ * error and number of transforms are looked at; NULL: usual ones. Errors: those of kernel_create();
+ * LEY_ERROR_NO_DEVICE, with the reason, where the device has no transform of this size that is
+ * right. */
+ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish, const fft_wish *fft,
+                          ley_error *error);
+
+/* The influence function is made, on all cores; it and the atoms go to the device. */
+ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error);
+
+/* From atoms to potentials, within a sequence of operations. */
+void spectral_run(const spectral *s, work *w);
+
+void spectral_end(spectral *s);
+
+#endif

@@ -1,0 +1,168 @@
+#include "numerics/spectrum.h"
+
+#include "error.h"
+#include "memory.h"
+#include "numerics/cosines.h"
+#include "numerics/influence.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct filling {
+    const hierarchy *h;
+    spectrum *made;
+    double *kernel;               /* [stored z][stored y][stored x] */
+    double *factor[3];            /* of the window, by wave */
+    const influence_table *waves; /* NULL: open along some axis */
+    const atomic_bool *cancelled;
+    atomic_bool is_over;
+} filling;
+
+/* ---- Which waves ----------------------------------------------------------------------------- */
+
+/* Whether waves m and n - m along an axis are worth the same whatever the others are. */
+static bool is_mirrored(const cell *c, int axis)
+{
+    if (!c->periodic[axis])
+        return true;
+    for (int k = 0; k < 3; k++) {
+        const double *a = c->dual_per_A[axis], *b = c->dual_per_A[k];
+        if (k != axis && c->periodic[k] && fabs(cell_dot(a, b)) > 1e-12 * cell_length(a) * cell_length(b))
+            return false;
+    }
+    return true;
+}
+
+int64_t spectrum_waves(const spectrum *s)
+{
+    return s->stored[0] * s->stored[1] * s->stored[2];
+}
+
+/* No wave vector of the lattice is longer: half-way round along all axes, in either direction. */
+static double longest_per_A(const hierarchy *h, const int64_t n[3])
+{
+    double longest = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        const double sign[3] = {1, (corner & 1) != 0 ? -1 : 1, (corner & 2) != 0 ? -1 : 1};
+        double k_per_A[3] = {0};
+        for (int axis = 0; axis < 3; axis++)
+            for (int i = 0; i < 3; i++)
+                k_per_A[i] += sign[axis] * M_PI * (double)n[axis] * h->cell.dual_per_A[axis][i];
+        longest = fmax(longest, cell_length(k_per_A));
+    }
+    return longest;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static bool is_cancelled(filling *f)
+{
+    if (f->cancelled != NULL && atomic_load_explicit(f->cancelled, memory_order_relaxed))
+        atomic_store(&f->is_over, true);
+    return atomic_load(&f->is_over);
+}
+
+/* Rows along x of the kernel, before its open axes are transformed. */
+static void fill_rows(void *context, size_t first, size_t last)
+{
+    filling *f = context;
+    const int64_t *stored = f->made->stored;
+    for (size_t row = first; row < last && !is_cancelled(f); row++)
+        for (int64_t x = 0; x < stored[0]; x++) {
+            const int64_t m[3] = {x, (int64_t)row % stored[1], (int64_t)row / stored[1]};
+            f->kernel[(int64_t)row * stored[0] + x] = influence_kernel_from(f->waves, f->h, f->made->n, m);
+        }
+}
+
+/* Rows of the influence function. */
+static void finish_rows(void *context, size_t first, size_t last)
+{
+    filling *f = context;
+    const int64_t *stored = f->made->stored;
+    for (size_t row = first; row < last && !is_cancelled(f); row++) {
+        const double factor = f->factor[1][(int64_t)row % stored[1]] * f->factor[2][(int64_t)row / stored[1]];
+        for (int64_t x = 0; x < stored[0]; x++) {
+            const int64_t at = (int64_t)row * stored[0] + x;
+            f->made->values[at] = (float)(f->kernel[at] * factor * f->factor[0][x]);
+        }
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static void make_factors(filling *f)
+{
+    const int64_t *n = f->made->n;
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t m = 0; m < f->made->stored[axis]; m++)
+            f->factor[axis][m] = influence_factor(f->h->window, m, n[axis]) / (double)n[axis];
+}
+
+static ley_status fill(filling *f, ley_error *error)
+{
+    const size_t rows = (size_t)(f->made->stored[1] * f->made->stored[2]);
+    influence_table *waves = NULL;
+    if (f->h->cell.dimensions == 3) {
+        const hierarchy_level *level = &f->h->level[0];
+        waves = malloc(sizeof *waves);
+        if (waves == NULL)
+            return ley_fail_memory(error, sizeof *waves, "a table of waves");
+        influence_table_make(&level->split, level->cutoff_A, longest_per_A(f->h, f->made->n), waves);
+    }
+    f->waves = waves;
+    parallel_ranges(rows, fill_rows, f);
+    free(waves);
+    f->waves = NULL;
+    ley_status status = is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
+        if (!f->h->cell.periodic[axis])
+            status = cosines_transform(f->kernel, f->made->stored, axis, f->cancelled, error);
+    if (status != LEY_OK)
+        return status;
+    parallel_ranges(rows, finish_rows, f);
+    return is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
+}
+
+static ley_status make_in(filling *f, ley_error *error)
+{
+    const int64_t waves = spectrum_waves(f->made), *stored = f->made->stored;
+    ley_status status = memory_check_one("the influence function", (double)waves * (sizeof(double) + sizeof(float)),
+                                         "a coarser lattice", error);
+    if (status != LEY_OK)
+        return status;
+    f->kernel = malloc((size_t)waves * sizeof *f->kernel);
+    f->made->values = malloc((size_t)waves * sizeof *f->made->values);
+    f->factor[0] = malloc((size_t)(stored[0] + stored[1] + stored[2]) * sizeof *f->factor[0]);
+    if (f->kernel == NULL || f->made->values == NULL || f->factor[0] == NULL)
+        return ley_fail_memory(error, (size_t)waves * sizeof *f->kernel, "the influence function");
+    f->factor[1] = f->factor[0] + stored[0];
+    f->factor[2] = f->factor[1] + stored[1];
+    make_factors(f);
+    return fill(f, error);
+}
+
+ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, spectrum *made,
+                         ley_error *error)
+{
+    *made = (spectrum){.n = {n[0], n[1], n[2]}};
+    for (int axis = 0; axis < 3; axis++) {
+        if (n[axis] < 2 || n[axis] % 2 != 0)
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "a transform of %lld nodes along an axis: it must be an even number", (long long)n[axis]);
+        made->stored[axis] = axis == 0 || is_mirrored(&h->cell, axis) ? n[axis] / 2 + 1 : n[axis];
+    }
+    filling f = {.h = h, .made = made, .cancelled = cancelled};
+    const ley_status status = make_in(&f, error);
+    free(f.kernel);
+    free(f.factor[0]);
+    if (status != LEY_OK)
+        spectrum_clear(made);
+    return status;
+}
+
+void spectrum_clear(spectrum *s)
+{
+    free(s->values);
+    *s = (spectrum){.values = NULL};
+}

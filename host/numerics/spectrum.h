@@ -1,0 +1,32 @@
+/* The influence function of a whole lattice (influence.h), as devices multiply transforms by it:
+ * made in double precision on all cores, kept in floats.
+ *
+ * It is real, and the same for a wave and its opposite. Along x it has waves 0 ... n/2, as real
+ * transforms do. Along y and z it has all n where the cell is oblique there; where the axis is
+ * normal to the others, wave n - m is worth the same as m, and it has 0 ... n/2 as well: an eighth
+ * of all waves in all. */
+#ifndef LEY_SPECTRUM_H
+#define LEY_SPECTRUM_H
+
+#include "leyden_status.h"
+#include "numerics/hierarchy.h"
+
+#include <stdatomic.h>
+
+typedef struct spectrum {
+    int64_t n[3], stored[3]; /* nodes of the transform; waves that are there */
+    float *values;           /* [stored z][stored y][stored x], divided by the product of n: transforms there and back
+                                multiply by it */
+} spectrum;
+
+/* Of a transform of n nodes, as influence_extent() has them or, along open axes, some more. Errors:
+ * LEY_ERROR_USAGE for an odd number of nodes, LEY_ERROR_MEMORY, LEY_CANCELLED soon after *cancelled
+ * (may be NULL) turns true. On failure there is nothing to clear. */
+ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, spectrum *made,
+                         ley_error *error);
+void spectrum_clear(spectrum *s);
+
+/* How many waves are there. */
+int64_t spectrum_waves(const spectrum *s);
+
+#endif
