@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "judge/long_range.h"
 #include "methods/msm/solver.h"
+#include "methods/msm/transfer_build.h"
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
 #include "pairwise.h"
@@ -20,13 +21,14 @@ static dev *device;        /* the same one, for calls below the public ones; its
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-enum { ATOMS = 60, POINTS = 75 };
+enum { MOST_ATOMS = 60, MOST_POINTS = 75 };
 
 typedef struct problem {
     hierarchy hierarchy;
-    double position_A[ATOMS][3], charge_e[ATOMS];
+    int atoms, points;
+    double position_A[MOST_ATOMS][3], charge_e[MOST_ATOMS];
     ley_lattice map;
-    double point_A[POINTS][3];
+    double point_A[MOST_POINTS][3];
 } problem;
 
 static double fraction(unsigned *seed)
@@ -34,42 +36,51 @@ static double fraction(unsigned *seed)
     return (double)rand_r(seed) / RAND_MAX;
 }
 
-/* Somewhere in the box, `share` of the way along its vectors. */
+/* So much of the way along the vectors of a box. */
 static void put_at(const double vector_A[3][3], const double share[3], double place_A[3])
 {
     for (int i = 0; i < 3; i++)
         place_A[i] = share[0] * vector_A[0][i] + share[1] * vector_A[1][i] + share[2] * vector_A[2][i];
 }
 
-/* Neutral charges in a parallelepiped, and beyond it where it is periodic; and a map in it that is
- * parallel to x, y and z, or, where the lattice's axes are others, whatever they are. */
-static problem make_problem(const hierarchy_options *o, const double box_A[3][3])
+/* Where the map's points are; and lattices for these and the atoms. */
+static void finish_problem(problem *p, const hierarchy_options *o)
 {
-    problem p = {.map = {.n = {5, 5, 3}}};
-    unsigned seed = 11;
-    double total_e = 0, low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    const int n_x = (int)p->map.n[0], n_y = (int)p->map.n[1];
     ley_error error = {0};
     cell c;
-    for (int i = 0; i < ATOMS; i++) {
+    p->points = n_x * n_y * (int)p->map.n[2];
+    for (int i = 0; i < p->points; i++) {
+        const int at[3] = {i % n_x, i / n_x % n_y, i / n_x / n_y};
+        for (int axis = 0; axis < 3; axis++)
+            p->point_A[i][axis] = p->map.origin_A[axis] + at[axis] * p->map.step_A[axis][axis];
+    }
+    assert_ok(cell_make(o->periodic, o->cell_A, &c, &error));
+    hierarchy_box(&c, (size_t)p->atoms, p->position_A[0], low, high);
+    hierarchy_box(&c, (size_t)p->points, p->point_A[0], low, high);
+    assert_ok(hierarchy_make(o, low, high, &p->hierarchy, &error));
+}
+
+/* Neutral charges in a parallelepiped, and beyond it where it is periodic; and a map in it along x,
+ * y and z, whatever the lattice's axes are. */
+static problem make_problem(const hierarchy_options *o, const double box_A[3][3])
+{
+    problem p = {.atoms = MOST_ATOMS, .map = {.n = {5, 5, 3}}};
+    unsigned seed = 11;
+    double total_e = 0;
+    for (int i = 0; i < MOST_ATOMS; i++) {
         double share[3];
         for (int axis = 0; axis < 3; axis++)
             share[axis] = o->periodic[axis] ? 1.2 * fraction(&seed) - 0.1 : fraction(&seed);
         put_at(box_A, share, p.position_A[i]);
-        p.charge_e[i] = i + 1 < ATOMS ? 2 * fraction(&seed) - 1 : -total_e;
+        p.charge_e[i] = i + 1 < MOST_ATOMS ? 2 * fraction(&seed) - 1 : -total_e;
         total_e += p.charge_e[i];
     }
     put_at(box_A, (const double[3]){0.31, 0.28, 0.17}, p.map.origin_A);
     for (int axis = 0; axis < 3; axis++)
         p.map.step_A[axis][axis] = 0.11 * box_A[axis][axis];
-    for (int i = 0; i < POINTS; i++) {
-        const double at[3] = {i % 5, i / 5 % 5, i / 25};
-        for (int axis = 0; axis < 3; axis++)
-            p.point_A[i][axis] = p.map.origin_A[axis] + at[axis] * p.map.step_A[axis][axis];
-    }
-    assert_ok(cell_make(o->periodic, o->cell_A, &c, &error));
-    hierarchy_box(&c, ATOMS, p.position_A[0], low, high);
-    hierarchy_box(&c, POINTS, p.point_A[0], low, high);
-    assert_ok(hierarchy_make(o, low, high, &p.hierarchy, &error));
+    finish_problem(&p, o);
     return p;
 }
 
@@ -95,7 +106,7 @@ static transfer_wish wish_of(const problem *p)
 /* What the points get. */
 static void run_solver(solver *s, const problem *p, float *values)
 {
-    const size_t bytes = POINTS * sizeof(float);
+    const size_t bytes = (size_t)p->points * sizeof(float);
     const places_array planes = {.n = {p->map.n[0], p->map.n[1], p->map.n[2]}, .pitch = {p->map.n[0], p->map.n[1]}};
     ley_error error = {0};
     transfer_map map;
@@ -116,13 +127,18 @@ static void run_solver(solver *s, const problem *p, float *values)
     work_end(&w);
 }
 
-static void load(solver *s, const problem *p)
+static void ready(solver *s, const problem *p)
 {
     const transfer_wish wish = wish_of(p);
     ley_error error = {0};
-    spread atoms;
-    assert_ok(spread_make(&p->hierarchy, ATOMS, p->position_A[0], p->charge_e, NULL, &atoms, &error));
     assert_ok(solver_ready(s, device, &p->hierarchy, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error));
+}
+
+static void load(solver *s, const problem *p)
+{
+    ley_error error = {0};
+    spread atoms;
+    assert_ok(spread_make(&p->hierarchy, (size_t)p->atoms, p->position_A[0], p->charge_e, NULL, &atoms, &error));
     assert_ok(solver_load(s, &atoms, &error));
     spread_clear(&atoms);
 }
@@ -130,73 +146,491 @@ static void load(solver *s, const problem *p)
 static void solve(const problem *p, float *values)
 {
     solver s;
+    ready(&s, p);
     load(&s, p);
     run_solver(&s, p, values);
     solver_end(&s);
 }
 
-/* How far values are from those of the double reference, as a share of their root mean square. */
-static double off_by(const problem *p, const float *values)
+/* ---- What is right --------------------------------------------------------------------------- */
+
+/* How far values are from what is right, as a share of the root mean square of that. */
+static double off_by(const problem *p, const float *values, const double *right)
 {
-    double right[POINTS], sum = 0, squares = 0;
-    ley_error error = {0};
-    assert_ok(long_range_potential(&p->hierarchy, ATOMS, p->position_A[0], p->charge_e, 0.05, POINTS, p->point_A[0],
-                                   right, NULL, &error));
-    for (int i = 0; i < POINTS; i++) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < p->points; i++) {
         sum += pow((double)values[i] - right[i], 2);
         squares += right[i] * right[i];
     }
     return sqrt(sum / squares);
 }
 
-/* ---- Each combination against the double reference ------------------------------------------- */
+/* From the double reference of the same combination. */
+static double off_by_floats(const problem *p, const float *values)
+{
+    double right[MOST_POINTS];
+    ley_error error = {0};
+    assert_ok(long_range_potential(&p->hierarchy, (size_t)p->atoms, p->position_A[0], p->charge_e, 0.05,
+                                   (size_t)p->points, p->point_A[0], right, NULL, &error));
+    return off_by(p, values, right);
+}
 
-enum { SPLITTINGS = SPLITTING_COUNT, WINDOWS = WINDOW_COUNT, BOUNDARIES = 8 };
+/* From what is exactly beyond the cutoff. */
+static double off_by_all(const problem *p, const float *values)
+{
+    const hierarchy *h = &p->hierarchy;
+    const lattice_sum_options options = {
+        .cell = h->cell, .kappa_per_A = h->kappa_per_A, .far = &h->level[0].split, .cutoff_A = h->level[0].cutoff_A};
+    double right[MOST_POINTS];
+    lattice_sum *sum;
+    ley_error error = {0};
+    assert_ok(lattice_sum_create(&options, (size_t)p->atoms, p->position_A[0], p->charge_e, &sum, &error));
+    for (int i = 0; i < p->points; i++)
+        right[i] = lattice_sum_at(sum, p->point_A[i]);
+    lattice_sum_destroy(sum);
+    return off_by(p, values, right);
+}
 
-/* Edges of the box: as many nodes as make lattices of one size of all windows. */
+static const char *solver_name(const problem *p)
+{
+    return p->hierarchy.solver == HIERARCHY_FFT ? "fft" : "direct";
+}
+
+/* ---- Each combination ------------------------------------------------------------------------ */
+
+enum { SPLITTINGS = SPLITTING_COUNT, WINDOWS = WINDOW_COUNT, SOLVERS = 2, SCREENINGS = 2 };
+
+/* As which bits of a boundary: periodic along x, y, z; 8: in an oblique cell. The first ones have
+ * every number of periodic axes. */
+enum { OBLIQUE = 8, BOUNDARIES = 12, FEW_BOUNDARIES = 6 };
+static const int boundaries[BOUNDARIES] = {0, 1, 3, 7, OBLIQUE | 3, OBLIQUE | 7, 2, 4, 5, 6, OBLIQUE | 5, OBLIQUE | 6};
+
+static int boundary_count(void)
+{
+    return support_is_quick() ? FEW_BOUNDARIES : BOUNDARIES;
+}
+
+/* A box of so many nodes that lattices have the same sizes with all windows. */
 static hierarchy_options options_of(splitting_kind split, window_kind kind, hierarchy_solver how, int boundary,
-                                    bool oblique, double box_A[3][3])
+                                    double box_A[3][3])
 {
     static const double slant[3][3] = {{0, 0, 0}, {0.2, 0, 0}, {-0.15, 0.1, 0}};
     hierarchy_options o = {.splitting = split, .window = kind, .solver = how, .cutoff_A = 4, .spacing_A = 1.25};
     const double nodes = 16 - window_get(kind)->points;
-    for (int axis = 0; axis < 3; axis++) {
+    o.levels = how == HIERARCHY_FFT ? 1 : 3;
+    for (int axis = 0; axis < 3; axis++)
         o.periodic[axis] = boundary >> axis & 1;
-        for (int k = 0; k < 3; k++)
-            box_A[axis][k] = o.spacing_A * (k == axis ? (o.periodic[axis] ? 16 : nodes - 0.01)
-                                            : oblique && o.periodic[axis] && o.periodic[k] ? 16 * slant[axis][k]
-                                                                                           : 0);
-    }
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < 3; k++) {
+            const bool is_slanted = (boundary & OBLIQUE) != 0 && o.periodic[axis] && o.periodic[k];
+            const double along = o.periodic[axis] ? 16 : nodes - 0.01;
+            box_A[axis][k] = o.spacing_A * (k == axis ? along : is_slanted ? 16 * slant[axis][k] : 0);
+        }
     memcpy(o.cell_A, box_A, sizeof o.cell_A);
     return o;
 }
 
+/* B-splines take transforms, screening takes Taylor's splittings. */
+static bool can_be(const int *at)
+{
+    return (at[3] == HIERARCHY_FFT || window_get((window_kind)at[1])->is_nodal) &&
+           (at[4] == 0 || at[0] < SPLITTING_PSWF);
+}
+
+/* The same numbers as in double precision, but for floats. */
 static void test_combinations(void **state)
 {
     (void)state;
     double worst = 0;
-    for (pairwise p = PAIRWISE(SPLITTINGS, WINDOWS, BOUNDARIES, 2); pairwise_next(&p);) {
+    pairwise p = PAIRWISE(SPLITTINGS, WINDOWS, boundary_count(), SOLVERS, SCREENINGS);
+    p.can_be = can_be;
+    while (pairwise_next(&p)) {
         double box_A[3][3];
-        float values[POINTS];
-        const hierarchy_options o =
-            options_of((splitting_kind)p.at[0], (window_kind)p.at[1], HIERARCHY_FFT, p.at[2], p.at[3] == 1, box_A);
+        float values[MOST_POINTS];
+        hierarchy_options o = options_of((splitting_kind)p.at[0], (window_kind)p.at[1], (hierarchy_solver)p.at[3],
+                                         boundaries[p.at[2]], box_A);
+        o.kappa_per_A = 0.15 * p.at[4];
         const double start_s = support_cpu_s();
         const problem own = make_problem(&o, (const double(*)[3])box_A);
         solve(&own, values);
-        const double device_s = support_cpu_s() - start_s, error = off_by(&own, values);
+        const double device_s = support_cpu_s() - start_s, error = off_by_floats(&own, values);
         if (getenv("TEST_VERBOSE") != NULL)
-            print_message("%s, %s, boundary %d%s: %.2g; %.2f s and %.2f s\n", splitting_name(o.splitting),
-                          own.hierarchy.window->name, p.at[2], p.at[3] ? " oblique" : "", error, device_s,
-                          support_cpu_s() - start_s - device_s);
+            print_message("%s, %s, %s, boundary %d%s: %.2g; %.2f s and %.2f s\n", splitting_name(o.splitting),
+                          own.hierarchy.window->name, solver_name(&own), boundaries[p.at[2]],
+                          p.at[4] ? " screened" : "", error, device_s, support_cpu_s() - start_s - device_s);
         assert_true(error < 2e-6);
         worst = fmax(worst, error);
     }
     print_message("off by up to %.2g\n", worst);
 }
 
+/* ---- Against exact sums ---------------------------------------------------------------------- */
+
+/* A long cutoff, a wide window and a smooth splitting. */
+static problem fine_problem(hierarchy_solver how, window_kind kind, int boundary)
+{
+    double box_A[3][3];
+    hierarchy_options o =
+        options_of(kind == WINDOW_BSPLINE8 ? SPLITTING_PSWF : SPLITTING_TAYLOR5, kind, how, boundary, box_A);
+    o.cutoff_A = 8 * o.spacing_A;
+    o.levels = 1;
+    return make_problem(&o, (const double(*)[3])box_A);
+}
+
+static void test_exact_sums(void **state)
+{
+    (void)state;
+    for (pairwise p = PAIRWISE(boundary_count(), SOLVERS); pairwise_next(&p);) {
+        const bool is_fft = p.at[1] == 0;
+        const problem own = is_fft ? fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, boundaries[p.at[0]])
+                                   : fine_problem(HIERARCHY_DIRECT, WINDOW_NODAL9, boundaries[p.at[0]]);
+        float values[MOST_POINTS];
+        solve(&own, values);
+        const double error = off_by_all(&own, values);
+        if (getenv("TEST_VERBOSE") != NULL)
+            print_message("%s, boundary %d: %.2g\n", solver_name(&own), boundaries[p.at[0]], error);
+        assert_true(error < (is_fft ? 2e-6 : 3e-5));
+    }
+}
+
+/* Nodal windows have one kernel at the nodes: with open boundaries the same numbers, else both are
+ * no further apart than they are off. */
+static void test_fft_equals_direct(void **state)
+{
+    (void)state;
+    for (int i = 0; i < BOUNDARIES; i += support_is_quick() ? 3 : 1) {
+        double off[2], apart = 0, squares = 0;
+        float values[2][MOST_POINTS];
+        problem own = {.atoms = 0};
+        for (int how = 0; how < SOLVERS; how++) {
+            own = fine_problem((hierarchy_solver)how, WINDOW_NODAL9, boundaries[i]);
+            solve(&own, values[how]);
+            off[how] = off_by_all(&own, values[how]);
+        }
+        for (int k = 0; k < own.points; k++) {
+            apart += pow((double)values[0][k] - (double)values[1][k], 2);
+            squares += pow((double)values[0][k], 2);
+        }
+        apart = sqrt(apart / squares);
+        if (getenv("TEST_VERBOSE") != NULL)
+            print_message("boundary %d: direct off by %.2g, fft by %.2g, %.2g apart\n", boundaries[i],
+                          off[HIERARCHY_DIRECT], off[HIERARCHY_FFT], apart);
+        assert_true(apart < (boundaries[i] == 0 ? 3e-6 : off[0] + off[1] + 1e-6));
+        if (support_is_quick() && i > 0)
+            break;
+    }
+}
+
+/* All levels in one launch, or each in its own with weights of its own: the same bytes. */
+static void test_launches(void **state)
+{
+    (void)state;
+    for (int i = 0; i < BOUNDARIES; i += i == 0 ? 3 : BOUNDARIES) {
+        double box_A[3][3];
+        float values[2][MOST_POINTS];
+        const hierarchy_options o =
+            options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, HIERARCHY_DIRECT, boundaries[i], box_A);
+        const problem own = make_problem(&o, (const double(*)[3])box_A);
+        for (int by_level = 0; by_level < 2; by_level++) {
+            solver s;
+            ready(&s, &own);
+            s.cycle.by_level = by_level;
+            load(&s, &own);
+            run_solver(&s, &own, values[by_level]);
+            solver_end(&s);
+        }
+        assert_memory_equal(values[0], values[1], (size_t)own.points * sizeof(float));
+    }
+}
+
+/* ---- Crystals -------------------------------------------------------------------------------- */
+
+typedef struct crystal {
+    const char *name;
+    int ions;
+    double edge, nearest, constant;
+    const int (*quarter)[3]; /* where the ions are: the first half of them positive */
+} crystal;
+
+enum { QUARTERS = 4 };
+
+/* Ions on the points of a map. */
+static problem crystal_problem(const crystal *c, hierarchy_solver how, double edge_A)
+{
+    problem p = {.atoms = c->ions, .map = {.n = {QUARTERS, QUARTERS, QUARTERS}}};
+    hierarchy_options o = {.splitting = how == HIERARCHY_FFT ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
+                           .band = how == HIERARCHY_FFT ? 20 : 0,
+                           .window = how == HIERARCHY_FFT ? WINDOW_BSPLINE8 : WINDOW_NODAL9,
+                           .solver = how,
+                           .levels = 1,
+                           .cutoff_A = edge_A,
+                           .spacing_A = edge_A / 16};
+    for (int axis = 0; axis < 3; axis++) {
+        o.periodic[axis] = true;
+        o.cell_A[axis][axis] = edge_A;
+        p.map.origin_A[axis] = 0.137 * (axis + 1);
+        p.map.step_A[axis][axis] = edge_A / QUARTERS;
+    }
+    for (int i = 0; i < c->ions; i++) {
+        p.charge_e[i] = 2 * i < c->ions ? 1 : -1;
+        for (int axis = 0; axis < 3; axis++)
+            p.position_A[i][axis] = p.map.origin_A[axis] + c->quarter[i][axis] * edge_A / QUARTERS;
+    }
+    finish_problem(&p, &o);
+    return p;
+}
+
+/* The potential of each ion's place without its own, in units of the nearest distance. */
+static double madelung_constant(const crystal *c, const problem *p, const float *far, double edge_A)
+{
+    const double r_min_A = 0.05;
+    const hierarchy_level *level = &p->hierarchy.level[0];
+    double sum = 0;
+    for (int i = 0; i < c->ions; i++) {
+        const int *at = c->quarter[i];
+        const double own = 1 / r_min_A + (splitting_gamma(&level->split, 0) -
+                                          splitting_gamma(&level->split, r_min_A / level->cutoff_A)) /
+                                             level->cutoff_A;
+        const double near =
+            long_range_short(&p->hierarchy, (size_t)p->atoms, p->position_A[0], p->charge_e, r_min_A, p->position_A[i]);
+        sum -= p->charge_e[i] * ((double)far[(at[2] * QUARTERS + at[1]) * QUARTERS + at[0]] + near) - own;
+    }
+    return sum / c->ions * edge_A / c->edge * c->nearest;
+}
+
+static void test_madelung_constants(void **state)
+{
+    (void)state;
+    static const int salt[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
+                                   {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {2, 2, 2}};
+    static const int blende[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
+                                     {1, 1, 1}, {3, 3, 1}, {3, 1, 3}, {1, 3, 3}};
+    static const int caesium[2][3] = {{0, 0, 0}, {2, 2, 2}};
+    const crystal crystals[] = {{"NaCl", 8, 2, 1, 1.747564594633, salt},
+                                {"CsCl", 2, 1, sqrt(0.75), 1.762674773071, caesium},
+                                {"ZnS", 8, 2, sqrt(0.75), 1.638055053389, blende}};
+    const double edge_A = 8;
+    for (int i = 0; i < 3; i++)
+        for (int how = 0; how < SOLVERS; how++) {
+            const problem p = crystal_problem(&crystals[i], (hierarchy_solver)how, edge_A);
+            float far[MOST_POINTS];
+            solve(&p, far);
+            const double constant = madelung_constant(&crystals[i], &p, far, edge_A);
+            print_message("%s, %s: %.7f\n", crystals[i].name, solver_name(&p), constant);
+            assert_true(fabs(constant - crystals[i].constant) < 5e-6);
+        }
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+/* A net charge along one or two periodic axes has no potential; in three dimensions there is a
+ * background. */
+static void test_net_charges(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int how = 0; how < SOLVERS; how++) {
+            double box_A[3][3];
+            const hierarchy_options o =
+                options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, (hierarchy_solver)how, boundaries[i], box_A);
+            problem own = make_problem(&o, (const double(*)[3])box_A);
+            const int dimensions = own.hierarchy.cell.dimensions;
+            const bool is_refused = dimensions == 1 || dimensions == 2;
+            float values[MOST_POINTS];
+            ley_error error = {0};
+            spread atoms;
+            solver s;
+            own.charge_e[3] += 2;
+            assert_ok(spread_make(&own.hierarchy, MOST_ATOMS, own.position_A[0], own.charge_e, NULL, &atoms, &error));
+            ready(&s, &own);
+            assert_int_equal(solver_load(&s, &atoms, &error), is_refused ? LEY_ERROR_INPUT : LEY_OK);
+            assert_true(!is_refused || strstr(error.message, "net charge") != NULL);
+            if (!is_refused) {
+                run_solver(&s, &own, values);
+                assert_true(off_by_floats(&own, values) < 2e-6);
+            }
+            solver_end(&s);
+            spread_clear(&atoms);
+        }
+}
+
+/* A device without transforms says so, and so does one whose library is not the one that is wished
+ * for; the other way is there. */
+static void test_without_transforms(void **state)
+{
+    (void)state;
+    const problem own = fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, 7);
+    const transfer_wish wish = wish_of(&own);
+    const fft_wish other = {.library = "none"};
+    dev_backend backend = *device->backend;
+    dev_info info = *device->info;
+    dev without = *device;
+    ley_error error = {0};
+    solver s;
+    backend.fft_library = NULL;
+    info.backend = without.backend = &backend;
+    without.info = &info;
+    assert_int_equal(solver_ready(&s, &without, &own.hierarchy, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error),
+                     LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "no transform of 16 x 16 x 16"));
+    solver_end(&s);
+    assert_int_equal(solver_ready(&s, device, &own.hierarchy, &wish, LEY_SPEC_SUM_FLOAT, &other, &error),
+                     LEY_ERROR_NO_DEVICE);
+    solver_end(&s);
+}
+
+/* A top level, or a cutoff, of more nodes than kernels reach. */
+static void test_too_far(void **state)
+{
+    (void)state;
+    for (int is_cutoff = 0; is_cutoff < 2; is_cutoff++) {
+        double box_A[3][3];
+        hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL3, HIERARCHY_DIRECT, 0, box_A);
+        o.levels = is_cutoff ? 2 : 1;
+        o.cutoff_A = is_cutoff ? 16.1 * o.spacing_A : o.cutoff_A;
+        for (int axis = 0; axis < 3 && !is_cutoff; axis++)
+            box_A[axis][axis] *= 3;
+        const problem own = make_problem(&o, (const double(*)[3])box_A);
+        const transfer_wish wish = wish_of(&own);
+        ley_error error = {0};
+        solver s;
+        assert_int_equal(solver_ready(&s, device, &own.hierarchy, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error),
+                         LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, is_cutoff ? "a shorter cutoff" : "more levels"));
+        solver_end(&s);
+    }
+}
+
+static void test_cancelling(void **state)
+{
+    (void)state;
+    const atomic_bool cancelled = true;
+    for (int how = 0; how < SOLVERS; how++) {
+        const problem own = fine_problem((hierarchy_solver)how, WINDOW_NODAL9, 7);
+        ley_error error = {0};
+        spread atoms;
+        solver s;
+        assert_ok(spread_make(&own.hierarchy, MOST_ATOMS, own.position_A[0], own.charge_e, NULL, &atoms, &error));
+        ready(&s, &own);
+        s.cycle.cancelled = s.spectral.cancelled = &cancelled;
+        assert_int_equal(solver_load(&s, &atoms, &error), LEY_CANCELLED);
+        solver_end(&s);
+        spread_clear(&atoms);
+    }
+}
+
+/* ---- Planted faults -------------------------------------------------------------------------- */
+
+static void put(dev_buffer *buffer, size_t at, const void *four_bytes)
+{
+    ley_error error = {0};
+    assert_ok(device->backend->write(device, buffer, 4 * at, four_bytes, 4, &error));
+}
+
+/* One weight of a level's neighbourhood that is not 0. */
+static void plant_weight(solver *s)
+{
+    const float wrong = 0.5;
+    put(s->cycle.weights[0].buffer, 8 * 4, &wrong);
+}
+
+/* One wave. */
+static void plant_wave(solver *s)
+{
+    const float wrong = 0;
+    put(s->spectral.influence.values.buffer, 1, &wrong);
+}
+
+/* The node behind the last one of the finest level, along x. */
+static void plant_image(solver *s)
+{
+    const int32_t nowhere = LEY_NOWHERE;
+    const size_t halo = LEY_CUBE * LEY_CUBES_BESIDE((size_t)s->cycle.cutoff.choice.spec.rx);
+    put(s->cycle.cutoff_tables.places.buffer, halo + (size_t)s->cycle.hierarchy->level[0].n[0], &nowhere);
+}
+
+/* Sums of the second level as if it was the first. */
+static void plant_scale(solver *s)
+{
+    const float one = 1;
+    const size_t fields = 12, scale = 7;
+    put(s->cycle.cutoff_tables.levels.buffer, fields + scale, &one);
+}
+
+/* Each is seen: what comes out is further from the double reference than floats are. */
+static void test_planted_faults(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        hierarchy_solver how;
+        int boundary;
+        void (*plant)(solver *s);
+    } faults[] = {{"a wrong weight", HIERARCHY_DIRECT, 0, plant_weight},
+                  {"a level's scale", HIERARCHY_DIRECT, 0, plant_scale},
+                  {"a missing image", HIERARCHY_DIRECT, 7, plant_image},
+                  {"a wrong wave", HIERARCHY_FFT, 7, plant_wave},
+                  {"a wrong wave, padded", HIERARCHY_FFT, 0, plant_wave}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        double box_A[3][3];
+        float values[MOST_POINTS];
+        const hierarchy_options o =
+            options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, faults[i].how, faults[i].boundary, box_A);
+        const problem own = make_problem(&o, (const double(*)[3])box_A);
+        solver s;
+        ready(&s, &own);
+        load(&s, &own);
+        faults[i].plant(&s);
+        run_solver(&s, &own, values);
+        solver_end(&s);
+        const double error = off_by_floats(&own, values);
+        if (getenv("TEST_VERBOSE") != NULL)
+            print_message("%s: off by %.2g\n", faults[i].name, error);
+        if (!(error > 2e-5))
+            fail_msg("%s: off by %g", faults[i].name, error);
+    }
+}
+
+/* Faults of kernels, which their self-tests see; the last ones shift a level against the others. */
+static void test_faults_of_kernels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *from, *to;
+    } faults[] = {{"influence", "waves.y - y", "waves.y - y - 1"},
+                  {"influence", "z < stored.z ? z", "z <= stored.z ? z"},
+                  {"influence", "plane * stored.y", "plane * stored.x"},
+                  {"influence", "f.y *= g", "f.y *= -g"},
+                  {"influence", "x >= waves.x", "x >= waves.x - 1"},
+                  {"influence", "z >= waves.z", "z >= waves.z - 1"},
+                  {"restriction", "2 * y + shift.y", "2 * y + 1 + shift.y"},
+                  {"prolongation", "x - shift.x", "x + 2 - shift.x"}};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i += support_is_quick() ? 3 : 1) {
+        const bool is_fft = strcmp(faults[i].kernel, "influence") == 0;
+        const problem own = fine_problem(is_fft ? HIERARCHY_FFT : HIERARCHY_DIRECT, WINDOW_NODAL9, 7);
+        transfer_wish wish = wish_of(&own);
+        transfer_kernels transfer = {.device = device};
+        dev_kernel kernel = {.device = device};
+        ley_error error = {0};
+        wish.has_levels = true;
+        support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
+        const ley_status status = is_fft ? influence_kernel_create(device, &kernel, &error)
+                                         : transfer_kernels_create(device, &wish, &transfer, &error);
+        unsetenv("LEYDEN_KERNEL_DIR");
+        if (status != LEY_ERROR_WRONG_RESULT)
+            fail_msg("%s: %d, %s", faults[i].to, (int)status, error.message);
+    }
+}
+
 static int run(const char *selector, const ley_device_info *info)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_combinations)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_combinations),       cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_fft_equals_direct),  cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_madelung_constants), cmocka_unit_test(test_net_charges),
+        cmocka_unit_test(test_without_transforms), cmocka_unit_test(test_too_far),
+        cmocka_unit_test(test_cancelling),         cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_faults_of_kernels)};
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;

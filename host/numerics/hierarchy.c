@@ -143,6 +143,14 @@ static bool pays(const hierarchy *h, int level)
     return nodes * neighbours / 2 + coarse * coarse < nodes * nodes;
 }
 
+/* Whether a kernel reaches all of it. */
+static bool fits(const hierarchy *h, int level)
+{
+    int64_t reach[3];
+    hierarchy_whole_reach(h, level, reach);
+    return reach[0] <= HIERARCHY_MOST_REACH && reach[1] <= HIERARCHY_MOST_REACH && reach[2] <= HIERARCHY_MOST_REACH;
+}
+
 static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error *error)
 {
     const int wanted = o->solver == HIERARCHY_FFT ? 1 : o->levels;
@@ -155,7 +163,7 @@ static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error
         if (!halves && wanted > 0)
             return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels need periods that can be halved %d times",
                             wanted, wanted - 1);
-        if (!halves || (wanted == 0 && !pays(h, h->levels - 1)))
+        if (!halves || (wanted == 0 && !pays(h, h->levels - 1) && fits(h, h->levels - 1)))
             break;
         coarse->cutoff_A = 2 * fine->cutoff_A;
         status = make_splitting(o, h, coarse, error);
@@ -223,6 +231,11 @@ ley_status hierarchy_check_charge(const hierarchy *h, double total_e, double mag
     return LEY_OK;
 }
 
+bool hierarchy_has_far(const hierarchy *h)
+{
+    return splitting_gamma(&h->level[0].split, 0) >= 1e-7;
+}
+
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 void hierarchy_index(const hierarchy *h, const double point_A[3], double index[3])
@@ -272,4 +285,21 @@ void hierarchy_reach(const hierarchy *h, int64_t reach[3])
 {
     for (int m = 0; m < 3; m++)
         reach[m] = (int64_t)ceil(2 * h->level[0].cutoff_A * cell_length(h->inverse_per_A[m])) - 1;
+}
+
+void hierarchy_whole_reach(const hierarchy *h, int level, int64_t reach[3])
+{
+    const int64_t *n = h->level[level].n;
+    for (int m = 0; m < 3; m++)
+        reach[m] = h->cell.periodic[m] ? n[m] / 2 : n[m] - 1;
+}
+
+bool hierarchy_is_rectangular(const hierarchy *h)
+{
+    for (int i = 0; i < 3; i++) {
+        const double *a = h->step_A[i], *b = h->step_A[(i + 1) % 3];
+        if (fabs(cell_dot(a, b)) > 1e-12 * cell_length(a) * cell_length(b))
+            return false;
+    }
+    return true;
 }

@@ -18,6 +18,10 @@
 
 enum { HIERARCHY_MOST_LEVELS = 16 };
 
+/* Nodes that sums on a level may reach far; where nobody says how many levels there are, there are
+ * so many that the top one's do not reach further. */
+enum { HIERARCHY_MOST_REACH = 31 };
+
 typedef enum hierarchy_solver { HIERARCHY_DIRECT, HIERARCHY_FFT } hierarchy_solver;
 
 /* What one chooses. */
@@ -68,6 +72,11 @@ void hierarchy_box(const cell *c, size_t n, const double *position_A, double low
 /* Errors: LEY_ERROR_INPUT for a net charge along one or two periodic axes without screening. */
 ley_status hierarchy_check_charge(const hierarchy *h, double total_e, double magnitude_e, ley_error *error);
 
+/* Whether there is anything beyond the cutoff: screening may leave so little of it, less than 1e-7
+ * of what a charge is worth at the cutoff's distance without it, that the short-range part is the
+ * whole. */
+bool hierarchy_has_far(const hierarchy *h);
+
 /* Where a place is along the axes of the finest level, in nodes. */
 void hierarchy_index(const hierarchy *h, const double point_A[3], double index[3]);
 
@@ -88,5 +97,11 @@ double hierarchy_weight(const hierarchy *h, int level, double r_A);
 /* How many nodes the lattice cutoff of a level reaches along each axis: where g_k is not 0 none is
  * further. It is the same on every level. */
 void hierarchy_reach(const hierarchy *h, int64_t reach[3]);
+
+/* And how many the sums over all nodes of a level: half a period to either side. */
+void hierarchy_whole_reach(const hierarchy *h, int level, int64_t reach[3]);
+
+/* Whether the axes are normal to each other, so that weights are the same on both sides of each. */
+bool hierarchy_is_rectangular(const hierarchy *h);
 
 #endif

@@ -1,11 +1,22 @@
 #include "methods/msm/cycle.h"
 
+#include "core/sizes.h"
 #include "error.h"
 #include "methods/msm/lattice_build.h"
 #include "methods/msm/transfer_build.h"
+#include "numerics/lattice_sum.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static void run_cutoff(const cycle *c, work *w, int top)
+{
+    for (int k = 0; k < top && c->by_level; k++)
+        lattice_launch(w, &c->cutoff_tables, k, 1, c->weights[k], c->charges, c->potentials);
+    if (top > 0 && !c->by_level)
+        lattice_launch(w, &c->cutoff_tables, 0, top, c->weights[0], c->charges, c->potentials);
+}
 
 void cycle_run(const cycle *c, work *w)
 {
@@ -18,10 +29,9 @@ void cycle_run(const cycle *c, work *w)
     for (int k = 0; k < top; k++)
         transfer_restrict(w, &c->lattices, k, c->charges);
     work_step(w, CYCLE_LATTICE_CUTOFF);
-    if (top > 0)
-        lattice_launch(w, &c->cutoff_tables, 0, top, c->cutoff_weights, c->charges, c->potentials);
+    run_cutoff(c, w, top);
     work_step(w, CYCLE_TOP_LEVEL);
-    lattice_launch(w, &c->top_tables, top, 1, c->top_weights, c->charges, c->potentials);
+    lattice_launch(w, &c->top_tables, top, 1, c->weights[top], c->charges, c->potentials);
     work_step(w, CYCLE_PROLONGATION);
     for (int k = top - 1; k >= 0; k--)
         transfer_prolongate(w, &c->lattices, k, c->potentials);
@@ -29,32 +39,48 @@ void cycle_run(const cycle *c, work *w)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* How many nodes the sums of the top level, or of the others, reach along an axis: all, or the
- * cutoff. Of a period half, to either side. */
-static int reach_of(const hierarchy *h, bool is_top, int axis)
+_Static_assert((int)HIERARCHY_MOST_REACH == (int)LATTICE_MOST_RADIUS, "hierarchies are what kernels can do");
+
+/* How many nodes the sums of a level reach along each axis: the cutoff, or at the top all of
+ * them. */
+static void find_reach(const hierarchy *h, bool is_top, int64_t reach[3])
+{
+    if (is_top)
+        hierarchy_whole_reach(h, h->levels - 1, reach);
+    else
+        hierarchy_reach(h, reach);
+}
+
+/* The kernel's, which at the top is a little more, so that hierarchies of similar sizes share one. */
+static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], ley_error *error)
 {
     int64_t reach[3];
-    const int64_t n = h->level[h->levels - 1].n[axis];
-    hierarchy_reach(h, reach);
-    return (int)(!is_top ? reach[axis] : h->cell.periodic[axis] ? n / 2 : n - 1);
+    find_reach(h, is_top, reach);
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t shared = is_top ? ley_round_up(reach[axis], 4) : reach[axis];
+        if (reach[axis] > LATTICE_MOST_RADIUS)
+            return ley_fail(
+                error, LEY_ERROR_USAGE,
+                "lattice: the sums of %s reach %lld nodes far along axis %d, must be at most %d: %s, or the "
+                "fft solver",
+                is_top ? "the top level" : "the levels", (long long)reach[axis], axis + 1, LATTICE_MOST_RADIUS,
+                is_top ? "take more levels, a longer spacing" : "take a shorter cutoff, a longer spacing");
+        radius[axis] = (int)(shared < LATTICE_MOST_RADIUS ? shared : LATTICE_MOST_RADIUS);
+    }
+    return LEY_OK;
 }
 
 static ley_status ready_lattice(const hierarchy *h, bool is_top, dev *device, int sum, lattice_kernel *made,
                                 ley_error *error)
 {
-    lattice_wish wish = {.sum = sum, .mirrored = true};
-    for (int axis = 0; axis < 3; axis++) {
-        wish.radius[axis] = reach_of(h, is_top, axis);
-        if (wish.radius[axis] > LATTICE_MOST_RADIUS)
-            return ley_fail(error, LEY_ERROR_USAGE, "lattice: the sums of %s reach %d nodes far, must be at most %d",
-                            is_top ? "the top level" : "the levels", wish.radius[axis], LATTICE_MOST_RADIUS);
-    }
-    return lattice_kernel_create(device, &wish, made, error);
+    lattice_wish wish = {.sum = sum, .mirrored = hierarchy_is_rectangular(h)};
+    const ley_status status = find_radius(h, is_top, wish.radius, error);
+    return status == LEY_OK ? lattice_kernel_create(device, &wish, made, error) : status;
 }
 
 ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error)
 {
-    *c = (cycle){.hierarchy = h, .room = {.device = device}};
+    *c = (cycle){.hierarchy = h, .by_level = h->kappa_per_A > 0, .room = {.device = device}};
     transfer_wish own = *wish;
     own.has_levels = h->levels > 1;
     ley_status status = transfer_kernels_create(device, &own, &c->transfer, error);
@@ -65,39 +91,116 @@ ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-/* What the nodes so far apart have to do with each other: of an octant, by distance. */
-static ley_status make_weights(const cycle *c, bool is_top, buffer_of_float *made, room *memory, ley_error *error)
+/* The weights of a level. */
+typedef struct weighing {
+    const hierarchy *h;
+    int level;
+    int64_t reach[3];
+    const lattice_sum *images; /* of all images of a charge: at the top, where it is periodic */
+    lattice_weights weights;
+    double *values;
+    const atomic_bool *cancelled;
+} weighing;
+
+/* What the nodes so far apart have to do with each other. A node that is half a period away is so
+ * in both directions, and has half of its share in each. */
+static double weigh(const weighing *w, const int64_t d[3])
+{
+    const double at[3] = {(double)d[0], (double)d[1], (double)d[2]};
+    double d_A[3], share = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t away = d[axis] < 0 ? -d[axis] : d[axis];
+        if (away > w->reach[axis])
+            return 0;
+        if (w->images != NULL && w->h->cell.periodic[axis] && 2 * away == w->h->level[w->level].n[axis])
+            share /= 2;
+    }
+    hierarchy_displacement(w->h, w->level, at, d_A);
+    return share *
+           (w->images != NULL ? lattice_sum_at(w->images, d_A) : hierarchy_weight(w->h, w->level, cell_length(d_A)));
+}
+
+static bool is_cancelled(const atomic_bool *cancelled)
+{
+    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed);
+}
+
+static void weigh_some(void *context, size_t first, size_t last)
+{
+    const weighing *w = context;
+    const int *radius = w->weights.radius, low = w->weights.mirrored ? 0 : -1;
+    const size_t n_x = (size_t)((low < 0 ? 2 : 1) * radius[0] + 1), n_y = (size_t)((low < 0 ? 2 : 1) * radius[1] + 1);
+    for (size_t i = first; i < last && !is_cancelled(w->cancelled); i++) {
+        const int64_t d[3] = {(int64_t)(i % n_x) + low * radius[0], (int64_t)(i / n_x % n_y) + low * radius[1],
+                              (int64_t)(i / n_x / n_y) + low * radius[2]};
+        w->values[i] = weigh(w, d);
+    }
+}
+
+/* All images of a charge, beyond the top level's cutoff; NULL where there are none. */
+static ley_status make_images(const hierarchy *h, lattice_sum **made, ley_error *error)
+{
+    static const double origin_A[3] = {0}, unit = 1;
+    const hierarchy_level *top = &h->level[h->levels - 1];
+    const lattice_sum_options options = {
+        .cell = h->cell, .kappa_per_A = h->kappa_per_A, .far = &top->split, .cutoff_A = top->cutoff_A};
+    *made = NULL;
+    return h->cell.dimensions > 0 ? lattice_sum_create(&options, 1, origin_A, &unit, made, error) : LEY_OK;
+}
+
+/* On all cores. */
+static ley_status upload_weights(cycle *c, weighing *w, const lattice_kernel *kernel, ley_error *error)
+{
+    const size_t count = lattice_weights_count(&w->weights);
+    w->values = malloc(count * sizeof *w->values);
+    if (w->values == NULL)
+        return ley_fail_memory(error, count * sizeof *w->values, "weights of a lattice");
+    parallel_ranges(count, weigh_some, w);
+    w->weights.values = w->values;
+    const ley_status status = is_cancelled(c->cancelled)
+                                  ? ley_fail(error, LEY_CANCELLED, "cancelled")
+                                  : lattice_weights_create(kernel, &w->weights, &c->room, &c->weights[w->level], error);
+    free(w->values);
+    return status;
+}
+
+static ley_status make_weights(cycle *c, int level, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
-    const int level = is_top ? h->levels - 1 : 0;
-    lattice_weights w = {.mirrored = true};
-    for (int axis = 0; axis < 3; axis++)
-        w.radius[axis] = reach_of(h, is_top, axis);
-    const size_t count = lattice_weights_count(&w);
-    double *values = malloc(count * sizeof *values);
-    if (values == NULL)
-        return ley_fail_memory(error, count * sizeof *values, "weights of a lattice");
-    for (size_t i = 0; i < count; i++) {
-        const size_t n_x = (size_t)w.radius[0] + 1, n_y = (size_t)w.radius[1] + 1;
-        const double at[3] = {(double)(i % n_x), (double)(i / n_x % n_y), (double)(i / n_x / n_y)};
-        double d_A[3];
-        hierarchy_displacement(h, level, at, d_A);
-        values[i] = hierarchy_weight(h, level, sqrt(d_A[0] * d_A[0] + d_A[1] * d_A[1] + d_A[2] * d_A[2]));
-    }
-    w.values = values;
-    const ley_status status = lattice_weights_create(is_top ? &c->top : &c->cutoff, &w, memory, made, error);
-    free(values);
+    const bool is_top = level == h->levels - 1;
+    lattice_sum *images = NULL;
+    weighing w = {
+        .h = h, .level = level, .weights = {.mirrored = hierarchy_is_rectangular(h)}, .cancelled = c->cancelled};
+    find_reach(h, is_top, w.reach);
+    ley_status status = find_radius(h, is_top, w.weights.radius, error);
+    if (status == LEY_OK && is_top)
+        status = make_images(h, &images, error);
+    w.images = images;
+    if (status == LEY_OK)
+        status = upload_weights(c, &w, is_top ? &c->top : &c->cutoff, error);
+    lattice_sum_destroy(images);
+    return status;
+}
+
+/* Of the top level; and of the first one for all others, or of each of them. */
+static ley_status make_all_weights(cycle *c, ley_error *error)
+{
+    const int top = c->hierarchy->levels - 1;
+    ley_status status = make_weights(c, top, error);
+    for (int k = 0; k < (c->by_level ? top : top > 0 ? 1 : 0) && status == LEY_OK; k++)
+        status = make_weights(c, k, error);
     return status;
 }
 
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
-/* Weights are those of level 0, which the others have 2^-k of, and of the top level. */
-static ley_status make_layout(const hierarchy *h, lattice_layout *layout, ley_error *error)
+/* Where weights are those of level 0, the others have 2^-k of them, but for the top level. */
+static ley_status make_layout(const cycle *c, lattice_layout *layout, ley_error *error)
 {
+    const hierarchy *h = c->hierarchy;
     lattice_level levels[HIERARCHY_MOST_LEVELS];
     for (int k = 0; k < h->levels; k++) {
-        levels[k].scale = k == h->levels - 1 ? 1 : ldexp(1, -k);
+        levels[k].scale = c->by_level || k == h->levels - 1 ? 1 : ldexp(1, -k);
         for (int axis = 0; axis < 3; axis++) {
             levels[k].n[axis] = h->level[k].n[axis];
             levels[k].periodic[axis] = h->cell.periodic[axis];
@@ -119,29 +222,35 @@ static void make_arrays(cycle *c, const lattice_layout *layout)
     }
 }
 
-ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
+static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
-    lattice_layout layout;
-    ley_status status = make_layout(h, &layout, error);
-    if (status != LEY_OK)
-        return status;
-    make_arrays(c, &layout);
-    const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(&layout);
-    status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
-    if (status == LEY_OK)
-        status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);
+    const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(layout);
+    ley_status status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
     if (status == LEY_OK)
         status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->charges.buffer, error);
     if (status == LEY_OK)
         status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->potentials.buffer, error);
     if (status == LEY_OK)
-        status = lattice_tables_create(&c->top_tables, &c->top, &layout, &c->room, error);
+        status = lattice_tables_create(&c->top_tables, &c->top, layout, &c->room, error);
+    return status == LEY_OK && h->levels > 1
+               ? lattice_tables_create(&c->cutoff_tables, &c->cutoff, layout, &c->room, error)
+               : status;
+}
+
+ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
+{
+    lattice_layout layout;
+    ley_status status = hierarchy_check_charge(c->hierarchy, atoms->total_e, atoms->magnitude_e, error);
     if (status == LEY_OK)
-        status = make_weights(c, true, &c->top_weights, &c->room, error);
-    if (status == LEY_OK && h->levels > 1)
-        status = lattice_tables_create(&c->cutoff_tables, &c->cutoff, &layout, &c->room, error);
-    return status == LEY_OK && h->levels > 1 ? make_weights(c, false, &c->cutoff_weights, &c->room, error) : status;
+        status = make_layout(c, &layout, error);
+    if (status != LEY_OK)
+        return status;
+    make_arrays(c, &layout);
+    status = load_lattices(c, &layout, error);
+    if (status == LEY_OK)
+        status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);
+    return status == LEY_OK ? make_all_weights(c, error) : status;
 }
 
 void cycle_end(cycle *c)

@@ -13,6 +13,8 @@ _Static_assert((int)CYCLE_STEPS <= (int)WORK_STEPS, "a sequence tells them apart
 
 typedef struct cycle {
     const hierarchy *hierarchy;
+    const atomic_bool *cancelled; /* looked at while weights are made; may be NULL */
+    bool by_level; /* each level has weights and a launch of its own, as screened sums take; else one serves all */
     transfer_kernels transfer;
     lattice_kernel cutoff, top; /* of all levels but the top one; all pairs of that */
     room room;                  /* of: */
@@ -20,15 +22,17 @@ typedef struct cycle {
     transfer_lattices lattices;
     transfer_atoms atoms;
     lattice_tables cutoff_tables, top_tables;
-    buffer_of_float cutoff_weights, top_weights, charges, potentials;
+    buffer_of_float weights[HIERARCHY_MOST_LEVELS]; /* of level 0 for all but the top one, or of each */
+    buffer_of_float charges, potentials;
     size_t bytes; /* of charges, and of potentials */
 } cycle;
 
 /* Kernels, built and tested. Errors: those of kernel_create(); LEY_ERROR_USAGE for a top level of
- * more nodes along an axis than a kernel reaches. */
+ * more nodes along an axis than a kernel reaches, or a cutoff of more. */
 ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error);
 
-/* Lattices, weights and atoms go to the device. */
+/* Lattices, weights and atoms go to the device. Errors: LEY_ERROR_INPUT for a net charge that has
+ * no potential; those of lattice_sum_create(). */
 ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error);
 
 /* The cycle itself, within a sequence of operations. */

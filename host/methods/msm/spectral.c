@@ -50,10 +50,10 @@ ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const tr
     transfer_wish own = *wish;
     own.has_levels = false;
     choose_extent(s, device);
-    ley_status status = transfer_kernels_create(device, &own, &s->transfer, error);
+    ley_status status = make_fft(s, device, fft, error);
     if (status == LEY_OK)
-        status = influence_kernel_create(device, &s->multiply, error);
-    return status == LEY_OK ? make_fft(s, device, fft, error) : status;
+        status = transfer_kernels_create(device, &own, &s->transfer, error);
+    return status == LEY_OK ? influence_kernel_create(device, &s->multiply, error) : status;
 }
 
 /* ---- Lattice --------------------------------------------------------------------------------- */
