@@ -2,9 +2,11 @@
  * against their definitions. */
 #include "near.h"
 
+#include "numerics/cosines.h"
 #include "numerics/hierarchy.h"
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
+#include "numerics/spectrum.h"
 #include "numerics/splitting.h"
 #include "numerics/window.h"
 
@@ -326,7 +328,7 @@ static void test_tables_of_waves(void **state)
         const double K = kind < SPLITTING_PSWF ? 0.3 * kind : 0, most = 55 / 4.5;
         const splitting s = made((splitting_kind)kind, 0, kind == SPLITTING_PSWF ? 12.4 : 2.6, K);
         influence_table_make(&s, 4.5, most, &table);
-        for (double k = 0; k < most; k += 0.0371) {
+        for (double k = 0; k <= most; k = k < most ? fmin(k + 0.0371, most) : INFINITY) {
             const double q2 = k * k + K * K / 4.5 / 4.5;
             assert_near(influence_table_wave(&table, k), influence_wave(&s, 4.5, k), q2 > 0 ? 1e-10 / q2 : 0);
         }
@@ -514,6 +516,174 @@ static void test_choices_that_do_not_combine(void **state)
     }
 }
 
+/* ---- Spectra --------------------------------------------------------------------------------- */
+
+/* Of every size up to some, along each axis, of any number of lines: against the definition. */
+static void test_cosines(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int64_t half = 1; half < 40; half += half < 16 ? 1 : 7)
+        for (int axis = 0; axis < 3; axis++) {
+            int64_t count[3] = {2 + half % 3, 3, 5 + half % 2};
+            count[axis] = half + 1;
+            const int64_t all = count[0] * count[1] * count[2], stride = axis == 0   ? 1
+                                                                         : axis == 1 ? count[0]
+                                                                                     : count[0] * count[1];
+            double *values = calloc((size_t)all, sizeof *values), *before = calloc((size_t)all, sizeof *before);
+            ley_error error = {0};
+            assert_true(values != NULL && before != NULL);
+            for (int64_t i = 0; i < all; i++)
+                values[i] = before[i] = random_number(&seed) - 0.5;
+            assert_ok(cosines_transform(values, count, axis, NULL, &error));
+            for (int64_t at = 0; at < all; at++) {
+                const int64_t m = at / stride % count[axis], first = at - m * stride;
+                double sum = 0;
+                for (int64_t i = 0; i < 2 * half; i++)
+                    sum += before[first + (i > half ? 2 * half - i : i) * stride] *
+                           cos(M_PI * (double)(i * m % (2 * half)) / (double)half);
+                assert_near(values[at], sum, 1e-13);
+            }
+            free(values);
+            free(before);
+        }
+}
+
+static hierarchy lattice_of(int which, const double vector_A[3][3], window_kind kind, splitting_kind split)
+{
+    const double low[3] = {0}, high[3] = {1, 1.5, 2};
+    hierarchy_options options = {.window = kind,
+                                 .splitting = split,
+                                 .solver = HIERARCHY_FFT,
+                                 .cutoff_A = 3,
+                                 .spacing_A = 1.1,
+                                 .periodic = {which & 1, which & 2, which & 4}};
+    hierarchy h;
+    ley_error error = {0};
+    memcpy(options.cell_A, vector_A, sizeof options.cell_A);
+    assert_ok(hierarchy_make(&options, low, high, &h, &error));
+    return h;
+}
+
+/* The influence function of a wave: its kernel, transformed along open axes, times the factors,
+ * by which rounding grows, too. */
+static double influence_of(const hierarchy *h, const int64_t n[3], const int64_t m[3], double *rounding)
+{
+    double sum = 0, factor = 1;
+    int64_t i[3], end[3], begin[3];
+    const int64_t origin[3] = {0}, diagonal[3] = {1, 1, 1};
+    for (int axis = 0; axis < 3; axis++) {
+        begin[axis] = h->cell.periodic[axis] ? m[axis] : 0;
+        end[axis] = h->cell.periodic[axis] ? m[axis] + 1 : n[axis];
+        factor *= influence_factor(h->window, m[axis], n[axis]) / (double)n[axis];
+    }
+    for (i[2] = begin[2]; i[2] < end[2]; i[2]++)
+        for (i[1] = begin[1]; i[1] < end[1]; i[1]++)
+            for (i[0] = begin[0]; i[0] < end[0]; i[0]++) {
+                double wave = 1;
+                for (int axis = 0; axis < 3; axis++)
+                    if (!h->cell.periodic[axis])
+                        wave *= cos(2 * M_PI * (double)(i[axis] * m[axis] % n[axis]) / (double)n[axis]);
+                sum += wave * influence_kernel(h, n, i);
+            }
+    *rounding = 1e-9 * factor * (fabs(influence_kernel(h, n, origin)) + fabs(influence_kernel(h, n, diagonal)));
+    return sum * factor;
+}
+
+/* Each boundary, in cells of either kind: waves that are stored, and those that mirrors make. */
+static void test_spectra(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    for (int which = 0; which < 8; which++)
+        for (int is_oblique = 0; is_oblique < 2; is_oblique++) {
+            const hierarchy h = lattice_of(which, is_oblique ? oblique_A : orthogonal_A,
+                                           (window_kind)((which + 3) % WINDOW_COUNT), SPLITTING_TAYLOR3);
+            const int64_t *n;
+            int64_t extent[3];
+            spectrum s;
+            ley_error error = {0};
+            influence_extent(&h, extent);
+            assert_ok(spectrum_make(&h, extent, NULL, &s, &error));
+            n = s.n;
+            assert_int_equal(s.stored[0], n[0] / 2 + 1);
+            for (int axis = 1; axis < 3; axis++) {
+                const bool is_slanted = is_oblique && h.cell.periodic[axis] && h.cell.dimensions > 1;
+                assert_int_equal(s.stored[axis], is_slanted ? n[axis] : n[axis] / 2 + 1);
+            }
+            for (int i = 0; i < (h.cell.dimensions == 3 ? 200 : 6); i++) {
+                const int64_t m[3] = {(int64_t)(random_number(&seed) * (double)s.stored[0]),
+                                      (int64_t)(random_number(&seed) * (double)n[1]),
+                                      (int64_t)(random_number(&seed) * (double)n[2])};
+                const int64_t y = m[1] < s.stored[1] ? m[1] : n[1] - m[1], z = m[2] < s.stored[2] ? m[2] : n[2] - m[2];
+                const double value = (double)s.values[(z * s.stored[1] + y) * s.stored[0] + m[0]];
+                double rounding;
+                const double right = influence_of(&h, n, m, &rounding);
+                assert_near(value, right, 1e-7 * fabs(right) + rounding);
+            }
+            spectrum_clear(&s);
+        }
+}
+
+static void test_spectra_that_cannot_be(void **state)
+{
+    (void)state;
+    const hierarchy h = lattice_of(0, orthogonal_A, WINDOW_NODAL3, SPLITTING_TAYLOR3);
+    const atomic_bool cancelled = true;
+    const int64_t odd[3] = {32, 33, 32}, even[3] = {32, 32, 32};
+    spectrum s;
+    ley_error error = {0};
+    assert_int_equal(spectrum_make(&h, odd, NULL, &s, &error), LEY_ERROR_USAGE);
+    assert_int_equal(spectrum_make(&h, even, &cancelled, &s, &error), LEY_CANCELLED);
+    assert_null(s.values);
+}
+
+/* ---- Levels that kernels can do -------------------------------------------------------------- */
+
+/* Where nobody says how many levels there are, the top one is within reach, however long a box
+ * is. */
+static void test_levels_are_within_reach(void **state)
+{
+    (void)state;
+    for (double length_A = 20; length_A < 2000; length_A *= 1.7) {
+        const hierarchy_options options = {
+            .splitting = SPLITTING_TAYLOR2, .window = WINDOW_NODAL3, .cutoff_A = 8, .spacing_A = 2};
+        const double low[3] = {0}, high[3] = {8, length_A, 12};
+        int64_t reach[3];
+        hierarchy h;
+        ley_error error = {0};
+        assert_ok(hierarchy_make(&options, low, high, &h, &error));
+        hierarchy_whole_reach(&h, h.levels - 1, reach);
+        for (int axis = 0; axis < 3; axis++) {
+            assert_int_equal(reach[axis], h.level[h.levels - 1].n[axis] - 1);
+            assert_true(reach[axis] <= HIERARCHY_MOST_REACH);
+        }
+    }
+}
+
+/* Screening that leaves nothing beyond the cutoff. */
+static void test_what_is_far(void **state)
+{
+    (void)state;
+    bool had_far = true;
+    for (double kappa_per_A = 0; kappa_per_A < 8; kappa_per_A += 0.25) {
+        const hierarchy_options options = {.splitting = SPLITTING_TAYLOR4,
+                                           .window = WINDOW_NODAL3,
+                                           .cutoff_A = 4,
+                                           .spacing_A = 1,
+                                           .kappa_per_A = kappa_per_A};
+        const double low[3] = {0}, high[3] = {8, 8, 8};
+        hierarchy h;
+        ley_error error = {0};
+        assert_ok(hierarchy_make(&options, low, high, &h, &error));
+        const bool has_far = hierarchy_has_far(&h);
+        assert_true(had_far || !has_far);
+        assert_true(has_far == (h.level[0].split.c[0] > 0 && splitting_gamma(&h.level[0].split, 0) >= 1e-7));
+        had_far = has_far;
+    }
+    assert_false(had_far);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,6 +701,11 @@ int main(void)
         cmocka_unit_test(test_lattices_cover_what_is_in_them),
         cmocka_unit_test(test_periodic_lattices),
         cmocka_unit_test(test_choices_that_do_not_combine),
+        cmocka_unit_test(test_cosines),
+        cmocka_unit_test(test_spectra),
+        cmocka_unit_test(test_spectra_that_cannot_be),
+        cmocka_unit_test(test_levels_are_within_reach),
+        cmocka_unit_test(test_what_is_far),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

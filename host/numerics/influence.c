@@ -73,7 +73,7 @@ double influence_table_wave(const influence_table *table, double k_per_A)
 {
     static const double denominator[6] = {-120, 24, -12, 12, -24, 120};
     const double ka = k_per_A * table->cutoff_A, q2 = ka * ka + table->kappa_a * table->kappa_a;
-    const double x = fmin(ka / table->step, INFLUENCE_STEPS - 1), first = floor(x), t = x - first + 2;
+    const double x = ka / table->step, first = fmin(floor(x), INFLUENCE_STEPS - 1), t = x - first + 2;
     const double *sigma = table->sigma + (int)first + INFLUENCE_BESIDE - 2;
     double sum = 0;
     for (int i = 0; i < 6; i++) {

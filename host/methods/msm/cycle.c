@@ -51,7 +51,8 @@ static void find_reach(const hierarchy *h, bool is_top, int64_t reach[3])
         hierarchy_reach(h, reach);
 }
 
-/* The kernel's, which at the top is a little more, so that hierarchies of similar sizes share one. */
+/* The kernel's, which at the top is a little more, so that hierarchies of similar sizes share
+ * one. */
 static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], ley_error *error)
 {
     int64_t reach[3];
@@ -70,23 +71,26 @@ static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], le
     return LEY_OK;
 }
 
-static ley_status ready_lattice(const hierarchy *h, bool is_top, dev *device, int sum, lattice_kernel *made,
-                                ley_error *error)
+static ley_status make_wish(const hierarchy *h, bool is_top, int sum, lattice_wish *wish, ley_error *error)
 {
-    lattice_wish wish = {.sum = sum, .mirrored = hierarchy_is_rectangular(h)};
-    const ley_status status = find_radius(h, is_top, wish.radius, error);
-    return status == LEY_OK ? lattice_kernel_create(device, &wish, made, error) : status;
+    *wish = (lattice_wish){.sum = sum, .mirrored = hierarchy_is_rectangular(h)};
+    return find_radius(h, is_top, wish->radius, error);
 }
 
 ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error)
 {
     *c = (cycle){.hierarchy = h, .by_level = h->kappa_per_A > 0, .room = {.device = device}};
     transfer_wish own = *wish;
+    lattice_wish cutoff, top;
     own.has_levels = h->levels > 1;
-    ley_status status = transfer_kernels_create(device, &own, &c->transfer, error);
+    ley_status status = make_wish(h, true, sum, &top, error);
     if (status == LEY_OK && h->levels > 1)
-        status = ready_lattice(h, false, device, sum, &c->cutoff, error);
-    return status == LEY_OK ? ready_lattice(h, true, device, sum, &c->top, error) : status;
+        status = make_wish(h, false, sum, &cutoff, error);
+    if (status == LEY_OK)
+        status = transfer_kernels_create(device, &own, &c->transfer, error);
+    if (status == LEY_OK && h->levels > 1)
+        status = lattice_kernel_create(device, &cutoff, &c->cutoff, error);
+    return status == LEY_OK ? lattice_kernel_create(device, &top, &c->top, error) : status;
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
