@@ -184,7 +184,7 @@ ubsan:
 tsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' TEST_LEVEL=quick check
 
-oclgrind: all $(BUILD)/tests/test_lattice $(BUILD)/tests/test_transfer
+oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_solvers)
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 # Every kernel in both languages, for every architecture that a compiler at hand can target; no card

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
-# values never set, wrong API calls. Needs BUILD, with tests/test_lattice and tests/test_transfer in
-# it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS, OCLGRIND_LATTICE_VARIANTS
-# and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 sums, screening and points of mdh
-# meet in pairs only; with OCLGRIND_EACH=1 each of them occurs once, and cutoff has one pair
-# function. Exit code 77: Oclgrind is not installed.
+# values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
+# tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
+# OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 sums,
+# screening and points of mdh meet in pairs only; with OCLGRIND_EACH=1 each of them occurs once, and
+# cutoff has one pair function. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -219,5 +219,6 @@ run_all_mdh
 run_all_cutoff
 run_all_of_test test_lattice $lattice_variants
 run_all_of_test test_transfer $transfers
+run_all_of_test test_solvers influence
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

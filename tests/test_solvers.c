@@ -13,6 +13,7 @@
 #include "run/engine.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,6 +287,28 @@ static void test_combinations(void **state)
     print_message("off by up to %.2g\n", worst);
 }
 
+/* A period of two nodes, or of one on the top level: windows and neighbourhoods go round it many
+ * times. */
+static void test_thin_cells(void **state)
+{
+    (void)state;
+    for (int how = 0; how < SOLVERS; how++)
+        for (int axis = 0; axis < (support_is_quick() ? 1 : 3); axis++) {
+            double box_A[3][3];
+            float values[MOST_POINTS];
+            hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, (hierarchy_solver)how, 7, box_A);
+            o.levels = how == HIERARCHY_FFT ? 1 : 2;
+            box_A[axis][axis] = o.cell_A[axis][axis] = 2 * o.spacing_A;
+            const problem own = make_problem(&o, (const double(*)[3])box_A);
+            assert_int_equal(own.hierarchy.level[0].n[axis], 2);
+            solve(&own, values);
+            const double error = off_by_floats(&own, values);
+            if (getenv("TEST_VERBOSE") != NULL)
+                print_message("%s, thin along axis %d: %.2g\n", solver_name(&own), axis + 1, error);
+            assert_true(error < 2e-6);
+        }
+}
+
 /* ---- Against exact sums ---------------------------------------------------------------------- */
 
 /* A long cutoff, a wide window and a smooth splitting. */
@@ -314,7 +337,7 @@ static void test_exact_sums(void **state)
         const double error = off_by_all(&own, values);
         if (getenv("TEST_VERBOSE") != NULL)
             print_message("%s, boundary %d: %.2g\n", solver_name(&own), boundaries[p.at[0]], error);
-        assert_true(error < (is_fft ? 2e-6 : 3e-5));
+        assert_true(error < (is_fft ? 2e-6 : 6e-5));
     }
 }
 
@@ -652,18 +675,14 @@ static void test_faults_of_kernels(void **state)
 
 static int run(const char *selector, const ley_device_info *info)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_combinations),
-                                              cmocka_unit_test(test_exact_sums),
-                                              cmocka_unit_test(test_fft_equals_direct),
-                                              cmocka_unit_test(test_launches),
-                                              cmocka_unit_test(test_madelung_constants),
-                                              cmocka_unit_test(test_net_charges),
-                                              cmocka_unit_test(test_background),
-                                              cmocka_unit_test(test_without_transforms),
-                                              cmocka_unit_test(test_too_far),
-                                              cmocka_unit_test(test_cancelling),
-                                              cmocka_unit_test(test_planted_faults),
-                                              cmocka_unit_test(test_faults_of_kernels)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_combinations),       cmocka_unit_test(test_thin_cells),
+        cmocka_unit_test(test_exact_sums),         cmocka_unit_test(test_fft_equals_direct),
+        cmocka_unit_test(test_launches),           cmocka_unit_test(test_madelung_constants),
+        cmocka_unit_test(test_net_charges),        cmocka_unit_test(test_background),
+        cmocka_unit_test(test_without_transforms), cmocka_unit_test(test_too_far),
+        cmocka_unit_test(test_cancelling),         cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_faults_of_kernels)};
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;
@@ -673,7 +692,25 @@ static int run(const char *selector, const ley_device_info *info)
     return failures;
 }
 
-int main(void)
+/* The influence function's kernel alone, by its self-test, for Oclgrind. */
+static int run_small(const char *selector)
 {
-    return support_on_each_device(run);
+    ley_error error = {0};
+    dev_kernel kernel;
+    if (!support_open(selector, selector, &engine))
+        return 1;
+    const ley_status status = influence_kernel_create(engine->workers[0].device, &kernel, &error);
+    if (status != LEY_OK)
+        fprintf(stderr, "%s\n", error.message);
+    else
+        kernel_destroy(&kernel);
+    ley_error_clear(&error);
+    ley_engine_destroy(engine);
+    return status != LEY_OK;
+}
+
+/* Without arguments on each device; else a device and "influence". */
+int main(int argc, char **argv)
+{
+    return argc == 3 ? run_small(argv[1]) : support_on_each_device(run);
 }
