@@ -10,8 +10,8 @@
 void spectral_run(const spectral *s, work *w)
 {
     dev_buffer *lattice = s->charges.buffer;
-    if (s->hierarchy->cell.dimensions < 3) /* the nodes of padding have no charges */
-        work_fill(w, lattice, 0, 0, s->bytes);
+    const bool is_padded = s->hierarchy->cell.dimensions < 3; /* nodes of padding have no charges */
+    work_fill(w, lattice, 0, is_padded ? 0 : DEV_NO_NUMBERS, s->bytes);
     transfer_anterpolate(w, &s->lattices, &s->atoms, s->charges);
     work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
     influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
