@@ -8,6 +8,10 @@
 #include "methods/msm/influence_kernel.h"
 #include "methods/msm/transfer.h"
 
+/* Steps of work that its launches are told apart by. */
+enum { SPECTRAL_ANTERPOLATION, SPECTRAL_TRANSFORMS, SPECTRAL_PRODUCT, SPECTRAL_STEPS };
+_Static_assert((int)SPECTRAL_STEPS <= (int)WORK_STEPS, "a sequence tells them apart");
+
 typedef struct spectral {
     const hierarchy *hierarchy;
     const atomic_bool *cancelled; /* looked at while the influence function is made; may be NULL */
