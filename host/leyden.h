@@ -577,7 +577,8 @@ typedef struct ley_long_range {
     ley_splitting splitting;
     ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
     ley_solver solver;
-    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay */
+    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay; of fft 0 or 1 */
+    const char *fft; /* the library of LEY_SOLVER_FFT: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
 } ley_long_range;
 
 /* taylor4 and nodal7 with a = 12 A and h = 2 A, off by about 1e-4 of the potential; solver direct,

@@ -66,6 +66,9 @@ static void test_what_is_refused(void **state)
         {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
         {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
+        {MSM "--solver fft --levels 2", 1, "the fft solver has one level, not 2"},
+        {MSM "--fft vkfft", 1, "--fft is for --solver fft"},
+        {MSM "--solver fft --fft fftw", 1, "--fft: unknown value 'fftw'"},
         {MSM "--levels 17", 1, "--levels: 17 is out of range"},
         {MSM "--levels -1", 1, "--levels: -1 is out of range"},
         {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 levels are too few"},
@@ -140,6 +143,27 @@ static void test_against_direct_summation(void **state)
     ley_map_destroy(direct);
 }
 
+static void test_transforms(void **state)
+{
+    (void)state;
+    const char *file = molecule();
+    cli("map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
+    cli_expect(0, NULL, NULL);
+    cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 --solver fft --window bspline6 --splitting pswf "
+        "--json a.json",
+        file);
+    cli_expect(0, "influence function ", NULL);
+    ley_map *direct = cli_read_map("dcs.dx"), *map = cli_read_map("msm.dx");
+    assert_true(support_difference(map, direct) < 3e-5);
+    char *report = cli_read("a.json", NULL);
+    assert_has(report, "\"spectrum_s\": ");
+    assert_has(report, "\"transforms_s\": ");
+    assert_has(report, "\"product_s\": ");
+    free(report);
+    ley_map_destroy(map);
+    ley_map_destroy(direct);
+}
+
 /* A plan that is written gives the same bytes when it is read. */
 static void test_plans(void **state)
 {
@@ -159,24 +183,14 @@ static void test_plans(void **state)
 /* ---- Devices that leave out a step ----------------------------------------------------------- */
 
 /* A device that does not do one of its launches and says that it has done it: each step of the
- * cycle, and what follows. Its kernels are in the cache, so that no self-test sees it. Where the
- * fault strikes there must be no map, for nobody else can make one. */
-static void test_a_step_left_out(void **state)
+ * cycle, or of the way there and back, and the first slab's two. Its kernels are in the cache, so
+ * that no self-test sees it. There must be no map then, for nobody else can make one. */
+static void check_steps_left_out(const char *shim, const char *choice, int launches)
 {
-    (void)state;
-    enum { LAUNCHES = 9 }; /* of three levels: 1 + 2 + 1 + 1 + 2, and of the first slab 2 */
-    char shim[512];
-    const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
-    assert_true(length > 0);
-    shim[length] = '\0';
-    strcpy(strrchr(shim, '/'), "/faulty_opencl/faulty_opencl.so");
-    const char *before = getenv("LD_PRELOAD");
-    if (before != NULL && before[0] != '\0')
-        skip(); /* a sanitizer, which wants to be first */
-    cli_write_molecule("many.pqr", 900, 40, 7);
-    static const char job[] = "map many.pqr -o a.dx --method msm --preset papers --spacing 1.5 --padding 3 --levels 3 "
-                              "--device pocl";
-    for (int at = 1; at <= LAUNCHES; at++) {
+    char job[300];
+    snprintf(job, sizeof job, "map many.pqr -o a.dx --method msm --spacing 1.5 --padding 3 --device pocl %s", choice);
+    cli("%s", job); /* what is measured once */
+    for (int at = 1; at <= launches; at++) {
         cli("%s", job); /* what a device that was wrong had in the cache is tested again */
         cli_expect(0, "pthread", NULL);
         unlink(cli_path("struck"));
@@ -186,10 +200,26 @@ static void test_a_step_left_out(void **state)
                                   shim, at, cli_path("struck"), job);
         assert_int_equal(access(cli_path("struck"), F_OK), 0);
         if (r->code == 0 || access(cli_path("a.dx"), F_OK) == 0)
-            fail_msg("launch %d left out: exit code %d, %s", at, r->code, r->out);
+            fail_msg("%s: launch %d left out: exit code %d, %s", choice, at, r->code, r->out);
         if (strstr(r->err, "verification failed") == NULL && strstr(r->err, "no numbers") == NULL)
-            fail_msg("launch %d left out: %s", at, r->err);
+            fail_msg("%s: launch %d left out: %s", choice, at, r->err);
     }
+}
+
+static void test_a_step_left_out(void **state)
+{
+    (void)state;
+    char shim[512];
+    const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
+    assert_true(length > 0);
+    shim[length] = '\0';
+    strcpy(strrchr(shim, '/'), "/faulty_opencl/faulty_opencl.so");
+    const char *before = getenv("LD_PRELOAD");
+    if (before != NULL && before[0] != '\0')
+        skip(); /* a sanitizer, which wants to be first */
+    cli_write_molecule("many.pqr", 900, 40, 7);
+    check_steps_left_out(shim, "--preset papers --levels 3", 1 + 2 + 1 + 1 + 2 + 2);
+    check_steps_left_out(shim, "--solver fft --window bspline6 --splitting pswf --fft vkfft", 1 + 3 + 1 + 3 + 2);
 }
 
 int main(void)
@@ -200,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_header_and_report),
         cmocka_unit_test(test_preset_and_options),
         cmocka_unit_test(test_against_direct_summation),
+        cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_a_step_left_out),
     };

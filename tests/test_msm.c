@@ -3,6 +3,7 @@
 #include "pairwise.h"
 #include "support.h"
 
+#include "fft.h"
 #include "judge/accuracy.h"
 #include "judge/reference.h"
 #include "numerics/expected_error.h"
@@ -140,6 +141,41 @@ static void test_every_choice(void **state)
         assert_expected(compare(map, atoms, &r, 1), expected, 3, what);
         ley_map_destroy(map);
     }
+    ley_atoms_destroy(atoms);
+}
+
+/* One lattice and its transform, B-splines too. */
+static void test_every_choice_by_transforms(void **state)
+{
+    (void)state;
+    static const double ratios[] = {3, 4.5, 6};
+    ley_error error = {0};
+    char why[256];
+    if (!fft_is_there(engine->workers[0].info, why, sizeof why)) {
+        print_message("no transforms: %s\n", why);
+        return;
+    }
+    ley_atoms *atoms = support_atoms(900, 0, ley_waterbox_side_A(1500), 3);
+    const ley_lattice lattice = inside(1500);
+    for (pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_COUNT, 3); pairwise_next(&p);) {
+        ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
+        double expected;
+        char what[80];
+        r.solver = LEY_SOLVER_FFT;
+        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        snprintf(what, sizeof what, "fft, splitting %d, window %d, %g", p.at[0], p.at[1], ratios[p.at[2]]);
+        assert_expected(compare(map, atoms, &r, 1), expected, 3, what);
+        ley_map_destroy(map);
+    }
+    ley_map *map;
+    ley_long_range r = options_of(LEY_SPLITTING_PSWF, LEY_WINDOW_BSPLINE6, 9, 2);
+    r.solver = LEY_SOLVER_FFT;
+    r.fft = "fftw";
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "fftw"));
+    ley_error_clear(&error);
+    ley_map_destroy(map);
     ley_atoms_destroy(atoms);
 }
 
@@ -411,6 +447,13 @@ static void test_what_is_refused(void **state)
     r.levels = 17;
     assert_refused(&r, LEY_ERROR_USAGE, "17 levels, must be 1 to 16");
     r = good;
+    r.solver = LEY_SOLVER_FFT;
+    r.levels = 2;
+    assert_refused(&r, LEY_ERROR_USAGE, "the fft solver has one level, not 2");
+    r = good;
+    r.solver = (ley_solver)2;
+    assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 2");
+    r = good;
     r.splitting = LEY_SPLITTING_COUNT;
     assert_refused(&r, LEY_ERROR_USAGE, "unknown splitting 9");
     r = good;
@@ -463,7 +506,8 @@ static int run_all(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_devices_together),
                                               cmocka_unit_test(test_many_atoms),
                                               cmocka_unit_test(test_charges_in_step),
-                                              cmocka_unit_test(test_every_choice)};
+                                              cmocka_unit_test(test_every_choice),
+                                              cmocka_unit_test(test_every_choice_by_transforms)};
     if (!support_open(selector, info->name, &engine))
         return 1;
     const int failures = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);

@@ -17,13 +17,15 @@ CHOICES_ARE(solver_names, LEY_SOLVER_COUNT);
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
+static const char *const library_names[] = {"auto", "vkfft", "clfft", "cufft", NULL};
+
 enum { PRESET_PAPERS };
 static const char *const preset_names[] = {[PRESET_PAPERS] = "papers", NULL};
 
 typedef struct msm_values {
     double spacing_A;
     int64_t levels;
-    int splitting, window, solver, preset;
+    int splitting, window, solver, preset, fft;
 } msm_values;
 
 static void set_defaults(void *to)
@@ -71,7 +73,14 @@ static const option_row rows[] = {
      .offset = offsetof(msm_values, solver),
      .value = "NAME",
      .choices = solver_names,
-     .help = "what finds the nodes' potentials: direct is multilevel summation"},
+     .help = "what finds the nodes' potentials: direct is multilevel summation, fft one lattice and its Fourier "
+             "transform, which B-splines need"},
+    {.name = "fft",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(msm_values, fft),
+     .value = "LIBRARY",
+     .choices = library_names,
+     .help = "of --solver fft: whose transforms; auto: those that are predicted fastest, preparation included"},
     {.name = "levels",
      .kind = OPTION_INTEGER,
      .offset = offsetof(msm_values, levels),
@@ -106,6 +115,9 @@ static int begin(const parsed_arguments *arguments, void *to)
     if (option_named_given(arguments, "solver"))
         range->solver = (ley_solver)values->solver;
     range->levels = (int)values->levels;
+    range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
+    if (range->solver != LEY_SOLVER_FFT && option_named_given(arguments, "fft"))
+        return fail_usage(arguments->command, "--fft is for --solver fft");
     return 0;
 }
 
@@ -154,24 +166,29 @@ static void put_header(const void *problem, FILE *to)
     put_units(to, problem, true);
 }
 
-/* A number among the notes; 0 where there is none. */
-static double number_of(const ley_report *report, const char *name)
-{
-    const ley_note *note = ley_report_note(report, name);
-    return note != NULL ? note->number[0] : 0;
-}
-
 static void print_steps(const ley_report *report)
 {
     static const struct {
         const char *note, *text;
-    } steps[] = {{"spread_s", "atoms into bins"},      {"anterpolation_s", "anterpolation"},
-                 {"restriction_s", "restriction"},     {"lattice_cutoff_s", "lattice cutoff"},
-                 {"top_level_s", "top level"},         {"prolongation_s", "prolongation"},
-                 {"interpolation_s", "interpolation"}, {"short_range_s", "short range"}};
-    fputs("steps:", stdout);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        printf("%s %s %.3g s", i > 0 ? "," : "", steps[i].text, number_of(report, steps[i].note));
+    } steps[] = {{"spread_s", "atoms into bins"},
+                 {"spectrum_s", "influence function"},
+                 {"anterpolation_s", "anterpolation"},
+                 {"transforms_s", "transforms"},
+                 {"product_s", "product"},
+                 {"restriction_s", "restriction"},
+                 {"lattice_cutoff_s", "lattice cutoff"},
+                 {"top_level_s", "top level"},
+                 {"prolongation_s", "prolongation"},
+                 {"interpolation_s", "interpolation"},
+                 {"short_range_s", "short range"}};
+    const char *before = "steps: ";
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const ley_note *note = ley_report_note(report, steps[i].note);
+        if (note == NULL)
+            continue;
+        printf("%s%s %.3g s", before, steps[i].text, note->number[0]);
+        before = ", ";
+    }
     putchar('\n');
 }
 
@@ -192,6 +209,7 @@ static json_t *json(const void *problem, const ley_report *report)
     json_put(object, "splitting", json_text(splitting_names[range.splitting]));
     json_put(object, "window", json_text(window_names[range.window]));
     json_put(object, "solver", json_text(solver_names[range.solver]));
+    json_put(object, "fft", json_text(range.fft));
     json_put(object, "cutoff_A", json_number(range.cutoff_A));
     json_put(object, "lattice_spacing_A", json_number(range.spacing_A));
     json_put(object, "levels", json_count(range.levels));

@@ -72,7 +72,7 @@ static void draw_direction(uint64_t *random, double direction[3])
         direction[axis] /= length;
 }
 
-double expected_error(const hierarchy *h)
+static double nodal_error(const hierarchy *h)
 {
     const hierarchy_level *level = &h->level[0];
     uint64_t random = 1;
@@ -89,5 +89,80 @@ double expected_error(const hierarchy *h)
         const double error = (through_lattice(h, charge, point) - right) * r_A;
         sum += error * error;
     }
-    return all_levels * sqrt(sum / PAIRS);
+    return (h->levels > 1 ? all_levels : 1) * sqrt(sum / PAIRS);
+}
+
+/* ---- By waves -------------------------------------------------------------------------------- */
+
+/* What a wave is off by, in the mean over all places of charge and point, follows from its aliases
+ * (Hockney, Eastwood 1988): its own amplitude is not quite right, and each alias turns up in each
+ * other one's place. */
+enum { WAVES = 12, LENGTHS = 600 };
+
+typedef struct kernel_table {
+    double step; /* of k a */
+    double sigma[LENGTHS + 2];
+} kernel_table;
+
+static double kernel_at(const kernel_table *t, double k_per_A, double cutoff_A)
+{
+    const double at = k_per_A * cutoff_A / t->step;
+    const int below = (int)at;
+    const double sigma = t->sigma[below] + (at - below) * (t->sigma[below + 1] - t->sigma[below]);
+    return 4 * M_PI * sigma / (k_per_A * k_per_A);
+}
+
+/* The squared error of the wave of these radians per node. */
+static double wave_error(const hierarchy *h, const kernel_table *t, const double theta[3])
+{
+    enum { ALIASES = 27 };
+    double kernel[ALIASES], window2[ALIASES], all = 1, of_all = 0;
+    for (int axis = 0; axis < 3; axis++)
+        all *= window_aliases(h->window, theta[axis]);
+    for (int i = 0; i < ALIASES; i++) {
+        const int alias[3] = {(i + 1) % 3 - 1, (i / 3 + 1) % 3 - 1, (i / 9 + 1) % 3 - 1}; /* 0: the wave itself */
+        double k2_per_A2 = 0;
+        window2[i] = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            const double own = theta[axis] + 2 * M_PI * alias[axis], k = own / cell_length(h->step_A[axis]);
+            const double w = window_transform(h->window, own);
+            k2_per_A2 += k * k;
+            window2[i] *= w * w;
+        }
+        kernel[i] = kernel_at(t, sqrt(k2_per_A2), h->level[0].cutoff_A);
+        of_all += kernel[i];
+    }
+    const double influence = of_all * window2[0] / (all * all);
+    double sum = 0, others = all * all;
+    for (int i = 0; i < ALIASES; i++) {
+        const double error = kernel[i] - influence * window2[i];
+        sum += error * error;
+        others -= window2[i] * window2[i];
+    }
+    return sum + influence * influence * fmax(others, 0);
+}
+
+static double spline_error(const hierarchy *h)
+{
+    const double a_A = h->level[0].cutoff_A;
+    kernel_table t = {.step = 0};
+    double sum = 0, volume = 1;
+    for (int axis = 0; axis < 3; axis++)
+        t.step += pow(3 * M_PI * a_A / cell_length(h->step_A[axis]) / LENGTHS, 2);
+    t.step = sqrt(t.step);
+    for (int i = 0; i < LENGTHS + 2; i++)
+        t.sigma[i] = splitting_sigma(&h->level[0].split, i * t.step);
+    for (int i = 0; i < WAVES * WAVES * WAVES; i++) {
+        const double theta[3] = {M_PI * (i % WAVES + 0.5) / WAVES, M_PI * (i / WAVES % WAVES + 0.5) / WAVES,
+                                 M_PI * (i / WAVES / WAVES + 0.5) / WAVES};
+        sum += wave_error(h, &t, theta);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        volume *= cell_length(h->step_A[axis]) * WAVES;
+    return sqrt(sum / volume / (8 * M_PI * a_A));
+}
+
+double expected_error(const hierarchy *h)
+{
+    return h->window->is_nodal ? nodal_error(h) : spline_error(h);
 }

@@ -14,8 +14,8 @@
 #include "error.h"
 #include "log.h"
 #include "methods/cutoff/stages.h"
-#include "methods/msm/cycle.h"
 #include "methods/msm/problem.h"
+#include "methods/msm/solver.h"
 #include "numerics/expected_error.h"
 #include "run/job.h"
 #include "run/job_memory.h"
@@ -29,13 +29,14 @@
 enum { INTERPOLATION = 1 };
 
 typedef struct msm_task {
-    cutoff_task near; /* the first member: cutoff's stages take this for their task */
-    ley_long_range options;
+    cutoff_task near;       /* the first member: cutoff's stages take this for their task */
+    ley_long_range options; /* but for `fft`: */
+    char library[16];       /* empty: whichever is fastest */
     hierarchy lattices;
-    double constant;                                  /* C */
-    double expected;                                  /* expected_error() */
-    char extents[160];                                /* "60 x 60 x 60, 33 x 33 x 33" */
-    double step_s[CYCLE_STEPS], spread_s, lattices_s; /* under the mutex of `near`: the slowest device's */
+    double constant;                                             /* C */
+    double expected;                                             /* expected_error() */
+    char extents[160];                                           /* "60 x 60 x 60, 33 x 33 x 33" */
+    double step_s[WORK_STEPS], spread_s, lattices_s, spectrum_s; /* under the mutex of `near`: the slowest device's */
 
     spread *atoms; /* from prepare() to release() */
 } msm_task;
@@ -53,7 +54,7 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice
 {
     ley_long_range r;
     hierarchy h;
-    ley_status status = OPTIONS_TAKE(ley_long_range, levels, &r, range, error);
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
         status = ley_lattice_check(lattice, error);
     if (status != LEY_OK)
@@ -89,6 +90,8 @@ static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map
         return status;
     const ley_short_range near = msm_near(r, &task->lattices, &formula);
     task->options = *r;
+    task->options.fft = NULL;
+    snprintf(task->library, sizeof task->library, "%s", r->fft != NULL ? r->fft : "");
     task->constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
     put_extents(task);
     status = cutoff_task_init(&task->near, atoms, map, &near, error);
@@ -99,12 +102,14 @@ static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map
 
 static const cutoff_addition addition;
 
+_Static_assert((int)CYCLE_ANTERPOLATION == (int)SPECTRAL_ANTERPOLATION, "the first step of both");
+
 ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                      const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                      ley_error *error)
 {
     ley_long_range r;
-    ley_status status = OPTIONS_TAKE(ley_long_range, levels, &r, range, error);
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
         status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method msm", error);
     if (status == LEY_OK)
@@ -169,12 +174,14 @@ typedef struct field_wish {
     hierarchy lattices;
     transfer_wish transfer;
     int sum;
+    fft_wish fft;
+    char library[16]; /* of `fft`, where one is asked for */
 } field_wish;
 
 typedef struct field_state {
     msm_task *task;
     hierarchy lattices; /* its own: a device that is late outlives the task */
-    cycle cycle;
+    solver solver;
     bool is_ready;
     flight flight;
     work work;
@@ -192,6 +199,8 @@ static ley_status wish_field(const void *context, const job_view *job, void **wi
     for (int axis = 0; axis < 3; axis++)
         w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / task->options.spacing_A;
     w->sum = job->options->sum;
+    if (task->library[0] != '\0')
+        w->fft.library = strcpy(w->library, task->library);
     *wish = w;
     return LEY_OK;
 }
@@ -207,16 +216,17 @@ static ley_status ready_field(dev *device, const void *wish, kernel_notes *noted
     f->lattices = w->lattices;
     f->flight.device = device;
     f->is_ready = true;
-    return cycle_ready(&f->cycle, device, &f->lattices, &w->transfer, w->sum, error);
+    return solver_ready(&f->solver, device, &f->lattices, &w->transfer, w->sum, &w->fft, error);
 }
 
 static ley_status begin_field(void *context, const stage_place *place, void **state, ley_error *error)
 {
     field_state *f = *state;
     f->task = context;
-    f->cycle.room.within = place->room;
+    solver_room(&f->solver)->within = place->room;
+    f->solver.cycle.cancelled = f->solver.spectral.cancelled = place->job->cancelled;
     stage_make(place, &product_field, f);
-    return cycle_load(&f->cycle, f->task->atoms, error);
+    return solver_load(&f->solver, f->task->atoms, error);
 }
 
 static void end_field(void *state)
@@ -224,7 +234,7 @@ static void end_field(void *state)
     field_state *f = state;
     work_end(&f->work);
     if (f->is_ready)
-        cycle_end(&f->cycle);
+        solver_end(&f->solver);
     free(f);
 }
 
@@ -233,7 +243,7 @@ static ley_status submit_field(void *state, int slot, slab piece, ley_error *err
     field_state *f = state;
     (void)slot, (void)piece;
     work_begin(&f->work, &f->flight, f->task->near.job->cancelled);
-    cycle_run(&f->cycle, &f->work);
+    solver_run(&f->solver, &f->work);
     return work_status(&f->work, error);
 }
 
@@ -247,6 +257,7 @@ static ley_status collect_field(void *state, int slot, slab piece, slab_times *t
     pthread_mutex_lock(&task->near.mutex);
     if (f->work.times.kernel_s > task->lattices_s) {
         task->lattices_s = f->work.times.kernel_s;
+        task->spectrum_s = f->solver.kind == HIERARCHY_FFT ? f->solver.spectral.spectrum_s : 0;
         memcpy(task->step_s, f->work.times.step_s, sizeof task->step_s);
     }
     pthread_mutex_unlock(&task->near.mutex);
@@ -262,7 +273,7 @@ static void drop_field(void *state, int slot)
 /* ---- Added to the short-range sums ----------------------------------------------------------- */
 
 typedef struct added {
-    const cycle *cycle;
+    const solver *solver;
     transfer_map map;
 } added;
 
@@ -281,21 +292,36 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
     if (a == NULL)
         return ley_fail_memory(error, sizeof *a, "a device's map");
     *state = a;
-    a->cycle = &field->cycle;
-    return transfer_map_create(&a->map, &field->cycle.lattices, &field->cycle.arrays[0], points, &array, task->constant,
-                               memory, error);
+    a->solver = &field->solver;
+    return transfer_map_create(&a->map, solver_lattices(a->solver), solver_array(a->solver), points, &array,
+                               task->constant, memory, error);
 }
 
 static void add(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi)
 {
     const added *a = state;
     work_step(w, INTERPOLATION);
-    transfer_interpolate(w, &a->cycle->lattices, &a->map, first, planes, true, a->cycle->potentials, phi);
+    transfer_interpolate(w, solver_lattices(a->solver), &a->map, first, planes, true, solver_potentials(a->solver),
+                         phi);
 }
 
 static const cutoff_addition addition = {.begin = begin_addition, .end = free, .add = add};
 
 /* ---- The result ------------------------------------------------------------------------------ */
+
+static void note_solver(const msm_task *task, notes *n)
+{
+    if (task->options.solver == LEY_SOLVER_FFT) {
+        notes_number(n, "spectrum_s", task->spectrum_s);
+        notes_number(n, "transforms_s", task->step_s[SPECTRAL_TRANSFORMS]);
+        notes_number(n, "product_s", task->step_s[SPECTRAL_PRODUCT]);
+        return;
+    }
+    notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
+    notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
+    notes_number(n, "top_level_s", task->step_s[CYCLE_TOP_LEVEL]);
+    notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
+}
 
 static void note(const void *context, notes *n)
 {
@@ -309,10 +335,7 @@ static void note(const void *context, notes *n)
     notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
-    notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
-    notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
-    notes_number(n, "top_level_s", task->step_s[CYCLE_TOP_LEVEL]);
-    notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
+    note_solver(task, n);
     notes_number(n, "interpolation_s", task->near.step_s[INTERPOLATION]);
     notes_number(n, "short_range_s", task->near.step_s[0]);
     cutoff_note(task, n);

@@ -64,13 +64,12 @@ static ley_status check(const ley_long_range *r, ley_error *error)
                         "lattice spacing %g A, must be above 0 and at most the cutoff, %g A: what is left beyond the "
                         "cutoff is as smooth as that, and a wider lattice cannot carry it",
                         r->spacing_A, r->cutoff_A);
-    if (r->solver == LEY_SOLVER_FFT)
-        return ley_fail(error, LEY_ERROR_USAGE, "the solver fft is not there yet: direct is");
-    if (r->cutoff_A > most_ratio * r->spacing_A)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "a cutoff of %g A is %.4g lattice spacings of %g A: the direct solver's weights reach twice as "
-                        "far, and kernels hold those of at most %g spacings; a wider lattice or a shorter cutoff",
-                        r->cutoff_A, r->cutoff_A / r->spacing_A, r->spacing_A, most_ratio);
+    if (r->solver == LEY_SOLVER_DIRECT && r->cutoff_A > most_ratio * r->spacing_A)
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "a cutoff of %g A is %.4g lattice spacings of %g A: the direct solver's weights reach twice as "
+            "far, and kernels hold those of at most %g spacings; a wider lattice, a shorter cutoff, or the fft solver",
+            r->cutoff_A, r->cutoff_A / r->spacing_A, r->spacing_A, most_ratio);
     return LEY_OK;
 }
 
@@ -140,8 +139,9 @@ static void find_box(const ley_atoms *atoms, const ley_lattice *points, double l
 /* Whether kernels reach from end to end of the top level, whose nodes all interact. */
 static bool top_is_in_reach(const hierarchy *h)
 {
-    const int64_t *n = h->level[h->levels - 1].n;
-    return n[0] - 1 <= LATTICE_MOST_RADIUS && n[1] - 1 <= LATTICE_MOST_RADIUS && n[2] - 1 <= LATTICE_MOST_RADIUS;
+    int64_t reach[3];
+    hierarchy_whole_reach(h, h->levels - 1, reach);
+    return reach[0] <= LATTICE_MOST_RADIUS && reach[1] <= LATTICE_MOST_RADIUS && reach[2] <= LATTICE_MOST_RADIUS;
 }
 
 ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
@@ -159,18 +159,11 @@ ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const l
         return status;
     find_box(atoms, points, low, high);
     status = hierarchy_make(&o, low, high, made, error);
-    while (status == LEY_OK && !top_is_in_reach(made) && made->levels < HIERARCHY_MOST_LEVELS) {
-        o.levels = made->levels + 1;
-        status = hierarchy_make(&o, low, high, made, error);
-    }
-    if (status == LEY_OK && !top_is_in_reach(made))
-        return ley_fail(error, LEY_ERROR_INPUT, "lattice: %d levels are not enough for nodes %g A apart", made->levels,
-                        r->spacing_A);
-    if (status == LEY_OK && r->levels > 0 && made->levels != r->levels)
-        return ley_fail(error, LEY_ERROR_USAGE,
+    if (status == LEY_OK && r->solver == LEY_SOLVER_DIRECT && !top_is_in_reach(made))
+        return ley_fail(error, r->levels > 0 ? LEY_ERROR_USAGE : LEY_ERROR_INPUT,
                         "%d levels are too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
-                        "interact, and kernels reach %d nodes far; at least %d are needed",
-                        r->levels, LATTICE_MOST_RADIUS, made->levels);
+                        "interact, and kernels reach %d nodes far",
+                        made->levels, LATTICE_MOST_RADIUS);
     return status;
 }
 
