@@ -95,7 +95,7 @@ fi
 # Seconds that programs take alone on two cores, roughly; those that are not here are short. What
 # the last run took counts more.
 declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_cuda]=40 [test_schedule]=15 [test_hanging]=30 [test_cli_boundary]=30 [test_mdh]=30
-    [test_cutoff]=30 [oclgrind]=30 [golden]=60 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15 [test_long_range]=8)
+    [test_cutoff]=30 [oclgrind]=30 [golden]=60 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15 [test_long_range]=8 [test_solvers]=12)
 if [ -r "$seconds_file" ]; then
     while read -r name taken_s; do expected_s[$name]=${taken_s%.*}; done <"$seconds_file"
 fi

@@ -20,6 +20,7 @@
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 static int device_count;   /* so far */
+static double float_error; /* what the latest solver may be off by: floats, and its transform */
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
@@ -79,9 +80,9 @@ static problem make_problem(const hierarchy_options *o, const double box_A[3][3]
         p.charge_e[i] = i + 1 < MOST_ATOMS ? 2 * fraction(&seed) - 1 : -total_e;
         total_e += p.charge_e[i];
     }
-    put_at(box_A, (const double[3]){0.31, 0.28, 0.17}, p.map.origin_A);
+    put_at(box_A, (const double[3]){0.4, 0.28, 0.17}, p.map.origin_A);
     for (int axis = 0; axis < 3; axis++)
-        p.map.step_A[axis][axis] = 0.11 * box_A[axis][axis];
+        p.map.step_A[axis][axis] = 0.88 * o->spacing_A; /* one kernel for all */
     finish_problem(&p, o);
     return p;
 }
@@ -151,6 +152,7 @@ static void solve(const problem *p, float *values)
     ready(&s, p);
     load(&s, p);
     run_solver(&s, p, values);
+    float_error = 2e-6 + (s.kind == HIERARCHY_FFT ? 3 * s.spectral.fft.error : 0);
     solver_end(&s);
 }
 
@@ -281,31 +283,39 @@ static void test_combinations(void **state)
             print_message("%s, %s, %s, boundary %d%s: %.2g; %.2f s and %.2f s\n", splitting_name(o.splitting),
                           own.hierarchy.window->name, solver_name(&own), boundaries[p.at[2]],
                           p.at[4] ? " screened" : "", error, device_s, support_cpu_s() - start_s - device_s);
-        assert_true(error < 2e-6);
+        assert_true(error < float_error);
         worst = fmax(worst, error);
     }
     print_message("off by up to %.2g\n", worst);
 }
 
-/* A period of two nodes, or of one on the top level: windows and neighbourhoods go round it many
- * times. */
+/* A period of two nodes along an axis, or of one on the top level. */
+static problem thin_problem(hierarchy_solver how, int axis)
+{
+    double box_A[3][3];
+    hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, how, 7, box_A);
+    o.levels = how == HIERARCHY_FFT ? 1 : 2;
+    box_A[axis][axis] = o.cell_A[axis][axis] = 2 * o.spacing_A;
+    const problem made = make_problem(&o, (const double(*)[3])box_A);
+    assert_int_equal(made.hierarchy.level[0].n[axis], 2);
+    return made;
+}
+
+/* Windows and neighbourhoods go round it many times. */
 static void test_thin_cells(void **state)
 {
     (void)state;
     for (int how = 0; how < SOLVERS; how++)
         for (int axis = 0; axis < (support_is_quick() ? 1 : 3); axis++) {
-            double box_A[3][3];
+            if (!is_own_turn(how))
+                continue;
+            const problem own = thin_problem((hierarchy_solver)how, axis);
             float values[MOST_POINTS];
-            hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, (hierarchy_solver)how, 7, box_A);
-            o.levels = how == HIERARCHY_FFT ? 1 : 2;
-            box_A[axis][axis] = o.cell_A[axis][axis] = 2 * o.spacing_A;
-            const problem own = make_problem(&o, (const double(*)[3])box_A);
-            assert_int_equal(own.hierarchy.level[0].n[axis], 2);
             solve(&own, values);
             const double error = off_by_floats(&own, values);
             if (getenv("TEST_VERBOSE") != NULL)
                 print_message("%s, thin along axis %d: %.2g\n", solver_name(&own), axis + 1, error);
-            assert_true(error < 2e-6);
+            assert_true(error < float_error);
         }
 }
 
@@ -337,7 +347,7 @@ static void test_exact_sums(void **state)
         const double error = off_by_all(&own, values);
         if (getenv("TEST_VERBOSE") != NULL)
             print_message("%s, boundary %d: %.2g\n", solver_name(&own), boundaries[p.at[0]], error);
-        assert_true(error < (is_fft ? 2e-6 : 6e-5));
+        assert_true(error < (is_fft ? float_error : 6e-5));
     }
 }
 
@@ -365,7 +375,7 @@ static void test_fft_equals_direct(void **state)
         if (getenv("TEST_VERBOSE") != NULL)
             print_message("boundary %d: direct off by %.2g, fft by %.2g, %.2g apart\n", boundaries[i],
                           off[HIERARCHY_DIRECT], off[HIERARCHY_FFT], apart);
-        assert_true(apart < (boundaries[i] == 0 ? 3e-6 : off[0] + off[1] + 1e-6));
+        assert_true(apart < (boundaries[i] == 0 ? 1.5 * float_error : off[0] + off[1] + float_error));
     }
 }
 
@@ -374,6 +384,8 @@ static void test_launches(void **state)
 {
     (void)state;
     for (int i = 0; i < BOUNDARIES; i += i == 0 ? 3 : BOUNDARIES) {
+        if (!is_own_turn(i))
+            continue;
         float values[2][MOST_POINTS];
         const problem own = plain_problem(HIERARCHY_DIRECT, boundaries[i]);
         for (int by_level = 0; by_level < 2; by_level++) {
@@ -500,7 +512,7 @@ static void test_background(void **state)
         float values[MOST_POINTS];
         own.charge_e[3] += 2;
         solve(&own, values);
-        assert_true(off_by_floats(&own, values) < 2e-6);
+        assert_true(off_by_floats(&own, values) < float_error);
     }
 }
 
@@ -607,6 +619,8 @@ static void plant_scale(solver *s)
     put(s->cycle.cutoff_tables.levels.buffer, fields + scale, &one);
 }
 
+enum { THIN = -1 };
+
 /* Each is seen: what comes out is further from the double reference than floats are. */
 static void test_planted_faults(void **state)
 {
@@ -618,14 +632,15 @@ static void test_planted_faults(void **state)
         void (*plant)(solver *s);
     } faults[] = {{"a wrong weight", HIERARCHY_DIRECT, 0, plant_weight},
                   {"a level's scale", HIERARCHY_DIRECT, 0, plant_scale},
-                  {"a missing image", HIERARCHY_DIRECT, 7, plant_image},
+                  {"a missing image", HIERARCHY_DIRECT, THIN, plant_image},
                   {"a wrong wave", HIERARCHY_FFT, 7, plant_wave},
                   {"a wrong wave, padded", HIERARCHY_FFT, 0, plant_wave}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (!is_own_turn((int)i))
             continue;
         float values[MOST_POINTS];
-        const problem own = plain_problem(faults[i].how, faults[i].boundary);
+        const problem own = faults[i].boundary == THIN ? thin_problem(faults[i].how, 0)
+                                                       : plain_problem(faults[i].how, faults[i].boundary);
         solver s;
         ready(&s, &own);
         load(&s, &own);
