@@ -17,6 +17,146 @@
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 
+/* ---- Tables, without a device ---------------------------------------------------------------- */
+
+/* A window that reaches over more than a whole bin. */
+static hierarchy small_hierarchy(bool periodic)
+{
+    static const double low_A[3] = {-3, 0, 1}, high_A[3] = {33, 27, 45};
+    hierarchy_options o = {.window = WINDOW_NODAL9, .cutoff_A = 8, .spacing_A = 2, .levels = 1};
+    hierarchy h;
+    ley_error error = {0};
+    for (int axis = 0; axis < 3; axis++) {
+        o.periodic[axis] = periodic;
+        o.cell_A[axis][axis] = high_A[axis] - low_A[axis];
+    }
+    assert_ok(hierarchy_make(&o, low_A, high_A, &h, &error));
+    return h;
+}
+
+/* How often an atom's first node along an axis is among the sources of a tile, at its place
+ * there. */
+static int count_sources(const hierarchy *h, const spread *s, int axis, int64_t tile, int64_t bin, int64_t image)
+{
+    size_t at = (size_t)tile;
+    int found = 0;
+    for (int before = 0; before < axis; before++)
+        at += (size_t)s->bins[before];
+    for (int32_t i = 0; i < s->tiles[at][1]; i++) {
+        const int32_t *source = s->sources[s->tiles[at][0] + i];
+        found += source[0] == bin && source[1] == (bin - tile) * SPREAD_EDGE + image * h->level[0].n[axis];
+    }
+    return found;
+}
+
+/* Each tile has each bin that reaches it once, whichever image of it, and no other. */
+static void check_sources(const hierarchy *h, const spread *s)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t tile = 0; tile < s->bins[axis]; tile++)
+            for (int64_t bin = 0; bin < s->bins[axis]; bin++)
+                for (int64_t image = -2; image <= 2; image++) {
+                    const int64_t n = h->level[0].n[axis], first = bin * SPREAD_EDGE + image * n,
+                                  last = (bin * SPREAD_EDGE + SPREAD_EDGE < n ? bin * SPREAD_EDGE + SPREAD_EDGE : n) -
+                                         1 + image * n + h->window->points - 1,
+                                  end = tile * SPREAD_EDGE + SPREAD_EDGE < n ? tile * SPREAD_EDGE + SPREAD_EDGE : n;
+                    const bool reaches = first < end && last >= tile * SPREAD_EDGE,
+                               is_own = image == 0 || h->cell.periodic[axis];
+                    assert_int_equal(count_sources(h, s, axis, tile, bin, image), reaches && is_own);
+                }
+}
+
+/* Atoms with a charge are there once, in the bin and at the place of their first node; within a bin
+ * in their order. */
+static void check_bins(const hierarchy *h, const spread *s, size_t n, double (*position_A)[3], const double *charge_e)
+{
+    const size_t bins = (size_t)(s->bins[0] * s->bins[1] * s->bins[2]);
+    int32_t *next = malloc(bins * sizeof *next);
+    size_t charged = 0;
+    memcpy(next, s->first, bins * sizeof *next);
+    for (size_t i = 0; i < n; i++) {
+        double index[3];
+        int64_t node[3];
+        if (charge_e[i] == 0)
+            continue;
+        charged++;
+        hierarchy_index(h, position_A[i], index);
+        for (int axis = 0; axis < 3; axis++) {
+            const int64_t size = h->level[0].n[axis];
+            node[axis] = (int64_t)floor(index[axis]) + 1 - h->window->points / 2 - h->level[0].first[axis];
+            node[axis] = h->cell.periodic[axis] ? (node[axis] % size + size) % size : node[axis];
+            assert_in_range(node[axis], 0, size - 1);
+        }
+        const int64_t bin =
+            (node[2] / SPREAD_EDGE * s->bins[1] + node[1] / SPREAD_EDGE) * s->bins[0] + node[0] / SPREAD_EDGE;
+        const int32_t at = next[bin]++;
+        assert_int_equal(s->corner[at],
+                         node[0] % SPREAD_EDGE + node[1] % SPREAD_EDGE * 32 + node[2] % SPREAD_EDGE * 1024);
+        assert_true(s->at[at][3] == (float)charge_e[i]);
+        for (int axis = 0; axis < 3; axis++)
+            assert_float_equal(s->at[at][axis], index[axis] - floor(index[axis]) - 0.5, 1e-6);
+    }
+    assert_int_equal(s->atoms, charged);
+    for (size_t bin = 0; bin < bins; bin++)
+        assert_int_equal(next[bin], s->first[bin + 1]);
+    free(next);
+}
+
+static void test_atoms_in_bins(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 }; /* more than one core takes */
+    double(*position_A)[3] = malloc(MANY * sizeof *position_A), *charge_e = malloc(MANY * sizeof *charge_e);
+    unsigned seed = 3;
+    for (int i = 0; i < MANY; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            position_A[i][axis] = 1 + 26.0 * rand_r(&seed) / RAND_MAX;
+        charge_e[i] = i % 5 == 0 ? 0 : 1.0 + i % 7;
+    }
+    for (int periodic = 0; periodic <= 1; periodic++) {
+        const hierarchy h = small_hierarchy(periodic);
+        const atomic_bool cancelled = true;
+        spread s;
+        ley_error error = {0};
+        assert_ok(spread_make(&h, MANY, position_A[0], charge_e, NULL, &s, &error));
+        check_sources(&h, &s);
+        check_bins(&h, &s, MANY, position_A, charge_e);
+        spread_clear(&s);
+        assert_int_equal(spread_make(&h, MANY, position_A[0], charge_e, &cancelled, &s, &error), LEY_CANCELLED);
+        assert_null(s.first);
+        assert_int_equal(spread_make(&h, SIZE_MAX, position_A[0], charge_e, NULL, &s, &error), LEY_ERROR_INPUT);
+        ley_error_clear(&error);
+    }
+    free(position_A);
+    free(charge_e);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    const places_array rows = {.n = {5, 4, 3}, .periodic = {true, false, false}, .pitch = {6, 4}, .first = 100},
+                       cubes = {.n = {5, 6, 7}, .in_cubes = true, .pitch = {2, 2}},
+                       huge = {.n = {1 << 11, 1 << 10, 1 << 9}, .pitch = {1 << 11, 1 << 10}};
+    places all = {.count = 0};
+    places_of in_rows, in_cubes;
+    ley_error error = {0};
+    assert_ok(places_add(&all, &rows, 7, 8, &in_rows, &error));
+    assert_ok(places_add(&all, &cubes, 1, 2, &in_cubes, &error));
+    const int32_t *x = all.values + in_rows.at[0], *y = all.values + in_rows.at[1], *z = all.values + in_rows.at[2];
+    for (int i = -7; i < 5 + 8; i++)
+        assert_int_equal(x[i], (i + 10) % 5);
+    assert_int_equal(y[3] + z[2], 3 * 6 + 2 * 24);
+    assert_true(y[-1] + x[4] + z[2] < 0 && y[4] + x[0] + z[0] < 0 && y[-1] + z[-1] + y[4] < 0);
+    assert_int_equal(in_rows.at[3], 100);
+    const int32_t *u = all.values + in_cubes.at[0], *v = all.values + in_cubes.at[1], *w = all.values + in_cubes.at[2];
+    assert_int_equal(u[4] + v[5] + w[6], ((1 * 2 + 1) * 2 + 1) * 64 + (2 * 4 + 1) * 4 + 0);
+    assert_int_equal(places_add(&all, &huge, 0, 0, &in_rows, &error), LEY_ERROR_NO_DEVICE);
+    ley_error_clear(&error);
+    free(all.values);
+}
+
+/* ---- Self-tests ------------------------------------------------------------------------------ */
+
 /* At level quick those of the fewest and of the most points. */
 static void test_every_window(void **state)
 {
@@ -228,5 +368,8 @@ static int run_small(const char *selector, const char *kernel)
 /* Without arguments on each device; else a device and which kernels. */
 int main(int argc, char **argv)
 {
-    return argc == 3 ? run_small(argv[1], argv[2]) : support_on_each_device(run);
+    static const struct CMUnitTest tables[] = {cmocka_unit_test(test_atoms_in_bins), cmocka_unit_test(test_places)};
+    if (argc == 3)
+        return run_small(argv[1], argv[2]);
+    return cmocka_run_group_tests_name("tables", tables, NULL, NULL) + support_on_each_device(run);
 }
