@@ -38,7 +38,7 @@ double fft_least_bytes(const size_t n[3])
     return 3 * 2 * sizeof(float) * (double)n[0] * (double)n[1] * (double)n[2];
 }
 
-static bool is_smooth(size_t n)
+bool fft_is_smooth(size_t n)
 {
     static const size_t primes[] = {2, 3, 5, 7};
     for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
@@ -50,7 +50,7 @@ static bool is_smooth(size_t n)
 size_t fft_good_size(size_t least)
 {
     size_t n = least < 2 ? 2 : least + least % 2;
-    while (!is_smooth(n))
+    while (!fft_is_smooth(n))
         n += 2;
     return n;
 }

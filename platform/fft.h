@@ -79,7 +79,9 @@ size_t fft_spectrum_bytes(const size_t n[3]);
 /* Floats from one row of the lattice to the next. */
 size_t fft_pitch(const size_t n[3], bool in_place);
 
-/* The next size, no smaller, that libraries do well: even, of no prime factor but 2, 3, 5 and 7. */
+/* Whether a size has no prime factor but 2, 3, 5 and 7; and the next one, no smaller, that is even,
+ * too, which libraries do well. */
+bool fft_is_smooth(size_t n);
 size_t fft_good_size(size_t least);
 
 /* The same of three axes, without those that some library is known to do wrongly on this device. */

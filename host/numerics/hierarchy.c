@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "fft.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -42,15 +43,11 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
 /* A number of nodes that an FFT does well, and that can be halved so often. */
 static int64_t even_nodes(double at_least, int halvings)
 {
-    int64_t n = (int64_t)ceil(at_least - 1e-9);
-    for (n = ley_round_up(n < 1 ? 1 : n, (int64_t)1 << halvings);; n += (int64_t)1 << halvings) {
-        int64_t rest = n;
-        for (int prime = 2; prime <= 7; prime++)
-            while (rest % prime == 0)
-                rest /= prime;
-        if (rest == 1)
-            return n;
-    }
+    const int64_t least = (int64_t)ceil(at_least - 1e-9), step = (int64_t)1 << halvings;
+    int64_t n = ley_round_up(least < 1 ? 1 : least, step);
+    while (!fft_is_smooth((size_t)n))
+        n += step;
+    return n;
 }
 
 static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvings, ley_error *error)

@@ -1,5 +1,6 @@
 #include "numerics/influence.h"
 
+#include "fft.h"
 #include "numerics/quadrature.h"
 
 #include <math.h>
@@ -24,14 +25,7 @@ static const int64_t extra_nodes[4] = {16, 24, 32, 0};
 
 int64_t influence_padded(int64_t n, int dimensions)
 {
-    for (int64_t padded = 2 * n + extra_nodes[dimensions];; padded++) {
-        int64_t rest = padded;
-        for (int prime = 2; prime <= 7; prime++)
-            while (rest % prime == 0)
-                rest /= prime;
-        if (rest == 1 && padded % 2 == 0)
-            return padded;
-    }
+    return (int64_t)fft_good_size((size_t)(2 * n + extra_nodes[dimensions]));
 }
 
 /* The integral from 0 of (1 - u)^4 (1 + 4 u + 10 u^2 + 20 u^3), which leaves 1 with three
