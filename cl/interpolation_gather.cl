@@ -19,8 +19,8 @@
 #include "nodes.h"
 
 typedef struct {
-    int first; /* the first node */
     float weight[LEY_WINDOW];
+    int place[LEY_WINDOW]; /* what each node's coordinate adds to its number */
 } spread;
 
 LEY_FN long number_of(LEY_GLOBAL const int2 *gm_index, int which)
@@ -29,8 +29,9 @@ LEY_FN long number_of(LEY_GLOBAL const int2 *gm_index, int which)
     return (long)(((unsigned long)(unsigned)halves.y << 32) | (unsigned)halves.x);
 }
 
-LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2 *gm_index, int axis, int whole, int x,
-                        int y, int z)
+/* gm_places: of the lattice along this axis. */
+LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2 *gm_index,
+                        LEY_GLOBAL const int *gm_places, int axis, int whole, int x, int y, int z)
 {
     spread s;
     const long at = number_of(gm_index, axis) + x * number_of(gm_index, 3 + axis) + y * number_of(gm_index, 6 + axis) +
@@ -41,12 +42,13 @@ LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2
         cell %= whole;
         cell += cell < 0 ? whole : 0;
     }
-    s.first = cell + 1 - LEY_WINDOW / 2;
+    const int first = cell + 1 - LEY_WINDOW / 2;
     for (int i = 0; i < LEY_WINDOW; i++) {
         float sum = gm_window[i * LEY_WINDOW + LEY_WINDOW - 1];
         for (int k = LEY_WINDOW - 2; k >= 0; k--)
             sum = sum * u + gm_window[i * LEY_WINDOW + k];
         s.weight[i] = sum;
+        s.place[i] = gm_places[first + i];
     }
     return s;
 }
@@ -56,16 +58,17 @@ LEY_KERNEL interpolation_gather(LEY_PARAMETERS(LEY_INTERPOLATION_GATHER_ARGUMENT
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = points.z + (int)LEY_GLOBAL_ID(2);
     if (x >= points.x || y >= points.y || z >= points.w)
         return;
-    const spread along_x = spread_of(gm_window, gm_index, 0, whole.x, x, y, z),
-                 along_y = spread_of(gm_window, gm_index, 1, whole.y, x, y, z),
-                 along_z = spread_of(gm_window, gm_index, 2, whole.z, x, y, z);
+    const spread along_x = spread_of(gm_window, gm_index, gm_places + lattice.x, 0, whole.x, x, y, z),
+                 along_y = spread_of(gm_window, gm_index, gm_places + lattice.y, 1, whole.y, x, y, z),
+                 along_z = spread_of(gm_window, gm_index, gm_places + lattice.z, 2, whole.z, x, y, z);
     float sum = 0;
     for (int k = 0; k < LEY_WINDOW; k++)
         for (int j = 0; j < LEY_WINDOW; j++) {
+            const int row_place = along_y.place[j] + along_z.place[k];
             float row = 0;
             for (int i = 0; i < LEY_WINDOW; i++) {
-                const int at = node_at(gm_places, lattice, along_x.first + i, along_y.first + j, along_z.first + k);
-                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at];
+                const int at = along_x.place[i] + row_place; /* negative: there is no such node */
+                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at + lattice.w];
             }
             sum += along_y.weight[j] * along_z.weight[k] * row;
         }

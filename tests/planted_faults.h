@@ -389,7 +389,7 @@ static const fault transfer_faults[] = {
 static const fault gather_faults[] = {
     {"a weight by 1e-3", "interpolation_gather", "s.weight[i] = sum;",
      "s.weight[i] = sum * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
-    {"nodes shifted", "interpolation_gather", "s.first = cell + 1", "s.first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"nodes shifted", "interpolation_gather", "first = cell + 1", "first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
     {"cells below 0", "interpolation_gather", "cell < 0 ? whole : 0;", "cell < 0 ? whole - (@ ? 1 : 0) : 0;", 0, 0, 0,
      0},
     {"fractions by 1e-4", "interpolation_gather", "e-10f - 0.5f;", "e-10f - (@ ? 0.4999f : 0.5f);", 0, 0, 0, 0},
@@ -397,7 +397,8 @@ static const fault gather_faults[] = {
      "y * number_of(gm_index, (@ ? 3 : 6) + axis)", 0, 0, 0, 0},
     {"low words with a sign", "interpolation_gather", "| (unsigned)halves.x)",
      "| (@ ? (unsigned long)(long)halves.x : (unsigned)halves.x))", 0, 0, 0, 0},
-    {"an image", "interpolation_gather", "at < 0 ?", "at < 0 || (@ && along_z.first + k < 0) ?", 0, 0, 0, 0},
+    {"an image", "interpolation_gather", "s.place[i] = gm_places[first + i];",
+     "s.place[i] = @ && axis == 2 && first + i < 0 ? LEY_NOWHERE : gm_places[first + i];", 0, 0, 0, 0},
     {"the first plane", "interpolation_gather", "z = points.z + (int)", "z = (@ ? 0 : points.z) + (int)", 0, 0, 0, 0},
     {"late planes", "interpolation_gather", "z - points.z]", "z - points.z - (@ && z > points.z + 4 ? 1 : 0)]", 0, 0, 0,
      0},

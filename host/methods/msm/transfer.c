@@ -204,18 +204,22 @@ ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, cons
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-/* Steps as multiply-adds, of whose measured rate kernels reach about these shares (PoCL, two
- * cores). */
-static const double anterpolation_share = 0.5, node_share = 0.1, block_share = 0.3;
+/* Steps count as multiply-adds, of whose rate kernels reach about these shares: measured with PoCL
+ * on two cores, where nodes and points are computed without vectors; guessed for GPUs, where too
+ * low a guess only makes more launches. */
+typedef struct share {
+    double cpu, gpu;
+} share;
+static const share anterpolation_share = {0.05, 0.15}, node_share = {0.012, 0.05}, block_share = {0.03, 0.1};
 
 static double cube(double x)
 {
     return x * x * x;
 }
 
-static double seconds(const transfer_kernels *k, double share, double multiply_adds)
+static double seconds(const transfer_kernels *k, share of, double multiply_adds)
 {
-    const double per_s = share * k->facts.fma_per_s;
+    const double per_s = (k->device->info->device_class == DEV_CPU ? of.cpu : of.gpu) * k->facts.fma_per_s;
     return per_s > 0 ? multiply_adds / per_s : 0;
 }
 
