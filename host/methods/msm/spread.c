@@ -191,8 +191,8 @@ ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, c
     *made = (spread){.atoms = 0};
     ley_status status = n < INT32_MAX ? make_tiles(h, made, error)
                                       : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a lattice takes", n);
-    add_charges(n, charge_e, made);
     if (status == LEY_OK) {
+        add_charges(n, charge_e, made);
         sorting s = {.h = h,
                      .n = n,
                      .parts = parts_for(n),
