@@ -707,7 +707,8 @@ typedef struct ley_slab_report {
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
  * "phase_upload", of the host's bins to the devices, "phase_rows", into the map, and
- * "phase_overflow" and "phase_adding", where the host sums it. */
+ * "phase_overflow" and "phase_adding", where the host sums it; of a long-range one
+ * "phase_lattices", of the slowest device. */
 typedef enum ley_note_kind {
     LEY_NOTE_COUNT,
     LEY_NOTE_NUMBER,

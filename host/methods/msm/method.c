@@ -33,10 +33,11 @@ typedef struct msm_task {
     ley_long_range options; /* but for `fft`: */
     char library[16];       /* empty: whichever is fastest */
     hierarchy lattices;
-    double constant;                                             /* C */
-    double expected;                                             /* expected_error() */
-    char extents[160];                                           /* "60 x 60 x 60, 33 x 33 x 33" */
-    double step_s[WORK_STEPS], spread_s, lattices_s, spectrum_s; /* under the mutex of `near`: the slowest device's */
+    double constant;                     /* C */
+    double expected;                     /* expected_error() */
+    char extents[160];                   /* "60 x 60 x 60, 33 x 33 x 33" */
+    double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
+    double lattices_s, predicted_s, spectrum_s;
 
     spread *atoms; /* from prepare() to release() */
 } msm_task;
@@ -257,6 +258,7 @@ static ley_status collect_field(void *state, int slot, slab piece, slab_times *t
     pthread_mutex_lock(&task->near.mutex);
     if (f->work.times.kernel_s > task->lattices_s) {
         task->lattices_s = f->work.times.kernel_s;
+        task->predicted_s = f->work.times.unpredicted == 0 ? f->work.times.predicted_s : 0;
         task->spectrum_s = f->solver.kind == HIERARCHY_FFT ? f->solver.spectral.spectrum_s : 0;
         memcpy(task->step_s, f->work.times.step_s, sizeof task->step_s);
     }
@@ -339,6 +341,7 @@ static void note(const void *context, notes *n)
     notes_number(n, "interpolation_s", task->near.step_s[INTERPOLATION]);
     notes_number(n, "short_range_s", task->near.step_s[0]);
     cutoff_note(task, n);
+    notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
 }
 
 static void terms(const void *context, reference_terms *t)
