@@ -228,7 +228,9 @@ const method_row msm_row = {
                    "(--preset papers), 1e-4 with nodal7, taylor4 and a/h = 6 (the default), 1e-5 at a/h = 8. A longer "
                    "cutoff costs its third power in pairs, a smaller spacing the third power of a/h in nodes; 2 A and "
                    "12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per atom, taylor3 "
-                   "and 4 are smoother than taylor2 and take a larger a/h. docs/long-range.md has tables.",
+                   "and 4 are smoother than taylor2 and take a larger a/h. --solver fft --window bspline6 --splitting "
+                   "pswf is off by some 1e-5 at a/h = 6, on devices that have Fourier transforms. "
+                   "docs/long-range.md has tables.",
                .options = &msm_options,
                .common = &cutoff_options},
     .title = "multilevel summation",
