@@ -132,7 +132,8 @@ static void test_every_choice(void **state)
     static const double ratios[] = {3, 4.5, 6};
     ley_atoms *atoms = support_atoms(900, 0, ley_waterbox_side_A(1500), 3);
     const ley_lattice lattice = inside(1500);
-    for (pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_BSPLINE4, 3); pairwise_next(&p);) {
+    for (pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_BSPLINE4, support_is_quick() ? 1 : 3);
+         pairwise_next(&p);) {
         const ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
         double expected;
         ley_map *map = run(atoms, &lattice, &r, 0, &expected);
@@ -157,7 +158,8 @@ static void test_every_choice_by_transforms(void **state)
     }
     ley_atoms *atoms = support_atoms(900, 0, ley_waterbox_side_A(1500), 3);
     const ley_lattice lattice = inside(1500);
-    for (pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_COUNT, 3); pairwise_next(&p);) {
+    /* At level quick one size of lattice: transforms of others take seconds to compile. */
+    for (pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_COUNT, support_is_quick() ? 1 : 3); pairwise_next(&p);) {
         ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
         double expected;
         char what[80];
@@ -233,7 +235,7 @@ static void test_maps_anywhere(void **state)
         {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
     ley_atoms *atoms = water(1500);
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, 10, 2);
-    for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
+    for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i += support_is_quick() ? 2 : 1) {
         double expected;
         ley_map *map = run(atoms, &lattices[i], &r, 0, &expected);
         const off o = compare(map, atoms, &r, 1);
@@ -493,24 +495,27 @@ static void test_what_is_too_large(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* At level quick devices but the first have some of the tests: each kernel is compiled for each. */
 static int run_all(const char *selector, const ley_device_info *info)
 {
+    enum { FEW = 6 };
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_is_refused),
                                               cmocka_unit_test(test_what_is_too_large),
-                                              cmocka_unit_test(test_few_atoms),
                                               cmocka_unit_test(test_the_papers_setting),
+                                              cmocka_unit_test(test_slabs),
+                                              cmocka_unit_test(test_devices_together),
+                                              cmocka_unit_test(test_charges_in_step),
+                                              cmocka_unit_test(test_few_atoms),
                                               cmocka_unit_test(test_levels),
                                               cmocka_unit_test(test_maps_anywhere),
                                               cmocka_unit_test(test_places_of_lattices),
-                                              cmocka_unit_test(test_slabs),
-                                              cmocka_unit_test(test_devices_together),
                                               cmocka_unit_test(test_many_atoms),
-                                              cmocka_unit_test(test_charges_in_step),
                                               cmocka_unit_test(test_every_choice),
                                               cmocka_unit_test(test_every_choice_by_transforms)};
+    const size_t all = sizeof tests / sizeof *tests, count = support_is_quick() && info->index > 0 ? FEW : all;
     if (!support_open(selector, info->name, &engine))
         return 1;
-    const int failures = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
+    const int failures = _cmocka_run_group_tests(info->name, tests, count, NULL, NULL);
     ley_engine_destroy(engine);
     return failures;
 }
