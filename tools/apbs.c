@@ -309,7 +309,7 @@ static ley_status make_maps(apbs_run *run, ley_error *error)
         if (!elec->use || elec->first != i)
             continue;
         warn_of_cuts(run, i);
-        ley_status status = *interrupt_flag() ? LEY_CANCELLED : compute(run, elec, error);
+        ley_status status = interrupt_came() ? LEY_CANCELLED : compute(run, elec, error);
         if (elec->report != NULL && status != LEY_CANCELLED && (status != LEY_OK || !run->values->job.quiet)) {
             progress_clear(&run->progress);
             print_failures(elec->report, &(ley_error){.status = status, .log = error->log});
@@ -376,9 +376,9 @@ static ley_status run_apbs(apbs_run *run, ley_error *error)
     progress_clear(&run->progress);
     if (!run->values->no_run) {
         interrupt_defer();
-        status = *interrupt_flag() ? LEY_CANCELLED : program_run(run->program, words, &run->result, error);
+        status = interrupt_came() ? LEY_CANCELLED : program_run(run->program, words, &run->result, error);
         run->ran = status == LEY_OK;
-        if (*interrupt_flag())
+        if (interrupt_came())
             status = LEY_CANCELLED;
     } else if (!json_takes_stdout(run->values->job.json)) {
         for (char **word = words; *word != NULL; word++) {

@@ -539,7 +539,7 @@ static int bench_run(const parsed_arguments *arguments)
     progress_start(&counter.progress, how->quiet);
     ley_status status = measure(arguments, &counter, &engine, &bench, &error);
     progress_clear(&counter.progress);
-    if (status == LEY_OK && *interrupt_flag())
+    if (status == LEY_OK && interrupt_came())
         fail(status = LEY_CANCELLED, "cancelled");
     else if (status == LEY_OK)
         code = report(arguments, bench);

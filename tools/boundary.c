@@ -347,7 +347,7 @@ static ley_status write_dx(boundary_run *boundary, ley_error *error)
 static ley_status write_file(job_run *run, ley_error *error)
 {
     boundary_run *boundary = (boundary_run *)run;
-    if (*interrupt_flag())
+    if (interrupt_came())
         return LEY_CANCELLED;
     if (boundary->format == FORMAT_DX)
         return write_dx(boundary, error);

@@ -56,7 +56,7 @@ static void on_signal(int number)
     if (++count > 1 || !deferred)
         if (!held)
             end_now();
-    stop = true;
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED); /* others read it, as `cancel` arguments are read */
     ley_job *job = job_at_work;
     if (job != NULL)
         ley_job_cancel(job);
@@ -119,8 +119,13 @@ void interrupt_cancels(ley_job *job)
     /* The signal may be under way on a driver's thread with the former job in its hands. */
     while (job == NULL && handlers_busy > 0)
         sched_yield();
-    if (job != NULL && stop)
+    if (job != NULL && interrupt_came())
         ley_job_cancel(job);
+}
+
+bool interrupt_came(void)
+{
+    return __atomic_load_n(&stop, __ATOMIC_RELAXED);
 }
 
 const volatile bool *interrupt_flag(void)

@@ -18,7 +18,8 @@ void interrupt_defer(void);
  * destroyed. */
 void interrupt_cancels(ley_job *job);
 
-/* True once a signal came: what the library's `cancel` arguments take. */
+/* Whether a signal came; and that as what the library's `cancel` arguments take. */
+bool interrupt_came(void);
 const volatile bool *interrupt_flag(void);
 
 /* 128 + the number of the first signal; 130 when none came. */
