@@ -213,19 +213,6 @@ static ley_status make_layout(const cycle *c, lattice_layout *layout, ley_error 
     return lattice_layout_make(levels, h->levels, layout, error);
 }
 
-static void make_arrays(cycle *c, const lattice_layout *layout)
-{
-    for (int k = 0; k < c->hierarchy->levels; k++) {
-        places_array *a = &c->arrays[k];
-        *a = (places_array){
-            .in_cubes = true, .pitch = {layout->cubes[k][0], layout->cubes[k][1]}, .first = layout->first_node[k]};
-        for (int axis = 0; axis < 3; axis++) {
-            a->n[axis] = layout->levels[k].n[axis];
-            a->periodic[axis] = layout->levels[k].periodic[axis];
-        }
-    }
-}
-
 static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
@@ -250,7 +237,8 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
         status = make_layout(c, &layout, error);
     if (status != LEY_OK)
         return status;
-    make_arrays(c, &layout);
+    for (int k = 0; k < c->hierarchy->levels; k++)
+        c->arrays[k] = lattice_layout_array(&layout, k);
     status = load_lattices(c, &layout, error);
     if (status == LEY_OK)
         status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);

@@ -64,30 +64,19 @@ int64_t lattice_tables_bytes(const lattice_kernel *k, const lattice_layout *layo
     return places_of_all(k, layout) * (int64_t)sizeof(int32_t) + layout->count * (int64_t)sizeof(level_record);
 }
 
-/* What index i along an axis adds to a node's number in its level. */
-static int32_t place_at(const lattice_layout *layout, int level, int axis, int64_t i)
-{
-    const lattice_level *l = &layout->levels[level];
-    int64_t index[3] = {0, 0, 0};
-    const int64_t n = l->n[axis];
-    if (!l->periodic[axis] && (i < 0 || i >= n))
-        return LEY_NOWHERE;
-    index[axis] = (i % n + n) % n;
-    return (int32_t)(lattice_layout_node(layout, level, index[0], index[1], index[2]) - layout->first_node[level]);
-}
-
 /* Fills in the places along an axis of a level; returns where node 0 is. */
-static int32_t put_places(const lattice_tables *t, int level, int axis, int32_t *places, int64_t *at)
+static int32_t put_places(const lattice_tables *t, int level, int axis, int32_t *made, int64_t *at)
 {
     const int64_t halo = halo_of(&t->kernel->choice.spec, axis);
     const int64_t count = places_along(t->kernel, &t->layout, level, axis), first = *at;
+    const places_array array = lattice_layout_array(&t->layout, level);
     for (int64_t i = 0; i < count; i++)
-        places[first + i] = place_at(&t->layout, level, axis, i - halo);
+        made[first + i] = places_along_axis(&array, axis, i - halo);
     *at += count;
     return (int32_t)(first + halo);
 }
 
-static level_record make_level(const lattice_tables *t, int level, int32_t *places, int64_t *at)
+static level_record make_level(const lattice_tables *t, int level, int32_t *table, int64_t *at)
 {
     const lattice_level *l = &t->layout.levels[level];
     const int64_t *cubes = t->layout.cubes[level];
@@ -98,9 +87,9 @@ static level_record make_level(const lattice_tables *t, int level, int32_t *plac
                          .regions_x = (int32_t)regions[0],
                          .regions_y = (int32_t)regions[1],
                          .first_node = (int32_t)t->layout.first_node[level],
-                         .place_x = put_places(t, level, 0, places, at),
-                         .place_y = put_places(t, level, 1, places, at),
-                         .place_z = put_places(t, level, 2, places, at),
+                         .place_x = put_places(t, level, 0, table, at),
+                         .place_y = put_places(t, level, 1, table, at),
+                         .place_z = put_places(t, level, 2, table, at),
                          .cubes_x = (int32_t)cubes[0],
                          .cubes_y = (int32_t)cubes[1],
                          .cubes_z = (int32_t)cubes[2],
@@ -113,24 +102,24 @@ ley_status lattice_tables_create(lattice_tables *t, const lattice_kernel *kernel
                                  room *memory, ley_error *error)
 {
     *t = (lattice_tables){.kernel = kernel, .layout = *layout};
-    const int64_t places = places_of_all(kernel, layout);
+    const int64_t count = places_of_all(kernel, layout);
     for (int level = 0; level < layout->count; level++) {
         int64_t regions[3];
         count_regions(kernel, layout, level, regions);
         t->first_group[level + 1] = t->first_group[level] + regions[0] * regions[1] * regions[2];
     }
-    if (places > INT32_MAX || t->first_group[layout->count] > INT32_MAX)
+    if (count > INT32_MAX || t->first_group[layout->count] > INT32_MAX)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "the lattices are more than a kernel can number");
     level_record records[LATTICE_MOST_LEVELS];
-    int32_t *made = malloc((size_t)places * sizeof *made);
+    int32_t *made = malloc((size_t)count * sizeof *made);
     int64_t at = 0;
     if (made == NULL)
-        return ley_fail_memory(error, (size_t)places * sizeof *made, "tables of lattices");
+        return ley_fail_memory(error, (size_t)count * sizeof *made, "tables of lattices");
     for (int level = 0; level < layout->count; level++)
         records[level] = make_level(t, level, made, &at);
     ley_status status = room_upload(memory, records, (size_t)layout->count * sizeof *records, &t->levels.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(memory, made, (size_t)places * sizeof *made, &t->places.buffer, error);
+        status = room_upload(memory, made, (size_t)count * sizeof *made, &t->places.buffer, error);
     free(made);
     return status;
 }

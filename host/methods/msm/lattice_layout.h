@@ -5,6 +5,7 @@
 
 #include "judge/reference.h"
 #include "layout/transpose.h"
+#include "methods/msm/places.h"
 #include "spec.h"
 
 enum { LATTICE_MOST_LEVELS = 24 };
@@ -31,6 +32,9 @@ int64_t lattice_layout_bytes(const lattice_layout *layout);
 
 /* Where a node is in the buffer of all levels. */
 int64_t lattice_layout_node(const lattice_layout *layout, int level, int64_t x, int64_t y, int64_t z);
+
+/* A level as tables of places have it. */
+places_array lattice_layout_array(const lattice_layout *layout, int level);
 
 /* A level for transpose_to_regions() and transpose_to_rows(): between sub-cubes, which begin at
  * first_node, and rows float[n_z][n_y][n_x]. */

@@ -11,7 +11,7 @@ static int64_t node_along(const places_array *a, int axis, int64_t i)
     return a->in_cubes ? i / edge * step * edge * edge * edge + i % edge * in_cube[axis] : i * step;
 }
 
-static int32_t place(const places_array *a, int axis, int64_t i)
+int32_t places_along_axis(const places_array *a, int axis, int64_t i)
 {
     const int64_t n = a->n[axis];
     if (!a->periodic[axis] && (i < 0 || i >= n))
@@ -46,7 +46,7 @@ ley_status places_add(places *p, const places_array *a, int64_t before, int64_t 
     for (int axis = 0; axis < 3; axis++) {
         made->at[axis] = (int32_t)(p->count + (size_t)before);
         for (int64_t i = -before; i < a->n[axis] + after; i++)
-            p->values[p->count++] = place(a, axis, i);
+            p->values[p->count++] = places_along_axis(a, axis, i);
     }
     made->at[3] = (int32_t)a->first;
     return LEY_OK;

@@ -31,6 +31,10 @@ typedef struct places {
     int32_t *values; /* free() */
 } places;
 
+/* What index i along an axis adds to a node's number in its array; LEY_NOWHERE where there is
+ * nothing. */
+int32_t places_along_axis(const places_array *array, int axis, int64_t i);
+
 /* Appends an array's tables, from `before` coordinates before 0 to `after` behind the last. A
  * places begins as zeros. Errors: LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE, more than kernels can
  * number. */
