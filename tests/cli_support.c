@@ -313,6 +313,13 @@ void cli_expect(int code, const char *out, const char *err)
     fail();
 }
 
+void cli_expect_all(const char *const *said)
+{
+    for (size_t i = 0; said[i] != NULL; i++)
+        if (strstr(last.out, said[i]) == NULL)
+            fail_msg("no '%s' from '%s'", said[i], last_line);
+}
+
 /* ---- Runs that fail -------------------------------------------------------------------------- */
 
 static void remove_file(const char *path)

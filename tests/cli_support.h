@@ -66,6 +66,9 @@ const cli_result *cli_python(const char *script);
  * nothing is asked). */
 void cli_expect(int code, const char *out, const char *err);
 
+/* Fails the test unless the last run printed each of these, NULL behind the last. */
+void cli_expect_all(const char *const *said);
+
 /* Files by their names in the scratch directory. */
 const char *cli_path(const char *name); /* lives until the eighth call from here */
 void cli_write(const char *name, const void *bytes, size_t size);
