@@ -174,20 +174,16 @@ static ley_status sample(const lattice_bench *p, const float *potentials, ley_ac
 
 /* ---- A variant ------------------------------------------------------------------------------- */
 
-typedef struct resident {
+typedef struct measured {
     const ley_bench_options *options;
-    room memory;
-    flight flight;
-    work work;
-    lattice_tables tables;
-    buffer_of_float weights, charges;
-    results potentials;
-} resident;
+    lattice_resident on;
+} measured;
 
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
-    resident *r = context;
-    if (bench_cancelled(r->options))
+    measured *m = context;
+    lattice_resident *r = &m->on;
+    if (bench_cancelled(m->options))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     work_begin(&r->work, &r->flight, NULL);
     lattice_launch(&r->work, &r->tables, 0, r->tables.layout.count, r->weights, r->charges,
@@ -197,27 +193,19 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     return status;
 }
 
-static ley_status load(resident *r, const lattice_kernel *k, const lattice_bench *p, ley_error *error)
+static ley_status load(lattice_resident *r, const lattice_kernel *k, const lattice_bench *p, ley_error *error)
 {
-    const int64_t bytes = lattice_layout_bytes(&p->layout);
-    r->memory = (room){.device = k->device};
-    r->flight = (flight){.device = k->device};
-    ley_status status = lattice_tables_create(&r->tables, k, &p->layout, &r->memory, error);
-    if (status == LEY_OK)
-        status = lattice_weights_create(k, &p->weights, &r->memory, &r->weights, error);
-    if (status == LEY_OK)
-        status = room_buffer(&r->memory, (size_t)bytes, DEV_READ_ONLY, &r->charges.buffer, error);
-    if (status == LEY_OK)
-        status = room_results(&r->memory, bytes, &r->potentials, error);
+    const size_t bytes = (size_t)lattice_layout_bytes(&p->layout);
+    const ley_status status = lattice_resident_create(r, k, &p->layout, &p->weights, error);
     if (status != LEY_OK)
         return status;
     work_begin(&r->work, &r->flight, NULL);
-    work_poison(&r->work, &r->potentials, (size_t)bytes);
-    work_write(&r->work, r->charges.buffer, 0, p->charges, (size_t)bytes);
+    work_poison(&r->work, &r->potentials, bytes);
+    work_write(&r->work, r->charges.buffer, 0, p->charges, bytes);
     return work_finish(&r->work, error);
 }
 
-static ley_status read_back(resident *r, ley_error *error)
+static ley_status read_back(lattice_resident *r, ley_error *error)
 {
     work_begin(&r->work, &r->flight, NULL);
     work_read(&r->work, r->potentials.buffer, 0, r->potentials.staging,
@@ -226,7 +214,7 @@ static ley_status read_back(resident *r, ley_error *error)
 }
 
 /* A multiplication of mirrored weights serves four pairs. */
-static void set_shares(const resident *r, const ley_bench_device *limits, ley_bench_row *row)
+static void set_shares(const lattice_resident *r, const ley_bench_device *limits, ley_bench_row *row)
 {
     const lattice_kernel *k = r->tables.kernel;
     const lattice_spec *s = &k->choice.spec;
@@ -244,23 +232,23 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     const lattice_wish wish = {
         .variant = variant, .sum = (int)o->sum, .radius = {RADIUS, RADIUS, RADIUS}, .mirrored = true};
     lattice_kernel kernel = {.device = w->device};
-    resident r = {.options = o, .memory = {.device = w->device}, .flight = {.device = w->device}};
+    measured m = {.options = o, .on = {.memory = {.device = w->device}, .flight = {.device = w->device}}};
+    lattice_resident *r = &m.on;
     ley_status status = lattice_kernel_create(w->device, &wish, &kernel, error);
     if (status == LEY_OK)
-        status = load(&r, &kernel, p, error);
+        status = load(r, &kernel, p, error);
     if (status == LEY_OK)
-        status = bench_time(o, p->pairs, run_once, &r, &b->row, error);
+        status = bench_time(o, p->pairs, run_once, &m, &b->row, error);
     if (status == LEY_OK)
-        status = read_back(&r, error);
+        status = read_back(r, error);
     if (status == LEY_OK)
-        status = sample(p, r.potentials.staging->bytes, &b->row.accuracy, error);
+        status = sample(p, r->potentials.staging->bytes, &b->row.accuracy, error);
     if (status == LEY_OK) {
         b->row.kernel_s = p->pairs / b->row.evaluations_per_s;
-        set_shares(&r, limits, &b->row);
+        set_shares(r, limits, &b->row);
         kernel_options(&lattice_kind, &kernel.choice.spec, b->specification, sizeof b->specification);
     }
-    work_end(&r.work);
-    room_clear(&r.memory);
+    lattice_resident_end(r);
     lattice_kernel_destroy(&kernel);
     return status;
 }

@@ -292,3 +292,24 @@ void lattice_launch(work *w, const lattice_tables *t, int first, int count, buff
                     (double)groups * one_s);
     }
 }
+
+/* ---- Alone on a device ----------------------------------------------------------------------- */
+
+ley_status lattice_resident_create(lattice_resident *r, const lattice_kernel *kernel, const lattice_layout *layout,
+                                   const lattice_weights *weights, ley_error *error)
+{
+    const int64_t bytes = lattice_layout_bytes(layout);
+    *r = (lattice_resident){.memory = {.device = kernel->device}, .flight = {.device = kernel->device}};
+    ley_status status = lattice_tables_create(&r->tables, kernel, layout, &r->memory, error);
+    if (status == LEY_OK)
+        status = lattice_weights_create(kernel, weights, &r->memory, &r->weights, error);
+    if (status == LEY_OK)
+        status = room_buffer(&r->memory, (size_t)bytes, DEV_READ_ONLY, &r->charges.buffer, error);
+    return status == LEY_OK ? room_results(&r->memory, bytes, &r->potentials, error) : status;
+}
+
+void lattice_resident_end(lattice_resident *r)
+{
+    work_end(&r->work);
+    room_clear(&r->memory);
+}

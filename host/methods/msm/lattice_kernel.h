@@ -59,4 +59,20 @@ lattice_operations lattice_count(const lattice_tables *tables);
 /* How long levels [first, first + count) are predicted to take; 0: nobody knows. */
 double lattice_seconds(const lattice_tables *tables, int first, int count);
 
+/* ---- A hierarchy that is alone on a device: self-test, benchmark ------------------------------ */
+
+typedef struct lattice_resident {
+    room memory;
+    flight flight;
+    work work;
+    lattice_tables tables;
+    buffer_of_float weights, charges;
+    results potentials;
+} lattice_resident;
+
+/* Makes all of it; charges are to be written. lattice_resident_end() also on failure. */
+ley_status lattice_resident_create(lattice_resident *resident, const lattice_kernel *kernel,
+                                   const lattice_layout *layout, const lattice_weights *weights, ley_error *error);
+void lattice_resident_end(lattice_resident *resident);
+
 #endif

@@ -142,35 +142,14 @@ static ley_status set_weights(trial *t, ley_error *error)
 
 /* ---- Computing ------------------------------------------------------------------------------- */
 
-/* What is on the device. */
-typedef struct resident {
-    room memory;
-    flight flight;
-    work work;
-    lattice_tables tables;
-    buffer_of_float weights, charges;
-    results potentials;
-} resident;
-
-static ley_status make_resident(const trial *t, resident *d, ley_error *error)
-{
-    const int64_t bytes = lattice_layout_bytes(&t->layout);
-    ley_status status = lattice_tables_create(&d->tables, t->kernel, &t->layout, &d->memory, error);
-    if (status == LEY_OK)
-        status = lattice_weights_create(t->kernel, &t->weights, &d->memory, &d->weights, error);
-    if (status == LEY_OK)
-        status = room_buffer(&d->memory, (size_t)bytes, DEV_READ_ONLY, &d->charges.buffer, error);
-    return status == LEY_OK ? room_results(&d->memory, bytes, &d->potentials, error) : status;
-}
-
 /* In two launches where there are several levels, the second of all but the first level; many
  * charges in one. */
 static ley_status compute(const trial *t, ley_error *error)
 {
-    resident d = {.memory = {.device = t->kernel->device}, .flight = {.device = t->kernel->device}};
+    lattice_resident d;
     const size_t bytes = (size_t)lattice_layout_bytes(&t->layout);
     const int first = t->charges == FEW ? 1 : t->layout.count;
-    ley_status status = make_resident(t, &d, error);
+    ley_status status = lattice_resident_create(&d, t->kernel, &t->layout, &t->weights, error);
     if (status == LEY_OK) {
         const buffer_of_float potentials = {d.potentials.buffer};
         work_begin(&d.work, &d.flight, NULL);
@@ -184,8 +163,7 @@ static ley_status compute(const trial *t, ley_error *error)
     }
     if (status == LEY_OK)
         memcpy(t->potential, d.potentials.staging->bytes, bytes);
-    work_end(&d.work);
-    room_clear(&d.memory);
+    lattice_resident_end(&d);
     return status;
 }
 
