@@ -59,7 +59,7 @@ lattice_operations lattice_count(const lattice_tables *tables);
 /* How long levels [first, first + count) are predicted to take; 0: nobody knows. */
 double lattice_seconds(const lattice_tables *tables, int first, int count);
 
-/* ---- A hierarchy that is alone on a device: self-test, benchmark ------------------------------ */
+/* ---- A hierarchy that is alone on a device: self-test, benchmark ----------------------------- */
 
 typedef struct lattice_resident {
     room memory;
