@@ -224,7 +224,7 @@ const method_row msm_row = {
                    "With --method msm pairs within --cutoff (a) are summed one by one, of 1/r less a smooth function "
                    "(--splitting), and that function by lattices whose nodes are --lattice-spacing (h) apart and "
                    "further: multilevel summation. What that is off by follows from a/h, window and splitting, and is "
-                   "measured after every run. Of the potential it is about 2e-3 with nodal3, taylor2 and a/h = 6 "
+                   "measured after every run. Of the potential it is 2e-3 to 3e-3 with nodal3, taylor2 and a/h = 6 "
                    "(--preset papers), 1e-4 with nodal7, taylor4 and a/h = 6 (the default), 1e-5 at a/h = 8. A longer "
                    "cutoff costs its third power in pairs, a smaller spacing the third power of a/h in nodes; 2 A and "
                    "12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per atom, taylor3 "
