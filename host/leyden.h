@@ -438,25 +438,7 @@ LEY_API const char *ley_dump_complaint(void);
     ROW(LEY_PLACE_DEVICE, "device")
 
 /* clang-format off */
-/* How 1/r is split into a short-range and a smooth part; docs/long-range.md has the functions. */
-#define LEY_SPLITTING_TABLE(ROW) \
-    ROW(LEY_SPLITTING_TAYLOR2, "taylor2") ROW(LEY_SPLITTING_TAYLOR3, "taylor3") ROW(LEY_SPLITTING_TAYLOR4, "taylor4") \
-    ROW(LEY_SPLITTING_TAYLOR5, "taylor5") ROW(LEY_SPLITTING_TAYLOR6, "taylor6") ROW(LEY_SPLITTING_TAYLOR7, "taylor7") \
-    ROW(LEY_SPLITTING_TAYLOR8, "taylor8") ROW(LEY_SPLITTING_PSWF, "pswf") ROW(LEY_SPLITTING_EWALD, "ewald")
-
-/* How charges are spread over the nodes of a lattice, and points take their values from them. */
-#define LEY_WINDOW_TABLE(ROW) \
-    ROW(LEY_WINDOW_NODAL3, "nodal3") ROW(LEY_WINDOW_NODAL5, "nodal5") ROW(LEY_WINDOW_NODAL7, "nodal7") \
-    ROW(LEY_WINDOW_NODAL9, "nodal9") ROW(LEY_WINDOW_BSPLINE4, "bspline4") ROW(LEY_WINDOW_BSPLINE6, "bspline6") \
-    ROW(LEY_WINDOW_BSPLINE8, "bspline8")
-
-/* What finds the nodes' potentials: multilevel summation, or one lattice and its transform. */
-#define LEY_SOLVER_TABLE(ROW) ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft")
-
 #define LEY_VALUE(value, name) value,
-typedef enum ley_splitting { LEY_SPLITTING_TABLE(LEY_VALUE) LEY_SPLITTING_COUNT } ley_splitting;
-typedef enum ley_window { LEY_WINDOW_TABLE(LEY_VALUE) LEY_WINDOW_COUNT } ley_window;
-typedef enum ley_solver { LEY_SOLVER_TABLE(LEY_VALUE) LEY_SOLVER_COUNT } ley_solver;
 typedef enum ley_math { LEY_MATH_TABLE(LEY_VALUE) LEY_MATH_COUNT } ley_math;
 typedef enum ley_sum { LEY_SUM_TABLE(LEY_VALUE) LEY_SUM_COUNT } ley_sum;
 typedef enum ley_units { LEY_UNITS_TABLE(LEY_VALUE) LEY_UNITS_COUNT } ley_units;
@@ -557,37 +539,6 @@ typedef struct ley_direct {
 
 /* kT/e at 298.15 K in vacuum, r_min 0.05 A. */
 LEY_API void ley_direct_default(ley_direct *direct);
-
-/* The potential of all charges in time linear in them:
- *
- *     phi_i = C sum_j q_j / max(r_ij, r_min),
- *
- * as a sum over the atoms within the cutoff a, of 1/r - gamma(r/a)/a, and a smooth rest,
- * gamma(r/a)/a, which lattices carry: multilevel summation. What it is off by depends on a/h, h the
- * finest lattice's spacing, and on splitting and window. Source: Hardy, Stone, Schulten, Parallel
- * Computing 35, 164 (2009). */
-typedef struct ley_long_range {
-    size_t size; /* sizeof(ley_long_range): ley_long_range_default() sets it */
-    ley_units units;
-    double dielectric;    /* relative permittivity: [1e-3, 1e6] */
-    double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
-    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
-    double cutoff_A;      /* a: above r_min, at most 1e4 */
-    double spacing_A;     /* h: a/h is 1 to 16 */
-    ley_splitting splitting;
-    ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
-    ley_solver solver;
-    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay; of fft 0 or 1 */
-    const char *fft; /* the library of LEY_SOLVER_FFT: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
-} ley_long_range;
-
-/* taylor4 and nodal7 with a = 12 A and h = 2 A, off by about 1e-4 of the potential; solver direct,
- * kT/e at 298.15 K in vacuum, r_min 0.05 A. */
-LEY_API void ley_long_range_default(ley_long_range *range);
-
-/* Sets cutoff, spacing, splitting, window, solver and levels to those of the papers: taylor2 and
- * nodal3 with a = 12 A and h = 2 A, direct, off by about 2e-3 of the potential. */
-LEY_API void ley_long_range_papers(ley_long_range *range);
 
 typedef struct ley_progress {
     int64_t points_done, points_total;
@@ -767,9 +718,6 @@ LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lat
 LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
                                                 const ley_short_range *range, ley_error *error);
 
-LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
-                                               const ley_long_range *range, ley_error *error);
-
 /* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the
  * job; options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant,
  * or a struct of options whose size no version of this library has given it. */
@@ -783,13 +731,6 @@ LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *at
 LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                               const ley_short_range *range, const ley_run_options *options,
                                               ley_job **job, ley_error *error);
-
-/* Prepares a job that fills `map` with the potential of all atoms by lattices, method "msm".
- * Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
- * where atoms and map are so far apart that lattices around them would be too large. */
-LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
-                                             const ley_long_range *range, const ley_run_options *options, ley_job **job,
-                                             ley_error *error);
 
 /* Prepares a job that fills a boundary with Multiple Debye-Hueckel values, method "mdh", in kT/e:
  *     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j),
@@ -814,6 +755,9 @@ LEY_API void ley_job_cancel(ley_job *job);
 LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
+
+/* Long-range sums, method "msm", have a header of their own. */
+#include "leyden_long_range.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 

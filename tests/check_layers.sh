@@ -171,7 +171,7 @@ END { exit wrong }
 
 check_headers() {
     local header source wrong=0
-    for header in $(find host platform -name '*.h' ! -name leyden.h ! -name leyden_status.h ! -name internal.h | sort); do
+    for header in $(find host platform -name '*.h' ! -name 'leyden*.h' ! -name internal.h | sort); do
         source=${header%.h}.c
         [ -f "$source" ] || source=/dev/null
         awk "$declarations" "$source" "$header" || wrong=1

@@ -15,7 +15,7 @@ root=$top/root
 fail() { echo "$*"; exit 1; }
 
 make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr install
-for file in bin/leyden include/leyden.h include/leyden_status.h lib/libleyden.a lib/libleyden.so lib/pkgconfig/leyden.pc; do
+for file in bin/leyden include/leyden.h include/leyden_long_range.h include/leyden_status.h lib/libleyden.a lib/libleyden.so lib/pkgconfig/leyden.pc; do
     [ -e "$root/usr/$file" ] || fail "not installed: $file"
 done
 "$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
@@ -59,12 +59,12 @@ foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && 
 nm -D --defined-only "$root/usr/lib/libleyden.so" | grep -q ' T ley_job_run' || fail "ley_job_run is not exported"
 
 # What the header declares, the library has.
-sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
+sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h host/leyden_long_range.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
 nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '{print $3}' | sort -u > "$top/exported"
 missing=$(comm -23 "$top/declared" "$top/exported")
 [ -z "$missing" ] || fail "declared but not exported: $missing"
 
-printf '#include <leyden.h>\n#include <leyden.h>\nint main(void) { return ley_status_exit_code(LEY_OK); }\n' > "$top/header.c"
+printf '#include <leyden_long_range.h>\n#include <leyden.h>\nint main(void) { return ley_status_exit_code(LEY_OK); }\n' > "$top/header.c"
 cp "$top/header.c" "$top/header.cpp"
 $CC -std=c11 -pedantic $warnings -I"$root/usr/include" -c "$top/header.c" -o "$top/header.o" || fail "the header is no C11"
 if command -v "$CXX" >/dev/null; then

@@ -1,0 +1,78 @@
+/* leyden: long-range sums, the potential of all charges in time linear in them. leyden.h, which has
+ * the conventions, includes this. */
+#ifndef LEYDEN_H
+#include "leyden.h"
+#elif !defined(LEYDEN_LONG_RANGE_H)
+#define LEYDEN_LONG_RANGE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clang-format off */
+/* How 1/r is split into a short-range and a smooth part; docs/long-range.md has the functions. */
+#define LEY_SPLITTING_TABLE(ROW) \
+    ROW(LEY_SPLITTING_TAYLOR2, "taylor2") ROW(LEY_SPLITTING_TAYLOR3, "taylor3") ROW(LEY_SPLITTING_TAYLOR4, "taylor4") \
+    ROW(LEY_SPLITTING_TAYLOR5, "taylor5") ROW(LEY_SPLITTING_TAYLOR6, "taylor6") ROW(LEY_SPLITTING_TAYLOR7, "taylor7") \
+    ROW(LEY_SPLITTING_TAYLOR8, "taylor8") ROW(LEY_SPLITTING_PSWF, "pswf") ROW(LEY_SPLITTING_EWALD, "ewald")
+
+/* How charges are spread over the nodes of a lattice, and points take their values from them. */
+#define LEY_WINDOW_TABLE(ROW) \
+    ROW(LEY_WINDOW_NODAL3, "nodal3") ROW(LEY_WINDOW_NODAL5, "nodal5") ROW(LEY_WINDOW_NODAL7, "nodal7") \
+    ROW(LEY_WINDOW_NODAL9, "nodal9") ROW(LEY_WINDOW_BSPLINE4, "bspline4") ROW(LEY_WINDOW_BSPLINE6, "bspline6") \
+    ROW(LEY_WINDOW_BSPLINE8, "bspline8")
+
+/* What finds the nodes' potentials: multilevel summation, or one lattice and its transform. */
+#define LEY_SOLVER_TABLE(ROW) ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft")
+
+typedef enum ley_splitting { LEY_SPLITTING_TABLE(LEY_VALUE) LEY_SPLITTING_COUNT } ley_splitting;
+typedef enum ley_window { LEY_WINDOW_TABLE(LEY_VALUE) LEY_WINDOW_COUNT } ley_window;
+typedef enum ley_solver { LEY_SOLVER_TABLE(LEY_VALUE) LEY_SOLVER_COUNT } ley_solver;
+/* clang-format on */
+
+/* The potential of all charges in time linear in them:
+ *
+ *     phi_i = C sum_j q_j / max(r_ij, r_min),
+ *
+ * as a sum over the atoms within the cutoff a, of 1/r - gamma(r/a)/a, and a smooth rest,
+ * gamma(r/a)/a, which lattices carry: multilevel summation. What it is off by depends on a/h, h the
+ * finest lattice's spacing, and on splitting and window. Source: Hardy, Stone, Schulten, Parallel
+ * Computing 35, 164 (2009). */
+typedef struct ley_long_range {
+    size_t size; /* sizeof(ley_long_range): ley_long_range_default() sets it */
+    ley_units units;
+    double dielectric;    /* relative permittivity: [1e-3, 1e6] */
+    double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
+    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+    double cutoff_A;      /* a: above r_min, at most 1e4 */
+    double spacing_A;     /* h: a/h is 1 to 16 */
+    ley_splitting splitting;
+    ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
+    ley_solver solver;
+    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay; of fft 0 or 1 */
+    const char *fft; /* the library of LEY_SOLVER_FFT: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
+} ley_long_range;
+
+/* taylor4 and nodal7 with a = 12 A and h = 2 A, off by about 1e-4 of the potential; solver direct,
+ * kT/e at 298.15 K in vacuum, r_min 0.05 A. */
+LEY_API void ley_long_range_default(ley_long_range *range);
+
+/* Sets cutoff, spacing, splitting, window, solver and levels to those of the papers: taylor2 and
+ * nodal3 with a = 12 A and h = 2 A, direct, off by about 2e-3 of the potential. */
+LEY_API void ley_long_range_papers(ley_long_range *range);
+
+/* As ley_short_range_check_memory(). */
+LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
+                                               const ley_long_range *range, ley_error *error);
+
+/* Prepares a job that fills `map` with the potential of all atoms by lattices, method "msm".
+ * Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
+ * where atoms and map are so far apart that lattices around them would be too large. */
+LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                             const ley_long_range *range, const ley_run_options *options, ley_job **job,
+                                             ley_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
