@@ -124,7 +124,10 @@ demo: demo-deps
 # ---- Tests ---------------------------------------------------------------------------------------
 
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
+	$(CC) $(common) $(CFLAGS) $(link_flags) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
+
+# Calls of these functions from one file of the library to another go through the test.
+$(BUILD)/tests/test_msm_faults: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' tests/test_msm_faults.c))
 
 # The command's options for short-range sums.
 $(BUILD)/tests/test_pairs: $(patsubst %,$(BUILD)/tools/%.o,short_range_options cutoff_options options console interrupt)

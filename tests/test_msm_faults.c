@@ -1,0 +1,744 @@
+/* Faults in what the host makes for long-range sums: tables, weights, lattices, the order of
+ * steps. Calls between the library's files go through this program first (the linker's --wrap),
+ * which does some of them wrongly. Kernels are right all the while, and come from the cache; what
+ * their own faults do is in test_self_test. Each fault must be the end of the job: never a map.
+ * Where it makes the promise of the error itself worse, the map that there is must be within that
+ * promise. */
+#include "support.h"
+
+#include "core/map.h"
+#include "methods/msm/lattice_self_test.h"
+#include "methods/msm/problem.h"
+#include "methods/msm/solver.h"
+#include "methods/msm/transfer_self_test.h"
+#include "run/engine.h"
+#include "run/verification.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The faults ------------------------------------------------------------------------------ */
+
+/* What each is called, and of which solver it is. */
+#define FAULTS(X) \
+    X(AN_ATOM_LOST, BOTH, "an atom is on no lattice") \
+    X(AN_ATOM_TWICE, BOTH, "an atom is there twice") \
+    X(AN_ATOM_OF_OTHER_SIGN, BOTH, "an atom has the opposite charge") \
+    X(AN_ATOM_A_NODE_FURTHER, BOTH, "an atom is a node further") \
+    X(AN_ATOM_IN_THE_NEXT_BIN, BOTH, "the last atom of a bin is in the next one") \
+    X(THE_LAST_ATOM_LOST, BOTH, "the last atom of all is left out") \
+    X(NEUTRAL_ATOMS_CHARGED, BOTH, "atoms without a charge have one") \
+    X(CHARGES_SLIGHT, BOTH, "all charges by 1e-3") \
+    X(FRACTIONS_SLIGHT, BOTH, "all atoms by a hundredth of a node") \
+    X(FRACTIONS_OF_OTHER_AXES, BOTH, "fractions along x and y exchanged") \
+    X(A_SEAM, BOTH, "a tile lacks its last bin") \
+    X(A_SEAM_SHIFTED, BOTH, "a tile has a bin a node further") \
+    X(A_BIN_TWICE, BOTH, "a tile has a bin twice") \
+    X(TILES_EXCHANGED, BOTH, "tiles along an axis take each other's bins") \
+    X(PLACES_OF_A_LEVEL, DIRECT, "transfers find the second level a node further") \
+    X(PLACES_LACK_A_PLANE, BOTH, "points find no plane in the middle") \
+    X(TILES_LACK_A_PLANE, BOTH, "tiles find no plane in the middle") \
+    X(PLACES_OF_SUMS, DIRECT, "sums find a level's sub-cubes exchanged") \
+    X(PLACES_OF_SUMS_END, DIRECT, "sums find no last nodes") \
+    X(TWO_SCALE_SLIGHT, DIRECT, "a share between levels by 1e-2") \
+    X(TWO_SCALE_TURNED, DIRECT, "shares between levels turned round") \
+    X(WEIGHTS_SLIGHT, DIRECT, "all weights of the levels by 1e-3") \
+    X(WEIGHTS_OF_NEIGHBOURS, DIRECT, "weights of the nearest neighbours by 1e-2") \
+    X(WEIGHT_OF_ONE, DIRECT, "one weight is 0") \
+    X(WEIGHTS_END_EARLY, DIRECT, "weights end before twice the cutoff") \
+    X(WEIGHTS_OF_THE_NEXT, DIRECT, "levels have the next one's weights") \
+    X(TOP_SLIGHT, DIRECT, "weights of the top level by 1e-3") \
+    X(TOP_OF_A_LEVEL, DIRECT, "the top level has weights that end") \
+    X(TOP_LACKS_THE_FARTHEST, DIRECT, "the top level lacks its farthest pairs") \
+    X(REACH_SHORT, DIRECT, "sums reach three nodes less") \
+    X(TOP_REACH_SHORT, DIRECT, "sums of the top level reach half of it") \
+    X(SCALE_OF_A_LEVEL, DIRECT, "the second level's scale is the first one's") \
+    X(SCALE_SLIGHT, DIRECT, "the second level's scale by 1e-2") \
+    X(A_LEVEL_SHIFTED, DIRECT, "the second level gets its charges a node further") \
+    X(A_LEVEL_SHIFTED_BACK, DIRECT, "the third level is added a node further") \
+    X(A_LEVEL_SHORTER, DIRECT, "the second level lacks its last plane") \
+    X(ATOMS_A_NODE_OFF, BOTH, "atoms are a node further along x") \
+    X(MAP_A_NODE_OFF, BOTH, "the map is a node further along y") \
+    X(MAP_END_A_NODE_OFF, BOTH, "the map's last points are a node further along z") \
+    X(OTHER_SPLITTING, BOTH, "lattices have another splitting than pairs") \
+    X(LONGER_CUTOFF, BOTH, "lattices have a longer cutoff than pairs") \
+    X(OTHER_SPACING, BOTH, "nodes are 1e-3 further apart for weights") \
+    X(NO_ANTERPOLATION, BOTH, "no charges come to the lattice, which is 0") \
+    X(NO_RESTRICTION, DIRECT, "no charges come to the second level, which is 0") \
+    X(NO_LEVELS, DIRECT, "levels are not summed, and 0") \
+    X(FIRST_LEVEL_ALONE, DIRECT, "a level is not summed, and 0") \
+    X(NO_TOP, DIRECT, "the top level is not summed, and 0") \
+    X(NO_PROLONGATION, DIRECT, "the second level is not added to the first") \
+    X(NO_COARSE_PROLONGATION, DIRECT, "the third level is not added to the second") \
+    X(PROLONGATION_TWICE, DIRECT, "the second level is added twice") \
+    X(PROLONGATION_TOO_EARLY, DIRECT, "levels are added from the finest one on") \
+    X(PROLONGATION_LACKS_ROWS, DIRECT, "the last rows are not prolongated") \
+    X(PROLONGATION_LACKS_PLANES, DIRECT, "the last planes are not prolongated") \
+    X(RESTRICTION_LACKS_PLANES, DIRECT, "the last planes are not restricted, and 0") \
+    X(CHARGES_FOR_POTENTIALS, DIRECT, "points get charges in place of potentials") \
+    X(NO_INTERPOLATION, BOTH, "nothing is added to the pairs") \
+    X(INTERPOLATION_TWICE, BOTH, "the lattice is added twice") \
+    X(INTERPOLATION_ALONE, BOTH, "the pairs are lost") \
+    X(INTERPOLATION_A_PLANE_OFF, BOTH, "planes get those of the next one") \
+    X(INTERPOLATION_LACKS_A_PLANE, BOTH, "a slab's last plane is left out") \
+    X(FIRST_SLAB_FOR_ALL, BOTH, "all slabs get the first one's planes") \
+    X(POINT_WEIGHTS_SLIGHT, BOTH, "weights of points by 1e-3") \
+    X(POINT_WEIGHTS_TURNED, BOTH, "weights of points turned round") \
+    X(POINT_WEIGHTS_LAST, BOTH, "the last node of points is left out") \
+    X(FACTOR_SLIGHT, BOTH, "Coulomb's constant by 1e-3 for lattices") \
+    X(ROWS_OF_THE_MAP, BOTH, "the map's points further apart along z") \
+    X(PAIRS_OF_OTHER_CUTOFF, BOTH, "pairs have a shorter cutoff") \
+    X(PAIRS_OF_OTHER_SPLITTING, BOTH, "pairs have another splitting") \
+    X(PAIRS_OF_OTHER_DIELECTRIC, BOTH, "pairs have another dielectric") \
+    X(SPECTRUM_SLIGHT, FFT, "all waves by 1e-3") \
+    X(SPECTRUM_LACKS_WAVE_0, FFT, "wave 0 is 0") \
+    X(SPECTRUM_ONE_WAVE, FFT, "a long wave is doubled") \
+    X(SPECTRUM_SHIFTED, FFT, "waves are one off along x") \
+    X(SPECTRUM_LACKS_LONG, FFT, "waves of one plane are 0") \
+    X(SPECTRUM_OF_OTHER_AXIS, FFT, "a row of waves is the next one's") \
+    X(SPECTRUM_NOT_SHARPENED, FFT, "the window's factor is left out") \
+    X(NO_PRODUCT, FFT, "no product") \
+    X(PRODUCT_TWICE, FFT, "the product twice") \
+    X(NO_WAY_THERE, FFT, "not transformed") \
+    X(NO_WAY_BACK, FFT, "not transformed back") \
+    X(PADDING_NOT_CLEARED, FFT, "padding has charges") \
+    X(MIRRORED_WAVES, FFT, "mirrored rows are one off")
+
+typedef enum solvers { DIRECT = 1, FFT = 2, BOTH = 3 } solvers;
+
+#define FAULT_NAME(name, solver, what) name,
+typedef enum fault { NONE, FAULTS(FAULT_NAME) FAULT_COUNT } fault;
+
+#define FAULT_ROW(name, solver, what) {solver, what},
+static const struct {
+    solvers of;
+    const char *what;
+} faults[] = {{0, "nothing"}, FAULTS(FAULT_ROW)};
+
+static fault in_force;
+static bool is_map;       /* while the tables of a map are made */
+static int64_t map_plane; /* first plane of the first slab, once one was interpolated; -1 */
+
+/* Every call of F from one file of the library to another comes to `wrapped_F` in its place;
+ * `right_F` is F itself. */
+#define WRAPPED(type, name, ...) \
+    type right_##name(__VA_ARGS__) __asm__("__real_" #name); \
+    type wrapped_##name(__VA_ARGS__) __asm__("__wrap_" #name); \
+    type wrapped_##name(__VA_ARGS__)
+
+/* A device whose values are wrong loses what it has in the cache: here kernels are right. */
+WRAPPED(void, kernels_distrust, dev *device)
+{
+    (void)device;
+    (void)right_kernels_distrust;
+}
+
+/* ---- Atoms ----------------------------------------------------------------------------------- */
+
+static void spoil_tiles(spread *s)
+{
+    size_t tile = s->tile_count / 2;
+    while (tile + 1 < s->tile_count && s->tiles[tile][1] < 2)
+        tile++;
+    const int32_t first = s->tiles[tile][0], count = s->tiles[tile][1];
+    switch (in_force) {
+    case A_SEAM:
+        s->tiles[tile][1] = count - 1;
+        break;
+    case A_SEAM_SHIFTED:
+        s->sources[first + count - 1][1]++;
+        break;
+    case A_BIN_TWICE:
+        s->sources[first][0] = s->sources[first + count - 1][0];
+        s->sources[first][1] = s->sources[first + count - 1][1];
+        break;
+    case TILES_EXCHANGED:
+        for (int i = 0; i < 2; i++) {
+            const int32_t kept = s->tiles[1][i];
+            s->tiles[1][i] = s->tiles[0][i];
+            s->tiles[0][i] = kept;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void spoil_bins(spread *s)
+{
+    const int32_t bins = (int32_t)(s->bins[0] * s->bins[1] * s->bins[2]);
+    int32_t bin = bins / 2;
+    while (bin > 0 && s->first[bin + 1] == s->first[bin])
+        bin--;
+    if (in_force == AN_ATOM_IN_THE_NEXT_BIN)
+        s->first[bin + 1]--;
+    for (int32_t i = bins; in_force == THE_LAST_ATOM_LOST && i >= 0 && s->first[i] == (int32_t)s->atoms; i--)
+        s->first[i]--;
+}
+
+static void spoil_atoms(spread *s)
+{
+    const size_t one = s->atoms / 2;
+    float *charge = &s->at[one][3];
+    *charge *= in_force == AN_ATOM_LOST            ? 0.0F
+               : in_force == AN_ATOM_TWICE         ? 2.0F
+               : in_force == AN_ATOM_OF_OTHER_SIGN ? -1.0F
+                                                   : 1.0F;
+    if (in_force == AN_ATOM_A_NODE_FURTHER)
+        s->corner[one] += s->corner[one] % 32 + 1 < SPREAD_EDGE ? 1 : -1;
+    for (size_t i = 0; i < s->atoms; i++) {
+        float *at = s->at[i];
+        const float x = at[0];
+        at[3] *= in_force == CHARGES_SLIGHT ? 1.001F : 1.0F;
+        at[2] += in_force == FRACTIONS_SLIGHT ? 0.01F : 0.0F;
+        if (in_force == FRACTIONS_OF_OTHER_AXES) {
+            at[0] = at[1];
+            at[1] = x;
+        }
+    }
+}
+
+WRAPPED(ley_status, spread_make, const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
+        const atomic_bool *cancelled, spread *made, ley_error *error)
+{
+    double *place_A = malloc((3 * n + 1) * sizeof *place_A), *charges_e = malloc((n + 1) * sizeof *charges_e);
+    assert_true(place_A != NULL && charges_e != NULL);
+    for (size_t i = 0; i < n; i++) {
+        const bool is_lost = in_force == NEUTRAL_ATOMS_CHARGED && charge_e[i] == 0;
+        charges_e[i] = is_lost ? 0.5 : charge_e[i];
+        for (size_t axis = 0; axis < 3; axis++)
+            place_A[3 * i + axis] = position_A[3 * i + axis];
+        /* Away from where the lattice ends. */
+        place_A[3 * i] += in_force != ATOMS_A_NODE_OFF ? 0 : (place_A[3 * i] < 8 ? 1 : -1) * h->step_A[0][0];
+    }
+    const ley_status status = right_spread_make(h, n, place_A, charges_e, cancelled, made, error);
+    free(place_A);
+    free(charges_e);
+    if (status == LEY_OK && made->atoms > 0) {
+        spoil_tiles(made);
+        spoil_bins(made);
+        spoil_atoms(made);
+    }
+    return status;
+}
+
+/* ---- Lattices -------------------------------------------------------------------------------- */
+
+WRAPPED(ley_status, hierarchy_make, const hierarchy_options *options, const double low[3], const double high[3],
+        hierarchy *made, ley_error *error)
+{
+    const ley_status status = right_hierarchy_make(options, low, high, made, error);
+    if (status != LEY_OK)
+        return status;
+    hierarchy_level *second = &made->level[1];
+    if (in_force == A_LEVEL_SHORTER && made->levels > 1 && second->n[2] > 4)
+        second->n[2] -= made->window->points / 2;
+    if (in_force == OTHER_SPLITTING)
+        assert_int_equal(splitting_make(SPLITTING_TAYLOR2, 0, 0, 0, &made->level[0].split, error), LEY_OK);
+    if (in_force == LONGER_CUTOFF)
+        made->level[0].cutoff_A *= 1.02;
+    if (in_force == OTHER_SPACING)
+        made->step_A[2][2] *= 1.001;
+    return status;
+}
+
+WRAPPED(double, hierarchy_weight, const hierarchy *h, int level, double r_A)
+{
+    const bool is_top = level == h->levels - 1, is_nearest = fabs(r_A - h->step_A[0][0]) < 1e-9;
+    const double right = right_hierarchy_weight(h, level, r_A), cutoff_A = h->level[level].cutoff_A;
+    switch (in_force) {
+    case WEIGHTS_SLIGHT:
+        return is_top ? right : 1.001 * right;
+    case WEIGHTS_OF_NEIGHBOURS:
+        return !is_top && is_nearest ? 1.01 * right : right;
+    case WEIGHTS_END_EARLY:
+        return !is_top && r_A > 1.4 * cutoff_A ? 0 : right;
+    case WEIGHTS_OF_THE_NEXT:
+        return is_top ? right : right_hierarchy_weight(h, level + 1, r_A);
+    case TOP_SLIGHT:
+        return is_top ? 1.001 * right : right;
+    case TOP_OF_A_LEVEL:
+        return is_top && r_A > cutoff_A ? 0 : right;
+    case TOP_LACKS_THE_FARTHEST:
+        return is_top && r_A > 30 ? 0 : right;
+    default:
+        return right;
+    }
+}
+
+WRAPPED(void, hierarchy_reach, const hierarchy *h, int64_t reach[3])
+{
+    right_hierarchy_reach(h, reach);
+    for (int axis = 0; axis < 3; axis++)
+        reach[axis] -= in_force == REACH_SHORT ? 3 : 0;
+}
+
+WRAPPED(void, hierarchy_whole_reach, const hierarchy *h, int level, int64_t reach[3])
+{
+    right_hierarchy_whole_reach(h, level, reach);
+    for (int axis = 0; axis < 3; axis++)
+        reach[axis] = in_force == TOP_REACH_SHORT ? (reach[axis] + 1) / 2 : reach[axis];
+}
+
+WRAPPED(double, window_two_scale, const window *w, int j)
+{
+    const double right = right_window_two_scale(w, j);
+    return in_force == TWO_SCALE_SLIGHT && j == 1                 ? 1.01 * right
+           : in_force == TWO_SCALE_TURNED && j != 0 && j % 2 != 0 ? right_window_two_scale(w, w->points - abs(j))
+                                                                  : right;
+}
+
+WRAPPED(ley_status, lattice_layout_make, const lattice_level *levels, int count, lattice_layout *layout,
+        ley_error *error)
+{
+    lattice_level own[LATTICE_MOST_LEVELS];
+    memcpy(own, levels, (size_t)count * sizeof *own);
+    if (count > 2)
+        own[1].scale = in_force == SCALE_OF_A_LEVEL ? own[0].scale
+                       : in_force == SCALE_SLIGHT   ? 1.01 * own[1].scale
+                                                    : own[1].scale;
+    return right_lattice_layout_make(own, count, layout, error);
+}
+
+WRAPPED(ley_status, lattice_weights_create, const lattice_kernel *kernel, const lattice_weights *weights, room *memory,
+        buffer_of_float *made, ley_error *error)
+{
+    lattice_weights own = *weights;
+    const size_t count = lattice_weights_count(weights);
+    double *values = malloc(count * sizeof *values);
+    assert_non_null(values);
+    memcpy(values, weights->values, count * sizeof *values);
+    if (in_force == WEIGHT_OF_ONE)
+        values[weights->mirrored ? 1 : count / 2 + 1] = 0;
+    own.values = values;
+    const ley_status status = right_lattice_weights_create(kernel, &own, memory, made, error);
+    free(values);
+    return status;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+WRAPPED(int32_t, places_along_axis, const places_array *array, int axis, int64_t i)
+{
+    const int64_t n = array->n[axis];
+    if (in_force == PLACES_OF_SUMS && axis == 1 && n > 2 * LEY_CUBE && i >= 0 && i < 2 * LEY_CUBE)
+        return right_places_along_axis(array, axis, (i + LEY_CUBE) % (2 * LEY_CUBE));
+    if (in_force == PLACES_OF_SUMS_END && axis == 2 && n > 4 && i >= n - 4 && i < n)
+        return LEY_NOWHERE;
+    return right_places_along_axis(array, axis, i);
+}
+
+WRAPPED(ley_status, places_add, places *p, const places_array *array, int64_t before, int64_t after, places_of *made,
+        ley_error *error)
+{
+    const ley_status status = right_places_add(p, array, before, after, made, error);
+    if (status == LEY_OK && in_force == PLACES_OF_A_LEVEL && array->first > 0 && before > 0)
+        memmove(p->values + made->at[0], p->values + made->at[0] + 1, (size_t)(array->n[0] - 1) * sizeof *p->values);
+    if (status == LEY_OK && in_force == PLACES_LACK_A_PLANE && before > 0 && is_map)
+        p->values[made->at[2] + array->n[2] / 2] = LEY_NOWHERE;
+    if (status == LEY_OK && in_force == TILES_LACK_A_PLANE && before == 0 && after > 0)
+        p->values[made->at[2] + array->n[2] / 2] = LEY_NOWHERE;
+    return status;
+}
+
+/* ---- Steps of the cycle ---------------------------------------------------------------------- */
+
+static bool leaves_zeros(void)
+{
+    return in_force == NO_ANTERPOLATION || in_force == NO_RESTRICTION || in_force == NO_LEVELS ||
+           in_force == FIRST_LEVEL_ALONE || in_force == NO_TOP || in_force == RESTRICTION_LACKS_PLANES;
+}
+
+WRAPPED(void, work_fill, work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
+{
+    const float some = 0.01F;
+    uint32_t own = leaves_zeros() && pattern == DEV_NO_NUMBERS ? 0 : pattern;
+    if (in_force == PADDING_NOT_CLEARED && pattern == 0)
+        memcpy(&own, &some, sizeof own);
+    right_work_fill(w, buffer, offset, own, bytes);
+}
+
+WRAPPED(void, transfer_anterpolate, work *w, const transfer_lattices *l, const transfer_atoms *atoms,
+        buffer_of_float charges)
+{
+    if (in_force != NO_ANTERPOLATION)
+        right_transfer_anterpolate(w, l, atoms, charges);
+}
+
+/* The same with a level that ends earlier along an axis, or begins later along x. */
+static transfer_lattices changed(const transfer_lattices *l, hierarchy *h, int level, int axis, bool is_shifted)
+{
+    transfer_lattices made = *l;
+    *h = *l->hierarchy;
+    h->level[level].n[axis] -= is_shifted ? 0 : h->window->points;
+    h->level[level].first[0] += is_shifted ? 1 : 0;
+    made.hierarchy = h;
+    return made;
+}
+
+WRAPPED(void, transfer_restrict, work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
+{
+    hierarchy h;
+    const transfer_lattices other = changed(l, &h, fine + 1, 2, in_force == A_LEVEL_SHIFTED);
+    const bool is_other = fine == 0 && (in_force == RESTRICTION_LACKS_PLANES || in_force == A_LEVEL_SHIFTED);
+    if (in_force != NO_RESTRICTION)
+        right_transfer_restrict(w, is_other ? &other : l, fine, charges);
+}
+
+WRAPPED(void, transfer_prolongate, work *w, const transfer_lattices *l, int fine, buffer_of_float potentials)
+{
+    hierarchy h;
+    const bool is_shifted = fine == 1 && in_force == A_LEVEL_SHIFTED_BACK,
+               lacks = fine == 0 && (in_force == PROLONGATION_LACKS_ROWS || in_force == PROLONGATION_LACKS_PLANES);
+    const int axis = in_force == PROLONGATION_LACKS_ROWS ? 1 : 2;
+    const transfer_lattices other = changed(l, &h, is_shifted ? fine + 1 : fine, axis, is_shifted);
+    if (in_force == (fine == 0 ? NO_PROLONGATION : NO_COARSE_PROLONGATION))
+        return;
+    if (in_force == PROLONGATION_TOO_EARLY)
+        fine = l->hierarchy->levels - 2 - fine;
+    right_transfer_prolongate(w, lacks || is_shifted ? &other : l, fine, potentials);
+    if (in_force == PROLONGATION_TWICE && fine == 0)
+        right_transfer_prolongate(w, l, fine, potentials);
+}
+
+WRAPPED(void, lattice_launch, work *w, const lattice_tables *tables, int first, int count, buffer_of_float weights,
+        buffer_of_float charges, buffer_of_float potentials)
+{
+    const bool is_top = first + count == tables->layout.count;
+    if (in_force == (is_top ? NO_TOP : NO_LEVELS))
+        return;
+    right_lattice_launch(w, tables, first, in_force == FIRST_LEVEL_ALONE && count > 1 ? 1 : count, weights, charges,
+                         potentials);
+}
+
+WRAPPED(buffer_of_float, solver_potentials, const solver *s)
+{
+    return in_force == CHARGES_FOR_POTENTIALS ? s->cycle.charges : right_solver_potentials(s);
+}
+
+/* ---- The map --------------------------------------------------------------------------------- */
+
+WRAPPED(void, hierarchy_index, const hierarchy *h, const double point_A[3], double index[3])
+{
+    right_hierarchy_index(h, point_A, index);
+    if (!is_map)
+        return;
+    const double middle = (double)h->level[0].first[1] + 0.5 * (double)h->level[0].n[1];
+    index[1] += in_force == MAP_A_NODE_OFF ? (index[1] < middle ? 1 : -1) : 0;
+    index[2] -= in_force == MAP_END_A_NODE_OFF && point_A[2] > 22 ? 1 : 0;
+}
+
+WRAPPED(void, window_weights, const window *w, double t, double weight[])
+{
+    double right[WINDOW_MOST_POINTS];
+    right_window_weights(w, t, right);
+    for (int i = 0; i < w->points; i++)
+        weight[i] = right[is_map && in_force == POINT_WEIGHTS_TURNED ? w->points - 1 - i : i] *
+                    (is_map && in_force == POINT_WEIGHTS_SLIGHT ? 1.001 : 1);
+    if (is_map && in_force == POINT_WEIGHTS_LAST)
+        weight[w->points - 1] = 0;
+}
+
+WRAPPED(ley_status, transfer_map_create, transfer_map *map, const transfer_lattices *lattices,
+        const places_array *array, const ley_lattice *points, const places_array *planes, double factor, room *memory,
+        ley_error *error)
+{
+    ley_lattice own = *points;
+    own.step_A[2][2] *= in_force == ROWS_OF_THE_MAP ? 0.99 : 1;
+    is_map = true;
+    const ley_status status = right_transfer_map_create(
+        map, lattices, array, &own, planes, in_force == FACTOR_SLIGHT ? 1.001 * factor : factor, memory, error);
+    is_map = false;
+    return status;
+}
+
+WRAPPED(void, transfer_interpolate, work *w, const transfer_lattices *l, const transfer_map *map, int64_t first,
+        int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+{
+    int64_t from = first;
+    if (in_force == NO_INTERPOLATION)
+        return;
+    if (in_force == INTERPOLATION_A_PLANE_OFF)
+        from = first + count < map->n[2] ? first + 1 : first - 1;
+    if (in_force == FIRST_SLAB_FOR_ALL && map_plane < 0)
+        map_plane = first;
+    if (in_force == FIRST_SLAB_FOR_ALL)
+        from = map_plane;
+    if (in_force == INTERPOLATION_TWICE)
+        right_transfer_interpolate(w, l, map, first, count, accumulate, potentials, phi);
+    right_transfer_interpolate(w, l, map, from, in_force == INTERPOLATION_LACKS_A_PLANE ? count - 1 : count,
+                               in_force != INTERPOLATION_ALONE && accumulate, potentials, phi);
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+WRAPPED(ley_short_range, msm_near, const ley_long_range *r, const hierarchy *h, msm_formula *formula)
+{
+    ley_short_range near = right_msm_near(r, h, formula);
+    if (in_force == PAIRS_OF_OTHER_CUTOFF)
+        near.cutoff_A *= 0.97;
+    if (in_force == PAIRS_OF_OTHER_SPLITTING && near.pair != LEY_PAIR_EXPRESSION)
+        near.pair = LEY_PAIR_TAYLOR3;
+    if (in_force == PAIRS_OF_OTHER_SPLITTING && near.pair == LEY_PAIR_EXPRESSION)
+        formula->numbers[2].value *= 1.01;
+    if (in_force == PAIRS_OF_OTHER_DIELECTRIC)
+        near.dielectric *= 1.001;
+    return near;
+}
+
+/* ---- Transforms ------------------------------------------------------------------------------ */
+
+static void spoil_waves(spectrum *s)
+{
+    const int64_t all = s->stored[0] * s->stored[1] * s->stored[2], row = s->stored[0], plane = row * s->stored[1];
+    float *v = s->values;
+    switch (in_force) {
+    case SPECTRUM_SLIGHT:
+        for (int64_t i = 0; i < all; i++)
+            v[i] *= 1.001F;
+        break;
+    case SPECTRUM_LACKS_WAVE_0:
+        v[0] = 0;
+        break;
+    case SPECTRUM_ONE_WAVE:
+        v[plane + row + 1] *= 2;
+        break;
+    case SPECTRUM_SHIFTED:
+        memmove(v + 1, v, (size_t)(all - 1) * sizeof *v);
+        break;
+    case SPECTRUM_LACKS_LONG:
+        memset(v + plane, 0, (size_t)plane * sizeof *v);
+        break;
+    case SPECTRUM_OF_OTHER_AXIS:
+        memcpy(v + row, v + 2 * row, (size_t)row * sizeof *v);
+        break;
+    default:
+        break;
+    }
+}
+
+WRAPPED(ley_status, spectrum_make, const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, spectrum *made,
+        ley_error *error)
+{
+    const ley_status status = right_spectrum_make(h, n, cancelled, made, error);
+    if (status == LEY_OK)
+        spoil_waves(made);
+    return status;
+}
+
+WRAPPED(double, influence_factor, const window *w, int64_t m, int64_t n)
+{
+    return in_force == SPECTRUM_NOT_SHARPENED ? 1 : right_influence_factor(w, m, n);
+}
+
+WRAPPED(void, influence_launch, work *w, const dev_kernel *kernel, const influence_waves *waves,
+        buffer_of_float2 transform)
+{
+    influence_waves own = *waves;
+    if (in_force == NO_PRODUCT)
+        return;
+    if (in_force == MIRRORED_WAVES)
+        own.stored[1]--;
+    right_influence_launch(w, kernel, &own, transform);
+    if (in_force == PRODUCT_TWICE)
+        right_influence_launch(w, kernel, &own, transform);
+}
+
+WRAPPED(void, work_fft, work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to,
+        dev_buffer *scratch)
+{
+    if (in_force != (forward ? NO_WAY_THERE : NO_WAY_BACK))
+        right_work_fft(w, fft, forward, from, to, scratch);
+}
+
+/* ---- Who sees them --------------------------------------------------------------------------- */
+
+static ley_engine *engine;
+static dev *device; /* its own; its worker thread sleeps meanwhile */
+
+/* A map that ends where the atoms' box does, in several slabs; the lattices have three levels. */
+enum { ATOMS = 700 };
+static const ley_lattice points = {.origin_A = {1.1, -3, 0.4}, .step_A = LEY_STEPS(1.3, 1.45, 0.8), .n = {20, 20, 32}};
+
+static ley_long_range options_of(solvers how)
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.solver = how == FFT ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r.splitting = how == FFT ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR4;
+    r.window = how == FFT ? LEY_WINDOW_BSPLINE6 : LEY_WINDOW_NODAL7;
+    r.cutoff_A = 8;
+    r.spacing_A = how == FFT ? 1.4 : 1.25;
+    r.levels = how == FFT ? 0 : 3;
+    return r;
+}
+
+/* The kernels of a solver, made before any fault. */
+typedef struct subject {
+    solvers how;
+    ley_atoms *atoms;
+    solver solver;
+    hierarchy lattices;
+} subject;
+
+static ley_status run_self_tests(subject *s, ley_error *error)
+{
+    transfer_kernels *t = s->how == FFT ? &s->solver.spectral.transfer : &s->solver.cycle.transfer;
+    ley_status status = transfer_test_anterpolation(&t->anterpolate, t, error);
+    if (status == LEY_OK)
+        status = transfer_test_interpolation(&t->interpolation, t, error);
+    if (s->how == FFT)
+        return status == LEY_OK ? influence_kind.test(&s->solver.spectral.multiply, NULL, error) : status;
+    if (status == LEY_OK)
+        status = transfer_test_restriction(&t->restriction, t, error);
+    if (status == LEY_OK)
+        status = transfer_test_prolongation(&t->prolongation, t, error);
+    if (status == LEY_OK)
+        status = lattice_self_test(&s->solver.cycle.cutoff, error);
+    return status == LEY_OK ? lattice_self_test(&s->solver.cycle.top, error) : status;
+}
+
+/* A job, what its error is expected to be, and what it was. */
+typedef struct run {
+    ley_status status;
+    ley_error error;
+    double expected;
+    ley_accuracy accuracy;
+} run;
+
+static run run_job(const subject *s)
+{
+    const ley_long_range range = options_of(s->how);
+    ley_run_options options;
+    run r = {.status = LEY_OK};
+    ley_job *job = NULL;
+    ley_map *map = NULL;
+    map_plane = -1;
+    ley_run_options_default(&options);
+    options.slab_planes = 16;
+    r.status = ley_map_create(&points, &map, &r.error);
+    if (r.status == LEY_OK)
+        r.status = ley_job_create_long_range(engine, s->atoms, map, &range, &options, &job, &r.error);
+    if (r.status == LEY_OK)
+        r.status = ley_job_run(job, &r.error);
+    if (job != NULL) {
+        r.accuracy = ley_job_report(job)->accuracy;
+        r.expected = ley_report_note(ley_job_report(job), "expected_error")->number[0];
+    }
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    return r;
+}
+
+/* Whether a fault is the end of the job, with the reason; or is in what the error is expected to
+ * be. `right` is the job without one. At level quick nobody asks self-tests. */
+static bool is_seen(subject *s, fault f, const run *right, int *tested)
+{
+    ley_error error = {0};
+    in_force = f;
+    const bool by_test = !support_is_quick() && run_self_tests(s, &error) != LEY_OK;
+    run r = run_job(s);
+    in_force = NONE;
+    const bool by_job = r.status == LEY_ERROR_WRONG_RESULT && r.error.message[0] != '\0',
+               by_promise = r.status == LEY_OK && r.expected > 3 * right->expected &&
+                            r.accuracy.max_error <= r.accuracy.tolerance;
+    const char *how = s->how == FFT ? "fft" : "direct";
+    if (getenv("TEST_VERBOSE") != NULL)
+        print_message("%-6s %-50s %-9s %s\n", how, faults[f].what, by_test ? "self-test" : "",
+                      by_job       ? r.error.message
+                      : by_promise ? "promise"
+                                   : "");
+    if (!by_job && !by_promise)
+        print_error("%s: %s: status %d, off by %.2g, at most %.2g is right; self-test: %s\n", how, faults[f].what,
+                    (int)r.status, r.accuracy.max_error, r.accuracy.tolerance, error.message);
+    *tested += by_test;
+    ley_error_clear(&error);
+    ley_error_clear(&r.error);
+    return by_job || by_promise;
+}
+
+/* One in 17 has no charge. */
+static ley_atoms *some_atoms(void)
+{
+    ley_error error = {0};
+    ley_atoms *all = support_atoms(ATOMS, 0, 26, 5), *made;
+    double charge_e[ATOMS];
+    for (int i = 0; i < ATOMS; i++)
+        charge_e[i] = i % 17 == 3 ? 0 : ley_atoms_charges_e(all)[i];
+    assert_ok(ley_atoms_create(ATOMS, ley_atoms_positions_A(all), charge_e, NULL, &made, &error));
+    ley_atoms_destroy(all);
+    return made;
+}
+
+static void make_subject(subject *s, solvers how)
+{
+    ley_error error = {0};
+    const ley_long_range r = options_of(how);
+    transfer_wish wish = {.along_axes = true};
+    *s = (subject){.how = how, .atoms = some_atoms()};
+    assert_ok(msm_lattices(&r, s->atoms, &points, &s->lattices, &error));
+    wish.window = s->lattices.window;
+    for (int axis = 0; axis < 3; axis++)
+        wish.nodes_per_point[axis] = points.step_A[axis][axis] / r.spacing_A;
+    assert_ok(solver_ready(&s->solver, device, &s->lattices, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error));
+}
+
+static void find_all(solvers how)
+{
+    subject s;
+    ley_error error = {0};
+    int count = 0, seen = 0, tested = 0;
+    make_subject(&s, how);
+    assert_ok(run_self_tests(&s, &error));
+    run right = run_job(&s);
+    assert_ok_at(right.status, &right.error, "a job without a fault", __FILE__, __LINE__);
+    for (int f = NONE + 1; f < FAULT_COUNT; f++) {
+        const char *only = getenv("TEST_FAULT");
+        if ((faults[f].of & how) == 0 || (only != NULL && strstr(faults[f].what, only) == NULL))
+            continue;
+        seen += is_seen(&s, (fault)f, &right, &tested);
+        count++;
+    }
+    print_message("of %d faults %d were seen", count, seen);
+    print_message("; self-tests see %d\n", tested);
+    assert_int_equal(seen, count);
+    solver_end(&s.solver);
+    ley_atoms_destroy(s.atoms);
+}
+
+static void test_direct(void **state)
+{
+    (void)state;
+    find_all(DIRECT);
+}
+
+static void test_fft(void **state)
+{
+    (void)state;
+    find_all(FFT);
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    verification_time_replace(10);
+    if (!support_open(NULL, "the default device", &engine))
+        return 1;
+    device = engine->workers[0].device;
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct), cmocka_unit_test(test_fft)};
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
