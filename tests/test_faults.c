@@ -3,6 +3,7 @@
  * without end. Each case is a process of its own, this program started again with the faults before
  * it; some of them at a time, since most of them wait for what hangs. */
 #include "support.h"
+#include "trials.h"
 
 #include "clock.h"
 #include "door_check.h"
@@ -23,40 +24,26 @@
 /* Slabs of 2 planes are more than malloc() keeps for itself: what is freed is gone. */
 static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.1, 0.1, 0.5), .n = {96, 96, 12}};
 
-/* Short, so that what hangs is given up soon; `factor` times as long where the machine is slow. */
-static watch_patience short_patience(double factor)
-{
-    return (watch_patience){.open_s = 2 * factor,
-                            .build_s = 10 * factor,
-                            .close_s = 2 * factor,
-                            .first_s = 4 * factor,
-                            .work_s = 3 * factor,
-                            .over_s = 0.5,
-                            .turn_s = 1};
-}
-
-enum { RIGHT = 0, BROKEN = 1 };
-
 static int judge(const support_job *o)
 {
     if (o->status != LEY_OK) {
         const int code = ley_status_exit_code(o->status);
         printf("%s: %s\n", ley_status_name(o->status), o->error.message);
-        return (code == 3 || code == 4 || code == 5) && o->error.message[0] != '\0' ? code : BROKEN;
+        return (code == 3 || code == 4 || code == 5) && o->error.message[0] != '\0' ? code : TRIAL_BROKEN;
     }
     ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
     const double difference = support_difference(o->map, reference);
     ley_map_destroy(reference);
     if (difference > 1e-5)
         printf("a wrong map, by %.3g, for a right one\n", difference);
-    return difference > 1e-5 ? BROKEN : RIGHT;
+    return difference > 1e-5 ? TRIAL_BROKEN : TRIAL_RIGHT;
 }
 
 /* A whole job. */
 static int child(const char *selector, double patience_factor)
 {
     static watch_patience patience;
-    patience = short_patience(patience_factor);
+    patience = trial_patience(patience_factor);
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
     mallopt(M_MMAP_THRESHOLD, 32 << 10);
     mallopt(M_TRIM_THRESHOLD, 0);
@@ -120,7 +107,7 @@ static int door_child(void)
     watch_patience_replace(&patience);
     watch_init(&i.watch);
     if (pthread_create(&thread, NULL, use_door, &i) != 0)
-        return BROKEN;
+        return TRIAL_BROKEN;
     while (!atomic_load(&i.is_done) && !watch_give_up(&i.watch, false, &why))
         usleep(10000);
     const bool is_left = !atomic_load(&i.is_done);
@@ -128,200 +115,24 @@ static int door_child(void)
     usleep(150000); /* what a driver does late shows before the end */
     fflush(stdout);
     if (is_left)
-        _exit(why.message[0] != '\0' ? ley_status_exit_code(LEY_ERROR_DEVICE) : BROKEN);
+        _exit(why.message[0] != '\0' ? ley_status_exit_code(LEY_ERROR_DEVICE) : TRIAL_BROKEN);
     pthread_join(thread, NULL);
-    return i.status == LEY_OK ? RIGHT : i.error.message[0] != '\0' ? ley_status_exit_code(i.status) : BROKEN;
+    return i.status == LEY_OK           ? TRIAL_RIGHT
+           : i.error.message[0] != '\0' ? ley_status_exit_code(i.status)
+                                        : TRIAL_BROKEN;
 }
 
 /* ---- In the parent --------------------------------------------------------------------------- */
-
-enum { LONGEST_S = 180, AT_ONCE = 4, MOST_CASES = 512 };
-
-typedef struct outcome {
-    int code; /* of the child; -1: ended by a signal; -2: had to be ended */
-    bool struck;
-    char says[2048];
-} outcome;
-
-/* A case, and the child that is at it. */
-typedef struct trial {
-    const char *call, *fault, *selector;
-    char faults[256];
-    bool begins_cold; /* with no kernels that have passed their tests */
-    bool (*is_right)(const struct trial *t, const outcome *o);
-    int tries, number; /* of the child's folder */
-    double patience_factor;
-    pid_t pid; /* 0: it is not running */
-    double start_s;
-} trial;
-
-static trial trials[MOST_CASES];
-static int wrong, cases, unstruck;
-
-static void path_of(const trial *t, const char *file, char path[300])
-{
-    snprintf(path, 300, "%s/%d%s%s", support_directory(), t->number, file[0] != '\0' ? "/" : "", file);
-}
-
-/* In the child, which becomes another program. */
-static void become(const trial *t)
-{
-    char self[512], preload[1200], directory[300], says[300], said[300], factor[32];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[length > 0 ? length : 0] = '\0';
-    const char *before = getenv("LD_PRELOAD");
-    char path[512];
-    snprintf(path, sizeof path, "%.*s/faulty_opencl/faulty_opencl.so", (int)(strrchr(self, '/') - self), self);
-    snprintf(preload, sizeof preload, "%s%s%s", before != NULL ? before : "", before != NULL ? ":" : "", path);
-    path_of(t, "", directory);
-    path_of(t, "struck", says);
-    path_of(t, "output", said);
-    setenv("LD_PRELOAD", preload, 1);
-    setenv("FAULTY_OPENCL", t->faults, 1);
-    setenv("FAULTY_OPENCL_SAYS", says, 1);
-    if (t->begins_cold)
-        setenv("LEYDEN_CACHE_DIR", directory, 1);
-    setenv("POCL_DEVICES", "pthread pthread", 1);
-    setenv("OCL_ICD_VENDORS", "pocl.icd", 1);
-    if (freopen(said, "w", stdout) == NULL || dup2(fileno(stdout), fileno(stderr)) < 0)
-        _exit(BROKEN);
-    snprintf(factor, sizeof factor, "%g", t->patience_factor);
-    execl(self, self, "child", t->selector, factor, (char *)NULL);
-    _exit(BROKEN);
-}
-
-static void begin_trial(trial *t)
-{
-    static int count;
-    char directory[300];
-    t->number = count++;
-    t->tries++;
-    path_of(t, "", directory);
-    assert_int_equal(mkdir(directory, 0700), 0);
-    fflush(NULL);
-    t->start_s = ley_clock_s();
-    t->pid = fork();
-    assert_true(t->pid >= 0);
-    if (t->pid == 0)
-        become(t);
-}
-
-static outcome outcome_of(const trial *t, int status)
-{
-    outcome o = {.code = -2};
-    char path[300];
-    if (WIFEXITED(status))
-        o.code = WEXITSTATUS(status);
-    else if (WIFSIGNALED(status))
-        o.code = WTERMSIG(status) == SIGKILL ? -2 : -1;
-    path_of(t, "struck", path);
-    o.struck = access(path, F_OK) == 0;
-    path_of(t, "output", path);
-    char *text = support_read_file(path, NULL);
-    snprintf(o.says, sizeof o.says, "%s", text);
-    free(text);
-    return o;
-}
-
-/* PoCL 3.1 enters a kernel twice into its table of loaded kernels when two of its devices launch it
- * for the first time in the same moment, and ends the process once both have let go of it: nothing
- * that leyden did, so the case is tried again. */
-static bool is_the_drivers_own_end(const outcome *o)
-{
-    return o->code == -1 && strstr(o->says, "Assertion `found->ref_count > 0' failed") != NULL;
-}
-
-/* A device was given up that may just have been slow: so many children, their compilers and what
- * else the machine does share its cores. What truly hangs is given up in the second trial too. */
-static bool may_have_been_slow(const trial *t, const outcome *o)
-{
-    return !t->is_right(t, o) && t->patience_factor == 1 && strstr(o->says, "no progress for") != NULL;
-}
-
-static void judge_trial(const trial *t, outcome *o)
-{
-    unstruck += !o->struck;
-    if (getenv("TEST_FAULTS_TABLE") != NULL)
-        printf("%-60s %-6s %s %2d %5.1f s  %.150s\n", t->faults, t->selector, o->struck ? "struck" : "-", o->code,
-               ley_clock_s() - t->start_s, o->says[0] != '\0' ? strtok(o->says, "\n") : "");
-    if (t->is_right(t, o))
-        return;
-    wrong++;
-    print_error("%s, devices %s: %s: %d%s\n%s\n", t->faults, t->selector,
-                o->code == -1   ? "a signal"
-                : o->code == -2 ? "without end"
-                                : "exit code",
-                o->code, o->struck ? "" : ", and the fault did not strike", o->says);
-}
-
-/* One look at a child that runs: whether it has ended for good. */
-static bool trial_has_ended(trial *t)
-{
-    int status = 0;
-    if (waitpid(t->pid, &status, WNOHANG) == 0) {
-        if (ley_clock_s() - t->start_s > LONGEST_S)
-            kill(t->pid, SIGKILL);
-        return false;
-    }
-    t->pid = 0;
-    outcome o = outcome_of(t, status);
-    if (is_the_drivers_own_end(&o) && t->tries < 4) {
-        begin_trial(t);
-        return false;
-    }
-    if (may_have_been_slow(t, &o)) {
-        t->patience_factor = 6;
-        begin_trial(t);
-        return false;
-    }
-    judge_trial(t, &o);
-    return true;
-}
-
-/* All cases since the last time. */
-static void run_trials(void)
-{
-    int next = 0, running = 0;
-    wrong = unstruck = 0;
-    while (next < cases || running > 0) {
-        for (; running < AT_ONCE && next < cases; running++)
-            begin_trial(&trials[next++]);
-        for (int i = 0; i < next; i++)
-            running -= trials[i].pid > 0 && trial_has_ended(&trials[i]);
-        usleep(5000);
-    }
-    print_message("%d cases, of which the fault did not come to pass in %d\n", cases, unstruck);
-    cases = 0;
-    assert_int_equal(wrong, 0);
-}
-
-static trial *add_trial(const char *call, const char *fault, int at, const char *more)
-{
-    assert_true(cases < MOST_CASES);
-    trial *t = &trials[cases++];
-    *t = (trial){.call = call, .fault = fault, .patience_factor = 1};
-    snprintf(t->faults, sizeof t->faults, "call=%s,at=%d,fault=%s,device=0%s", call, at, fault, more);
-    return t;
-}
-
-/* A right map, or an error with its reason where no other device is there. */
-static bool is_right_job(const trial *t, const outcome *o)
-{
-    const bool is_shared = strncmp(t->call, "clGetPlatform", 13) == 0 || strncmp(t->call, "clGetDeviceI", 12) == 0,
-               is_alone = strcmp(t->selector, "0") == 0;
-    return o->code == 0 || ((is_alone || is_shared) && o->code >= 3 && o->code <= 5);
-}
 
 /* Without a fault: and afterwards the kernels are in the caches, so that cases which run side by
  * side do not all compile them. */
 static void test_without_a_fault(void **state)
 {
     (void)state;
-    trial *t = add_trial("none", "none", 1, "");
+    trial *t = trials_add("none", "none", 1, "");
     t->selector = "all";
-    t->is_right = is_right_job;
-    run_trials();
-    assert_int_equal(unstruck, 1);
+    t->is_right = trial_is_right_job;
+    assert_int_equal(trials_run(), 1);
 }
 
 static bool keep_cache = true; /* in the cases that follow */
@@ -329,10 +140,10 @@ static bool keep_cache = true; /* in the cases that follow */
 /* One case, in which the healthy device is there, or not. */
 static void try_case(const char *call, const char *fault, int at, const char *more, bool alone)
 {
-    trial *t = add_trial(call, fault, at, more);
+    trial *t = trials_add(call, fault, at, more);
     t->selector = alone ? "0" : "all";
     t->begins_cold = !keep_cache;
-    t->is_right = is_right_job;
+    t->is_right = trial_is_right_job;
 }
 
 /* When a job calls it: once; several times; only where nothing is cached yet, or something failed;
@@ -379,8 +190,7 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 
 static void expect_none_wrong(void)
 {
-    const int tried = cases;
-    run_trials();
+    const int tried = trials_count(), unstruck = trials_run();
     assert_true(unstruck <= tried / 2);
 }
 
@@ -462,7 +272,7 @@ static void test_what_never_ends(void **state)
     expect_none_wrong();
 }
 
-static bool is_right_door(const trial *t, const outcome *o)
+static bool is_right_door(const trial *t, const trial_outcome *o)
 {
     const bool is_late = strcmp(t->fault, "delay") == 0, skips = strcmp(t->fault, "skip") == 0,
                is_command = strncmp(t->call, "clEnqueue", 9) == 0, is_refused = o->code >= 3 && o->code <= 5;
@@ -482,11 +292,11 @@ static void test_the_door(void **state)
         for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
             if (support_is_quick() && (c + f) % 3 != 0)
                 continue;
-            trial *t = add_trial(commands[c], faults[f], 1 + (int)(c + f) % 6, ",drag_ms=30");
+            trial *t = trials_add(commands[c], faults[f], 1 + (int)(c + f) % 6, ",drag_ms=30");
             t->selector = "door";
             t->is_right = is_right_door;
         }
-    run_trials();
+    trials_run();
 }
 
 int main(int argc, char **argv)
