@@ -128,6 +128,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 
 # Calls of these functions from one file of the library to another go through the test.
 $(BUILD)/tests/test_msm_faults: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' tests/test_msm_faults.c))
+$(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust
 
 # The command's options for short-range sums.
 $(BUILD)/tests/test_pairs: $(patsubst %,$(BUILD)/tools/%.o,short_range_options cutoff_options options console interrupt)
@@ -161,7 +162,7 @@ $(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
-$(BUILD)/tests/test_faults $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 test: deps
 	@$(BUILD_ALL) check

@@ -1,0 +1,234 @@
+/* Long-range maps by two devices: the same bytes as by one; and by one that dies on the way, lies
+ * or never ends, beside one that is well, or alone (faulty_opencl/). Each time a right map, or an
+ * error that says what went wrong; never a wrong map. */
+#include "support.h"
+#include "trials.h"
+
+#include "dev_kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- In the child ---------------------------------------------------------------------------- */
+
+enum { ATOMS = 800, SLAB_PLANES = 8 };
+
+/* Several slabs for each device. */
+static const ley_lattice points = {
+    .origin_A = {-1.2, 0.7, -3}, .step_A = LEY_STEPS(0.6, 0.6, 0.3), .n = {40, 36, 12 * SLAB_PLANES}};
+
+static ley_long_range options_of(bool by_transforms)
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.cutoff_A = 9.6;
+    r.spacing_A = by_transforms ? 1.6 : 1.2;
+    r.levels = by_transforms ? 0 : 2;
+    r.solver = by_transforms ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    return r;
+}
+
+/* A device whose values are wrong would lose what it has in the cache, which the next child would
+ * compile again: the linker brings such calls here. */
+void keep_kernels(dev *device) __asm__("__wrap_kernels_distrust");
+void keep_kernels(dev *device)
+{
+    (void)device;
+}
+
+/* Says a number that tells the map's bytes from others'; without a fault they must be right, and
+ * with one they must be the same. */
+static int judge(const ley_map *map, const ley_atoms *atoms)
+{
+    const unsigned char *bytes = (const unsigned char *)ley_map_read_values(map);
+    uint64_t sum = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < (size_t)ley_lattice_points(&points) * sizeof(float); i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    printf("map %016llx\n", (unsigned long long)sum);
+    if (strstr(getenv("FAULTY_OPENCL"), "call=none") == NULL)
+        return TRIAL_RIGHT;
+    ley_map *reference = support_reference_map(atoms, &points, 0.05);
+    const double difference = support_difference(map, reference);
+    ley_map_destroy(reference);
+    printf("off by %.2g\n", difference);
+    return difference < 2e-4 ? TRIAL_RIGHT : TRIAL_BROKEN;
+}
+
+static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *map, bool by_transforms,
+                          ley_error *error)
+{
+    const ley_long_range r = options_of(by_transforms);
+    ley_run_options run;
+    ley_job *job = NULL;
+    ley_run_options_default(&run);
+    run.slab_planes = SLAB_PLANES;
+    ley_status status = ley_job_create_long_range(engine, atoms, map, &r, &run, &job, error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, error);
+    for (size_t i = 0; job != NULL && i < ley_job_report(job)->device_count; i++) {
+        const ley_device_report *d = &ley_job_report(job)->devices[i];
+        printf("device %zu: %lld points, %s\n", i, (long long)d->points, d->failure != NULL ? d->failure : "well");
+    }
+    ley_job_destroy(job);
+    return status;
+}
+
+/* The selector begins with "fft " where it is to be by transforms. */
+static int child(const char *selector, double patience_factor)
+{
+    const watch_patience patience = trial_patience(patience_factor);
+    const bool by_transforms = strncmp(selector, "fft ", 4) == 0;
+    ley_atoms *atoms = support_atoms(ATOMS, 0, 21, 7);
+    ley_engine *engine = NULL;
+    ley_map *map = NULL;
+    ley_error error = {0};
+    watch_patience_replace(&patience);
+    ley_status status = ley_map_create(&points, &map, &error);
+    if (status == LEY_OK)
+        status = ley_engine_create(selector + (by_transforms ? 4 : 0), &engine, &error);
+    if (status == LEY_OK)
+        status = compute(engine, atoms, map, by_transforms, &error);
+    int code = status == LEY_OK ? judge(map, atoms) : ley_status_exit_code(status);
+    if (status != LEY_OK)
+        printf("%s: %s\n", ley_status_name(status), error.message);
+    if (status != LEY_OK && (code < 3 || code > 5 || error.message[0] == '\0'))
+        code = TRIAL_BROKEN;
+    ley_map_destroy(map);
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+    fflush(stdout);
+    if (ley_driver_is_stuck())
+        _exit(code);
+    return code;
+}
+
+/* ---- In the parent --------------------------------------------------------------------------- */
+
+static char bytes_of[2][24]; /* of the map by one device, direct and by transforms */
+
+static bool is_by_transforms(const trial *t)
+{
+    return strncmp(t->selector, "fft ", 4) == 0;
+}
+
+static const char *map_of(const trial_outcome *o)
+{
+    const char *at = strstr(o->says, "map ");
+    return at != NULL ? at + 4 : "";
+}
+
+/* What is right, whoever computed it, is the same bytes. */
+static bool is_right(const trial *t, const trial_outcome *o)
+{
+    char *bytes = bytes_of[is_by_transforms(t)];
+    const bool is_alone = strcmp(t->selector, "0") == 0 || strcmp(t->selector, "fft 0") == 0;
+    if (o->code == TRIAL_RIGHT && bytes[0] == '\0')
+        snprintf(bytes, sizeof bytes_of[0], "%.16s", map_of(o));
+    return o->code == TRIAL_RIGHT ? strncmp(map_of(o), bytes, 16) == 0 : is_alone && o->code >= 3 && o->code <= 5;
+}
+
+/* A processor that is not given its tables reads and writes anywhere in this process, which may be
+ * the end of it. */
+static bool is_right_or_ended(const trial *t, const trial_outcome *o)
+{
+    return o->code == -1 || is_right(t, o);
+}
+
+static void try_case(const char *call, const char *fault, int at, const char *more, const char *selector)
+{
+    trial *t = trials_add(call, fault, at, more);
+    t->selector = selector;
+    t->is_right = is_right;
+}
+
+/* By one, and then kernels are in the caches; and by two, who share the slabs. */
+static void test_two_are_as_one(void **state)
+{
+    (void)state;
+    static const char *const selectors[] = {"0", "fft 0", "all", "fft all", "1"};
+    for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
+        try_case("none", "none", 1, "", selectors[i]);
+        assert_int_equal(trials_run(), 1);
+    }
+    assert_true(bytes_of[0][0] != '\0' && bytes_of[1][0] != '\0');
+}
+
+static void expect_none_wrong(void)
+{
+    const int tried = trials_count(), unstruck = trials_run();
+    assert_true(unstruck <= tried / 2);
+}
+
+/* Its launches fail from some time on: binning, each step of the cycle, slabs. */
+static void test_one_dies(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 19; at += support_is_quick() ? 6 : 1) {
+        try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "all");
+        if (!support_is_quick() || at == 13)
+            try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "fft all");
+    }
+    for (int at = 2; at <= 20; at += support_is_quick() ? 9 : 3) {
+        try_case("clWaitForEvents", "fail", at, ",ever=1", "all");
+        try_case("clCreateBuffer", "fail", at, "", "all");
+    }
+    try_case("clEnqueueNDRangeKernel", "hang", 9, "", "all");
+    try_case("clEnqueueReadBuffer", "never", 3, "", "all");
+    expect_none_wrong();
+}
+
+/* It leaves a launch out, or a fill, and says that all is well. */
+static void test_one_leaves_something_out(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 14; at += support_is_quick() ? 3 : 1) {
+        try_case("clEnqueueNDRangeKernel", "skip", at, "", "all");
+        if (at % 2 == 0)
+            try_case("clEnqueueNDRangeKernel", "skip", at, "", "fft all");
+    }
+    for (int at = 1; at <= 3; at++) {
+        try_case("clEnqueueFillBuffer", "skip", at, "", "0");
+        try_case("clEnqueueFillBuffer", "skip", at, "", "fft 0");
+    }
+    expect_none_wrong();
+}
+
+/* It is not given something that the job has for it: tables, atoms, weights. */
+static void test_one_is_not_written_to(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 24; at += support_is_quick() ? 5 : 1) {
+        trial *t = trials_add("clEnqueueWriteBuffer", "skip", at, "");
+        t->selector = at % 3 == 0 ? "fft all" : "all";
+        t->is_right = is_right_or_ended;
+    }
+    expect_none_wrong();
+}
+
+/* What comes back is wrong. */
+static void test_one_lies(void **state)
+{
+    static const char *const faults[] = {"zero", "scale", "slight", "nan", "garbage", "skip"};
+    (void)state;
+    for (int f = 0; f < 6; f++)
+        for (int at = 1; at <= 4; at++) {
+            if (support_is_quick() && (f + at) % 4 != 0)
+                continue;
+            try_case("clEnqueueReadBuffer", faults[f], at, "", "all");
+            try_case("clEnqueueReadBuffer", faults[f], at, ",ever=1", f % 2 == 0 ? "0" : "fft all");
+        }
+    expect_none_wrong();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "child") == 0)
+        return child(argv[2], atof(argv[3]));
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_are_as_one), cmocka_unit_test(test_one_dies),
+                                              cmocka_unit_test(test_one_leaves_something_out),
+                                              cmocka_unit_test(test_one_is_not_written_to),
+                                              cmocka_unit_test(test_one_lies)};
+    return cmocka_run_group_tests_name("two devices", tests, NULL, NULL);
+}
