@@ -38,6 +38,7 @@ SKIPPED_CODE = 77
 NO_DEVICE_CODE = 3  # the device is not able to do this: nothing to see a second time, but with --all
 PATIENCE_S = 400
 MOST_AGAIN = 40  # cases that differ: more are no accident
+TRIALS = 3  # of a fault that is planted
 
 # What a report says of the time, the cache and the machine is there, but not compared. Everything else does not depend on timing: the
 # cases fix the maths, the size of slabs, the places of steps and the points verified (16, all by the host).
@@ -47,6 +48,7 @@ BLANKED = {
     "from_cache",
     "bytes_written", # a header has the device's name
     "json",          # where the report goes
+    "off_by_more_than_2", # whether a phase took what was predicted
 }
 BLANKED_ENDS = ("_s",)             # seconds, and rates: evaluations_per_s
 KEPT_OF_A_DEVICE = {"path", "class", "double"}
@@ -474,6 +476,7 @@ FAULTS = (
     ('code = 5', "dcs/row", "exit code 5, was 0"),
     ('edit_report(lambda r: r.update(news=[1, 2]))', "dcs/row", None),
     ('edit_report(lambda r: r["devices"][0].update(kernel_s=1e9))', "dcs/row", None),
+    ('edit_report(lambda r: r["phases"]["kernels"].update(off_by_more_than_2=not r["phases"]["kernels"]["off_by_more_than_2"]))', "dcs/row", None),
     ('edit("out.dx", lambda t: t.replace("leyden 0", "leyden 7"))', "dcs/row", None),
     ('pass', "boundary/smallest", None))
 
@@ -489,8 +492,12 @@ def is_found(options, folder, fault, case, said):
     with open(wrapper, "w") as file:
         file.write(WRAPPER.format(python=sys.executable, leyden=os.path.abspath(options.leyden), fault=fault))
     os.chmod(wrapper, 0o755)
-    code, output = own_run(options, ["compare", options.leyden, wrapper, "--cases", case, "--show"], folder.cache)
-    right = (code, said is None) == (0, True) or (code == 1 and said is not None and f"{case}: {said}" in output)
+    for trial in range(TRIALS):  # again as in again(): two commands may have measured the machine while it was not equally busy
+        cache = folder.cache if trial == 0 else f"{folder.path}/cache-again{trial}"
+        code, output = own_run(options, ["compare", options.leyden, wrapper, "--cases", case, "--show"], cache)
+        right = (code, said is None) == (0, True) or (code == 1 and said is not None and f"{case}: {said}" in output)
+        if right:
+            break
     if not right:
         print(f"planted: {fault}\nexpected: {said}, found, with exit code {code}:\n{output}")
     return right

@@ -338,7 +338,7 @@ static void test_a_driver_that_does_not_return(void **state)
 {
     (void)state;
     static const watch_patience short_patience = {
-        .open_s = 0.6, .build_s = 0.6, .close_s = 0.6, .first_s = 0.6, .work_s = 0.6, .over_s = 0.2, .turn_s = 0.2};
+        .open_s = 60, .build_s = 60, .close_s = 60, .first_s = 2, .work_s = 2, .over_s = 0.2, .turn_s = 0.2};
     fake_plan *plan = calloc(1, sizeof *plan);
     *plan = (fake_plan){.name = "B", .hang_launch = 1};
     dev_keep(plan);
