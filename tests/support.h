@@ -30,6 +30,14 @@ bool support_is_quick(void);
 /* How many variants a method has, for pairwise.h. */
 int support_variants(const char *method);
 
+/* The kinds of maths for pairwise.h: first the one that is chosen when nobody asks, as level quick
+ * has most of that one, and other tests have the same kernels. */
+ley_math support_math(int i);
+
+/* Whether the engine's device is a CPU with variants of its own, for vectors, which compiles those
+ * of GPUs slowly. */
+bool support_has_vectors(const ley_engine *engine);
+
 /* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */
 double support_difference(const ley_map *a, const ley_map *b);
 
@@ -135,7 +143,8 @@ ley_atoms *support_crowd(size_t n, const ley_lattice *lattice, double beyond_A, 
 /* Options with all that the pair function takes; energies with an r_min of 1 A. */
 support_options support_short_range(ley_pair pair, double cutoff_A);
 
-/* How far all points of a map are from double precision. */
+/* How far all points of a map are from double precision; at level quick a third of them, where
+ * there are many. */
 typedef struct support_error {
     double rms;   /* relative */
     double worst; /* of one point, relative to the sum of its terms' magnitudes; infinite when a value is not finite */

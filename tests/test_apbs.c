@@ -806,7 +806,7 @@ static bool is_twin(const char *file)
 static bool is_its_turn(void)
 {
     static int examples;
-    return examples++ % (support_is_quick() ? 5 : 1) == 0;
+    return examples++ % (support_is_quick() ? 16 : 1) == 0;
 }
 
 /* Returns whether the example has a multigrid calculation. */

@@ -529,8 +529,8 @@ static void test_energies(void **state)
     }
     /* Seconds each, and APBS itself takes most of them. */
     const support_level level = support_get_level();
-    const size_t step = level == SUPPORT_QUICK ? 11 : level == SUPPORT_PAIRWISE ? 3 : 1;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i += step) {
+    const size_t step = level == SUPPORT_QUICK ? 11 : level == SUPPORT_PAIRWISE ? 3 : 1, quickest = 6;
+    for (size_t i = level == SUPPORT_QUICK ? quickest : 0; i < sizeof cases / sizeof cases[0]; i += step) {
         char command[1024];
         copy_to_scratch(cases[i].folder);
         snprintf(command, sizeof command, "cd '%s' && apbs %s >native.txt 2>/dev/null", support_directory(),

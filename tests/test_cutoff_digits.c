@@ -195,12 +195,6 @@ static bool is_vector(const char *variant)
     return strncmp(variant, "vector", 6) == 0;
 }
 
-static bool has_vectors(void)
-{
-    const ley_device_info *info = ley_engine_device(engine, 0);
-    return info->device_class == LEY_CLASS_CPU && strcmp(info->platform, "rusticl") != 0;
-}
-
 /* The pair functions of a lone atom, from 0. */
 static ley_pair pair_number(int i)
 {
@@ -213,8 +207,9 @@ static bool is_worth_it(const int *at)
     const char *variant = ley_variant_name("cutoff", (size_t)at[0]);
     const ley_pair pair = pair_number(at[1]);
     if (is_vector(variant))
-        return has_vectors();
-    return (!has_vectors() && strcmp(variant, "halves16") == 0) || (!support_is_quick() && pair == LEY_PAIR_TAYLOR2);
+        return support_has_vectors(engine);
+    return (!support_has_vectors(engine) && strcmp(variant, "halves16") == 0) ||
+           (!support_is_quick() && pair == LEY_PAIR_TAYLOR2);
 }
 
 /* Whether the device has the variant; vectors are of 16 numbers for some CPUs alone. */

@@ -65,7 +65,7 @@ static void test_every_kernel(void **state)
     ley_map *reference = support_reference_map(atoms, &lattice, r_min_A);
     for (pairwise p = PAIRWISE(support_variants("dcs"), 3, 3); pairwise_next(&p);) {
         const support_options options =
-            options_of(ley_variant_name("dcs", (size_t)p.at[0]), (ley_math)p.at[1], (ley_sum)p.at[2]);
+            options_of(ley_variant_name("dcs", (size_t)p.at[0]), support_math(p.at[1]), (ley_sum)p.at[2]);
         check_combination(atoms, &lattice, reference, &options);
     }
     ley_map_destroy(reference);
@@ -396,7 +396,7 @@ static void test_times_are_plausible(void **state)
     assert_ok(ley_job_run(job, &error));
     const ley_report *r = ley_job_report(job);
     const ley_device_report *d = &r->devices[0];
-    assert_int_equal(r->slab_count, 4);
+    assert_in_range(r->slab_count, 4, lattice.n[2]); /* thinner ones where a busy machine was measured to be slow */
     assert_true(d->kernel_s > 1e-6 && d->kernel_s < r->compute_s);
     assert_true(d->transfer_s > 0 && d->transfer_s < r->compute_s);
     assert_true(d->evaluations_per_s < 1e14);

@@ -174,7 +174,8 @@ static void test_direct_sums(void **state)
 {
     (void)state;
     check_problem(&(problem){.method = SUPPORT_DCS, .sum = LEY_SUM_FLOAT, .atoms = 3000});
-    check_problem(&(problem){.method = SUPPORT_DCS, .sum = LEY_SUM_COMPENSATED, .atoms = 3000});
+    if (!support_is_quick())
+        check_problem(&(problem){.method = SUPPORT_DCS, .sum = LEY_SUM_COMPENSATED, .atoms = 3000});
     if (has_double())
         check_problem(&(problem){.method = SUPPORT_DCS, .sum = LEY_SUM_DOUBLE, .atoms = 3000});
 }
@@ -417,21 +418,24 @@ static void test_options_and_plan(void **state)
     ley_error_clear(&error);
 }
 
+/* At level quick devices but the first have one kind of sums: plans are the host's. */
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_sums),      cmocka_unit_test(test_boundaries),
-        cmocka_unit_test(test_short_range_sums), cmocka_unit_test(test_auto_sums),
+        cmocka_unit_test(test_short_range_sums), cmocka_unit_test(test_direct_sums),
+        cmocka_unit_test(test_boundaries),       cmocka_unit_test(test_auto_sums),
         cmocka_unit_test(test_math_of_the_plan), cmocka_unit_test(test_very_many_decisions),
         cmocka_unit_test(test_places),           cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_options_and_plan),
     };
+    const size_t all = sizeof tests / sizeof *tests;
     char group[512];
     snprintf(group, sizeof group, "plans on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
+    const int failures =
+        _cmocka_run_group_tests(group, tests, support_is_quick() && info->index > 0 ? 1 : all, NULL, NULL);
     ley_engine_destroy(engine);
     return failures;
 }

@@ -219,7 +219,7 @@ static void test_a_batch_left_out(void **state)
 static void test_who_recomputes(void **state)
 {
     (void)state;
-    const size_t many = support_is_quick() ? 20000 : 100000;
+    const size_t many = support_is_quick() ? 10000 : 100000;
     static const ley_lattice small = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
     ley_error error = {0};
     support_fresh_cache();
