@@ -87,23 +87,14 @@
     NEXT(VALUE, int4, places) \
     NEXT(WRITE, float, gm_charges)
 
-#define LEY_RESTRICTION_ARGUMENTS(FIRST, NEXT) \
+#define LEY_BETWEEN_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_two_scale) \
     NEXT(READ, int, gm_places) \
     NEXT(VALUE, int4, fine) \
     NEXT(VALUE, int4, coarse) \
     NEXT(VALUE, int4, shift) \
     NEXT(VALUE, int4, nodes) \
-    NEXT(WRITE, float, gm_charges)
-
-#define LEY_PROLONGATION_ARGUMENTS(FIRST, NEXT) \
-    FIRST(READ, float, gm_two_scale) \
-    NEXT(READ, int, gm_places) \
-    NEXT(VALUE, int4, fine) \
-    NEXT(VALUE, int4, coarse) \
-    NEXT(VALUE, int4, shift) \
-    NEXT(VALUE, int4, nodes) \
-    NEXT(WRITE, float, gm_potentials)
+    NEXT(WRITE, float, gm_values)
 
 #define LEY_INTERPOLATION_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_potentials) \

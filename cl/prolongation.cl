@@ -9,7 +9,7 @@
  * fine, coarse  where the lattices are in it
  * shift         along each axis: the finer lattice's coordinate of the coarser one's node 0
  * nodes         of the finer lattice along each axis
- * gm_potentials of both lattices
+ * gm_values     potentials of both lattices
  *
  * Global size: the finer lattice's nodes along x, y, z, each rounded up to work-groups. */
 #include "dialect.h"
@@ -39,7 +39,7 @@ LEY_FN float share_of(LEY_GLOBAL const float *gm_two_scale, parts p, int i)
     return gm_two_scale[p.count == 1 ? p.at : at > LEY_WINDOW / 2 ? at : at - 1];
 }
 
-LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_PROLONGATION_ARGUMENTS))
+LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_BETWEEN_ARGUMENTS))
 {
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = (int)LEY_GLOBAL_ID(2);
     if (x >= nodes.x || y >= nodes.y || z >= nodes.z)
@@ -51,9 +51,9 @@ LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_PROLONGATION_ARGUMENTS))
             float row = 0;
             for (int i = 0; i < along_x.count; i++) {
                 const int at = node_at(gm_places, coarse, along_x.first + i, along_y.first + j, along_z.first + k);
-                row += at < 0 ? 0.0f : share_of(gm_two_scale, along_x, i) * gm_potentials[at];
+                row += at < 0 ? 0.0f : share_of(gm_two_scale, along_x, i) * gm_values[at];
             }
             sum += share_of(gm_two_scale, along_y, j) * share_of(gm_two_scale, along_z, k) * row;
         }
-    gm_potentials[node_at(gm_places, fine, x, y, z)] += sum;
+    gm_values[node_at(gm_places, fine, x, y, z)] += sum;
 }

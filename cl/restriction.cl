@@ -9,7 +9,7 @@
  * fine, coarse  where the lattices are in it
  * shift         along each axis: the finer lattice's coordinate of the coarser one's node 0
  * nodes         of the coarser lattice along each axis
- * gm_charges    of both lattices
+ * gm_values     charges of both lattices
  *
  * Global size: the coarser lattice's nodes along x, y, z, each rounded up to work-groups. */
 #include "dialect.h"
@@ -21,7 +21,7 @@ LEY_FN int offset(int i)
     return i < LEY_WINDOW / 2 ? 2 * i + 1 - LEY_WINDOW : i == LEY_WINDOW / 2 ? 0 : 2 * i - 1 - LEY_WINDOW;
 }
 
-LEY_KERNEL restriction(LEY_PARAMETERS(LEY_RESTRICTION_ARGUMENTS))
+LEY_KERNEL restriction(LEY_PARAMETERS(LEY_BETWEEN_ARGUMENTS))
 {
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = (int)LEY_GLOBAL_ID(2);
     if (x >= nodes.x || y >= nodes.y || z >= nodes.z)
@@ -33,9 +33,9 @@ LEY_KERNEL restriction(LEY_PARAMETERS(LEY_RESTRICTION_ARGUMENTS))
             for (int i = 0; i <= LEY_WINDOW; i++) {
                 const int at = node_at(gm_places, fine, 2 * x + shift.x + offset(i), 2 * y + shift.y + offset(j),
                                        2 * z + shift.z + offset(k));
-                row += at < 0 ? 0.0f : gm_two_scale[i] * gm_charges[at];
+                row += at < 0 ? 0.0f : gm_two_scale[i] * gm_values[at];
             }
             sum += gm_two_scale[j] * gm_two_scale[k] * row;
         }
-    gm_charges[node_at(gm_places, coarse, x, y, z)] = sum;
+    gm_values[node_at(gm_places, coarse, x, y, z)] = sum;
 }

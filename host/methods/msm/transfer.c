@@ -316,52 +316,42 @@ static void count_groups_of_nodes(const dev_kernel *kernel, const int64_t n[3], 
     count_groups(n, planes, size, groups);
 }
 
-void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
+/* From one level to its neighbour: level `fine` + 1 is written, or level `fine`, whose nodes get so
+ * many shares along an axis. */
+static void launch_between(work *w, const transfer_lattices *l, const dev_kernel *kernel, int fine, bool to_coarse,
+                           double shares, buffer_of_float values)
 {
     const transfer_kernels *k = l->kernels;
-    const int64_t *n = l->hierarchy->level[fine + 1].n;
-    const double predicted_s = nodes_seconds(k, n, k->window->points + 1);
-    const int64_t most = per_launch(k, n[2], (int64_t)k->restriction.group_size[2], predicted_s);
-    restriction_arguments arguments = {
-        .kind = &restriction_kind, .gm_two_scale = l->two_scale, .gm_places = l->places, .gm_charges = charges};
+    const int64_t *n = l->hierarchy->level[to_coarse ? fine + 1 : fine].n;
+    const double predicted_s = nodes_seconds(k, n, shares);
+    const int64_t most = per_launch(k, n[2], (int64_t)kernel->group_size[2], predicted_s);
+    between_arguments arguments = {.kind = to_coarse ? &restriction_kind : &prolongation_kind,
+                                   .gm_two_scale = l->two_scale,
+                                   .gm_places = l->places,
+                                   .nodes = {(int32_t)n[0], (int32_t)n[1], 0, 0},
+                                   .gm_values = values};
     find_shift(l->hierarchy, fine, arguments.shift);
     put_places(arguments.fine, &l->level[fine]);
     put_places(arguments.coarse, &l->level[fine + 1]);
-    arguments.nodes[0] = (int32_t)n[0];
-    arguments.nodes[1] = (int32_t)n[1];
     for (int64_t z = 0, planes; z < n[2]; z += planes) {
         size_t groups[3];
         planes = n[2] - z < most ? n[2] - z : most;
         arguments.nodes[2] = (int32_t)planes;
-        count_groups_of_nodes(&k->restriction, n, planes, groups);
-        work_launch(w, &k->restriction, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
-        arguments.coarse[2] += (int32_t)planes; /* the next launch's plane 0 */
-        arguments.shift[2] += 2 * (int32_t)planes;
+        count_groups_of_nodes(kernel, n, planes, groups);
+        work_launch(w, kernel, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
+        (to_coarse ? arguments.coarse : arguments.fine)[2] += (int32_t)planes; /* the next launch's plane 0 */
+        arguments.shift[2] += (to_coarse ? 2 : -1) * (int32_t)planes;
     }
+}
+
+void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
+{
+    launch_between(w, l, &l->kernels->restriction, fine, true, l->kernels->window->points + 1, charges);
 }
 
 void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float potentials)
 {
-    const transfer_kernels *k = l->kernels;
-    const int64_t *n = l->hierarchy->level[fine].n;
-    const double predicted_s = nodes_seconds(k, n, 0.5 * (k->window->points + 1));
-    const int64_t most = per_launch(k, n[2], (int64_t)k->prolongation.group_size[2], predicted_s);
-    prolongation_arguments arguments = {
-        .kind = &prolongation_kind, .gm_two_scale = l->two_scale, .gm_places = l->places, .gm_potentials = potentials};
-    find_shift(l->hierarchy, fine, arguments.shift);
-    put_places(arguments.fine, &l->level[fine]);
-    put_places(arguments.coarse, &l->level[fine + 1]);
-    arguments.nodes[0] = (int32_t)n[0];
-    arguments.nodes[1] = (int32_t)n[1];
-    for (int64_t z = 0, planes; z < n[2]; z += planes) {
-        size_t groups[3];
-        planes = n[2] - z < most ? n[2] - z : most;
-        arguments.nodes[2] = (int32_t)planes;
-        count_groups_of_nodes(&k->prolongation, n, planes, groups);
-        work_launch(w, &k->prolongation, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
-        arguments.fine[2] += (int32_t)planes; /* the next launch's plane 0 */
-        arguments.shift[2] -= (int32_t)planes;
-    }
+    launch_between(w, l, &l->kernels->prolongation, fine, false, 0.5 * (l->kernels->window->points + 1), potentials);
 }
 
 static interpolation_arguments along_axes(const transfer_map *m, bool accumulate, buffer_of_float potentials,

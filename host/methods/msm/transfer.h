@@ -17,8 +17,7 @@
 #include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(anterpolate, LEY_ANTERPOLATE_ARGUMENTS);
-KERNEL_ARGUMENTS_STRUCT(restriction, LEY_RESTRICTION_ARGUMENTS);
-KERNEL_ARGUMENTS_STRUCT(prolongation, LEY_PROLONGATION_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(between, LEY_BETWEEN_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(interpolation, LEY_INTERPOLATION_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS);
 extern const kernel_kind anterpolate_kind, restriction_kind, prolongation_kind, interpolation_kind,

@@ -169,13 +169,12 @@ const kernel_kind anterpolate_kind = {KERNEL_DESCRIPTION(anterpolate, LEY_ANTERP
                                       .group = group_of_tile, .local_bytes = bytes_of_tile,
                                       .test = transfer_test_anterpolation, .specs = visit_tiles};
 
-KERNEL_DESCRIBE_ARGUMENTS(restriction, LEY_RESTRICTION_ARGUMENTS)
-const kernel_kind restriction_kind = {KERNEL_DESCRIPTION(restriction, LEY_RESTRICTION_KEYS, restriction),
+KERNEL_DESCRIBE_ARGUMENTS(between, LEY_BETWEEN_ARGUMENTS)
+const kernel_kind restriction_kind = {KERNEL_DESCRIPTION(restriction, LEY_RESTRICTION_KEYS, between),
                                       .group = group_of_nodes, .test = transfer_test_restriction,
                                       .specs = visit_restriction};
 
-KERNEL_DESCRIBE_ARGUMENTS(prolongation, LEY_PROLONGATION_ARGUMENTS)
-const kernel_kind prolongation_kind = {KERNEL_DESCRIPTION(prolongation, LEY_PROLONGATION_KEYS, prolongation),
+const kernel_kind prolongation_kind = {KERNEL_DESCRIPTION(prolongation, LEY_PROLONGATION_KEYS, between),
                                        .group = group_of_nodes, .test = transfer_test_prolongation,
                                        .specs = visit_prolongation};
 
