@@ -263,8 +263,54 @@ def cutoff_options(base):
     yield cutoff_case("verify-0", True, base + " --verify 0", HOST_PLACES)
 
 
+# ---- All pairs, by lattices --------------------------------------------------------------------------------------------
+
+# Three levels with --solver direct. A library is named that has one way to do it: which one is fastest is a matter of time.
+MSM_BALL = CUTOFF_BALL.replace("cutoff", "msm") + " --cutoff 5 --lattice-spacing 1.25"
+MSM_SOLVERS = (("direct", ""), ("fft", "--solver fft --fft clfft"))
+
+# Splittings that the short-range kernel has, and those that become expressions; windows of both kinds.
+MSM_CHOICES = (
+    ("default", ""), ("nodal3", "--window nodal3 --splitting taylor2"), ("nodal5", "--window nodal5 --splitting taylor3"),
+    ("nodal9", "--window nodal9 --splitting taylor6"), ("pswf", "--window nodal7 --splitting pswf"),
+    ("ewald", "--window nodal7 --splitting ewald"), ("bspline4", "--window bspline4 --splitting taylor4"),
+    ("bspline6", "--window bspline6 --splitting pswf"), ("bspline8", "--window bspline8 --splitting ewald"))
+
+# Name, quick, options.
+MSM_OPTIONS = (
+    ("double", True, "--sum double"), ("compensated", False, "--sum compensated"), ("auto-sum", False, "--sum auto"),
+    ("units", True, "--units V --dielectric 4"), ("r-min", False, "--r-min 0.5"), ("ratio", False, "--lattice-spacing 0.9"),
+    ("wide", False, "--spacing 3.1"), ("corner", True, "--origin 9,9,9"), ("point", True, "--dims 1,1,1"),
+    ("outside", True, "--origin 40,-30,20"))
+
+
+# What --solver fft does differently. Its library takes long to build.
+FFT_CASES = ("default", "bspline6", "bspline8", "corner", "double")
+
+
+def msm_cases():
+    choices = [(name, name in ("default", "nodal3", "bspline4", "bspline6", "pswf"), choice) for name, choice in MSM_CHOICES]
+    for (solver, how), (name, quick, options) in itertools.product(MSM_SOLVERS, choices + list(MSM_OPTIONS)):
+        if solver == "direct" or name in FFT_CASES:
+            yield Case(f"msm/{solver}/{name}", quick and (solver == "direct" or name in ("bspline6", "corner")), False, "out.dx",
+                       f"{with_options(MSM_BALL, options)} {how}")
+    for levels in (1, 2, 3):
+        yield Case(f"msm/levels-{levels}", levels == 2, False, "out.dx", f"{MSM_BALL} --levels {levels}")
+    papers = "map ../many.pqr --method msm --preset papers --slab-planes 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9"
+    yield Case("msm/papers", True, False, "out.dx", papers)
+
+
+def with_options(problem, options):
+    """Options of the problem's own give way to those named."""
+    words, named = problem.split(), options.split()
+    for option in named[::2]:
+        if option in words:
+            del words[words.index(option):words.index(option) + 2]
+    return " ".join(words + named)
+
+
 def all_cases():
-    cases = list(itertools.chain(dcs_cases(), mdh_cases(), cutoff_cases()))
+    cases = list(itertools.chain(dcs_cases(), mdh_cases(), cutoff_cases(), msm_cases()))
     names = [case.name for case in cases]
     assert len(set(names)) == len(names), [name for name in names if names.count(name) > 1]
     return cases
