@@ -837,13 +837,14 @@ typedef struct ley_bench_options {
     const char *method; /* by its name: whose kernels: of MDH, screening and faces or a list of points; of CUTOFF,
                           Taylor's C2 function in a box of water; or "lattice": the cutoff part of multilevel summation
                           between nodes of lattices as large as a box of water; or "fft": Fourier transforms of a
-                          lattice, whose libraries are the variants */
+                          lattice, whose libraries are the variants; of MSM, each step of long-range potentials of a
+                          box of water, whose steps are the rows */
     int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
     double cutoff_A;    /* CUTOFF: 0: 12 A, less where kernels are interpreted */
     bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
-                           variants on one */
+                           variants on one; MSM: one preset (NULL: the papers'), against one core */
     int64_t atoms;      /* 0: by device speed */
     int repeats;        /* timed launches per variant, the median counts */
     ley_math math;
@@ -853,6 +854,7 @@ typedef struct ley_bench_options {
     void *context;
     const volatile bool *cancel; /* or NULL */
     const char *fft;             /* FFT: one library only, "vkfft", "clfft" or "cufft"; NULL: all */
+    const char *preset;          /* MSM: one choice only, "papers", "default" or "fft"; NULL: all */
 } ley_bench_options;
 
 LEY_API void ley_bench_options_default(ley_bench_options *options);
@@ -878,8 +880,11 @@ typedef struct ley_bench_row {
                                once, at least */
     double cold_s, warm_s;  /* preparing it where nothing is kept of it, but what the driver itself may keep; and from
                                what the build cache keeps */
-    ley_accuracy accuracy;
-    bool is_default; /* what a job would take */
+    int64_t launches;       /* MSM: of a step; 0: of the host. And what follows; 0 with other methods: */
+    double multiply_adds;   /* that a step takes, a pair within the cutoff as six; a launch's padding is left out */
+    double bytes;           /* that must move at least between the device's memory and its cores */
+    ley_accuracy accuracy;  /* MSM: of the map that the steps make */
+    bool is_default;        /* what a job would take */
     ley_status status;
     const char *failure;
 } ley_bench_row;
@@ -890,20 +895,23 @@ typedef struct ley_bench_size {
     double pairs;    /* within the cutoff */
     double kernel_s; /* of the whole map, median */
     ley_accuracy accuracy;
+    double whole_s; /* MSM: from atoms to a map in the host's memory, median; and one core by a loop in C: */
+    double core_s, core_lattice_s; /* all of it, and of that the lattices' part */
+    bool is_core_scaled; /* not measured: the time per pair, node, atom and point of the largest box that was */
 } ley_bench_size;
 
 typedef struct ley_bench_device {
     const ley_device_info *device;
     double roots_per_s, fma_per_s; /* the device's own limits, measured in this run; FFT: 0 */
-    double memory_bytes_per_s;     /* FFT: of its memory, read and written, by a kernel that copies; 0 with others */
-    double exps_per_s;             /* 0 where none are needed */
-    const char *root, *exp;        /* recipes behind roots_per_s and exps_per_s */
-    int64_t n[3], atoms;           /* n: 0 for a list */
-    int64_t points;                /* where the potential is computed */
-    double cutoff_A;               /* of CUTOFF, and what follows; 0 with other methods */
-    double local_bytes_per_s;      /* read from local memory, measured in this run; 0: could not be */
-    double pairs;                  /* within the cutoff, counted by the device */
-    const char *whole_variant;     /* the default one, or NULL: nothing was measured */
+    double memory_bytes_per_s; /* FFT, MSM: of its memory, read and written, by a kernel that copies; 0 with others */
+    double exps_per_s;         /* 0 where none are needed */
+    const char *root, *exp;    /* recipes behind roots_per_s and exps_per_s */
+    int64_t n[3], atoms;       /* n: 0 for a list */
+    int64_t points;            /* where the potential is computed */
+    double cutoff_A;           /* of CUTOFF, and what follows; 0 with other methods */
+    double local_bytes_per_s;  /* read from local memory, measured in this run; 0: could not be */
+    double pairs;              /* within the cutoff, counted by the device */
+    const char *whole_variant; /* the default one, or NULL: nothing was measured */
     double whole_s; /* from atoms to a map in the host's memory, median: bins, transfers, the map's rows; kernels are
                        built and the slabs' buffers made before */
     size_t size_count;

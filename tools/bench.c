@@ -8,6 +8,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,7 +169,7 @@ static ley_status verdict(const ley_bench *bench)
 static double rate_of(const ley_bench_device *device, const char *variant)
 {
     for (size_t i = 0; i < device->row_count; i++)
-        if (device->rows[i].status == LEY_OK && !is_wrong(&device->rows[i]) &&
+        if (variant != NULL && device->rows[i].status == LEY_OK && !is_wrong(&device->rows[i]) &&
             strcmp(device->rows[i].variant, variant) == 0)
             return device->rows[i].evaluations_per_s;
     return 0;
@@ -208,6 +209,7 @@ typedef enum bench_column {
     RECIPE,
     SECONDS,
     RATE,
+    LAUNCHES,
     SPREAD,
     RATIO,
     HITS,
@@ -225,20 +227,22 @@ typedef enum bench_column {
 
 static const struct {
     const char *heading;
-    unsigned of; /* methods with this bit in `columns`; 0: all */
+    unsigned of;   /* methods with this bit in `columns`; 0: all, */
+    unsigned not ; /* but for those with this one */
 } columns[] = {[VARIANT] = {"variant", 0},
                [RECIPE] = {"root recipe", BENCH_PAIRS},
-               [SECONDS] = {"kernel s", BENCH_SECONDS},
-               [RATE] = {"billion/s", 0},
+               [SECONDS] = {"kernel s", BENCH_SECONDS | BENCH_STEPS, 0},
+               [RATE] = {"billion/s", 0, BENCH_STEPS},
+               [LAUNCHES] = {"launches", BENCH_STEPS, 0},
                [SPREAD] = {"spread %", 0},
-               [RATIO] = {"to", 0},
+               [RATIO] = {"to", 0, BENCH_STEPS},
                [HITS] = {"hits %", BENCH_HITS},
                [ROOTS] = {"% of root limit", BENCH_PAIRS},
-               [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA},
+               [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS, 0},
                [LOCAL] = {"% of local memory", BENCH_LOCAL},
                [THERE] = {"there s", BENCH_TRANSFORMS},
                [BACK] = {"back s", BENCH_TRANSFORMS},
-               [MEMORY] = {"% of memory", BENCH_TRANSFORMS},
+               [MEMORY] = {"% of memory", BENCH_TRANSFORMS | BENCH_STEPS, 0},
                [ERROR] = {"relative RMS", 0},
                [COLD] = {"prepared s", BENCH_TRANSFORMS},
                [WARM] = {"again s", BENCH_TRANSFORMS}};
@@ -251,6 +255,7 @@ typedef struct bench_table {
     size_t at[COLUMN_COUNT]; /* COLUMN_COUNT: the method has no such column */
     const bench_row *method;
     const ley_bench_device *device;
+    char told[512]; /* the latest note */
 } bench_table;
 
 static void set(bench_table *table, bench_column c, const char *text)
@@ -259,11 +264,18 @@ static void set(bench_table *table, bench_column c, const char *text)
         table_set(&table->text, table->at[c], "%s", text);
 }
 
+static bool are_steps(const bench_row *method)
+{
+    return (method->columns & BENCH_STEPS) != 0;
+}
+
 static short_text heading_text(const bench_table *table, bench_column c)
 {
     const bool has_exps = table->device->exps_per_s > 0;
     if (c == RATIO)
         return text_of("to %s", table->method->first_variant);
+    if (are_steps(table->method) && (c == VARIANT || c == SECONDS || c == MULTIPLY_ADDS))
+        return text_of("%s", c == VARIANT ? "step" : c == SECONDS ? "seconds" : "% of arithmetic");
     if (has_exps && c == RECIPE)
         return text_of("recipes");
     if (has_exps && c == ROOTS)
@@ -275,7 +287,8 @@ static void begin_table(bench_table *table)
 {
     size_t count = 0;
     for (bench_column c = 0; c < COLUMN_COUNT; c++) {
-        const bool is_there = columns[c].of == 0 || (columns[c].of & table->method->columns) != 0;
+        const unsigned has = table->method->columns;
+        const bool is_there = (columns[c].of == 0 || (columns[c].of & has) != 0) && (columns[c].not &has) == 0;
         table->at[c] = is_there ? count : COLUMN_COUNT;
         if (is_there)
             table->alignment[count++] = c <= RECIPE ? 'l' : 'r';
@@ -287,11 +300,48 @@ static void begin_table(bench_table *table)
         set(table, c, heading_text(table, c).s);
 }
 
+/* Below the row, unless it stands below the one before: steps share their map. */
+__attribute__((format(printf, 2, 3))) static void tell(bench_table *table, const char *format, ...)
+{
+    char text[sizeof table->told];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!are_steps(table->method) || strcmp(text, table->told) != 0)
+        table_note(&table->text, "%s", text);
+    memcpy(table->told, text, sizeof text);
+}
+
+/* Why there is no rate where there is none. */
+static const char *verdict_of(bench_table *table, const ley_bench_row *row)
+{
+    const char *why = row->failure != NULL ? row->failure : ley_status_text(row->status);
+    if (is_wrong(row) && row->accuracy.points > 0) {
+        tell(table, "WRONG: an error of %.2g of the %s terms, at most %.2g is allowed", row->accuracy.max_error,
+             are_steps(table->method) ? "root of the squared" : "absolute", row->accuracy.tolerance);
+        return "WRONG";
+    }
+    if (is_wrong(row)) {
+        tell(table, "WRONG: %s", why);
+        return "WRONG";
+    }
+    if (is_absent(row)) {
+        tell(table, "not on this device%s%s", row->failure != NULL ? ": " : "",
+             row->failure != NULL ? row->failure : "");
+        return "-";
+    }
+    if (is_failed(row)) {
+        tell(table, "failed: %s", why);
+        return "failed";
+    }
+    return NULL;
+}
+
 /* Starts a row: its names, its error, and why there is no rate where there is none; whether there
  * is one. */
 static bool begin_row(bench_table *table, const ley_bench_row *row)
 {
-    const char *why = row->failure != NULL ? row->failure : ley_status_text(row->status);
     table_row(&table->text);
     set(table, VARIANT, text_of("%s%s", row->variant, row->is_default ? " *" : "").s);
     set(table, RECIPE,
@@ -300,40 +350,29 @@ static bool begin_row(bench_table *table, const ley_bench_row *row)
             .s);
     if (row->accuracy.points > 0)
         set(table, ERROR, text_of("%.2g", row->accuracy.relative_rms).s);
-    if (is_wrong(row)) {
-        set(table, RATE, "WRONG");
-        if (row->accuracy.points > 0)
-            table_note(&table->text, "WRONG: an error of %.2g of the absolute terms, at most %.2g is allowed",
-                       row->accuracy.max_error, row->accuracy.tolerance);
-        else
-            table_note(&table->text, "WRONG: %s", why);
-    } else if (is_absent(row)) {
-        set(table, RATE, "-");
-        table_note(&table->text, "not on this device%s%s", row->failure != NULL ? ": " : "",
-                   row->failure != NULL ? row->failure : "");
-    } else if (is_failed(row)) {
-        set(table, RATE, "failed");
-        table_note(&table->text, "failed: %s", why);
-    } else
-        return true;
-    return false;
+    const char *verdict = verdict_of(table, row);
+    if (verdict != NULL)
+        set(table, are_steps(table->method) ? SECONDS : RATE, verdict);
+    return verdict == NULL;
 }
 
 static void add_row(bench_table *table, const ley_bench_row *row, double first_rate)
 {
     if (!begin_row(table, row))
         return;
-    set(table, SECONDS, text_of("%.3g", row->kernel_s).s);
+    set(table, SECONDS, row->kernel_s > 0 ? text_of("%.3g", row->kernel_s).s : "-");
     set(table, RATE, rate_text(row->evaluations_per_s).s);
+    set(table, LAUNCHES, row->launches > 0 ? text_of("%lld", (long long)row->launches).s : "-");
     set(table, SPREAD, percent_text(row->spread).s);
     set(table, RATIO, ratio_text(row->evaluations_per_s, first_rate).s);
     set(table, HITS, percent_text(row->hit_rate).s);
     set(table, ROOTS, percent_text(row->root_share).s);
-    set(table, MULTIPLY_ADDS, percent_text(row->fma_share).s);
+    const bool is_of_host = are_steps(table->method) && row->launches == 0;
+    set(table, MULTIPLY_ADDS, is_of_host ? "-" : percent_text(row->fma_share).s);
     set(table, LOCAL, row->local_share > 0 ? percent_text(row->local_share).s : "-");
     set(table, THERE, text_of("%.3g", row->there_s).s);
     set(table, BACK, text_of("%.3g", row->back_s).s);
-    set(table, MEMORY, percent_text(row->memory_share).s);
+    set(table, MEMORY, is_of_host ? "-" : percent_text(row->memory_share).s);
     set(table, COLD, text_of("%.3g", row->cold_s).s);
     set(table, WARM, text_of("%.3g", row->warm_s).s);
 }
@@ -362,7 +401,8 @@ static void print_variants(const bench_row *method, const ley_bench_device *devi
         add_row(&table, &device->rows[i], first_rate);
     add_host_loop(&table, first_rate);
     table_print(&table.text);
-    puts("* what a job takes");
+    if (!are_steps(method))
+        puts("* what a job takes");
 }
 
 static void print_limits(const ley_bench_device *device)
@@ -380,7 +420,7 @@ static void print_limits(const ley_bench_device *device)
     putchar('\n');
 }
 
-static void print_problem(const ley_bench_device *device)
+static void print_problem(const bench_row *method, const ley_bench_device *device)
 {
     if (device->n[0] == 0)
         printf("problem: a list of %s points, ", count_text(device->points).s);
@@ -388,7 +428,7 @@ static void print_problem(const ley_bench_device *device)
         printf("problem: %s points, ", lattice_text(device->n).s);
     else
         printf("problem: %s nodes on the faces of %s, ", count_text(device->points).s, lattice_text(device->n).s);
-    if (device->memory_bytes_per_s > 0)
+    if ((method->columns & BENCH_TRANSFORMS) != 0)
         printf("transformed in place, there and back");
     else
         printf("%s atoms", count_text(device->atoms).s);
@@ -434,10 +474,10 @@ static void print_device(const bench_row *method, const ley_bench_device *device
         printf("limit: %s bytes/s of its memory, read and written by a kernel that copies\n",
                billions_text(device->memory_bytes_per_s).s);
     if (device->size_count > 0)
-        print_sizes(device);
+        (method->print_sizes != NULL ? method->print_sizes : print_sizes)(device);
     if (device->row_count == 0)
         return;
-    print_problem(device);
+    print_problem(method, device);
     print_variants(method, device);
     if (method->print != NULL)
         method->print(device);
@@ -563,6 +603,8 @@ const subcommand bench_command = {
         "The limits are the device's rates of reciprocal square roots and of fused multiply-adds, of cutoff "
         "also of bytes from local memory, of fft of bytes of the device's memory, measured in the same run. "
         "Of lattice a pair is two nodes whose weight is not 0, on all levels. "
+        "Of msm each step of a job is a row: arithmetic and bytes are the least that it takes, and what it took is "
+        "held against what the device's rate of multiply-adds and its memory would take for these. "
         "Of fft, rates are values of the lattice there and back per second; libraries are "
         "prepared without what the build cache keeps of them, and again with it.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),

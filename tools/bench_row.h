@@ -7,22 +7,25 @@
 #include "options.h"
 
 /* Columns of the table that not every method has figures for: of the seconds of a kernel, of the
- * cutoff, of sums of pairs that take roots, of transforms, of sums of pairs that take none. */
+ * cutoff, of sums of pairs that take roots, of transforms, of sums of pairs that take none, of
+ * steps of a whole job in place of variants. */
 enum {
     BENCH_SECONDS = 1 << 0,
     BENCH_HITS = 1 << 1,
     BENCH_LOCAL = 1 << 2,
     BENCH_PAIRS = 1 << 3,
     BENCH_TRANSFORMS = 1 << 4,
-    BENCH_FMA = 1 << 5
+    BENCH_FMA = 1 << 5,
+    BENCH_STEPS = 1 << 6
 };
 
 struct bench_row {
     option_method option;      /* its name, as the library has it, too, and what the help says of it */
-    const char *first_variant; /* that the others are compared with: the papers' first kernel */
+    const char *first_variant; /* that the others are compared with: the papers' first kernel; NULL: none */
     unsigned columns;          /* of those above */
     void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* its own options; or NULL */
     void (*print)(const ley_bench_device *device);                    /* what stands below the table; or NULL */
+    void (*print_sizes)(const ley_bench_device *device);              /* of ever larger problems; NULL: as of cutoff */
     void (*put_json)(json_t *object, const ley_bench_device *device); /* what else is reported; or NULL */
 };
 

@@ -1,4 +1,5 @@
 /* The potential of all charges by lattices, in the command. */
+#include "bench_msm.h"
 #include "console.h"
 #include "cutoff_options.h"
 #include "job_report.h"
@@ -245,4 +246,5 @@ const method_row msm_row = {
     .rate = "pairs/s within the cutoff",
     .section = "long_range",
     .json = json,
+    .bench = &msm_bench,
 };

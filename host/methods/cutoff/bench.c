@@ -8,6 +8,7 @@
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
+#include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/short_range.h"
 
 #include <math.h>
@@ -397,46 +398,24 @@ static ley_status whole(worker *w, const ley_bench_options *o, const void *probl
 /* ---- A peer on one core ---------------------------------------------------------------------- */
 
 typedef struct sequential {
-    overflow_terms terms;
-    overflow_atom *atoms;
-    size_t n;
+    const cutoff_problem *problem;
     ley_map *map;
 } sequential;
 
 static ley_status run_sequential(void *context, double *seconds, ley_error *error)
 {
     const sequential *s = context;
-    (void)error;
-    memset(ley_map_values(s->map), 0, (size_t)ley_lattice_points(ley_map_lattice(s->map)) * sizeof(float));
-    const double start_s = ley_clock_s();
-    overflow_add(&s->terms, s->atoms, s->n, 0, s->terms.n[2], ley_map_values(s->map), NULL);
-    *seconds = ley_clock_s() - start_s;
-    return LEY_OK;
-}
-
-static void set_sequential(sequential *s, const cutoff_problem *p)
-{
-    const double *position_A = ley_atoms_positions_A(p->atoms);
-    s->terms = cutoff_problem_terms(p);
-    for (size_t i = 0; i < s->n; i++) {
-        for (size_t axis = 0; axis < 3; axis++)
-            s->atoms[i].place[axis] = (position_A[3 * i + axis] - p->lattice.origin_A[axis]) * p->unit_per_A;
-        cutoff_problem_numbers(p, i, s->atoms[i].numbers);
-    }
+    return overflow_map_on_core(s->problem, s->map, seconds, error);
 }
 
 static ley_status host_loop(const ley_bench_options *o, const void *problem, ley_bench_device *d, ley_error *error)
 {
     const cutoff_bench *p = problem;
-    sequential s = {.n = ley_atoms_count(p->atoms)};
+    sequential s = {.problem = &p->problem};
     ley_bench_row row = {.variant = NULL};
-    s.atoms = calloc(s.n, sizeof *s.atoms);
-    ley_status status = s.atoms != NULL ? ley_map_create(&p->lattice, &s.map, error)
-                                        : ley_fail_memory(error, s.n * sizeof *s.atoms, "the host loop");
-    if (status == LEY_OK) {
-        set_sequential(&s, &p->problem);
+    ley_status status = ley_map_create(&p->lattice, &s.map, error);
+    if (status == LEY_OK)
         status = bench_time(o, d->pairs, run_sequential, &s, &row, error);
-    }
     if (status == LEY_OK)
         status = sample(p, o, s.map, &row.accuracy, error);
     if (status == LEY_OK && row.accuracy.max_error > 1e-5) /* single precision, whatever the devices' */
@@ -447,7 +426,6 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
         d->host_threads = 1;
         d->host_loop_evaluations_per_s = row.evaluations_per_s;
     }
-    free(s.atoms);
     ley_map_destroy(s.map);
     return status;
 }

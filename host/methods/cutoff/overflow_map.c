@@ -7,6 +7,7 @@
 #include "parallel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK = 8 }; /* planes that one thread adds at a time */
 
@@ -86,6 +87,27 @@ void overflow_map_sum(overflow_map *m, double *seconds, double *done_s)
 void overflow_map_stop(overflow_map *m)
 {
     atomic_store_explicit(&m->stopped, true, memory_order_relaxed);
+}
+
+ley_status overflow_map_on_core(const cutoff_problem *p, ley_map *map, double *seconds, ley_error *error)
+{
+    const overflow_terms terms = cutoff_problem_terms(p);
+    const double *position_A = ley_atoms_positions_A(p->atoms);
+    const size_t n = ley_atoms_count(p->atoms);
+    overflow_atom *atoms = calloc(n + 1, sizeof *atoms);
+    if (atoms == NULL)
+        return ley_fail_memory(error, (n + 1) * sizeof *atoms, "the host loop");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t axis = 0; axis < 3; axis++)
+            atoms[i].place[axis] = (position_A[3 * i + axis] - p->lattice.origin_A[axis]) * p->unit_per_A;
+        cutoff_problem_numbers(p, i, atoms[i].numbers);
+    }
+    memset(ley_map_values(map), 0, (size_t)ley_lattice_points(&p->lattice) * sizeof(float));
+    const double start_s = ley_clock_s();
+    overflow_add(&terms, atoms, n, 0, terms.n[2], ley_map_values(map), NULL);
+    *seconds = ley_clock_s() - start_s;
+    free(atoms);
+    return LEY_OK;
 }
 
 typedef struct addition {

@@ -17,6 +17,10 @@ void overflow_map_sum(overflow_map *map, double *seconds, double *done_s);
 /* Ends the summing soon, from another thread. */
 void overflow_map_stop(overflow_map *map);
 
+/* Sets the map to the sums of all atoms, binned or not, by the same loop on one core: the papers'
+ * sequential one, the benchmark's peer. How long that took. Errors: LEY_ERROR_MEMORY. */
+ley_status overflow_map_on_core(const cutoff_problem *problem, ley_map *map, double *seconds, ley_error *error);
+
 /* Adds planes [first, end), as far as there are any, to a map, float[n_z][n_y][n_x]. */
 void overflow_map_add(const overflow_map *map, int64_t first, int64_t end, float *to);
 

@@ -25,9 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The steps of a slab's work: the short-range kernel's own, and: */
-enum { INTERPOLATION = 1 };
-
 typedef struct msm_task {
     cutoff_task near;       /* the first member: cutoff's stages take this for their task */
     ley_long_range options; /* but for `fft`: */
@@ -105,9 +102,8 @@ static const cutoff_addition addition;
 
 _Static_assert((int)CYCLE_ANTERPOLATION == (int)SPECTRAL_ANTERPOLATION, "the first step of both");
 
-ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
-                                     const ley_long_range *range, const ley_run_options *options, ley_job **job,
-                                     ley_error *error)
+ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_range *range, void **made,
+                           ley_error *error)
 {
     ley_long_range r;
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
@@ -126,7 +122,22 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
         return status;
     }
     task->near.addition = &addition;
-    return job_create(engine, &method_msm, task, atoms, options, job, error);
+    *made = task;
+    return LEY_OK;
+}
+
+const hierarchy *msm_task_lattices(const void *task)
+{
+    return &((const msm_task *)task)->lattices;
+}
+
+ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                                     const ley_long_range *range, const ley_run_options *options, ley_job **job,
+                                     ley_error *error)
+{
+    void *task;
+    const ley_status status = msm_task_create(atoms, map, range, &task, error);
+    return status == LEY_OK ? job_create(engine, &method_msm, task, atoms, options, job, error) : status;
 }
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
@@ -302,7 +313,7 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
 static void add(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi)
 {
     const added *a = state;
-    work_step(w, INTERPOLATION);
+    work_step(w, MSM_STEP_INTERPOLATION);
     transfer_interpolate(w, solver_lattices(a->solver), &a->map, first, planes, true, solver_potentials(a->solver),
                          phi);
 }
@@ -315,7 +326,7 @@ static void note_solver(const msm_task *task, notes *n)
 {
     if (task->options.solver == LEY_SOLVER_FFT) {
         notes_number(n, "spectrum_s", task->spectrum_s);
-        notes_number(n, "transforms_s", task->step_s[SPECTRAL_TRANSFORMS]);
+        notes_number(n, "transforms_s", task->step_s[SPECTRAL_FORWARD] + task->step_s[SPECTRAL_BACK]);
         notes_number(n, "product_s", task->step_s[SPECTRAL_PRODUCT]);
         return;
     }
@@ -338,8 +349,8 @@ static void note(const void *context, notes *n)
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
     note_solver(task, n);
-    notes_number(n, "interpolation_s", task->near.step_s[INTERPOLATION]);
-    notes_number(n, "short_range_s", task->near.step_s[0]);
+    notes_number(n, "interpolation_s", task->near.step_s[MSM_STEP_INTERPOLATION]);
+    notes_number(n, "short_range_s", task->near.step_s[MSM_STEP_SHORT_RANGE]);
     cutoff_note(task, n);
     notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
 }
@@ -373,23 +384,21 @@ static const product *const made_by_bins[] = {&cutoff_product_bins, NULL},
                             *const made_by_field[] = {&product_field, NULL},
                             *const needed_by_sum[] = {&cutoff_product_bins, &product_field, NULL};
 
-enum { BINS, OVERFLOW, FIELD, SUM };
-
 static const stage stages[] = {
-    [BINS] = CUTOFF_STAGE_BINS(made_by_bins),
-    [OVERFLOW] = CUTOFF_STAGE_OVERFLOW,
-    [FIELD] = {.name = "field",
-               .split = STAGE_EACH_DEVICE,
-               .makes = made_by_field,
-               .wish = wish_field,
-               .wish_destroy = free,
-               .ready = ready_field,
-               .begin = begin_field,
-               .end = end_field,
-               .submit = submit_field,
-               .collect = collect_field,
-               .drop = drop_field},
-    [SUM] = CUTOFF_STAGE_SUM(needed_by_sum),
+    [MSM_STAGE_BINS] = CUTOFF_STAGE_BINS(made_by_bins),
+    [MSM_STAGE_OVERFLOW] = CUTOFF_STAGE_OVERFLOW,
+    [MSM_STAGE_FIELD] = {.name = "field",
+                         .split = STAGE_EACH_DEVICE,
+                         .makes = made_by_field,
+                         .wish = wish_field,
+                         .wish_destroy = free,
+                         .ready = ready_field,
+                         .begin = begin_field,
+                         .end = end_field,
+                         .submit = submit_field,
+                         .collect = collect_field,
+                         .drop = drop_field},
+    [MSM_STAGE_SUM] = CUTOFF_STAGE_SUM(needed_by_sum),
 };
 
 const method method_msm = {
@@ -401,7 +410,7 @@ const method method_msm = {
     .end = end_task,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,
-    .result = SUM,
+    .result = MSM_STAGE_SUM,
     .points = cutoff_count_points,
     .evaluations = cutoff_count_pairs,
     .finish = cutoff_finish,
@@ -414,4 +423,5 @@ const method method_msm = {
     .limits = limits,
     .point = cutoff_point,
     .value = cutoff_value,
+    .bench = &bench_msm,
 };

@@ -2,8 +2,21 @@
 #ifndef LEY_MSM_METHOD_H
 #define LEY_MSM_METHOD_H
 
+#include "numerics/hierarchy.h"
 #include "run/method.h"
 
 extern const method method_msm;
+extern const struct bench_subject bench_msm; /* bench.c */
+
+/* Its stages, and the steps of the last one's work. */
+enum { MSM_STAGE_BINS, MSM_STAGE_OVERFLOW, MSM_STAGE_FIELD, MSM_STAGE_SUM };
+enum { MSM_STEP_SHORT_RANGE, MSM_STEP_INTERPOLATION };
+
+/* A task of the method, which its end() ends. Atoms and map must outlive it. Errors: those of
+ * ley_job_create_long_range(). */
+ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_range *range, void **task,
+                           ley_error *error);
+
+const hierarchy *msm_task_lattices(const void *task);
 
 #endif

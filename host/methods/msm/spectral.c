@@ -14,11 +14,11 @@ void spectral_run(const spectral *s, work *w)
     work_fill(w, lattice, 0, is_padded ? 0 : DEV_NO_NUMBERS, s->bytes);
     work_step(w, SPECTRAL_ANTERPOLATION);
     transfer_anterpolate(w, &s->lattices, &s->atoms, s->charges);
-    work_step(w, SPECTRAL_TRANSFORMS);
+    work_step(w, SPECTRAL_FORWARD);
     work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
     work_step(w, SPECTRAL_PRODUCT);
     influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
-    work_step(w, SPECTRAL_TRANSFORMS);
+    work_step(w, SPECTRAL_BACK);
     work_fft(w, &s->fft, false, lattice, lattice, s->scratch);
 }
 

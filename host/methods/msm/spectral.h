@@ -9,7 +9,7 @@
 #include "methods/msm/transfer.h"
 
 /* Steps of work that its launches are told apart by. */
-enum { SPECTRAL_ANTERPOLATION, SPECTRAL_TRANSFORMS, SPECTRAL_PRODUCT, SPECTRAL_STEPS };
+enum { SPECTRAL_ANTERPOLATION, SPECTRAL_FORWARD, SPECTRAL_PRODUCT, SPECTRAL_BACK, SPECTRAL_STEPS };
 _Static_assert((int)SPECTRAL_STEPS <= (int)WORK_STEPS, "a sequence tells them apart");
 
 typedef struct spectral {

@@ -1,0 +1,282 @@
+/* The benchmark of long-range potentials, step by step: what it counts and says, of devices without
+ * transforms, of lattices that are wrong, and its peer on one core. Boxes are small. */
+#include "cli_support.h"
+
+#include "error.h"
+#include "judge/long_range.h"
+#include "methods/msm/bench_steps.h"
+#include "methods/msm/core_loop.h"
+#include "run/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ATOMS = 999 };
+
+static ley_engine *engine;
+
+static ley_bench_options small(const char *preset)
+{
+    ley_bench_options o;
+    ley_bench_options_default(&o);
+    o.method = "msm";
+    o.atoms = ATOMS;
+    o.repeats = 3;
+    o.preset = preset;
+    return o;
+}
+
+static ley_bench *run(const ley_bench_options *o)
+{
+    ley_error error = {0};
+    ley_bench *bench = NULL;
+    assert_ok(ley_bench_run(engine, o, &bench, &error));
+    assert_int_equal(ley_bench_device_count(bench), 1);
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    if (d->status != LEY_OK)
+        fail_msg("%s", d->failure);
+    return bench;
+}
+
+static const ley_bench_row *row_of(const ley_bench_device *d, const char *name)
+{
+    for (size_t i = 0; i < d->row_count; i++)
+        if (strcmp(d->rows[i].variant, name) == 0)
+            return &d->rows[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+/* ---- What steps take ------------------------------------------------------------------------- */
+
+static hierarchy make_hierarchy(window_kind kind, hierarchy_solver solver)
+{
+    const hierarchy_options o = {
+        .splitting = SPLITTING_TAYLOR2, .window = kind, .solver = solver, .cutoff_A = 6, .spacing_A = 2};
+    ley_error error = {0};
+    hierarchy h;
+    assert_ok(hierarchy_make(&o, (const double[3]){0, 1, -3}, (const double[3]){27, 31, 36}, &h, &error));
+    return h;
+}
+
+/* Node by node. */
+static void test_pairs_of_nodes(void **state)
+{
+    (void)state;
+    const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_DIRECT);
+    assert_true(h.levels > 2);
+    for (int k = 0; k + 1 < h.levels; k++) {
+        const int64_t *n = h.level[k].n;
+        double pairs = 0;
+        for (int64_t i = 0; i < hierarchy_nodes(&h.level[k]); i++)
+            for (int64_t j = 0; j < hierarchy_nodes(&h.level[k]); j++) {
+                const double d[3] = {(double)(i % n[0] - j % n[0]), (double)(i / n[0] % n[1] - j / n[0] % n[1]),
+                                     (double)(i / n[0] / n[1] - j / n[0] / n[1])};
+                pairs += d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 36;
+            }
+        assert_true(msm_node_pairs(&h, k) == pairs);
+    }
+}
+
+static void test_needs(void **state)
+{
+    (void)state;
+    const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_DIRECT);
+    const ley_lattice points = {.n = {10, 20, 30}};
+    const double fine = (double)hierarchy_nodes(&h.level[0]), coarse = (double)hierarchy_nodes(&h.level[1]);
+    const step_needs atoms = msm_step_needs(MSM_ANTERPOLATION, &h, &points, 100, 1000),
+                     pairs = msm_step_needs(MSM_SHORT_RANGE, &h, &points, 100, 1000),
+                     up = msm_step_needs(MSM_RESTRICTION, &h, &points, 100, 1000),
+                     down = msm_step_needs(MSM_PROLONGATION, &h, &points, 100, 1000),
+                     whole = msm_step_needs(MSM_WHOLE, &h, &points, 100, 1000);
+    assert_true(atoms.multiply_adds == 100 * (64 + 48) && atoms.bytes == 100 * 20 + 4 * fine);
+    assert_true(pairs.multiply_adds == 6000 && pairs.bytes == 4 * 6000 + 20 * 100);
+    assert_true(up.multiply_adds >= coarse * 125 && up.bytes >= 4 * (fine + coarse));
+    assert_true(down.multiply_adds >= fine * 2.5 * 2.5 * 2.5 && down.bytes >= 4 * (2 * fine + coarse));
+    assert_true(whole.multiply_adds == 0 && whole.bytes == 0);
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static void check_rows(const ley_bench_device *d)
+{
+    for (size_t i = 0; i < d->row_count; i++) {
+        const ley_bench_row *row = &d->rows[i];
+        if (row->status != LEY_OK)
+            fail_msg("%s: %s", row->variant, row->failure);
+        if (!(row->kernel_s > 0 && row->spread >= 0))
+            fail_msg("%s took %g s", row->variant, row->kernel_s);
+        assert_true(row->accuracy.passed && row->accuracy.points == BENCH_SAMPLE_POINTS);
+        assert_int_equal(row->launches > 0, row->multiply_adds > 0);
+        if (row->launches > 0) {
+            assert_true(row->bytes > 0 && row->fma_share > 0);
+            assert_true(fabs(row->memory_share * row->kernel_s * d->memory_bytes_per_s / row->bytes - 1) < 1e-9);
+        }
+    }
+}
+
+static void test_steps(void **state)
+{
+    (void)state;
+    ley_bench_options o = small(NULL);
+    o.atoms = 3 * ATOMS; /* two levels */
+    ley_bench *bench = run(&o);
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    assert_int_equal(d->row_count, 10 + 10 + 9);
+    assert_true(d->pairs > 1e7 && d->points == d->n[0] * d->n[1] * d->n[2]);
+    check_rows(d);
+    const double whole_s = row_of(d, "papers: atoms to map")->kernel_s;
+    assert_true(whole_s > row_of(d, "papers: atoms into bins")->kernel_s);
+    assert_true(row_of(d, "papers: restriction")->launches >= 1);
+    assert_true(row_of(d, "papers: short range")->multiply_adds == 6 * d->pairs);
+    assert_true(row_of(d, "default: anterpolation")->multiply_adds == 3 * ATOMS * (512.0 + 3 * 64));
+    assert_true(row_of(d, "fft: forward")->multiply_adds == row_of(d, "fft: inverse")->multiply_adds);
+    assert_true(row_of(d, "default: atoms to map")->accuracy.relative_rms <
+                row_of(d, "papers: atoms to map")->accuracy.relative_rms);
+    ley_bench_destroy(bench);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_bench *bench = NULL;
+    ley_bench_options o = small(NULL);
+    o.variant = "bins";
+    assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
+    o = small(NULL);
+    o.n[0] = 8;
+    assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
+    ley_error_clear(&error);
+    o = small("best");
+    assert_ok(ley_bench_run(engine, &o, &bench, &error));
+    assert_int_equal(ley_bench_get(bench, 0)->status, LEY_ERROR_USAGE);
+    ley_bench_destroy(bench);
+    o = small("fft");
+    o.linear = true;
+    assert_ok(ley_bench_run(engine, &o, &bench, &error));
+    assert_int_equal(ley_bench_get(bench, 0)->status, LEY_ERROR_USAGE);
+    ley_bench_destroy(bench);
+}
+
+static void test_command(void **state)
+{
+    (void)state;
+    const cli_result *r =
+        cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --atoms %d --repeats 1 --device 0 --preset papers",
+            getenv("LEYDEN_CACHE_DIR"), ATOMS);
+    cli_expect(0, "papers: from atoms in memory to the map in the host's memory", NULL);
+    assert_non_null(strstr(r->out, "\npapers: lattice cutoff "));
+    assert_non_null(strstr(r->out, "% of arithmetic  % of memory"));
+    assert_null(strstr(r->out, "default:"));
+    assert_null(strstr(r->out, "WRONG"));
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --atoms %d --repeats 1 --device 0 --preset fft --json -",
+        getenv("LEYDEN_CACHE_DIR"), ATOMS);
+    cli_expect(0, "\"memory_share\"", NULL);
+    cli_expect(0, "fft: product", NULL);
+}
+
+/* ---- What is wrong --------------------------------------------------------------------------- */
+
+/* The kernel's self-test has smaller lattices than this fault is of: the map tells. */
+static void test_wrong_lattice(void **state)
+{
+    (void)state;
+    support_plant_fault("restriction", "= sum;", "= nodes.x > 12 && nodes.y > 12 && nodes.z > 12 ? 0.0f : sum;");
+    cli("LEYDEN_KERNEL_DIR=%s bench --kernel msm --atoms %d --repeats 1 --device 0 --preset papers",
+        getenv("LEYDEN_KERNEL_DIR"), 9 * ATOMS);
+    cli_expect(5, "WRONG: an error of ", "a variant computes wrong results");
+    const cli_result *r =
+        cli("LEYDEN_KERNEL_DIR=%s bench --kernel msm --atoms %d --repeats 1 --device 0 --curve --preset papers",
+            getenv("LEYDEN_KERNEL_DIR"), 9 * ATOMS);
+    assert_int_equal(r->code, 5);
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
+/* ---- One core -------------------------------------------------------------------------------- */
+
+static void test_curve(void **state)
+{
+    (void)state;
+    ley_bench_options o = small("papers");
+    o.linear = true;
+    o.atoms = 1500;
+    o.repeats = 1;
+    ley_bench *bench = run(&o);
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    assert_int_equal(d->size_count, 2);
+    assert_int_equal(d->sizes[0].atoms, 999);
+    assert_int_equal(d->sizes[1].atoms, 1500);
+    for (size_t i = 0; i < d->size_count; i++) {
+        const ley_bench_size *size = &d->sizes[i];
+        assert_true(size->accuracy.passed && !size->is_core_scaled);
+        assert_true(size->core_s > size->core_lattice_s && size->core_lattice_s > 0);
+        assert_true(size->whole_s > 0 && size->kernel_s > 0 && size->pairs > 0);
+    }
+    assert_true(d->sizes[1].pairs > d->sizes[0].pairs);
+    ley_bench_destroy(bench);
+}
+
+/* A core's lattices, against the devices' judge. */
+static void test_core(void **state)
+{
+    (void)state;
+    static const window_kind windows[] = {WINDOW_NODAL3, WINDOW_NODAL7};
+    ley_error error = {0};
+    for (int i = 0; i < 2; i++) {
+        const hierarchy h = make_hierarchy(windows[i], HIERARCHY_DIRECT);
+        const ley_lattice points = {
+            .n = {4, 5, 6}, .origin_A = {1, 3, 2}, .step_A = {{5.5, 0, 0}, {0, 5.25, 0}, {0, 0, 5.75}}};
+        enum { N = 40, POINTS = 4 * 5 * 6 };
+        double position_A[3 * N], charge_e[N], point_A[3 * POINTS], far[POINTS];
+        float map[POINTS];
+        core_loop_times times;
+        uint64_t seed = 3;
+        for (int a = 0; a < N; a++) {
+            position_A[3 * a] = 27 * bench_random(&seed);
+            position_A[3 * a + 1] = 1 + 30 * bench_random(&seed);
+            position_A[3 * a + 2] = -3 + 39 * bench_random(&seed);
+            charge_e[a] = a == 7 ? 0 : 2 * bench_random(&seed) - 1;
+        }
+        for (int p = 0; p < POINTS; p++) {
+            const int at[3] = {p % 4, p / 4 % 5, p / 20};
+            for (int axis = 0; axis < 3; axis++)
+                point_A[3 * p + axis] = points.origin_A[axis] + at[axis] * points.step_A[axis][axis];
+            map[p] = 100;
+        }
+        ley_atoms *atoms = NULL;
+        assert_ok(ley_atoms_create(N, position_A, charge_e, NULL, &atoms, &error));
+        assert_ok(core_loop_add(&h, atoms, &points, 2, map, &times, &error));
+        assert_ok(long_range_potential(&h, N, position_A, charge_e, 0.05, POINTS, point_A, far, NULL, &error));
+        for (int p = 0; p < POINTS; p++)
+            if (fabs((double)map[p] - 100 - 2 * far[p]) > 5e-5)
+                fail_msg("window %d, point %d: %g, must be %g", i, p, (double)map[p] - 100, 2 * far[p]);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    support_directory();
+    return support_open("0", "the first device", &engine) ? 0 : 1;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs_of_nodes), cmocka_unit_test(test_needs),   cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_command), cmocka_unit_test(test_wrong_lattice),
+        cmocka_unit_test(test_curve),          cmocka_unit_test(test_core),
+    };
+    return cmocka_run_group_tests_name("benchmark of long-range potentials", tests, prepare, finish);
+}
