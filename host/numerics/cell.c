@@ -82,7 +82,7 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
         memcpy(c.vector_A[i], vector_A[i], sizeof c.vector_A[i]);
         product *= cell_length(vector_A[i]);
         if (!isfinite(product) || !(cell_length(vector_A[i]) > 0))
-            return ley_fail(error, LEY_ERROR_INPUT, "cell: vector %d has no length", i + 1);
+            return ley_fail(error, LEY_ERROR_INPUT, "cell: vector %c has no length", 'a' + i);
     }
     complete(&c);
     for (int i = 0; i < 3; i++) {

@@ -228,11 +228,6 @@ ley_status hierarchy_check_charge(const hierarchy *h, double total_e, double mag
     return LEY_OK;
 }
 
-bool hierarchy_has_far(const hierarchy *h)
-{
-    return splitting_gamma(&h->level[0].split, 0) >= 1e-7;
-}
-
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 void hierarchy_index(const hierarchy *h, const double point_A[3], double index[3])

@@ -72,11 +72,6 @@ void hierarchy_box(const cell *c, size_t n, const double *position_A, double low
 /* Errors: LEY_ERROR_INPUT for a net charge along one or two periodic axes without screening. */
 ley_status hierarchy_check_charge(const hierarchy *h, double total_e, double magnitude_e, ley_error *error);
 
-/* Whether there is anything beyond the cutoff: screening may leave so little of it, less than 1e-7
- * of what a charge is worth at the cutoff's distance without it, that the short-range part is the
- * whole. */
-bool hierarchy_has_far(const hierarchy *h);
-
 /* Where a place is along the axes of the finest level, in nodes. */
 void hierarchy_index(const hierarchy *h, const double point_A[3], double index[3]);
 

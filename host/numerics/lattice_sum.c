@@ -1,6 +1,7 @@
 #include "numerics/lattice_sum.h"
 
 #include "error.h"
+#include "numerics/ewald.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ enum { LINE_NEIGHBOURS = 16 };
 
 typedef struct wave {
     double k_per_A[3], length_per_A;
-    double weight; /* 3-D: 2 (a wave and its opposite) 4 pi / V exp(-k^2 / 4 beta^2) / k^2; 2-D: 2 pi / (A k) */
+    double weight;          /* 3-D: that of a wave and its opposite */
     double real, imaginary; /* 3-D: of all charges */
 } wave;
 
@@ -34,15 +35,14 @@ struct lattice_sum {
 static double image_value(const lattice_sum *s, double r_A)
 {
     const lattice_sum_options *o = &s->o;
-    const double beta = s->beta_per_A,
-                 gauss = beta > 0 ? (r_A * beta < 1e-9 ? 2 * beta / sqrt(M_PI) : erf(beta * r_A) / r_A) : 0;
+    const double kappa = o->kappa_per_A, beta = s->beta_per_A;
+    const double smooth =
+        beta > 0 && (r_A < o->r_min_A || (o->far != NULL && r_A < o->cutoff_A)) ? ewald_smooth(r_A, kappa, beta) : 0;
     if (o->far != NULL && r_A < o->cutoff_A)
-        return splitting_gamma(o->far, r_A / o->cutoff_A) / o->cutoff_A - gauss;
-    if (o->kappa_per_A > 0)
-        return exp(-o->kappa_per_A * fmax(r_A, o->r_min_A)) / fmax(r_A, o->r_min_A);
+        return splitting_gamma(o->far, r_A / o->cutoff_A) / o->cutoff_A - smooth;
     if (r_A < o->r_min_A)
-        return 1 / o->r_min_A - gauss;
-    return beta > 0 ? erfc(beta * r_A) / r_A : 1 / r_A;
+        return ewald_image(o->r_min_A, kappa, 0) - smooth;
+    return ewald_image(r_A, kappa, beta);
 }
 
 typedef struct image_sum {
@@ -75,7 +75,7 @@ static double phase(const wave *w, const double x_A[3])
 
 static double volume_waves(const lattice_sum *s, const double point_A[3])
 {
-    double sum = -M_PI * s->total_e / (s->beta_per_A * s->beta_per_A * s->o.cell.measure);
+    double sum = s->total_e * ewald_mean(s->o.kappa_per_A, s->beta_per_A) / s->o.cell.measure;
     for (size_t i = 0; i < s->waves; i++) {
         const wave *w = &s->wave[i];
         sum += w->weight * (w->real * cos(phase(w, point_A)) + w->imaginary * sin(phase(w, point_A)));
@@ -94,30 +94,16 @@ static void sum_charges(lattice_sum *s)
 
 /* ---- Waves: 2-D ------------------------------------------------------------------------------ */
 
-/* exp(y) erfc(x), where exp(y) may be too large a number and erfc(x) too small a one: beyond 5 by a
- * continued fraction of exp(x^2) erfc(x). */
-static double scaled_erfc(double y, double x)
-{
-    if (x < 5)
-        return exp(y) * erfc(x);
-    double fraction = x;
-    for (int k = 60; k > 0; k--)
-        fraction = x + k / 2.0 / fraction;
-    return exp(y - x * x) / (sqrt(M_PI) * fraction);
-}
-
 static double plane_waves(const lattice_sum *s, const double x_A[3], double z_A)
 {
-    const double beta = s->beta_per_A, z = fabs(z_A);
-    double sum =
-        -2 * sqrt(M_PI) / s->o.cell.measure * (exp(-beta * beta * z * z) / beta + sqrt(M_PI) * z * erf(beta * z));
+    const double kappa = s->o.kappa_per_A, beta = s->beta_per_A, z = fabs(z_A);
+    double sum = kappa > 0 ? ewald_plane(kappa, beta, z)
+                           : -2 * sqrt(M_PI) * (exp(-beta * beta * z * z) / beta + sqrt(M_PI) * z * erf(beta * z));
     for (size_t i = 0; i < s->waves; i++) {
         const wave *w = &s->wave[i];
-        const double k = w->length_per_A, half = k / (2 * beta);
-        sum += w->weight * cos(phase(w, x_A)) *
-               (scaled_erfc(k * z, half + beta * z) + scaled_erfc(-k * z, half - beta * z));
+        sum += 2 * cos(phase(w, x_A)) * ewald_plane(hypot(w->length_per_A, kappa), beta, z);
     }
-    return sum;
+    return sum / s->o.cell.measure;
 }
 
 /* ---- A line ---------------------------------------------------------------------------------- */
@@ -194,12 +180,6 @@ double lattice_sum_at(const lattice_sum *s, const double point_A[3])
 
 /* ---- Making it ------------------------------------------------------------------------------- */
 
-static double wave_weight(const lattice_sum *s, double k)
-{
-    const double x = k / (2 * s->beta_per_A), measure = s->o.cell.measure;
-    return s->o.cell.dimensions == 3 ? 8 * M_PI / (measure * k * k) * exp(-x * x) : 2 * M_PI / (measure * k);
-}
-
 /* One of each pair of opposite waves; only counts them without a place to put them. */
 static size_t list_waves(const lattice_sum *s, wave *list)
 {
@@ -218,7 +198,7 @@ static size_t list_waves(const lattice_sum *s, wave *list)
                                       ((double)i * c->dual_per_A[0][axis] + (double)k * c->dual_per_A[1][axis] +
                                        (double)l * c->dual_per_A[2][axis]);
                 w.length_per_A = cell_length(w.k_per_A);
-                w.weight = wave_weight(s, w.length_per_A);
+                w.weight = 2 / c->measure * ewald_wave(pow(w.length_per_A, 2), s->o.kappa_per_A, s->beta_per_A);
                 if (w.length_per_A > longest)
                     continue;
                 if (list != NULL)
@@ -248,16 +228,19 @@ static ley_status divide(lattice_sum *s, ley_error *error)
     s->reach_A = INFINITY;
     if (c->dimensions == 0)
         return LEY_OK;
-    if (s->o.kappa_per_A > 0)
-        s->reach_A = fmax(exponential_end / s->o.kappa_per_A, nearby);
-    else if (c->dimensions >= 2) {
+    if (c->dimensions == 1 && s->o.kappa_per_A == 0)
+        return LEY_OK;
+    if (c->dimensions >= 2) {
         /* In 3-D waves are summed once for all charges: the more there are, the more is left to
          * waves. */
         const double crowd = c->dimensions == 3 ? pow((double)s->n, 1.0 / 6) : 1;
         s->beta_per_A = (s->o.beta > 0 ? s->o.beta : 1) * crowd * sqrt(M_PI) / pow(c->measure, 1.0 / c->dimensions);
         s->reach_A = fmax(gaussian_end / s->beta_per_A, nearby);
-    } else
-        return LEY_OK;
+    }
+    if (s->o.kappa_per_A * s->reach_A > exponential_end || c->dimensions == 1) { /* images alone are no more */
+        s->beta_per_A = 0;
+        s->reach_A = fmax(exponential_end / s->o.kappa_per_A, nearby);
+    }
     if (pow(2 * s->reach_A, c->dimensions) / c->measure > most_images)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "lattice sum: there are too many images within %g A, where they are still to be counted",

@@ -8,7 +8,9 @@
  *           -2 pi |z| q / A (Parry 1975)
  *   1-D     the sum over a line, of neutral charges; that of a line is -2 ln(rho / 1 A) q / L:
  *           neighbours one by one, all others by the Euler-Maclaurin formula
- *   screened, exp(-kappa r)/r: images as far as they count */
+ *
+ * Screened, exp(-kappa r)/r, it is the same with any charges, and images alone as far as they count
+ * where that is not far. */
 #ifndef LEY_LATTICE_SUM_H
 #define LEY_LATTICE_SUM_H
 
@@ -31,7 +33,8 @@ typedef struct lattice_sum_options {
 
 /* Of n charges at position_A[3 i + 0..2], which must outlive it. Errors: LEY_ERROR_INPUT for a net
  * charge where that has no potential (2-D, 1-D without screening), unless `far` is given;
- * LEY_ERROR_USAGE where screening is so weak that images cannot be counted; LEY_ERROR_MEMORY. */
+ * LEY_ERROR_USAGE where images are too many to be counted, as along one axis with very weak
+ * screening; LEY_ERROR_MEMORY. */
 ley_status lattice_sum_create(const lattice_sum_options *options, size_t n, const double *position_A,
                               const double *charge_e, lattice_sum **made, ley_error *error);
 double lattice_sum_at(const lattice_sum *s, const double point_A[3]);

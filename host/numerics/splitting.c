@@ -265,6 +265,11 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
     return LEY_OK;
 }
 
+bool splitting_has_far(const splitting *s)
+{
+    return splitting_gamma(s, 0) >= 1e-7;
+}
+
 /* Measured at these a/h for B-splines of 4, 6 and 8 points. */
 enum { BANDS = 7 };
 static const double band_at[BANDS] = {3, 4, 5, 6, 8, 10, 12};

@@ -62,6 +62,11 @@ bool splitting_find(const char *name, splitting_kind *kind);
 ley_status splitting_make(splitting_kind kind, int degree, double band, double kappa_a, splitting *made,
                           ley_error *error);
 
+/* Whether there is anything beyond the cutoff: screening may leave so little of it, less than 1e-7
+ * of what a charge is worth at the cutoff's distance without it, that the short-range part is the
+ * whole. */
+bool splitting_has_far(const splitting *s);
+
 /* The band that does best with this cutoff in units of the spacing and this many points of a
  * B-spline: 0 of Taylor's. Measured on water (docs/long-range.md). */
 double splitting_band(splitting_kind kind, double cutoff_by_spacing, int points);

@@ -1,0 +1,50 @@
+#include "numerics/ewald.h"
+
+#include <math.h>
+
+double ewald_image(double r_A, double kappa, double beta)
+{
+    if (beta == 0)
+        return exp(-kappa * r_A) / r_A;
+    if (kappa == 0)
+        return erfc(beta * r_A) / r_A;
+    const double half = kappa / (2 * beta);
+    return (exp(kappa * r_A) * erfc(beta * r_A + half) + exp(-kappa * r_A) * erfc(beta * r_A - half)) / (2 * r_A);
+}
+
+double ewald_smooth(double r_A, double kappa, double beta)
+{
+    const double half = kappa / (2 * beta);
+    if (r_A * beta < 1e-6)
+        return 2 * beta / sqrt(M_PI) * exp(-half * half) - kappa * erfc(half);
+    return kappa == 0 ? erf(beta * r_A) / r_A : exp(-kappa * r_A) / r_A - ewald_image(r_A, kappa, beta);
+}
+
+double ewald_wave(double k2, double kappa, double beta)
+{
+    const double q2 = k2 + kappa * kappa;
+    return 4 * M_PI / q2 * exp(-q2 / (4 * beta * beta));
+}
+
+double ewald_mean(double kappa, double beta)
+{
+    return kappa == 0 ? -M_PI / (beta * beta) : ewald_wave(0, kappa, beta);
+}
+
+/* exp(y) erfc(x), where exp(y) may be too large a number and erfc(x) too small a one: beyond 5 by a
+ * continued fraction of exp(x^2) erfc(x). */
+static double scaled_erfc(double y, double x)
+{
+    if (x < 5)
+        return exp(y) * erfc(x);
+    double fraction = x;
+    for (int k = 60; k > 0; k--)
+        fraction = x + k / 2.0 / fraction;
+    return exp(y - x * x) / (sqrt(M_PI) * fraction);
+}
+
+double ewald_plane(double q, double beta, double z_A)
+{
+    const double half = q / (2 * beta), z = fabs(z_A);
+    return M_PI / q * (scaled_erfc(q * z, half + beta * z) + scaled_erfc(-q * z, half - beta * z));
+}
