@@ -15,7 +15,7 @@ LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
 #if LEY_TERM == LEY_TERM_DCS
     return ley_dcs_term(a.w, r, limits.x);
 #elif LEY_TERM == LEY_TERM_LONG_RANGE
-    return ley_long_range_term(a.w, r, limits.x);
+    return ley_long_range_term(a.w, r, limits.x, limits.z);
 #elif LEY_TERM == LEY_TERM_MDH
     return ley_mdh_term(a.w, r, R, limits.z);
 #else

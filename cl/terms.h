@@ -37,12 +37,15 @@ LEY_TERM_FN ley_term ley_dcs_term(double q_e, double r_A, double r_min_A)
     return ley_single_term(q_e / (r_A < r_min_A ? r_min_A : r_A));
 }
 
-/* The same, of a sum that is computed on lattices. These are off at random, each charge's part by a
- * share of its term: so what counts beside the value is the terms' squares. */
-LEY_TERM_FN ley_term ley_long_range_term(double q_e, double r_A, double r_min_A)
+/* The same, screened by exp(-kappa r), of a sum that is computed on lattices. These are off at
+ * random, each charge's part by a share of its term without screening: so what counts beside the
+ * value is these terms' squares. */
+LEY_TERM_FN ley_term ley_long_range_term(double q_e, double r_A, double r_min_A, double kappa_per_A)
 {
     ley_term term = ley_dcs_term(q_e, r_A, r_min_A);
     term.absolute *= term.absolute;
+    if (kappa_per_A > 0)
+        term.value *= exp(-kappa_per_A * (r_A < r_min_A ? r_min_A : r_A));
     return term;
 }
 

@@ -523,11 +523,11 @@ static void unpack(const dev_launch *launch, size_t j, double atom[4])
     const unsigned char *bytes = launch->arguments[dcs_at_gm_atoms].buffer->bytes;
     const dcs_spec *spec = &launch->program->spec;
     const bool is_double = spec->sum == LEY_SPEC_SUM_DOUBLE, placed = LEY_ATOMS_ARE_PLACED(spec->atoms, spec->sum);
-    const int32_t *cell = (const int32_t *)(bytes + 32 * j + 16);
+    const int32_t *node = (const int32_t *)(bytes + 32 * j + 16);
     for (size_t k = 0; k < 4; k++) {
         atom[k] = placed ? real_at(bytes + 32 * j, false, k) : real_at(bytes, is_double, 4 * j + k);
         if (placed && k < 3)
-            atom[k] += cell[k] * real_at(launch->arguments[dcs_at_step].value, is_double, k);
+            atom[k] += node[k] * real_at(launch->arguments[dcs_at_step].value, is_double, k);
     }
 }
 

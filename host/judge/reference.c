@@ -31,20 +31,30 @@ double reference_scale(const reference_terms *t, double value, double absolute)
     return t->term == LEY_TERM_LONG_RANGE ? sqrt(absolute) + fabs(value) : absolute;
 }
 
+static reference_value long_range_value(const reference_terms *t, double value, double squares)
+{
+    return (reference_value){.value = t->constant * value,
+                             .absolute = fabs(t->constant) * reference_scale(t, value, squares)};
+}
+
 static reference_value long_range_sum(const reference_terms *t, const double point_A[3])
 {
+    if (t->images != NULL) {
+        const periodic_value all = periodic_sum_at(t->images, point_A);
+        return long_range_value(t, all.value, all.squares);
+    }
     const size_t n = ley_atoms_count(t->atoms);
     const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
     ley_term sum = {0, 0};
     for (size_t j = 0; j < n; j++) {
         const double dx = point_A[0] - position_A[3 * j], dy = point_A[1] - position_A[3 * j + 1],
                      dz = point_A[2] - position_A[3 * j + 2];
-        const ley_term term = ley_long_range_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A);
+        const ley_term term =
+            ley_long_range_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A, t->kappa_per_A);
         sum.value += term.value;
         sum.absolute += term.absolute;
     }
-    return (reference_value){.value = t->constant * sum.value,
-                             .absolute = fabs(t->constant) * reference_scale(t, sum.value, sum.absolute)};
+    return long_range_value(t, sum.value, sum.absolute);
 }
 
 static reference_value mdh_sum(const ley_atoms *atoms, const double point_A[3], double factor_A, double kappa)
@@ -238,18 +248,18 @@ double reference_place(const reference_terms *t)
     return LEY_PLACE * (t->range != NULL ? fmax(1, t->largest_A / t->range->cutoff_A) : 1);
 }
 
-bool reference_cell(const reference_terms *t, double cell[6][4])
+bool reference_cell(const reference_terms *t, double axes[6][4])
 {
     images im;
     if (!find_images(t->range, reach_of(t->range, reference_place(t)), &im))
         return false;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            cell[2 * i][k] = im.vector_A[i][k];
-            cell[2 * i + 1][k] = im.dual_per_A[i][k];
+            axes[2 * i][k] = im.vector_A[i][k];
+            axes[2 * i + 1][k] = im.dual_per_A[i][k];
         }
-        cell[2 * i][3] = 0;
-        cell[2 * i + 1][3] = im.periodic[i] ? im.width[i] : -im.width[i];
+        axes[2 * i][3] = 0;
+        axes[2 * i + 1][3] = im.periodic[i] ? im.width[i] : -im.width[i];
     }
     return true;
 }
@@ -352,6 +362,28 @@ reference_value reference_sum(const reference_terms *t, const double point_A[3])
     if (t->term == LEY_TERM_MDH)
         return mdh_sum(t->atoms, point_A, t->constant, t->kappa_per_A);
     return short_range_sum(t, point_A);
+}
+
+ley_status reference_begin(reference_terms *t, size_t points, const atomic_bool *cancelled, ley_error *error)
+{
+    if (t->cell == NULL || t->cell->dimensions == 0)
+        return LEY_OK;
+    const periodic_options options = {.cell = *t->cell,
+                                      .kappa_per_A = t->kappa_per_A,
+                                      .r_min_A = t->r_min_A,
+                                      .near_A = t->near_A,
+                                      .n = ley_atoms_count(t->atoms),
+                                      .position_A = ley_atoms_positions_A(t->atoms),
+                                      .charge_e = ley_atoms_charges_e(t->atoms),
+                                      .points = points,
+                                      .cancelled = cancelled};
+    return periodic_sum_create(&options, &t->images, error);
+}
+
+void reference_end(reference_terms *t)
+{
+    periodic_sum_destroy(t->images);
+    t->images = NULL;
 }
 
 /* Rounding is 1e-16 of the terms; functions of a user's may be steep. */

@@ -4,7 +4,10 @@
 #define LEY_REFERENCE_H
 
 #include "core/expression.h"
+#include "judge/periodic.h"
 #include "leyden.h"
+
+#include <stdatomic.h>
 
 /* A sum at a point: its value, and the sum of the absolute values of its terms, in the same unit,
  * which is what errors are judged against: where terms nearly cancel, a float sum has the digits of
@@ -47,11 +50,19 @@ typedef struct reference_terms {
     double constant; /* in front of the sum */
     const ley_atoms *atoms;
     double r_min_A;
-    double kappa_per_A;           /* of LEY_TERM_MDH */
+    double kappa_per_A;           /* of LEY_TERM_MDH and LEY_TERM_LONG_RANGE */
     const ley_short_range *range; /* of a pair function */
     const expression *formula;    /* of LEY_PAIR_EXPRESSION */
     double largest_A;             /* of a pair function: places are rounded by this size, if beyond the cutoff's */
+    const cell *cell;             /* of LEY_TERM_LONG_RANGE: along which charges have images; NULL: none */
+    double near_A;                /* with images: how far their squared terms count */
+    periodic_sum *images;         /* made by reference_begin() */
 } reference_terms;
+
+/* Before the first sum, and after the last one: makes what sums over all images take, for about so
+ * many points. Errors: those of periodic_sum_create(), when there is nothing to end. */
+ley_status reference_begin(reference_terms *terms, size_t points, const atomic_bool *cancelled, ley_error *error);
+void reference_end(reference_terms *terms);
 
 /* The sum at a point. */
 reference_value reference_sum(const reference_terms *terms, const double point_A[3]);
@@ -76,6 +87,6 @@ bool reference_agrees(const reference_value *a, const reference_value *b);
 /* Where the images are that a short-range sum looks at, as reference.cl reads it: for each axis
  * {vector, 0} and {dual vector, how many vectors the reach is; negative: not periodic along it}.
  * False for a cell without volume. */
-bool reference_cell(const reference_terms *terms, double cell[6][4]);
+bool reference_cell(const reference_terms *terms, double axes[6][4]);
 
 #endif

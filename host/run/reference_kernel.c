@@ -63,11 +63,11 @@ static ley_status upload_atoms(reference_kernel *k, ley_error *error)
 
 static ley_status load(reference_kernel *k, ley_error *error)
 {
-    double cell[6][4] = {{0}};
+    double axes[6][4] = {{0}};
     k->room.device = k->device;
-    if (is_pair(k->terms) && !reference_cell(k->terms, cell))
+    if (is_pair(k->terms) && !reference_cell(k->terms, axes))
         return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
-    ley_status status = upload(k, cell, sizeof cell, &k->cell.buffer, error);
+    ley_status status = upload(k, axes, sizeof axes, &k->cell.buffer, error);
     return status == LEY_OK ? upload_atoms(k, error) : status;
 }
 
@@ -169,6 +169,7 @@ struct reference_trial {
     ley_atoms *atoms;
     ley_short_range range;
     double depth_kcal_mol[TRIAL_ATOMS];
+    bool has_images; /* of long-range terms */
 };
 
 ley_status reference_trial_create(const reference_terms *terms, reference_trial **trial, ley_error *error)
@@ -182,6 +183,7 @@ ley_status reference_trial_create(const reference_terms *terms, reference_trial 
                                  .r_min_A = terms->r_min_A,
                                  .kappa_per_A = terms->kappa_per_A,
                                  .largest_A = terms->largest_A};
+    t->has_images = terms->images != NULL;
     if (is_pair(terms)) { /* a user's expression stays behind: no kernel judges it */
         t->range = *terms->range;
         t->range.expression = NULL;
@@ -298,6 +300,8 @@ ley_status reference_kernel_build(dev *device, reference_trial *trial, dev_kerne
     if (trial->terms.term == LEY_PAIR_EXPRESSION)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge",
                         info->name);
+    if (trial->has_images)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: sums over all images are for the host to judge", info->name);
     if (!info->has_double)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: no double precision", info->name);
     return kernel_create(device, &reference_kind, &spec, NULL, trial, built, error);

@@ -531,9 +531,12 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
         return ley_fail_memory(error, wanted * sizeof *s.points, "the verification");
     choose_points(&s, wanted, total, &random);
     ley_status status = order_points(&s, error);
+    if (status == LEY_OK)
+        status = reference_begin(&s.terms, LEAST_POINTS, &job->cancelled, error);
     if (status == LEY_OK) {
         recompute_all(&s);
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);
+        reference_end(&s.terms);
     }
     free(s.points);
     return status;

@@ -1,0 +1,44 @@
+/* The judge of sums over many charges and all of their periodic images, at some points: Ewald's
+ * sum, divided between images and waves as suits the numbers of charges and points, to ten digits.
+ * What it is surrounded by, and which charges have no potential, is as numerics/lattice_sum.h says;
+ * that sums each charge by itself.
+ *
+ *   3-D  images one by one, and waves whose structure factors are made once
+ *   2-D  the same in a cell so high that layers of images above and below are flat to each other:
+ *        then they differ from a single layer by a sum without waves, which is taken off
+ *   1-D  lattice_sum; and, as everywhere with strong screening, images one by one */
+#ifndef LEY_PERIODIC_H
+#define LEY_PERIODIC_H
+
+#include "leyden_status.h"
+#include "numerics/cell.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+typedef struct periodic_sum periodic_sum;
+
+typedef struct periodic_options {
+    cell cell; /* of one dimension at least */
+    double kappa_per_A;
+    double r_min_A; /* distances below count as this: above 0 */
+    double near_A;  /* how far `squares` go */
+    size_t n;
+    const double *position_A, *charge_e; /* [n][3], [n]: they must outlive the sum */
+    size_t points;                       /* at how many it will be taken, about */
+    const atomic_bool *cancelled;        /* may be NULL */
+} periodic_options;
+
+/* Of unit charges, in 1/A. */
+typedef struct periodic_value {
+    double value;
+    double squares; /* sum of (q/r)^2, in 1/A^2, over the images within near_A, or the nearest one of each charge */
+} periodic_value;
+
+/* On all cores. Errors: those of lattice_sum_create(); LEY_CANCELLED soon after *cancelled turns
+ * true. */
+ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error);
+periodic_value periodic_sum_at(const periodic_sum *s, const double point_A[3]);
+void periodic_sum_destroy(periodic_sum *s);
+
+#endif
