@@ -653,7 +653,8 @@ typedef struct ley_slab_report {
  * "lattices", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
- * "short_range_s", of all slabs.
+ * "short_range_s", of all slabs; "background_e", ley_long_range_background_e() where it is not 0.
+ * Where screening leaves nothing to lattices "levels" is 0, and of lattices nothing else is said.
  *
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",

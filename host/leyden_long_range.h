@@ -30,14 +30,20 @@ typedef enum ley_window { LEY_WINDOW_TABLE(LEY_VALUE) LEY_WINDOW_COUNT } ley_win
 typedef enum ley_solver { LEY_SOLVER_TABLE(LEY_VALUE) LEY_SOLVER_COUNT } ley_solver;
 /* clang-format on */
 
-/* The potential of all charges in time linear in them:
+/* The potential of all charges, and of all of their images, in time linear in them:
  *
- *     phi_i = C sum_j q_j / max(r_ij, r_min),
+ *     phi_i = C sum_j q_j exp(-kappa r_ij) / max(r_ij, r_min),
  *
- * as a sum over the atoms within the cutoff a, of 1/r - gamma(r/a)/a, and a smooth rest,
- * gamma(r/a)/a, which lattices carry: multilevel summation. What it is off by depends on a/h, h the
- * finest lattice's spacing, and on splitting and window. Source: Hardy, Stone, Schulten, Parallel
- * Computing 35, 164 (2009). */
+ * as a sum over the atoms within the cutoff a, of exp(-kappa r)/r - gamma(r/a)/a, and a smooth
+ * rest, gamma(r/a)/a, which lattices carry: multilevel summation. What it is off by depends on a/h,
+ * h the finest lattice's spacing, and on splitting and window. Source: Hardy, Stone, Schulten,
+ * Parallel Computing 35, 164 (2009).
+ *
+ * Without screening (kappa 0), sums over images are those of charges that are surrounded by a
+ * conductor, with zero mean, where they are periodic along three axes; a uniform background
+ * neutralises a cell with a net charge. Along two axes a layer of charge q per area A has the
+ * potential -2 pi |z| q / A, along one a line -2 ln(rho / 1 A) q / L, and a net charge is
+ * refused. */
 typedef struct ley_long_range {
     size_t size; /* sizeof(ley_long_range): ley_long_range_default() sets it */
     ley_units units;
@@ -50,7 +56,11 @@ typedef struct ley_long_range {
     ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
     ley_solver solver;
     int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay; of fft 0 or 1 */
-    const char *fft; /* the library of LEY_SOLVER_FFT: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
+    const char *fft;     /* the library of LEY_SOLVER_FFT: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
+    bool periodic[3];    /* along these vectors of the cell atoms have images: all of them count */
+    double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */
+    double kappa_per_A;  /* screening: [0, 100]; above 0 the splitting is one of Taylor's, and where next to nothing is
+                            left beyond the cutoff there are no lattices */
 } ley_long_range;
 
 /* taylor4 and nodal7 with a = 12 A and h = 2 A, off by about 1e-4 of the potential; solver direct,
@@ -61,13 +71,19 @@ LEY_API void ley_long_range_default(ley_long_range *range);
  * nodal3 with a = 12 A and h = 2 A, direct, off by about 2e-3 of the potential. */
 LEY_API void ley_long_range_papers(ley_long_range *range);
 
+/* The charge of the uniform background that each cell has: less that of the atoms where these are
+ * periodic along three axes without screening, but for rounding, 1e-6 of their absolute charges;
+ * elsewhere 0. */
+LEY_API double ley_long_range_background_e(const ley_atoms *atoms, const ley_long_range *range);
+
 /* As ley_short_range_check_memory(). */
 LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
                                                const ley_long_range *range, ley_error *error);
 
 /* Prepares a job that fills `map` with the potential of all atoms by lattices, method "msm".
  * Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
- * where atoms and map are so far apart that lattices around them would be too large. */
+ * where atoms and map are so far apart that lattices around them would be too large, for a cell
+ * without volume, and for a net charge along one or two periodic axes without screening. */
 LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                              const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                              ley_error *error);

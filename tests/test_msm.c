@@ -473,7 +473,9 @@ static void test_what_is_refused(void **state)
     r.dielectric = 0;
     assert_refused(&r, LEY_ERROR_USAGE, "dielectric 0");
     r = good;
-    r.size--;
+    r.size = offsetof(ley_long_range, fft);
+    assert_refused(&r, LEY_ERROR_USAGE, "ley_long_range");
+    r.size = sizeof r + 1;
     assert_refused(&r, LEY_ERROR_USAGE, "ley_long_range");
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/map.h"
 #include "methods/msm/lattice_self_test.h"
+#include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
 #include "methods/msm/transfer_self_test.h"
@@ -474,9 +475,9 @@ WRAPPED(void, transfer_interpolate, work *w, const transfer_lattices *l, const t
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-WRAPPED(ley_short_range, msm_near, const ley_long_range *r, const hierarchy *h, msm_formula *formula)
+WRAPPED(ley_short_range, pairs_of, const ley_long_range *r, const splitting *lattices, pairs_formula *formula)
 {
-    ley_short_range near = right_msm_near(r, h, formula);
+    ley_short_range near = right_pairs_of(r, lattices, formula);
     if (in_force == PAIRS_OF_OTHER_CUTOFF)
         near.cutoff_A *= 0.97;
     if (in_force == PAIRS_OF_OTHER_SPLITTING && near.pair != LEY_PAIR_EXPRESSION)

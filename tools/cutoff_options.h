@@ -1,11 +1,19 @@
-/* The option --cutoff, of all methods that have one. */
+/* The options of all methods that have a cutoff: it, periodic cells, screening. */
 #ifndef LEYDEN_CUTOFF_OPTIONS_H
 #define LEYDEN_CUTOFF_OPTIONS_H
 
-#include "options.h"
+#include "cell.h"
 
 extern const option_block cutoff_options;
 
-double cutoff_value_A(const parsed_arguments *arguments);
+typedef struct cutoff_input {
+    double cutoff_A, kappa_per_A;
+    periodic_cell cell;
+    const char *periodic; /* as --periodic has it; NULL: along no axis */
+} cutoff_input;
+
+/* Checks that the options given make sense with each other, and converts them. Prints errors; exit
+ * code. */
+int cutoff_begin(const parsed_arguments *arguments, cutoff_input *input);
 
 #endif

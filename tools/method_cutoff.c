@@ -1,7 +1,6 @@
 /* Sums of pairs within a cutoff, in the command. */
 #include "bench_cutoff.h"
 #include "console.h"
-#include "cutoff_options.h"
 #include "job_report.h"
 #include "map_problem.h"
 #include "method_row.h"
@@ -35,7 +34,7 @@ static named_file depths_file(const void *input)
 
 static bool cell(const void *input, double edge_A[3])
 {
-    return short_range_is_box(&((const short_range_input *)input)->range, edge_A);
+    return cell_is_box(&((const short_range_input *)input)->common.cell, edge_A);
 }
 
 static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
@@ -57,11 +56,6 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 
 /* ---- The header ------------------------------------------------------------------------------ */
 
-static bool is_periodic(const ley_short_range *range)
-{
-    return range->periodic[0] || range->periodic[1] || range->periodic[2];
-}
-
 static void put_pairs(FILE *to, const ley_short_range *range)
 {
     put_name(to, "pair: ", short_range_pair_text(range));
@@ -81,23 +75,13 @@ static void put_pairs(FILE *to, const ley_short_range *range)
     if (info_of(range)->takes_steepness)
         fprintf(to, ", steepness %.15g", range->steepness);
     fputc('\n', to);
-    if (!is_periodic(range))
-        return;
-    fputs("cell:", to);
-    for (int i = 0; i < 3; i++)
-        fprintf(to, "%s %c (%.15g, %.15g, %.15g)", i > 0 ? "," : "", 'a' + i, range->cell_A[i][0], range->cell_A[i][1],
-                range->cell_A[i][2]);
-    fputs(" A, periodic along", to);
-    for (int i = 0; i < 3; i++)
-        if (range->periodic[i])
-            fprintf(to, " %c", 'a' + i);
-    fputc('\n', to);
 }
 
 static void put_header(const void *problem, FILE *to)
 {
     const ley_short_range range = range_of(problem);
     put_pairs(to, &range);
+    cell_put(to, &((const short_range_input *)((const map_problem *)problem)->input)->common.cell);
     put_units(to, problem, !info_of(&range)->is_energy);
 }
 
@@ -173,21 +157,13 @@ static json_t *json_of_numbers(const ley_short_range *range)
     return numbers;
 }
 
-static json_t *json_of_cell(const ley_short_range *range)
-{
-    json_t *cell = json_array();
-    for (int i = 0; i < 3; i++)
-        json_add(cell, json_numbers(range->cell_A[i], 3));
-    return cell;
-}
-
 static json_t *json_of_options(const short_range_input *input)
 {
     const short_range_values *values = input->values;
     const ley_short_range *range = &input->range;
     json_t *object = json_object();
     const ley_pair_info *info = info_of(range);
-    const bool radii = info->takes_probe, periodic = is_periodic(range), kappa = info->takes_kappa;
+    const bool radii = info->takes_probe, periodic = input->common.periodic != NULL, kappa = info->takes_kappa;
     json_put(object, "pair", json_text(info->name));
     json_put(object, "expression", json_text(range->expression));
     json_put(object, "constants", info->takes_numbers ? json_of_numbers(range) : json_null());
@@ -199,8 +175,8 @@ static json_t *json_of_options(const short_range_input *input)
              radii && range->depth_kcal_mol == NULL ? json_number(range->depth_for_all_kcal_mol) : json_null());
     json_put(object, "well_depths", json_text(range->depth_kcal_mol != NULL ? values->well_depths : NULL));
     json_put(object, "steepness", info->takes_steepness ? json_number(range->steepness) : json_null());
-    json_put(object, "periodic", periodic ? json_text(periodic_names[values->periodic]) : json_null());
-    json_put(object, "cell_A", periodic ? json_of_cell(range) : json_null());
+    json_put(object, "periodic", json_text(input->common.periodic));
+    json_put(object, "cell_A", periodic ? cell_json(&input->common.cell) : json_null());
     json_put(object, "bin_depth", json_count(range->bin_depth));
     json_put(object, "bin_fill", json_number(range->bin_fill));
     json_put(object, "binning", json_text(place_names[range->binning]));

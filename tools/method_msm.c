@@ -8,6 +8,7 @@
 #include "registry.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const splitting_names[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
 static const char *const window_names[] = {LEY_WINDOW_TABLE(LEY_NAME) NULL};
@@ -94,6 +95,7 @@ static const option_row rows[] = {
 static const option_block msm_options = OPTION_BLOCK(rows, msm_values, set_defaults);
 
 typedef struct msm_input {
+    cutoff_input common;
     ley_long_range range;
 } msm_input;
 
@@ -101,12 +103,14 @@ typedef struct msm_input {
 static int begin(const parsed_arguments *arguments, void *to)
 {
     const msm_values *values = option_values(arguments, &msm_options);
-    ley_long_range *range = &((msm_input *)to)->range;
+    msm_input *input = to;
+    ley_long_range *range = &input->range;
+    const int code = cutoff_begin(arguments, &input->common);
     ley_long_range_default(range);
     if (option_named_given(arguments, "preset") && values->preset == PRESET_PAPERS)
         ley_long_range_papers(range);
     if (option_named_given(arguments, "cutoff"))
-        range->cutoff_A = cutoff_value_A(arguments);
+        range->cutoff_A = input->common.cutoff_A;
     if (option_named_given(arguments, "lattice-spacing"))
         range->spacing_A = values->spacing_A;
     if (option_named_given(arguments, "splitting"))
@@ -117,9 +121,17 @@ static int begin(const parsed_arguments *arguments, void *to)
         range->solver = (ley_solver)values->solver;
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
-    if (range->solver != LEY_SOLVER_FFT && option_named_given(arguments, "fft"))
+    range->kappa_per_A = input->common.kappa_per_A;
+    memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
+    memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+    if (code == 0 && range->solver != LEY_SOLVER_FFT && option_named_given(arguments, "fft"))
         return fail_usage(arguments->command, "--fft is for --solver fft");
-    return 0;
+    return code;
+}
+
+static bool cell(const void *input, double edge_A[3])
+{
+    return cell_is_box(&((const msm_input *)input)->common.cell, edge_A);
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */
@@ -151,10 +163,27 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
 
+static const cutoff_input *common_of(const map_problem *map)
+{
+    return &((const msm_input *)map->input)->common;
+}
+
+/* Periods are whole numbers of nodes. */
 static void put_plan(FILE *to, const ley_long_range *range)
 {
-    fprintf(to, "long range: %s, %s, solver %s, cutoff %.15g A, nodes %.15g A apart", splitting_names[range->splitting],
-            window_names[range->window], solver_names[range->solver], range->cutoff_A, range->spacing_A);
+    const bool is_periodic = range->periodic[0] || range->periodic[1] || range->periodic[2];
+    fprintf(to, "long range: %s, %s, solver %s, cutoff %.15g A, nodes %s%.15g A apart",
+            splitting_names[range->splitting], window_names[range->window], solver_names[range->solver],
+            range->cutoff_A, is_periodic ? "at most " : "", range->spacing_A);
+    if (range->kappa_per_A > 0)
+        fprintf(to, ", kappa %.15g / A", range->kappa_per_A);
+}
+
+static void put_background(FILE *to, const map_problem *map, const ley_long_range *range)
+{
+    const double background_e = ley_long_range_background_e(map->atoms, range);
+    if (background_e != 0)
+        fprintf(to, "background: %.6g e in each cell, uniform, which makes it neutral\n", background_e);
 }
 
 static void put_header(const void *problem, FILE *to)
@@ -164,6 +193,8 @@ static void put_header(const void *problem, FILE *to)
     if (range.levels > 0)
         fprintf(to, ", %d levels", range.levels);
     fputc('\n', to);
+    cell_put(to, &common_of(problem)->cell);
+    put_background(to, problem, &range);
     put_units(to, problem, true);
 }
 
@@ -199,7 +230,9 @@ static void print(const void *problem, const ley_report *report)
     const ley_note *lattices = ley_report_note(report, "lattices");
     print_uniform(problem);
     put_plan(stdout, &range);
-    printf("; lattices: %s\n", lattices != NULL ? lattices->text : "");
+    printf("; lattices: %s\n", lattices != NULL ? lattices->text : "none, screening leaves nothing beyond the cutoff");
+    cell_put(stdout, &common_of(problem)->cell);
+    put_background(stdout, problem, &range);
     print_steps(report);
 }
 
@@ -214,6 +247,10 @@ static json_t *json(const void *problem, const ley_report *report)
     json_put(object, "cutoff_A", json_number(range.cutoff_A));
     json_put(object, "lattice_spacing_A", json_number(range.spacing_A));
     json_put(object, "levels", json_count(range.levels));
+    json_put(object, "kappa_per_A", json_number(range.kappa_per_A));
+    json_put(object, "periodic", json_text(common_of(problem)->periodic));
+    json_put(object, "cell_A",
+             common_of(problem)->periodic != NULL ? cell_json(&common_of(problem)->cell) : json_null());
     json_put(object, "report", json_of_notes(report));
     return object;
 }
@@ -230,8 +267,10 @@ const method_row msm_row = {
                    "cutoff costs its third power in pairs, a smaller spacing the third power of a/h in nodes; 2 A and "
                    "12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per atom, taylor3 "
                    "and 4 are smoother than taylor2 and take a larger a/h. --solver fft --window bspline6 --splitting "
-                   "pswf is off by some 1e-5 at a/h = 6, on devices that have Fourier transforms. "
-                   "docs/long-range.md has tables.",
+                   "pswf is off by some 1e-5 at a/h = 6, on devices that have Fourier transforms. With --periodic all "
+                   "images count: along three axes as in a conductor, with zero mean and a background that "
+                   "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "
+                   "charge is screened, exp(-kappa r)/r. docs/long-range.md has tables.",
                .options = &msm_options,
                .common = &cutoff_options},
     .title = "multilevel summation",
@@ -239,6 +278,7 @@ const method_row msm_row = {
     .kernels = "msm",
     .input_size = sizeof(msm_input),
     .begin = begin,
+    .cell = cell,
     .check_memory = check_memory,
     .create = create,
     .put_header = put_header,

@@ -1,6 +1,6 @@
 #include "short_range_options.h"
 #include "console.h"
-#include "cutoff_options.h"
+#include "pieces.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,8 +11,6 @@
 #include <strings.h>
 
 const char *const place_names[] = {LEY_PLACE_TABLE(LEY_NAME) NULL};
-
-const char *const periodic_names[] = {"x", "y", "z", "xy", "xz", "yz", "xyz", NULL};
 
 /* ---- Pair functions -------------------------------------------------------------------------- */
 
@@ -75,12 +73,6 @@ static const char *all_names(void)
     return list.s;
 }
 
-static const char *kappa_names(void)
-{
-    static name_list list;
-    return names_of(PROPERTY(takes_kappa), NULL, &list);
-}
-
 static const char *probe_names(void)
 {
     static name_list list;
@@ -121,7 +113,6 @@ static void set_defaults(void *values)
     ley_short_range range;
     ley_short_range_default(&range);
     *(short_range_values *)values = (short_range_values){.pair = info_of(&range)->name,
-                                                         .kappa_per_A = range.kappa_per_A,
                                                          .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
                                                          .steepness = range.steepness,
                                                          .well_depth_kcal_mol = range.depth_for_all_kcal_mol,
@@ -145,22 +136,6 @@ static const option_row rows[] = {
      .value = "FUNCTION",
      .names = all_names,
      .help = "what a pair adds: %s, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
-    {.name = "kappa",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, kappa_per_A),
-     .value = "1/A",
-     .low = 0,
-     .high = 100,
-     .names = kappa_names,
-     .help = "inverse screening length of %s, 'kappa' in expressions"},
-    {.name = "screening-length",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, screening_length_A),
-     .value = "A",
-     .low = 0.01,
-     .high = INFINITY,
-     .unset = "by --kappa",
-     .help = "1/kappa, in place of --kappa"},
     {.name = "constants",
      .kind = OPTION_TEXT,
      .offset = offsetof(short_range_values, constants),
@@ -198,20 +173,6 @@ static const option_row rows[] = {
      .value = "FILE",
      .unset = "--well-depth for all",
      .help = "well depths of the atoms, a number in a line each, in their order"},
-    {.name = "periodic",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(short_range_values, periodic),
-     .value = "AXES",
-     .choices = periodic_names,
-     .unset = "none",
-     .help = "atoms have images along these axes of the cell, x meaning a, y b and z c; with --cell"},
-    {.name = "cell",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(short_range_values, cell),
-     .value = "NUMBERS",
-     .unset = "none",
-     .help = "the periodic cell: lengths a,b,c in Angstrom of a rectangular one; a,b,c,alpha,beta,gamma with the "
-             "angles in degrees, a along x and b in the xy plane; or the nine coordinates of its vectors"},
     {.name = "bin-depth",
      .kind = OPTION_INTEGER,
      .offset = offsetof(short_range_values, bin_depth),
@@ -262,17 +223,11 @@ static int check_takers(const parsed_arguments *arguments, const ley_short_range
 static int check_together(const parsed_arguments *arguments, const ley_short_range *range)
 {
     const subcommand *command = arguments->command;
-    if (given(arguments, "kappa") && given(arguments, "screening-length"))
-        return fail_usage(command, "--kappa and --screening-length exclude each other: one is 1 over the other");
     if (given(arguments, "well-depth") && given(arguments, "well-depths"))
         return fail_usage(command,
                           "--well-depth and --well-depths exclude each other: both are the atoms' well depths");
     if (info_of(range)->needs_kappa && !given(arguments, "kappa") && !given(arguments, "screening-length"))
         return fail_usage(command, "--pair %s needs --kappa 1/A or --screening-length A", info_of(range)->name);
-    if (given(arguments, "periodic") && !given(arguments, "cell"))
-        return fail_usage(command, "--periodic needs --cell, in whose distances the images are");
-    if (given(arguments, "cell") && !given(arguments, "periodic"))
-        return fail_usage(command, "--cell needs --periodic: along which of its axes are there images?");
     return 0;
 }
 
@@ -286,32 +241,6 @@ static void set_pair(ley_short_range *range, const char *text)
         if (!info->is_expression && strcasecmp(info->name, text) == 0)
             range->pair = (ley_pair)pair;
     range->expression = range->pair == LEY_PAIR_EXPRESSION ? text : NULL;
-}
-
-/* The word without the blanks around it, which are cut off in place. */
-static char *trimmed(char *word)
-{
-    word += strspn(word, " \t\r\n");
-    for (size_t length = strlen(word); length > 0 && strchr(" \t\r\n", word[length - 1]) != NULL; length--)
-        word[length - 1] = '\0';
-    return word;
-}
-
-static char *copy_of(const char *text)
-{
-    return strcpy(allocate(strlen(text) + 1, 1), text);
-}
-
-/* Cuts the text behind the next comma; NULL behind the last piece. */
-static char *next_piece(char **rest)
-{
-    char *piece = *rest;
-    if (piece == NULL)
-        return NULL;
-    *rest = strchr(piece, ',');
-    if (*rest != NULL)
-        *(*rest)++ = '\0';
-    return trimmed(piece);
 }
 
 /* 'a=1.5,b=2'. Whether names are names is the library's to say. */
@@ -336,63 +265,6 @@ static int parse_constants(const subcommand *command, const char *text, short_ra
     return 0;
 }
 
-/* Exact where the cosine is a short number: a cell with right angles has axes along x, y and z. */
-static double cos_degrees(double angle)
-{
-    return angle == 90 ? 0 : angle == 60 ? 0.5 : angle == 120 ? -0.5 : cos(angle * acos(-1) / 180);
-}
-
-/* a along x, b in the xy plane, as in PDB files. */
-static int set_triclinic(const subcommand *command, const double number[6], double cell_A[3][3])
-{
-    const double *length_A = number;
-    for (int i = 0; i < 3; i++)
-        if (!(number[3 + i] > 0 && number[3 + i] < 180))
-            return fail_usage(command, "--cell: an angle of %.15g degrees, it must be between 0 and 180",
-                              number[3 + i]);
-    const double cos_a = cos_degrees(number[3]), cos_b = cos_degrees(number[4]), cos_c = cos_degrees(number[5]);
-    const double sin_c = sqrt(1 - cos_c * cos_c), along_b = (cos_a - cos_b * cos_c) / sin_c;
-    const double height2 = 1 - cos_b * cos_b - along_b * along_b;
-    if (!(height2 > 1e-12))
-        return fail_usage(command, "--cell: no cell has the angles %.15g, %.15g and %.15g degrees", number[3],
-                          number[4], number[5]);
-    const double cell[3][3] = {{length_A[0], 0, 0},
-                               {length_A[1] * cos_c, length_A[1] * sin_c, 0},
-                               {length_A[2] * cos_b, length_A[2] * along_b, length_A[2] * sqrt(height2)}};
-    memcpy(cell_A, cell, sizeof cell);
-    return 0;
-}
-
-static int parse_cell(const subcommand *command, const char *text, double cell_A[3][3])
-{
-    double number[9];
-    int n = 0;
-    char *copy = copy_of(text), *rest = copy;
-    bool good = true;
-    for (char *piece; good && (piece = next_piece(&rest)) != NULL; n++)
-        good = n < 9 && read_real(piece, &number[n]) && fabs(number[n]) <= 1e8;
-    free(copy);
-    if (!good || (n != 3 && n != 6 && n != 9))
-        return fail_usage(command,
-                          "--cell takes 3 numbers separated by commas (a,b,c), 6 (a,b,c,alpha,beta,gamma) or 9 (three "
-                          "vectors), up to 1e8, "
-                          "not '%.200s'",
-                          text);
-    for (int i = 0; i < 3 && n < 9; i++)
-        if (!(number[i] > 0))
-            return fail_usage(command, "--cell: a length of %.15g A, it must be above 0", number[i]);
-    memset(cell_A, 0, 9 * sizeof **cell_A);
-    if (n == 6)
-        return set_triclinic(command, number, cell_A);
-    for (int i = 0; i < n; i++) {
-        if (n == 9)
-            cell_A[i / 3][i % 3] = number[i];
-        else
-            cell_A[i][i] = number[i];
-    }
-    return 0;
-}
-
 int short_range_begin(const parsed_arguments *arguments, void *to)
 {
     const short_range_values *values = option_values(arguments, &short_range_options);
@@ -403,15 +275,15 @@ int short_range_begin(const parsed_arguments *arguments, void *to)
     set_pair(range, values->pair);
     int code = check_takers(arguments, range);
     if (code == 0)
+        code = cutoff_begin(arguments, &input->common);
+    if (code == 0)
         code = check_together(arguments, range);
     if (code == 0 && values->constants != NULL)
         code = parse_constants(arguments->command, values->constants, input);
-    if (code == 0 && values->cell != NULL)
-        code = parse_cell(arguments->command, values->cell, range->cell_A);
-    for (int i = 0; i < 3 && values->cell != NULL; i++)
-        range->periodic[i] = strchr(periodic_names[values->periodic], "xyz"[i]) != NULL;
-    range->cutoff_A = cutoff_value_A(arguments);
-    range->kappa_per_A = given(arguments, "screening-length") ? 1 / values->screening_length_A : values->kappa_per_A;
+    memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
+    memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+    range->cutoff_A = input->common.cutoff_A;
+    range->kappa_per_A = input->common.kappa_per_A;
     range->probe_radius_A = values->probe[0];
     range->probe_depth_kcal_mol = values->probe[1];
     range->steepness = values->steepness;
@@ -532,15 +404,4 @@ ley_status short_range_read_depths(void *own, const ley_atoms *atoms, const char
 const char *short_range_pair_text(const ley_short_range *range)
 {
     return info_of(range)->is_expression ? range->expression : info_of(range)->name;
-}
-
-bool short_range_is_box(const ley_short_range *range, double length_A[3])
-{
-    for (int i = 0; i < 3; i++) {
-        length_A[i] = range->cell_A[i][i];
-        for (int k = 0; k < 3; k++)
-            if (!range->periodic[i] || (i != k && range->cell_A[i][k] != 0) || !(length_A[i] > 0))
-                return false;
-    }
-    return true;
 }

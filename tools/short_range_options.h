@@ -2,24 +2,23 @@
 #ifndef LEYDEN_SHORT_RANGE_OPTIONS_H
 #define LEYDEN_SHORT_RANGE_OPTIONS_H
 
-#include "options.h"
+#include "cutoff_options.h"
 
 typedef struct short_range_values {
-    const char *pair, *constants, *well_depths, *cell;
-    double kappa_per_A, screening_length_A, probe[2], steepness, well_depth_kcal_mol, bin_fill; /* probe: A, kcal/mol */
-    int periodic; /* index into the choices of --periodic */
+    const char *pair, *constants, *well_depths;
+    double probe[2], steepness, well_depth_kcal_mol, bin_fill; /* probe: A, kcal/mol */
     int64_t bin_depth;
     int binning, overflow, transposition; /* ley_place */
 } short_range_values;
 
 extern const option_block short_range_options;
 
-extern const char *const periodic_names[];
 extern const char *const place_names[]; /* in the order of ley_place */
 
 /* What the library is given. */
 typedef struct short_range_input {
     const short_range_values *values;
+    cutoff_input common;
     ley_short_range range;     /* its texts, numbers and depths are those below, or the command line's */
     ley_named_number *numbers; /* names in `names` */
     char *names;
@@ -43,8 +42,5 @@ void short_range_explain(const ley_short_range *range, ley_error *error);
 
 /* "taylor2"; of an expression its text. */
 const char *short_range_pair_text(const ley_short_range *range);
-
-/* Is all space that of one box with faces along x, y and z? Its edges. */
-bool short_range_is_box(const ley_short_range *range, double length_A[3]);
 
 #endif

@@ -11,6 +11,7 @@
 #include "methods/msm/core_loop.h"
 #include "methods/msm/cycle.h"
 #include "methods/msm/method.h"
+#include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/spectral.h"
 #include "run/bench_job.h"
@@ -147,12 +148,12 @@ static ley_status count_pairs(msm_bench *p, ley_error *error)
 {
     const ley_long_range range = range_of(PRESET_PAPERS);
     hierarchy h;
-    msm_formula formula;
+    pairs_formula formula;
     cutoff_problem problem = {.binned = NULL};
     ley_status status = msm_lattices(&range, p->atoms, &p->points, &h, error);
     if (status != LEY_OK)
         return status;
-    const ley_short_range near = msm_near(&range, &h, &formula);
+    const ley_short_range near = pairs_of(&range, &h.level[0].split, &formula);
     status = cutoff_problem_init(&problem, p->atoms, &p->points, &near, 1, range.dielectric, range.r_min_A, error);
     if (status == LEY_OK)
         p->pairs = cutoff_problem_expected_pairs(&problem);
@@ -385,8 +386,8 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
 {
     const double constant = ley_coulomb_constant(range->units, range->dielectric, range->temperature_K);
     const core_work all = work_of(p, h);
-    msm_formula formula;
-    const ley_short_range near = msm_near(range, h, &formula);
+    pairs_formula formula;
+    const ley_short_range near = pairs_of(range, &h->level[0].split, &formula);
     cutoff_problem problem = {.binned = NULL};
     core_loop_times lattices = {0, 0, 0};
     double pairs_s = 0;

@@ -1,6 +1,6 @@
-/* Long-range potentials as a method: phi_i = C sum_j q_j / max(r_ij, r_min), all pairs, as a sum
- * within the cutoff and a smooth rest on lattices. Hardy, Stone, Schulten, Parallel Computing 35,
- * 164 (2009), equations 11 to 17.
+/* Long-range potentials as a method: phi_i = C sum_j q_j / max(r_ij, r_min), all pairs and images,
+ * screened or not, as a sum within the cutoff and a smooth rest on lattices. Hardy, Stone,
+ * Schulten, Parallel Computing 35, 164 (2009), equations 11 to 17.
  *
  * Data: charges into the finest lattice's bins, on all host cores, and to each device, which makes
  * the potentials of the finest lattice for itself and keeps them. The short-range sum's slabs
@@ -14,6 +14,7 @@
 #include "error.h"
 #include "log.h"
 #include "methods/cutoff/stages.h"
+#include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
 #include "numerics/expected_error.h"
@@ -26,10 +27,10 @@
 #include <string.h>
 
 typedef struct msm_task {
-    cutoff_task near;       /* the first member: cutoff's stages take this for their task */
-    ley_long_range options; /* but for `fft`: */
-    char library[16];       /* empty: whichever is fastest */
-    hierarchy lattices;
+    cutoff_task near;                    /* the first member: cutoff's stages take this for their task */
+    ley_long_range options;              /* but for `fft`: */
+    char library[16];                    /* empty: whichever is fastest */
+    hierarchy lattices;                  /* none, of 0 levels, where screening leaves nothing to them */
     double constant;                     /* C */
     double expected;                     /* expected_error() */
     char extents[160];                   /* "60 x 60 x 60, 33 x 33 x 33" */
@@ -47,6 +48,11 @@ static void end_task(void *context)
     free(context);
 }
 
+static ley_short_range near_of(const ley_long_range *r, const hierarchy *h, pairs_formula *formula)
+{
+    return pairs_of(r, h->levels > 0 ? &h->level[0].split : NULL, formula);
+}
+
 ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
                                        ley_error *error)
 {
@@ -60,11 +66,12 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice
     job_needs needs = {.count = 0};
     job_needs_map(&needs, lattice, CUTOFF_LAYER);
     if (msm_lattices(&r, atoms, lattice, &h, NULL) == LEY_OK) {
-        msm_formula formula;
-        const ley_short_range near = msm_near(&r, &h, &formula);
+        pairs_formula formula;
+        const ley_short_range near = near_of(&r, &h, &formula);
         cutoff_problem_needs(atoms, lattice, &near, &needs);
-        job_needs_add(&needs, "atoms in a lattice's bins", msm_bytes(&h, ley_atoms_count(atoms)),
-                      "fewer atoms, or a wider --lattice-spacing");
+        if (h.levels > 0)
+            job_needs_add(&needs, "atoms in a lattice's bins", msm_bytes(&h, ley_atoms_count(atoms)),
+                          "fewer atoms, or a wider --lattice-spacing");
     }
     return memory_check(needs.list, needs.count, error);
 }
@@ -82,11 +89,11 @@ static void put_extents(msm_task *task)
 static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map, const ley_long_range *r,
                             ley_error *error)
 {
-    msm_formula formula;
+    pairs_formula formula;
     ley_status status = msm_lattices(r, atoms, ley_map_lattice(map), &task->lattices, error);
     if (status != LEY_OK)
         return status;
-    const ley_short_range near = msm_near(r, &task->lattices, &formula);
+    const ley_short_range near = near_of(r, &task->lattices, &formula);
     task->options = *r;
     task->options.fft = NULL;
     snprintf(task->library, sizeof task->library, "%s", r->fft != NULL ? r->fft : "");
@@ -121,7 +128,7 @@ ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_
         free(task);
         return status;
     }
-    task->near.addition = &addition;
+    task->near.addition = task->lattices.levels > 0 ? &addition : NULL;
     *made = task;
     return LEY_OK;
 }
@@ -142,26 +149,36 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
-static ley_status prepare(void *context, const job_view *job, ley_error *error)
+static ley_status spread_atoms(msm_task *task, const job_view *job, ley_error *error)
 {
-    msm_task *task = context;
     const ley_atoms *atoms = task->near.atoms;
     const double start_s = ley_clock_s();
-    memset(task->step_s, 0, sizeof task->step_s);
-    memset(task->near.step_s, 0, sizeof task->near.step_s);
-    task->lattices_s = 0;
     task->atoms = calloc(1, sizeof *task->atoms);
     if (task->atoms == NULL)
         return ley_fail_memory(error, sizeof *task->atoms, "the atoms");
-    ley_status status = spread_make(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
-                                    ley_atoms_charges_e(atoms), job->cancelled, task->atoms, error);
+    const ley_status status = spread_make(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
+                                          ley_atoms_charges_e(atoms), job->cancelled, task->atoms, error);
+    task->spread_s = ley_clock_s() - start_s;
+    return status;
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    msm_task *task = context;
+    const hierarchy *h = &task->lattices;
+    memset(task->step_s, 0, sizeof task->step_s);
+    memset(task->near.step_s, 0, sizeof task->near.step_s);
+    task->lattices_s = 0;
+    if (h->levels == 0) {
+        log_say(LEY_LOG_NOTE, "plan: no lattices: screening leaves nothing beyond the cutoff");
+        return cutoff_prepare(task, job, error);
+    }
+    const ley_status status = spread_atoms(task, job, error);
     if (status != LEY_OK)
         return status;
-    task->spread_s = ley_clock_s() - start_s;
-    task->expected = expected_error(&task->lattices);
+    task->expected = expected_error(h);
     log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes, expected to be off by %.2g",
-            splitting_name(task->lattices.level[0].split.kind), task->lattices.window->name, task->extents,
-            task->expected);
+            splitting_name(h->level[0].split.kind), h->window->name, task->extents, task->expected);
     return cutoff_prepare(task, job, error);
 }
 
@@ -199,17 +216,32 @@ typedef struct field_state {
     work work;
 } field_state;
 
+static bool field_is_wanted(const void *context)
+{
+    return ((const msm_task *)context)->lattices.levels > 0;
+}
+
+/* Whether the lattice's axes are those of the map, in the same directions. */
+static bool is_along_axes(const hierarchy *h)
+{
+    const ley_lattice nodes = {.step_A = {{h->step_A[0][0], h->step_A[0][1], h->step_A[0][2]},
+                                          {h->step_A[1][0], h->step_A[1][1], h->step_A[1][2]},
+                                          {h->step_A[2][0], h->step_A[2][1], h->step_A[2][2]}}};
+    return ley_lattice_is_orthogonal(&nodes);
+}
+
 static ley_status wish_field(const void *context, const job_view *job, void **wish, ley_error *error)
 {
     const msm_task *task = context;
+    const hierarchy *h = &task->lattices;
     const ley_lattice *points = ley_map_lattice(task->near.map);
     field_wish *w = calloc(1, sizeof *w);
     if (w == NULL)
         return ley_fail_memory(error, sizeof *w, "the job");
-    w->lattices = task->lattices;
-    w->transfer = (transfer_wish){.window = task->lattices.window, .along_axes = true};
-    for (int axis = 0; axis < 3; axis++)
-        w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / task->options.spacing_A;
+    w->lattices = *h;
+    w->transfer = (transfer_wish){.window = h->window, .along_axes = is_along_axes(h)};
+    for (int axis = 0; axis < 3 && w->transfer.along_axes; axis++)
+        w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
     w->sum = job->options->sum;
     if (task->library[0] != '\0')
         w->fft.library = strcpy(w->library, task->library);
@@ -294,10 +326,10 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
                                  room *memory, void **state, ley_error *error)
 {
     const msm_task *task = context;
-    const ley_lattice *points = ley_map_lattice(task->near.map);
+    const ley_lattice points = msm_points(&task->lattices.cell, ley_map_lattice(task->near.map));
     const field_state *field = stage_get(place, &product_field);
     const cutoff_layout layout = cutoff_kernel_layout(kernel);
-    const places_array array = {.n = {points->n[0], points->n[1], planes},
+    const places_array array = {.n = {points.n[0], points.n[1], planes},
                                 .in_cubes = layout.in_cubes,
                                 .edge = layout.edge,
                                 .pitch = {layout.pitch[0], layout.pitch[1]}};
@@ -306,7 +338,7 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
         return ley_fail_memory(error, sizeof *a, "a device's map");
     *state = a;
     a->solver = &field->solver;
-    return transfer_map_create(&a->map, solver_lattices(a->solver), solver_array(a->solver), points, &array,
+    return transfer_map_create(&a->map, solver_lattices(a->solver), solver_array(a->solver), &points, &array,
                                task->constant, memory, error);
 }
 
@@ -336,9 +368,8 @@ static void note_solver(const msm_task *task, notes *n)
     notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
 }
 
-static void note(const void *context, notes *n)
+static void note_lattices(const msm_task *task, notes *n)
 {
-    const msm_task *task = context;
     const hierarchy *h = &task->lattices;
     notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
     notes_text(n, "window", h->window->name);
@@ -350,9 +381,22 @@ static void note(const void *context, notes *n)
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
     note_solver(task, n);
     notes_number(n, "interpolation_s", task->near.step_s[MSM_STEP_INTERPOLATION]);
+}
+
+static void note(const void *context, notes *n)
+{
+    const msm_task *task = context;
+    const double background_e = ley_long_range_background_e(task->near.atoms, &task->options);
+    if (task->lattices.levels > 0)
+        note_lattices(task, n);
+    else
+        notes_count(n, "levels", 0);
+    if (background_e != 0)
+        notes_number(n, "background_e", background_e);
     notes_number(n, "short_range_s", task->near.step_s[MSM_STEP_SHORT_RANGE]);
     cutoff_note(task, n);
-    notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
+    if (task->lattices.levels > 0)
+        notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
 }
 
 static void terms(const void *context, reference_terms *t)
@@ -361,22 +405,30 @@ static void terms(const void *context, reference_terms *t)
     *t = (reference_terms){.term = LEY_TERM_LONG_RANGE,
                            .constant = task->constant,
                            .atoms = task->near.atoms,
-                           .r_min_A = task->options.r_min_A};
+                           .r_min_A = task->options.r_min_A,
+                           .kappa_per_A = task->options.kappa_per_A,
+                           .cell = &task->lattices.cell,
+                           .near_A = 2 * task->options.cutoff_A};
+}
+
+/* Below r_min pairs count as r_min apart, and lattices do not know of it. */
+static double contact_error(const msm_task *task)
+{
+    const splitting *s = &task->lattices.level[0].split;
+    const double r_min = task->options.r_min_A / task->options.cutoff_A;
+    return task->lattices.levels > 0 ? 2 * r_min * (splitting_gamma(s, 0) - splitting_gamma(s, r_min)) : 0;
 }
 
 /* Errors are as large as expected_error() says where charges are independent of each other: of some
  * thousand points the worst is off by four to five times that, with every window and splitting.
  * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c); a wrong lattice
- * by what it carries, a hundred times more. Below r_min pairs count as r_min apart, and lattices do
- * not know of it. */
+ * by what it carries, a hundred times more. */
 static accuracy_limits limits(const void *context)
 {
     const double safety = 8;
     const msm_task *task = context;
-    const splitting *s = &task->lattices.level[0].split;
-    const double r_min = task->options.r_min_A / task->options.cutoff_A,
-                 contact = r_min * (splitting_gamma(s, 0) - splitting_gamma(s, r_min));
-    return (accuracy_limits){safety * task->expected + 2 * contact + cutoff_promise(&task->near, LEY_PAIR_COULOMB),
+    const ley_pair steepest = task->options.kappa_per_A > 0 ? LEY_PAIR_YUKAWA : LEY_PAIR_COULOMB;
+    return (accuracy_limits){safety * task->expected + contact_error(task) + cutoff_promise(&task->near, steepest),
                              ACCURACY_NOTHING};
 }
 
@@ -390,6 +442,7 @@ static const stage stages[] = {
     [MSM_STAGE_FIELD] = {.name = "field",
                          .split = STAGE_EACH_DEVICE,
                          .makes = made_by_field,
+                         .is_wanted = field_is_wanted,
                          .wish = wish_field,
                          .wish_destroy = free,
                          .ready = ready_field,

@@ -7,7 +7,7 @@
 #include "parallel.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 /* What is public of them is the mathematics' own, by name and number. */
 #define IS_NUMBER(value, kind) _Static_assert((int)(value) == (int)(kind), "the same order")
@@ -64,6 +64,8 @@ static ley_status check(const ley_long_range *r, ley_error *error)
                         "lattice spacing %g A, must be above 0 and at most the cutoff, %g A: what is left beyond the "
                         "cutoff is as smooth as that, and a wider lattice cannot carry it",
                         r->spacing_A, r->cutoff_A);
+    if (!(r->kappa_per_A >= 0 && r->kappa_per_A <= 100))
+        return ley_fail(error, LEY_ERROR_USAGE, "kappa %g / A, must be 0 to 100", r->kappa_per_A);
     if (r->solver == LEY_SOLVER_DIRECT && r->cutoff_A > most_ratio * r->spacing_A)
         return ley_fail(
             error, LEY_ERROR_USAGE,
@@ -73,79 +75,92 @@ static ley_status check(const ley_long_range *r, ley_error *error)
     return LEY_OK;
 }
 
-static void put_number(msm_formula *f, int i, double value)
-{
-    snprintf(f->names[i], sizeof f->names[i], "c%d", i);
-    f->numbers[i] = (ley_named_number){f->names[i], value};
-}
-
-/* 1/r - gamma(r/a)/a by Horner's scheme in u = r^2/a^2 - 1, of numbers c0, c1, ...; the one
- * behind the last is 1/a^2. */
-static void put_formula(const splitting *s, double cutoff_A, msm_formula *f)
-{
-    const size_t size = sizeof f->text;
-    size_t used = (size_t)snprintf(f->text, size, "q*(1/r-(c0");
-    for (int k = 0; k <= s->degree; k++) {
-        put_number(f, k, s->c[k]);
-        if (k > 0)
-            used += (size_t)snprintf(f->text + used, size - used, "+(r2*c%d-1)*(c%d", s->degree + 1, k);
-    }
-    put_number(f, s->degree + 1, 1 / (cutoff_A * cutoff_A));
-    for (int k = 0; k < s->degree; k++)
-        used += (size_t)snprintf(f->text + used, size - used, ")");
-    snprintf(f->text + used, size - used, ")/cutoff)");
-}
-
-ley_short_range msm_near(const ley_long_range *r, const hierarchy *h, msm_formula *formula)
-{
-    static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_TAYLOR3, LEY_PAIR_TAYLOR4}; /* of cutoff.cl */
-    ley_short_range near;
-    ley_short_range_default(&near);
-    near.units = r->units;
-    near.dielectric = r->dielectric;
-    near.temperature_K = r->temperature_K;
-    near.r_min_A = r->r_min_A;
-    near.cutoff_A = r->cutoff_A;
-    near.pair = LEY_PAIR_EXPRESSION;
-    if ((size_t)r->splitting < sizeof pairs / sizeof *pairs) {
-        near.pair = pairs[r->splitting];
-    } else {
-        put_formula(&h->level[0].split, r->cutoff_A, formula);
-        near.expression = formula->text;
-        near.number_count = (size_t)h->level[0].split.degree + 2;
-        near.numbers = formula->numbers;
-    }
-    return near;
-}
-
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
 /* Around the charges and the map: atoms without a charge need no nodes. */
-static void find_box(const ley_atoms *atoms, const ley_lattice *points, double low[3], double high[3])
+static void find_box(const cell *c, const ley_atoms *atoms, const ley_lattice *points, double low[3], double high[3])
 {
     for (int axis = 0; axis < 3; axis++) {
-        const double last_A = points->origin_A[axis] + (double)(points->n[axis] - 1) * points->step_A[axis][axis];
-        low[axis] = fmin(points->origin_A[axis], last_A);
-        high[axis] = fmax(points->origin_A[axis], last_A);
+        low[axis] = INFINITY;
+        high[axis] = -INFINITY;
     }
-    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    for (int corner = 0; corner < 8; corner++) {
+        double corner_A[3];
+        int64_t at[3];
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = corner >> axis & 1 ? points->n[axis] - 1 : 0;
+        ley_lattice_point_A(points, at, corner_A);
+        hierarchy_box(c, 1, corner_A, low, high);
+    }
     for (size_t i = 0; i < ley_atoms_count(atoms); i++)
-        for (int axis = 0; axis < 3 && charge_e[i] != 0; axis++) {
-            low[axis] = fmin(low[axis], position_A[3 * i + (size_t)axis]);
-            high[axis] = fmax(high[axis], position_A[3 * i + (size_t)axis]);
-        }
+        if (ley_atoms_charges_e(atoms)[i] != 0)
+            hierarchy_box(c, 1, ley_atoms_positions_A(atoms) + 3 * i, low, high);
 }
 
-/* Whether kernels reach from end to end of the top level, whose nodes all interact. */
-static bool top_is_in_reach(const hierarchy *h)
+static bool is_in_reach(const int64_t reach[3])
 {
-    int64_t reach[3];
-    hierarchy_whole_reach(h, h->levels - 1, reach);
     return reach[0] <= LATTICE_MOST_RADIUS && reach[1] <= LATTICE_MOST_RADIUS && reach[2] <= LATTICE_MOST_RADIUS;
 }
 
-ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
-                        ley_error *error)
+/* Whether kernels reach from end to end of the top level, whose nodes all interact, and as far as
+ * the cutoffs of the others do: periods may make lattices denser, and oblique cells neighbourhoods
+ * longer. */
+static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error *error)
+{
+    const ley_status status = are_asked_for ? LEY_ERROR_USAGE : LEY_ERROR_INPUT;
+    int64_t reach[3];
+    hierarchy_whole_reach(h, h->levels - 1, reach);
+    if (!is_in_reach(reach))
+        return ley_fail(error, status,
+                        "%d levels are too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
+                        "interact, and kernels reach %d nodes far%s",
+                        h->levels, LATTICE_MOST_RADIUS,
+                        h->cell.dimensions > 0 && !are_asked_for
+                            ? "; no more can be had, since the shortest period has too few nodes to be halved: take a "
+                              "wider lattice spacing, or the fft solver"
+                            : "");
+    hierarchy_reach(h, reach);
+    if (h->levels > 1 && !is_in_reach(reach))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "the weights of %d levels reach %lld, %lld and %lld nodes along the cell's axes, whose periods "
+                        "are whole numbers of nodes, and kernels hold those of at most %d: take a wider lattice "
+                        "spacing, a shorter cutoff, or the fft solver",
+                        h->levels, (long long)reach[0], (long long)reach[1], (long long)reach[2], LATTICE_MOST_RADIUS);
+    return LEY_OK;
+}
+
+/* Whether anything is left beyond the cutoff. */
+static ley_status find_far(const ley_long_range *r, bool *has_far, ley_error *error)
+{
+    const double most_kappa_a = 700; /* of a splitting */
+    splitting s;
+    *has_far = true;
+    if (r->kappa_per_A == 0)
+        return LEY_OK;
+    const ley_status status =
+        splitting_make((splitting_kind)r->splitting, 0, 0, fmin(r->kappa_per_A * r->cutoff_A, most_kappa_a), &s, error);
+    *has_far = status == LEY_OK && splitting_has_far(&s);
+    return status;
+}
+
+static double magnitude_e(const ley_atoms *atoms)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+        sum += fabs(ley_atoms_charges_e(atoms)[i]);
+    return sum;
+}
+
+double ley_long_range_background_e(const ley_atoms *atoms, const ley_long_range *r)
+{
+    const double total_e = ley_atoms_total_charge_e(atoms);
+    const bool is_charged = r->periodic[0] && r->periodic[1] && r->periodic[2] && r->kappa_per_A == 0 &&
+                            fabs(total_e) > 1e-6 * magnitude_e(atoms);
+    return is_charged ? -total_e : 0;
+}
+
+static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points,
+                                hierarchy *made, ley_error *error)
 {
     double low[3], high[3];
     hierarchy_options o = {.splitting = (splitting_kind)r->splitting,
@@ -153,18 +168,45 @@ ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const l
                            .solver = (hierarchy_solver)r->solver,
                            .levels = r->levels,
                            .cutoff_A = r->cutoff_A,
-                           .spacing_A = r->spacing_A};
-    ley_status status = check(r, error);
-    if (status != LEY_OK)
-        return status;
-    find_box(atoms, points, low, high);
-    status = hierarchy_make(&o, low, high, made, error);
-    if (status == LEY_OK && r->solver == LEY_SOLVER_DIRECT && !top_is_in_reach(made))
-        return ley_fail(error, r->levels > 0 ? LEY_ERROR_USAGE : LEY_ERROR_INPUT,
-                        "%d levels are too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
-                        "interact, and kernels reach %d nodes far",
-                        made->levels, LATTICE_MOST_RADIUS);
+                           .spacing_A = r->spacing_A,
+                           .kappa_per_A = r->kappa_per_A};
+    memcpy(o.periodic, r->periodic, sizeof o.periodic);
+    memcpy(o.cell_A, r->cell_A, sizeof o.cell_A);
+    find_box(&made->cell, atoms, points, low, high);
+    ley_status status = hierarchy_make(&o, low, high, made, error);
+    if (status == LEY_OK && r->solver == LEY_SOLVER_DIRECT)
+        status = check_reach(made, r->levels > 0, error);
     return status;
+}
+
+ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
+                        ley_error *error)
+{
+    bool has_far = true;
+    hierarchy h = {.kappa_per_A = r->kappa_per_A};
+    ley_status status = check(r, error);
+    if (status == LEY_OK)
+        status = cell_make(r->periodic, r->cell_A, &h.cell, error);
+    if (status == LEY_OK)
+        status = hierarchy_check_charge(&h, ley_atoms_total_charge_e(atoms), magnitude_e(atoms), error);
+    if (status == LEY_OK)
+        status = find_far(r, &has_far, error);
+    if (status == LEY_OK && has_far)
+        status = make_lattices(r, atoms, points, &h, error);
+    if (status == LEY_OK)
+        *made = h;
+    return status;
+}
+
+ley_lattice msm_points(const cell *c, const ley_lattice *points)
+{
+    ley_lattice moved = *points;
+    double component[3];
+    cell_components(c, points->origin_A, component);
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
+            moved.origin_A[axis] -= floor(component[i]) * c->vector_A[i][axis];
+    return moved;
 }
 
 double msm_bytes(const hierarchy *h, size_t atoms)

@@ -1,0 +1,54 @@
+#include "methods/msm/pairs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put_number(pairs_formula *f, int i, double value)
+{
+    snprintf(f->names[i], sizeof f->names[i], "c%d", i);
+    f->numbers[i] = (ley_named_number){f->names[i], value};
+}
+
+/* exp(-kappa r)/r - gamma(r/a)/a by Horner's scheme in u = r^2/a^2 - 1, of numbers c0, c1, ...; the
+ * one behind the last is 1/a^2. */
+static void put_formula(const splitting *s, double cutoff_A, pairs_formula *f)
+{
+    const size_t size = sizeof f->text;
+    size_t used = (size_t)snprintf(f->text, size, "q*(%s/r-(c0", s->kappa_a > 0 ? "exp(-kappa*r)" : "1");
+    for (int k = 0; k <= s->degree; k++) {
+        put_number(f, k, s->c[k]);
+        if (k > 0)
+            used += (size_t)snprintf(f->text + used, size - used, "+(r2*c%d-1)*(c%d", s->degree + 1, k);
+    }
+    put_number(f, s->degree + 1, 1 / (cutoff_A * cutoff_A));
+    for (int k = 0; k < s->degree; k++)
+        used += (size_t)snprintf(f->text + used, size - used, ")");
+    snprintf(f->text + used, size - used, ")/cutoff)");
+}
+
+ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pairs_formula *formula)
+{
+    static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_TAYLOR3, LEY_PAIR_TAYLOR4}; /* of cutoff.cl */
+    ley_short_range near;
+    ley_short_range_default(&near);
+    near.units = r->units;
+    near.dielectric = r->dielectric;
+    near.temperature_K = r->temperature_K;
+    near.r_min_A = r->r_min_A;
+    near.cutoff_A = r->cutoff_A;
+    near.kappa_per_A = r->kappa_per_A;
+    memcpy(near.periodic, r->periodic, sizeof near.periodic);
+    memcpy(near.cell_A, r->cell_A, sizeof near.cell_A);
+    if (lattices == NULL) {
+        near.pair = LEY_PAIR_YUKAWA;
+    } else if ((size_t)r->splitting < sizeof pairs / sizeof *pairs && r->kappa_per_A == 0) {
+        near.pair = pairs[r->splitting];
+    } else {
+        put_formula(lattices, r->cutoff_A, formula);
+        near.pair = LEY_PAIR_EXPRESSION;
+        near.expression = formula->text;
+        near.number_count = (size_t)lattices->degree + 2;
+        near.numbers = formula->numbers;
+    }
+    return near;
+}

@@ -1,0 +1,246 @@
+/* `leyden map --method msm` of periodic and of screened charges from end to end: maps against exact
+ * sums, what is said of them, and what is refused. */
+#include "cli_support.h"
+
+#include "numerics/lattice_sum.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MSM "map salt.pqr -o out/a.dx --method msm "
+
+enum { IONS = 24 };
+
+/* Neutral, within 0 and 20 A and a little around it; "charged.pqr" has an ion less. */
+static double places_A[IONS][3], charges_e[IONS];
+
+static void write_molecules(void)
+{
+    char text[IONS * 80] = "";
+    size_t used = 0;
+    unsigned seed = 3;
+    for (int i = 0; i < IONS; i++) {
+        charges_e[i] = i % 2 == 0 ? 0.75 : -0.75;
+        for (int axis = 0; axis < 3; axis++) {
+            seed = seed * 1664525 + 1013904223;
+            places_A[i][axis] = (double)(seed >> 8) / (1 << 24) * 24 - 2;
+            places_A[i][axis] = round(places_A[i][axis] * 1000) / 1000;
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "ATOM %d X ION 1 %.3f %.3f %.3f %.2f 1.5\n", i + 1,
+                                 places_A[i][0], places_A[i][1], places_A[i][2], charges_e[i]);
+        if (i + 2 == IONS)
+            cli_write_text("charged.pqr", text);
+    }
+    cli_write_text("salt.pqr", text);
+}
+
+static void assert_has(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("no '%s' in: %.3000s", what, text);
+}
+
+/* ---- Usage ----------------------------------------------------------------------------------- */
+
+static void test_help(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"With --periodic all images count",
+                                       "a background that neutralises a net charge",
+                                       "With --kappa every charge is screened",
+                                       "--periodic AXES",
+                                       "--cell NUMBERS",
+                                       "--kappa 1/A",
+                                       "--screening-length A",
+                                       NULL};
+    cli("help map");
+    cli_expect(0, "--method METHOD", NULL);
+    char *words = malloc(strlen(cli("help map")->out) + 1), *to = words; /* however lines are broken */
+    for (const char *from = cli("help map")->out; *from != '\0'; from++)
+        if (*from != '\n' && !(*from == ' ' && to > words && to[-1] == ' '))
+            *to++ = *from;
+        else if (*from == '\n' && to > words && to[-1] != ' ')
+            *to++ = ' ';
+    *to = '\0';
+    for (size_t i = 0; said[i] != NULL; i++)
+        assert_has(words, said[i]);
+    free(words);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    static const cli_failing cases[] = {
+        {"map ion.pqr -o out/a.dx --periodic xyz --cell 20,20,20", 1, "--periodic needs --method cutoff or msm"},
+        {"map ion.pqr -o out/a.dx --kappa 1", 1, "--kappa needs --method cutoff or msm"},
+        {MSM "--periodic xyz", 1, "--periodic needs --cell"},
+        {MSM "--cell 20,20,20", 1, "--cell needs --periodic"},
+        {MSM "--periodic zyx --cell 20,20,20", 1, "--periodic: unknown value 'zyx'"},
+        {MSM "--periodic x --cell 20,20", 1, "--cell takes 3 numbers separated by commas (a,b,c), 6"},
+        {MSM "--periodic x --cell 20,-20,20", 1, "--cell: a length of -20 A"},
+        {MSM "--periodic x --cell 20,20,20,30,30,90", 1, "--cell: no cell has the angles 30, 30 and 90 degrees"},
+        {MSM "--periodic xy --cell 1,0,0,2,0,0,0,0,1", 2, "cell: its vectors lie in a plane, or two of them on a line"},
+        {MSM "--periodic y --cell 1,0,0,0,0,0,0,0,1", 2, "cell: vector b has no length"},
+        {MSM "--kappa 0.1 --screening-length 10", 1, "--kappa and --screening-length exclude each other"},
+        {MSM "--kappa 101", 1, "--kappa: 101 is out of range"},
+        {MSM "--kappa 0.1 --splitting pswf --solver fft", 1, "pswf is of 1/r alone: screened sums take taylor2 to"},
+        {"map charged.pqr -o out/a.dx --method msm --periodic xz --cell 20,20,20", 2,
+         "a net charge of 0.75 e that is repeated along two axes has no potential: it must be 0"},
+        {"map charged.pqr -o out/a.dx --method msm --periodic y --cell 20,20,20", 2, "repeated along one axis"},
+        {MSM "--periodic xyz --cell 300,20,3", 2, "take a wider lattice spacing, or the fft solver"},
+        {MSM "--periodic xyz --cell 110,110,110 --cutoff 32", 1, "kernels hold those of at most 31"},
+        {MSM "--periodic xyz --cell 20,20,20 --window bspline6", 1, "the direct solver takes nodal windows"},
+        {MSM "--periodic xyz --cell 20,20,20 --origin 1,2,3 --padding 4", 1, "--origin needs --dims"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* ---- Exact sums ------------------------------------------------------------------------------ */
+
+typedef struct boundary {
+    const char *options;
+    bool periodic[3];
+    double cell_A[3][3], kappa_per_A;
+    int ions;
+    double most; /* of the potential's root mean square */
+} boundary;
+
+/* Errors against sums over each charge's images, by the root mean square. */
+static double off_by(const ley_map *map, const boundary *b)
+{
+    lattice_sum_options options = {.kappa_per_A = b->kappa_per_A, .r_min_A = 0.05};
+    lattice_sum *sum;
+    ley_error error = {0};
+    double errors2 = 0, rights2 = 0;
+    const ley_lattice *l = ley_map_lattice(map);
+    assert_ok(cell_make(b->periodic, b->cell_A, &options.cell, &error));
+    assert_ok(lattice_sum_create(&options, (size_t)b->ions, places_A[0], charges_e, &sum, &error));
+    for (int64_t i = 0; i < ley_lattice_points(l); i += 7) {
+        const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
+        double point_A[3];
+        ley_lattice_point_A(l, at, point_A);
+        const double right = ley_coulomb_constant(LEY_UNITS_VOLT, 4, 300) * lattice_sum_at(sum, point_A);
+        errors2 += pow((double)ley_map_read_values(map)[i] - right, 2);
+        rights2 += right * right;
+    }
+    lattice_sum_destroy(sum);
+    return sqrt(errors2 / rights2);
+}
+
+static const boundary boundaries[] = {
+    {"--periodic xyz --cell 20,21,22", {true, true, true}, {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}}, 0, IONS, 3e-4},
+    {"--periodic xyz --cell 20,0,0,-5,19,0,4,3,18 --dims 9,11,12 --spacing 1.7",
+     {true, true, true},
+     {{20, 0, 0}, {-5, 19, 0}, {4, 3, 18}},
+     0,
+     IONS,
+     3e-4},
+    {"--periodic xyz --cell 20,21,22 --solver fft --window bspline6 --splitting pswf",
+     {true, true, true},
+     {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}},
+     0,
+     IONS - 1,
+     2e-5},
+    {"--periodic yz --cell 20,21,22 --dims 9,11,12 --spacing 1.7",
+     {false, true, true},
+     {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}},
+     0,
+     IONS,
+     3e-4},
+    {"--periodic z --cell 20,21,22 --dims 9,11,12 --spacing 1.7",
+     {false, false, true},
+     {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}},
+     0,
+     IONS,
+     3e-4},
+    {"--screening-length 8 --dims 9,11,12 --spacing 1.7", {false}, {{0}}, 0.125, IONS - 1, 3e-4},
+    {"--periodic xy --cell 20,0,0,-5,19,0,4,3,18 --kappa 0.05 --dims 9,11,12 --spacing 1.7",
+     {true, true, false},
+     {{20, 0, 0}, {-5, 19, 0}, {4, 3, 18}},
+     0.05,
+     IONS - 1,
+     3e-4},
+};
+
+static void test_against_exact_sums(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof boundaries / sizeof *boundaries; i++) {
+        const boundary *b = &boundaries[i];
+        cli("map %s.pqr -o a.dx --method msm --units V --dielectric 4 %s", b->ions == IONS ? "salt" : "charged",
+            b->options);
+        cli_expect(0, "accuracy: ", NULL);
+        ley_map *map = cli_read_map("a.dx");
+        const double off = off_by(map, b);
+        print_message("'%s': off by %.2g\n", b->options, off);
+        assert_true(off < b->most);
+        ley_map_destroy(map);
+    }
+}
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+static void test_header_and_report(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"\"periodic\": \"xyz\"", "\"kappa_per_A\": 0",
+                                       "\"background_e\": ", "\"cell_A\": [", NULL};
+    const cli_result *r =
+        cli("map charged.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22,90,90,90 --spacing 2 --json a.json");
+    cli_expect(0, "cutoff 12 A, nodes at most 2 A apart; lattices: ", NULL);
+    assert_has(r->out, "lattice: 10 x 11 x 11 = 1,210 points"); /* the cell */
+    assert_has(r->out, "background: -0.75 e in each cell, uniform, which makes it neutral\n");
+    char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
+    assert_has(map, "# cell: a (20, 0, 0), b (0, 21, 0), c (0, 0, 22) A, periodic along a b c\n");
+    assert_has(map, "# background: -0.75 e in each cell, uniform, which makes it neutral\n");
+    for (size_t i = 0; said[i] != NULL; i++)
+        assert_has(report, said[i]);
+    free(map);
+    free(report);
+    cli("map salt.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22 --spacing 2");
+    cli_expect(0, "periodic along a b c\n", NULL);
+    assert_null(strstr(cli("map salt.pqr -o a.dx --method msm --spacing 2 --padding 2")->out, "background"));
+}
+
+/* Beyond the bound screening leaves nothing to lattices, and that is said. */
+static void test_strong_screening(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("map charged.pqr -o a.dx --method msm --kappa 2.5 --spacing 2 --padding 2 --json a.json");
+    cli_expect(0, "kappa 2.5 / A; lattices: none, screening leaves nothing beyond the cutoff\n", NULL);
+    assert_has(r->out, "steps: short range ");
+    char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
+    assert_has(map, "cutoff 12 A, nodes 2 A apart, kappa 2.5 / A\n");
+    assert_has(report, "\"kappa_per_A\": 2.5");
+    assert_null(strstr(report, "expected_error"));
+    free(map);
+    free(report);
+    cli("map charged.pqr -o b.dx --method cutoff --pair yukawa --kappa 2.5 --spacing 2 --padding 2");
+    cli_expect(0, NULL, NULL);
+    ley_map *a = cli_read_map("a.dx"), *b = cli_read_map("b.dx");
+    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
+                        (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float));
+    ley_map_destroy(a);
+    ley_map_destroy(b);
+}
+
+static int prepare(void **state)
+{
+    const int code = cli_prepare(state);
+    write_molecules();
+    return code;
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_help),
+        cmocka_unit_test_setup(test_what_is_refused, cli_empty),
+        cmocka_unit_test(test_against_exact_sums),
+        cmocka_unit_test(test_header_and_report),
+        cmocka_unit_test(test_strong_screening),
+    };
+    return cmocka_run_group_tests(tests, prepare, NULL);
+}
