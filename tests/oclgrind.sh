@@ -2,8 +2,8 @@
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
 # values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
 # tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
-# OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 sums,
-# screening and points of mdh meet in pairs only; with OCLGRIND_EACH=1 each of them occurs once, and
+# OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1
+# each variant of mdh meets each sum, screening and kind of points once, and these each other; with OCLGRIND_EACH=1 each of them occurs once, and
 # cutoff has one pair function. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
@@ -137,21 +137,27 @@ run_all_cutoff() {
     done
 }
 
+# is_in_pairs TURN NUMBER: of the 18 combinations of a variant three, others for the next two; with
+# three variants every pair of values occurs.
+is_in_pairs() {
+    local sum=$(($2 / 6)) screening=$(($2 / 2 % 3)) is_list=$(($2 % 2))
+    [ $screening = $(((sum + $1) % 3)) ] && [ $is_list = $((sum == $1)) ]
+}
+
 # As many at once as there are cores: Oclgrind watches on one.
 run_all_mdh() {
-    local variant sum screening points result=$top/mdh- count=0 number=0
+    local variant sum screening points result=$top/mdh- count=0 number=0 turn=-1
     for variant in $mdh_variants; do
+        turn=$(((turn + 1) % 3))
         for sum in float compensated double; do
             for screening in none folded wide; do
                 for points in faces list; do
                     number=$((number + 1))
-                    # Faces and lists in turn for each kind of screening, so that every pair of
-                    # values is left.
                     case ${OCLGRIND_EACH-}$sum-$screening-$points in
                     1float-none-faces | 1compensated-folded-list | 1double-wide-faces) ;;
                     1*) continue ;;
                     esac
-                    [ -z "${OCLGRIND_PAIRS-}" ] || [ $(((number + (number - 1) / 2) % 2)) = 1 ] || continue
+                    [ -z "${OCLGRIND_PAIRS-}" ] || is_in_pairs $turn $(((number - 1) % 18)) || continue
                     [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
                     count=$((count + 1))
                     run_mdh "$variant" $sum $screening $points > "$result$count" &

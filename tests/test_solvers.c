@@ -211,7 +211,7 @@ static const window_kind windows[WINDOWS] = {WINDOW_NODAL7, WINDOW_BSPLINE8, WIN
 /* Where little time is to be spent, devices take turns: whether it is this one's. */
 static bool is_own_turn(int i)
 {
-    return !support_is_quick() || i % 2 == device_count % 2;
+    return support_get_level() == SUPPORT_FULL || i % 2 == device_count % 2;
 }
 
 /* As which bits of a boundary: periodic along x, y, z; 8: in an oblique cell. The first ones have
