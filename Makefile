@@ -124,14 +124,15 @@ demo: demo-deps
 # ---- Tests ---------------------------------------------------------------------------------------
 
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) $(link_flags) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs)
+	$(CC) $(common) $(CFLAGS) $(link_flags) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs) $(own_libs)
 
 # Calls of these functions from one file of the library to another go through the test.
 $(BUILD)/tests/test_msm_faults: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' tests/test_msm_faults.c))
 $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust
 
-# The command's options for short-range sums.
-$(BUILD)/tests/test_pairs: $(patsubst %,$(BUILD)/tools/%.o,short_range_options cutoff_options options console interrupt)
+# The command's options for short-range sums, with all that they need.
+$(BUILD)/tests/test_pairs: own_libs = $(tool_libs)
+$(BUILD)/tests/test_pairs: $(filter-out %/main.o,$(tool_objects))
 
 # The method that CONTRIBUTING.md makes.
 $(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)

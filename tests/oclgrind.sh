@@ -2,9 +2,10 @@
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
 # values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
 # tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
-# OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1
-# each variant of mdh meets each sum, screening and kind of points once, and these each other; with OCLGRIND_EACH=1 each of them occurs once, and
-# cutoff has one pair function. Exit code 77: Oclgrind is not installed.
+# OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 each
+# variant of mdh meets each sum, screening and kind of points once, and these meet each other; with
+# OCLGRIND_EACH=1 each of them occurs once, and cutoff has one pair function. Exit code 77:
+# Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }

@@ -153,20 +153,20 @@ static void test_crystals(void **state)
             const ley_lattice one = of_cells(ACROSS, ACROSS, ACROSS);
             char name[32];
             snprintf(name, sizeof name, "cutoff %g A", cutoffs_A[i]);
-            ley_map *cell = support_run(engine, atoms, &one, &options);
-            assert_right(cell, atoms, &options, name);
+            ley_map *alone = support_run(engine, atoms, &one, &options);
+            assert_right(alone, atoms, &options, name);
             for (int axis = 0; axis < 3; axis++) {
                 ley_lattice two = one;
                 two.n[axis] = 2 * ACROSS;
                 ley_map *map = support_run(engine, atoms, &two, &options);
                 const double halves = largest_difference(map, map, ACROSS, axis),
-                             cells = largest_difference(cell, map, 0, axis);
+                             cells = largest_difference(alone, map, 0, axis);
                 if (!(halves < 5e-5 && cells < 5e-5))
                     fail_msg("%s, pair function %d: %g between halves, %g from a lattice of one cell", name,
                              (int)pairs[k], halves, cells);
                 ley_map_destroy(map);
             }
-            ley_map_destroy(cell);
+            ley_map_destroy(alone);
         }
     ley_atoms_destroy(atoms);
 }

@@ -50,9 +50,9 @@ static ley_atoms *scattered(size_t n, const ley_lattice *l, double beyond, doubl
     assert_non_null(position_A);
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            const double cell = floor(uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
+            const double place = floor(uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
             position_A[3 * i + (size_t)axis] =
-                l->origin_A[axis] + (cell + 0.25 + 0.5 * uniform(&seed)) * l->step_A[axis][axis];
+                l->origin_A[axis] + (place + 0.25 + 0.5 * uniform(&seed)) * l->step_A[axis][axis];
         }
         charge_e[i] = i % 11 == 7 ? 0 : 2 * uniform(&seed) - 1;
         radius_A[i] = largest_radius_A * uniform(&seed);

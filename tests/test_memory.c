@@ -259,7 +259,7 @@ static void test_allocations_are_refused(void **state)
     binned_atoms *binned = NULL;
     binning_plan plan;
     const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1000, 1000, 1000}},
-                      cell = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}},
+                      small = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}},
                       flat = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 28, 1 << 28, 2}};
     const double before = resident_bytes(), start_s = support_cpu_s();
     memory_pretend(3 * gib);
@@ -275,7 +275,7 @@ static void test_allocations_are_refused(void **state)
         options.periodic[axis] = true;
         options.cell_A[axis][axis] = 1;
     }
-    assert_ok(binning_prepare(atoms, &cell, &options, &plan, &error));
+    assert_ok(binning_prepare(atoms, &small, &options, &plan, &error));
     expect_refused(binning_fill(&plan, atoms, NULL, &binned, &error), &error, "atoms and their images 14.",
                    "a shorter cutoff");
     assert_true(map == NULL && water == NULL && boundary == NULL && binned == NULL);

@@ -278,13 +278,13 @@ static const double cells_A[][3][3] = {
 };
 enum { CELLS = sizeof cells_A / sizeof cells_A[0] };
 
-static ley_short_range periodic_options(ley_pair pair, int cell, int periodic)
+static ley_short_range options_in_cell(ley_pair pair, int which, int periodic)
 {
     ley_short_range s = options_of(pair);
     for (int i = 0; i < 3; i++) {
         s.periodic[i] = (periodic >> i & 1) != 0;
         for (int k = 0; k < 3; k++) /* what is not periodic is not read */
-            s.cell_A[i][k] = s.periodic[i] ? cells_A[cell][i][k] : NAN;
+            s.cell_A[i][k] = s.periodic[i] ? cells_A[which][i][k] : NAN;
     }
     return s;
 }
@@ -295,10 +295,10 @@ static void test_images(void **state)
     static const double cutoffs_A[] = {1.9, 4, 10};
     ley_atoms *atoms = support_atoms(ATOMS, -3, 8, 4);
     double largest = 0;
-    for (int cell = 0; cell < CELLS; cell++)
+    for (int which = 0; which < CELLS; which++)
         for (int periodic = 0; periodic < 8; periodic++)
             for (int i = 0; i < 6; i++) {
-                ley_short_range s = periodic_options(i % 2 ? LEY_PAIR_TAYLOR2 : LEY_PAIR_COULOMB, cell, periodic);
+                ley_short_range s = options_in_cell(i % 2 ? LEY_PAIR_TAYLOR2 : LEY_PAIR_COULOMB, which, periodic);
                 s.cutoff_A = cutoffs_A[i / 2];
                 for (int k = 0; k < 4; k++) {
                     const double point_A[] = {1.3 + 2.1 * k, 7.7 - 3.3 * k, -4.1 + 2.7 * k};
@@ -318,10 +318,10 @@ static void test_translations(void **state)
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(ATOMS, 0, 6, 8), *moved = NULL;
     const int by[3] = {2, -1, 3};
-    for (int cell = 0; cell < CELLS; cell++)
+    for (int which = 0; which < CELLS; which++)
         for (int periodic = 1; periodic < 8; periodic++)
             for (int scale = 1; scale <= 10000; scale *= 100) {
-                const ley_short_range s = periodic_options(LEY_PAIR_TAYLOR3, cell, periodic);
+                const ley_short_range s = options_in_cell(LEY_PAIR_TAYLOR3, which, periodic);
                 double shift_A[3] = {0}, position_A[3 * ATOMS], point_A[] = {2.2, 4.4, 1.1};
                 for (int i = 0; i < 3; i++)
                     for (int k = 0; k < 3; k++)
@@ -344,7 +344,7 @@ static void test_degenerate_cells(void **state)
     (void)state;
     ley_atoms *atoms = support_atoms(ATOMS, 0, 6, 8);
     const double point_A[3] = {0};
-    ley_short_range s = periodic_options(LEY_PAIR_COULOMB, 0, 3);
+    ley_short_range s = options_in_cell(LEY_PAIR_COULOMB, 0, 3);
     memcpy(s.cell_A[1], s.cell_A[0], sizeof s.cell_A[0]);
     assert_true(isnan(reference_short_range(atoms, &s, NULL, point_A, 1, r_min_A).value));
     memset(s.cell_A[1], 0, sizeof s.cell_A[1]);
@@ -409,7 +409,7 @@ static void test_slack(void **state)
         assert_true(slack[0] == 0 && slack[1] == 0);
     }
     /* Images every 6 A: at 4, 10, -2, -8; the other atom's at 2, 8, -4, -10. */
-    const ley_short_range images = periodic_options(LEY_PAIR_COULOMB, 0, 1);
+    const ley_short_range images = options_in_cell(LEY_PAIR_COULOMB, 0, 1);
     slack_at(&images, -3, 4, &value, slack);
     assert_near(slack[0], -1.5, 1e-14);
     assert_near(slack[1], 0.5, 1e-14);
@@ -572,13 +572,13 @@ static void test_refused_numbers(void **state)
 static void test_refused_cells(void **state)
 {
     (void)state;
-    ley_short_range s = periodic_options(LEY_PAIR_COULOMB, 1, 5);
+    ley_short_range s = options_in_cell(LEY_PAIR_COULOMB, 1, 5);
     assert_checked(&s);
     s.cell_A[2][1] = NAN;
     assert_refused(&s, "cell: vector c (-2.9, nan, 7) A is not finite");
     s.cell_A[2][1] = -INFINITY;
     assert_refused(&s, "cell: vector c (-2.9, -inf, 7) A is not finite");
-    s = periodic_options(LEY_PAIR_COULOMB, 1, 5);
+    s = options_in_cell(LEY_PAIR_COULOMB, 1, 5);
     memset(s.cell_A[0], 0, sizeof s.cell_A[0]);
     assert_refused(&s, "cell: vector a is periodic and zero");
     s.periodic[0] = false;
