@@ -2,6 +2,7 @@
  * what the row says of the function; and that a row which lacks a piece does not compile. */
 #include "support.h"
 
+#include "../tools/cutoff_options.h"
 #include "../tools/short_range_options.h"
 #include "judge/reference.h"
 #include "methods/cutoff/short_range.h"
@@ -235,7 +236,7 @@ static void test_names(void **state)
 static void test_ranges_of_options(void **state)
 {
     (void)state;
-    const option_row *rows = short_range_options.rows;
+    static const option_block *const blocks[] = {&short_range_options, &cutoff_options};
     static const struct {
         const char *name;
         double low, high, normal;
@@ -243,12 +244,15 @@ static void test_ranges_of_options(void **state)
 #define PARAMETER(trait, field, what, unit, least, most, normal) {what, least, most, normal},
         LEY_PAIR_PARAMETERS(PARAMETER)};
     int found = 0;
-    for (size_t i = 0; i < short_range_options.count; i++)
-        for (size_t k = 0; k < sizeof parameters / sizeof *parameters; k++)
-            if (strcmp(rows[i].name, parameters[k].name) == 0) {
-                assert_true(rows[i].low == parameters[k].low && rows[i].high == parameters[k].high);
-                found++;
-            }
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+        for (size_t i = 0; i < blocks[b]->count; i++) {
+            const option_row *row = &blocks[b]->rows[i];
+            for (size_t k = 0; k < sizeof parameters / sizeof *parameters; k++)
+                if (strcmp(row->name, parameters[k].name) == 0) {
+                    assert_true(row->low == parameters[k].low && row->high == parameters[k].high);
+                    found++;
+                }
+        }
     assert_int_equal(found, 2); /* kappa, steepness */
     ley_short_range s;
     ley_short_range_default(&s);
