@@ -22,8 +22,11 @@ extern "C" {
     ROW(LEY_WINDOW_NODAL9, "nodal9") ROW(LEY_WINDOW_BSPLINE4, "bspline4") ROW(LEY_WINDOW_BSPLINE6, "bspline6") \
     ROW(LEY_WINDOW_BSPLINE8, "bspline8")
 
-/* What finds the nodes' potentials: multilevel summation, or one lattice and its transform. */
-#define LEY_SOLVER_TABLE(ROW) ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft")
+/* What finds the nodes' potentials: multilevel summation, or one lattice and its transform. Auto:
+ * with a nodal window multilevel summation; with a B-spline the transform, and where no device has
+ * one that is right, multilevel summation with the nodal window of the next higher degree. */
+#define LEY_SOLVER_TABLE(ROW) \
+    ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft") ROW(LEY_SOLVER_AUTO, "auto")
 
 typedef enum ley_splitting { LEY_SPLITTING_TABLE(LEY_VALUE) LEY_SPLITTING_COUNT } ley_splitting;
 typedef enum ley_window { LEY_WINDOW_TABLE(LEY_VALUE) LEY_WINDOW_COUNT } ley_window;
@@ -56,7 +59,7 @@ typedef struct ley_long_range {
     ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
     ley_solver solver;
     int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay; of fft 0 or 1 */
-    const char *fft;     /* the library of LEY_SOLVER_FFT: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
+    const char *fft;     /* the library of transforms: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
     bool periodic[3];    /* along these vectors of the cell atoms have images: all of them count */
     double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */
     double kappa_per_A;  /* screening: [0, 100]; above 0 the splitting is one of Taylor's, and where next to nothing is

@@ -461,8 +461,8 @@ static void test_what_is_refused(void **state)
     r.levels = 2;
     assert_refused(&r, LEY_ERROR_USAGE, "the fft solver has one level, not 2");
     r = good;
-    r.solver = (ley_solver)2;
-    assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 2");
+    r.solver = LEY_SOLVER_COUNT;
+    assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 3");
     r = good;
     r.splitting = LEY_SPLITTING_COUNT;
     assert_refused(&r, LEY_ERROR_USAGE, "unknown splitting 9");

@@ -76,7 +76,8 @@ static const option_row rows[] = {
      .value = "NAME",
      .choices = solver_names,
      .help = "what finds the nodes' potentials: direct is multilevel summation, fft one lattice and its Fourier "
-             "transform, which B-splines need"},
+             "transform, which B-splines need; auto is what the window asks for, and direct with a nodal window "
+             "where no device has transforms"},
     {.name = "fft",
      .kind = OPTION_CHOICE,
      .offset = offsetof(msm_values, fft),
@@ -124,7 +125,7 @@ static int begin(const parsed_arguments *arguments, void *to)
     range->kappa_per_A = input->common.kappa_per_A;
     memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
     memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
-    if (code == 0 && range->solver != LEY_SOLVER_FFT && option_named_given(arguments, "fft"))
+    if (code == 0 && range->solver == LEY_SOLVER_DIRECT && option_named_given(arguments, "fft"))
         return fail_usage(arguments->command, "--fft is for --solver fft");
     return code;
 }
@@ -224,6 +225,14 @@ static void print_steps(const ley_report *report)
     putchar('\n');
 }
 
+/* What `--solver auto` came to, where nothing came of what was asked for. */
+static void print_otherwise(const ley_report *report)
+{
+    const ley_note *why = ley_report_note(report, "otherwise"), *window = ley_report_note(report, "window");
+    if (why != NULL && window != NULL)
+        printf("in place of Fourier transforms: %s, solver direct: %s\n", window->text, why->text);
+}
+
 static void print(const void *problem, const ley_report *report)
 {
     const ley_long_range range = range_of(problem);
@@ -233,6 +242,7 @@ static void print(const void *problem, const ley_report *report)
     printf("; lattices: %s\n", lattices != NULL ? lattices->text : "none, screening leaves nothing beyond the cutoff");
     cell_put(stdout, &common_of(problem)->cell);
     put_background(stdout, problem, &range);
+    print_otherwise(report);
     print_steps(report);
 }
 

@@ -240,12 +240,33 @@ static void start_again(ley_job *job)
     job->points_done = 0;
 }
 
+/* What no device can do may be done otherwise. */
+static ley_status run_as_can(ley_job *job, ley_error *error)
+{
+    ley_error why = {0};
+    ley_status status = prepare_and_compute(job, &why);
+    if (status != LEY_ERROR_NO_DEVICE || job->method->otherwise == NULL || job_cancelled(job) ||
+        !job->method->otherwise(job->task, why.message)) {
+        ley_error_copy(error, &why);
+        ley_error_clear(&why);
+        return status;
+    }
+    log_say(LEY_LOG_WARNING, "otherwise, as no device can do it: %s", why.message);
+    ley_error_clear(&why);
+    for (size_t i = 0; i < job->engine->candidate_count; i++)
+        if (job->records[i].failure.status == LEY_ERROR_NO_DEVICE &&
+            (job->given == NULL || plan_has(job->given, job->engine->workers[i].info)))
+            ley_error_clear(&job->records[i].failure);
+    start_again(job);
+    return prepare_and_compute(job, error);
+}
+
 /* Floats first; where the sample shows that too few digits are left of them, in doubles. */
 static ley_status run_auto(ley_job *job, ley_error *error)
 {
     ley_report *r = &job->report;
     job->options.sum = LEY_SUM_FLOAT;
-    ley_status status = prepare_and_compute(job, error);
+    ley_status status = run_as_can(job, error);
     if (status != LEY_OK || !asks_for_double(job))
         return status;
     r->float_relative_rms = r->accuracy.relative_rms;
@@ -277,7 +298,7 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
     job->has_begun = true;
     job->start_s = ley_clock_s();
     keep_to_plan(job);
-    ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : prepare_and_compute(job, error);
+    ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : run_as_can(job, error);
     job->report.sum = job->options.sum;
     job->report.double_has_more_digits = job->method->double_has_more_digits;
     complete_report(job);

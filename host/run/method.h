@@ -27,6 +27,10 @@ typedef struct method {
     ley_status (*prepare)(void *task, const job_view *view, ley_error *error);
     void (*release)(void *task, bool is_kept);
 
+    /* No device can do it, and why: whether the task is from now on to be done otherwise, from
+     * prepare() on, and by devices that could not. NULL: it never is. */
+    bool (*otherwise)(void *task, const char *why);
+
     /* Ends the task itself. */
     void (*end)(void *task);
 

@@ -28,7 +28,7 @@
 
 typedef struct msm_task {
     cutoff_task near;                    /* the first member: cutoff's stages take this for their task */
-    ley_long_range options;              /* but for `fft`: */
+    ley_long_range options;              /* the solver resolved; but for `fft`: */
     char library[16];                    /* empty: whichever is fastest */
     hierarchy lattices;                  /* none, of 0 levels, where screening leaves nothing to them */
     double constant;                     /* C */
@@ -36,6 +36,10 @@ typedef struct msm_task {
     char extents[160];                   /* "60 x 60 x 60, 33 x 33 x 33" */
     double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
     double lattices_s, predicted_s, spectrum_s;
+
+    ley_long_range other; /* in place of the options, where no device has transforms; and why that was taken: */
+    bool has_other;
+    char why[256]; /* empty: it was not */
 
     spread *atoms; /* from prepare() to release() */
 } msm_task;
@@ -94,8 +98,9 @@ static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map
     if (status != LEY_OK)
         return status;
     const ley_short_range near = near_of(r, &task->lattices, &formula);
-    task->options = *r;
-    task->options.fft = NULL;
+    task->has_other = msm_otherwise(r, &task->other);
+    task->options = msm_resolved(r);
+    task->options.fft = task->other.fft = NULL;
     snprintf(task->library, sizeof task->library, "%s", r->fft != NULL ? r->fft : "");
     task->constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
     put_extents(task);
@@ -145,6 +150,20 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
     void *task;
     const ley_status status = msm_task_create(atoms, map, range, &task, error);
     return status == LEY_OK ? job_create(engine, &method_msm, task, atoms, options, job, error) : status;
+}
+
+/* Pairs stay as they are: the splitting is the same. */
+static bool otherwise(void *context, const char *why)
+{
+    msm_task *task = context;
+    if (!task->has_other ||
+        msm_lattices(&task->other, task->near.atoms, ley_map_lattice(task->near.map), &task->lattices, NULL) != LEY_OK)
+        return false;
+    task->has_other = false;
+    task->options = task->other;
+    snprintf(task->why, sizeof task->why, "%s", why);
+    put_extents(task);
+    return true;
 }
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
@@ -373,6 +392,9 @@ static void note_lattices(const msm_task *task, notes *n)
     const hierarchy *h = &task->lattices;
     notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
     notes_text(n, "window", h->window->name);
+    notes_text(n, "solver", h->solver == HIERARCHY_FFT ? "fft" : "direct");
+    if (task->why[0] != '\0')
+        notes_text(n, "otherwise", task->why);
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
     notes_count(n, "levels", h->levels);
     notes_text(n, "lattices", task->extents);
@@ -459,6 +481,7 @@ const method method_msm = {
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = prepare,
+    .otherwise = otherwise,
     .release = release,
     .end = end_task,
     .stages = stages,

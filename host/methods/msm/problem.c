@@ -179,9 +179,30 @@ static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms,
     return status;
 }
 
-ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
+ley_long_range msm_resolved(const ley_long_range *r)
+{
+    ley_long_range resolved = *r;
+    if (r->solver == LEY_SOLVER_AUTO)
+        resolved.solver = r->window < LEY_WINDOW_BSPLINE4 ? LEY_SOLVER_DIRECT : LEY_SOLVER_FFT;
+    return resolved;
+}
+
+bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
+{
+    static const ley_window nodal[] = {LEY_WINDOW_NODAL5, LEY_WINDOW_NODAL7, LEY_WINDOW_NODAL9};
+    if (r->solver != LEY_SOLVER_AUTO || msm_resolved(r).solver != LEY_SOLVER_FFT)
+        return false;
+    *other = *r;
+    other->solver = LEY_SOLVER_DIRECT;
+    other->window = nodal[r->window - LEY_WINDOW_BSPLINE4];
+    other->levels = 0;
+    return true;
+}
+
+ley_status msm_lattices(const ley_long_range *asked, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
                         ley_error *error)
 {
+    const ley_long_range resolved = msm_resolved(asked), *r = &resolved;
     bool has_far = true;
     hierarchy h = {.kappa_per_A = r->kappa_per_A};
     ley_status status = check(r, error);

@@ -13,6 +13,12 @@
 ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
                         ley_error *error);
 
+/* With LEY_SOLVER_AUTO: the solver that its window asks for. */
+ley_long_range msm_resolved(const ley_long_range *r);
+
+/* What LEY_SOLVER_AUTO stands for where no device has transforms; false: for nothing else. */
+bool msm_otherwise(const ley_long_range *r, ley_long_range *other);
+
 /* The map's points, moved by whole periods so that the first one is in the cell. */
 ley_lattice msm_points(const cell *c, const ley_lattice *points);
 

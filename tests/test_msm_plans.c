@@ -1,0 +1,291 @@
+/* Long-range sums and plans of Fourier transforms that a device does not have, that are wrong, or
+ * that take long: what is asked for is refused with the reason, what is left to the library is done
+ * otherwise, and nobody waits for a plan. */
+#include "cli_support.h"
+
+#include "clock.h"
+#include "error.h"
+#include "judge/accuracy.h"
+#include "run/engine.h"
+#include "run/job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ATOMS = 300, POINTS = 17 };
+
+static const double slow_s = 20; /* of a plan, while its test goes on */
+
+/* ---- Back ends that are not what they were --------------------------------------------------- */
+
+static dev_backend real;      /* what the door of all devices of its back end was */
+static const dev *altered;    /* the only one that something is wrong with */
+static volatile bool is_over; /* a slow plan may end */
+
+static bool no_library(const dev_info *info, size_t i, dev_fft_library *library)
+{
+    return info != altered->info && real.fft_library(info, i, library);
+}
+
+static ley_status slow_plan(dev *device, size_t library, const dev_fft_shape *shape, const void *kept, size_t kept_size,
+                            dev_fft_plan **plan, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    while (device == altered && !is_over && ley_clock_s() - start_s < slow_s)
+        usleep(10000);
+    return real.fft_plan(device, library, shape, kept, kept_size, plan, error);
+}
+
+/* The way back in place of the way there: nothing is as the known answer is. */
+static ley_status wrong_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                            dev_buffer *scratch, dev_event **done, ley_error *error)
+{
+    return real.fft_run(device, plan, forward && device != altered, from, to, scratch, done, error);
+}
+
+static dev_backend *door_of(const worker *w)
+{
+    return (dev_backend *)(uintptr_t)w->info->backend;
+}
+
+/* The door, to be changed; restore() makes it what it was. */
+static dev_backend *alter(const worker *w)
+{
+    real = *door_of(w);
+    altered = w->device;
+    is_over = false;
+    return door_of(w);
+}
+
+static void restore(const worker *w)
+{
+    *door_of(w) = real;
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static const ley_lattice lattice = {
+    .origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1, 1.25, 1.125), .n = {POINTS, POINTS, POINTS}};
+
+static ley_long_range options_of(ley_solver solver, ley_window window)
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.solver = solver;
+    r.window = window;
+    r.cutoff_A = 6;
+    r.spacing_A = 1.5;
+    return r;
+}
+
+typedef struct trial_job {
+    ley_atoms *atoms;
+    ley_map *map;
+    ley_job *job;
+} trial_job;
+
+static trial_job begin(ley_engine *engine, const ley_long_range *r)
+{
+    ley_error error = {0};
+    trial_job t = {.atoms = support_atoms(ATOMS, 0, 21, 7)};
+    ley_run_options run;
+    ley_run_options_default(&run);
+    run.slab_planes = 8;
+    assert_ok(ley_map_create(&lattice, &t.map, &error));
+    assert_ok(ley_job_create_long_range(engine, t.atoms, t.map, r, &run, &t.job, &error));
+    return t;
+}
+
+static void end(trial_job *t)
+{
+    ley_job_destroy(t->job);
+    ley_map_destroy(t->map);
+    ley_atoms_destroy(t->atoms);
+}
+
+static const char *text_of_note(const trial_job *t, const char *name)
+{
+    const ley_note *note = ley_report_note(ley_job_report(t->job), name);
+    return note != NULL ? note->text : NULL;
+}
+
+static void expect_right(const trial_job *t)
+{
+    const ley_accuracy *a = &ley_job_report(t->job)->accuracy;
+    assert_true(a->passed && a->points > 0);
+    assert_true(a->relative_rms < 5e-3);
+}
+
+/* ---- No transforms --------------------------------------------------------------------------- */
+
+/* What is asked for by name is refused; `what` says why. */
+static void expect_otherwise(ley_engine *engine, const char *what)
+{
+    ley_error error = {0};
+    ley_long_range r = options_of(LEY_SOLVER_FFT, LEY_WINDOW_BSPLINE6);
+    trial_job t = begin(engine, &r);
+    assert_int_equal(ley_job_run(t.job, &error), LEY_ERROR_NO_DEVICE);
+    if (strstr(error.message, what) == NULL)
+        fail_msg("'%s' does not say '%s'", error.message, what);
+    end(&t);
+    ley_error_clear(&error);
+    r.solver = LEY_SOLVER_AUTO;
+    t = begin(engine, &r);
+    assert_ok(ley_job_run(t.job, &error));
+    expect_right(&t);
+    assert_string_equal(text_of_note(&t, "window"), "nodal7");
+    assert_string_equal(text_of_note(&t, "solver"), "direct");
+    assert_non_null(strstr(text_of_note(&t, "otherwise"), what));
+    assert_int_equal(ley_job_report(t.job)->devices[0].status, LEY_OK);
+    assert_true(ley_job_report(t.job)->devices[0].points == POINTS * POINTS * POINTS);
+    end(&t);
+}
+
+static void test_a_device_without_transforms(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    assert_ok(ley_engine_create("0", &engine, &error));
+    alter(&engine->workers[0])->fft_library = no_library;
+    expect_otherwise(engine, "there is no library");
+    restore(&engine->workers[0]);
+    ley_engine_destroy(engine);
+}
+
+static void test_transforms_that_are_wrong(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    support_fresh_cache();
+    assert_ok(ley_engine_create("0", &engine, &error));
+    alter(&engine->workers[0])->fft_run = wrong_run;
+    expect_otherwise(engine, "known answer");
+    restore(&engine->workers[0]);
+    ley_engine_destroy(engine);
+}
+
+/* Where there are transforms, B-splines take them; nodal windows never do. */
+static void test_auto(void **state)
+{
+    (void)state;
+    static const struct {
+        ley_window window;
+        const char *name, *solver;
+    } cases[] = {{LEY_WINDOW_NODAL5, "nodal5", "direct"}, {LEY_WINDOW_BSPLINE6, "bspline6", "fft"}};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    assert_ok(ley_engine_create("0", &engine, &error));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const ley_long_range r = options_of(LEY_SOLVER_AUTO, cases[i].window);
+        trial_job t = begin(engine, &r);
+        assert_ok(ley_job_run(t.job, &error));
+        expect_right(&t);
+        assert_string_equal(text_of_note(&t, "window"), cases[i].name);
+        assert_string_equal(text_of_note(&t, "solver"), cases[i].solver);
+        assert_null(text_of_note(&t, "otherwise"));
+        end(&t);
+    }
+    ley_engine_destroy(engine);
+}
+
+static void test_the_command(void **state)
+{
+    (void)state;
+    static const char arguments[] = "map a.pqr -o a.dx --dims 17,16,15 --method msm --cutoff 6 --lattice-spacing 1.5 "
+                                    "--window bspline4 --fft fftw-of-nobody";
+    cli_write_text("a.pqr", "ATOM 1 N A 1 1.0 2.0 3.0 0.5 1.5\nATOM 2 O A 1 9.0 8.0 7.0 -0.25 1.5\n");
+    cli("%s --solver auto", arguments);
+    cli_expect(1, NULL, "it must be one of auto, vkfft, clfft, cufft");
+    cli("map a.pqr -o a.dx --dims 17,16,15 --device 0 --method msm --cutoff 6 --lattice-spacing 1.5 --window bspline4 "
+        "--solver auto --fft %s --json -",
+        strcmp(getenv("LEYDEN_TEST_PATH"), "cuda") == 0 ? "vkfft" : "cufft");
+    cli_expect(0, "\"otherwise\"", NULL);
+    cli_expect(0, "\"nodal5\"", NULL);
+}
+
+/* ---- Plans that take long -------------------------------------------------------------------- */
+
+static void test_cancelling(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    const ley_long_range r = options_of(LEY_SOLVER_FFT, LEY_WINDOW_BSPLINE6);
+    assert_ok(ley_engine_create("0", &engine, &error));
+    alter(&engine->workers[0])->fft_plan = slow_plan;
+    trial_job t = begin(engine, &r);
+    const pthread_t thread = support_cancel_later(t.job, 300000);
+    const double start_s = ley_clock_s();
+    assert_int_equal(ley_job_run(t.job, &error), LEY_CANCELLED);
+    const double took_s = ley_clock_s() - start_s;
+    pthread_join(thread, NULL);
+    if (took_s > slow_s / 2)
+        fail_msg("cancelled after 0.3 s, and ended after %.1f s", took_s);
+    is_over = true;
+    end(&t);
+    ley_error_clear(&error);
+    restore(&engine->workers[0]);
+    ley_engine_destroy(engine);
+}
+
+/* The other device does all of it. */
+static void test_a_second_device(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    const ley_long_range r = options_of(LEY_SOLVER_FFT, LEY_WINDOW_BSPLINE6);
+    assert_ok(ley_engine_create("all", &engine, &error));
+    const double opened_s = ley_clock_s();
+    if (engine->worker_count < 2) {
+        print_message("one device only\n");
+        ley_engine_destroy(engine);
+        return;
+    }
+    while (worker_device(&engine->workers[1]) == NULL && ley_clock_s() < opened_s + slow_s)
+        usleep(10000);
+    alter(&engine->workers[1])->fft_plan = slow_plan;
+    trial_job t = begin(engine, &r);
+    const double start_s = ley_clock_s();
+    assert_ok(ley_job_run(t.job, &error));
+    const double took_s = ley_clock_s() - start_s;
+    expect_right(&t);
+    assert_non_null(ley_job_report(t.job)->devices[1].late);
+    assert_true(ley_job_report(t.job)->devices[0].points == POINTS * POINTS * POINTS);
+    if (took_s > 0.75 * slow_s)
+        fail_msg("the job took %.1f s, as one device was still at its plan", took_s);
+    is_over = true;
+    end(&t);
+    restore(&engine->workers[1]);
+    ley_engine_destroy(engine);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    ley_engine *engine = NULL;
+    support_directory();
+    if (!support_open("0", "the first device", &engine))
+        return 1;
+    setenv("LEYDEN_TEST_PATH", engine->workers[0].info->backend->name, 1);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_a_device_without_transforms),
+        cmocka_unit_test(test_the_command),
+        cmocka_unit_test(test_cancelling),
+        cmocka_unit_test(test_a_second_device),
+        cmocka_unit_test(test_transforms_that_are_wrong),
+    };
+    return cmocka_run_group_tests_name("plans of transforms", tests, prepare, NULL);
+}
