@@ -443,14 +443,16 @@ static double contact_error(const msm_task *task)
 
 /* Errors are as large as expected_error() says where charges are independent of each other: of some
  * thousand points the worst is off by four to five times that, with every window and splitting.
- * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c); a wrong lattice
- * by what it carries, a hundred times more. */
+ * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c), but for heaps of
+ * charges of one sign between the same nodes; a wrong lattice by what it carries, a hundred times
+ * more. */
 static accuracy_limits limits(const void *context)
 {
     const double safety = 8;
     const msm_task *task = context;
     const ley_pair steepest = task->options.kappa_per_A > 0 ? LEY_PAIR_YUKAWA : LEY_PAIR_COULOMB;
-    return (accuracy_limits){safety * task->expected + contact_error(task) + cutoff_promise(&task->near, steepest),
+    const double together = task->lattices.levels > 0 ? task->expected * spread_coherence(task->atoms) : 0;
+    return (accuracy_limits){safety * together + contact_error(task) + cutoff_promise(&task->near, steepest),
                              ACCURACY_NOTHING};
 }
 

@@ -218,3 +218,21 @@ void spread_clear(spread *s)
     free(s->sources);
     *s = (spread){.atoms = 0};
 }
+
+double spread_coherence(const spread *s)
+{
+    enum { CORNERS = SPREAD_EDGE * SPREAD_EDGE * SPREAD_EDGE };
+    double single = 0, together = 0;
+    for (int64_t bin = 0; bin < s->bins[0] * s->bins[1] * s->bins[2]; bin++) {
+        double sum_e[CORNERS] = {0};
+        for (int32_t i = s->first[bin]; i < s->first[bin + 1]; i++) {
+            const int32_t c = s->corner[i], x = c & 31, y = c >> 5 & 31, z = c >> 10;
+            const double charge_e = (double)s->at[i][3];
+            sum_e[(z * SPREAD_EDGE + y) * SPREAD_EDGE + x] += charge_e;
+            single += charge_e * charge_e;
+        }
+        for (int i = 0; i < CORNERS && s->first[bin] < s->first[bin + 1]; i++)
+            together += sum_e[i] * sum_e[i];
+    }
+    return together > single ? sqrt(together / single) : 1;
+}

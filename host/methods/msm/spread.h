@@ -31,4 +31,9 @@ ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, c
                        const atomic_bool *cancelled, spread *made, ley_error *error);
 void spread_clear(spread *s);
 
+/* By how much more the lattice's errors of these charges add up than those of independent ones:
+ * charges with the same nodes are off alike. The root of the sum of their squared sums over that of
+ * their squares; the root of n for n equal charges between the same nodes, at least 1. */
+double spread_coherence(const spread *s);
+
 #endif
