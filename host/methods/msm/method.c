@@ -152,13 +152,17 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
     return status == LEY_OK ? job_create(engine, &method_msm, task, atoms, options, job, error) : status;
 }
 
-/* Pairs stay as they are: the splitting is the same. */
+/* Pairs stay as they are, and so must the splitting: that of lattices made anew would be of the
+ * band that suits their window. */
 static bool otherwise(void *context, const char *why)
 {
     msm_task *task = context;
+    const splitting split = task->lattices.level[0].split;
     if (!task->has_other ||
         msm_lattices(&task->other, task->near.atoms, ley_map_lattice(task->near.map), &task->lattices, NULL) != LEY_OK)
         return false;
+    for (int k = 0; k < task->lattices.levels && split.kappa_a == 0; k++)
+        task->lattices.level[k].split = split;
     task->has_other = false;
     task->options = task->other;
     snprintf(task->why, sizeof task->why, "%s", why);
