@@ -5,7 +5,8 @@
 
 #include "clock.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "methods/msm/kept_spectrum.h"
+#include "numerics/influence.h"
 #include "run/engine.h"
 #include "run/job.h"
 
@@ -70,12 +71,12 @@ static void restore(const worker *w)
 static const ley_lattice lattice = {
     .origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1, 1.25, 1.125), .n = {POINTS, POINTS, POINTS}};
 
-static ley_long_range options_of(ley_solver solver, ley_window window)
+static ley_long_range options_of(ley_solver solver, ley_window by)
 {
     ley_long_range r;
     ley_long_range_default(&r);
     r.solver = solver;
-    r.window = window;
+    r.window = by;
     r.cutoff_A = 6;
     r.spacing_A = 1.5;
     return r;
@@ -268,6 +269,63 @@ static void test_a_second_device(void **state)
     ley_engine_destroy(engine);
 }
 
+/* ---- Influence functions --------------------------------------------------------------------- */
+
+static hierarchy make_lattices(window_kind window_of, double cutoff_A, double high_A, double kappa_per_A)
+{
+    const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
+                                 .window = window_of,
+                                 .solver = HIERARCHY_FFT,
+                                 .cutoff_A = cutoff_A,
+                                 .spacing_A = 1.5,
+                                 .kappa_per_A = kappa_per_A};
+    ley_error error = {0};
+    hierarchy h;
+    assert_ok(hierarchy_make(&o, (const double[3]){0, 0, 0}, (const double[3]){high_A, 12, 11}, &h, &error));
+    return h;
+}
+
+static kept_spectrum *get_spectrum(const hierarchy *h)
+{
+    ley_error error = {0};
+    int64_t n[3];
+    kept_spectrum *kept = NULL;
+    influence_extent(h, n);
+    assert_ok(kept_spectrum_get(h, n, NULL, &kept, &error));
+    return kept;
+}
+
+/* The same one for the same lattice wherever it is; another one as soon as anything else differs,
+ * and then what it would be without any kept. */
+static void test_kept_influence_functions(void **state)
+{
+    (void)state;
+    const hierarchy h = make_lattices(WINDOW_BSPLINE6, 6, 17, 0);
+    hierarchy moved = h;
+    moved.origin_A[1] += 30;
+    moved.level[0].first[2] -= 5;
+    const hierarchy others[] = {make_lattices(WINDOW_BSPLINE8, 6, 17, 0), make_lattices(WINDOW_BSPLINE6, 6.5, 17, 0),
+                                make_lattices(WINDOW_BSPLINE6, 6, 24, 0), make_lattices(WINDOW_BSPLINE6, 6, 17, 0.1)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        kept_spectrum *first = get_spectrum(&h), *again = get_spectrum(&h), *there = get_spectrum(&moved);
+        assert_ptr_equal(first, again);
+        assert_ptr_equal(first, there);
+        kept_spectrum *other = get_spectrum(&others[i]);
+        assert_ptr_not_equal(other, first);
+        ley_error error = {0};
+        spectrum made;
+        assert_ok(spectrum_make(&others[i], kept_spectrum_of(other)->n, NULL, &made, &error));
+        assert_memory_equal(made.values, kept_spectrum_of(other)->values,
+                            (size_t)spectrum_waves(&made) * sizeof *made.values);
+        spectrum_clear(&made);
+        kept_spectrum_give_back(there);
+        kept_spectrum_give_back(other);
+        kept_spectrum_give_back(again);
+        assert_true(kept_spectrum_of(first)->values[0] == kept_spectrum_of(first)->values[0]); /* still there */
+        kept_spectrum_give_back(first);
+    }
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -283,6 +341,7 @@ static int prepare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kept_influence_functions),
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_a_device_without_transforms),
         cmocka_unit_test(test_the_command),

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "methods/msm/kept_spectrum.h"
 #include "methods/msm/transfer_build.h"
 #include "numerics/influence.h"
 
@@ -75,14 +76,14 @@ static void make_array(spectral *s)
 
 static ley_status load_influence(spectral *s, ley_error *error)
 {
-    spectrum made;
+    kept_spectrum *kept;
     const double start_s = ley_clock_s();
-    ley_status status = spectrum_make(s->hierarchy, s->n, s->cancelled, &made, error);
+    ley_status status = kept_spectrum_get(s->hierarchy, s->n, s->cancelled, &kept, error);
     s->spectrum_s = ley_clock_s() - start_s;
     if (status != LEY_OK)
         return status;
-    status = influence_waves_create(&s->influence, &made, &s->room, error);
-    spectrum_clear(&made);
+    status = influence_waves_create(&s->influence, kept_spectrum_of(kept), &s->room, error);
+    kept_spectrum_give_back(kept);
     return status;
 }
 

@@ -1,0 +1,22 @@
+/* The latest influence function, for whoever wants the same one: it follows from the lattice and
+ * the choices, not from atoms, and takes longer to make than transforms to run. */
+#ifndef LEY_MSM_KEPT_SPECTRUM_H
+#define LEY_MSM_KEPT_SPECTRUM_H
+
+#include "numerics/spectrum.h"
+
+/* What is larger is not kept. */
+#define KEPT_SPECTRUM_MOST_BYTES (64 << 20)
+
+typedef struct kept_spectrum kept_spectrum;
+
+/* The kept one, or made as by spectrum_make(), whose errors it has; its values are not to be
+ * changed. From any thread; nobody waits for another one's. */
+ley_status kept_spectrum_get(const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, kept_spectrum **kept,
+                             ley_error *error);
+const spectrum *kept_spectrum_of(const kept_spectrum *kept);
+
+/* Whoever got it gives it back. */
+void kept_spectrum_give_back(kept_spectrum *kept);
+
+#endif
