@@ -1,5 +1,8 @@
-/* APBS input files: words, sections, grids, what is refused and remarked upon, rewriting. Where
- * APBS itself is installed, its own output is what the grids and the refusals are held against. */
+/* APBS input files: words, sections, what is refused and remarked upon, rewriting. Where APBS
+ * itself is installed, its own output is what the refusals are held against; test_apbs_grids.c has
+ * grids. */
+#include "apbs_run.h"
+
 #include "apbs/grid.h"
 #include "apbs/input.h"
 #include "apbs/rewrite.h"
@@ -7,92 +10,11 @@
 #include "apbs/speed.h"
 #include "support.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define EXAMPLES "/usr/share/apbs/examples"
-
-/* What every multigrid section needs besides its grid. */
-#define PHYSICS "mol 1 lpbe bcfl mdh pdie 2 sdie 78.5 chgm spl0 srfm spl2 swin 0.3 temp 300\n"
-#define READ "read mol pqr one.pqr end\n"
-#define GRID "dime 33 33 33 glen 20 20 20 gcent mol 1\n"
-
-static const char one_pqr[] = "ATOM      1  N   ASY     1       0.331   0.935  -1.837 -0.470 1.850\n"
-                              "ATOM      2  HN  ASY     1       1.159   0.151  -2.326  0.310 1.000\n"
-                              "ATOM      3  CA  ASY     1       0.149   0.619  -1.067  0.570 2.275\n";
-
-/* ---- Means ----------------------------------------------------------------------------------- */
-
-static void write_file(const char *name, const char *text, size_t size)
-{
-    FILE *file = fopen(name, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void write_text(const char *name, const char *text)
-{
-    write_file(name, text, strlen(text));
-}
-
-static char *read_file(const char *name)
-{
-    FILE *file = fopen(name, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 21);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 21) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
-static ley_apbs_input *read_fine(const char *name)
-{
-    ley_apbs_input *input = NULL;
-    ley_error error = {0};
-    ley_status status = ley_apbs_input_read(name, &input, &error);
-    if (status != LEY_OK)
-        fail_msg("%s", error.message);
-    return input;
-}
-
-static ley_apbs_input *read_text(const char *text)
-{
-    write_text("in.in", text);
-    return read_fine("in.in");
-}
-
-static bool has_apbs(void)
-{
-    static int known = -1;
-    if (known < 0)
-        known = system("command -v apbs >/dev/null 2>&1") == 0;
-    return known != 0;
-}
-
-/* Everything that `apbs name` prints; from malloc. */
-static char *run_apbs(const char *name)
-{
-    char command[512];
-    snprintf(command, sizeof command, "timeout 900 apbs %s 2>&1", name);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t room = 1 << 22, n = 0, got;
-    char *text = malloc(room);
-    assert_non_null(text);
-    while ((got = fread(text + n, 1, room - 1 - n, pipe)) > 0)
-        n += got;
-    text[n] = '\0';
-    pclose(pipe);
-    return text;
-}
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
@@ -156,21 +78,21 @@ static void buffer(void **state)
             char *text = with_gap(rows[i].front, rows[i].gap - 1 + more, &size);
             ley_apbs_input *input = NULL;
             ley_error error = {0};
-            write_file("in.in", text, size);
+            apbs_run_write_file("in.in", text, size);
             ley_status status = ley_apbs_input_read("in.in", &input, &error);
             assert_int_equal(status, more > 0 ? LEY_ERROR_INPUT : LEY_OK);
             if (more > 0)
                 assert_non_null(strstr(error.message, "in.in:1: APBS loses what follows"));
             ley_apbs_input_destroy(input);
-            if (has_apbs()) {
-                char *output = run_apbs("in.in");
+            if (apbs_run_is_there()) {
+                char *output = apbs_run("in.in");
                 if ((strstr(output, "CALCULATION #1") != NULL) != (more == 0))
                     fail_msg("APBS disagrees: %zu bytes, gap %zu", rows[i].front, rows[i].gap - 1 + more);
                 free(output);
             }
             free(text);
         }
-    if (!has_apbs())
+    if (!apbs_run_is_there())
         skip();
 }
 
@@ -179,8 +101,8 @@ static void buffer(void **state)
 static void sections(void **state)
 {
     (void)state;
-    write_text("two words.pqr", "ATOM 1 C A 1 10 20 30 1 2\n");
-    ley_apbs_input *input = read_text(
+    apbs_run_write_text("two words.pqr", "ATOM 1 C A 1 10 20 30 1 2\n");
+    ley_apbs_input *input = apbs_run_read_text(
         "# a comment\nREAD\n  mol pqr one.pqr\n  Mol PQR \"two  words.pqr\"\n  kappa dx \"k 1.dx\"\n  diel gz x.gz "
         "y.gz z.gz\n"
         "  charge dxbin c.dxbin\nEnd\n"
@@ -344,14 +266,14 @@ static const refusal refusals[] = {
 static void refused(void **state)
 {
     (void)state;
-    write_text("bad.pqr", "REMARK\nATOM 1 N ASY 1 0.331 0.935 x -0.470 1.850\n");
+    apbs_run_write_text("bad.pqr", "REMARK\nATOM 1 N ASY 1 0.331 0.935 x -0.470 1.850\n");
     assert_int_equal(system("gzip -c one.pqr > one.pqr.gz"), 0);
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         const refusal *r = &refusals[i];
         ley_apbs_input *input = NULL;
         ley_error error = {0};
         char place[32];
-        write_text("in.in", r->text);
+        apbs_run_write_text("in.in", r->text);
         ley_status status = ley_apbs_input_read("in.in", &input, &error);
         snprintf(place, sizeof place, "in.in:%d: ", r->line);
         if ((status != LEY_ERROR_INPUT && status != LEY_ERROR_FILE) || input != NULL || error.status != status ||
@@ -366,13 +288,13 @@ static void refused(void **state)
 static void refused_by_apbs(void **state)
 {
     (void)state;
-    if (!has_apbs())
+    if (!apbs_run_is_there())
         skip();
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         if (!refusals[i].by_apbs)
             continue;
-        write_text("in.in", refusals[i].text);
-        char *output = run_apbs("in.in");
+        apbs_run_write_text("in.in", refusals[i].text);
+        char *output = apbs_run("in.in");
         if (strstr(output, "CALCULATION #1") != NULL)
             fail_msg("APBS calculates:\n%s", refusals[i].text);
         free(output);
@@ -388,7 +310,7 @@ static void refused_files(void **state)
     assert_string_equal(error.message, "nowhere.in: No such file or directory");
     assert_int_equal(ley_apbs_input_read(".", &input, &error), LEY_ERROR_FILE);
     assert_string_equal(error.message, ".: Is a directory");
-    write_file("in.in", "read\nmol\0pqr", 12);
+    apbs_run_write_file("in.in", "read\nmol\0pqr", 12);
     assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, "in.in:2: a NUL byte: this is no text file");
     FILE *file = fopen("in.in", "wb");
@@ -472,14 +394,14 @@ static void remarks(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[1024], all[2048] = "";
-        write_text("a.pqr", rows[i].pqr != NULL ? rows[i].pqr : one_pqr);
+        apbs_run_write_text("a.pqr", rows[i].pqr != NULL ? rows[i].pqr : apbs_run_one_pqr);
         snprintf(text, sizeof text, "read mol pqr a.pqr %s end\nelec mg-manual\n%s%s%s\nend\n", rows[i].read,
                  strstr(rows[i].elec, "dime") == NULL ? GRID : "dime 33 33 33 glen 20 20 20 gcent mol 1\n", PHYSICS,
                  "");
         /* The extra words stand on the line behind the physics' first. */
         char *end = strstr(text, PHYSICS) + strlen(PHYSICS) - 1;
         snprintf(end, sizeof text - (size_t)(end - text), " %s\nend\n", rows[i].elec);
-        ley_apbs_input *input = read_text(text);
+        ley_apbs_input *input = apbs_run_read_text(text);
         for (size_t k = 0; k < ley_apbs_warning_count(input); k++)
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s\n", ley_apbs_warning(input, k));
         assert_string_equal(all, rows[i].remark != NULL ? rows[i].remark : "");
@@ -490,7 +412,8 @@ static void remarks(void **state)
 static void remarks_on_runs(void **state)
 {
     (void)state;
-    ley_apbs_input *pdb = read_text("read mol pdb one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n");
+    ley_apbs_input *pdb =
+        apbs_run_read_text("read mol pdb one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n");
     assert_int_equal(ley_apbs_warning_count(pdb), 1);
     assert_string_equal(
         ley_apbs_warning(pdb, 0),
@@ -501,7 +424,7 @@ static void remarks_on_runs(void **state)
     static const char para[] =
         READ "elec mg-para pdime 2 2 1 ofrac 0.1 dime 33 33 33 cglen 40 40 40 fglen 20 20 20 cgcent mol 1 "
              "fgcent mol 1 " PHYSICS "end\n";
-    ley_apbs_input *input = read_text(para);
+    ley_apbs_input *input = apbs_run_read_text(para);
     assert_int_equal(ley_apbs_warning_count(input), 1);
     assert_string_equal(ley_apbs_warning(input, 0),
                         "in.in:2: APBS leaves this section out unless it runs as 4 MPI processes or with `async`");
@@ -512,7 +435,7 @@ static void remarks_on_runs(void **state)
         fprintf(file,
                 "elec mg-auto dime 33 33 33 cglen 40 40 40 fglen 20 20 20 cgcent mol 1 fgcent mol 1 " PHYSICS "end\n");
     fclose(file);
-    input = read_fine("in.in");
+    input = apbs_run_read_fine("in.in");
     assert_int_equal(ley_apbs_warning_count(input), 1);
     assert_string_equal(ley_apbs_warning(input, 0),
                         "in.in:22: APBS has room for 20 calculations: it leaves this section out");
@@ -562,13 +485,13 @@ static void rewritten(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ley_error error = {0};
-        ley_apbs_input *input = read_text(rows[i].text);
+        ley_apbs_input *input = apbs_run_read_text(rows[i].text);
         assert_ok(ley_apbs_input_write(input, rows[i].maps, "out.in", &error));
-        char *text = read_file("out.in");
+        char *text = apbs_run_read_file("out.in");
         assert_string_equal(text, rows[i].expected);
         free(text);
         ley_apbs_input_destroy(input);
-        input = read_fine("out.in");
+        input = apbs_run_read_fine("out.in");
         for (size_t k = 0; k < ley_apbs_elec_count(input); k++)
             if (rows[i].maps[k] != NULL)
                 assert_int_equal(ley_apbs_elec_get(input, k)->boundary, LEY_BOUNDARY_OTHER);
@@ -602,7 +525,7 @@ static void not_rewritten(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *maps[LEY_APBS_ELECS_MAX] = {rows[i].map};
         ley_error error = {0};
-        ley_apbs_input *input = read_text(rows[i].text);
+        ley_apbs_input *input = apbs_run_read_text(rows[i].text);
         unlink("out.in");
         ley_status status = ley_apbs_input_write(input, maps, "out.in", &error);
         if (status != rows[i].status || strncmp(error.message, rows[i].message, strlen(rows[i].message)) != 0)
@@ -615,10 +538,10 @@ static void not_rewritten(void **state)
     const bool use[1] = {true}, none[1] = {false};
     ley_error error = {0};
     ley_apbs_input *input =
-        read_text(READ "read kappa dx k.dx end elec mg-manual\n" GRID PHYSICS "calcforce total\nend");
+        apbs_run_read_text(READ "read kappa dx k.dx end elec mg-manual\n" GRID PHYSICS "calcforce total\nend");
     assert_ok(ley_apbs_input_check_maps(input, use, &error));
     ley_apbs_input_destroy(input);
-    input = read_text(MANUAL("calcforce total"));
+    input = apbs_run_read_text(MANUAL("calcforce total"));
     assert_ok(ley_apbs_input_check_maps(input, none, &error));
     assert_int_equal(ley_apbs_input_check_maps(input, use, NULL), LEY_ERROR_INPUT);
     ley_apbs_input_destroy(input);
@@ -627,7 +550,7 @@ static void not_rewritten(void **state)
     size_t length = strlen(wide);
     memset(wide + length, ' ', 8100 - length);
     strcpy(wide + 8100, "elec mg-manual\n" GRID PHYSICS "end\n");
-    input = read_text(wide);
+    input = apbs_run_read_text(wide);
     const char *map =
         "a-name-that-is-longer-than-the-room-that-is-left-in-the-buffer-and-so-the-next-word-is-lost-to-the-reader.dx";
     assert_int_equal(ley_apbs_input_write(input, &map, "out.in", &error), LEY_ERROR_INPUT);
@@ -638,327 +561,14 @@ static void not_rewritten(void **state)
     ley_apbs_input_destroy(input);
 }
 
-/* ---- Grids, against APBS --------------------------------------------------------------------- */
-
-/* A calculation as APBS announces it. */
-typedef struct announced {
-    long long n[3];
-    double spacing_A[3], length_A[3], center_A[3];
-} announced;
-
-/* What APBS prints of each calculation. */
-static size_t announcements(const char *output, announced *list, size_t room)
-{
-    size_t count = 0;
-    for (const char *at = output; (at = strstr(at, "Grid dimensions:")) != NULL && count < room; count++) {
-        announced *a = &list[count];
-        assert_int_equal(sscanf(at, "Grid dimensions: %lld x %lld x %lld", &a->n[0], &a->n[1], &a->n[2]), 3);
-        assert_non_null(at = strstr(at, "Grid spacings:"));
-        assert_int_equal(
-            sscanf(at, "Grid spacings: %lf x %lf x %lf", &a->spacing_A[0], &a->spacing_A[1], &a->spacing_A[2]), 3);
-        assert_non_null(at = strstr(at, "Grid lengths:"));
-        assert_int_equal(sscanf(at, "Grid lengths: %lf x %lf x %lf", &a->length_A[0], &a->length_A[1], &a->length_A[2]),
-                         3);
-        assert_non_null(at = strstr(at, "Grid center:"));
-        assert_int_equal(sscanf(at, "Grid center: (%lf, %lf, %lf)", &a->center_A[0], &a->center_A[1], &a->center_A[2]),
-                         3);
-    }
-    return count;
-}
-
-/* The announced numbers have three decimals. */
-static void expect_grid(const char *name, const ley_apbs_elec *elec, const announced *a)
-{
-    const double tolerance = 0.00051;
-    for (int axis = 0; axis < 3; axis++) {
-        double length_A = (double)(elec->lattice.n[axis] - 1) * elec->lattice.step_A[axis][axis];
-        if (elec->lattice.n[axis] != a->n[axis] ||
-            fabs(elec->lattice.step_A[axis][axis] - a->spacing_A[axis]) > tolerance ||
-            fabs(length_A - a->length_A[axis]) > tolerance ||
-            fabs(elec->lattice.origin_A[axis] + 0.5 * length_A - a->center_A[axis]) > tolerance)
-            fail_msg("%s, ELEC %d, %c: %lld points, %g A apart, %g A from %g A; APBS: %lld, %g, %g, centre %g", name,
-                     elec->number, 'x' + axis, (long long)elec->lattice.n[axis], elec->lattice.step_A[axis][axis],
-                     length_A, elec->lattice.origin_A[axis], a->n[axis], a->spacing_A[axis], a->length_A[axis],
-                     a->center_A[axis]);
-    }
-}
-
-/* The coarsest grid of each section, and how many grids there are, as APBS has them in `name`. */
-static void expect_grids(const char *label, const ley_apbs_input *input, const char *name)
-{
-    announced list[LEY_APBS_ELECS_MAX + 1];
-    char *output = run_apbs(name);
-    size_t n = announcements(output, list, LEY_APBS_ELECS_MAX + 1), at = 0;
-    for (size_t i = 0; i < ley_apbs_elec_count(input); i++) {
-        const ley_apbs_elec *elec = ley_apbs_elec_get(input, i);
-        if (at >= n)
-            fail_msg("%s: APBS announces only %zu calculations:\n%s", label, n, output);
-        if (elec->levels > 0)
-            expect_grid(label, elec, &list[at]);
-        at += (size_t)elec->levels;
-    }
-    if (at != n)
-        fail_msg("%s: %zu grids, but APBS has %zu", label, at, n);
-    free(output);
-}
-
-static void grids_of_cases(void **state)
-{
-    (void)state;
-    static const char *const rows[] = {
-        "mg-manual dime 33 65 97 glen 20 30 40 gcent mol 1",
-        "mg-manual dime 66 67 100 grid 0.5 0.25 0.3333 gcent 1.5 -2.25 3",
-        "mg-manual dime 70 98 131 glen 20 30 40 gcent mol 2 nlev 4",
-        "mg-manual dime 5 9 17 glen 5 6 7 gcent mol 1",
-        "mg-manual dime 49 41 33 glen 5 6 7 gcent mol 1",
-        "mg-manual dime 65.9 33 33 glen 2e1 0x14 20A gcent mol 1",
-        "mg-manual dime 33 33 33 glen 20 20 20 gcent mol 2 gcent 1 2 3",
-        "mg-manual dime 33 33 33 glen 20 20 20 gcent 1 2 3 gcent mol 2 gcent 4 5 6 gcent mol 1",
-        "mg-dummy dime 34 66 7 glen 5 6 7 gcent mol 1",
-        "mg-dummy dime 34 20 100 grid 1 2 3 gcent mol 2 nlev 3",
-        "mg-auto dime 33 33 33 cglen 20 20 20 fglen 20 20 20 cgcent mol 1 fgcent mol 1",
-        "mg-auto dime 33 65 33 cglen 80 80 80 fglen 20 20 20 cgcent mol 1 fgcent mol 1",
-        "mg-auto dime 33 33 33 cglen 81 80 80 fglen 20 20 20 cgcent mol 1 fgcent mol 1",
-        "mg-auto dime 33 33 33 cglen 200 20 20 fglen 10 10 10 cgcent 0 0 0 fgcent 0 0 0",
-        "mg-auto dime 33 33 66 cglen 100 90 80 fglen 20 18 10 cgcent 0 0 0 fgcent 35 30 -30",
-        "mg-auto dime 33 33 33 cglen 400 400 400 fglen 1 1 1 cgcent 0 0 0 fgcent 100 0 0",
-        "mg-para dime 33 33 33 cglen 80 80 80 fglen 20 20 20 cgcent mol 1 fgcent mol 1 pdime 2 1 1 ofrac 0.1 async 1",
-        "mg-para dime 65 33 33 cglen 80 80 80 fglen 40 70 30 cgcent mol 1 fgcent mol 1 pdime 2 3 1 ofrac 0.25 async 4",
-        "mg-para dime 33 33 33 cglen 80 80 80 fglen 20 20 20 cgcent mol 1 fgcent mol 1 pdime 1 1 1 ofrac 0.1 async 0",
-    };
-    if (!has_apbs())
-        skip();
-    write_text("two.pqr", "ATOM 1 C A 1 10.25 20.5 30.125 1 2\nATOM 2 C A 1 -3.5 2 3.0625 1 12\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += support_is_quick() ? 4 : 1) {
-        char text[1024];
-        snprintf(text, sizeof text,
-                 "read mol pqr one.pqr mol pqr two.pqr end elec %s %s bcfl zero etol 1e30 end quit\n", rows[i],
-                 PHYSICS);
-        ley_apbs_input *input = read_text(text);
-        expect_grids(rows[i], input, "in.in");
-        ley_apbs_input_destroy(input);
-    }
-}
-
-/* The example with all that takes long cut short in each section: its grids stay. */
-static void write_short(const char *text)
-{
-    FILE *file = fopen("short.in", "wb");
-    assert_non_null(file);
-    bool in_elec = false;
-    for (const char *line = text; *line != '\0';) {
-        size_t length = strcspn(line, "\n"), begin = strspn(line, " \t\r");
-        length += line[length] == '\n';
-        if (strncasecmp(line + begin, "elec", 4) == 0)
-            in_elec = true;
-        if (strncasecmp(line + begin, "end", 3) == 0 && in_elec) {
-            fputs(" etol 1e30 bcfl zero srfm spl2 swin 0.3 calcenergy no calcforce no async 0\n", file);
-            in_elec = false;
-        }
-        if (strncasecmp(line + begin, "write", 5) != 0 && strncasecmp(line + begin, "print", 5) != 0 &&
-            strncasecmp(line + begin, "apolar", 6) != 0)
-            fwrite(line, 1, length, file);
-        if (strncasecmp(line + begin, "apolar", 6) == 0)
-            break;
-        line += length;
-    }
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Every file of an example's folder, seen from here. */
-static void link_folder(const char *folder)
-{
-    char from[600], to[300];
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        snprintf(from, sizeof from, "%s/%s", folder, entry->d_name);
-        snprintf(to, sizeof to, "%s", entry->d_name);
-        if (*entry->d_name != '.')
-            assert_int_equal(symlink(from, to), 0);
-    }
-    closedir(dir);
-}
-
-/* Examples that are refused, and why. */
-static const char *refusal_of(const char *name)
-{
-    static const char *const rows[][2] = {
-        {"helix/Apbs_dummy-TEMPLATE.in", "'DIME' is not an integer"},
-        {"helix/Apbs_solv-TEMPLATE.in", "'DIME' is not an integer"},
-        {"pbsam-gly/gly_energyforce.in", "'pbsam-auto' is no type of calculation"},
-        {"pbsam-gly/gly_electrostatic.in", "'pbsam-auto' is no type of calculation"},
-        {"pbsam-gly/gly_dynamics.in", "'pbsam-auto' is no type of calculation"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i][0], name) == 0)
-            return rows[i][1];
-    return NULL;
-}
-
-/* Whether another example has the same grids. */
-static bool is_twin(const char *file)
-{
-    return strstr(file, "smol") != NULL || strstr(file, "pdiel12") != NULL || strstr(file, "-vdw") != NULL;
-}
-
-/* Whether APBS is asked, too: it takes half a second for each. */
-static bool is_its_turn(void)
-{
-    static int examples;
-    return examples++ % (support_is_quick() ? 16 : 1) == 0;
-}
-
-/* Returns whether the example has a multigrid calculation. */
-static bool check_example(const char *folder, const char *file)
-{
-    char name[600];
-    snprintf(name, sizeof name, "%s/%s", folder, file);
-    ley_apbs_input *input = NULL;
-    ley_error error = {0};
-    ley_status status = ley_apbs_input_read(file, &input, &error);
-    const char *reason = refusal_of(name);
-    if ((status != LEY_OK) != (reason != NULL) || (reason != NULL && strstr(error.message, reason) == NULL))
-        fail_msg("%s: %s", name, error.message);
-    ley_error_clear(&error);
-    if (status != LEY_OK)
-        return false;
-    bool multigrid = false, placed = true;
-    for (size_t i = 0; i < ley_apbs_elec_count(input); i++)
-        if (strncmp(ley_apbs_elec_get(input, i)->type, "mg-", 3) == 0) {
-            multigrid = true;
-            placed = placed && ley_apbs_elec_get(input, i)->lattice.n[0] > 0;
-        }
-    for (size_t i = 0; i < ley_apbs_molecule_count(input); i++) /* PDB files are not read, and some are not there */
-        placed = placed && ley_apbs_molecule(input, i) != NULL;
-    if (multigrid && placed && has_apbs() && !is_twin(file) && is_its_turn()) {
-        char *text = read_file(file);
-        write_short(text);
-        expect_grids(name, input, "short.in");
-        free(text);
-    }
-    ley_apbs_input_destroy(input);
-    return multigrid;
-}
-
-static void grids_of_examples(void **state)
-{
-    (void)state;
-    struct dirent **folders = NULL;
-    int n = scandir(EXAMPLES, &folders, NULL, alphasort), checked = 0;
-    if (n < 0)
-        skip();
-    char *here = getcwd(NULL, 0);
-    for (int i = 0; i < n; i++) {
-        char path[300], scratch[300];
-        snprintf(path, sizeof path, EXAMPLES "/%.200s", folders[i]->d_name);
-        snprintf(scratch, sizeof scratch, "example-%.200s", folders[i]->d_name);
-        struct stat info;
-        if (*folders[i]->d_name != '.' && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-            assert_int_equal(mkdir(scratch, 0700), 0);
-            assert_int_equal(chdir(scratch), 0);
-            link_folder(path);
-            if (access("Membrane-helix-0.pqr", F_OK) == 0)
-                assert_int_equal(symlink("Membrane-helix-0.pqr", "TM.pqr"), 0); /* which its script makes */
-            if (access("point-pmf-0.in", F_OK) == 0)
-                assert_int_equal(system("cat mol1.pqr mol2.pqr > complex.pqr"), 0); /* so does this one's */
-            DIR *dir = opendir(path);
-            for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-                size_t length = strlen(entry->d_name);
-                if (length > 3 && strcmp(entry->d_name + length - 3, ".in") == 0)
-                    checked += check_example(folders[i]->d_name, entry->d_name);
-            }
-            closedir(dir);
-            assert_int_equal(chdir(here), 0);
-        }
-        free(folders[i]);
-    }
-    free(folders);
-    free(here);
-    print_message("%d examples with multigrid calculations\n", checked);
-    assert_true(checked >= 30);
-    if (!has_apbs())
-        skip();
-}
-
-/* ---- APBS takes what is written -------------------------------------------------------------- */
-
-/* A map of the lattice with one value everywhere. */
-static void write_map(const char *path, const ley_lattice *lattice, const char *value)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    long long points = ley_lattice_points(lattice);
-    fprintf(file, "object 1 class gridpositions counts %lld %lld %lld\norigin %.17g %.17g %.17g\n",
-            (long long)lattice->n[0], (long long)lattice->n[1], (long long)lattice->n[2], lattice->origin_A[0],
-            lattice->origin_A[1], lattice->origin_A[2]);
-    fprintf(file, "delta %.17g 0 0\ndelta 0 %.17g 0\ndelta 0 0 %.17g\n", lattice->step_A[0][0], lattice->step_A[1][1],
-            lattice->step_A[2][2]);
-    fprintf(file,
-            "object 2 class gridconnections counts %lld %lld %lld\nobject 3 class array type double rank 0 items %lld "
-            "data follows\n",
-            (long long)lattice->n[0], (long long)lattice->n[1], (long long)lattice->n[2], points);
-    for (long long i = 0; i < points; i++)
-        fprintf(file, "%s%s", value, i % 3 == 2 || i == points - 1 ? "\n" : " ");
-    fputs("attribute \"dep\" string \"positions\"\nobject \"regular positions regular connections\" class field\n"
-          "component \"positions\" value 1\ncomponent \"connections\" value 2\ncomponent \"data\" value 3\n",
-          file);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Energies that APBS prints; NULL-safe sum of them. */
-static double energy(const char *output)
-{
-    double sum = 0;
-    int n = 0;
-    for (const char *at = output; (at = strstr(at, "Total electrostatic energy = ")) != NULL; at++, n++)
-        sum += strtod(at + strlen("Total electrostatic energy = "), NULL);
-    assert_true(n > 0);
-    return sum;
-}
-
-/* A map of zeros in place of `bcfl zero` changes nothing: the rewritten file is understood, and the
- * lattice is APBS's own. */
-static void taken_by_apbs(void **state)
-{
-    (void)state;
-    static const char *const rows[] = {
-        "mg-manual dime 33 33 33 glen 17.3 19.7 23.1 gcent mol 1\n",
-        "mg-manual dime 34 66 97 grid 0.31 0.37 0.411 gcent 0.1 0.2 0.3 dime 33 66 33\n",
-        "mg-auto dime 33 33 33 cglen 31.7 33.9 37.1 fglen 11.3 12.9 13.7 cgcent mol 1 fgcent 0.3 0.1 0\n",
-        "mg-para dime 33 33 33 cglen 31.7 33.9 37.1 fglen 11.3 12.9 13.7 cgcent mol 1 fgcent mol 1 pdime 2 2 1 ofrac "
-        "0.1 async 3\n",
-    };
-    if (!has_apbs())
-        skip();
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += support_is_quick() ? 3 : 1) {
-        char text[1024];
-        ley_error error = {0};
-        snprintf(text, sizeof text,
-                 "read\n mol pqr one.pqr\nend\nelec %s\n%s bcfl zero\n calcenergy total\nend\nquit\n", rows[i],
-                 PHYSICS);
-        ley_apbs_input *input = read_text(text);
-        const char *map = i % 2 == 0 ? "zero map.dx" : "zero.dx";
-        write_map(map, &ley_apbs_elec_get(input, 0)->lattice, "0");
-        assert_ok(ley_apbs_input_write(input, &map, "out.in", &error));
-        char *before = run_apbs("in.in"), *after = run_apbs("out.in");
-        if (strstr(after, "Boundary conditions from potential map") == NULL || strstr(after, "fell off") != NULL)
-            fail_msg("%s", after);
-        if (!(fabs(energy(before) - energy(after)) <= 1e-9 * fabs(energy(before))))
-            fail_msg("%s: %.12g and %.12g kJ/mol", rows[i], energy(before), energy(after));
-        free(before);
-        free(after);
-        ley_apbs_input_destroy(input);
-    }
-}
-
 /* ---- Costs ----------------------------------------------------------------------------------- */
 
 static void costs(void **state)
 {
     (void)state;
-    ley_apbs_input *input = read_text(MANUAL("") "elec mg-manual\n" GRID PHYSICS "ion 1 0.1 2 ion -1 0.1 2\nend\n"
-                                                 "elec mg-manual\n" GRID PHYSICS "bcfl sdh\nend\n");
+    ley_apbs_input *input =
+        apbs_run_read_text(MANUAL("") "elec mg-manual\n" GRID PHYSICS "ion 1 0.1 2 ion -1 0.1 2\nend\n"
+                                      "elec mg-manual\n" GRID PHYSICS "bcfl sdh\nend\n");
     double pairs = 3.0 * 6 * 33 * 33;
     costs_plant(&apbs_costs, NULL, (double[]){3.5e-9, 9.2e-9, 2e-8});
     const double *times = apbs_times;
@@ -975,25 +585,13 @@ static void costs(void **state)
     assert_true(s[COST_PAIR_SALT] > s[COST_PAIR_NO_SALT]);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    if (chdir(support_directory()) != 0)
-        return -1;
-    FILE *file = fopen("one.pqr", "wb");
-    return file != NULL && fputs(one_pqr, file) >= 0 ? fclose(file) : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words),           cmocka_unit_test(buffer),
-        cmocka_unit_test(sections),        cmocka_unit_test(refused),
-        cmocka_unit_test(refused_by_apbs), cmocka_unit_test(refused_files),
-        cmocka_unit_test(remarks),         cmocka_unit_test(remarks_on_runs),
-        cmocka_unit_test(rewritten),       cmocka_unit_test(not_rewritten),
-        cmocka_unit_test(costs),           cmocka_unit_test(grids_of_cases),
-        cmocka_unit_test(taken_by_apbs),   cmocka_unit_test(grids_of_examples),
+        cmocka_unit_test(words),         cmocka_unit_test(buffer),          cmocka_unit_test(sections),
+        cmocka_unit_test(refused),       cmocka_unit_test(refused_by_apbs), cmocka_unit_test(refused_files),
+        cmocka_unit_test(remarks),       cmocka_unit_test(remarks_on_runs), cmocka_unit_test(rewritten),
+        cmocka_unit_test(not_rewritten), cmocka_unit_test(costs),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, apbs_run_begin, NULL);
 }
