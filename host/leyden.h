@@ -854,7 +854,7 @@ typedef struct ley_bench_options {
     void (*row_done)(void *context); /* called after each row, or NULL */
     void *context;
     const volatile bool *cancel; /* or NULL */
-    const char *fft;             /* FFT: one library only, "vkfft", "clfft" or "cufft"; NULL: all */
+    const char *fft;             /* FFT, MSM: one library only, "vkfft", "clfft" or "cufft"; NULL: all */
     const char *preset;          /* MSM: one choice only, "papers", "default" or "fft"; NULL: all */
 } ley_bench_options;
 

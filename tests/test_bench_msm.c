@@ -7,6 +7,7 @@
 #include "methods/msm/bench_steps.h"
 #include "methods/msm/core_loop.h"
 #include "run/bench.h"
+#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -178,6 +179,26 @@ static void test_command(void **state)
     cli_expect(0, "fft: product", NULL);
 }
 
+/* The others are measured all the same. */
+static void test_without_transforms(void **state)
+{
+    (void)state;
+    const bool is_cuda = strcmp(engine->workers[0].info->backend->name, "cuda") == 0;
+    ley_bench_options o = small(NULL);
+    o.fft = is_cuda ? "vkfft" : "cufft";
+    o.repeats = 1;
+    ley_bench *bench = run(&o);
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    assert_int_equal(row_of(d, "papers: atoms to map")->status, LEY_OK);
+    for (size_t i = 0; i < d->row_count; i++)
+        if (strncmp(d->rows[i].variant, "fft:", 4) == 0) {
+            assert_int_equal(d->rows[i].status, LEY_ERROR_NO_DEVICE);
+            assert_non_null(strstr(d->rows[i].failure, o.fft));
+            assert_true(d->rows[i].kernel_s == 0 && d->rows[i].accuracy.points == 0);
+        }
+    ley_bench_destroy(bench);
+}
+
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
 /* The kernel's self-test has smaller lattices than this fault is of: the map tells. */
@@ -274,9 +295,11 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs_of_nodes), cmocka_unit_test(test_needs),   cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_command), cmocka_unit_test(test_wrong_lattice),
-        cmocka_unit_test(test_curve),          cmocka_unit_test(test_core),
+        cmocka_unit_test(test_pairs_of_nodes), cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_steps),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_command),        cmocka_unit_test(test_without_transforms),
+        cmocka_unit_test(test_wrong_lattice),  cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_core),
     };
     return cmocka_run_group_tests_name("benchmark of long-range potentials", tests, prepare, finish);
 }

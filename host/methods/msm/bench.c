@@ -282,8 +282,9 @@ static ley_status run_often(worker *w, const ley_bench_options *o, const msm_ben
 static ley_status measure_preset(worker *w, const ley_bench_options *o, const msm_bench *p, preset chosen, measured *m,
                                  ley_error *error)
 {
-    const ley_long_range range = range_of(chosen);
+    ley_long_range range = range_of(chosen);
     void *task;
+    range.fft = chosen == PRESET_FFT ? o->fft : NULL;
     ley_status status = msm_task_create(p->atoms, p->map, &range, &task, error);
     if (status != LEY_OK)
         return status;
