@@ -7,11 +7,13 @@
 #include "support.h"
 
 #include "core/map.h"
+#include "methods/msm/kept_spectrum.h"
 #include "methods/msm/lattice_self_test.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
 #include "methods/msm/transfer_self_test.h"
+#include "numerics/influence.h"
 #include "run/engine.h"
 #include "run/verification.h"
 
@@ -690,8 +692,27 @@ typedef struct run {
     ley_accuracy accuracy;
 } run;
 
+/* The library keeps the latest influence function: another one takes the place of what the job
+ * before had. */
+static void forget_spectrum(const subject *s)
+{
+    const fault kept_fault = in_force;
+    hierarchy other = s->lattices;
+    kept_spectrum *kept;
+    ley_error error = {0};
+    int64_t n[3];
+    in_force = NONE;
+    other.level[0].cutoff_A *= 1.5;
+    influence_extent(&other, n);
+    assert_ok(kept_spectrum_get(&other, n, NULL, &kept, &error));
+    kept_spectrum_give_back(kept);
+    in_force = kept_fault;
+}
+
 static run run_job(const subject *s)
 {
+    if (is_fft(s->how))
+        forget_spectrum(s);
     const ley_long_range range = options_of(s->how);
     ley_run_options options;
     run r = {.status = LEY_OK};
