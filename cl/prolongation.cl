@@ -39,7 +39,7 @@ LEY_FN float share_of(LEY_GLOBAL const float *gm_two_scale, parts p, int i)
     return gm_two_scale[p.count == 1 ? p.at : at > LEY_WINDOW / 2 ? at : at - 1];
 }
 
-LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_BETWEEN_ARGUMENTS))
+LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_PROLONGATION_ARGUMENTS))
 {
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = (int)LEY_GLOBAL_ID(2);
     if (x >= nodes.x || y >= nodes.y || z >= nodes.z)

@@ -21,7 +21,7 @@ LEY_FN int offset(int i)
     return i < LEY_WINDOW / 2 ? 2 * i + 1 - LEY_WINDOW : i == LEY_WINDOW / 2 ? 0 : 2 * i - 1 - LEY_WINDOW;
 }
 
-LEY_KERNEL restriction(LEY_PARAMETERS(LEY_BETWEEN_ARGUMENTS))
+LEY_KERNEL restriction(LEY_PARAMETERS(LEY_RESTRICTION_ARGUMENTS))
 {
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = (int)LEY_GLOBAL_ID(2);
     if (x >= nodes.x || y >= nodes.y || z >= nodes.z)

@@ -617,6 +617,11 @@ bool support_open(const char *selector, const char *name, ley_engine **engine)
     return status == LEY_OK;
 }
 
+void support_leave_out_second_driver(void)
+{
+    unsetenv("RUSTICL_ENABLE");
+}
+
 /* ---- Progress -------------------------------------------------------------------------------- */
 
 void support_note_progress(void *watch, const ley_progress *p)

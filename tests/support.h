@@ -167,6 +167,10 @@ int support_on_each_device(int (*run)(const char *selector, const ley_device_inf
 /* An engine of this device; false, and a line about `name`, when there is none. */
 bool support_open(const char *selector, const char *name, ley_engine **engine);
 
+/* For programs that take the default device, first of all: there is no second driver, since which
+ * of two CPU devices is the default would depend on what else runs. */
+void support_leave_out_second_driver(void);
+
 /* Follows a job's progress: counts the calls and those that say nonsense, and cancels the job at a
  * call (from 1; -1: before it runs), or when everything is computed. Set before the job is
  * created: these wishes; `job` once it is. */

@@ -11,6 +11,7 @@
 #include "run/job.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,14 @@
 
 enum { ATOMS = 300, POINTS = 17 };
 
-static const double slow_s = 20; /* of a plan, while its test goes on */
+static const double slow_s = 120; /* of a plan, while its test goes on */
 
 /* ---- Back ends that are not what they were --------------------------------------------------- */
 
 static dev_backend real;      /* what the door of all devices of its back end was */
 static const dev *altered;    /* the only one that something is wrong with */
 static volatile bool is_over; /* a slow plan may end */
+static atomic_int waited;     /* slow plans that have ended by themselves */
 
 static bool no_library(const dev_info *info, size_t i, dev_fft_library *library)
 {
@@ -37,6 +39,7 @@ static ley_status slow_plan(dev *device, size_t library, const dev_fft_shape *sh
     const double start_s = ley_clock_s();
     while (device == altered && !is_over && ley_clock_s() - start_s < slow_s)
         usleep(10000);
+    waited += device == altered && !is_over;
     return real.fft_plan(device, library, shape, kept, kept_size, plan, error);
 }
 
@@ -58,6 +61,7 @@ static dev_backend *alter(const worker *w)
     real = *door_of(w);
     altered = w->device;
     is_over = false;
+    waited = 0;
     return door_of(w);
 }
 
@@ -228,9 +232,9 @@ static void test_cancelling(void **state)
     assert_int_equal(ley_job_run(t.job, &error), LEY_CANCELLED);
     const double took_s = ley_clock_s() - start_s;
     pthread_join(thread, NULL);
-    if (took_s > slow_s / 2)
-        fail_msg("cancelled after 0.3 s, and ended after %.1f s", took_s);
     is_over = true;
+    if (waited > 0)
+        fail_msg("cancelled after 0.3 s, and ended after %.1f s, with its plan", took_s);
     end(&t);
     ley_error_clear(&error);
     restore(&engine->workers[0]);
@@ -258,12 +262,12 @@ static void test_a_second_device(void **state)
     const double start_s = ley_clock_s();
     assert_ok(ley_job_run(t.job, &error));
     const double took_s = ley_clock_s() - start_s;
+    is_over = true;
     expect_right(&t);
     assert_non_null(ley_job_report(t.job)->devices[1].late);
     assert_true(ley_job_report(t.job)->devices[0].points == POINTS * POINTS * POINTS);
-    if (took_s > 0.75 * slow_s)
+    if (waited > 0)
         fail_msg("the job took %.1f s, as one device was still at its plan", took_s);
-    is_over = true;
     end(&t);
     restore(&engine->workers[1]);
     ley_engine_destroy(engine);

@@ -644,7 +644,7 @@ int main(int argc, char **argv)
 {
     int failures = 0;
     if (argc == 1)
-        unsetenv("RUSTICL_ENABLE"); /* which of two CPU devices is the default would depend on what else runs */
+        support_leave_out_second_driver();
     for (int i = 1; i < argc; i++)
         failures += run_share(argv[i], 0, 1);
     const int cores = parallel_cores();
