@@ -231,13 +231,18 @@ judge() {
 declare -A running=() # processes: their names
 
 # guarded NAME: ends when its command does, or is ended, with its exit code; how it died stands in
-# its output, and in SCRATCH/NAME.times how much processor time it took.
+# its output, and in SCRATCH/NAME.times how much processor time it took. Where the search for leaks
+# itself crashed, as it does once in some hundred runs, it is run again.
 guarded() {
-    local status
-    eval "timeout -k 10 $limit_s ${command[$1]} &"
-    trap "kill $!; exit 143" TERM
-    wait $!
-    status=$?
+    local status try
+    for try in 1 2; do
+        : >"$logs/$1.log"
+        eval "timeout -k 10 $limit_s ${command[$1]} &"
+        trap "kill $!; exit 143" TERM
+        wait $!
+        status=$?
+        [ $status != 0 ] && grep -qs 'LeakSanitizer has encountered a fatal error' "$logs/$1.log" || break
+    done
     times >"$scratch/$1.times"
     exit $status
 }
@@ -257,7 +262,7 @@ begin() {
         return
     fi
     started[$name]=$EPOCHREALTIME
-    guarded "$name" >"$logs/$name.log" 2>&1 </dev/null &
+    guarded "$name" >>"$logs/$name.log" 2>&1 </dev/null &
     running[$!]=$name
 }
 
