@@ -66,6 +66,15 @@ static double uniform(unsigned *state)
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
+static const int salt[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2}, {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {2, 2, 2}};
+static const int blende[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
+                                 {1, 1, 1}, {3, 3, 1}, {3, 1, 3}, {1, 3, 3}};
+static const int caesium[2][3] = {{0, 0, 0}, {2, 2, 2}};
+#define HALF_ROOT_3 0.8660254037844386
+const support_crystal support_crystals[SUPPORT_CRYSTALS] = {{"NaCl", 8, 2, 1, 1.747564594633, salt},
+                                                            {"CsCl", 2, 1, HALF_ROOT_3, 1.762674773071, caesium},
+                                                            {"ZnS", 8, 2, HALF_ROOT_3, 1.638055053389, blende}};
+
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
 {
     ley_error error = {0};

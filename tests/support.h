@@ -21,6 +21,17 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
  * of a 0.5 A lattice. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
 
+/* Cubic crystals whose Madelung constants are known: NaCl, CsCl, ZnS (zinc blende). */
+enum { SUPPORT_CRYSTALS = 3, SUPPORT_QUARTERS = 4 };
+typedef struct support_crystal {
+    const char *name;
+    int ions;                /* of the cell */
+    double edge, nearest;    /* the cell's, in any unit, and the nearest ions' distance in it */
+    double constant;         /* of the nearest distance */
+    const int (*quarter)[3]; /* where the ions are, in quarters of the edge: the first half of them positive */
+} support_crystal;
+extern const support_crystal support_crystals[SUPPORT_CRYSTALS];
+
 /* How much of what tests vary is tried, from TEST_LEVEL (run.sh): what everybody waits for, also
  * when it is unset; every pair of values; everything. */
 typedef enum support_level { SUPPORT_QUICK, SUPPORT_PAIRWISE, SUPPORT_FULL } support_level;

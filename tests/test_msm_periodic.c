@@ -400,20 +400,11 @@ static void test_thin_cells(void **state)
 
 /* ---- Crystals -------------------------------------------------------------------------------- */
 
-typedef struct crystal {
-    const char *name;
-    int ions;
-    double edge, nearest, constant;
-    const int (*quarter)[3]; /* where the ions are: the first half of them positive */
-} crystal;
-
-enum { QUARTERS = 4 };
-
 /* Ions on the points of a map; atoms behind them have no charge. */
-static problem crystal_problem(const crystal *c, ley_solver solver, double edge_A)
+static problem crystal_problem(const support_crystal *c, ley_solver solver, double edge_A)
 {
     const bool is_fft = solver == LEY_SOLVER_FFT;
-    problem p = {.lattice = {.n = {QUARTERS, QUARTERS, QUARTERS}}};
+    problem p = {.lattice = {.n = {SUPPORT_QUARTERS, SUPPORT_QUARTERS, SUPPORT_QUARTERS}}};
     p.range = options_of(is_fft ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR8,
                          is_fft ? LEY_WINDOW_BSPLINE8 : LEY_WINDOW_NODAL7, solver, 7);
     p.range.levels = 1;
@@ -424,12 +415,12 @@ static problem crystal_problem(const crystal *c, ley_solver solver, double edge_
         for (int k = 0; k < 3; k++)
             p.range.cell_A[axis][k] = axis == k ? edge_A : 0;
         p.lattice.origin_A[axis] = 0.137 * (axis + 1);
-        p.lattice.step_A[axis][axis] = edge_A / QUARTERS;
+        p.lattice.step_A[axis][axis] = edge_A / SUPPORT_QUARTERS;
     }
     for (int i = 0; i < c->ions; i++) {
         p.charge_e[i] = 2 * i < c->ions ? 1 : -1;
         for (int axis = 0; axis < 3; axis++)
-            p.position_A[i][axis] = p.lattice.origin_A[axis] + c->quarter[i][axis] * edge_A / QUARTERS;
+            p.position_A[i][axis] = p.lattice.origin_A[axis] + c->quarter[i][axis] * edge_A / SUPPORT_QUARTERS;
     }
     return p;
 }
@@ -450,24 +441,17 @@ static double own_value(const ley_long_range *r)
 static void test_madelung_constants(void **state)
 {
     (void)state;
-    static const int salt[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
-                                   {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {2, 2, 2}};
-    static const int blende[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
-                                     {1, 1, 1}, {3, 3, 1}, {3, 1, 3}, {1, 3, 3}};
-    static const int caesium[2][3] = {{0, 0, 0}, {2, 2, 2}};
-    const crystal crystals[] = {{"NaCl", 8, 2, 1, 1.747564594633, salt},
-                                {"CsCl", 2, 1, sqrt(0.75), 1.762674773071, caesium},
-                                {"ZnS", 8, 2, sqrt(0.75), 1.638055053389, blende}};
     const double edge_A = 8;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SUPPORT_CRYSTALS; i++)
         for (int solver = 0; solver < 2; solver++) {
-            const crystal *c = &crystals[i];
+            const support_crystal *c = &support_crystals[i];
             const problem p = crystal_problem(c, (ley_solver)solver, edge_A);
             const result made = run(&p);
             double sum = 0;
             for (int k = 0; k < c->ions; k++) {
                 const int *at = c->quarter[k];
-                const float value = ley_map_read_values(made.map)[(at[2] * QUARTERS + at[1]) * QUARTERS + at[0]];
+                const float value =
+                    ley_map_read_values(made.map)[(at[2] * SUPPORT_QUARTERS + at[1]) * SUPPORT_QUARTERS + at[0]];
                 sum += own_value(&p.range) - p.charge_e[k] * (double)value / constant_of(&p.range);
             }
             const double constant = sum / c->ions * edge_A / c->edge * c->nearest;

@@ -402,19 +402,10 @@ static void test_launches(void **state)
 
 /* ---- Crystals -------------------------------------------------------------------------------- */
 
-typedef struct crystal {
-    const char *name;
-    int ions;
-    double edge, nearest, constant;
-    const int (*quarter)[3]; /* where the ions are: the first half of them positive */
-} crystal;
-
-enum { QUARTERS = 4 };
-
 /* Ions on the points of a map. */
-static problem crystal_problem(const crystal *c, hierarchy_solver how, double edge_A)
+static problem crystal_problem(const support_crystal *c, hierarchy_solver how, double edge_A)
 {
-    problem p = {.atoms = c->ions, .map = {.n = {QUARTERS, QUARTERS, QUARTERS}}};
+    problem p = {.atoms = c->ions, .map = {.n = {SUPPORT_QUARTERS, SUPPORT_QUARTERS, SUPPORT_QUARTERS}}};
     hierarchy_options o = {.splitting = how == HIERARCHY_FFT ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
                            .band = how == HIERARCHY_FFT ? 20 : 0,
                            .window = how == HIERARCHY_FFT ? WINDOW_BSPLINE8 : WINDOW_NODAL7,
@@ -426,19 +417,19 @@ static problem crystal_problem(const crystal *c, hierarchy_solver how, double ed
         o.periodic[axis] = true;
         o.cell_A[axis][axis] = edge_A;
         p.map.origin_A[axis] = 0.137 * (axis + 1);
-        p.map.step_A[axis][axis] = edge_A / QUARTERS;
+        p.map.step_A[axis][axis] = edge_A / SUPPORT_QUARTERS;
     }
     for (int i = 0; i < c->ions; i++) {
         p.charge_e[i] = 2 * i < c->ions ? 1 : -1;
         for (int axis = 0; axis < 3; axis++)
-            p.position_A[i][axis] = p.map.origin_A[axis] + c->quarter[i][axis] * edge_A / QUARTERS;
+            p.position_A[i][axis] = p.map.origin_A[axis] + c->quarter[i][axis] * edge_A / SUPPORT_QUARTERS;
     }
     finish_problem(&p, &o);
     return p;
 }
 
 /* The potential of each ion's place without its own, in units of the nearest distance. */
-static double madelung_constant(const crystal *c, const problem *p, const float *far, double edge_A)
+static double madelung_constant(const support_crystal *c, const problem *p, const float *far, double edge_A)
 {
     const double r_min_A = 0.05;
     const hierarchy_level *level = &p->hierarchy.level[0];
@@ -450,7 +441,8 @@ static double madelung_constant(const crystal *c, const problem *p, const float 
                                              level->cutoff_A;
         const double near =
             long_range_short(&p->hierarchy, (size_t)p->atoms, p->position_A[0], p->charge_e, r_min_A, p->position_A[i]);
-        sum -= p->charge_e[i] * ((double)far[(at[2] * QUARTERS + at[1]) * QUARTERS + at[0]] + near) - own;
+        sum -=
+            p->charge_e[i] * ((double)far[(at[2] * SUPPORT_QUARTERS + at[1]) * SUPPORT_QUARTERS + at[0]] + near) - own;
     }
     return sum / c->ions * edge_A / c->edge * c->nearest;
 }
@@ -458,23 +450,15 @@ static double madelung_constant(const crystal *c, const problem *p, const float 
 static void test_madelung_constants(void **state)
 {
     (void)state;
-    static const int salt[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
-                                   {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {2, 2, 2}};
-    static const int blende[8][3] = {{0, 0, 0}, {2, 2, 0}, {2, 0, 2}, {0, 2, 2},
-                                     {1, 1, 1}, {3, 3, 1}, {3, 1, 3}, {1, 3, 3}};
-    static const int caesium[2][3] = {{0, 0, 0}, {2, 2, 2}};
-    const crystal crystals[] = {{"NaCl", 8, 2, 1, 1.747564594633, salt},
-                                {"CsCl", 2, 1, sqrt(0.75), 1.762674773071, caesium},
-                                {"ZnS", 8, 2, sqrt(0.75), 1.638055053389, blende}};
     const double edge_A = 8;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SUPPORT_CRYSTALS; i++)
         for (int how = 0; how < SOLVERS; how++) {
-            const problem p = crystal_problem(&crystals[i], (hierarchy_solver)how, edge_A);
+            const problem p = crystal_problem(&support_crystals[i], (hierarchy_solver)how, edge_A);
             float far[MOST_POINTS];
             solve(&p, far);
-            const double constant = madelung_constant(&crystals[i], &p, far, edge_A);
-            print_message("%s, %s: %.7f\n", crystals[i].name, solver_name(&p), constant);
-            assert_true(fabs(constant - crystals[i].constant) < 5e-6);
+            const double constant = madelung_constant(&support_crystals[i], &p, far, edge_A);
+            print_message("%s, %s: %.7f\n", support_crystals[i].name, solver_name(&p), constant);
+            assert_true(fabs(constant - support_crystals[i].constant) < 5e-6);
         }
 }
 
