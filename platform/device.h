@@ -7,6 +7,7 @@
 
 #include "calibration.h"
 #include "leyden_status.h"
+#include "staging_pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,6 +68,7 @@ typedef struct dev {
     bool has_timestamps; /* measured when opened: the device stamps its events */
     bool is_lost; /* what was begun on it could not be finished, so that the driver may go on using all that it was
                      given: nothing of the device's is freed, and it is not to be used again */
+    staging_pool spare;     /* back ends put staging there, and take it from there */
     char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
     uint64_t asked;         /* of the facts that calibrate_get() gives: they stay as they are */
     calibration facts;

@@ -752,6 +752,37 @@ static void test_parallel_ranges(void **state)
     }
 }
 
+/* Staging is kept for the next job: the smallest that is large enough, not too large, not too much
+ * of it. */
+static void test_staging_pool(void **state)
+{
+    (void)state;
+    const size_t MiB = (size_t)1 << 20;
+    dev_staging small = {.size = 2 * MiB}, large = {.size = 16 * MiB}, larger = {.size = 20 * MiB},
+                huge = {.size = STAGING_POOL_BYTES - 30 * MiB}, tiny = {.size = STAGING_POOL_LEAST_BYTES - 1},
+                full = {.size = STAGING_POOL_BYTES}, more[STAGING_POOL_MOST];
+    staging_pool pool = {.kept = {NULL}};
+    assert_null(staging_pool_take(&pool, MiB));
+    assert_false(staging_pool_keep(&pool, &tiny)); /* it is as fast to make */
+    assert_true(staging_pool_keep(&pool, &larger) && staging_pool_keep(&pool, &small));
+    assert_true(staging_pool_keep(&pool, &large));
+    assert_false(staging_pool_keep(&pool, &huge));  /* together they are too much */
+    assert_null(staging_pool_take(&pool, 5 * MiB)); /* three times as much as is asked for is left for others */
+    assert_ptr_equal(staging_pool_take(&pool, 15 * MiB), &large);
+    assert_ptr_equal(staging_pool_take(&pool, 15 * MiB), &larger);
+    assert_null(staging_pool_take(&pool, 15 * MiB));
+    assert_false(staging_pool_keep(&pool, &full));
+    assert_ptr_equal(staging_pool_empty(&pool), &small);
+    assert_null(staging_pool_empty(&pool));
+    assert_true(staging_pool_keep(&pool, &full));
+    assert_ptr_equal(staging_pool_empty(&pool), &full);
+    for (int i = 0; i < STAGING_POOL_MOST; i++) {
+        more[i].size = MiB;
+        assert_true(staging_pool_keep(&pool, &more[i]));
+    }
+    assert_false(staging_pool_keep(&pool, &small)); /* no place */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -772,6 +803,7 @@ int main(void)
         cmocka_unit_test(test_tuning_by_measurement),
         cmocka_unit_test(test_tuning_respects_the_device),
         cmocka_unit_test(test_parallel_ranges),
+        cmocka_unit_test(test_staging_pool),
     };
     return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
 }

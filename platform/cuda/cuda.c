@@ -69,6 +69,12 @@ static CUdevice device_of(const cuda_dev *d)
     return (CUdevice)(intptr_t)d->base.info->handle;
 }
 
+static void free_staging(cuda_dev *d, dev_staging *staging)
+{
+    d->api->host_free(staging->bytes);
+    free(staging);
+}
+
 static void cuda_close(dev *device)
 {
     cuda_dev *d = cuda_of(device);
@@ -80,6 +86,8 @@ static void cuda_close(dev *device)
         return;
     }
     if (d->context != NULL) {
+        for (dev_staging *s; (s = staging_pool_empty(&d->base.spare)) != NULL;)
+            free_staging(d, s);
         for (int lane = 0; lane < LANE_COUNT; lane++)
             if (d->streams[lane] != NULL)
                 api->stream_destroy(d->streams[lane]);
@@ -181,7 +189,10 @@ static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
 static ley_status cuda_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
 {
     cuda_dev *d = cuda_of(device);
-    dev_staging *s = calloc(1, sizeof *s);
+    dev_staging *s = *staging = staging_pool_take(&d->base.spare, bytes);
+    if (s != NULL)
+        return LEY_OK;
+    s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "staging");
     s->size = bytes;
@@ -207,8 +218,8 @@ static void cuda_staging_destroy(dev *device, dev_staging *staging)
         dev_keep(staging);
         return;
     }
-    d->api->host_free(staging->bytes);
-    free(staging);
+    if (!staging_pool_keep(&d->base.spare, staging))
+        free_staging(d, staging);
 }
 
 static ley_status copy_there(cuda_dev *d, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,

@@ -93,6 +93,20 @@ static ley_status compare_clocks(cl_dev *d, ley_error *error)
     return status;
 }
 
+static void free_staging(cl_dev *d, cl_staging *s)
+{
+    if (s->pinned == NULL)
+        free(s->base.bytes);
+    else {
+        if (s->base.bytes != NULL &&
+            clEnqueueUnmapMemObject(d->queues[LANE_READ], s->pinned, s->base.bytes, 0, NULL, NULL) == CL_SUCCESS)
+            cl_settled(d);
+        if (!d->base.is_lost)
+            clReleaseMemObject(s->pinned);
+    }
+    free(s);
+}
+
 static void cl_close(dev *device)
 {
     cl_dev *d = cl_of(device);
@@ -102,6 +116,8 @@ static void cl_close(dev *device)
         dev_keep(d);
         return;
     }
+    for (dev_staging *s; (s = staging_pool_empty(&d->base.spare)) != NULL;)
+        free_staging(d, (cl_staging *)s);
     for (int lane = 0; lane < LANE_COUNT; lane++)
         if (d->queues[lane] != NULL)
             clReleaseCommandQueue(d->queues[lane]);
@@ -161,23 +177,12 @@ static void cl_buffer_destroy(dev *device, dev_buffer *buffer)
 static void cl_staging_destroy(dev *device, dev_staging *staging)
 {
     cl_dev *d = cl_of(device);
-    cl_staging *s = (cl_staging *)staging;
-    if (s == NULL)
+    if (staging == NULL)
         return;
-    if (!cl_settled(d)) {
-        dev_keep(s);
-        return;
-    }
-    if (s->pinned == NULL)
-        free(s->base.bytes);
-    else {
-        if (s->base.bytes != NULL &&
-            clEnqueueUnmapMemObject(d->queues[LANE_READ], s->pinned, s->base.bytes, 0, NULL, NULL) == CL_SUCCESS)
-            cl_settled(d);
-        if (!d->base.is_lost)
-            clReleaseMemObject(s->pinned);
-    }
-    free(s);
+    if (!cl_settled(d))
+        dev_keep(staging);
+    else if (staging->bytes == NULL || !staging_pool_keep(&d->base.spare, staging))
+        free_staging(d, (cl_staging *)staging);
 }
 
 static ley_status staging_into(cl_dev *d, cl_staging *s, ley_error *error)
@@ -199,6 +204,9 @@ static ley_status staging_into(cl_dev *d, cl_staging *s, ley_error *error)
 
 static ley_status cl_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
 {
+    *staging = staging_pool_take(&device->spare, bytes);
+    if (*staging != NULL)
+        return LEY_OK;
     cl_staging *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "staging");

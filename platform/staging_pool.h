@@ -1,0 +1,30 @@
+/* Staging that a device keeps for the next job: drivers take long to lock pages, 0.7 s per GiB on
+ * some, and fresh memory is slow to touch. */
+#ifndef LEY_STAGING_POOL_H
+#define LEY_STAGING_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct dev_staging;
+
+/* What is kept at most of a device, and the least that is worth it. */
+enum { STAGING_POOL_MOST = 4 };
+#define STAGING_POOL_BYTES ((size_t)256 << 20)
+#define STAGING_POOL_LEAST_BYTES ((size_t)1 << 20)
+
+/* Zeroed: empty. Any thread may use it. */
+typedef struct staging_pool {
+    struct dev_staging *kept[STAGING_POOL_MOST];
+} staging_pool;
+
+/* The smallest that has so many bytes, but no more than twice as many; NULL: there is none. */
+struct dev_staging *staging_pool_take(staging_pool *pool, size_t bytes);
+
+/* Nothing may be under way to it. False: there is no place for it, and the caller frees it. */
+bool staging_pool_keep(staging_pool *pool, struct dev_staging *staging);
+
+/* Any of what is kept, for the caller to free; NULL: there is nothing more. */
+struct dev_staging *staging_pool_empty(staging_pool *pool);
+
+#endif
