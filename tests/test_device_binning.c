@@ -475,16 +475,15 @@ static void test_plan(void **state)
     const ley_place usual = cutoff_plan_binning(&job, &wanted, &large); /* many cores are sooner */
     costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].most_s);
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_DEVICE);
-    costs_plant(&device_binning_costs, &card, &device_binning_costs.bounds[0].most_s);
+    costs_plant(&device_binning_costs, &card, (double[]){1e-3, 10});
     costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].least_s);
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_HOST);
-    costs_plant(&device_binning_costs, &card, &device_binning_costs.bounds[0].least_s);
     costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].most_s);
-    costs_plant(&bus_costs, &card, (double[]){1e-12, 1e-12, 1e-7}); /* launches cost next to nothing */
+    costs_plant(&device_binning_costs, &card, (double[]){1e-5, 1.2e-5}); /* memory and launches cost next to nothing */
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_DEVICE);
-    costs_plant(&bus_costs, &card, (double[]){1e-12, 1e-12, 1e-2});
+    costs_plant(&device_binning_costs, &card, (double[]){1e-2, 1.02e-2}); /* what costs is that it begins */
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_HOST);
-    costs_plant(&bus_costs, &card, NULL);
+    assert_int_equal(cutoff_plan_binning(&job, &wanted, &large), LEY_PLACE_DEVICE);
     costs_plant(&binning_costs, NULL, NULL);
     costs_plant(&memory_costs, NULL, NULL);
     large.plan.slot_bytes = (int64_t)1 << 40;

@@ -12,8 +12,8 @@
 
 /* ---- Binning --------------------------------------------------------------------------------- */
 
-/* Atoms that one core has at a time (binning.c), and samples of them. */
-enum { CHUNK = 8192, HOST_CHUNKS = 2, DEVICE_CHUNKS = 8 };
+/* Atoms that one core has at a time (binning.c), and samples of them: cubes, as dense as water. */
+enum { CHUNK = 8192, HOST_EDGE = 25, DEVICE_EDGE = 40, DEVICE_LARGE_EDGE = 68 };
 
 /* Cores that have something to do, with so many atoms. */
 static double busy_cores(double atoms)
@@ -21,11 +21,11 @@ static double busy_cores(double atoms)
     return fmin(parallel_cores(), ceil(atoms / CHUNK));
 }
 
-/* As dense as water, each atom anywhere in a cell of its own. */
-static ley_atoms *make_sample(size_t wanted)
+/* Each atom anywhere in a cell of its own. */
+static ley_atoms *make_sample(size_t edge)
 {
     const double cell_A = 2.15;
-    const size_t edge = (size_t)cbrt((double)wanted), n = edge * edge * edge;
+    const size_t n = edge * edge * edge;
     double *position_A = malloc(4 * n * sizeof *position_A);
     ley_atoms *atoms = NULL;
     uint64_t random = 1;
@@ -57,9 +57,9 @@ static bool sample_plan(sample *s)
            cutoff_problem_init(&s->problem, s->atoms, &lattice, &s->range, 1, 1, s->range.r_min_A, NULL) == LEY_OK;
 }
 
-static bool sample_create(sample *s, int chunks)
+static bool sample_create(sample *s, int edge)
 {
-    s->atoms = make_sample((size_t)chunks * CHUNK);
+    s->atoms = make_sample((size_t)edge);
     ley_short_range_default(&s->range);
     return s->atoms != NULL;
 }
@@ -76,7 +76,7 @@ static bool measure_binning(void *context, double *seconds)
 {
     (void)context;
     sample s = {.atoms = NULL};
-    bool done = sample_create(&s, HOST_CHUNKS);
+    bool done = sample_create(&s, HOST_EDGE);
     const double start_s = ley_clock_s();
     if (done && sample_plan(&s)) {
         done = cutoff_problem_bin(&s.problem, NULL) == LEY_OK;
@@ -104,27 +104,19 @@ double cutoff_host_binning_s(const cutoff_problem *p)
 
 /* ---- Binning on a device --------------------------------------------------------------------- */
 
-static double arriving_s(double atoms, const dev_info *info)
+/* A sample of so many atoms along each edge, from where they are into bins on the device. */
+static bool time_device_binning(const device_binning_context *c, int edge, double *seconds)
 {
-    double bus[COSTS_MOST];
-    costs_known(&bus_costs, info, bus);
-    return atoms * 4 * sizeof(double) * bus[COST_TO_DEVICE] + BINNING_STARTS * bus[COST_START];
-}
-
-static bool measure_device_binning(void *context, double *seconds)
-{
-    const device_binning_context *c = context;
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts = {.declined = NULL};
     sample s = {.atoms = NULL};
-    bool done = c->kernels->works && sample_create(&s, DEVICE_CHUNKS);
-    costs_get(&bus_costs, c->room->device->info, c->room->device, (double[COSTS_MOST]){0});
+    bool done = sample_create(&s, edge);
     if (done && sample_plan(&s)) {
-        const double start_s = ley_clock_s(), atoms = (double)ley_atoms_count(s.atoms);
+        const double start_s = ley_clock_s();
         done = device_binning_run(c->room, c->kernels, &s.problem, &slots, &extra, &counts, NULL) == LEY_OK &&
                counts.declined == NULL;
-        seconds[0] = (ley_clock_s() - start_s - arriving_s(atoms, c->room->device->info)) / atoms;
+        *seconds = ley_clock_s() - start_s;
         room_free_buffer(c->room, &slots.buffer);
         room_free_buffer(c->room, &extra.buffer);
         cutoff_problem_clear(&s.problem);
@@ -135,15 +127,30 @@ static bool measure_device_binning(void *context, double *seconds)
     return done;
 }
 
-const costs_kind device_binning_costs = {
-    .name = "binning", .count = 1, .bounds = {{1e-11, 1e-9, 1e-6}}, .measure = measure_device_binning};
+static bool measure_device_binning(void *context, double *seconds)
+{
+    const device_binning_context *c = context;
+    return c->kernels->works && time_device_binning(c, DEVICE_EDGE, &seconds[COST_SAMPLE]) &&
+           time_device_binning(c, DEVICE_LARGE_EDGE, &seconds[COST_LARGE_SAMPLE]);
+}
 
+const costs_kind device_binning_costs = {
+    .name = "binning on a device",
+    .count = 2,
+    .bounds = {[COST_SAMPLE] = {1e-5, 1.3e-3, 10}, [COST_LARGE_SAMPLE] = {1e-5, 2.6e-3, 10}},
+    .measure = measure_device_binning};
+
+/* On the line through both samples: memory and launches take a time of their own, however few the
+ * atoms are. */
 double cutoff_device_binning_s(const cutoff_problem *p, const dev_info *info)
 {
-    double each[COSTS_MOST];
-    const double atoms = (double)ley_atoms_count(p->atoms);
-    costs_known(&device_binning_costs, info, each);
-    return arriving_s(atoms, info) + atoms * each[0];
+    const double few = (double)DEVICE_EDGE * DEVICE_EDGE * DEVICE_EDGE,
+                 many = (double)DEVICE_LARGE_EDGE * DEVICE_LARGE_EDGE * DEVICE_LARGE_EDGE;
+    double sample_s[COSTS_MOST];
+    costs_known(&device_binning_costs, info, sample_s);
+    const double atom_s = fmax(sample_s[COST_LARGE_SAMPLE] - sample_s[COST_SAMPLE], 0) / (many - few),
+                 start_s = fmax(sample_s[COST_SAMPLE] - few * atom_s, 0);
+    return start_s + (double)ley_atoms_count(p->atoms) * atom_s;
 }
 
 /* ---- The way there --------------------------------------------------------------------------- */

@@ -17,15 +17,14 @@ extern const costs_kind row_costs;
 enum { COST_PAIR, COST_ADDITION };
 const costs_kind *overflow_costs(int pair);
 
-/* An atom into its bin, by a device, beside bringing it there. Its context: */
+/* All atoms of a small box and of a larger one into bins by a device, from where they are. Its
+ * context: */
+enum { COST_SAMPLE, COST_LARGE_SAMPLE };
 extern const costs_kind device_binning_costs;
 typedef struct device_binning_context {
     room *room;
     const device_binning *kernels;
 } device_binning_context;
-
-/* Round trips of binning on a device. */
-enum { BINNING_STARTS = 4 };
 
 /* Seconds that the host needs to put a slab of so many points into the map, one way or the other.
  * On a processor that computes meanwhile, its threads and the kernels' share the cores. */
