@@ -74,9 +74,11 @@ def write_inputs(folder):
             file.write("%.4f %.4f %.4f\n" % place)
     with open(folder + "/depths.txt", "w") as file:
         file.writelines("%.3f\n" % random.between(0.01, 0.4) for _ in range(331))
+    with open(folder + "/places.json", "w") as file:
+        file.write('{"method": "msm", "binning": "host", "overflow": "device", "transposition": "device"}\n')
 
 
-INPUTS = ("ball.pqr", "many.pqr", "few.pqr", "points.txt", "depths.txt")
+INPUTS = ("ball.pqr", "many.pqr", "few.pqr", "points.txt", "depths.txt", "places.json")
 
 # ---- Direct summation --------------------------------------------------------------------------------------------------
 
@@ -266,7 +268,8 @@ def cutoff_options(base):
 # ---- All pairs, by lattices --------------------------------------------------------------------------------------------
 
 # Three levels with --solver direct. A library is named that has one way to do it: which one is fastest is a matter of time.
-MSM_BALL = CUTOFF_BALL.replace("cutoff", "msm") + " --cutoff 5 --lattice-spacing 1.25"
+MSM_PLACES = "--plan ../places.json"  # as HOST_PLACES
+MSM_BALL = CUTOFF_BALL.replace("cutoff", "msm") + f" --cutoff 5 --lattice-spacing 1.25 {MSM_PLACES}"
 MSM_SOLVERS = (("direct", ""), ("fft", "--solver fft --fft clfft"))
 
 # Splittings that the short-range kernel has, and those that become expressions; windows of both kinds.
@@ -297,7 +300,7 @@ def msm_cases():
     for levels in (1, 2, 3):
         yield Case(f"msm/levels-{levels}", levels == 2, False, "out.dx", f"{MSM_BALL} --levels {levels}")
     papers = "map ../many.pqr --method msm --preset papers --slab-planes 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9"
-    yield Case("msm/papers", True, False, "out.dx", papers)
+    yield Case("msm/papers", True, False, "out.dx", f"{papers} {MSM_PLACES}")
 
 
 def with_options(problem, options):
