@@ -11,7 +11,7 @@ static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but fi
 struct ley_atoms {
     size_t n;
     double *position_A, *charge_e, *radius_A; /* one block, in this order */
-    double low_A[3], high_A[3], total_charge_e;
+    double low_A[3], high_A[3], total_charge_e, charge_magnitude_e, largest_charge_e;
     bool is_kept; /* a driver may still read the numbers */
 };
 
@@ -60,7 +60,7 @@ double *ley_atoms_numbers(ley_atoms *atoms)
 
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
 {
-    double low_A[3], high_A[3], total_charge_e = 0;
+    double low_A[3], high_A[3], total_charge_e = 0, magnitude_e = 0, largest_e = 0;
     memcpy(low_A, atoms->position_A, sizeof low_A);
     memcpy(high_A, atoms->position_A, sizeof high_A);
     for (size_t i = 0; i < atoms->n; i++) {
@@ -72,11 +72,16 @@ ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
             low_A[axis] = position_A[axis] < low_A[axis] ? position_A[axis] : low_A[axis];
             high_A[axis] = position_A[axis] > high_A[axis] ? position_A[axis] : high_A[axis];
         }
+        const double charge_e = fabs(atoms->charge_e[i]);
         total_charge_e += atoms->charge_e[i];
+        magnitude_e += charge_e;
+        largest_e = charge_e > largest_e ? charge_e : largest_e;
     }
     memcpy(atoms->low_A, low_A, sizeof low_A);
     memcpy(atoms->high_A, high_A, sizeof high_A);
     atoms->total_charge_e = total_charge_e;
+    atoms->charge_magnitude_e = magnitude_e;
+    atoms->largest_charge_e = largest_e;
     return LEY_OK;
 }
 
@@ -138,6 +143,16 @@ const double *ley_atoms_radii_A(const ley_atoms *atoms)
 double ley_atoms_total_charge_e(const ley_atoms *atoms)
 {
     return atoms->total_charge_e;
+}
+
+double ley_atoms_charge_magnitude_e(const ley_atoms *atoms)
+{
+    return atoms->charge_magnitude_e;
+}
+
+double ley_atoms_largest_charge_e(const ley_atoms *atoms)
+{
+    return atoms->largest_charge_e;
 }
 
 void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])

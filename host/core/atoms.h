@@ -17,7 +17,11 @@ double *ley_atoms_numbers(ley_atoms *atoms);
  * return may still read them. */
 void *ley_atoms_keep(ley_atoms *atoms);
 
-/* Checks the numbers as ley_atoms_create() does and takes bounds and total charge. */
+/* Checks the numbers as ley_atoms_create() does and takes bounds and sums of charges. */
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
+
+/* The sum of |q|, and the largest |q|, in e. */
+double ley_atoms_charge_magnitude_e(const ley_atoms *atoms);
+double ley_atoms_largest_charge_e(const ley_atoms *atoms);
 
 #endif

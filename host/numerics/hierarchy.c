@@ -212,8 +212,8 @@ void hierarchy_box(const cell *c, size_t n, const double *position_A, double low
         double component[3];
         cell_components(c, position_A + 3 * i, component);
         for (int m = 0; m < 3; m++) {
-            low[m] = fmin(low[m], component[m]);
-            high[m] = fmax(high[m], component[m]);
+            low[m] = component[m] < low[m] ? component[m] : low[m];
+            high[m] = component[m] > high[m] ? component[m] : high[m];
         }
     }
 }

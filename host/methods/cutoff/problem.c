@@ -1,6 +1,7 @@
 /* A short-range problem for the kernels: units, constants of the pair function, atoms in bins with
  * their numbers. */
 #include "methods/cutoff/problem.h"
+#include "core/atoms.h"
 #include "error.h"
 #include "judge/reference.h"
 #include "memory.h"
@@ -40,20 +41,12 @@ double cutoff_problem_largest_A(const cutoff_problem *p)
     return largest_A;
 }
 
-static double largest_charge(const ley_atoms *atoms)
-{
-    const double *charge_e = ley_atoms_charges_e(atoms);
-    double largest = 0;
-    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
-        largest = fmax(largest, fabs(charge_e[i]));
-    return largest;
-}
-
 /* Of screened charges how far the exponents reach, and with them the cutoff: n, by which values are
  * 2^n times as large, and charges as much smaller. */
 static int set_screening(cutoff_problem *p)
 {
-    const double k_per_A = p->range->kappa_per_A * log2_e, largest = largest_charge(p->atoms) * fabs(p->constant);
+    const double k_per_A = p->range->kappa_per_A * log2_e,
+                 largest = ley_atoms_largest_charge_e(p->atoms) * fabs(p->constant);
     const int exponents = largest > 0 ? ilogb(largest) + 1 + spare_exponents : 0;
     const int n = exponents < 0 ? 0 : exponents > most_exponents ? most_exponents : exponents;
     p->charge_scale = ldexp(p->charge_scale, -n);
@@ -85,7 +78,7 @@ static void get_constants(const cutoff_problem *p, double a, double n, double co
 static void set_fringe(cutoff_problem *p)
 {
     const double a_A = p->cutoff_A, atoms = p->plan.density_per_A3 * 4.19 * a_A * a_A * a_A;
-    const double charge = 2 * largest_charge(p->atoms) * fabs(p->charge_scale) * fmax(1, atoms / 256);
+    const double charge = 2 * ley_atoms_largest_charge_e(p->atoms) * fabs(p->charge_scale) * fmax(1, atoms / 256);
     p->fringe[0] = (float)(1 / (a_A * p->unit_per_A));
     p->fringe[2] = (float)(1 / pow(a_A * p->unit_per_A, 2));
     p->fringe[1] = (float)(charge > 1e-30 ? LEY_COVERED / charge : 0);
@@ -347,21 +340,40 @@ double cutoff_problem_pairs(const cutoff_problem *p)
     return sampled > 0 ? sum / sampled * (double)b->binned : 0;
 }
 
-double cutoff_problem_expected_pairs(const cutoff_problem *p)
+/* Of a sample of the atoms how many points each has in reach. */
+typedef struct sampling {
+    const cutoff_problem *problem;
+    size_t atoms, sampled;
+    double points[1000];
+} sampling;
+
+enum { MOST_SAMPLED = 1000 };
+_Static_assert(sizeof((sampling *)NULL)->points == MOST_SAMPLED * sizeof(double), "one for each");
+
+static void count_points(void *context, size_t first, size_t last)
 {
-    enum { SAMPLE = 1000 };
-    const size_t n = ley_atoms_count(p->atoms), sampled = n < SAMPLE ? n : SAMPLE;
-    double sum = 0;
-    for (size_t i = 0; i < sampled; i++) {
-        const size_t atom =
-            (size_t)((double)n * (double)i / (double)sampled); /* strides differ: molecules repeat themselves */
+    sampling *s = context;
+    const cutoff_problem *p = s->problem;
+    for (size_t i = first; i < last; i++) {
+        const size_t atom = (size_t)((double)s->atoms * (double)i /
+                                     (double)s->sampled); /* strides differ: molecules repeat themselves */
         double d_A[3];
         for (int axis = 0; axis < 3; axis++)
             d_A[axis] = ley_atoms_positions_A(p->atoms)[3 * atom + (size_t)axis] - p->lattice.origin_A[axis];
-        if (p->plan.options.keep_neutral || ley_atoms_charges_e(p->atoms)[atom] != 0)
-            sum += points_in_reach(p, d_A);
+        const bool counts = p->plan.options.keep_neutral || ley_atoms_charges_e(p->atoms)[atom] != 0;
+        s->points[i] = counts ? points_in_reach(p, d_A) : 0;
     }
-    return sum / (double)sampled * (double)n;
+}
+
+double cutoff_problem_expected_pairs(const cutoff_problem *p)
+{
+    const size_t n = ley_atoms_count(p->atoms);
+    sampling s = {.problem = p, .atoms = n, .sampled = n < MOST_SAMPLED ? n : MOST_SAMPLED};
+    double sum = 0;
+    parallel_ranges(s.sampled, count_points, &s);
+    for (size_t i = 0; i < s.sampled; i++)
+        sum += s.points[i];
+    return sum / (double)s.sampled * (double)n;
 }
 
 /* The volume of a sphere over that of a box with everything that is as near to it. */

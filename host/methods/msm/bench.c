@@ -212,17 +212,23 @@ static int work_step_of(preset p, msm_step step)
     return p == PRESET_FFT ? spectral_steps[step] : cycle_steps[step];
 }
 
-static double seconds_of(preset p, msm_step step, const bench_job_times *t, size_t *launches)
+/* What a run took, and making its task before. */
+typedef struct run_times {
+    bench_job_times job;
+    double bins_s, create_s;
+} run_times;
+
+static double seconds_of(preset p, msm_step step, const run_times *t, size_t *launches)
 {
-    const work_times *sum = &t->work[MSM_STAGE_SUM], *field = &t->work[MSM_STAGE_FIELD];
+    const work_times *sum = &t->job.work[MSM_STAGE_SUM], *field = &t->job.work[MSM_STAGE_FIELD];
     *launches = 0;
     switch (step) {
     case MSM_BINS:
-        return t->prepare_s;
+        return t->bins_s;
     case MSM_TABLES:
-        return t->begin_s[MSM_STAGE_FIELD];
+        return t->job.begin_s[MSM_STAGE_FIELD];
     case MSM_WHOLE:
-        return t->whole_s;
+        return t->create_s + t->job.whole_s;
     case MSM_INTERPOLATION:
     case MSM_SHORT_RANGE: {
         const int at = step == MSM_INTERPOLATION ? MSM_STEP_INTERPOLATION : MSM_STEP_SHORT_RANGE;
@@ -241,7 +247,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void put_medians(preset p, const bench_job_times *times, int n, measured *m)
+static void put_medians(preset p, const run_times *times, int n, measured *m)
 {
     for (size_t i = 0; i < ROWS; i++) {
         double seconds[BENCH_MOST_REPEATS];
@@ -256,43 +262,46 @@ static void put_medians(preset p, const bench_job_times *times, int n, measured 
     }
 }
 
+/* A whole job, from its task on. */
+static ley_status run_once(worker *w, const ley_bench_options *o, const msm_bench *p, const ley_long_range *range,
+                           measured *m, run_times *t, ley_accuracy *accuracy, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    void *task;
+    const ley_status made = msm_task_create(p->atoms, p->map, range, &task, error);
+    if (made != LEY_OK)
+        return made;
+    *t = (run_times){.create_s = ley_clock_s() - start_s};
+    for (int step = 0; step < MSM_STEP_COUNT && accuracy != NULL; step++)
+        m->needs[step] = msm_step_needs((msm_step)step, msm_task_lattices(task), &p->points,
+                                        (int64_t)ley_atoms_count(p->atoms), p->pairs);
+    const ley_status status = bench_job_run(w, o, &method_msm, task, p->map, &t->job, accuracy, error);
+    t->bins_s = msm_task_bins_s(task);
+    method_msm.end(task);
+    return status;
+}
+
 /* Once to warm up, then as often as the options say or until enough time is spent. The first map is
  * judged. */
-static ley_status run_often(worker *w, const ley_bench_options *o, const msm_bench *p, preset chosen, void *task,
-                            measured *m, ley_error *error)
+static ley_status measure_preset(worker *w, const ley_bench_options *o, const msm_bench *p, preset chosen, measured *m,
+                                 ley_error *error)
 {
     const int wanted = o->repeats < 1 ? 1 : o->repeats > BENCH_MOST_REPEATS ? BENCH_MOST_REPEATS : o->repeats;
-    bench_job_times *times = calloc((size_t)wanted, sizeof *times);
+    run_times *times = calloc((size_t)wanted, sizeof *times);
     ley_status status = times != NULL ? LEY_OK : ley_fail_memory(error, (size_t)wanted * sizeof *times, "the times");
+    ley_long_range range = range_of(chosen);
+    range.fft = chosen == PRESET_FFT ? o->fft : NULL;
     double spent_s = 0;
     int n = 0;
     for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) {
-        status = bench_cancelled(o)
-                     ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                     : bench_job_run(w, o, &method_msm, task, p->map, &times[n], i < 0 ? &m->accuracy : NULL, error);
-        spent_s += times[n].whole_s;
+        status = bench_cancelled(o) ? ley_fail(error, LEY_CANCELLED, "cancelled")
+                                    : run_once(w, o, p, &range, m, &times[n], i < 0 ? &m->accuracy : NULL, error);
+        spent_s += times[n].job.whole_s;
         n += i >= 0 && status == LEY_OK;
     }
     if (status == LEY_OK)
         put_medians(chosen, times, n, m);
     free(times);
-    return status;
-}
-
-static ley_status measure_preset(worker *w, const ley_bench_options *o, const msm_bench *p, preset chosen, measured *m,
-                                 ley_error *error)
-{
-    ley_long_range range = range_of(chosen);
-    void *task;
-    range.fft = chosen == PRESET_FFT ? o->fft : NULL;
-    ley_status status = msm_task_create(p->atoms, p->map, &range, &task, error);
-    if (status != LEY_OK)
-        return status;
-    for (int step = 0; step < MSM_STEP_COUNT; step++)
-        m->needs[step] = msm_step_needs((msm_step)step, msm_task_lattices(task), &p->points,
-                                        (int64_t)ley_atoms_count(p->atoms), p->pairs);
-    status = run_often(w, o, p, chosen, task, m, error);
-    method_msm.end(task);
     return status;
 }
 

@@ -232,9 +232,7 @@ static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_erro
 ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
 {
     lattice_layout layout;
-    ley_status status = hierarchy_check_charge(c->hierarchy, atoms->total_e, atoms->magnitude_e, error);
-    if (status == LEY_OK)
-        status = make_layout(c, &layout, error);
+    ley_status status = make_layout(c, &layout, error);
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < c->hierarchy->levels; k++)

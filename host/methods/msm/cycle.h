@@ -31,8 +31,8 @@ typedef struct cycle {
  * more nodes along an axis than a kernel reaches, or a cutoff of more. */
 ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error);
 
-/* Lattices, weights and atoms go to the device. Errors: LEY_ERROR_INPUT for a net charge that has
- * no potential; those of lattice_sum_create(). */
+/* Lattices, weights and atoms go to the device: charges that have a potential
+ * (hierarchy_check_charge()). Errors: those of lattice_sum_create(). */
 ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error);
 
 /* The cycle itself, within a sequence of operations. */

@@ -22,9 +22,22 @@
 #include "run/job_memory.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Atoms into the finest lattice's bins, in a thread. */
+typedef struct spreading {
+    const struct msm_task *task;
+    const atomic_bool *cancelled;
+    pthread_t thread;
+    bool has_thread, is_awaited; /* the latter under the mutex of the task's `near` */
+    spread *atoms;
+    double seconds, expected;
+    ley_status status;
+    ley_error error;
+} spreading;
 
 typedef struct msm_task {
     cutoff_task near;                    /* the first member: cutoff's stages take this for their task */
@@ -41,7 +54,10 @@ typedef struct msm_task {
     bool has_other;
     char why[256]; /* empty: it was not */
 
-    spread *atoms; /* from prepare() to release() */
+    /* From prepare() to release(). While devices bin for their short-range sums, a thread spreads
+     * the atoms: */
+    spread *atoms;
+    spreading beside;
 } msm_task;
 
 /* ---- The problem ----------------------------------------------------------------------------- */
@@ -143,6 +159,12 @@ const hierarchy *msm_task_lattices(const void *task)
     return &((const msm_task *)task)->lattices;
 }
 
+double msm_task_bins_s(const void *context)
+{
+    const msm_task *task = context;
+    return task->spread_s + task->near.binning_s;
+}
+
 ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                      const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                      ley_error *error)
@@ -172,42 +194,85 @@ static bool otherwise(void *context, const char *why)
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
-static ley_status spread_atoms(msm_task *task, const job_view *job, ley_error *error)
+static ley_status spread_atoms(spreading *s)
 {
-    const ley_atoms *atoms = task->near.atoms;
+    const ley_atoms *atoms = s->task->near.atoms;
+    const hierarchy *h = &s->task->lattices;
     const double start_s = ley_clock_s();
-    task->atoms = calloc(1, sizeof *task->atoms);
-    if (task->atoms == NULL)
-        return ley_fail_memory(error, sizeof *task->atoms, "the atoms");
-    const ley_status status = spread_make(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
-                                          ley_atoms_charges_e(atoms), job->cancelled, task->atoms, error);
-    task->spread_s = ley_clock_s() - start_s;
+    s->atoms = calloc(1, sizeof *s->atoms);
+    if (s->atoms == NULL)
+        return ley_fail_memory(&s->error, sizeof *s->atoms, "the atoms");
+    const ley_status status = spread_make(h, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
+                                          ley_atoms_charges_e(atoms), s->cancelled, s->atoms, &s->error);
+    s->seconds = ley_clock_s() - start_s;
+    if (status != LEY_OK)
+        return status;
+    s->expected = expected_error(h);
+    log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes, expected to be off by %.2g",
+            splitting_name(h->level[0].split.kind), h->window->name, s->task->extents, s->expected);
+    return LEY_OK;
+}
+
+static void *spread_beside(void *context)
+{
+    spreading *s = context;
+    s->status = spread_atoms(s);
+    return NULL;
+}
+
+static void begin_spreading(msm_task *task, const job_view *job)
+{
+    spreading *s = &task->beside;
+    *s = (spreading){.task = task, .cancelled = job->cancelled, .is_awaited = true};
+    s->has_thread = pthread_create(&s->thread, NULL, spread_beside, s) == 0;
+    if (!s->has_thread)
+        spread_beside(s);
+}
+
+/* Waits until the atoms are in their bins, and takes them. Any thread may call it. */
+static ley_status await_atoms(msm_task *task, ley_error *error)
+{
+    spreading *s = &task->beside;
+    pthread_mutex_lock(&task->near.mutex);
+    if (s->is_awaited) {
+        if (s->has_thread)
+            pthread_join(s->thread, NULL);
+        s->is_awaited = false;
+        task->atoms = s->atoms;
+        task->spread_s = s->seconds;
+        task->expected = s->expected;
+    }
+    const ley_status status = s->status;
+    if (status != LEY_OK)
+        ley_error_copy(error, &s->error);
+    pthread_mutex_unlock(&task->near.mutex);
     return status;
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     msm_task *task = context;
-    const hierarchy *h = &task->lattices;
     memset(task->step_s, 0, sizeof task->step_s);
     memset(task->near.step_s, 0, sizeof task->near.step_s);
     task->lattices_s = 0;
-    if (h->levels == 0) {
+    if (task->lattices.levels == 0) {
         log_say(LEY_LOG_NOTE, "plan: no lattices: screening leaves nothing beyond the cutoff");
         return cutoff_prepare(task, job, error);
     }
-    const ley_status status = spread_atoms(task, job, error);
-    if (status != LEY_OK)
-        return status;
-    task->expected = expected_error(h);
-    log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes, expected to be off by %.2g",
-            splitting_name(h->level[0].split.kind), h->window->name, task->extents, task->expected);
-    return cutoff_prepare(task, job, error);
+    begin_spreading(task, job);
+    const ley_status status = cutoff_prepare(task, job, error);
+    if (status == LEY_OK && task->near.plan.binning == LEY_PLACE_DEVICE)
+        return LEY_OK;
+    const ley_status waited = await_atoms(task, status == LEY_OK ? error : NULL);
+    return status == LEY_OK ? waited : status;
 }
 
 static void release(void *context, bool is_kept)
 {
     msm_task *task = context;
+    if (task->lattices.levels > 0)
+        await_atoms(task, NULL);
+    ley_error_clear(&task->beside.error);
     cutoff_release(task, is_kept);
     if (task->atoms != NULL && is_kept) { /* they may still be on their way to a device */
         dev_keep(task->atoms);
@@ -293,7 +358,8 @@ static ley_status begin_field(void *context, const stage_place *place, void **st
     solver_room(&f->solver)->within = place->room;
     f->solver.cycle.cancelled = f->solver.spectral.cancelled = place->job->cancelled;
     stage_make(place, &product_field, f);
-    return solver_load(&f->solver, f->task->atoms, error);
+    const ley_status status = await_atoms(f->task, error);
+    return status == LEY_OK ? solver_load(&f->solver, f->task->atoms, error) : status;
 }
 
 static void end_field(void *state)

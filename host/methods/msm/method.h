@@ -19,4 +19,8 @@ ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_
 
 const hierarchy *msm_task_lattices(const void *task);
 
+/* Of the last run, how long it took to put atoms into bins: of the finest lattice, on the host, and
+ * of the short-range sum, on whichever does it. Devices do theirs while the host does its own. */
+double msm_task_bins_s(const void *task);
+
 #endif

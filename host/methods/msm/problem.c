@@ -1,5 +1,6 @@
 #include "methods/msm/problem.h"
 
+#include "core/atoms.h"
 #include "core/options.h"
 #include "error.h"
 #include "methods/msm/lattice_tuning.h"
@@ -7,6 +8,7 @@
 #include "parallel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is public of them is the mathematics' own, by name and number. */
@@ -77,13 +79,62 @@ static ley_status check(const ley_long_range *r, ley_error *error)
 
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
-/* Around the charges and the map: atoms without a charge need no nodes. */
-static void find_box(const cell *c, const ley_atoms *atoms, const ley_lattice *points, double low[3], double high[3])
+/* Around the charges of some atoms: those without a charge need no nodes. */
+typedef struct boxed {
+    const cell *cell;
+    const ley_atoms *atoms;
+    double (*low)[3], (*high)[3]; /* of each stretch of atoms */
+} boxed;
+
+enum { STRETCH = 1 << 14 };
+
+static void empty_box(double low[3], double high[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         low[axis] = INFINITY;
         high[axis] = -INFINITY;
     }
+}
+
+static void box_stretches(void *context, size_t first, size_t last)
+{
+    const boxed *b = context;
+    const double *position_A = ley_atoms_positions_A(b->atoms), *charge_e = ley_atoms_charges_e(b->atoms);
+    const size_t n = ley_atoms_count(b->atoms);
+    for (size_t k = first; k < last; k++) {
+        double low[3], high[3];
+        empty_box(low, high);
+        for (size_t i = k * STRETCH; i < (k + 1) * STRETCH && i < n; i++)
+            if (charge_e[i] != 0)
+                hierarchy_box(b->cell, 1, position_A + 3 * i, low, high);
+        memcpy(b->low[k], low, sizeof low);
+        memcpy(b->high[k], high, sizeof high);
+    }
+}
+
+/* On all cores. */
+static ley_status box_charges(const cell *c, const ley_atoms *atoms, double low[3], double high[3], ley_error *error)
+{
+    const size_t stretches = (ley_atoms_count(atoms) + STRETCH - 1) / STRETCH;
+    double(*boxes)[3] = malloc((2 * stretches + 1) * sizeof *boxes);
+    if (boxes == NULL)
+        return ley_fail_memory(error, (2 * stretches + 1) * sizeof *boxes, "the box of the atoms");
+    boxed b = {.cell = c, .atoms = atoms, .low = boxes, .high = boxes + stretches};
+    parallel_ranges(stretches, box_stretches, &b);
+    for (size_t k = 0; k < stretches; k++)
+        for (int axis = 0; axis < 3; axis++) {
+            low[axis] = fmin(low[axis], b.low[k][axis]);
+            high[axis] = fmax(high[axis], b.high[k][axis]);
+        }
+    free(boxes);
+    return LEY_OK;
+}
+
+/* Around the charges and the map. */
+static ley_status find_box(const cell *c, const ley_atoms *atoms, const ley_lattice *points, double low[3],
+                           double high[3], ley_error *error)
+{
+    empty_box(low, high);
     for (int corner = 0; corner < 8; corner++) {
         double corner_A[3];
         int64_t at[3];
@@ -92,9 +143,7 @@ static void find_box(const cell *c, const ley_atoms *atoms, const ley_lattice *p
         ley_lattice_point_A(points, at, corner_A);
         hierarchy_box(c, 1, corner_A, low, high);
     }
-    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
-        if (ley_atoms_charges_e(atoms)[i] != 0)
-            hierarchy_box(c, 1, ley_atoms_positions_A(atoms) + 3 * i, low, high);
+    return box_charges(c, atoms, low, high, error);
 }
 
 static bool is_in_reach(const int64_t reach[3])
@@ -143,19 +192,11 @@ static ley_status find_far(const ley_long_range *r, bool *has_far, ley_error *er
     return status;
 }
 
-static double magnitude_e(const ley_atoms *atoms)
-{
-    double sum = 0;
-    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
-        sum += fabs(ley_atoms_charges_e(atoms)[i]);
-    return sum;
-}
-
 double ley_long_range_background_e(const ley_atoms *atoms, const ley_long_range *r)
 {
     const double total_e = ley_atoms_total_charge_e(atoms);
     const bool is_charged = r->periodic[0] && r->periodic[1] && r->periodic[2] && r->kappa_per_A == 0 &&
-                            fabs(total_e) > 1e-6 * magnitude_e(atoms);
+                            fabs(total_e) > 1e-6 * ley_atoms_charge_magnitude_e(atoms);
     return is_charged ? -total_e : 0;
 }
 
@@ -172,8 +213,9 @@ static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms,
                            .kappa_per_A = r->kappa_per_A};
     memcpy(o.periodic, r->periodic, sizeof o.periodic);
     memcpy(o.cell_A, r->cell_A, sizeof o.cell_A);
-    find_box(&made->cell, atoms, points, low, high);
-    ley_status status = hierarchy_make(&o, low, high, made, error);
+    ley_status status = find_box(&made->cell, atoms, points, low, high, error);
+    if (status == LEY_OK)
+        status = hierarchy_make(&o, low, high, made, error);
     if (status == LEY_OK && r->solver == LEY_SOLVER_DIRECT)
         status = check_reach(made, r->levels > 0, error);
     return status;
@@ -209,7 +251,8 @@ ley_status msm_lattices(const ley_long_range *asked, const ley_atoms *atoms, con
     if (status == LEY_OK)
         status = cell_make(r->periodic, r->cell_A, &h.cell, error);
     if (status == LEY_OK)
-        status = hierarchy_check_charge(&h, ley_atoms_total_charge_e(atoms), magnitude_e(atoms), error);
+        status =
+            hierarchy_check_charge(&h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms), error);
     if (status == LEY_OK)
         status = find_far(r, &has_far, error);
     if (status == LEY_OK && has_far)

@@ -17,8 +17,8 @@ typedef struct solver {
 ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                         const fft_wish *fft, ley_error *error);
 
-/* Lattices, weights and atoms go to the device. LEY_ERROR_INPUT for a net charge that has no
- * potential. */
+/* Lattices, weights and atoms go to the device: charges that have a potential
+ * (hierarchy_check_charge()). */
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
 
 /* Within a sequence of operations, as often as wanted. */

@@ -89,11 +89,8 @@ static ley_status load_influence(spectral *s, ley_error *error)
 
 ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
 {
-    ley_status status = hierarchy_check_charge(s->hierarchy, atoms->total_e, atoms->magnitude_e, error);
-    if (status != LEY_OK)
-        return status;
     make_array(s);
-    status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+    ley_status status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
     if (status == LEY_OK)
         status = transfer_atoms_create(&s->atoms, atoms, &s->room, error);
     if (status == LEY_OK)

@@ -70,26 +70,33 @@ typedef struct sorting {
 enum { MOST_PARTS = 64, LEAST_PER_PART = 4096, LOOK_EACH = 65536 };
 _Static_assert(sizeof((sorting *)NULL)->is_over == MOST_PARTS, "one flag per part");
 
+/* The first node along an axis that has a share in an atom, in [0, n); its fraction between its
+ * neighbours. */
+static int64_t first_node(const sorting *s, int axis, double index, float *u)
+{
+    const hierarchy_level *level = &s->h->level[0];
+    const int64_t shift = 1 - s->h->window->points / 2;
+    int64_t below = (int64_t)index; /* towards 0, and then down */
+    below -= (double)below > index;
+    *u = (float)(index - (double)below - 0.5);
+    const int64_t node = below + shift;
+    return s->h->cell.periodic[axis] ? (node % level->n[axis] + level->n[axis]) % level->n[axis]
+                                     : node - level->first[axis];
+}
+
 /* An atom's bin; its first node there, and its fractions. */
 static size_t find_bin(const sorting *s, size_t i, int32_t *corner, float u[3])
 {
     double index[3];
-    int64_t bin[3];
+    size_t bin[3];
     *corner = 0;
     hierarchy_index(s->h, s->position_A + 3 * i, index);
     for (int axis = 0; axis < 3; axis++) {
-        const hierarchy_level *level = &s->h->level[0];
-        const double below = floor(index[axis]);
-        int64_t node = (int64_t)below + 1 - s->h->window->points / 2;
-        if (s->h->cell.periodic[axis])
-            node = (node % level->n[axis] + level->n[axis]) % level->n[axis];
-        else
-            node = node - level->first[axis];
-        u[axis] = (float)(index[axis] - below - 0.5);
+        const size_t node = (size_t)first_node(s, axis, index[axis], &u[axis]);
         bin[axis] = node / SPREAD_EDGE;
         *corner |= (int32_t)(node % SPREAD_EDGE) << (5 * axis);
     }
-    return (size_t)((bin[2] * s->made->bins[1] + bin[1]) * s->made->bins[0] + bin[0]);
+    return (bin[2] * (size_t)s->made->bins[1] + bin[1]) * (size_t)s->made->bins[0] + bin[0];
 }
 
 static size_t first_of(const sorting *s, size_t part)
@@ -102,25 +109,31 @@ static bool look(const sorting *s, size_t i)
     return i % LOOK_EACH == 0 && s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
 }
 
+/* A part's flag lies beside what all threads read, and is written but once. */
 static void count_part(void *context, size_t part)
 {
     sorting *s = context;
+    const size_t end = first_of(s, part + 1);
     int32_t corner, *counts = s->counts + part * s->bins;
     float u[3];
-    for (size_t i = first_of(s, part); i < first_of(s, part + 1) && !s->is_over[part]; i++) {
-        s->is_over[part] = look(s, i);
+    bool is_over = false;
+    for (size_t i = first_of(s, part); i < end && !is_over; i++) {
+        is_over = look(s, i);
         if (s->charge_e[i] != 0)
             counts[find_bin(s, i, &corner, u)]++;
     }
+    s->is_over[part] = is_over;
 }
 
 static void put_part(void *context, size_t part)
 {
     sorting *s = context;
+    const size_t end = first_of(s, part + 1);
     int32_t corner, *next = s->counts + part * s->bins;
     float u[3];
-    for (size_t i = first_of(s, part); i < first_of(s, part + 1) && !s->is_over[part]; i++) {
-        s->is_over[part] = look(s, i);
+    bool is_over = false;
+    for (size_t i = first_of(s, part); i < end && !is_over; i++) {
+        is_over = look(s, i);
         if (s->charge_e[i] == 0)
             continue;
         const int32_t at = next[find_bin(s, i, &corner, u)]++;
@@ -128,6 +141,7 @@ static void put_part(void *context, size_t part)
         s->made->at[at][3] = (float)s->charge_e[i];
         s->made->corner[at] = corner;
     }
+    s->is_over[part] = is_over;
 }
 
 static bool is_cancelled(const sorting *s)
@@ -170,14 +184,6 @@ static ley_status sort_atoms(sorting *s, ley_error *error)
     return is_cancelled(s) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
-static void add_charges(size_t n, const double *charge_e, spread *made)
-{
-    for (size_t i = 0; i < n; i++) {
-        made->total_e += charge_e[i];
-        made->magnitude_e += fabs(charge_e[i]);
-    }
-}
-
 static size_t parts_for(size_t n)
 {
     const size_t cores = (size_t)parallel_cores(), most = n / LEAST_PER_PART + 1;
@@ -192,7 +198,6 @@ ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, c
     ley_status status = n < INT32_MAX ? make_tiles(h, made, error)
                                       : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a lattice takes", n);
     if (status == LEY_OK) {
-        add_charges(n, charge_e, made);
         sorting s = {.h = h,
                      .n = n,
                      .parts = parts_for(n),
