@@ -128,21 +128,26 @@ LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *pa
  * A^3, in [0, side]^3, at random orientations. Each has a cell of a regular grid to itself, some
  * cells are vacant, and no atom comes closer than 0.5 A to its cell's faces, nor than 0.57 A to the
  * box's: atoms of different molecules are at least 1 A apart. Coordinates are multiples of 1e-4 A.
- * A molecule depends on its number, their number and the seed only. It looks like water to whoever
- * sums charges; it is no equilibrated liquid. */
+ * A molecule depends on its number, their number, the seed and the disorder only. It looks like
+ * water to whoever sums charges; it is no equilibrated liquid.
+ *
+ * Lattices resonate with the regular grid of molecules. `disorder_A`, 0 to 10: by how much, root mean
+ * square, molecules are displaced along each axis, within the box; then nothing keeps them apart. At
+ * 0.25 little of the grid is left that a lattice of 2 A sees. */
 
 /* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule
  * do not count, here and below. */
 LEY_API double ley_waterbox_side_A(int64_t atoms);
 
 /* The box as atoms, the caller's. Errors: LEY_ERROR_USAGE for less than 3 or more than 2^31 - 1
- * atoms, LEY_ERROR_MEMORY. */
-LEY_API ley_status ley_waterbox_create(int64_t count, uint64_t seed, ley_atoms **atoms, ley_error *error);
+ * atoms or a disorder out of its range, LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_waterbox_create(int64_t count, uint64_t seed, double disorder_A, ley_atoms **atoms,
+                                       ley_error *error);
 
 /* Writes such a box in the form that the name asks for, as ley_atoms_write() does, in bounded
  * memory whatever its size. */
-LEY_API ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, const char *path, const volatile bool *cancel,
-                                      ley_error *error);
+LEY_API ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, double disorder_A, const char *path,
+                                      const volatile bool *cancel, ley_error *error);
 
 LEY_API void ley_atoms_destroy(ley_atoms *atoms);
 

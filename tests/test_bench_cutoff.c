@@ -48,7 +48,7 @@ static double count_pairs(int64_t n_atoms, const int64_t n[3])
     ley_atoms *atoms = NULL;
     ley_lattice lattice;
     double pairs = 0;
-    assert_ok(ley_waterbox_create(n_atoms, 1, &atoms, &error));
+    assert_ok(ley_waterbox_create(n_atoms, 1, 0, &atoms, &error));
     assert_ok(ley_lattice_around(atoms, 0.5, 0.25, &lattice, &error));
     assert_memory_equal(lattice.n, n, sizeof lattice.n);
     for (size_t j = 0; j < ley_atoms_count(atoms); j++) {

@@ -49,7 +49,7 @@ static problem water(int64_t atoms, size_t points)
 {
     ley_error error = {0};
     ley_atoms *box;
-    assert_ok(ley_waterbox_create(atoms, 1, &box, &error));
+    assert_ok(ley_waterbox_create(atoms, 1, 0, &box, &error));
     problem p = empty(ley_atoms_count(box), points);
     memcpy(p.position_A, ley_atoms_positions_A(box), 3 * p.n * sizeof(double));
     memcpy(p.charge_e, ley_atoms_charges_e(box), p.n * sizeof(double));

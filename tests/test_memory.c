@@ -265,7 +265,7 @@ static void test_allocations_are_refused(void **state)
     memory_pretend(3 * gib);
     expect_refused(ley_map_create(&lattice, &map, &error), &error,
                    "a map of 1000 x 1000 x 1000 points would take 3.7 GiB", "a coarser spacing");
-    expect_refused(ley_waterbox_create(INT32_MAX, 1, &water, &error), &error, "the atoms would take 80.0 GiB",
+    expect_refused(ley_waterbox_create(INT32_MAX, 1, 0, &water, &error), &error, "the atoms would take 80.0 GiB",
                    "fewer atoms");
     expect_refused(ley_boundary_create(&flat, &boundary, &error), &error, "the boundary", "a coarser spacing");
     binning_options options;
@@ -410,7 +410,7 @@ static int measure(void *context)
                                  .n = {m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160}};
     if (m->edge_A > 0)
         atoms = three_atoms();
-    else if (ley_waterbox_create((int64_t)m->atoms, 1, &atoms, &error) != LEY_OK)
+    else if (ley_waterbox_create((int64_t)m->atoms, 1, 0, &atoms, &error) != LEY_OK)
         return 2;
     support_options o =
         m->edge_A > 0 ? periodic(m->cutoff_A, m->edge_A) : support_short_range(LEY_PAIR_SHIFTED, m->cutoff_A);

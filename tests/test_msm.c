@@ -107,7 +107,7 @@ static ley_atoms *water(int64_t atoms)
 {
     ley_error error = {0};
     ley_atoms *made;
-    assert_ok(ley_waterbox_create(atoms, 3, &made, &error));
+    assert_ok(ley_waterbox_create(atoms, 3, 0, &made, &error));
     return made;
 }
 

@@ -66,7 +66,7 @@ static ley_atoms *atoms_of(int kind)
     unsigned seed = 17;
     double total_e = 0;
     if (kind == WATER) {
-        assert_ok(ley_waterbox_create(MOST_ATOMS, 3, &made, &error));
+        assert_ok(ley_waterbox_create(MOST_ATOMS, 3, 0, &made, &error));
         return made;
     }
     for (int i = 0; i < 60; i++) {

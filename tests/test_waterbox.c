@@ -53,7 +53,7 @@ static bool same_files(const char *a, const char *b)
 static void write_box(int64_t atoms, uint64_t seed, const char *name)
 {
     ley_error error = {0};
-    assert_ok(ley_waterbox_write(atoms, seed, path_of(name), NULL, &error));
+    assert_ok(ley_waterbox_write(atoms, seed, 0, path_of(name), NULL, &error));
 }
 
 static ley_atoms *read_atoms(const char *name)
@@ -68,7 +68,7 @@ static ley_atoms *make_box(int64_t atoms, uint64_t seed)
 {
     ley_error error = {0};
     ley_atoms *box = NULL;
-    assert_ok(ley_waterbox_create(atoms, seed, &box, &error));
+    assert_ok(ley_waterbox_create(atoms, seed, 0, &box, &error));
     return box;
 }
 
@@ -113,6 +113,41 @@ static void test_the_reference_box(void **state)
         }
         ley_atoms_destroy(box);
     }
+}
+
+/* Molecules leave the grid's places, as far as is asked for, but not the box. */
+static void test_disorder(void **state)
+{
+    (void)state;
+    static const double disorders_A[] = {0.05, 0.25, 1};
+    ley_error error = {0};
+    ley_atoms *grid = make_box(SOME_ATOMS, 3), *none = NULL;
+    const double *place_A = ley_atoms_positions_A(grid), side_A = ley_waterbox_side_A(SOME_ATOMS);
+    for (size_t d = 0; d < sizeof disorders_A / sizeof *disorders_A; d++) {
+        ley_atoms *box = NULL;
+        assert_ok(ley_waterbox_create(SOME_ATOMS, 3, disorders_A[d], &box, &error));
+        const double *position_A = ley_atoms_positions_A(box);
+        double square_A2 = 0, largest_A = 0;
+        for (size_t i = 0; i < ley_atoms_count(box); i++) {
+            for (int axis = 0; axis < 3; axis++)
+                assert_true(position_A[3 * i + (size_t)axis] >= 0.57 &&
+                            position_A[3 * i + (size_t)axis] <= side_A - 0.57 + 1e-4);
+            if (i % 3 != 0)
+                continue;
+            const double moved_A = distance_A(position_A + 3 * i, place_A + 3 * i);
+            square_A2 += moved_A * moved_A;
+            largest_A = fmax(largest_A, moved_A);
+        }
+        const double rms_A = sqrt(square_A2 / (double)(ley_atoms_count(box) / 3 * 3));
+        if (!(rms_A > 0.9 * disorders_A[d] && rms_A < 1.25 * disorders_A[d] && largest_A > 3 * disorders_A[d]))
+            fail_msg("disorder %g A: %g A root mean square along an axis, %g A at most", disorders_A[d], rms_A,
+                     largest_A);
+        ley_atoms_destroy(box);
+    }
+    assert_int_equal(ley_waterbox_create(SOME_ATOMS, 3, -0.1, &none, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_waterbox_create(SOME_ATOMS, 3, NAN, &none, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_waterbox_write(SOME_ATOMS, 3, 11, path_of("a.pqr"), NULL, &error), LEY_ERROR_USAGE);
+    ley_atoms_destroy(grid);
 }
 
 static void test_density_and_charge(void **state)
@@ -249,8 +284,8 @@ static void test_a_molecule_depends_on_its_number(void **state)
     (void)state;
     waterbox box, other;
     ley_atoms *all = make_box(SOME_ATOMS, 9);
-    waterbox_prepare(&box, SOME_ATOMS / 3, 9);
-    waterbox_prepare(&other, SOME_ATOMS / 3, 10);
+    waterbox_prepare(&box, SOME_ATOMS / 3, 9, 0);
+    waterbox_prepare(&other, SOME_ATOMS / 3, 10, 0);
     size_t same = 0;
     for (int64_t k = SOME_ATOMS / 3 - 1; k >= 0; k -= 7) {
         double position_A[9];
@@ -331,7 +366,7 @@ static void test_memory_is_bounded(void **state)
 static void expect_usage(int64_t atoms, const char *name, const char *what)
 {
     ley_error error = {0};
-    assert_int_equal(ley_waterbox_write(atoms, 1, path_of(name), NULL, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_waterbox_write(atoms, 1, 0, path_of(name), NULL, &error), LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, what));
     ley_error_clear(&error);
 }
@@ -346,10 +381,10 @@ static void test_boxes_that_cannot_be(void **state)
     expect_usage(INT64_C(1) << 31, "a.atoms", "a box of 2147483648 atoms");
     expect_usage(300, "a.dx", "a.dx: must end in .pqr, .pqr.gz or .atoms");
     expect_usage(300, "pqr", "must end in");
-    assert_int_equal(ley_waterbox_create(2, 1, &atoms, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_waterbox_create(2, 1, 0, &atoms, &error), LEY_ERROR_USAGE);
     assert_null(atoms);
-    assert_int_equal(ley_waterbox_write(300, 1, path_of("none/a.pqr"), NULL, NULL), LEY_ERROR_FILE);
-    assert_int_equal(ley_waterbox_write(300, 1, path_of("none/a.atoms"), NULL, NULL), LEY_ERROR_FILE);
+    assert_int_equal(ley_waterbox_write(300, 1, 0, path_of("none/a.pqr"), NULL, NULL), LEY_ERROR_FILE);
+    assert_int_equal(ley_waterbox_write(300, 1, 0, path_of("none/a.atoms"), NULL, NULL), LEY_ERROR_FILE);
 }
 
 static int count_files(void)
@@ -371,7 +406,7 @@ static void test_cancelled_writers_leave_nothing(void **state)
     const int before = count_files();
     ley_atoms *box = make_box(300, 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(ley_waterbox_write(SOME_ATOMS, 1, path_of(names[i]), &cancel, NULL), LEY_CANCELLED);
+        assert_int_equal(ley_waterbox_write(SOME_ATOMS, 1, 0, path_of(names[i]), &cancel, NULL), LEY_CANCELLED);
         assert_int_equal(ley_atoms_write(box, path_of(names[i]), &cancel, NULL), LEY_CANCELLED);
     }
     assert_int_equal(count_files(), before);
@@ -634,6 +669,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_bounded), /* first: what it looks at is the peak so far */
         cmocka_unit_test(test_the_reference_box),
+        cmocka_unit_test(test_disorder),
         cmocka_unit_test(test_density_and_charge),
         cmocka_unit_test(test_geometry),
         cmocka_unit_test(test_orientations_are_uniform),

@@ -10,6 +10,7 @@
 typedef struct generate_values {
     const char *output;
     int64_t atoms, seed;
+    double disorder_A;
     bool quiet;
 } generate_values;
 
@@ -35,6 +36,15 @@ static const option_row generate_options[] = {
      .low = 0,
      .high = 9007199254740991,
      .help = "start of the random numbers: the same seed makes the same file"},
+    {.name = "disorder",
+     .kind = OPTION_REAL,
+     .offset = offsetof(generate_values, disorder_A),
+     .value = "A",
+     .low = 0,
+     .high = 10,
+     .help =
+         "root mean square displacement of molecules along each axis; at 0 they stand on a grid, with which lattices "
+         "resonate"},
     OPTION_ROW_QUIET(generate_values),
 };
 
@@ -86,8 +96,8 @@ static int generate_run(const parsed_arguments *arguments)
     ley_error error = {0};
     const double start_s = now_s();
     interrupt_defer();
-    ley_status status =
-        ley_waterbox_write(values->atoms, (uint64_t)values->seed, values->output, interrupt_flag(), &error);
+    ley_status status = ley_waterbox_write(values->atoms, (uint64_t)values->seed, values->disorder_A, values->output,
+                                           interrupt_flag(), &error);
     if (status != LEY_OK) {
         code = fail_with(&error);
         return status == LEY_CANCELLED ? interrupt_exit_code() : code;
@@ -102,9 +112,11 @@ const subcommand generate_command = {
     .summary = "Writes atoms to measure with: a box of water.",
     .operand = "KIND",
     .operand_help = "what to make: waterbox",
-    .details = "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "
-               "1.5e7 cubic "
-               "Angstrom, in random orientations, with 1 A at least between atoms of different molecules.",
+    .details =
+        "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "
+        "1.5e7 cubic "
+        "Angstrom, in random orientations, with 1 A at least between atoms of different molecules unless there is "
+        "disorder.",
     .options = OPTION_BLOCK(generate_options, generate_values, set_defaults),
     .run = generate_run,
 };

@@ -42,6 +42,17 @@ static double next(uint64_t *state)
     return (double)(scrambled(*state += golden) >> 11) * 0x1p-52 - 1;
 }
 
+/* Nearly normal, of variance 1, at most 3.5: the sum of four uniform numbers, which every machine
+ * rounds alike. */
+static double next_normal(uint64_t *state)
+{
+    const double root_of_three_quarters = 0.8660254037844386;
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += next(state);
+    return root_of_three_quarters * sum;
+}
+
 /* Uniform in the unit disc; returns the squared distance from its centre, which is not 0. */
 static double next_in_disc(uint64_t *state, double *x, double *y)
 {
@@ -69,10 +80,10 @@ static void choose_grid(int64_t molecules, int64_t grid[3])
         grid[axis] = edge - 1;
 }
 
-void waterbox_prepare(waterbox *box, int64_t molecules, uint64_t seed)
+void waterbox_prepare(waterbox *box, int64_t molecules, uint64_t seed, double disorder_A)
 {
     const double half = angle_degrees / 2 * (3.14159265358979323846 / 180);
-    *box = (waterbox){.seed = scrambled(seed + golden), .molecules = molecules};
+    *box = (waterbox){.seed = scrambled(seed + golden), .molecules = molecules, .disorder_A = disorder_A};
     box->side_A = cbrt((double)molecules * molecule_A3);
     box->across_A = bond_A * sin(half);
     box->along_A = bond_A * cos(half);
@@ -110,7 +121,9 @@ static bool draw(const waterbox *box, uint64_t *state, const double middle_A[3],
     bool inside = true;
     draw_rotation(state, first, third);
     for (int axis = 0; axis < 3; axis++) {
-        const double oxygen_A = middle_A[axis] + displacement_A * next(state);
+        double oxygen_A = middle_A[axis] + displacement_A * next(state);
+        if (box->disorder_A > 0)
+            oxygen_A += box->disorder_A * next_normal(state);
         const double along_A = box->along_A * third[axis], across_A = box->across_A * first[axis];
         position_A[axis] = rounded(oxygen_A);
         position_A[3 + axis] = rounded(oxygen_A + along_A + across_A);
@@ -130,9 +143,12 @@ void waterbox_molecule(const waterbox *box, int64_t k, double position_A[COORDIN
     for (int axis = 0; axis < 3; axis++) {
         const int64_t i = cell % box->grid[axis], last = box->grid[axis] - 1;
         cell /= box->grid[axis];
-        low_A[axis] = (double)i * box->cell_A[axis] + (i == 0 ? box_margin_A : cell_margin_A);
+        const bool is_anywhere = box->disorder_A > 0, is_first = is_anywhere || i == 0,
+                   is_last = is_anywhere || i == last;
+        low_A[axis] = is_first ? box_margin_A : (double)i * box->cell_A[axis] + cell_margin_A;
         middle_A[axis] = ((double)i + 0.5) * box->cell_A[axis];
-        high_A[axis] = (double)(i + 1) * box->cell_A[axis] - (i == last ? box_margin_A : cell_margin_A);
+        high_A[axis] = is_last ? (double)box->grid[axis] * box->cell_A[axis] - box_margin_A
+                               : (double)(i + 1) * box->cell_A[axis] - cell_margin_A;
     }
     uint64_t state = scrambled(box->seed ^ scrambled((uint64_t)k + golden));
     while (!draw(box, &state, middle_A, low_A, high_A, position_A))
@@ -146,20 +162,22 @@ double ley_waterbox_side_A(int64_t atoms)
     return cbrt((double)(atoms / WATER_SITES) * molecule_A3);
 }
 
-static ley_status prepare(waterbox *box, int64_t atoms, uint64_t seed, ley_error *error)
+static ley_status prepare(waterbox *box, int64_t atoms, uint64_t seed, double disorder_A, ley_error *error)
 {
     if (atoms < WATER_SITES || atoms > INT32_MAX)
         return ley_fail(error, LEY_ERROR_USAGE, "a box of %lld atoms: must be %d to %d", (long long)atoms, WATER_SITES,
                         INT32_MAX);
-    waterbox_prepare(box, atoms / WATER_SITES, seed);
+    if (!(disorder_A >= 0 && disorder_A <= 10))
+        return ley_fail(error, LEY_ERROR_USAGE, "a disorder of %g A: must be 0 to 10", disorder_A);
+    waterbox_prepare(box, atoms / WATER_SITES, seed, disorder_A);
     return LEY_OK;
 }
 
-ley_status ley_waterbox_create(int64_t count, uint64_t seed, ley_atoms **atoms, ley_error *error)
+ley_status ley_waterbox_create(int64_t count, uint64_t seed, double disorder_A, ley_atoms **atoms, ley_error *error)
 {
     waterbox box;
     ley_atoms *a;
-    ley_status status = prepare(&box, count, seed, error);
+    ley_status status = prepare(&box, count, seed, disorder_A, error);
     if (status != LEY_OK)
         return status;
     const size_t n = WATER_SITES * (size_t)box.molecules;
@@ -247,11 +265,11 @@ static ley_status write_binary(const waterbox *box, const char *path, const vola
     return ley_atoms_writer_close(&writer, status, error);
 }
 
-ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, const char *path, const volatile bool *cancel,
-                              ley_error *error)
+ley_status ley_waterbox_write(int64_t atoms, uint64_t seed, double disorder_A, const char *path,
+                              const volatile bool *cancel, ley_error *error)
 {
     waterbox box;
-    ley_status status = prepare(&box, atoms, seed, error);
+    ley_status status = prepare(&box, atoms, seed, disorder_A, error);
     if (status != LEY_OK)
         return status;
     switch (ley_atoms_form_of(path)) {

@@ -14,11 +14,12 @@ typedef struct waterbox {
     uint64_t seed;
     int64_t molecules, grid[3]; /* cells along x, y, z; no fewer than molecules */
     double side_A, cell_A[3];
+    double disorder_A;
     double across_A, along_A; /* from O to H, across and along the molecule's axis of symmetry */
 } waterbox;
 
 /* Of at least one molecule, and of fewer than 2^31 / 3. */
-void waterbox_prepare(waterbox *box, int64_t molecules, uint64_t seed);
+void waterbox_prepare(waterbox *box, int64_t molecules, uint64_t seed, double disorder_A);
 
 /* O, H, H of molecule k, counted from 0. */
 void waterbox_molecule(const waterbox *box, int64_t k, double position_A[3 * WATER_SITES]);

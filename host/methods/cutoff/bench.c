@@ -100,7 +100,7 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     p->range = range_of(d->cutoff_A);
     ley_status status = short_range_check(&p->range, error);
     if (status == LEY_OK)
-        status = ley_waterbox_create(d->atoms, 1, &p->atoms, error);
+        status = ley_waterbox_create(d->atoms, 1, 0, &p->atoms, error);
     if (status == LEY_OK)
         status = ley_lattice_around(p->atoms, h_A, padding_A, &p->lattice, error);
     if (status == LEY_OK)

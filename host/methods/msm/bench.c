@@ -21,6 +21,10 @@
 #include <string.h>
 
 static const double map_spacing_A = 0.5, padding_A = 0.25, enough_s = 3;
+
+/* Of the molecules: a regular grid of them would add up errors of the lattices. */
+static const double disorder_A = 0.25;
+
 static const int64_t papers_atoms = 1534539, cpu_atoms = 20001, slow_atoms = 30;
 
 /* ---- What is measured ------------------------------------------------------------------------ */
@@ -168,7 +172,7 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     msm_bench *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the benchmark");
-    ley_status status = ley_waterbox_create(d->atoms, 1, &p->atoms, error);
+    ley_status status = ley_waterbox_create(d->atoms, 1, disorder_A, &p->atoms, error);
     if (status == LEY_OK)
         status = ley_lattice_around(p->atoms, map_spacing_A, padding_A, &p->points, error);
     if (status == LEY_OK)
