@@ -145,7 +145,7 @@ static void worker_give(worker *w, const engine_task *task, void *context)
 
 /* One look at a worker: gives it the task as soon as it can take it. Whether it need not be waited
  * for. */
-static bool worker_is_done(worker *w, const engine_task *task, void *context, bool is_over)
+static bool worker_is_done(worker *w, const engine_task *task, void *context, bool is_over, bool is_late)
 {
     if (w->hand == NULL)
         return true;
@@ -157,28 +157,37 @@ static bool worker_is_done(worker *w, const engine_task *task, void *context, bo
         worker_give(w, task, context);
         return false;
     }
-    if (w->part == WORKER_WAITS && (is_over || task->only_idle))
+    if (w->part == WORKER_WAITS && (is_over || (task->only_idle && is_late)))
         return true;
     if (w->part == WORKER_HAS_IT && is_over && task->let_go != NULL && task->let_go(w, context))
         return true;
     return worker_leave(w, is_over);
 }
 
+/* How long a worker may take to come to the end of what it is at, such as freeing a job's memory,
+ * before it counts as busy with something else. */
+static const double ending_s = 5e-3;
+
 void engine_run(ley_engine *engine, size_t first, const engine_task *task, void *context)
 {
+    const double start_s = ley_clock_s();
     for (size_t i = first; i < engine->worker_count; i++) {
         worker_revive(&engine->workers[i]);
         engine->workers[i].part = WORKER_WAITS;
     }
     for (;;) {
         const unsigned long rings = hand_rings();
-        const bool is_over = task->is_over != NULL && task->is_over(context);
+        const bool is_over = task->is_over != NULL && task->is_over(context),
+                   is_late = ley_clock_s() - start_s > ending_s;
         bool all = true;
         for (size_t i = first; i < engine->worker_count; i++)
-            all = worker_is_done(&engine->workers[i], task, context, is_over) && all;
+            all = worker_is_done(&engine->workers[i], task, context, is_over, is_late) && all;
         if (all)
             return;
-        hand_wait(rings);
+        if (task->only_idle && !is_late)
+            hand_wait_for(rings, ending_s);
+        else
+            hand_wait(rings);
     }
 }
 

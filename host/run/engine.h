@@ -29,8 +29,8 @@ typedef struct worker {
 typedef struct engine_task {
     void (*run)(worker *w, void *context);   /* on the worker's thread */
     void (*given)(worker *w, void *context); /* it is about to be run; or NULL */
-    bool only_idle; /* workers that are late, still at something else, are left out; else they get it when they are done
-                     */
+    bool only_idle; /* workers that are still at something else some milliseconds later are left out; else they get it
+                       when they are done */
     bool (*is_over)(void *context); /* whether nobody waits for the result any more; NULL: somebody does */
     bool (*let_go)(worker *w,
                    void *context); /* asked when it is over, perhaps again and again: the worker need not be

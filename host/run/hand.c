@@ -2,11 +2,12 @@
 
 #include "error.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
-static const long moment_ns = 20000000; /* between two looks at hands that are busy */
+static const double moment_s = 20e-3; /* between two looks at hands that are busy */
 
 struct hand {
     watch watch; /* its mutex is for the rest, too */
@@ -47,9 +48,14 @@ unsigned long hand_rings(void)
 
 void hand_wait(unsigned long rings)
 {
+    hand_wait_for(rings, moment_s);
+}
+
+void hand_wait_for(unsigned long rings, double most_s)
+{
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += moment_ns;
+    until.tv_nsec += (long)(1e9 * fmin(most_s, moment_s));
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     int code = 0;

@@ -22,6 +22,7 @@ const char *hand_call(hand *h);
  * than `rings` times, a moment at most. */
 unsigned long hand_rings(void);
 void hand_wait(unsigned long rings);
+void hand_wait_for(unsigned long rings, double most_s); /* and no longer than this */
 
 /* Leaves it behind when that is due (see watch_give_up()). It is to be kept then, with all that its
  * task was given. */
