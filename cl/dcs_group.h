@@ -9,6 +9,12 @@
 
 #define ITEMS (LEY_WG_X * LEY_WG_Y)
 
+/* Before the loop over a tile's atoms: nothing, for compilers of OpenCL unroll it as they think
+ * best. */
+#ifndef UNROLL_TILE
+#define UNROLL_TILE
+#endif
+
 /* Begins a tile: no atom is near. */
 LEY_FN void clear_marks(int item, LEY_LOCAL volatile unsigned *sm_near)
 {
@@ -37,7 +43,7 @@ LEY_FN void stage(const points *p, stored_atom s, int j, LEY_LOCAL atom *sm_tile
 LEY_FN void sum_tile(points *p, LEY_GLOBAL const stored_atom *gm_atoms, int first, int count,
                      LEY_LOCAL const atom *sm_tile, LEY_LOCAL volatile const unsigned *sm_near)
 {
-    for (int j = 0; j < count; j++) {
+    UNROLL_TILE for (int j = 0; j < count; j++) {
         const atom a = sm_tile[j];
         add(p, a.x, a.y, a.z, a.w);
     }
