@@ -131,9 +131,9 @@ LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *pa
  * A molecule depends on its number, their number, the seed and the disorder only. It looks like
  * water to whoever sums charges; it is no equilibrated liquid.
  *
- * Lattices resonate with the regular grid of molecules. `disorder_A`, 0 to 10: by how much, root mean
- * square, molecules are displaced along each axis, within the box; then nothing keeps them apart. At
- * 0.25 little of the grid is left that a lattice of 2 A sees. */
+ * Lattices resonate with the regular grid of molecules. `disorder_A`, 0 to 10: by how much, root
+ * mean square, molecules are displaced along each axis, within the box; then nothing keeps them
+ * apart. At 0.25 little of the grid is left that a lattice of 2 A sees. */
 
 /* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule
  * do not count, here and below. */
