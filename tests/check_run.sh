@@ -72,6 +72,21 @@ run TEST_AFTER=quick TEST_LEVEL=pairwise test_dcs test_host
 expect 0 '^\[1/1\] test_dcs '
 run TEST_AFTER=quick test_dcs test_host
 expect 0 '^2 passed, '
+# One that runs from level pairwise on.
+program test_msm_attack 'echo "[  PASSED  ] 1 test(s)."'
+run test_msm_attack test_host
+expect 0 '^\[1/1\] test_host '
+for after in '' quick; do
+    run TEST_AFTER=$after TEST_LEVEL=pairwise test_msm_attack
+    expect 0 '^\[1/1\] test_msm_attack '
+done
+# At level quick one of these has the second driver; the other one has it later, for it opens each device.
+program test_dcs 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = llvmpipe ]'
+program test_lattice 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = "$WANTED" ]'
+run WANTED= test_dcs test_lattice
+expect 0 '^2 passed, '
+run TEST_AFTER=quick TEST_LEVEL=pairwise WANTED=llvmpipe test_lattice
+expect 0 '^1 passed, '
 run TEST_LEVEL=thorough level
 expect 2 '^TEST_LEVEL=thorough: it is quick, pairwise or full$'
 run TEST_SCRIPTS=nonsense good

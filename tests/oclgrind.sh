@@ -3,9 +3,8 @@
 # values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
 # tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
 # OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 each
-# variant of mdh meets each sum, screening and kind of points once, and these meet each other; with
-# OCLGRIND_EACH=1 each of them occurs once, and cutoff has one pair function. Exit code 77:
-# Oclgrind is not installed.
+# variant of mdh meets each sum, screening and kind of points once, and these meet each other. Exit
+# code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -124,7 +123,6 @@ run_all_cutoff() {
     local variant pair result=$top/cutoff- count=0
     for variant in $cutoff_variants; do
         for pair in "taylor2 float" "buckingham compensated"; do
-            [ -z "${OCLGRIND_EACH-}" ] || [ "$pair" = "taylor2 float" ] || continue
             [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
             count=$((count + 1))
             run_cutoff "$variant" $pair > "$result$count" &
@@ -154,10 +152,6 @@ run_all_mdh() {
             for screening in none folded wide; do
                 for points in faces list; do
                     number=$((number + 1))
-                    case ${OCLGRIND_EACH-}$sum-$screening-$points in
-                    1float-none-faces | 1compensated-folded-list | 1double-wide-faces) ;;
-                    1*) continue ;;
-                    esac
                     [ -z "${OCLGRIND_PAIRS-}" ] || is_in_pairs $turn $(((number - 1) % 18)) || continue
                     [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
                     count=$((count + 1))

@@ -70,9 +70,11 @@ esac
 # full it launches what goes into the cache, as each later run of a user's does.
 [ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
 
-# A second vendor's driver, which is slow; what it computes does not depend on how the host was
-# compiled.
-[ -n "$flavour" ] || export RUSTICL_ENABLE=llvmpipe
+# A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
+# not depend on how the host was compiled. At level quick these have it alone.
+two_drivers=" test_dcs test_mdh test_cutoff_jobs test_transfer "
+has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
+second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
 
 # Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
 # which tests/lsan.supp goes by. What the tests themselves load and unload lies elsewhere.
@@ -112,10 +114,13 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
+# From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge, and
+# what proves that another test sees what it should.
+from_pairwise=" test_cutoff_digits test_msm_attack test_msm_budget test_msm_faults oclgrind check_golden check_rates "
+
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
-quick) oclgrind="OCLGRIND_EACH=1 OCLGRIND_VARIANTS=tiled8 OCLGRIND_MDH_VARIANTS=tiled8 OCLGRIND_CUTOFF_VARIANTS=halves16 OCLGRIND_LATTICE_VARIANTS=columns8 OCLGRIND_TRANSFERS=groups $oclgrind" ;;
 pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' $oclgrind" ;;
 esac
 
@@ -142,21 +147,27 @@ declare -A scripts=(
 # Those that look at the product from outside: not under a sanitizer.
 outer=" oclgrind read_back golden check_golden check_rates check_commands test_install "
 
-# has_levels NAME: whether level quick has fewer cases of it than this one.
+# has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
-    [[ " oclgrind check_rates " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c"
+    [[ "$from_pairwise golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c" ||
+        { [[ $two_drivers != *" $1 "* ]] && grep -qsE 'support_on_each_device|"all"' "tests/$1.c"; }
 }
-wanted() { [ "${TEST_AFTER:-}" != quick ] || [ "$TEST_LEVEL" = quick ] || has_levels "$1"; }
+wanted() {
+    if [ "$TEST_LEVEL" = quick ]; then
+        [[ $from_pairwise != *" $1 "* ]]
+    else
+        [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"
+    fi
+}
 
 for program in "$@"; do
     name=$(basename "$program")
-    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} "$program"
+    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_run check_golden check_commands oclgrind read_back golden test_install'
-[ "$TEST_LEVEL" = quick ] || every_script+=' check_rates'
+every_script='check_layers check_run check_golden check_commands check_rates oclgrind read_back golden test_install'
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
-    wanted "$name" && add script "$name" bash -c "${scripts[$name]}"
+    wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"
 done
 
 # Longest first, so that none of them is left alone at the end.
