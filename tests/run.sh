@@ -116,7 +116,7 @@ add() {
 
 # From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge, and
 # what proves that another test sees what it should.
-from_pairwise=" test_cutoff_digits test_msm_attack test_msm_budget test_msm_faults oclgrind check_golden check_rates "
+from_pairwise=" test_cutoff_digits test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
 
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'

@@ -61,6 +61,12 @@ bool support_has_vectors(const ley_engine *engine)
     return info->device_class == LEY_CLASS_CPU && strcmp(info->platform, "rusticl") != 0;
 }
 
+bool support_tries_variant(const ley_engine *engine, const char *variant)
+{
+    return !support_is_quick() || variant == NULL ||
+           (strncmp(variant, "vector", 6) == 0) == support_has_vectors(engine);
+}
+
 static double uniform(unsigned *state)
 {
     return rand_r(state) / (RAND_MAX + 1.0);

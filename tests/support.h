@@ -49,6 +49,10 @@ ley_math support_math(int i);
  * of GPUs slowly. */
 bool support_has_vectors(const ley_engine *engine);
 
+/* Whether a variant (NULL: the default) is tried on the engine's device: at level quick those for
+ * vectors where there are vectors, and the others where there are none. */
+bool support_tries_variant(const ley_engine *engine, const char *variant);
+
 /* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */
 double support_difference(const ley_map *a, const ley_map *b);
 

@@ -249,7 +249,7 @@ static void test_every_pair_function(void **state)
         {"--pair w*q*exp(-r/lambda)/r --constants lambda=8,w=0.5", "kT/e",
          "# pair: w*q*exp(-r/lambda)/r, cutoff 9 A, kappa 0 / A, lambda = 8, w = 0.5\n"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += support_is_quick() ? 3 : 1) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += support_is_quick() ? 4 : 1) {
         const cli_result *r =
             cli("map %s -o out/a.dx --method cutoff --cutoff 9 --dims 40,30,30 --spacing 1.25 --verify 300 %s",
                 molecule(), cases[i].options);
@@ -466,7 +466,7 @@ static void test_interrupted(void **state)
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM};
     cli_write_molecule("large.pqr", 100000, 90, 5);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = support_is_quick() ? 1 : 0; i < 2; i++) {
         pid_t child = cli_start(
             "map large.pqr -o out/a.dx --method cutoff --cutoff 60 --dims 256,256,256 --json out/a.json --quiet");
         cli_wait_for_work(child, 1.5);

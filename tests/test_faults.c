@@ -204,7 +204,7 @@ static void test_every_call_with_every_fault(void **state)
     int turn = 0;
     for (size_t c = 0; c < CALLS; c++)
         for (size_t f = 0; calls[c].frequency != GPU && f < 5; f++, turn++) {
-            if (support_is_quick() && turn % 6 != 0)
+            if (support_is_quick() && turn % 11 != 0)
                 continue;
             const int at = calls[c].frequency == OFTEN ? ats[turn % 4] : 1;
             keep_cache = calls[c].frequency != COLD;

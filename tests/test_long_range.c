@@ -494,7 +494,7 @@ static void test_errors_fall_as_they_should(void **state)
          {2.1e-4, 2.4e-5, 5.9e-6, 2.6e-6, 1.2e-6, 7.0e-7},
          {7.7, 10.3, 11.6, 12.4, 0, 0}}};
     problem p = water(648, 150);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i += support_is_quick() ? 3 : 1)
         check_row(&p, &rows[i], 1);
     end(&p);
 }

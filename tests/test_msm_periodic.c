@@ -186,7 +186,7 @@ static void assert_expected(const problem *p, const result *made, double factor,
 
 /* ---- Boundaries ------------------------------------------------------------------------------ */
 
-enum { BOUNDARIES = 14, FEW_BOUNDARIES = 6 };
+enum { BOUNDARIES = 14, FEW_BOUNDARIES = 3 };
 static const int boundaries[BOUNDARIES] = {7, 3, 4,          OBLIQUE | 7, OBLIQUE | 6, 1,           TURNED | 7,
                                            2, 5, TURNED | 1, TURNED | 6,  6,           OBLIQUE | 3, OBLIQUE | 2};
 
@@ -228,7 +228,7 @@ static void test_screening(void **state)
     static const double kappas_per_A[] = {0.3, 0.02, 1.2, 6};
     static const ley_splitting splittings[] = {LEY_SPLITTING_TAYLOR4, LEY_SPLITTING_TAYLOR7, LEY_SPLITTING_TAYLOR2};
     static const int own[] = {0, 7, OBLIQUE | 3, 4};
-    pairwise q = PAIRWISE(4, 3, 4, 2);
+    pairwise q = PAIRWISE(4, support_is_quick() ? 1 : 3, support_is_quick() ? 2 : 4, 2);
     int number = 0;
     while (pairwise_next(&q)) {
         ley_long_range r = options_of(splittings[q.at[1]], LEY_WINDOW_NODAL7, (ley_solver)q.at[3], own[q.at[2]]);
@@ -330,7 +330,7 @@ static void test_wrapped(void **state)
 {
     (void)state;
     static const int own[] = {7, OBLIQUE | 7, 3, OBLIQUE | 2};
-    for (size_t k = 0; k < 4; k++) {
+    for (size_t k = 0; k < 4; k += support_is_quick() ? 3 : 1) {
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, (ley_solver)(k % 2), own[k]);
         problem p = make_problem(&r, 0);
         const result before = run(&p);
@@ -363,7 +363,7 @@ static void test_maps_anywhere(void **state)
         {.origin_A = {3, 4.5, 9}, .step_A = LEY_STEPS(1.1, 1.2, 1), .n = {20, 17, 1}},
         {.origin_A = {3, 4, 5}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
     static const int own[] = {7, OBLIQUE | 7, 5};
-    for (pairwise q = PAIRWISE(4, 3, 2); pairwise_next(&q);) {
+    for (pairwise q = PAIRWISE(4, support_is_quick() ? 1 : 3, 2); pairwise_next(&q);) {
         const bool is_fft = q.at[2] == LEY_SOLVER_FFT;
         const ley_long_range r =
             options_of(is_fft ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR3,
@@ -384,7 +384,7 @@ static void test_maps_anywhere(void **state)
 static void test_thin_cells(void **state)
 {
     (void)state;
-    for (int axis = 0; axis < (support_is_quick() ? 1 : 3); axis++)
+    for (int axis = 0; axis < 3; axis++)
         for (int solver = 0; solver < 2; solver++) {
             ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, (ley_solver)solver, 7);
             r.cell_A[axis][axis] = 1.4;
@@ -443,7 +443,7 @@ static void test_madelung_constants(void **state)
     (void)state;
     const double edge_A = 8;
     for (int i = 0; i < SUPPORT_CRYSTALS; i++)
-        for (int solver = 0; solver < 2; solver++) {
+        for (int solver = support_is_quick() ? LEY_SOLVER_FFT : 0; solver < 2; solver++) {
             const support_crystal *c = &support_crystals[i];
             const problem p = crystal_problem(c, (ley_solver)solver, edge_A);
             const result made = run(&p);
@@ -539,21 +539,18 @@ static void test_older_callers(void **state)
     ley_map_destroy(then.map);
 }
 
-/* At level quick devices but the first have one of the tests: each kernel is compiled for each. */
+/* At level quick the first device has no heaps and no thin cells, and others have one of the tests:
+ * each kernel is compiled for each. */
 static int run_all(const char *selector, const ley_device_info *info)
 {
-    enum { FEW = 1 };
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_boundaries),
-                                              cmocka_unit_test(test_charged_cell),
-                                              cmocka_unit_test(test_heaps),
-                                              cmocka_unit_test(test_what_is_refused),
-                                              cmocka_unit_test(test_madelung_constants),
-                                              cmocka_unit_test(test_wrapped),
-                                              cmocka_unit_test(test_screening),
-                                              cmocka_unit_test(test_maps_anywhere),
-                                              cmocka_unit_test(test_thin_cells),
-                                              cmocka_unit_test(test_older_callers)};
-    const size_t all = sizeof tests / sizeof *tests, count = support_is_quick() && info->index > 0 ? FEW : all;
+    enum { FEW = 1, MOST = 8 };
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_boundaries),      cmocka_unit_test(test_charged_cell),
+        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_madelung_constants),
+        cmocka_unit_test(test_wrapped),         cmocka_unit_test(test_screening),
+        cmocka_unit_test(test_maps_anywhere),   cmocka_unit_test(test_older_callers),
+        cmocka_unit_test(test_heaps),           cmocka_unit_test(test_thin_cells)};
+    const size_t all = sizeof tests / sizeof *tests, count = !support_is_quick() ? all : info->index > 0 ? FEW : MOST;
     if (!support_open(selector, info->name, &engine))
         return 1;
     const int failures = _cmocka_run_group_tests(info->name, tests, count, NULL, NULL);

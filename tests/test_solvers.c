@@ -202,7 +202,14 @@ static const char *solver_name(const problem *p)
 
 /* ---- Each combination ------------------------------------------------------------------------ */
 
-enum { SPLITTINGS = SPLITTING_COUNT, WINDOWS = WINDOW_COUNT, FEW_WINDOWS = 4, SOLVERS = 2, SCREENINGS = 2 };
+enum {
+    SPLITTINGS = SPLITTING_COUNT,
+    FEW_SPLITTINGS = 6,
+    WINDOWS = WINDOW_COUNT,
+    FEW_WINDOWS = 4,
+    SOLVERS = 2,
+    SCREENINGS = 2
+};
 
 /* The first ones have kernels of two sizes. */
 static const window_kind windows[WINDOWS] = {WINDOW_NODAL7, WINDOW_BSPLINE8, WINDOW_NODAL3,  WINDOW_BSPLINE4,
@@ -264,8 +271,9 @@ static void test_combinations(void **state)
     (void)state;
     double worst = 0;
     int number = 0;
+    const bool few = support_is_quick();
     pairwise p =
-        PAIRWISE(SPLITTINGS, support_is_quick() ? FEW_WINDOWS : WINDOWS, boundary_count(), SOLVERS, SCREENINGS);
+        PAIRWISE(few ? FEW_SPLITTINGS : SPLITTINGS, few ? FEW_WINDOWS : WINDOWS, boundary_count(), SOLVERS, SCREENINGS);
     p.can_be = can_be;
     while (pairwise_next(&p)) {
         if (!is_own_turn(number++))
