@@ -38,7 +38,7 @@ all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 help:
 	@echo "make           build the command and the libraries in $(BUILD)/"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
-	@echo "make test      install what is missing (as root), build, run the tests: 6 minutes at most on two cores"
+	@echo "make test      install what is missing (as root), build, run the tests: 5 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
 	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 30 minutes at most"
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"

@@ -114,9 +114,11 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
-# From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge, and
-# what proves that another test sees what it should.
-from_pairwise=" test_cutoff_digits test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
+# From level pairwise on, and under sanitizers, which run at level quick: attacks, which plant faults
+# and try to get wrong sums past the judge; what proves that another test sees what it should;
+# benchmarks; a second look at lists and maps.
+from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm"
+from_pairwise+=" test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
 
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
@@ -131,7 +133,8 @@ golden_check="$golden check --jobs 1"
 # than these, some would differ on a machine that others use, too.
 case $TEST_LEVEL in
 full) golden_check+=' --all' ;;
-*) golden_check+=' --every 40' ;;
+pairwise) golden_check+=' --every 40' ;;
+*) golden_check+=' --every 60' ;;
 esac
 declare -A scripts=(
     [check_layers]='bash tests/check_layers.sh --self-test'
@@ -154,7 +157,7 @@ has_levels() {
 }
 wanted() {
     if [ "$TEST_LEVEL" = quick ]; then
-        [[ $from_pairwise != *" $1 "* ]]
+        [ -n "$flavour" ] || [[ $from_pairwise != *" $1 "* ]]
     else
         [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"
     fi
