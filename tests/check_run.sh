@@ -80,7 +80,8 @@ for after in '' quick; do
     run TEST_AFTER=$after TEST_LEVEL=pairwise test_msm_attack
     expect 0 '^\[1/1\] test_msm_attack '
 done
-# At level quick one of these has the second driver; the other one has it later, for it opens each device.
+# At level quick one of these has the second driver; the other one has it later, for it opens each
+# device.
 program test_dcs 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = llvmpipe ]'
 program test_lattice 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = "$WANTED" ]'
 run WANTED= test_dcs test_lattice

@@ -114,9 +114,9 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
-# From level pairwise on, and under sanitizers, which run at level quick: attacks, which plant faults
-# and try to get wrong sums past the judge; what proves that another test sees what it should;
-# benchmarks; a second look at lists and maps.
+# From level pairwise on, and under sanitizers, which run at level quick: attacks, which plant
+# faults and try to get wrong sums past the judge; what proves that another test sees what it
+# should; benchmarks; a second look at lists and maps.
 from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm"
 from_pairwise+=" test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
 
