@@ -22,11 +22,16 @@ static const double share_of_run = 0.02, usual_s = 0.05;
 
 /* For which a judge's kernel may be built, at least: others have the points then. */
 static const double patience_s = 0.5;
-static double least_s = 0.05;
+static double replaced_s;
 
-void verification_time_replace(double replacement_s)
+void verification_time_replace(double seconds)
 {
-    least_s = replacement_s > 0 ? replacement_s : usual_s;
+    replaced_s = seconds;
+}
+
+static double budget_s(double run_s)
+{
+    return replaced_s > 0 ? replaced_s : fmax(share_of_run * run_s, usual_s);
 }
 
 typedef enum judge { NOBODY, HOST, DEVICE } judge;
@@ -524,7 +529,7 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
     uint64_t random = job->options.verify_seed;
     sample s = {.job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job->task)};
     job->method->terms(job->task, &s.terms);
-    s.budget_s = fmax(share_of_run * job->report.compute_s, least_s);
+    s.budget_s = budget_s(job->report.compute_s);
     s.points = malloc((wanted + job->report.slab_count + 1) * sizeof *s.points);
     *wrong = 0;
     if (s.points == NULL)

@@ -18,7 +18,7 @@
  * LEY_ERROR_MEMORY. */
 ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error);
 
-/* For tests: so long, in seconds, in place of 0.05; 0 restores that. */
-void verification_time_replace(double least_s);
+/* For tests: so many seconds, however long the job was; 0 restores what is usual. */
+void verification_time_replace(double seconds);
 
 #endif
