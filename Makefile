@@ -40,7 +40,7 @@ help:
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
 	@echo "make test      install what is missing (as root), build, run the tests: 5 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
-	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 30 minutes at most"
+	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 40 minutes on two cores"
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"

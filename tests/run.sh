@@ -72,7 +72,7 @@ esac
 
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
-two_drivers=" test_dcs test_mdh test_cutoff_jobs test_transfer "
+two_drivers=" test_dcs test_mdh "
 has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
 second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
 
@@ -116,9 +116,9 @@ add() {
 
 # From level pairwise on, and under sanitizers, which run at level quick: attacks, which plant
 # faults and try to get wrong sums past the judge; what proves that another test sees what it
-# should; benchmarks; a second look at lists and maps.
+# should; benchmarks; a second look at lists, maps and cells.
 from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm"
-from_pairwise+=" test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
+from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
 
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
