@@ -684,6 +684,26 @@ static void test_what_is_far(void **state)
     assert_false(had_far);
 }
 
+/* With strong screening the cutoffs of coarse levels are so long that nothing is left beyond them. */
+static void test_screening_far_away(void **state)
+{
+    (void)state;
+    static const double low[3] = {0, 0, 0}, high[3] = {1200, 30, 30};
+    const hierarchy_options options = {.splitting = SPLITTING_TAYLOR3,
+                                       .window = WINDOW_NODAL5,
+                                       .cutoff_A = 1.5,
+                                       .spacing_A = 0.75,
+                                       .kappa_per_A = 0.5};
+    hierarchy h;
+    ley_error error = {0};
+    assert_ok(hierarchy_make(&options, low, high, &h, &error));
+    assert_true(options.kappa_per_A * h.level[h.levels - 1].cutoff_A > SPLITTING_MOST_KAPPA_A);
+    for (int k = 0; k < h.levels; k++)
+        for (double r_A = 0; r_A < 3000; r_A += 250)
+            assert_true(isfinite(hierarchy_weight(&h, k, r_A)));
+    assert_true(hierarchy_weight(&h, 0, 1) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -697,6 +717,7 @@ int main(void)
         cmocka_unit_test(test_tables_of_waves),
         cmocka_unit_test(test_distances_saturate),
         cmocka_unit_test(test_kernels_are_even),
+        cmocka_unit_test(test_screening_far_away),
         cmocka_unit_test(test_factors_of_windows),
         cmocka_unit_test(test_lattices_cover_what_is_in_them),
         cmocka_unit_test(test_periodic_lattices),

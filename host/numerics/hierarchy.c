@@ -122,7 +122,8 @@ static ley_status make_splitting(const hierarchy_options *o, const hierarchy *h,
 {
     const double band =
         o->band > 0 ? o->band : splitting_band(o->splitting, o->cutoff_A / o->spacing_A, h->window->points);
-    return splitting_make(o->splitting, o->degree, band, o->kappa_per_A * level->cutoff_A, &level->split, error);
+    const double kappa_a = fmin(o->kappa_per_A * level->cutoff_A, SPLITTING_MOST_KAPPA_A); /* nothing is left there */
+    return splitting_make(o->splitting, o->degree, band, kappa_a, &level->split, error);
 }
 
 /* Whether a further level costs less than all pairs of this one: its lattice cutoff takes each

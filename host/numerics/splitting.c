@@ -243,8 +243,9 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
 {
     if (splitting_name(kind) == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "splitting: there is none of number %d", (int)kind);
-    if (!(kappa_a >= 0 && kappa_a <= 700))
-        return ley_fail(error, LEY_ERROR_USAGE, "splitting: kappa a is %g, must be 0 to 700", kappa_a);
+    if (!(kappa_a >= 0 && kappa_a <= SPLITTING_MOST_KAPPA_A))
+        return ley_fail(error, LEY_ERROR_USAGE, "splitting: kappa a is %g, must be 0 to %d", kappa_a,
+                        SPLITTING_MOST_KAPPA_A);
     splitting s = {.kind = kind, .band = band, .kappa_a = kappa_a};
     if (kind < SPLITTING_PSWF)
         make_taylor(&s);

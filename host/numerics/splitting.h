@@ -55,6 +55,9 @@ const char *splitting_name(splitting_kind kind);
 /* False for a name that no splitting has. */
 bool splitting_find(const char *name, splitting_kind *kind);
 
+/* The most that kappa a may be: beyond, exp(-kappa a) has no double. */
+enum { SPLITTING_MOST_KAPPA_A = 700 };
+
 /* Degree and band matter to pswf and ewald alone. A degree of 0 is the lowest one whose polynomial
  * is so near to the function that the error of a lattice does not show it. Errors: LEY_ERROR_USAGE
  * when the degree is not 0 or 3 to SPLITTING_MOST_DEGREE, the band not within 1 and 40 (pswf) or

@@ -181,13 +181,12 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
 /* Whether anything is left beyond the cutoff. */
 static ley_status find_far(const ley_long_range *r, bool *has_far, ley_error *error)
 {
-    const double most_kappa_a = 700; /* of a splitting */
     splitting s;
     *has_far = true;
     if (r->kappa_per_A == 0)
         return LEY_OK;
-    const ley_status status =
-        splitting_make((splitting_kind)r->splitting, 0, 0, fmin(r->kappa_per_A * r->cutoff_A, most_kappa_a), &s, error);
+    const ley_status status = splitting_make((splitting_kind)r->splitting, 0, 0,
+                                             fmin(r->kappa_per_A * r->cutoff_A, SPLITTING_MOST_KAPPA_A), &s, error);
     *has_far = status == LEY_OK && splitting_has_far(&s);
     return status;
 }
