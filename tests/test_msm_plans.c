@@ -214,6 +214,9 @@ static void test_the_command(void **state)
         strcmp(getenv("LEYDEN_TEST_PATH"), "cuda") == 0 ? "vkfft" : "cufft");
     cli_expect(0, "\"otherwise\"", NULL);
     cli_expect(0, "\"nodal5\"", NULL);
+    char *map = cli_read("a.dx", NULL); /* its header says what was taken */
+    assert_non_null(strstr(map, "nodal5, solver direct, cutoff 6 A"));
+    free(map);
 }
 
 /* ---- Plans that take long -------------------------------------------------------------------- */

@@ -169,13 +169,21 @@ static const cutoff_input *common_of(const map_problem *map)
     return &((const msm_input *)map->input)->common;
 }
 
+/* What was taken, which `--solver auto` does not say. */
+static const char *taken(const ley_report *report, const char *note, const char *asked)
+{
+    const ley_note *found = report != NULL ? ley_report_note(report, note) : NULL;
+    return found != NULL ? found->text : asked;
+}
+
 /* Periods are whole numbers of nodes. */
-static void put_plan(FILE *to, const ley_long_range *range)
+static void put_plan(FILE *to, const ley_long_range *range, const ley_report *report)
 {
     const bool is_periodic = range->periodic[0] || range->periodic[1] || range->periodic[2];
     fprintf(to, "long range: %s, %s, solver %s, cutoff %.15g A, nodes %s%.15g A apart",
-            splitting_names[range->splitting], window_names[range->window], solver_names[range->solver],
-            range->cutoff_A, is_periodic ? "at most " : "", range->spacing_A);
+            splitting_names[range->splitting], taken(report, "window", window_names[range->window]),
+            taken(report, "solver", solver_names[range->solver]), range->cutoff_A, is_periodic ? "at most " : "",
+            range->spacing_A);
     if (range->kappa_per_A > 0)
         fprintf(to, ", kappa %.15g / A", range->kappa_per_A);
 }
@@ -190,7 +198,7 @@ static void put_background(FILE *to, const map_problem *map, const ley_long_rang
 static void put_header(const void *problem, FILE *to)
 {
     const ley_long_range range = range_of(problem);
-    put_plan(to, &range);
+    put_plan(to, &range, ((const map_problem *)problem)->report);
     if (range.levels > 0)
         fprintf(to, ", %d levels", range.levels);
     fputc('\n', to);
@@ -238,7 +246,7 @@ static void print(const void *problem, const ley_report *report)
     const ley_long_range range = range_of(problem);
     const ley_note *lattices = ley_report_note(report, "lattices");
     print_uniform(problem);
-    put_plan(stdout, &range);
+    put_plan(stdout, &range, report);
     printf("; lattices: %s\n", lattices != NULL ? lattices->text : "none, screening leaves nothing beyond the cutoff");
     cell_put(stdout, &common_of(problem)->cell);
     put_background(stdout, problem, &range);
