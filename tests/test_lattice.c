@@ -462,14 +462,32 @@ static void test_choices(void **state)
     ley_error_clear(&error);
 }
 
+/* Sums of very many nodes are rounded more often, and right all the same. */
+static void test_large_neighbourhoods(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const lattice_wish wish = {.radius = {25, 28, 26}};
+    lattice_kernel kernel;
+    if (!support_has_vectors(engine)) /* it takes long there */
+        skip();
+    assert_ok(lattice_kernel_create(device, &wish, &kernel, &error));
+    lattice_kernel_destroy(&kernel);
+}
+
 static int run(const char *selector, const ley_device_info *info)
 {
-    enum { MOST = 8 + sizeof trials / sizeof *trials };
-    struct CMUnitTest tests[MOST] = {cmocka_unit_test(test_layout),     cmocka_unit_test(test_bad_layouts),
-                                     cmocka_unit_test(test_references), cmocka_unit_test(test_pairs),
-                                     cmocka_unit_test(test_launches),   cmocka_unit_test(test_predictions),
-                                     cmocka_unit_test(test_refusals),   cmocka_unit_test(test_choices)};
-    size_t count = 8;
+    enum { MOST = 9 + sizeof trials / sizeof *trials };
+    struct CMUnitTest tests[MOST] = {cmocka_unit_test(test_layout),
+                                     cmocka_unit_test(test_bad_layouts),
+                                     cmocka_unit_test(test_references),
+                                     cmocka_unit_test(test_pairs),
+                                     cmocka_unit_test(test_launches),
+                                     cmocka_unit_test(test_predictions),
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_choices),
+                                     cmocka_unit_test(test_large_neighbourhoods)};
+    size_t count = 9;
     char group[600];
     static int devices;
     const bool is_first = devices++ == 0;

@@ -173,12 +173,20 @@ static ley_status compute(const trial *t, ley_error *error)
  * half a digit of it, 3e-8, and less than the small charges are together. */
 static const double carried = 4.5e-8;
 
+/* Of the absolute terms: roundings of as many floats as a neighbourhood has nodes, which are added
+ * one after the other, are as large as the root of their number. */
+static double rounding(const lattice_spec *s)
+{
+    const double nodes = (2.0 * s->rx + 1) * (2.0 * s->ry + 1) * (2.0 * s->rz + 1);
+    return fmax(SELF_TEST_FLOAT, 2.4e-8 * sqrt(nodes));
+}
+
 static ley_status judge_node(const trial *t, int level, int64_t x, int64_t y, int64_t z, ley_error *error)
 {
     const bool is_carried = t->charges == CARRIES && y == carried_y(&t->kernel->choice.spec);
     const int64_t at = lattice_layout_node(&t->layout, level, x, y, z);
     const double value = (double)t->potential[at], right = t->right[at].value;
-    const double terms = t->right[at].absolute, tolerance = is_carried ? carried : SELF_TEST_FLOAT;
+    const double terms = t->right[at].absolute, tolerance = is_carried ? carried : rounding(&t->kernel->choice.spec);
     if (fabs(value - right) <= tolerance * terms) /* no number is not */
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_WRONG_RESULT,
