@@ -162,6 +162,19 @@ static const boundary boundaries[] = {
      0.05,
      IONS - 1,
      3e-4},
+    /* so little that the mean of a charge and its images is millions of times the rest */
+    {"--periodic yz --cell 20,21,22 --kappa 1e-6 --dims 9,11,12 --spacing 1.7",
+     {false, true, true},
+     {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}},
+     1e-6,
+     IONS,
+     3e-4},
+    {"--periodic xyz --cell 20,21,22 --screening-length 100000",
+     {true, true, true},
+     {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}},
+     1e-5,
+     IONS,
+     3e-4},
 };
 
 static void test_against_exact_sums(void **state)

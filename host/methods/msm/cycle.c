@@ -100,7 +100,8 @@ typedef struct weighing {
     const hierarchy *h;
     int level;
     int64_t reach[3];
-    const lattice_sum *images; /* of all images of a charge: at the top, where it is periodic */
+    const lattice_sum *images; /* of all images of a charge: at the top, where it is periodic; */
+    double mean;               /* without this much */
     lattice_weights weights;
     double *values;
     const atomic_bool *cancelled;
@@ -120,8 +121,8 @@ static double weigh(const weighing *w, const int64_t d[3])
             share /= 2;
     }
     hierarchy_displacement(w->h, w->level, at, d_A);
-    return share *
-           (w->images != NULL ? lattice_sum_at(w->images, d_A) : hierarchy_weight(w->h, w->level, cell_length(d_A)));
+    return share * (w->images != NULL ? lattice_sum_at(w->images, d_A) - w->mean
+                                      : hierarchy_weight(w->h, w->level, cell_length(d_A)));
 }
 
 static bool is_cancelled(const atomic_bool *cancelled)
@@ -173,8 +174,11 @@ static ley_status make_weights(cycle *c, int level, ley_error *error)
     const hierarchy *h = c->hierarchy;
     const bool is_top = level == h->levels - 1;
     lattice_sum *images = NULL;
-    weighing w = {
-        .h = h, .level = level, .weights = {.mirrored = hierarchy_is_rectangular(h)}, .cancelled = c->cancelled};
+    weighing w = {.h = h,
+                  .level = level,
+                  .mean = c->mean,
+                  .weights = {.mirrored = hierarchy_is_rectangular(h)},
+                  .cancelled = c->cancelled};
     find_reach(h, is_top, w.reach);
     ley_status status = find_radius(h, is_top, w.weights.radius, error);
     if (status == LEY_OK && is_top)
@@ -184,6 +188,18 @@ static ley_status make_weights(cycle *c, int level, ley_error *error)
         status = upload_weights(c, &w, is_top ? &c->top : &c->cutoff, error);
     lattice_sum_destroy(images);
     return status;
+}
+
+/* Weakly screened charges that are repeated along three or two axes have a mean potential, 4 pi /
+ * (kappa^2 volume) or 2 pi / (kappa area), so large that floats would have no digits left for the
+ * rest. It adds nothing where charges sum to 0. */
+static double find_mean(const hierarchy *h, const spread *atoms)
+{
+    const double kappa = h->kappa_per_A, none = 1e-8 * sqrt(atoms->square_e2) / h->level[0].cutoff_A;
+    if (kappa == 0 || h->cell.dimensions < 2)
+        return 0;
+    const double mean = (h->cell.dimensions == 3 ? 4 * M_PI / (kappa * kappa) : 2 * M_PI / kappa) / h->cell.measure;
+    return fabs(atoms->total_e) * mean <= none ? mean : 0;
 }
 
 /* Of the top level; and of the first one for all others, or of each of them. */
@@ -233,6 +249,7 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
 {
     lattice_layout layout;
     ley_status status = make_layout(c, &layout, error);
+    c->mean = find_mean(c->hierarchy, atoms);
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < c->hierarchy->levels; k++)

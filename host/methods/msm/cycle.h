@@ -25,6 +25,7 @@ typedef struct cycle {
     buffer_of_float weights[HIERARCHY_MOST_LEVELS]; /* of level 0 for all but the top one, or of each */
     buffer_of_float charges, potentials;
     size_t bytes; /* of charges, and of potentials */
+    double mean;  /* of the potential of a charge and all its images, left out of the weights, in 1/A */
 } cycle;
 
 /* Kernels, built and tested. Errors: those of kernel_create(); LEY_ERROR_USAGE for a top level of

@@ -184,6 +184,14 @@ static ley_status sort_atoms(sorting *s, ley_error *error)
     return is_cancelled(s) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
+static void add_charges(size_t n, const double *charge_e, spread *made)
+{
+    for (size_t i = 0; i < n; i++) {
+        made->total_e += charge_e[i];
+        made->square_e2 += charge_e[i] * charge_e[i];
+    }
+}
+
 static size_t parts_for(size_t n)
 {
     const size_t cores = (size_t)parallel_cores(), most = n / LEAST_PER_PART + 1;
@@ -198,6 +206,8 @@ ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, c
     ley_status status = n < INT32_MAX ? make_tiles(h, made, error)
                                       : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a lattice takes", n);
     if (status == LEY_OK) {
+        if (h->kappa_per_A > 0)
+            add_charges(n, charge_e, made);
         sorting s = {.h = h,
                      .n = n,
                      .parts = parts_for(n),

@@ -14,6 +14,8 @@ enum { SPREAD_EDGE = 8 };
 typedef struct spread {
     int64_t bins[3];       /* along each axis; tiles are as many */
     size_t atoms;          /* with a charge */
+    double total_e;        /* with screening: of all charges, */
+    double square_e2;      /* and of their squares */
     int32_t *first;        /* [bins + 1] */
     float (*at)[4];        /* {u_x, u_y, u_z, charge}, u = t - 1/2 */
     int32_t *corner;       /* x + 32 y + 1024 z: the first node in its bin */
