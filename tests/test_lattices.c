@@ -684,7 +684,8 @@ static void test_what_is_far(void **state)
     assert_false(had_far);
 }
 
-/* With strong screening the cutoffs of coarse levels are so long that nothing is left beyond them. */
+/* With strong screening the cutoffs of coarse levels are so long that nothing is left beyond
+ * them. */
 static void test_screening_far_away(void **state)
 {
     (void)state;
