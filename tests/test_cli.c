@@ -884,6 +884,8 @@ static void test_bench_of_transforms(void **state)
     cli_expect(0, "\"memory_share\": ", NULL);
     cli("bench --kernel fft --fft cufft --dims 16,12,10 --device opencl:0");
     cli_expect(0, "there is no cufft", NULL);
+    cli("bench --kernel msm --preset fft --fft cufft --atoms 300 --repeats 1 --device opencl:0");
+    cli_expect(0, "there is no cufft", NULL);
     cli("bench --kernel fft --fft fftw");
     cli_expect(1, NULL, "unknown value 'fftw', it must be one of auto, vkfft, clfft, cufft");
 }

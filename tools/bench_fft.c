@@ -14,15 +14,22 @@ static const option_row rows[] = {
      .offset = offsetof(fft_bench_values, library),
      .value = "LIBRARY",
      .choices = libraries,
-     .help = "fft: one library only, or auto: all of them, what a job would take being marked"},
+     .help =
+         "fft, msm: one library only, or auto: all of them, what a job would take being marked; of msm the one that a "
+         "job would take"},
 };
 
 static const option_block options = OPTION_BLOCK(rows, fft_bench_values, NULL);
 
-static void set(const parsed_arguments *arguments, ley_bench_options *to)
+const char *bench_fft_library(const parsed_arguments *arguments)
 {
     const fft_bench_values *values = option_values(arguments, &options);
-    to->fft = values->library > 0 ? libraries[values->library] : NULL;
+    return values->library > 0 ? libraries[values->library] : NULL;
+}
+
+static void set(const parsed_arguments *arguments, ley_bench_options *to)
+{
+    to->fft = bench_fft_library(arguments);
 }
 
 static void put_json(json_t *object, const ley_bench_device *device)

@@ -36,6 +36,7 @@ static void set(const parsed_arguments *arguments, ley_bench_options *to)
     const msm_bench_values *values = option_values(arguments, &options);
     to->preset = values->preset > 0 ? presets[values->preset] : NULL;
     to->linear = values->curve;
+    to->fft = bench_fft_library(arguments);
 }
 
 /* ---- What stands below the table ------------------------------------------------------------- */

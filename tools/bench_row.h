@@ -32,4 +32,7 @@ struct bench_row {
 /* The best rate among variants that are right, in pairs per second; 0: there is none. */
 double bench_best_rate(const ley_bench_device *device);
 
+/* What --fft asks for; NULL: whichever is fastest. */
+const char *bench_fft_library(const parsed_arguments *arguments);
+
 #endif
