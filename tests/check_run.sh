@@ -80,6 +80,8 @@ for after in '' quick; do
     run TEST_AFTER=$after TEST_LEVEL=pairwise test_msm_attack
     expect 0 '^\[1/1\] test_msm_attack '
 done
+run TEST_REST=yes test_msm_attack test_host
+expect 0 '^\[1/1\] test_msm_attack '
 # At level quick one of these has the second driver; the other one has it later, for it opens each
 # device.
 program test_dcs 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = llvmpipe ]'

@@ -5,6 +5,7 @@
 #                 parameter with every value of each other one; full: whole products, for hours.
 #                 support.c reads it for the programs.
 #   TEST_AFTER    quick: that level has just run; at a higher one, only what has more cases there
+#   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
@@ -123,7 +124,7 @@ from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_devi
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
-pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' $oclgrind" ;;
+quick | pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' $oclgrind" ;;
 esac
 
 with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'
@@ -156,7 +157,9 @@ has_levels() {
         { [[ $two_drivers != *" $1 "* ]] && grep -qsE 'support_on_each_device|"all"' "tests/$1.c"; }
 }
 wanted() {
-    if [ "$TEST_LEVEL" = quick ]; then
+    if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
+        [[ $from_pairwise == *" $1 "* ]]
+    elif [ "$TEST_LEVEL" = quick ]; then
         [ -n "$flavour" ] || [[ $from_pairwise != *" $1 "* ]]
     else
         [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"

@@ -112,11 +112,10 @@ const subcommand generate_command = {
     .summary = "Writes atoms to measure with: a box of water.",
     .operand = "KIND",
     .operand_help = "what to make: waterbox",
-    .details =
-        "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "
-        "1.5e7 cubic "
-        "Angstrom, in random orientations, with 1 A at least between atoms of different molecules unless there is "
-        "disorder.",
+    .details = "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "
+               "1.5e7 cubic Angstrom, in random orientations, with 1 A at least between atoms of different molecules "
+               "unless there is "
+               "disorder.",
     .options = OPTION_BLOCK(generate_options, generate_values, set_defaults),
     .run = generate_run,
 };
