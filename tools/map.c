@@ -220,10 +220,8 @@ static char *header_comment(const map_run *map)
     comment_begin(&comment);
     fprintf(comment.stream, "method: %s, %s\n", run->method->option.name, run->method->title);
     put_molecule(comment.stream, run->arguments->operand, map->problem.atoms);
-    map_problem problem = map->problem;
-    problem.report = run->report;
     if (run->method->put_header != NULL)
-        run->method->put_header(&problem, comment.stream);
+        run->method->put_header(&map->problem, run->report, comment.stream);
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
 }

@@ -12,7 +12,6 @@ typedef struct map_problem {
     void *input; /* the method's own */
     ley_atoms *atoms;
     ley_map *map;
-    const ley_report *report; /* for headers: of the job that made the map; NULL before */
 } map_problem;
 
 /* The line "units: ..." of a header, with the medium where the potential is that of charges. */

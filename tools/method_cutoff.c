@@ -77,8 +77,9 @@ static void put_pairs(FILE *to, const ley_short_range *range)
     fputc('\n', to);
 }
 
-static void put_header(const void *problem, FILE *to)
+static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
+    (void)report;
     const ley_short_range range = range_of(problem);
     put_pairs(to, &range);
     cell_put(to, &((const short_range_input *)((const map_problem *)problem)->input)->common.cell);

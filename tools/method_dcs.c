@@ -30,8 +30,9 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
     return ley_job_create_direct(engine, map->atoms, map->map, &direct, options, job, error);
 }
 
-static void put_header(const void *problem, FILE *to)
+static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
+    (void)report;
     put_units(to, problem, true);
 }
 

@@ -172,7 +172,7 @@ static const cutoff_input *common_of(const map_problem *map)
 /* What was taken, which `--solver auto` does not say. */
 static const char *taken(const ley_report *report, const char *note, const char *asked)
 {
-    const ley_note *found = report != NULL ? ley_report_note(report, note) : NULL;
+    const ley_note *found = ley_report_note(report, note);
     return found != NULL ? found->text : asked;
 }
 
@@ -195,10 +195,10 @@ static void put_background(FILE *to, const map_problem *map, const ley_long_rang
         fprintf(to, "background: %.6g e in each cell, uniform, which makes it neutral\n", background_e);
 }
 
-static void put_header(const void *problem, FILE *to)
+static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
     const ley_long_range range = range_of(problem);
-    put_plan(to, &range, ((const map_problem *)problem)->report);
+    put_plan(to, &range, report);
     if (range.levels > 0)
         fprintf(to, ", %d levels", range.levels);
     fputc('\n', to);

@@ -43,7 +43,7 @@ typedef struct method_row {
 
     /* Lines of the file's header, lines of the text, and a section of the report, which is null
      * with the sub-command's other methods. Each may be NULL. */
-    void (*put_header)(const void *problem, FILE *to);
+    void (*put_header)(const void *problem, const ley_report *report, FILE *to);
     void (*print)(const void *problem, const ley_report *report);
     const char *rate; /* what is counted by the second, "pairs/s"; NULL: evaluations */
     const char *section;
