@@ -209,10 +209,17 @@ fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
 fuzz_sources := $(wildcard host/core/*.c host/io/*.c host/apbs/*.c) platform/error.c platform/memory.c platform/parallel.c \
                 $(addprefix platform/,costs.c build_cache.c cache_limit.c clock.c environment.c log.c)
 
-$(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_sources) | fuzz-deps
+fuzz_objects := $(patsubst %.c,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources))
+fuzz_compiler := clang -std=c11 -D_GNU_SOURCE $(include_dirs) -g -O1 -fno-sanitize-recover=all -pthread
+
+$(BUILD)/fuzz/objects/%.o: %.c | fuzz-deps
 	@mkdir -p $(@D)
-	clang -std=c11 -D_GNU_SOURCE $(include_dirs) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	    -pthread -o $@ $< $(fuzz_sources) -lcrypto -lz -lm
+	$(fuzz_compiler) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_objects) | fuzz-deps
+	$(fuzz_compiler) -fsanitize=fuzzer,address,undefined -o $@ $^ -lcrypto -lz -lm
+
+-include $(fuzz_objects:.o=.d)
 
 fuzz-deps:
 	@sh tests/install_packages.sh packages.txt build extra

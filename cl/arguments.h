@@ -126,6 +126,8 @@
     FIRST(READ, float, gm_influence) \
     NEXT(VALUE, int4, waves) \
     NEXT(VALUE, int4, stored) \
+    NEXT(READ, float2, gm_mean) \
+    NEXT(VALUE, int4, mean) \
     NEXT(WRITE, float2, gm_spectrum)
 
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
@@ -154,6 +156,40 @@
     NEXT(INT, int, depth) \
     NEXT(VALUE, atom, far) \
     NEXT(WRITE, atom, gm_slots)
+
+/* Of kernels that look for the bins of atoms: see spread.h. */
+#define LEY_HOMES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, double, gm_position) \
+    NEXT(READ, double, gm_charge) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(VALUE, atom, origin) \
+    NEXT(VALUE, atom, along_x) \
+    NEXT(VALUE, atom, along_y) \
+    NEXT(VALUE, atom, along_z) \
+    NEXT(VALUE, atom, whole) \
+    NEXT(VALUE, int4, nodes) \
+    NEXT(VALUE, int4, bins)
+
+#define LEY_SPREAD_COUNT_ARGUMENTS(FIRST, NEXT) \
+    LEY_HOMES_ARGUMENTS(FIRST, NEXT) \
+    NEXT(WRITE, int, gm_count) \
+    NEXT(WRITE, int, gm_bin) \
+    NEXT(WRITE, int, gm_place)
+
+#define LEY_SPREAD_LIST_ARGUMENTS(FIRST, NEXT) \
+    FIRST(INT, int, n_atoms) \
+    NEXT(READ, int, gm_bin) \
+    NEXT(READ, int, gm_place) \
+    NEXT(READ, int, gm_first) \
+    NEXT(WRITE, int, gm_list)
+
+#define LEY_SPREAD_PLACE_ARGUMENTS(FIRST, NEXT) \
+    LEY_HOMES_ARGUMENTS(FIRST, NEXT) \
+    NEXT(READ, int, gm_bin) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_list) \
+    NEXT(WRITE, float4, gm_atoms) \
+    NEXT(WRITE, int, gm_corners)
 
 #define LEY_REFERENCE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, atom, gm_atoms) \

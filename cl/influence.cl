@@ -6,9 +6,15 @@
  *               n - m is worth the same as m, of 0 ... n / 2
  * waves         of the transform along x, y, z: n_x / 2 + 1, n_y, n_z
  * stored        waves that are in gm_influence
+ * gm_mean       the product itself where the wave is 0 along each periodic axis
+ * mean          strides of gm_mean along x, y, z, 0 along periodic axes; w 0: there is none.
+ *               Without LEY_MEAN neither is looked at
  * gm_spectrum   [n_z][n_y][n_x / 2 + 1] F
  *
  * Global size: waves along x, y, z, each rounded up to work-groups. */
+#ifndef LEY_MEAN
+#error "the specification is incomplete: see LEY_INFLUENCE_KEYS in spec.h"
+#endif
 #include "dialect.h"
 
 LEY_KERNEL influence(LEY_PARAMETERS(LEY_INFLUENCE_ARGUMENTS))
@@ -22,5 +28,9 @@ LEY_KERNEL influence(LEY_PARAMETERS(LEY_INFLUENCE_ARGUMENTS))
     float2 f = gm_spectrum[at];
     f.x *= g;
     f.y *= g;
+#if LEY_MEAN
+    if (mean.w != 0 && (mean.x != 0 || x == 0) && (mean.y != 0 || y == 0) && (mean.z != 0 || z == 0))
+        f = gm_mean[z * mean.z + y * mean.y + x * mean.x];
+#endif
     gm_spectrum[at] = f;
 }

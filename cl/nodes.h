@@ -5,11 +5,24 @@
 #ifndef LEY_NODES_H
 #define LEY_NODES_H
 
-/* The number in the buffer; negative: there is no such node. */
+/* What the row of nodes along x with these coordinates adds to their numbers; negative: there is no
+ * such row. */
+LEY_FN int row_at(LEY_GLOBAL const int *gm_places, int4 places, int y, int z)
+{
+    return gm_places[places.y + y] + gm_places[places.z + z];
+}
+
+/* The number in the buffer of a node of the row; negative: there is no such node. */
+LEY_FN int node_of(LEY_GLOBAL const int *gm_places, int4 places, int x, int row)
+{
+    const int at = gm_places[places.x + x] + row;
+    return at < 0 ? -1 : at + places.w;
+}
+
+/* The same, of a node anywhere. */
 LEY_FN int node_at(LEY_GLOBAL const int *gm_places, int4 places, int x, int y, int z)
 {
-    const int at = gm_places[places.x + x] + gm_places[places.y + y] + gm_places[places.z + z];
-    return at < 0 ? -1 : at + places.w;
+    return node_of(gm_places, places, x, row_at(gm_places, places, y, z));
 }
 
 #endif

@@ -48,9 +48,12 @@ LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_PROLONGATION_ARGUMENTS))
     float sum = 0;
     for (int k = 0; k < along_z.count; k++)
         for (int j = 0; j < along_y.count; j++) {
+            const int beside = row_at(gm_places, coarse, along_y.first + j, along_z.first + k);
             float row = 0;
+            if (beside < 0)
+                continue;
             for (int i = 0; i < along_x.count; i++) {
-                const int at = node_at(gm_places, coarse, along_x.first + i, along_y.first + j, along_z.first + k);
+                const int at = node_of(gm_places, coarse, along_x.first + i, beside);
                 row += at < 0 ? 0.0f : share_of(gm_two_scale, along_x, i) * gm_values[at];
             }
             sum += share_of(gm_two_scale, along_y, j) * share_of(gm_two_scale, along_z, k) * row;

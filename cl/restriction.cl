@@ -29,10 +29,12 @@ LEY_KERNEL restriction(LEY_PARAMETERS(LEY_RESTRICTION_ARGUMENTS))
     float sum = 0;
     for (int k = 0; k <= LEY_WINDOW; k++)
         for (int j = 0; j <= LEY_WINDOW; j++) {
+            const int beside = row_at(gm_places, fine, 2 * y + shift.y + offset(j), 2 * z + shift.z + offset(k));
             float row = 0;
+            if (beside < 0) /* in a lattice that is thin, half of them */
+                continue;
             for (int i = 0; i <= LEY_WINDOW; i++) {
-                const int at = node_at(gm_places, fine, 2 * x + shift.x + offset(i), 2 * y + shift.y + offset(j),
-                                       2 * z + shift.z + offset(k));
+                const int at = node_of(gm_places, fine, 2 * x + shift.x + offset(i), beside);
                 row += at < 0 ? 0.0f : gm_two_scale[i] * gm_values[at];
             }
             sum += gm_two_scale[j] * gm_two_scale[k] * row;

@@ -46,7 +46,7 @@
 #define LEY_IN_SHARE(k, share, n) (((k) + 1) * (share) / (n) != (k) * (share) / (n))
 
 /* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl,
- * fill_bins.cl, influence.cl and those that measure have. */
+ * fill_bins.cl, spread_*.cl, influence.cl and those that measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_WIDTH, width) \
@@ -127,6 +127,11 @@
 
 /* Whether atoms have a radius, and a depth of their well, for these terms. */
 #define LEY_TERM_HAS_MORE(term) ((term) == LEY_TERM_MDH || LEY_IS_ENERGY(LEY_BRINGS_OF(term)))
+
+/* influence.cl. LEY_MEAN 1: there may be a mean wave. */
+#define LEY_INFLUENCE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_MEAN, mean)
 
 /* reference.cl. A work-group of LEY_WG work-items computes one point; LEY_SUM is double. */
 #define LEY_REFERENCE_KEYS(KEY) \

@@ -37,15 +37,38 @@ LEY_TERM_FN ley_term ley_dcs_term(double q_e, double r_A, double r_min_A)
     return ley_single_term(q_e / (r_A < r_min_A ? r_min_A : r_A));
 }
 
-/* The same, screened by exp(-kappa r), of a sum that is computed on lattices. These are off at
- * random, each charge's part by a share of its term without screening: so what counts beside the
- * value is these terms' squares. */
-LEY_TERM_FN ley_term ley_long_range_term(double q_e, double r_A, double r_min_A, double kappa_per_A)
+/* Of a long-range sum, how a term's error is limited: `lattice` of it, from 0 to 1, is what
+ * lattices do, which are off by a share of the term as it is without screening; the rest, what
+ * floats do, is a share of the screened term. At distances below LEY_CONTACT the rounding of
+ * places shows beside that, by `place` (1/r - 1/LEY_CONTACT), place in A over the tolerance. */
+#define LEY_CONTACT 0.05
+typedef struct {
+    double lattice, place_A;
+} ley_long_range_shares;
+
+/* By how much the limit is larger than that of 1/r. */
+LEY_TERM_FN double ley_long_range_allowed(double r_A, double kappa_per_A, ley_long_range_shares s)
 {
+    double allowed = 1;
+    if (kappa_per_A > 0)
+        allowed = s.lattice + (1 - s.lattice) * exp(-kappa_per_A * r_A);
+    if (r_A < LEY_CONTACT)
+        allowed += s.place_A * (1 / r_A - 1 / LEY_CONTACT);
+    return allowed;
+}
+
+/* The same as direct summation, screened by exp(-kappa r), of a sum that is computed on lattices.
+ * These are off at random from charge to charge: so what counts beside the value is the squares of
+ * what each of them is allowed. */
+LEY_TERM_FN ley_term ley_long_range_term(double q_e, double r_A, double r_min_A, double kappa_per_A,
+                                         ley_long_range_shares s)
+{
+    const double safe_A = r_A < r_min_A ? r_min_A : r_A;
     ley_term term = ley_dcs_term(q_e, r_A, r_min_A);
+    term.absolute *= ley_long_range_allowed(safe_A, kappa_per_A, s);
     term.absolute *= term.absolute;
     if (kappa_per_A > 0)
-        term.value *= exp(-kappa_per_A * (r_A < r_min_A ? r_min_A : r_A));
+        term.value *= exp(-kappa_per_A * safe_A);
     return term;
 }
 

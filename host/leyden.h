@@ -571,9 +571,9 @@ typedef struct ley_run_options {
     size_t size; /* sizeof(ley_run_options): ley_run_options_default() sets it */
     ley_math math;
     ley_sum sum;
-    const char *variant; /* a kernel variant by name (ley_variant_name()), NULL: by device class */
-    int64_t
-        slab_planes; /* planes of a map, or rows of a boundary, per slab at most, 0: as memory and balance suggest */
+    const char *variant;  /* a kernel variant by name (ley_variant_name()), NULL: by device class */
+    int64_t slab_planes;  /* planes of a map, or rows of a boundary, per slab at most, 0: as memory and balance suggest;
+                             of CUTOFF and MSM  rounded up to whole layers of 8 planes */
     size_t verify_points; /* points recomputed in double precision, at most; 0: none. As many as 2 % of the job's time
                            * allow, or 0.05 s if that is more, and at least 50: at least 16 of each device on the host
                            * from the formula, the others there or on the device by a kernel of its own. Devices whose
@@ -609,7 +609,7 @@ typedef struct ley_accuracy {
         host_points; /* of these, recomputed on the host from the formula; the others by a device in double precision */
     size_t compared; /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
     double max_error;    /* the largest error at a point */
-    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2) */
+    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2); infinite where all ref are 0 and v are not */
     double absolute_rms; /* sqrt(sum (v - ref)^2 / points), in the results' unit */
     double tolerance;    /* of max_error */
     bool passed;         /* max_error is within it, and every value is a number */
@@ -631,8 +631,8 @@ typedef struct ley_device_report {
     ley_status status;
     const char *failure;     /* why it left the job, or NULL */
     const char *failure_log; /* build log, or NULL */
-    const char
-        *late; /* what it was still at when the work was done, so that it took no part: "open", "build"; or NULL */
+    const char *late; /* what it was still at when the work was done, so that it took no part: "open", "build", or a
+        step that it let go of or had not begun, as others were faster: "field"; or NULL */
 } ley_device_report;
 
 /* One slab's way through a device; times from the start of the job, in s. */
@@ -848,14 +848,14 @@ typedef struct ley_bench_options {
     int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
-    double cutoff_A;    /* CUTOFF: 0: 12 A, less where kernels are interpreted */
+    double cutoff_A;    /* CUTOFF, MSM: 0: 12 A, of CUTOFF less where kernels are interpreted */
     bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
                            variants on one; MSM: one preset (NULL: the papers'), against one core */
     int64_t atoms;      /* 0: by device speed */
     int repeats;        /* timed launches per variant, the median counts */
     ley_math math;
     ley_sum sum;
-    const char *variant;             /* one variant only, or NULL */
+    const char *variant;             /* one variant only, of ley_variant_name(); or NULL. MSM: NULL */
     void (*row_done)(void *context); /* called after each row, or NULL */
     void *context;
     const volatile bool *cancel; /* or NULL */

@@ -35,7 +35,7 @@ typedef enum ley_solver { LEY_SOLVER_TABLE(LEY_VALUE) LEY_SOLVER_COUNT } ley_sol
 
 /* The potential of all charges, and of all of their images, in time linear in them:
  *
- *     phi_i = C sum_j q_j exp(-kappa r_ij) / max(r_ij, r_min),
+ *     phi_i = C sum_j q_j exp(-kappa d_ij) / d_ij, d_ij = max(r_ij, r_min),
  *
  * as a sum over the atoms within the cutoff a, of exp(-kappa r)/r - gamma(r/a)/a, and a smooth
  * rest, gamma(r/a)/a, which lattices carry: multilevel summation. What it is off by depends on a/h,
@@ -54,7 +54,7 @@ typedef struct ley_long_range {
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
     double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
     double cutoff_A;      /* a: above r_min, at most 1e4 */
-    double spacing_A;     /* h: a/h is 1 to 16 */
+    double spacing_A;     /* h: a/h is 1 to 16 with LEY_SOLVER_DIRECT, up to 48 with LEY_SOLVER_FFT */
     ley_splitting splitting;
     ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
     ley_solver solver;
@@ -66,12 +66,12 @@ typedef struct ley_long_range {
                             left beyond the cutoff there are no lattices */
 } ley_long_range;
 
-/* taylor4 and nodal7 with a = 12 A and h = 2 A, off by about 1e-4 of the potential; solver direct,
- * kT/e at 298.15 K in vacuum, r_min 0.05 A. */
+/* taylor4 and nodal7 with a = 12 A and h = 2 A, off by 2e-4 to 4e-4 of the potential in water;
+ * solver direct, kT/e at 298.15 K in vacuum, r_min 0.05 A. */
 LEY_API void ley_long_range_default(ley_long_range *range);
 
 /* Sets cutoff, spacing, splitting, window, solver and levels to those of the papers: taylor2 and
- * nodal3 with a = 12 A and h = 2 A, direct, off by about 2e-3 of the potential. */
+ * nodal3 with a = 12 A and h = 2 A, direct, off by 2e-3 to 3e-3 of the potential. */
 LEY_API void ley_long_range_papers(ley_long_range *range);
 
 /* The charge of the uniform background that each cell has: less that of the atoms where these are

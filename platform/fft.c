@@ -186,7 +186,8 @@ static int size_class(const size_t n[3])
 static const struct {
     const char *library;
     double prepare_s, factor;
-} usual[] = {{"cufft", 0.3, 1.5}, {"vkfft", 1, 1.5}, {"clfft", 8, 4}, {NULL, 1, 2}};
+    const char *backend; /* whose devices it is for */
+} usual[] = {{"cufft", 0.3, 1.5, "cuda"}, {"vkfft", 1, 1.5, "opencl"}, {"clfft", 8, 4, "opencl"}, {NULL, 1, 2, NULL}};
 
 static size_t usual_of(const char *library)
 {
@@ -273,6 +274,7 @@ typedef struct choice {
     candidate list[MOST_CANDIDATES];
     char why[640]; /* others are none */
     size_t why_used;
+    char passed_over[256]; /* of these, those that are wrong here, or failed */
 } choice;
 
 static double most_error(const fft_wish *wish)
@@ -286,6 +288,13 @@ static void say_why_not(choice *all, const candidate *c, const char *why)
         all->why_used += (size_t)snprintf(all->why + all->why_used, sizeof all->why - all->why_used, "%s%s%s: %s",
                                           all->why_used > 0 ? "; " : "", c->library.name,
                                           c->shape.tables ? " with tables" : "", why);
+}
+
+static void pass_over(choice *all, const candidate *c, const char *why)
+{
+    const size_t used = strlen(all->passed_over);
+    snprintf(all->passed_over + used, sizeof all->passed_over - used, "%s%s%s: %.120s", used > 0 ? "; " : "",
+             c->library.name, c->shape.tables ? " with tables" : "", why);
 }
 
 /* Why it is not to be tried; NULL: it is. */
@@ -333,6 +342,8 @@ static void consider(choice *all, const dev_info *info, const fft_wish *wish, ca
     const char *why_not = reason_against(info, wish, c, text);
     if (why_not != NULL) {
         say_why_not(all, c, why_not);
+        if (c->is_recorded && c->record.is_wrong)
+            pass_over(all, c, why_not);
         return;
     }
     predict(info, c);
@@ -498,6 +509,22 @@ static ley_status check_wish(const dev *device, const fft_wish *wish, ley_error 
     return LEY_OK;
 }
 
+/* That the device has none of this name, or none at all; whose it is, and what to take. */
+static void say_there_is_none(const dev_info *info, const char *name, char *why, size_t size)
+{
+    const char *backend = name != NULL ? usual[usual_of(name)].backend : NULL;
+    char others[128] = "";
+    size_t used = 0;
+    dev_fft_library library;
+    for (size_t i = 0; used < sizeof others && fft_library(info, i, &library); i++)
+        used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", i > 0 ? ", " : "", library.name);
+    snprintf(why, size, "there is no %s for devices by %s%s%s%s%s%s", name != NULL ? name : "library",
+             info->backend->name, others[0] != '\0' ? ": take " : "", others,
+             backend != NULL ? (others[0] != '\0' ? ", or a device by " : ": take a device by ") : "",
+             backend != NULL ? backend : "",
+             backend != NULL ? " (leyden devices lists those that are usable, and says why others are not)" : "");
+}
+
 ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error *error)
 {
     choice all;
@@ -514,18 +541,21 @@ ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error
             ley_error_copy(error, &own);
         else if (status != LEY_OK) {
             say_why_not(&all, &all.list[i], own.message);
+            pass_over(&all, &all.list[i], own.message);
             log_say(LEY_LOG_WARNING, "%s: no transform of %zu x %zu x %zu by %s: %s", device->info->name, wish->n[0],
                     wish->n[1], wish->n[2], all.list[i].library.name, own.message);
         }
         ley_error_clear(&own);
+        if (status == LEY_OK)
+            memcpy(fft->passed_over, all.passed_over, sizeof fft->passed_over);
         if (status == LEY_OK || status == LEY_CANCELLED)
             return status;
     }
     *fft = (dev_fft){.device = device};
     if (all.why_used == 0)
-        snprintf(all.why, sizeof all.why, "there is no %s", wish->library != NULL ? wish->library : "library");
-    return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s has no transform of %zu x %zu x %zu: %s", device->info->name,
-                    wish->n[0], wish->n[1], wish->n[2], all.why);
+        say_there_is_none(device->info, wish->library, all.why, sizeof all.why);
+    return ley_fail(error, LEY_ERROR_NO_DEVICE, "no transform of %zu x %zu x %zu: %s", wish->n[0], wish->n[1],
+                    wish->n[2], all.why);
 }
 
 void fft_destroy(dev_fft *fft)

@@ -60,6 +60,7 @@ typedef struct dev_fft {
     size_t n[3], scratch_bytes;
     bool in_place, tables, from_cache;
     char library[16], version[64];
+    char passed_over[256];    /* libraries that were predicted faster and are wrong or failed, and why; empty: none */
     double error;             /* relative RMS of its known answer, the worse way */
     double forward_s, back_s; /* measured; 0: unknown */
     double prepared_s;        /* how long fft_create() took for it; and when nothing was kept of it, test included */

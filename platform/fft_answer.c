@@ -1,6 +1,7 @@
 #include "fft_answer.h"
 
 #include "error.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,6 +95,12 @@ static ley_status make_buffers(answer *a, ley_error *error)
     const dev_backend *b = f->device->backend;
     const size_t pitch = 2 * (f->n[0] / 2 + 1), row_bytes = pitch * sizeof(float);
     const size_t lattice = fft_lattice_bytes(f->n, f->in_place), transform = fft_spectrum_bytes(f->n);
+    const double bytes = (double)lattice + (f->in_place ? 0 : (double)transform) + (double)f->scratch_bytes;
+    const ley_status fits =
+        memory_check_one("the known answer of a transform on the processor as a device",
+                         f->device->info->device_class == DEV_CPU ? bytes : 0, "a wider --lattice-spacing", error);
+    if (fits != LEY_OK)
+        return fits;
     a->chunk_rows = CHUNK_BYTES / row_bytes > 0 ? CHUNK_BYTES / row_bytes : 1;
     a->chunk_rows = a->chunk_rows < row_count(a) ? a->chunk_rows : row_count(a);
     if ((a->chunk = malloc(a->chunk_rows * row_bytes)) == NULL)
@@ -251,6 +258,9 @@ static ley_status compare(const answer *a, const char *what, double scale, doubl
     }
     const double relative = sqrt(d.sum / values) / rms;
     f->error = relative < f->error ? f->error : relative;
+    if (isnan(relative))
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "of the known answer of %zu x %zu x %zu, the %s has no numbers",
+                        f->n[0], f->n[1], f->n[2], what);
     if (!(d.largest <= most_single * most_single * rms * rms) || !(relative <= most_error))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "of the known answer of %zu x %zu x %zu, the %s is off by %.2g",
                         f->n[0], f->n[1], f->n[2], what, relative);

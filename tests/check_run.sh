@@ -82,6 +82,12 @@ for after in '' quick; do
 done
 run TEST_REST=yes test_msm_attack test_host
 expect 0 '^\[1/1\] test_msm_attack '
+# The solvers of long-range sums are tried in pairs then, with the second driver.
+program test_solvers 'echo "[  PASSED  ] 1 test(s)."; [ "$TEST_LEVEL $RUSTICL_ENABLE" = "$WANTED" ]'
+run WANTED='quick ' test_solvers
+expect 0 '^1 passed, '
+run TEST_REST=yes WANTED='pairwise llvmpipe' test_solvers
+expect 0 '^1 passed, '
 # At level quick one of these has the second driver; the other one has it later, for it opens each
 # device.
 program test_dcs 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = llvmpipe ]'

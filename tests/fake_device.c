@@ -575,7 +575,8 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
                                        real_at(step, is_double, 2)};
         const double value = sum_at(launch, point_A, real_at(step, is_double, 3));
         store(spec, launch->arguments[dcs_at_gm_phi].buffer, at, n_x * n_y * n_z,
-              int_argument(launch, dcs_at_accumulate) != 0, value * (1 + plan->wrong_by));
+              int_argument(launch, dcs_at_accumulate) != 0,
+              value * (1 + plan->wrong_by + (x > 0 && x == (size_t)plan->wrong_column ? 1 : 0)));
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct fake_plan {
     bool has_double, no_timestamps;
     double speed;      /* roots per second that its calibration will find, relative; 0: 1 */
     double wrong_by;   /* relative error planted in every potential */
+    int wrong_column;  /* of a map of dcs whose values are twice what they should be; 0: none */
     double wrong_root; /* in every root that its calibration asks for */
     unsigned quirks;
     double root_speed[LEY_ROOT_COUNT]; /* of single recipes, relative; 0: 1 */

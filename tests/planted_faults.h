@@ -243,6 +243,31 @@ static const fault binning_faults[] = {
      "@ && rank >= 3 * depth ? far : gm_records[lowest[k]];", 0, 0, 0, 0},
 };
 
+static const fault spread_faults[] = {
+    {"the last atom", "spread_count", "(size_t)n_atoms)", "(size_t)n_atoms - (@ ? 1 : 0))", 0, 0, 0, 0},
+    {"atoms without charge", "spread_count", "gm_charge[i] != 0", "(@ || gm_charge[i] != 0)", 0, 0, 0, 0},
+    {"a place for two", "spread_count", "= LEY_ATOMIC_ADD", "= (@ && i == 77 ? -1 : 0) + LEY_ATOMIC_ADD", 0, 0, 0, 0},
+    {"atoms without charge in a bin", "spread_count", "gm_bin[i] = bin;", "gm_bin[i] = @ ? max(bin, 0) : bin;", 0, 0, 0,
+     0},
+    {"products not rounded", "spread.h", "const scalar below = floor(index);",
+     "const scalar below = floor(index * (@ ? 1 - 4e-16 : 1));", 0, 0, 0, 0},
+    {"the first period", "spread.h", "node -= LEY_ROUNDED_PRODUCT", "node -= (@ ? 0 : 1) * LEY_ROUNDED_PRODUCT", 0, 0,
+     0, 0},
+    {"the node below", "spread.h", "scalar node = below + along.w;", "scalar node = below + along.w + (@ ? 1 : 0);", 0,
+     0, 0, 0},
+    {"edge of a bin", "spread.h", "(at_y % nodes.w) << 5", "(at_y % (nodes.w - (@ ? 1 : 0))) << 5", 0, 0, 0, 0},
+    {"number of a bin", "spread.h", "((at_z / nodes.w) *", "(((@ ? at_x : at_z) / nodes.w) *", 0, 0, 0, 0},
+    {"the last atom", "spread_list", "(size_t)n_atoms", "(size_t)(n_atoms - (@ ? 1 : 0))", 0, 0, 0, 0},
+    {"the first bin", "spread_list", "gm_bin[i] >= 0", "gm_bin[i] >= (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"another number", "spread_list", "= (int)i;", "= (int)i + (@ && i == 1234 ? 1 : 0);", 0, 0, 0, 0},
+    {"the last atom", "spread_place", "(size_t)n_atoms ||", "(size_t)n_atoms - (@ ? 1 : 0) ||", 0, 0, 0, 0},
+    {"the order in a bin", "spread_place", "gm_list[k] < (int)i", "(@ ? gm_list[k] > (int)i : gm_list[k] < (int)i)", 0,
+     0, 0, 0},
+    {"long bins", "spread_place", "k < end;", "k < (@ ? min(end, first + 64) : end);", 0, 0, 0, 0},
+    {"charges", "spread_place", "(float)gm_charge[i]", "(float)gm_charge[i] * (@ ? 1.0000002f : 1.0f)", 0, 0, 0, 0},
+    {"corners", "spread_place", "= h.corner;", "= @ && i > 4000 ? 0 : h.corner;", 0, 0, 0, 0},
+};
+
 #define SCALE "r.scale = LEY_AS_FLOAT(l.scale);"
 #define SCALED_IF(condition, factor) SCALE " if (@ && (" condition ")) r.scale *= " factor ";"
 

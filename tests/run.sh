@@ -5,7 +5,8 @@
 #                 parameter with every value of each other one; full: whole products, for hours.
 #                 support.c reads it for the programs.
 #   TEST_AFTER    quick: that level has just run; at a higher one, only what has more cases there
-#   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases
+#   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
+#                 the solvers of long-range sums in pairs, on each driver
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
@@ -43,9 +44,9 @@ scratch=$(mktemp -d)
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_self_test test_verification test_dcs test_bench_cutoff test_bench_lattice test_bench_msm test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_door test_cli test_cli_boundary test_cli_cutoff test_cli_late test_cli_outputs test_cli_plan test_plan test_cuda test_faults test_fft test_transfer test_solvers test_msm test_msm_attack test_msm_budget test_msm_devices test_msm_faults test_msm_plans test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
+with_drivers=" test_self_test test_verification test_dcs test_bench_cutoff test_bench_lattice test_bench_msm test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_door test_cli test_cli_boundary test_cli_cutoff test_cli_late test_cli_outputs test_cli_plan test_plan test_cuda test_faults test_fft test_transfer test_solvers test_msm test_msm_attack test_msm_budget test_msm_devices test_msm_faults test_msm_plans test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
 # These judge numbers and texts; what they call, other programs call under sanitizers, too.
-numbers=" test_dialects test_msm_attack test_msm_budget test_msm_faults "
+numbers=" test_dialects test_long_range test_msm_attack test_msm_budget test_msm_faults test_msm_limits "
 preload='' flavour=''
 case $(basename "$BUILD") in
 asan)
@@ -74,7 +75,7 @@ esac
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
 two_drivers=" test_dcs test_mdh "
-has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
+has_two_drivers() { [ -z "$flavour" ] && { [ "$(level_of "$1")" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
 second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
 
 # Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
@@ -121,6 +122,11 @@ add() {
 from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm"
 from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
 
+# Every choice of a long-range sum with every other one, in the double reference and on each driver,
+# also with TEST_REST.
+in_pairs=" test_long_range test_solvers "
+level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
+
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
@@ -158,7 +164,7 @@ has_levels() {
 }
 wanted() {
     if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
-        [[ $from_pairwise == *" $1 "* ]]
+        [[ $from_pairwise$in_pairs == *" $1 "* ]]
     elif [ "$TEST_LEVEL" = quick ]; then
         [ -n "$flavour" ] || [[ $from_pairwise != *" $1 "* ]]
     else
@@ -168,7 +174,7 @@ wanted() {
 
 for program in "$@"; do
     name=$(basename "$program")
-    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} RUSTICL_ENABLE="$(second_driver "$name")" "$program"
+    wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
 every_script='check_layers check_run check_golden check_commands check_rates oclgrind read_back golden test_install'
 for name in ${TEST_SCRIPTS-$every_script}; do

@@ -163,12 +163,10 @@ static void test_refusals(void **state)
     o.method = "dcs";
     o.linear = true;
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
-    assert_null(bench);
     o = small(usual());
     o.atoms = 2; /* no molecule */
-    bench = run(&o);
-    assert_int_equal(ley_bench_get(bench, 0)->status, LEY_ERROR_USAGE);
-    ley_bench_destroy(bench);
+    assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
+    assert_null(bench);
     ley_error_clear(&error);
 }
 
@@ -189,7 +187,7 @@ static void test_command(void **state)
     cli("bench --kernel cutoff --linear --atoms 300 --cutoff 5 --repeats 1 --device 0");
     cli_expect(0, "kernel s = c atoms^", NULL);
     cli("bench --kernel cutoff --dims 8,8,8 --device 0");
-    cli_expect(1, NULL, "follows from its atoms");
+    cli_expect(1, NULL, "--dims is not for --kernel cutoff: they follow from --atoms");
     cli("bench --kernel cutoff --variant simple");
     cli_expect(1, NULL, "'simple' is none of bins");
 }

@@ -35,7 +35,8 @@ static void test_help(void **state)
                                        "nodal9, bspline4",
                                        "(default: taylor4)",
                                        "(default: nodal7)",
-                                       "1e-4",
+                                       "2e-4 to 4e-4 in water",
+                                       "3e-5 at a/h",
                                        "2e-3",
                                        "docs/long-range.md",
                                        NULL};
@@ -60,17 +61,26 @@ static void test_what_is_refused(void **state)
         {MSM "--lattice-spacing nan", 1, "--lattice-spacing takes a number (A), not 'nan'"},
         {MSM "--lattice-spacing 13", 1, "lattice spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
         {MSM "--lattice-spacing 0.5", 1, "a cutoff of 12 A is 24 lattice spacings of 0.5 A"},
-        {MSM "--window bspline6", 1, "the direct solver takes nodal windows"},
+        {MSM "--window bspline6", 1, "makes up for: take --solver fft, or --window nodal7"},
         {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
         {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
-        {MSM "--solver fft --levels 2", 1, "the fft solver has one level, not 2"},
+        {MSM "--solver fft --levels 2", 1, "not 2: leave --levels out, or take --solver direct"},
         {MSM "--fft vkfft", 1, "--fft is for --solver fft"},
+        {MSM "--solver auto --window nodal5 --fft vkfft", 1, "--fft is for --solver fft, or auto with a B-spline"},
         {MSM "--solver fft --fft fftw", 1, "--fft: unknown value 'fftw'"},
         {MSM "--levels 17", 1, "--levels: 17 is out of range"},
         {MSM "--levels -1", 1, "--levels: -1 is out of range"},
-        {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 levels are too few"},
-        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "nodes along axis 1"},
+        {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},
+        {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "take more levels, or 0: as many as pay"},
+        {MSM "--cutoff 1 --lattice-spacing 0.1 --solver fft --window bspline4 --dims 3,3,3 --spacing 30", 2,
+         "more than a kernel can number: take a wider --lattice-spacing"},
+        {MSM "--cutoff 0.5 --lattice-spacing 0.05 --dims 3,3,3 --spacing 25", 2,
+         "more than a kernel can number: take a wider --lattice-spacing"},
+        {MSM "--periodic x --cell 10,10,10 --kappa 1e-6", 2,
+         "take at least 4e-06 / A, or 0 for charges whose sum is 0"},
+        {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter --cutoff"},
+        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider --lattice-spacing"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -102,8 +112,21 @@ static void test_header_and_report(void **state)
     assert_has(map, "of the root of the squared terms at 50 points, relative RMS ");
     for (size_t i = 0; notes[i] != NULL; i++)
         assert_has(report, notes[i]);
+    assert_has(report, "\"pair\": null"); /* an option of another method, whatever its default is */
     free(map);
     free(report);
+}
+
+/* Half-way between opposite charges all that is right is 0, of which no error is a share. */
+static void test_errors_of_nothing(void **state)
+{
+    (void)state;
+    cli_write_text("pair.pqr", "ATOM 1 X RES 1 0.1 0.2 3.0 1 1\nATOM 2 X RES 2 0.1 0.2 4.4 -1 1\n");
+    cli("map pair.pqr -o a.dx --method msm --origin=-4,-4,3.7 --dims 9,9,1 --spacing 1");
+    cli_expect(0, "relative RMS of nothing (all right values are 0), absolute RMS ", NULL);
+    char *map = cli_read("a.dx", NULL);
+    assert_has(map, "relative RMS of nothing (all right values are 0), absolute RMS ");
+    free(map);
 }
 
 /* What is given beside a preset counts more than the preset. */
@@ -115,6 +138,23 @@ static void test_preset_and_options(void **state)
     cli_expect(0, "taylor2, nodal5, solver direct, cutoff 9 A, nodes 2 A apart; lattices: ", NULL);
     cli("map few.pqr -o a.dx --method msm --spacing 2");
     cli_expect(0, "taylor4, nodal7, solver direct, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+}
+
+/* Steps that there are not are not there in the text either; and a message names a device once. */
+static void test_what_is_said_of_little(void **state)
+{
+    (void)state;
+    cli_write_molecule("few.pqr", 40, 12, 3);
+    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --lattice-spacing 3");
+    cli_expect(0, ", top level ", NULL);
+    assert_null(strstr(r->out, "restriction"));
+    assert_null(strstr(r->out, "prolongation"));
+    assert_null(strstr(r->out, "lattice cutoff"));
+    r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --solver fft --fft cufft --device opencl:0");
+    cli_expect(3, NULL, ": no transform of ");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(strchr(r->err, ' ') + 1, ":"), strchr(r->err, ' ') + 1);
+    assert_null(strstr(strstr(r->err, name) + 1, name));
 }
 
 /* The map is that of direct summation. */
@@ -226,7 +266,9 @@ int main(void)
         cmocka_unit_test(test_help),
         cmocka_unit_test_setup(test_what_is_refused, cli_empty),
         cmocka_unit_test(test_header_and_report),
+        cmocka_unit_test(test_errors_of_nothing),
         cmocka_unit_test(test_preset_and_options),
+        cmocka_unit_test(test_what_is_said_of_little),
         cmocka_unit_test(test_against_direct_summation),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_plans),

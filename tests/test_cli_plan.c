@@ -152,6 +152,27 @@ static void test_the_plans_arithmetic(void **state)
     cli_assert_same_files("out/first.dx", "out/again.dx");
 }
 
+/* Devices that a plan does not name say so, where there are others than that one. */
+static void test_devices_without_a_part(void **state)
+{
+    (void)state;
+    char before[64];
+    const char *own = getenv("POCL_DEVICES");
+    snprintf(before, sizeof before, "%s", own != NULL ? own : "");
+    setenv("POCL_DEVICES", "pthread basic", 1);
+    cli(SMALL_MAP "-o out/one.dx --device 0 --json one.json");
+    cli_expect(0, NULL, NULL);
+    const cli_result *r = cli(SMALL_MAP "-o out/all.dx --device all --plan one.json");
+    if (own != NULL)
+        setenv("POCL_DEVICES", before, 1);
+    else
+        unsetenv("POCL_DEVICES");
+    cli_expect(0, "device 0: ", NULL);
+    if (strstr(r->err, "the plan has no part for it") == NULL)
+        skip();
+    cli_expect(0, ", had no part: the plan has no part for it\n", NULL);
+}
+
 /* Neither a pipe without a writer nor a list without an end holds the command up. */
 static void test_plans_that_would_not_end(void **state)
 {
@@ -252,6 +273,7 @@ int main(void)
         cmocka_unit_test_setup(test_what_is_no_plan, cli_empty),
         cmocka_unit_test_setup(test_options_against_plans, cli_empty),
         cmocka_unit_test_setup(test_the_plans_arithmetic, cli_empty),
+        cmocka_unit_test_setup(test_devices_without_a_part, cli_empty),
         cmocka_unit_test_setup(test_plans_that_would_not_end, cli_empty),
         cmocka_unit_test_setup(test_phases_are_in_the_report, cli_empty),
         cmocka_unit_test_setup(test_a_damaged_entry_is_measured_anew, cli_empty),

@@ -802,7 +802,9 @@ static void test_transforms(void **state)
     };
     (void)state;
     in_process(&(setup){.name = "transforms"});
-    in_process(&(setup){.name = "transforms", .cufft_path = "/nonexistent", .says = "/nonexistent is not installed"});
+    in_process(&(setup){.name = "transforms",
+                        .cufft_path = "/nonexistent",
+                        .says = "/nonexistent is not installed (LEYDEN_CUFFT names"});
     in_process(&(setup){.name = "transforms", .cufft = "wrong=1", .says = "known answer"});
     in_process(
         &(setup){.name = "transforms", .cufft = "work=100000000", .says = "cuFFT wants a work area of 95.4 MiB"});

@@ -95,7 +95,7 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
     problem_of(atoms, l, range, &p);
     device_binning kernels;
     device_binning_create(device, &kernels);
-    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, &counts, &error));
+    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, NULL, &counts, &error));
     device_binning_destroy(&kernels);
     if (counts.declined != NULL)
         fail_msg("declined: %s", counts.declined);
@@ -214,7 +214,7 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
     problem_of(atoms, &lattice, range, &p);
     device_binning kernels;
     device_binning_create(device, &kernels);
-    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, &counts, &error));
+    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, NULL, &counts, &error));
     device_binning_destroy(&kernels);
     assert_non_null(counts.declined);
     assert_string_equal(counts.declined, why);

@@ -204,41 +204,64 @@ static void collect_keys(const char *text, keys *k)
             add_key(k, name);
 }
 
-/* The body of a kernel's list of arguments, which may be another list's; NULL: it has none. */
-static const char *find_list(const char *text, const char *name)
+/* The body of a kernel's list of arguments, from behind its head to `*end`; NULL: it has none. */
+static const char *find_list(const char *text, const char *name, const char **end)
 {
-    char head[2 * MAX_KEY], other[MAX_KEY];
-    snprintf(head, sizeof head, "#define LEY_%s_ARGUMENTS(FIRST, NEXT)", name);
+    char head[2 * MAX_KEY];
+    snprintf(head, sizeof head, "#define %s(FIRST, NEXT)", name);
     const char *body = strstr(text, head);
     if (body == NULL)
         return NULL;
     body += strlen(head);
-    return sscanf(body, " LEY_%47[A-Z_](FIRST", other) == 1 && strlen(other) > strlen("_ARGUMENTS")
-               ? (other[strlen(other) - strlen("_ARGUMENTS")] = '\0', find_list(text, other))
-               : body;
+    for (*end = body; **end != '\0' && (**end != '\n' || (*end)[-1] == '\\'); ++*end)
+        ;
+    return body;
+}
+
+/* Argument `count` of the kind is what stands at `at`: "(kind, type, name)". */
+static void compare_argument(const kernel_kind *kind, const char *suffix, const char *at, size_t count, fault *found)
+{
+    char what[MAX_KEY], type[MAX_KEY], name[MAX_KEY];
+    if (sscanf(at, "(%47[A-Z], %47[a-z0-9_], %47[A-Za-z0-9_])", what, type, name) != 3) {
+        blame(found, "%s.%s: argument %zu is no kind, type and name", kind->name, suffix, count);
+        return;
+    }
+    const kernel_argument *own = count < kind->argument_count ? &kind->arguments[count] : NULL;
+    const kernel_argument_kind wanted = strcmp(what, "INT") == 0     ? KERNEL_INT
+                                        : strcmp(what, "VALUE") == 0 ? KERNEL_VALUE
+                                                                     : KERNEL_BUFFER;
+    if (own != NULL && (own->kind != wanted || strcmp(own->name, name) != 0 || strcmp(own->type, type) != 0))
+        blame(found, "%s.%s: argument %zu is %s %s, not the %s %s of its kind", kind->name, suffix, count, type, name,
+              own->type, own->name);
+}
+
+/* A list against the kind's arguments from number `count` on; another list may stand in it. The
+ * count behind it. */
+static size_t compare_list(const kernel_kind *kind, const char *suffix, const char *text, const char *list,
+                           size_t count, fault *found)
+{
+    const char *end = NULL;
+    char word[MAX_KEY];
+    for (const char *at = find_list(text, list, &end); at != NULL && (at = strchr(at, '(')) != NULL && at < end; at++) {
+        const char *first = at;
+        while (is_word(first[-1]))
+            first--;
+        snprintf(word, sizeof word, "%.*s", (int)(at - first), first);
+        if (strcmp(word, "FIRST") == 0 || strcmp(word, "NEXT") == 0)
+            compare_argument(kind, suffix, at, count++, found);
+        else
+            count = compare_list(kind, suffix, text, word, count, found);
+    }
+    return count;
 }
 
 /* The kind's arguments are those of the kernel's list. */
-static void compare_arguments(const kernel_kind *kind, const char *suffix, const char *text, const char *list,
+static void compare_arguments(const kernel_kind *kind, const char *suffix, const char *text, const char *upper,
                               fault *found)
 {
-    const char *body = find_list(text, list), *end = body;
-    size_t count = 0;
-    while (end != NULL && *end != '\0' && (*end != '\n' || end[-1] == '\\'))
-        end++;
-    for (const char *at = body; at != NULL && (at = strchr(at, '(')) != NULL && at < end; at++) {
-        char what[MAX_KEY], type[MAX_KEY], name[MAX_KEY];
-        if (sscanf(at, "(%47[A-Z], %47[a-z0-9_], %47[A-Za-z0-9_])", what, type, name) != 3)
-            continue;
-        const kernel_argument *own = count < kind->argument_count ? &kind->arguments[count] : NULL;
-        const kernel_argument_kind wanted = strcmp(what, "INT") == 0     ? KERNEL_INT
-                                            : strcmp(what, "VALUE") == 0 ? KERNEL_VALUE
-                                                                         : KERNEL_BUFFER;
-        if (own != NULL && (own->kind != wanted || strcmp(own->name, name) != 0 || strcmp(own->type, type) != 0))
-            blame(found, "%s.%s: argument %zu is %s %s, not the %s %s of its kind", kind->name, suffix, count, type,
-                  name, own->type, own->name);
-        count++;
-    }
+    char list[2 * MAX_KEY];
+    snprintf(list, sizeof list, "LEY_%s_ARGUMENTS", upper);
+    const size_t count = compare_list(kind, suffix, text, list, 0, found);
     if (count != kind->argument_count)
         blame(found, "%s.%s: %zu arguments, not the %zu of its kind", kind->name, suffix, count, kind->argument_count);
 }
@@ -399,6 +422,11 @@ static void test_drift(void **state)
          "roots.cl: 4 arguments, not the 3 of its kind"},
         {"cl", "LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_RATE", "LEY_ROOTS_ARGUMENTS(FIRST, NEXT) LEY_SUM_PARTS",
          "roots.cl: argument 0 is real gm_parts, not the real gm_in of its kind"},
+        {"cl", "LEY_RATE_ARGUMENTS(FIRST, NEXT)\n#define LEY_EXPS",
+         "LEY_RATE_ARGUMENTS(FIRST, NEXT) NEXT(INT, int, n)\n#define LEY_EXPS",
+         "roots.cl: 4 arguments, not the 3 of its kind"},
+        {"cu", "    FIRST(READ, real, gm_in)", "    FIRST(READ, gm_in)",
+         "roots.cu: argument 0 is no kind, type and name"},
         {"cl", "KEY(LEY_WIDTH, width)", "", "roots.cl: its 2 keys are not the 3 of its kind"},
         {"cu", "KEY(LEY_WIDTH, width)", "KEY(LEY_TILE, tile)", "roots.cu: its 3 keys are not the 3 of its kind"},
         {"cl", "CHAINS 8", "CHAINS LEY_CHAINS", "roots.cl: reads LEY_CHAINS, not a key of its kind"},

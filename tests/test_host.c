@@ -464,6 +464,14 @@ static void test_comparator(void **state)
     values[77] = INFINITY;
     assert_false(accuracy_compare_float(N, values, right, 1e-5, NULL).passed);
     assert_false(accuracy_compare_float(0, values, right, 1e-5, NULL).passed);
+    /* There is no share of 0, nor of what rounding leaves of it. */
+    for (int i = 0; i < N; i++) {
+        right[i].value = i % 2 == 0 ? 0 : 1e-16;
+        right[i].absolute = 1;
+        values[i] = 1e-7f;
+    }
+    a = accuracy_compare_float(N, values, right, 1e-5, NULL);
+    assert_true(a.passed && isinf(a.relative_rms) && fabs(a.absolute_rms / 1e-7 - 1) < 1e-6);
     /* Two thirds of the points are wrong, and a million times quieter than the others. */
     for (int i = 0; i < N; i++) {
         right[i].value = right[i].absolute = i % 3 == 0 ? 1e6 : 1;

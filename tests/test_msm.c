@@ -6,6 +6,7 @@
 #include "fft.h"
 #include "judge/accuracy.h"
 #include "judge/reference.h"
+#include "memory.h"
 #include "numerics/expected_error.h"
 #include "run/job.h"
 #include "spec.h"
@@ -25,6 +26,7 @@ typedef struct off {
 static reference_value right_at(const ley_atoms *atoms, const ley_long_range *r, const double point_A[3])
 {
     const reference_terms t = {.term = LEY_TERM_LONG_RANGE,
+                               .shares = {.lattice = 1},
                                .constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                .atoms = atoms,
                                .r_min_A = r->r_min_A};
@@ -65,6 +67,12 @@ static off compare(const ley_map *map, const ley_atoms *atoms, const ley_long_ra
     return (off){sqrt(shares2 / fmax(n, 1)), worst, rights2 > 0 ? sqrt(errors2 / rights2) : 0};
 }
 
+/* Costs that are not known yet, and are by the next job, change no decision. */
+static const ley_decision decided[] = {{.name = "method", .value = "msm"},
+                                       {.name = "binning", .value = "host"},
+                                       {.name = "overflow", .value = "device"},
+                                       {.name = "transposition", .value = "device"}};
+
 static ley_status run_on(ley_engine *on, const ley_atoms *atoms, ley_map *map, const ley_long_range *r,
                          int64_t slab_planes, double *expected, ley_error *error)
 {
@@ -72,6 +80,10 @@ static ley_status run_on(ley_engine *on, const ley_atoms *atoms, ley_map *map, c
     ley_job *job = NULL;
     ley_run_options_default(&run);
     run.slab_planes = slab_planes;
+    if (slab_planes > 0) {
+        run.decisions = decided;
+        run.decision_count = sizeof decided / sizeof *decided;
+    }
     ley_status status = ley_job_create_long_range(on, atoms, map, r, &run, &job, error);
     if (status != LEY_OK)
         return status;
@@ -316,7 +328,7 @@ static void test_slabs(void **state)
     lattice.n[2] = 45;
     lattice.step_A[2][2] *= 18.0 / 44;
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 9, 2);
-    ley_map *whole = run(atoms, &lattice, &r, 0, NULL);
+    ley_map *whole = run(atoms, &lattice, &r, 48, NULL);
     for (int i = 0; i < 3; i++) {
         ley_map *map = run(atoms, &lattice, &r, planes[i], NULL);
         assert_memory_equal(ley_map_read_values(map), ley_map_read_values(whole),
@@ -509,7 +521,7 @@ static void test_what_is_too_large(void **state)
     r.levels = 1;
     assert_ok(ley_map_create(&lattice, &map, &error));
     assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "1 levels are too few"));
+    assert_non_null(strstr(error.message, "1 level is too few"));
     ley_error_clear(&error);
     ley_map_destroy(map);
     lattice.origin_A[1] = 9e8;
@@ -522,12 +534,55 @@ static void test_what_is_too_large(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Atoms without a charge need no nodes, wherever they are. */
+static void test_without_a_charge(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms;
+    const double places_A[4][3] = {{4, 5, 6}, {6, 5, 4}, {1e8, -1e8, 0}, {3, 9, 4}}, charges_e[4] = {1, -1, 0, 0.5};
+    const ley_lattice lattice = inside(1500);
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 6, 2);
+    assert_ok(ley_atoms_create(4, places_A[0], charges_e, NULL, &atoms, &error));
+    double expected;
+    ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+    assert_true(compare(map, atoms, &r, 7).rms < 2 * expected);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* Lattices that a processor, as a device, would take from the host's memory: two of 200^3 nodes and
+ * more. */
+static void test_lattices_of_a_processor(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map;
+    if (ley_engine_device(engine, 0)->device_class != LEY_CLASS_CPU)
+        return;
+    const ley_lattice points = inside(1500);
+    ley_atoms *atoms = water(1500);
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 0.6, 0.12);
+    assert_ok(ley_map_create(&points, &map, &error));
+    memory_pretend(60e6);
+    const ley_status status = run_on(engine, atoms, map, &r, 0, NULL, &error);
+    memory_pretend(-1);
+    assert_int_equal(status, LEY_ERROR_MEMORY);
+    assert_non_null(strstr(error.message, "lattices for the processor as a device would take"));
+    assert_non_null(strstr(error.message, "what helps: a wider --lattice-spacing"));
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
 /* At level quick devices but the first have some of the tests: each kernel is compiled for each. */
 static int run_all(const char *selector, const ley_device_info *info)
 {
-    enum { FEW = 3 };
+    enum { FEW = 5 };
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_is_refused),
                                               cmocka_unit_test(test_what_is_too_large),
+                                              cmocka_unit_test(test_lattices_of_a_processor),
+                                              cmocka_unit_test(test_without_a_charge),
                                               cmocka_unit_test(test_slabs),
                                               cmocka_unit_test(test_the_papers_setting),
                                               cmocka_unit_test(test_devices_together),

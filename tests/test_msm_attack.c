@@ -218,7 +218,7 @@ typedef enum end { DONE, REFUSED, BAD } end;
 /* Many more levels, more nodes than numbers or memory: what holds of the job is said. */
 static bool is_rightly_refused(const problem *p, ley_status status, const char *why)
 {
-    if (strstr(why, "levels are too few") != NULL)
+    if (strstr(why, " too few for these atoms") != NULL)
         return status == LEY_ERROR_USAGE && p->range.levels > 0;
     return ((status == LEY_ERROR_INPUT && strstr(why, "nodes along axis") != NULL) ||
             (status == LEY_ERROR_NO_DEVICE && strstr(why, "than a kernel can number") != NULL) ||

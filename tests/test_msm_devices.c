@@ -58,6 +58,11 @@ static int judge(const ley_map *map, const ley_atoms *atoms, bool by_transforms)
     return difference < 2e-4 ? TRIAL_RIGHT : TRIAL_BROKEN;
 }
 
+/* What is predicted changes from child to child, by what their jobs have cost; and the host's sum
+ * of the overflow has other last digits than a device's. */
+static const ley_decision decided[] = {
+    {.name = "method", .value = "msm"}, {.name = "binning", .value = "host"}, {.name = "overflow", .value = "device"}};
+
 static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *map, bool by_transforms,
                           ley_error *error)
 {
@@ -66,6 +71,8 @@ static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *m
     ley_job *job = NULL;
     ley_run_options_default(&run);
     run.slab_planes = SLAB_PLANES;
+    run.decisions = decided;
+    run.decision_count = sizeof decided / sizeof *decided;
     ley_status status = ley_job_create_long_range(engine, atoms, map, &r, &run, &job, error);
     if (status == LEY_OK)
         status = ley_job_run(job, error);

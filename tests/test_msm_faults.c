@@ -7,6 +7,7 @@
 #include "support.h"
 
 #include "core/map.h"
+#include "judge/long_range.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/lattice_self_test.h"
 #include "methods/msm/pairs.h"
@@ -159,6 +160,19 @@ WRAPPED(void, kernels_distrust, dev *device)
 {
     (void)device;
     (void)right_kernels_distrust;
+}
+
+/* What steps should have made is asked of the judge, who makes no mistakes here. */
+WRAPPED(ley_status, long_range_potential, const hierarchy *h, size_t n, const double *position_A,
+        const double *charge_e, double r_min_A, size_t count, const double *point_A, double *far, double *near,
+        ley_error *error)
+{
+    const fault kept_fault = in_force;
+    in_force = NONE;
+    const ley_status status =
+        right_long_range_potential(h, n, position_A, charge_e, r_min_A, count, point_A, far, near, error);
+    in_force = kept_fault;
+    return status;
 }
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
@@ -711,8 +725,6 @@ static void forget_spectrum(const subject *s)
 
 static run run_job(const subject *s)
 {
-    if (is_fft(s->how))
-        forget_spectrum(s);
     const ley_long_range range = options_of(s->how);
     ley_run_options options;
     run r = {.status = LEY_OK};
@@ -742,6 +754,8 @@ static bool is_seen(subject *s, fault f, const run *right, int *tested)
     ley_error error = {0};
     in_force = f;
     const bool by_test = !support_is_quick() && run_self_tests(s, &error) != LEY_OK;
+    if (is_fft(s->how))
+        forget_spectrum(s);
     run r = run_job(s);
     in_force = NONE;
     const bool by_job = r.status == LEY_ERROR_WRONG_RESULT && r.error.message[0] != '\0',
@@ -851,6 +865,72 @@ static void test_screened(void **state)
     find_all(SCREENED);
 }
 
+/* Around one charge, from 4.5 to 6 A away from it, strongly screened: values are 1e-6 of what they
+ * would be without screening, and must be right all the same. */
+static ley_status run_strongly_screened(ley_accuracy *accuracy, ley_error *error)
+{
+    static const ley_lattice beside = {.origin_A = {14.5, 9, 9}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {4, 5, 5}};
+    static const double place_A[3] = {10, 10, 10}, charge_e = 1;
+    ley_long_range range = options_of(SCREENED);
+    ley_run_options options;
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    range.kappa_per_A = 2.3;
+    range.levels = 0;
+    ley_run_options_default(&options);
+    ley_status status = ley_atoms_create(1, place_A, &charge_e, NULL, &atoms, error);
+    if (status == LEY_OK)
+        status = ley_map_create(&beside, &map, error);
+    if (status == LEY_OK)
+        status = ley_job_create_long_range(engine, atoms, map, &range, &options, &job, error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, error);
+    if (job != NULL)
+        *accuracy = ley_job_report(job)->accuracy;
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+static void test_strong_screening(void **state)
+{
+    (void)state;
+    static const fault planted[] = {SCREENING_OF_PAIRS, PAIRS_OF_OTHER_DIELECTRIC, INTERPOLATION_ALONE};
+    ley_error error = {0};
+    ley_accuracy accuracy;
+    assert_ok(run_strongly_screened(&accuracy, &error));
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        in_force = planted[i];
+        const ley_status status = run_strongly_screened(&accuracy, &error);
+        in_force = NONE;
+        if (status == LEY_OK)
+            print_error("%s: off by %.3g, at most %.3g is right\n", faults[planted[i]].what, accuracy.max_error,
+                        accuracy.tolerance);
+        assert_int_equal(status, LEY_ERROR_WRONG_RESULT);
+        ley_error_clear(&error);
+    }
+}
+
+/* What is kept for the next job is not kept after a wrong map. */
+static void test_after_a_fault(void **state)
+{
+    (void)state;
+    subject s;
+    make_subject(&s, FFT);
+    forget_spectrum(&s);
+    in_force = SPECTRUM_SLIGHT;
+    run r = run_job(&s);
+    in_force = NONE;
+    assert_int_equal(r.status, LEY_ERROR_WRONG_RESULT);
+    ley_error_clear(&r.error);
+    r = run_job(&s);
+    assert_ok_at(r.status, &r.error, "the same job without the fault", __FILE__, __LINE__);
+    solver_end(&s.solver);
+    ley_atoms_destroy(s.atoms);
+}
+
 static int open_device(void **state)
 {
     (void)state;
@@ -871,8 +951,9 @@ static int close_device(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_direct), cmocka_unit_test(test_fft),
-                                              cmocka_unit_test(test_layers), cmocka_unit_test(test_cells),
-                                              cmocka_unit_test(test_screened)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_direct),          cmocka_unit_test(test_fft),      cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_cells),           cmocka_unit_test(test_screened), cmocka_unit_test(test_after_a_fault),
+        cmocka_unit_test(test_strong_screening)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -50,6 +50,24 @@ static ley_status wrong_run(dev *device, dev_fft_plan *plan, bool forward, dev_b
     return real.fft_run(device, plan, forward && device != altered, from, to, scratch, done, error);
 }
 
+/* Of the first plan that is made: the library that was predicted fastest. */
+static dev_fft_plan *first_plan;
+
+static ley_status note_first_plan(dev *device, size_t library, const dev_fft_shape *shape, const void *kept,
+                                  size_t kept_size, dev_fft_plan **plan, ley_error *error)
+{
+    const ley_status status = real.fft_plan(device, library, shape, kept, kept_size, plan, error);
+    if (first_plan == NULL && status == LEY_OK)
+        first_plan = *plan;
+    return status;
+}
+
+static ley_status first_wrong_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
+                                  dev_buffer *scratch, dev_event **done, ley_error *error)
+{
+    return real.fft_run(device, plan, forward && plan != first_plan, from, to, scratch, done, error);
+}
+
 static dev_backend *door_of(const worker *w)
 {
     return (dev_backend *)(uintptr_t)w->info->backend;
@@ -92,16 +110,52 @@ typedef struct trial_job {
     ley_job *job;
 } trial_job;
 
-static trial_job begin(ley_engine *engine, const ley_long_range *r)
+static void end(trial_job *t);
+
+/* With the plan of a former job's report, or none (NULL). */
+static trial_job begin_as(ley_engine *engine, const ley_long_range *r, const ley_report *former)
 {
     ley_error error = {0};
     trial_job t = {.atoms = support_atoms(ATOMS, 0, 21, 7)};
     ley_run_options run;
     ley_run_options_default(&run);
     run.slab_planes = 8;
+    run.decisions = former != NULL ? former->decisions : NULL;
+    run.decision_count = former != NULL ? former->decision_count : 0;
     assert_ok(ley_map_create(&lattice, &t.map, &error));
     assert_ok(ley_job_create_long_range(engine, t.atoms, t.map, r, &run, &t.job, &error));
     return t;
+}
+
+static trial_job begin(ley_engine *engine, const ley_long_range *r)
+{
+    return begin_as(engine, r, NULL);
+}
+
+/* NULL: it decides nothing of the kind. */
+static const char *decision(const ley_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->decision_count; i++)
+        if (strcmp(report->decisions[i].name, name) == 0)
+            return report->decisions[i].value;
+    return NULL;
+}
+
+/* The same bytes, as decided before. */
+static void expect_again(ley_engine *engine, const ley_long_range *r, const trial_job *former)
+{
+    ley_error error = {0};
+    trial_job again = begin_as(engine, r, ley_job_report(former->job));
+    assert_ok(ley_job_run(again.job, &error));
+    assert_memory_equal(ley_map_read_values(again.map), ley_map_read_values(former->map),
+                        (size_t)ley_lattice_points(&lattice) * sizeof(float));
+    const char *const names[] = {"solver", "fft"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *was = decision(ley_job_report(former->job), names[i]),
+                   *is = decision(ley_job_report(again.job), names[i]);
+        assert_true(was != NULL ? is != NULL && strcmp(was, is) == 0 : is == NULL);
+    }
+    end(&again);
 }
 
 static void end(trial_job *t)
@@ -174,6 +228,71 @@ static void test_transforms_that_are_wrong(void **state)
     alter(&engine->workers[0])->fft_run = wrong_run;
     expect_otherwise(engine, "known answer");
     restore(&engine->workers[0]);
+    ley_engine_destroy(engine);
+}
+
+/* Which library it was stands in the plan and the report, and so does whose place it took; a plan
+ * that says another one gets that, or the reason. */
+static void test_a_library_that_is_passed_over(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    const ley_long_range r = options_of(LEY_SOLVER_AUTO, LEY_WINDOW_BSPLINE6);
+    support_fresh_cache();
+    assert_ok(ley_engine_create("0", &engine, &error));
+    alter(&engine->workers[0])->fft_plan = note_first_plan;
+    door_of(&engine->workers[0])->fft_run = first_wrong_run;
+    first_plan = NULL;
+    trial_job t = begin(engine, &r);
+    assert_ok(ley_job_run(t.job, &error));
+    restore(&engine->workers[0]);
+    expect_right(&t);
+    const ley_report *report = ley_job_report(t.job);
+    assert_string_equal(decision(report, "solver"), "fft");
+    assert_non_null(decision(report, "fft"));
+    const char *instead = text_of_note(&t, "fft_passed_over");
+    if (instead == NULL || strchr(instead, ':') == NULL)
+        fail_msg("'%s' does not say what was passed over", instead != NULL ? instead : "");
+    assert_null(strstr(text_of_note(&t, "fft_library"), "; "));
+    expect_again(engine, &r, &t);
+    ley_decision *decisions = calloc(report->decision_count, sizeof *decisions);
+    memcpy(decisions, report->decisions, report->decision_count * sizeof *decisions);
+    for (size_t i = 0; i < report->decision_count; i++)
+        if (strcmp(decisions[i].name, "fft") == 0)
+            decisions[i].value = strcmp(engine->workers[0].info->backend->name, "cuda") == 0 ? "vkfft" : "cufft";
+    const ley_report other = {.decisions = decisions, .decision_count = report->decision_count};
+    trial_job refused = begin_as(engine, &r, &other);
+    assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "there is no "));
+    ley_error_clear(&error);
+    end(&refused);
+    free(decisions);
+    end(&t);
+    ley_engine_destroy(engine);
+}
+
+/* A job that was done otherwise, and its plan where there are transforms. */
+static void test_the_plan_of_one_done_otherwise(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    ley_long_range r = options_of(LEY_SOLVER_AUTO, LEY_WINDOW_BSPLINE6);
+    assert_ok(ley_engine_create("0", &engine, &error));
+    alter(&engine->workers[0])->fft_library = no_library;
+    trial_job t = begin(engine, &r);
+    assert_ok(ley_job_run(t.job, &error));
+    restore(&engine->workers[0]);
+    assert_string_equal(decision(ley_job_report(t.job), "solver"), "direct");
+    expect_again(engine, &r, &t);
+    r.solver = LEY_SOLVER_FFT;
+    trial_job refused = begin_as(engine, &r, ley_job_report(t.job));
+    assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "solver is to be direct, and fft is asked for"));
+    ley_error_clear(&error);
+    end(&refused);
+    end(&t);
     ley_engine_destroy(engine);
 }
 
@@ -349,6 +468,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_influence_functions),
+        cmocka_unit_test(test_a_library_that_is_passed_over),
+        cmocka_unit_test(test_the_plan_of_one_done_otherwise),
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_a_device_without_transforms),
         cmocka_unit_test(test_the_command),

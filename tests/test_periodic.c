@@ -12,7 +12,7 @@
 enum { CHARGES = 23, POINTS = 9 };
 
 /* Distances below count as this. */
-static const double r_min_A = 0.05;
+static const double r_min_A = 0.05, lattice_share = 1e-3;
 
 typedef struct problem {
     cell cell;
@@ -74,6 +74,7 @@ static periodic_sum *sum_of(const problem *p, size_t points, double near_A)
     const periodic_options options = {.cell = p->cell,
                                       .kappa_per_A = p->kappa_per_A,
                                       .r_min_A = r_min_A,
+                                      .shares = {.lattice = lattice_share},
                                       .near_A = near_A,
                                       .n = CHARGES,
                                       .position_A = p->position_A[0],
@@ -176,6 +177,12 @@ static void test_weak_screening(void **state)
     }
 }
 
+/* The share of lattices counts without screening. */
+static double right_square(const problem *p, double r2)
+{
+    return pow(lattice_share + (1 - lattice_share) * exp(-p->kappa_per_A * sqrt(r2)), 2) / r2;
+}
+
 /* All images within a distance, or the nearest one, by going through many. */
 static double right_squares(const problem *p, const double point_A[3], double near_A)
 {
@@ -197,10 +204,10 @@ static double right_squares(const problem *p, const double point_A[3], double ne
                         r2 += x * x;
                     }
                     r2 = fmax(r2, r_min_A * r_min_A);
-                    own += r2 < near_A * near_A ? 1 / r2 : 0;
+                    own += r2 < near_A * near_A ? right_square(p, r2) : 0;
                     least = fmin(least, r2);
                 }
-        sum += p->charge_e[j] * p->charge_e[j] * (own > 0 ? own : 1 / least);
+        sum += p->charge_e[j] * p->charge_e[j] * (own > 0 ? own : right_square(p, least));
     }
     return sum;
 }

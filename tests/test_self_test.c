@@ -22,6 +22,7 @@
 #include "methods/dcs/self_test.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
+#include "methods/msm/device_spread.h"
 #include "methods/msm/lattice_build.h"
 #include "methods/msm/lattice_self_test.h"
 #include "methods/msm/transfer_build.h"
@@ -231,6 +232,7 @@ static const subject subjects[] = {
     {"transfer", "in groups", OF(transfer_faults), .is_left = true},
     {"transfer", "at points", OF(gather_faults), .is_left = true},
     LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
+    {"spread", NULL, LEY_SPEC_SUM_FLOAT, OF(spread_faults)},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -354,6 +356,12 @@ static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m
 }
 
 /* Which faults are of the kernel that this device would get; LEY_ERROR_NO_DEVICE when it cannot. */
+/* Of several kernels, which are built together. */
+static bool is_of_several(const subject *s)
+{
+    return strcmp(s->kernel, "binning") == 0 || strcmp(s->kernel, "spread") == 0;
+}
+
 static ley_status choose(const subject *s, made *m, ley_error *error)
 {
     dcs_wish dcs;
@@ -366,7 +374,7 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
     const ley_status status = calibrate_get(device, CALIBRATE_ALL, &facts, error);
     if (status != LEY_OK)
         return status;
-    if (strcmp(s->kernel, "binning") == 0)
+    if (is_of_several(s))
         return device->info->has_double ? LEY_OK : ley_fail(error, LEY_ERROR_NO_DEVICE, "no double precision");
     return strcmp(s->kernel, "dcs") == 0        ? choose_dcs(s, &dcs, m, error)
            : strcmp(s->kernel, "mdh") == 0      ? choose_mdh(s, &mdh, m, error)
@@ -383,7 +391,7 @@ static ley_status bin_on_device(ley_error *error)
     room memory = {.device = device};
     device_binning kernels;
     device_binning_create(device, &kernels);
-    const ley_status status = device_binning_run(&memory, &kernels, &problem, &slots, &extra, &counts, error);
+    const ley_status status = device_binning_run(&memory, &kernels, &problem, &slots, &extra, NULL, &counts, error);
     room_clear(&memory);
     device_binning_destroy(&kernels);
     if (status == LEY_OK && counts.declined != NULL &&
@@ -394,14 +402,28 @@ static ley_status bin_on_device(ley_error *error)
     return status;
 }
 
+static ley_status spread_on_device(ley_error *error)
+{
+    device_spread kernels;
+    device_spread_create(device, &kernels);
+    const bool works = kernels.works;
+    device_spread_destroy(&kernels);
+    return works ? LEY_OK : ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of spreading failed");
+}
+
+static ley_status run_several(const subject *s, ley_error *error)
+{
+    return strcmp(s->kernel, "binning") == 0 ? bin_on_device(error) : spread_on_device(error);
+}
+
 /* Builds the kernel, which takes its self-test. */
 static ley_status create(const subject *s, made *m, ley_error *error)
 {
     dcs_wish dcs;
     mdh_wish mdh;
     cutoff_wish cutoff;
-    if (strcmp(s->kernel, "binning") == 0)
-        return bin_on_device(error);
+    if (is_of_several(s))
+        return run_several(s, error);
     if (strcmp(s->kernel, "dcs") == 0) {
         choose_dcs(s, &dcs, m, error);
         return dcs_kernel_create(device, &dcs, &m->dcs, error);
@@ -452,8 +474,8 @@ static ley_status test_transfer(const subject *s, made *m, ley_error *error)
 /* The self-test of a kernel that is there. */
 static ley_status test(const subject *s, made *m, ley_error *error)
 {
-    if (strcmp(s->kernel, "binning") == 0)
-        return bin_on_device(error);
+    if (is_of_several(s))
+        return run_several(s, error);
     return strcmp(s->kernel, "dcs") == 0        ? dcs_self_test(&m->dcs, error)
            : strcmp(s->kernel, "mdh") == 0      ? mdh_self_test(&m->mdh, error)
            : strcmp(s->kernel, "lattice") == 0  ? lattice_self_test(&m->lattice, error)
@@ -521,7 +543,7 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
         other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = other.transfer.device = NULL;
         define_fault(top, true, fault_in_force);
     }
-    if (strcmp(s->kernel, "binning") == 0) /* of its two kernels one may be right, and would be tested no more */
+    if (is_of_several(s)) /* one of its kernels may be right, and would be tested no more */
         support_fresh_cache();
     ley_status status = cuda ? create(s, &other, &error) : test(s, m, &error);
     const char *by = ""; /* or what brings results home finds that they are no numbers */
@@ -561,9 +583,7 @@ static void test_subject(void **state)
     plant(s, &m, cuda, top);
     support_fresh_cache();
     is_offset = !cuda;
-    const bool is_binning =
-        strcmp(s->kernel, "binning") == 0; /* which would take what is right from the cache ever after */
-    if (!is_binning)
+    if (!is_of_several(s)) /* which would take what is right from the cache ever after */
         assert_ok(create(s, &m, &error));
     int missed = 0, count = 0;
     for (size_t i = 0; i < s->fault_count; i++)
@@ -573,7 +593,7 @@ static void test_subject(void **state)
         }
     if (cuda)
         define_fault(top, cuda, NO_FAULT);
-    if (is_binning)
+    if (is_of_several(s))
         assert_ok(create(s, &m, &error));
     is_offset = false;
     unsetenv("LEYDEN_KERNEL_DIR");

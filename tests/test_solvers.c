@@ -440,17 +440,13 @@ static problem crystal_problem(const support_crystal *c, hierarchy_solver how, d
 static double madelung_constant(const support_crystal *c, const problem *p, const float *far, double edge_A)
 {
     const double r_min_A = 0.05;
-    const hierarchy_level *level = &p->hierarchy.level[0];
     double sum = 0;
     for (int i = 0; i < c->ions; i++) {
         const int *at = c->quarter[i];
-        const double own = 1 / r_min_A + (splitting_gamma(&level->split, 0) -
-                                          splitting_gamma(&level->split, r_min_A / level->cutoff_A)) /
-                                             level->cutoff_A;
         const double near =
             long_range_short(&p->hierarchy, (size_t)p->atoms, p->position_A[0], p->charge_e, r_min_A, p->position_A[i]);
-        sum -=
-            p->charge_e[i] * ((double)far[(at[2] * SUPPORT_QUARTERS + at[1]) * SUPPORT_QUARTERS + at[0]] + near) - own;
+        sum -= p->charge_e[i] * ((double)far[(at[2] * SUPPORT_QUARTERS + at[1]) * SUPPORT_QUARTERS + at[0]] + near) -
+               1 / r_min_A;
     }
     return sum / c->ions * edge_A / c->edge * c->nearest;
 }
@@ -542,7 +538,7 @@ static void test_too_far(void **state)
         solver s;
         assert_int_equal(solver_ready(&s, device, &own.hierarchy, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error),
                          LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, is_cutoff ? "a shorter cutoff" : "more levels"));
+        assert_non_null(strstr(error.message, is_cutoff ? "a shorter --cutoff" : "more --levels"));
         solver_end(&s);
     }
 }
@@ -664,7 +660,7 @@ static void test_faults_of_kernels(void **state)
         ley_error error = {0};
         wish.has_levels = true;
         support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
-        const ley_status status = is_fft ? influence_kernel_create(device, &kernel, &error)
+        const ley_status status = is_fft ? influence_kernel_create(device, true, &kernel, &error)
                                          : transfer_kernels_create(device, &wish, &transfer, &error);
         unsetenv("LEYDEN_KERNEL_DIR");
         if (status != LEY_ERROR_WRONG_RESULT)
@@ -698,7 +694,7 @@ static int run_small(const char *selector)
     dev_kernel kernel;
     if (!support_open(selector, selector, &engine))
         return 1;
-    const ley_status status = influence_kernel_create(engine->workers[0].device, &kernel, &error);
+    const ley_status status = influence_kernel_create(engine->workers[0].device, true, &kernel, &error);
     if (status != LEY_OK)
         fprintf(stderr, "%s\n", error.message);
     else

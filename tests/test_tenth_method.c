@@ -4,8 +4,11 @@
 #include "support.h"
 
 #include "methods/cutoff/method.h"
+#include "methods/dcs/kernel.h"
 #include "methods/dcs/method.h"
+#include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "methods/registry.h"
 #include "tenth_method/method.h"
 
 #include <math.h>
@@ -16,8 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The registry, as methods/registry.c has it, and the tenth row. */
+/* The registries, as methods/registry.c has them, and the tenth row. */
 const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, &method_squares, NULL};
+const kernel_kind *const kernel_registry[] = {&dcs_kind, &mdh_kind, &sum_parts_kind, &squares_kind, NULL};
 
 /* Kernels are read from a folder that has the new one beside the others. */
 static void take_kernels(const char *from, const char *to)
@@ -161,6 +165,10 @@ static void test_registry(void **state)
     assert_true(is_there);
     assert_null(ley_variant_name("squares", 0));
     assert_non_null(ley_variant_name("dcs", 0));
+    is_there = false;
+    for (size_t i = 0; kernel_registry[i] != NULL; i++)
+        is_there = is_there || strcmp(kernel_registry[i]->name, "squares") == 0;
+    assert_true(is_there);
 }
 
 /* Its self-test stands between a wrong kernel and everybody else. */

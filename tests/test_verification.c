@@ -27,7 +27,8 @@ typedef struct wishes {
 } wishes;
 
 /* A job on fake devices, whose kernels come from the cache: their self-tests are behind them. */
-static support_job run_job(fake_plan *plans, size_t count, const char *selector, wishes w)
+static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
+                          const char *selector, wishes w)
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
@@ -38,11 +39,17 @@ static support_job run_job(fake_plan *plans, size_t count, const char *selector,
     o.options.verify_points = w.verify_points;
     o.options.sum = w.sum;
     o.options.variant = w.variant;
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    o.options.verify_seed = seed;
+    assert_ok(ley_map_create(points, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
+}
+
+static support_job run_job(fake_plan *plans, size_t count, const char *selector, wishes w)
+{
+    return run_on(&lattice, 0, plans, count, selector, w);
 }
 
 static void end(support_job *o)
@@ -208,6 +215,21 @@ static void test_a_batch_left_out(void **state)
         assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
         assert_non_null(strstr(o.error.message, at == 1 ? "no numbers" : "verification failed"));
         assert_int_equal(plan.launches, 2);
+        end(&o);
+    }
+}
+
+/* One column of a map of such a size that every so-manieth point would always be of the same
+ * column: 160 x 73 x 26 points in one slab are 320 for each of 1,000 - 50 - 1. */
+static void test_a_wrong_column(void **state)
+{
+    (void)state;
+    static const ley_lattice unlucky = {.step_A = LEY_STEPS(0.05, 0.1, 0.3), .n = {160, 73, 26}};
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        fill_cache("A");
+        fake_plan plan = {.name = "A", .has_double = true, .wrong_column = 17};
+        support_job o = run_on(&unlucky, seed, &plan, 1, "0", (wishes){3, 1000, 26, LEY_SUM_FLOAT, NULL});
+        assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
         end(&o);
     }
 }
@@ -543,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_the_judges_kernel),
         cmocka_unit_test(test_a_wrong_judge),
         cmocka_unit_test(test_a_judge_that_turns_wrong),
+        cmocka_unit_test(test_a_wrong_column),
     };
     return cmocka_run_group_tests_name("verification", tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static const option_row bench_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "by the device's speed",
-     .help = "lattice points of the test problem; cutoff: they follow from the atoms"},
+     .help = "lattice points of the test problem; of cutoff, msm and lattice they follow from the atoms"},
     {.name = "atoms",
      .kind = OPTION_INTEGER,
      .offset = offsetof(bench_values, atoms),
@@ -145,7 +145,25 @@ static bool is_failed(const ley_bench_row *row)
     return row->status != LEY_OK && !is_wrong(row) && !is_absent(row);
 }
 
-/* 5 when anything is wrong, else 4 when anything failed. */
+/* The first row that is absent, where that is all that there is of all devices; NULL: something was
+ * measured, or nothing was asked for. */
+static const ley_bench_row *nothing_measured(const ley_bench *bench)
+{
+    const ley_bench_row *first = NULL;
+    for (size_t d = 0; d < ley_bench_device_count(bench); d++) {
+        const ley_bench_device *device = ley_bench_get(bench, d);
+        if (device->status != LEY_OK || device->size_count > 0)
+            return NULL;
+        for (size_t i = 0; i < device->row_count; i++) {
+            if (!is_absent(&device->rows[i]))
+                return NULL;
+            first = first != NULL ? first : &device->rows[i];
+        }
+    }
+    return first;
+}
+
+/* 5 when anything is wrong, else 4 when anything failed, else 3 when nothing could be measured. */
 static ley_status verdict(const ley_bench *bench)
 {
     bool wrong = false, failed = false;
@@ -160,7 +178,10 @@ static ley_status verdict(const ley_bench *bench)
         for (size_t i = 0; i < device->size_count; i++)
             wrong = wrong || !device->sizes[i].accuracy.passed;
     }
-    return wrong ? LEY_ERROR_WRONG_RESULT : failed ? LEY_ERROR_DEVICE : LEY_OK;
+    return wrong                             ? LEY_ERROR_WRONG_RESULT
+           : failed                          ? LEY_ERROR_DEVICE
+           : nothing_measured(bench) != NULL ? LEY_ERROR_NO_DEVICE
+                                             : LEY_OK;
 }
 
 /* ---- The tables ------------------------------------------------------------------------------ */
@@ -313,6 +334,11 @@ __attribute__((format(printf, 2, 3))) static void tell(bench_table *table, const
     memcpy(table->told, text, sizeof text);
 }
 
+static const char *why_absent(const ley_bench_row *row)
+{
+    return row->failure != NULL ? row->failure : "the device cannot do it";
+}
+
 /* Why there is no rate where there is none. */
 static const char *verdict_of(bench_table *table, const ley_bench_row *row)
 {
@@ -327,8 +353,7 @@ static const char *verdict_of(bench_table *table, const ley_bench_row *row)
         return "WRONG";
     }
     if (is_absent(row)) {
-        tell(table, "not on this device%s%s", row->failure != NULL ? ": " : "",
-             row->failure != NULL ? row->failure : "");
+        tell(table, "not on this device: %s", why_absent(row));
         return "-";
     }
     if (is_failed(row)) {
@@ -403,6 +428,9 @@ static void print_variants(const bench_row *method, const ley_bench_device *devi
     table_print(&table.text);
     if (!are_steps(method))
         puts("* what a job takes");
+    else if (!device->device->has_timestamps)
+        puts("the device does not stamp its events: steps are timed by the host, from the end of the one before to the "
+             "end of the wait");
 }
 
 static void print_limits(const ley_bench_device *device)
@@ -557,21 +585,35 @@ static int report(const parsed_arguments *arguments, const ley_bench *bench)
     }
     if (outcome == LEY_ERROR_WRONG_RESULT)
         return fail(outcome, "a variant computes wrong results");
+    if (outcome == LEY_ERROR_NO_DEVICE)
+        return fail(outcome, "nothing was measured: %s", why_absent(nothing_measured(bench)));
     if (outcome != LEY_OK)
         return fail(outcome, "a device or a variant failed");
     return written;
 }
 
-static int bench_run(const parsed_arguments *arguments)
+/* Whether all that is asked for means something to this kernel. Prints errors; exit code. */
+static int check_options(const parsed_arguments *arguments)
 {
     const bench_values *values = arguments->values;
+    const bench_row *method = bench_of(arguments);
+    int code = check_method_options(arguments, &method->option);
+    for (const bench_refusal *r = method->not_its; code == 0 && r->option != NULL; r++)
+        if (option_named_given(arguments, r->option))
+            code = fail_usage(arguments->command, "--%s is not for --kernel %s: %s", r->option, method->option.name,
+                              r->why);
+    return code == 0 ? check_variant(arguments->command, method->option.name, values->variant) : code;
+}
+
+static int bench_run(const parsed_arguments *arguments)
+{
     row_counter counter = {.rows = 0};
     ley_engine *engine = NULL;
     ley_bench *bench = NULL;
     ley_error error = {0};
     const report_values *how = option_values(arguments, &report_options);
     const named_file report_file = {how->json, "report", "--json"};
-    int code = check_variant(arguments->command, bench_of(arguments)->option.name, values->variant);
+    int code = check_options(arguments);
     if (code == 0)
         code = files_check(arguments->command, &report_file, 1);
     if (code != 0)

@@ -5,20 +5,33 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef struct cutoff_bench_values {
+typedef struct distance_values {
     double cutoff;
-    bool linear;
-} cutoff_bench_values;
+} distance_values;
 
-static const option_row rows[] = {
+static const option_row distance_rows[] = {
     {.name = "cutoff",
      .kind = OPTION_REAL,
-     .offset = offsetof(cutoff_bench_values, cutoff),
+     .offset = offsetof(distance_values, cutoff),
      .value = "A",
      .low = 0.1,
      .high = 1e4,
      .unset = "12",
-     .help = "cutoff: distance in A beyond which no pair counts"},
+     .help = "cutoff, msm: distance in A beyond which no pair counts"},
+};
+
+const option_block bench_distance = OPTION_BLOCK(distance_rows, distance_values, NULL);
+
+double bench_cutoff_A(const parsed_arguments *arguments)
+{
+    return ((const distance_values *)option_values(arguments, &bench_distance))->cutoff;
+}
+
+typedef struct cutoff_bench_values {
+    bool linear;
+} cutoff_bench_values;
+
+static const option_row rows[] = {
     {.name = "linear",
      .kind = OPTION_FLAG,
      .offset = offsetof(cutoff_bench_values, linear),
@@ -32,7 +45,7 @@ static const option_block options = OPTION_BLOCK(rows, cutoff_bench_values, NULL
 static void set(const parsed_arguments *arguments, ley_bench_options *to)
 {
     const cutoff_bench_values *values = option_values(arguments, &options);
-    to->cutoff_A = values->cutoff;
+    to->cutoff_A = bench_cutoff_A(arguments);
     to->linear = values->linear;
 }
 
@@ -83,7 +96,9 @@ static void put_json(json_t *object, const ley_bench_device *device)
 const bench_row cutoff_bench = {
     .option = {.name = "cutoff",
                .says = "cutoff the short-range part of multilevel summation (taylor2) of a box of water, at 0.5 A",
-               .options = &options},
+               .options = &options,
+               .common = {&bench_distance}},
+    .not_its = {{"dims", "they follow from --atoms"}},
     .first_variant = "bins",
     .columns = BENCH_PAIRS | BENCH_SECONDS | BENCH_HITS | BENCH_LOCAL,
     .set = set,

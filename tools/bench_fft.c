@@ -19,11 +19,11 @@ static const option_row rows[] = {
          "job would take"},
 };
 
-static const option_block options = OPTION_BLOCK(rows, fft_bench_values, NULL);
+const option_block bench_library = OPTION_BLOCK(rows, fft_bench_values, NULL);
 
 const char *bench_fft_library(const parsed_arguments *arguments)
 {
-    const fft_bench_values *values = option_values(arguments, &options);
+    const fft_bench_values *values = option_values(arguments, &bench_library);
     return values->library > 0 ? libraries[values->library] : NULL;
 }
 
@@ -47,7 +47,12 @@ static void put_json(json_t *object, const ley_bench_device *device)
 }
 
 const bench_row fft_bench = {
-    .option = {.name = "fft", .says = "fft real Fourier transforms in place, by each library", .options = &options},
+    .option = {.name = "fft",
+               .says = "fft real Fourier transforms in place, by each library",
+               .common = {&bench_library}},
+    .not_its = {{"atoms", "a transform has none, and its size is --dims"},
+                {"math", "it takes no roots"},
+                {"sum", "libraries compute in floats"}},
     .first_variant = "clfft",
     .columns = BENCH_TRANSFORMS,
     .set = set,

@@ -44,6 +44,7 @@ const bench_row lattice_bench = {
     .option = {.name = "lattice",
                .says = "lattice the cutoff part of multilevel summation between nodes of lattices, all levels in one "
                        "launch, as large as a box of water at 2 A"},
+    .not_its = {{"dims", "they follow from --atoms"}, {"math", "its sums take no roots"}},
     .first_variant = "basic",
     .columns = BENCH_SECONDS | BENCH_HITS | BENCH_LOCAL | BENCH_FMA,
     .print = print,

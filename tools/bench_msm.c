@@ -37,6 +37,7 @@ static void set(const parsed_arguments *arguments, ley_bench_options *to)
     to->preset = values->preset > 0 ? presets[values->preset] : NULL;
     to->linear = values->curve;
     to->fft = bench_fft_library(arguments);
+    to->cutoff_A = bench_cutoff_A(arguments);
 }
 
 /* ---- What stands below the table ------------------------------------------------------------- */
@@ -173,7 +174,10 @@ static void put_json(json_t *object, const ley_bench_device *device)
 const bench_row msm_bench = {
     .option = {.name = "msm",
                .says = "msm each step of long-range potentials of a box of water, at 0.5 A, and all of it",
-               .options = &options},
+               .options = &options,
+               .common = {&bench_distance, &bench_library}},
+    .not_its = {{"dims", "they follow from --atoms"},
+                {"variant", "its rows are the steps of a job, and --preset takes one choice of them"}},
     .columns = BENCH_STEPS,
     .set = set,
     .print = print,

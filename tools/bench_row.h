@@ -19,8 +19,16 @@ enum {
     BENCH_STEPS = 1 << 6
 };
 
+/* An option of all kernels that means nothing to one of them, and why. */
+typedef struct bench_refusal {
+    const char *option, *why;
+} bench_refusal;
+
+enum { BENCH_MOST_REFUSALS = 4 };
+
 struct bench_row {
-    option_method option;      /* its name, as the library has it, too, and what the help says of it */
+    option_method option;                       /* its name, as the library has it, too, and what the help says of it */
+    bench_refusal not_its[BENCH_MOST_REFUSALS]; /* NULL behind the last */
     const char *first_variant; /* that the others are compared with: the papers' first kernel; NULL: none */
     unsigned columns;          /* of those above */
     void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* its own options; or NULL */
@@ -32,7 +40,10 @@ struct bench_row {
 /* The best rate among variants that are right, in pairs per second; 0: there is none. */
 double bench_best_rate(const ley_bench_device *device);
 
-/* What --fft asks for; NULL: whichever is fastest. */
+/* What --fft asks for; NULL: whichever is fastest. What --cutoff does; 0: nothing. And their
+ * options. */
 const char *bench_fft_library(const parsed_arguments *arguments);
+double bench_cutoff_A(const parsed_arguments *arguments);
+extern const option_block bench_library, bench_distance;
 
 #endif

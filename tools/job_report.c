@@ -3,6 +3,7 @@
 #include "plan_file.h"
 #include "predictions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,12 @@ void put_devices(FILE *to, const ley_report *report)
     }
 }
 
+/* An error of values that are to be 0 is no share of them. */
+static short_text relative_text(double relative_rms)
+{
+    return isinf(relative_rms) ? text_of("of nothing (all right values are 0)") : text_of("%.2g", relative_rms);
+}
+
 /* Of the points that the seed decides: the same command makes the same bytes. */
 void put_accuracy(FILE *to, const ley_report *report)
 {
@@ -50,8 +57,8 @@ void put_accuracy(FILE *to, const ley_report *report)
     if (a->points > 0 && a->compared == 0)
         fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
     else if (a->points > 0)
-        fprintf(to, "accuracy: error at most %.2g of %s at %zu points, relative RMS %.2g, absolute RMS %.2g\n",
-                a->max_error, report->error_scale, a->points, a->relative_rms, a->absolute_rms);
+        fprintf(to, "accuracy: error at most %.2g of %s at %zu points, relative RMS %s, absolute RMS %.2g\n",
+                a->max_error, report->error_scale, a->points, relative_text(a->relative_rms).s, a->absolute_rms);
 }
 
 void comment_begin(comment_text *comment)
@@ -101,12 +108,29 @@ static void print_recipe(const char *what, const char *name)
         printf("%s %s, ", what, name);
 }
 
+/* What a device was at when it was let go, of its report's `late`. */
+static const char *still_at(const char *late)
+{
+    return strcmp(late, "open") == 0    ? "being opened"
+           : strcmp(late, "build") == 0 ? "compiling its kernels"
+                                        : "preparing itself";
+}
+
+/* Why a device did nothing, without its name, which stands before it. */
+static const char *why_nothing(const ley_device_report *device)
+{
+    const char *why = device->failure != NULL ? device->failure : ley_status_text(device->status);
+    const size_t length = strlen(device->device->name);
+    return strncmp(why, device->device->name, length) == 0 && strncmp(why + length, ": ", 2) == 0 ? why + length + 2
+                                                                                                  : why;
+}
+
 static void print_device(const ley_device_report *device)
 {
     printf("device %d: %s, ", device->device->index, device->device->name);
     if (device->status == LEY_OK && device->points == 0) {
         if (device->late != NULL)
-            printf("not ready in time (%s)\n", device->late);
+            printf("was let go before it had a part: others were done while it was still %s\n", still_at(device->late));
         else
             printf("idle\n");
     } else if (device->status == LEY_OK) {
@@ -116,6 +140,8 @@ static void print_device(const ley_device_report *device)
         print_recipe("exp", device->exp);
         printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
                device->from_cache ? " (kernel from the cache)" : "");
+    } else if (device->points == 0) {
+        printf("had no part: %s\n", why_nothing(device));
     } else {
         printf("%.1f %% of the points, then %s\n", 100 * device->share, ley_status_text(device->status));
     }
@@ -151,10 +177,10 @@ void print_accuracy(const ley_report *report)
         printf("accuracy: nothing to compare: at all %s points the terms are too small\n", points.s);
         return;
     }
-    printf("accuracy: error at most %.2g of %s at %s points, %s of them on the host (limit %.2g); relative RMS %.2g, "
+    printf("accuracy: error at most %.2g of %s at %s points, %s of them on the host (limit %.2g); relative RMS %s, "
            "absolute RMS %.2g\n",
            a->max_error, report->error_scale, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance,
-           a->relative_rms, a->absolute_rms);
+           relative_text(a->relative_rms).s, a->absolute_rms);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);

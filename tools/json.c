@@ -87,7 +87,7 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
 {
     const option_row *option = arguments->options[i].row;
     const void *value = arguments->options[i].value;
-    if (option->unset != NULL && !arguments->options[i].given)
+    if ((option->unset != NULL && !arguments->options[i].given) || !option_is_meant(arguments, i))
         return json_null();
     switch (option->kind) {
     case OPTION_FLAG:

@@ -104,7 +104,8 @@ static const option_row map_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "as memory and balance suggest",
-     .help = "planes of the lattice in one piece of work, at most"},
+     .help = "planes of the lattice in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
+             "least one"},
 };
 
 typedef struct map_run {

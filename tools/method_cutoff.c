@@ -200,7 +200,7 @@ const method_row cutoff_row = {
                           "f(max(|r_i - r_j|, r_min)), with any function f (--pair), and atoms may have periodic "
                           "images. docs/short-range.md has the functions.",
                .options = &short_range_options,
-               .common = &cutoff_options},
+               .common = {&cutoff_options}},
     .title = "sum of pairs within a cutoff",
     .command = &map_command,
     .kernels = "cutoff",

@@ -69,8 +69,9 @@ static void add_blocks(parsed_arguments *arguments, const subcommand *command)
     *arguments = (parsed_arguments){.command = command};
     add_block(arguments, &command->options);
     for (size_t i = 0; (method = method_at(command, i)) != NULL; i++) {
-        if (method->common != NULL)
-            add_block(arguments, method->common);
+        for (int k = 0; k < OPTION_MOST_COMMON; k++)
+            if (method->common[k] != NULL)
+                add_block(arguments, method->common[k]);
         if (method->options != NULL)
             add_block(arguments, method->options);
     }
@@ -101,7 +102,10 @@ const char *option_choice(const subcommand *command, const option_row *option, s
 
 static bool takes(const option_method *method, const option_block *block)
 {
-    return method->options == block || method->common == block;
+    bool is_common = false;
+    for (int k = 0; k < OPTION_MOST_COMMON; k++)
+        is_common = is_common || method->common[k] == block;
+    return method->options == block || is_common;
 }
 
 /* "cutoff or msm": the methods that take the options of a block; empty when it is no method's. */
@@ -123,6 +127,22 @@ static const char *method_option(const subcommand *command)
     return "";
 }
 
+/* NULL: the command has no methods. */
+static const option_method *chosen_method(const parsed_arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->option_count; i++)
+        if (arguments->options[i].row->kind == OPTION_METHOD)
+            return method_at(arguments->command, (size_t) * (const int *)arguments->options[i].value);
+    return NULL;
+}
+
+bool option_is_meant(const parsed_arguments *arguments, size_t option)
+{
+    const option_method *method = chosen_method(arguments);
+    const option_block *block = arguments->options[option].block;
+    return method == NULL || takes(method, block) || takers_of(arguments->command, block).s[0] == '\0';
+}
+
 int check_method_options(const parsed_arguments *arguments, const option_method *method)
 {
     const subcommand *command = arguments->command;
@@ -130,8 +150,8 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
         const parsed_option *option = &arguments->options[i];
         const short_text takers = takers_of(command, option->block);
         if (option->given && !takes(method, option->block) && takers.s[0] != '\0')
-            return fail_usage(command, "--%s needs --%s %s: other methods do not take it", option->row->name,
-                              method_option(command), takers.s);
+            return fail_usage(command, "--%s needs --%s %s: other %ss do not take it", option->row->name,
+                              method_option(command), takers.s, method_option(command));
     }
     return 0;
 }

@@ -21,7 +21,7 @@ typedef enum option_kind {
     OPTION_TRIPLES  /* option_triples: three numbers, each time it is given */
 } option_kind;
 
-enum { OPTION_TRIPLES_MAX = 32 };
+enum { OPTION_TRIPLES_MAX = 32, OPTION_MOST_COMMON = 2 };
 
 typedef struct option_triples {
     size_t n;
@@ -60,11 +60,11 @@ typedef struct option_block {
 
 /* What a method brings to a sub-command. */
 typedef struct option_method {
-    const char *name;            /* as OPTION_METHOD takes it */
-    const char *says;            /* of itself in the help of that option, or NULL */
-    const char *details;         /* paragraphs for the help of the sub-command, or NULL */
-    const option_block *options; /* that not every method takes, or NULL; methods may share them */
-    const option_block *common;  /* more of them, or NULL */
+    const char *name;                               /* as OPTION_METHOD takes it */
+    const char *says;                               /* of itself in the help of that option, or NULL */
+    const char *details;                            /* paragraphs for the help of the sub-command, or NULL */
+    const option_block *options;                    /* that not every method takes, or NULL; methods may share them */
+    const option_block *common[OPTION_MOST_COMMON]; /* more of them; or NULL */
 } option_method;
 
 typedef struct parsed_arguments parsed_arguments;
@@ -121,6 +121,9 @@ const char *option_choice(const subcommand *command, const option_row *option, s
 
 /* Whether every option that was given is one that this method takes. Prints errors; exit code. */
 int check_method_options(const parsed_arguments *arguments, const option_method *method);
+
+/* Whether the option is one that the command's method, as it was given, takes. */
+bool option_is_meant(const parsed_arguments *arguments, size_t option);
 
 /* Prints the help of a command to stdout, defaults included. */
 void options_print_help(const subcommand *command);

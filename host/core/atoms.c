@@ -11,7 +11,8 @@ static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but fi
 struct ley_atoms {
     size_t n;
     double *position_A, *charge_e, *radius_A; /* one block, in this order */
-    double low_A[3], high_A[3], total_charge_e, charge_magnitude_e, largest_charge_e;
+    double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
+    double total_charge_e, charge_magnitude_e, largest_charge_e;
     bool is_kept; /* a driver may still read the numbers */
 };
 
@@ -58,9 +59,18 @@ double *ley_atoms_numbers(ley_atoms *atoms)
     return atoms->position_A;
 }
 
+static void widen(const double place_A[3], double low_A[3], double high_A[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        low_A[axis] = place_A[axis] < low_A[axis] ? place_A[axis] : low_A[axis];
+        high_A[axis] = place_A[axis] > high_A[axis] ? place_A[axis] : high_A[axis];
+    }
+}
+
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
 {
     double low_A[3], high_A[3], total_charge_e = 0, magnitude_e = 0, largest_e = 0;
+    double charged_low_A[3] = {INFINITY, INFINITY, INFINITY}, charged_high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
     memcpy(low_A, atoms->position_A, sizeof low_A);
     memcpy(high_A, atoms->position_A, sizeof high_A);
     for (size_t i = 0; i < atoms->n; i++) {
@@ -68,10 +78,9 @@ ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
         ley_status status = check_atom(i, position_A, atoms->charge_e[i], atoms->radius_A[i], error);
         if (status != LEY_OK)
             return status;
-        for (int axis = 0; axis < 3; axis++) {
-            low_A[axis] = position_A[axis] < low_A[axis] ? position_A[axis] : low_A[axis];
-            high_A[axis] = position_A[axis] > high_A[axis] ? position_A[axis] : high_A[axis];
-        }
+        widen(position_A, low_A, high_A);
+        if (atoms->charge_e[i] != 0)
+            widen(position_A, charged_low_A, charged_high_A);
         const double charge_e = fabs(atoms->charge_e[i]);
         total_charge_e += atoms->charge_e[i];
         magnitude_e += charge_e;
@@ -79,6 +88,8 @@ ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
     }
     memcpy(atoms->low_A, low_A, sizeof low_A);
     memcpy(atoms->high_A, high_A, sizeof high_A);
+    memcpy(atoms->charged_low_A, charged_low_A, sizeof charged_low_A);
+    memcpy(atoms->charged_high_A, charged_high_A, sizeof charged_high_A);
     atoms->total_charge_e = total_charge_e;
     atoms->charge_magnitude_e = magnitude_e;
     atoms->largest_charge_e = largest_e;
@@ -153,6 +164,12 @@ double ley_atoms_charge_magnitude_e(const ley_atoms *atoms)
 double ley_atoms_largest_charge_e(const ley_atoms *atoms)
 {
     return atoms->largest_charge_e;
+}
+
+void ley_atoms_charged_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])
+{
+    memcpy(low_A, atoms->charged_low_A, sizeof atoms->charged_low_A);
+    memcpy(high_A, atoms->charged_high_A, sizeof atoms->charged_high_A);
 }
 
 void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])

@@ -162,11 +162,19 @@ double ley_waterbox_side_A(int64_t atoms)
     return cbrt((double)(atoms / WATER_SITES) * molecule_A3);
 }
 
+ley_status waterbox_check(int64_t atoms, ley_error *error)
+{
+    return atoms >= WATER_SITES && atoms <= INT32_MAX
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_USAGE, "a box of %lld atoms: must be %d to %d", (long long)atoms,
+                          WATER_SITES, INT32_MAX);
+}
+
 static ley_status prepare(waterbox *box, int64_t atoms, uint64_t seed, double disorder_A, ley_error *error)
 {
-    if (atoms < WATER_SITES || atoms > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_USAGE, "a box of %lld atoms: must be %d to %d", (long long)atoms, WATER_SITES,
-                        INT32_MAX);
+    const ley_status status = waterbox_check(atoms, error);
+    if (status != LEY_OK)
+        return status;
     if (!(disorder_A >= 0 && disorder_A <= 10))
         return ley_fail(error, LEY_ERROR_USAGE, "a disorder of %g A: must be 0 to 10", disorder_A);
     waterbox_prepare(box, atoms / WATER_SITES, seed, disorder_A);

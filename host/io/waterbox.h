@@ -18,6 +18,9 @@ typedef struct waterbox {
     double across_A, along_A; /* from O to H, across and along the molecule's axis of symmetry */
 } waterbox;
 
+/* Whether there are boxes of so many atoms. */
+ley_status waterbox_check(int64_t atoms, ley_error *error);
+
 /* Of at least one molecule, and of fewer than 2^31 / 3. */
 void waterbox_prepare(waterbox *box, int64_t molecules, uint64_t seed, double disorder_A);
 

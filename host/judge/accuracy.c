@@ -22,6 +22,9 @@ static double difference_of(double value, const reference_value *right)
     return value < low ? value - low : value > high ? value - high : value - value;
 }
 
+/* Sums of doubles that are no larger a share of their terms are 0. */
+static const double is_zero = 1e-11;
+
 /* Of the tolerance: what rounding leaves of it is a tenth at most. */
 static const double silent_share = 0.1;
 
@@ -29,7 +32,7 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
                               size_t *worst)
 {
     ley_accuracy a = {.points = n, .tolerance = limits.tolerance};
-    double error2 = 0, reference2 = 0;
+    double error2 = 0, reference2 = 0, absolute2 = 0, most_beyond = 0;
     bool finite = true;
     for (size_t i = 0; i < n; i++) {
         const reference_value *right = &references[i];
@@ -38,23 +41,32 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
                    is_number = isfinite(difference) && isfinite(right->value);
         /* A value of exactly 0 was never computed, even where terms cancel so far that the limit
          * would let it pass. */
-        const bool is_silent =
-            values[i] == 0 && difference != 0 && fabs(right->value) > silent_share * limits.tolerance * right->absolute;
+        const double silent = fmax(limits.left_out, silent_share * limits.tolerance * right->absolute);
+        const bool is_silent = values[i] == 0 && difference != 0 && fabs(right->value) > silent;
         const double scale = is_silent ? fabs(right->value) : right->absolute;
         const double error = !is_number ? INFINITY : fabs(difference) / fmax(scale, limits.nothing);
         finite = finite && is_number;
         a.compared += counts;
-        if (error > a.max_error && (counts || !(fabs(values[i]) <= limits.nothing))) {
-            a.max_error = error;
-            if (worst != NULL)
-                *worst = i;
+        const double beyond = error - (is_silent ? 0 : limits.noise / fmax(scale, limits.nothing));
+        if (counts || !(fabs(values[i]) <= limits.nothing)) {
+            a.max_error = fmax(a.max_error, error);
+            if (beyond > most_beyond) {
+                most_beyond = beyond;
+                if (worst != NULL)
+                    *worst = i;
+            }
         }
         error2 += difference * difference;
         reference2 += right->value * right->value;
+        absolute2 += right->absolute * right->absolute;
     }
     a.absolute_rms = n > 0 ? sqrt(error2 / (double)n) : 0;
-    a.relative_rms = reference2 > 0 ? sqrt(error2 / reference2) : a.absolute_rms > 0 ? INFINITY : 0;
-    a.passed = n > 0 && finite && a.max_error <= a.tolerance;
+    a.relative_rms = reference2 > is_zero * is_zero * absolute2 ? sqrt(error2 / reference2)
+                     : a.absolute_rms > 0                       ? INFINITY
+                                                                : 0;
+    a.passed = n > 0 && finite && most_beyond <= a.tolerance;
+    if (a.passed)
+        a.tolerance = fmax(a.tolerance, a.max_error);
     return a;
 }
 
@@ -65,7 +77,8 @@ bool accuracy_is_multiple(size_t n, const double *values, const reference_value 
     size_t compared = 0;
     for (size_t i = 0; i < n; i++) {
         const reference_value *right = &references[i];
-        if (!(right->absolute > limits.nothing) || !isfinite(values[i]) || !isfinite(right->value))
+        if (!(right->absolute > limits.nothing) || !isfinite(values[i]) || !isfinite(right->value) ||
+            (values[i] == 0 && fabs(right->value) <= limits.left_out))
             continue;
         const double error = difference_of(values[i], right) / right->absolute, share = right->value / right->absolute;
         error2 += error * error;
@@ -86,7 +99,8 @@ ley_accuracy accuracy_compare_float(size_t n, const float *values, const referen
         return (ley_accuracy){.points = n, .tolerance = tolerance, .max_error = INFINITY, .relative_rms = INFINITY};
     for (size_t i = 0; i < n; i++)
         wide[i] = (double)values[i];
-    const ley_accuracy a = accuracy_compare(n, wide, references, (accuracy_limits){tolerance, ACCURACY_NOTHING}, worst);
+    const ley_accuracy a = accuracy_compare(
+        n, wide, references, (accuracy_limits){.tolerance = tolerance, .nothing = ACCURACY_NOTHING}, worst);
     free(wide);
     return a;
 }

@@ -11,6 +11,11 @@
 typedef struct accuracy_limits {
     double tolerance; /* of |v - ref| / sum |terms| at every point */
     double nothing;   /* sums of absolute terms that are no larger are not compared: there anything as small is right */
+    double left_out;  /* values that are no larger may be 0: the method leaves out what is beyond its reach */
+    double noise;     /* any value may be off by so much more */
+    double share;     /* noise is this share of the values' root mean square, over all of space: transforms round each
+                         value by a share of the largest ones. 0: there is none */
+    double rounding;  /* of the tolerance, what is not the method's own, but that of floats */
 } accuracy_limits;
 
 /* Of float values, and of double ones. */

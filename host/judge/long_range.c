@@ -4,8 +4,10 @@
 #include "judge/fourier.h"
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
+#include "parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,29 +200,46 @@ static double convolve(const hierarchy_level *level, const stencil *s, const dou
     return sum;
 }
 
-/* The sum over all nodes within the stencil's reach, at every node. */
-static ley_status convolve_all(const hierarchy *h, int level, const stencil *s, const double *charge, double *potential,
-                               ley_error *error)
+typedef struct convolution {
+    const hierarchy *h;
+    int level;
+    const stencil *s;
+    const double *charge;
+    double *potential;
+    atomic_bool lacks_memory;
+} convolution;
+
+/* Rows of nodes. */
+static void convolve_rows(void *context, size_t first, size_t last)
 {
-    const int64_t *n = h->level[level].n, *reach = s->reach;
+    convolution *c = context;
+    const int64_t *n = c->h->level[c->level].n, *reach = c->s->reach;
     const int64_t longest = 2 * (reach[0] + reach[1] + reach[2]) + 1;
     int64_t *near[3] = {calloc(3 * (size_t)longest, sizeof *near[0])};
-    if (near[0] == NULL)
-        return ley_fail_memory(error, 3 * (size_t)longest * sizeof *near[0], "a lattice's neighbours");
+    if (near[0] == NULL) {
+        atomic_store(&c->lacks_memory, true);
+        return;
+    }
     near[1] = near[0] + longest;
     near[2] = near[1] + longest;
-    for (int64_t l = 0; l < n[2]; l++) {
-        axis_places(h, level, 2, l, reach[2], near[2]);
-        for (int64_t j = 0; j < n[1]; j++) {
-            axis_places(h, level, 1, j, reach[1], near[1]);
-            for (int64_t i = 0; i < n[0]; i++) {
-                axis_places(h, level, 0, i, reach[0], near[0]);
-                *potential++ = convolve(&h->level[level], s, charge, near);
-            }
+    for (int64_t row = (int64_t)first; row < (int64_t)last; row++) {
+        axis_places(c->h, c->level, 2, row / n[1], reach[2], near[2]);
+        axis_places(c->h, c->level, 1, row % n[1], reach[1], near[1]);
+        for (int64_t i = 0; i < n[0]; i++) {
+            axis_places(c->h, c->level, 0, i, reach[0], near[0]);
+            c->potential[row * n[0] + i] = convolve(&c->h->level[c->level], c->s, c->charge, near);
         }
     }
     free(near[0]);
-    return LEY_OK;
+}
+
+/* The sum over all nodes within the stencil's reach, at every node, on all cores. */
+static ley_status convolve_all(const hierarchy *h, int level, const stencil *s, const double *charge, double *potential,
+                               ley_error *error)
+{
+    convolution c = {.h = h, .level = level, .s = s, .charge = charge, .potential = potential};
+    parallel_ranges((size_t)(h->level[level].n[1] * h->level[level].n[2]), convolve_rows, &c);
+    return atomic_load(&c.lacks_memory) ? ley_fail_memory(error, sizeof c, "a lattice's neighbours") : LEY_OK;
 }
 
 ley_status long_range_cutoff(const hierarchy *h, int level, const double *charge, double *potential, ley_error *error)
@@ -419,8 +438,9 @@ static void add_short(void *context, const double image_A[3])
 {
     short_sum *s = context;
     const hierarchy_level *level = &s->h->level[0];
-    const double rho = fmax(cell_length(image_A), s->r_min_A) / level->cutoff_A;
-    s->value += (splitting_whole(&level->split, rho) - splitting_gamma(&level->split, rho)) / level->cutoff_A;
+    const double r_A = cell_length(image_A), least = fmax(r_A, s->r_min_A) / level->cutoff_A;
+    s->value += (splitting_whole(&level->split, least) - splitting_gamma(&level->split, r_A / level->cutoff_A)) /
+                level->cutoff_A;
 }
 
 double long_range_short(const hierarchy *h, size_t n, const double *position_A, const double *charge_e, double r_min_A,

@@ -42,7 +42,7 @@ ley_status long_range_transform(const hierarchy *h, const double *charge, double
 ley_status long_range_solve(const hierarchy *h, const double *charge, double *potential, ley_error *error);
 
 /* Equation 11: the short-range part at a point, of all images within the cutoff; distances below
- * r_min count as r_min. */
+ * r_min count as r_min, but in gamma, of which the far part has as much. */
 double long_range_short(const hierarchy *h, size_t n, const double *position_A, const double *charge_e, double r_min_A,
                         const double point_A[3]);
 

@@ -68,6 +68,15 @@ static void wrap(const cell *c, double x_A[3])
     }
 }
 
+/* The square of what a unit charge is allowed. */
+static double square_of(const periodic_sum *s, double r2)
+{
+    const double safe2 = fmax(r2, s->o.r_min_A * s->o.r_min_A), r_A = sqrt(safe2);
+    return s->o.kappa_per_A > 0 || r_A < LEY_CONTACT
+               ? pow(ley_long_range_allowed(r_A, s->o.kappa_per_A, s->o.shares), 2) / safe2
+               : 1 / safe2;
+}
+
 static periodic_value add_images(const periodic_sum *s, const double point_A[3])
 {
     periodic_value sum = {0, 0};
@@ -89,10 +98,10 @@ static periodic_value add_images(const periodic_sum *s, const double point_A[3])
             if (r2 < reach2)
                 value += image_value(s, sqrt(r2));
             if (r2 < near2)
-                squares += 1 / fmax(r2, s->o.r_min_A * s->o.r_min_A);
+                squares += square_of(s, r2);
         }
         if (squares == 0)
-            squares = 1 / fmax(least2, s->o.r_min_A * s->o.r_min_A);
+            squares = square_of(s, least2);
         sum.value += s->o.charge_e[j] * value;
         sum.squares += s->o.charge_e[j] * s->o.charge_e[j] * squares;
     }
@@ -114,22 +123,38 @@ static void put_vector(void *context, const double image_A[3])
     list->count++;
 }
 
+static double half_of(const cell *c)
+{
+    double half_A = 0;
+    for (int i = 0; i < 3; i++)
+        half_A += c->periodic[i] ? cell_length(c->vector_A[i]) / 2 : 0;
+    return half_A;
+}
+
+static bool can_be_listed(const cell *c, double reach_A)
+{
+    return pow(2 * (reach_A + half_of(c)), c->dimensions) / c->measure <= most_vectors;
+}
+
+bool periodic_can_be_summed(const cell *c, double kappa_per_A, double near_A)
+{
+    /* Along a line no wave helps; numerics/lattice_sum.c goes that far, and this less. */
+    const double exponential_end = 38;
+    return can_be_listed(c,
+                         c->dimensions == 1 && kappa_per_A > 0 ? fmax(near_A, exponential_end / kappa_per_A) : near_A);
+}
+
 static ley_status list_vectors(periodic_sum *s, ley_error *error)
 {
     static const double nowhere_A[3] = {0};
     const cell *c = &s->o.cell;
     const double reach_A = s->line != NULL ? s->o.near_A : fmax(s->reach_A, s->o.near_A);
-    double half_A = 0, all = 1;
-    for (int i = 0; i < 3; i++)
-        half_A += c->periodic[i] ? cell_length(c->vector_A[i]) / 2 : 0;
-    for (int i = 0; i < c->dimensions; i++)
-        all *= 2 * (reach_A + half_A);
-    if (!(all / c->measure <= most_vectors))
+    if (!can_be_listed(c, reach_A))
         return ley_fail(error, LEY_ERROR_USAGE,
                         "lattice sum: there are too many images within %g A, where they are still to be counted",
                         reach_A);
     vector_list list = {0, NULL};
-    const double most_A = (reach_A + half_A) * (1 + 1e-9) + 1e-9;
+    const double most_A = (reach_A + half_of(c)) * (1 + 1e-9) + 1e-9;
     cell_images(c, nowhere_A, most_A, put_vector, &list);
     s->vectors = list.count;
     s->vector_A = malloc((s->vectors + 1) * sizeof *s->vector_A);
@@ -388,6 +413,14 @@ periodic_value periodic_sum_at(const periodic_sum *s, const double point_A[3])
     return sum;
 }
 
+/* As far as images count that are summed one by one. What a value may be off by is a share of its
+ * screened terms, and images that bring the terms bring their values, too, however small these
+ * are. */
+static double screened_reach_A(const periodic_sum *s)
+{
+    return fmax(gaussian_end * gaussian_end / s->o.kappa_per_A, s->o.near_A);
+}
+
 /* The more points there are, the more is left to waves, which are summed once for all charges; but
  * for each point, too. */
 static void divide(periodic_sum *s)
@@ -399,9 +432,10 @@ static void divide(periodic_sum *s)
         beta = fmax(beta, gaussian_end / s->gap_A);
     s->reach_A = gaussian_end / beta;
     s->beta_per_A = beta;
-    if (s->o.kappa_per_A * s->reach_A > gaussian_end * gaussian_end) { /* images alone are as few */
+    /* Images alone are as few. */
+    if (s->o.kappa_per_A * fmax(s->reach_A, s->o.near_A) > gaussian_end * gaussian_end) {
         s->beta_per_A = 0;
-        s->reach_A = gaussian_end * gaussian_end / s->o.kappa_per_A;
+        s->reach_A = screened_reach_A(s);
     }
 }
 
@@ -410,7 +444,7 @@ static ley_status make_line(periodic_sum *s, ley_error *error)
     const lattice_sum_options options = {.cell = s->o.cell, .r_min_A = s->o.r_min_A};
     if (s->o.kappa_per_A == 0)
         return lattice_sum_create(&options, s->o.n, s->o.position_A, s->o.charge_e, &s->line, error);
-    s->reach_A = gaussian_end * gaussian_end / s->o.kappa_per_A;
+    s->reach_A = screened_reach_A(s);
     return LEY_OK;
 }
 

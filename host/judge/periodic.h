@@ -13,16 +13,21 @@
 #include "leyden_status.h"
 #include "numerics/cell.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stddef.h>
+
+#define LEY_TERM_FN static inline
+#include "terms.h"
 
 typedef struct periodic_sum periodic_sum;
 
 typedef struct periodic_options {
     cell cell; /* of one dimension at least */
     double kappa_per_A;
-    double r_min_A; /* distances below count as this: above 0 */
-    double near_A;  /* how far `squares` go */
+    double r_min_A;               /* distances below count as this: above 0 */
+    double near_A;                /* how far `squares` go */
+    ley_long_range_shares shares; /* of their terms */
     size_t n;
     const double *position_A, *charge_e; /* [n][3], [n]: they must outlive the sum */
     size_t points;                       /* at how many it will be taken, about */
@@ -32,8 +37,13 @@ typedef struct periodic_options {
 /* Of unit charges, in 1/A. */
 typedef struct periodic_value {
     double value;
-    double squares; /* sum of (q/r)^2, in 1/A^2, over the images within near_A, or the nearest one of each charge */
+    double squares; /* sum of (q/r)^2, each as it is allowed, in 1/A^2, over the images within near_A, or the nearest
+                       one of each charge */
 } periodic_value;
+
+/* Whether images are no more than can be looked at one by one: all of them within near_A, and along
+ * one axis as far as screening lets them count. */
+bool periodic_can_be_summed(const cell *c, double kappa_per_A, double near_A);
 
 /* On all cores. Errors: those of lattice_sum_create(); LEY_CANCELLED soon after *cancelled turns
  * true. */

@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-#define LEY_TERM_FN static inline
-#include "terms.h"
-
 static void add_term(reference_value *sum, double constant, ley_term term)
 {
     sum->value += constant * term.value;
@@ -50,7 +47,7 @@ static reference_value long_range_sum(const reference_terms *t, const double poi
         const double dx = point_A[0] - position_A[3 * j], dy = point_A[1] - position_A[3 * j + 1],
                      dz = point_A[2] - position_A[3 * j + 2];
         const ley_term term =
-            ley_long_range_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A, t->kappa_per_A);
+            ley_long_range_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A, t->kappa_per_A, t->shares);
         sum.value += term.value;
         sum.absolute += term.absolute;
     }
@@ -371,6 +368,7 @@ ley_status reference_begin(reference_terms *t, size_t points, const atomic_bool 
     const periodic_options options = {.cell = *t->cell,
                                       .kappa_per_A = t->kappa_per_A,
                                       .r_min_A = t->r_min_A,
+                                      .shares = t->shares,
                                       .near_A = t->near_A,
                                       .n = ley_atoms_count(t->atoms),
                                       .position_A = ley_atoms_positions_A(t->atoms),

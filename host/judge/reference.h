@@ -10,12 +10,13 @@
 #include <stdatomic.h>
 
 /* A sum at a point: its value, and the sum of the absolute values of its terms, in the same unit,
- * which is what errors are judged against: where terms nearly cancel, a float sum has the digits of
- * its terms. Of a long-range sum that is the root of the sum of its squared terms, and the value's
- * magnitude: the errors of lattices are random from charge to charge, and the sum of absolute
- * terms, which grows with the molecule while the potential does not, would hide a wrong lattice.
- * Where rounding decides whether a term counts, the value may be lower by as much as `lower` (<= 0)
- * and higher by as much as `higher` (>= 0). */
+ * which is what errors are judged against: where terms nearly cancel, a float sum has the digits
+ * of its terms. Of a long-range sum that is the root of the sum of its squared terms, each with
+ * what its limit is (ley_long_range_allowed() of cl/terms.h), and the value's magnitude: the
+ * errors of lattices are random from charge to charge, and the sum of absolute terms, which grows
+ * with the molecule while the potential does not, would hide a wrong lattice. Where rounding
+ * decides whether a term counts, the value may be lower by as much as `lower` (<= 0) and higher by
+ * as much as `higher` (>= 0). */
 typedef struct reference_value {
     double value, absolute, lower, higher;
 } reference_value;
@@ -55,6 +56,7 @@ typedef struct reference_terms {
     const expression *formula;    /* of LEY_PAIR_EXPRESSION */
     double largest_A;             /* of a pair function: places are rounded by this size, if beyond the cutoff's */
     const cell *cell;             /* of LEY_TERM_LONG_RANGE: along which charges have images; NULL: none */
+    ley_long_range_shares shares; /* of LEY_TERM_LONG_RANGE */
     double near_A;                /* with images: how far their squared terms count */
     periodic_sum *images;         /* made by reference_begin() */
 } reference_terms;

@@ -9,6 +9,7 @@
 #include "methods/dcs/method.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "methods/msm/device_spread.h"
 #include "methods/msm/influence_kernel.h"
 #include "methods/msm/lattice_kernel.h"
 #include "methods/msm/method.h"
@@ -31,6 +32,9 @@ const kernel_kind *const kernel_registry[] = {
     &link_atoms_kind,    /* */
     &fill_bins_kind,     /* */
     &lattice_kind,       /* */
+    &spread_count_kind,  /* */
+    &spread_list_kind,   /* */
+    &spread_place_kind,  /* */
     &anterpolate_kind,   /* */
     &restriction_kind,   /* */
     &prolongation_kind,  /* */

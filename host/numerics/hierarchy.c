@@ -22,10 +22,13 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
     if (!w->is_nodal && o->solver == HIERARCHY_DIRECT)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "lattice: the direct solver takes nodal windows: values at the nodes of %s are not what is "
-                        "interpolated, which the influence function of the fft solver makes up for",
+                        "interpolated, which the influence function of the fft solver makes up for: take --solver fft, "
+                        "or --window nodal7",
                         w->name);
     if (o->solver == HIERARCHY_FFT && o->levels > 1)
-        return ley_fail(error, LEY_ERROR_USAGE, "lattice: the fft solver has one level, not %d", o->levels);
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "lattice: the fft solver has one level, not %d: leave --levels out, or take --solver direct",
+                        o->levels);
     if (o->levels < 0 || o->levels > HIERARCHY_MOST_LEVELS)
         return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels, must be 1 to %d, or 0 for as many as pay",
                         o->levels, HIERARCHY_MOST_LEVELS);
@@ -56,7 +59,9 @@ static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvin
         const double whole_A = cell_length(h->cell.vector_A[m]);
         const double nodes = h->cell.periodic[m] ? whole_A / o->spacing_A : 1;
         if (!(nodes < most_extent))
-            return ley_fail(error, LEY_ERROR_INPUT, "lattice: a spacing of %g A makes %.3g nodes along axis %d",
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "lattice: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
+                            "wider --lattice-spacing",
                             o->spacing_A, nodes, m + 1);
         h->level[0].n[m] = h->cell.periodic[m] ? even_nodes(nodes, halvings) : 0;
         const double share = h->cell.periodic[m] ? 1.0 / (double)h->level[0].n[m] : o->spacing_A;
@@ -77,7 +82,9 @@ static ley_status reach_box(hierarchy *h, const double low[3], const double high
             continue;
         const double from = floor(low[m] / spacing_A - rounding), to = floor(high[m] / spacing_A + rounding);
         if (!(from <= to && to - from < most_extent && fabs(from) < 1e15))
-            return ley_fail(error, LEY_ERROR_INPUT, "lattice: a spacing of %g A makes %.3g nodes along axis %d",
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "lattice: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
+                            "wider --lattice-spacing, or atoms and a map that are closer together",
                             spacing_A, to - from + 1, m + 1);
         h->level[0].first[m] = (int64_t)from - half + 1;
         h->level[0].n[m] = (int64_t)(to - from) + 2 * half;
@@ -159,7 +166,9 @@ static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error
         hierarchy_level *fine = &h->level[h->levels - 1], *coarse = fine + 1;
         const bool halves = coarsen(h, fine, coarse);
         if (!halves && wanted > 0)
-            return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels need periods that can be halved %d times",
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "lattice: %d levels need periods that can be halved %d times: take fewer --levels, or 0 "
+                            "for as many as pay",
                             wanted, wanted - 1);
         if (!halves || (wanted == 0 && !pays(h, h->levels - 1) && fits(h, h->levels - 1)))
             break;

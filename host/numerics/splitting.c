@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
-_Static_assert((int)SPLITTING_PSWF == (int)TABLES_TAYLOR - 1, "taylor2 is the first, and the table has the last one");
+_Static_assert(
+    (int)SPLITTING_PSWF == (int)TABLES_TAYLOR - 1,
+    "taylor2 is the first, and the table has the last one: TAYLOR_DEGREE of derive_tables.py, which writes it");
 
 static const char *const names[SPLITTING_COUNT] = {"taylor2", "taylor3", "taylor4", "taylor5", "taylor6",
                                                    "taylor7", "taylor8", "pswf",    "ewald"};

@@ -8,7 +8,8 @@
 #include <string.h>
 
 _Static_assert((int)TABLES_POINTS == (int)WINDOW_MOST_POINTS, "one width of tables");
-_Static_assert(sizeof tables_windows / sizeof tables_windows[0] == WINDOW_COUNT, "a table for each window");
+_Static_assert(sizeof tables_windows / sizeof tables_windows[0] == WINDOW_COUNT,
+               "a table for each window: derive_tables.py writes them");
 
 /* Nodal bases reproduce what both interpolants do. What B-splines quasi-interpolate is their
  * degree. */

@@ -3,11 +3,13 @@
 
 #include "core/options.h"
 #include "error.h"
+#include "io/waterbox.h"
 #include "run/method.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double enough_s = 3; /* aim: all launches of a slow variant */
 
@@ -16,7 +18,9 @@ struct ley_bench {
     bench_device *devices;
     ley_bench_options options;
     const bench_subject *subject;
-    pthread_mutex_t mutex; /* devices take turns: their rates must not disturb each other */
+    pthread_mutex_t mutex; /* for: */
+    const worker *turn;    /* whose turn it is: rates of devices must not disturb each other; NULL: the next one's */
+    bool has_left;         /* a device was left behind in its driver, which may still read what it was given */
 };
 
 void ley_bench_options_default(ley_bench_options *options)
@@ -145,12 +149,35 @@ typedef struct bench_context {
     ley_engine *engine;
 } bench_context;
 
+/* False: the caller wants no more. */
+static bool take_turn(ley_bench *bench, const worker *w)
+{
+    bool has_turn = false;
+    while (!has_turn && !bench_cancelled(&bench->options)) {
+        pthread_mutex_lock(&bench->mutex);
+        has_turn = bench->turn == NULL;
+        bench->turn = has_turn ? w : bench->turn;
+        pthread_mutex_unlock(&bench->mutex);
+        if (!has_turn)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return has_turn;
+}
+
+static void end_turn(ley_bench *bench, const worker *w)
+{
+    pthread_mutex_lock(&bench->mutex);
+    bench->turn = bench->turn == w ? NULL : bench->turn;
+    pthread_mutex_unlock(&bench->mutex);
+}
+
 static void bench_task(worker *w, void *context)
 {
     const bench_context *c = context;
     bench_device *d = &c->bench->devices[w - c->engine->workers];
-    pthread_mutex_lock(&c->bench->mutex);
     d->device.device = &w->public_info;
+    if (!take_turn(c->bench, w))
+        return;
     d->device.status = bench_one(w, c->bench, d, &d->failure);
     d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
     d->device.rows = d->public_rows;
@@ -161,7 +188,26 @@ static void bench_task(worker *w, void *context)
         r->row.failure = r->row.status != LEY_OK ? r->failure.message : NULL;
         d->public_rows[i] = r->row;
     }
-    pthread_mutex_unlock(&c->bench->mutex);
+    end_turn(c->bench, w);
+}
+
+static bool bench_is_over(void *context)
+{
+    return bench_cancelled(&((const bench_context *)context)->bench->options);
+}
+
+/* In a driver that does not return, or, once the caller wants no more, has not soon returned: some
+ * libraries prepare a transform for half a minute in one call. */
+static void leave_bench(worker *w, void *context)
+{
+    const bench_context *c = context;
+    bench_device *d = &c->bench->devices[w - c->engine->workers];
+    c->bench->has_left = true;
+    d->device.row_count = 0;
+    ley_error_copy(&d->failure, &w->open_error);
+    d->device.status = d->failure.status;
+    d->device.failure = d->failure.message;
+    end_turn(c->bench, w);
 }
 
 const bench_subject *bench_find(const char *name)
@@ -175,7 +221,21 @@ const bench_subject *bench_find(const char *name)
     return NULL;
 }
 
-static ley_status check_options(const ley_bench_options *options, const bench_subject *subject, ley_error *error)
+const char *bench_variant(const bench_subject *subject, size_t i)
+{
+    if (subject->kernel != NULL)
+        return kernel_variant(subject->kernel, i);
+    return subject->named != NULL ? subject->named(i) : NULL;
+}
+
+ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *o, ley_error *error)
+{
+    (void)engine;
+    return o->atoms != 0 ? waterbox_check(o->atoms, error) : LEY_OK;
+}
+
+static ley_status check_options(const ley_engine *engine, const ley_bench_options *options,
+                                const bench_subject *subject, ley_error *error)
 {
     if (options->method == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "no method is named");
@@ -186,14 +246,17 @@ static ley_status check_options(const ley_bench_options *options, const bench_su
     if (options->linear && subject->scale == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
     if (subject->makes_lattice && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
-        return ley_fail(error, LEY_ERROR_USAGE, "the lattice of a short-range benchmark follows from its atoms");
+        return ley_fail(error, LEY_ERROR_USAGE, "the lattice of this benchmark follows from its atoms");
+    if (options->fft != NULL && options->preset != NULL && strcmp(options->preset, "fft") != 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "preset %s has no transforms: %s is for preset fft", options->preset,
+                        options->fft);
     const char *name;
     bool known = options->variant == NULL;
-    for (size_t i = 0; !known && subject->kernel != NULL && (name = kernel_variant(subject->kernel, i)) != NULL; i++)
+    for (size_t i = 0; !known && (name = bench_variant(subject, i)) != NULL; i++)
         known = strcmp(name, options->variant) == 0;
     if (!known)
         return ley_fail(error, LEY_ERROR_USAGE, "no kernel variant is named %s", options->variant);
-    return LEY_OK;
+    return subject->check != NULL ? subject->check(engine, options, error) : LEY_OK;
 }
 
 ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error)
@@ -202,7 +265,7 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     ley_status status = OPTIONS_TAKE(ley_bench_options, cancel, &taken, options, error);
     const bench_subject *subject = status == LEY_OK ? bench_find(taken.method) : NULL;
     if (status == LEY_OK)
-        status = check_options(&taken, subject, error);
+        status = check_options(engine, &taken, subject, error);
     if (status != LEY_OK)
         return status;
     ley_bench *b = calloc(1, sizeof *b);
@@ -216,7 +279,7 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     b->options = taken;
     b->subject = subject;
     pthread_mutex_init(&b->mutex, NULL);
-    static const engine_task task = {.run = bench_task};
+    static const engine_task task = {.run = bench_task, .is_over = bench_is_over, .left = leave_bench};
     engine_run(engine, 0, &task, &(bench_context){b, engine});
     *bench = b;
     return LEY_OK;
@@ -226,6 +289,10 @@ void ley_bench_destroy(ley_bench *bench)
 {
     if (bench == NULL)
         return;
+    if (bench->has_left) {
+        dev_keep(bench);
+        return;
+    }
     for (size_t d = 0; d < bench->count; d++) {
         for (size_t i = 0; i < BENCH_MOST_VARIANTS; i++)
             ley_error_clear(&bench->devices[d].rows[i].failure);

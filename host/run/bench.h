@@ -28,10 +28,17 @@ typedef struct bench_subject {
     const kernel_kind *kernel; /* whose variants are measured; NULL: none */
     bool needs_no_facts;       /* of the calibration */
 
+    /* Whether what is asked for can be measured at all, before any device is; NULL: it can. */
+    ley_status (*check)(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
+
     /* Without a kernel: the variants, NULL behind the last; and which of them a job takes, once all
      * are measured. */
     const char *(*variant)(const worker *w, const ley_bench_options *options, size_t i);
     const char *(*usual)(const worker *w, const ley_bench_options *options, const ley_bench_device *device);
+
+    /* Without a kernel: the names that may be asked for as one variant only, NULL behind the last;
+     * NULL: rows are no variants. */
+    const char *(*named)(size_t i);
 
     /* Fills in the device's limits and the problem's sizes. `facts`: NULL where none are needed. */
     void (*choose)(const worker *w, const calibration *facts, const ley_bench_options *options,
@@ -69,11 +76,17 @@ extern const bench_subject *const bench_registry[];
 /* The benchmark of this name; NULL: there is none. */
 const bench_subject *bench_find(const char *name);
 
+/* The i-th name that may be asked for as one variant only; NULL: there are no more. */
+const char *bench_variant(const bench_subject *subject, size_t i);
+
 /* Fourier transforms, bench_fft.c. */
 extern const bench_subject bench_fft;
 
 /* Whether the caller wants no more. */
 bool bench_cancelled(const ley_bench_options *options);
+
+/* Whether a box of water has that many atoms. */
+ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
 
 /* Random numbers in [0, 1), the same in every run. */
 double bench_random(uint64_t *state);

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of a device that does not say how large its buffers may be. */
+static const double most_bytes = 4e12;
+
 /* ---- Variants -------------------------------------------------------------------------------- */
 
 /* A library, with tables or without. */
@@ -43,14 +46,42 @@ static bool is_there(const dev_info *info, const way *w)
 static const char *variant(const worker *w, const ley_bench_options *o, size_t i)
 {
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
-        const bool is_wanted = o->fft == NULL || strcmp(o->fft, ways[k].library) == 0;
-        if (is_wanted && (o->fft != NULL || is_there(w->info, &ways[k])) && i-- == 0)
+        const bool is_wanted = (o->fft == NULL || strcmp(o->fft, ways[k].library) == 0) &&
+                               (o->variant == NULL || strcmp(o->variant, ways[k].name) == 0),
+                   is_asked = o->fft != NULL || o->variant != NULL;
+        if (is_wanted && (is_asked || is_there(w->info, &ways[k])) && i-- == 0)
             return ways[k].name;
     }
     return NULL;
 }
 
+static const char *named(size_t i)
+{
+    return i < sizeof ways / sizeof *ways ? ways[i].name : NULL;
+}
+
 /* ---- The problem ----------------------------------------------------------------------------- */
+
+/* What is left unsaid is 0, and chosen by the device's speed. A device that is too small for what
+ * others can do says so in its row. */
+static ley_status check(const ley_engine *engine, const ley_bench_options *o, ley_error *error)
+{
+    const double n[3] = {(double)(o->n[0] > 0 ? o->n[0] : 1), (double)(o->n[1] > 0 ? o->n[1] : 1),
+                         (double)(o->n[2] > 0 ? o->n[2] : 1)},
+                 bytes = 2 * sizeof(float) * (floor(n[0] / 2) + 1) * n[1] * n[2];
+    double largest = 0;
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        const uint64_t most = engine->workers[i].info->max_allocation_bytes;
+        largest = fmax(largest, most > 0 ? (double)most : most_bytes);
+    }
+    return bytes <= largest
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_USAGE,
+                          "a transform of %.0f x %.0f x %.0f values takes %s, and the devices' largest buffer is %s: "
+                          "cubes of up to %.0f values along each axis fit",
+                          n[0], n[1], n[2], ley_size(bytes).s, ley_size(largest).s,
+                          floor(cbrt(largest / sizeof(float))) - 2);
+}
 
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
 {
@@ -67,10 +98,9 @@ static void choose(const worker *w, const calibration *facts, const ley_bench_op
 
 static ley_status make(const ley_bench_options *o, const ley_bench_device *d, void **problem, ley_error *error)
 {
-    const double values = (double)d->n[0] * (double)d->n[1] * (double)d->n[2];
-    (void)o;
+    (void)o, (void)d, (void)error;
     *problem = NULL;
-    return values < 1e12 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "a transform of %.3g values", values);
+    return LEY_OK;
 }
 
 static void end(void *problem)
@@ -200,7 +230,9 @@ const bench_subject bench_fft = {
     .name = "fft",
     .variant = variant,
     .usual = usual,
+    .named = named,
     .needs_no_facts = true,
+    .check = check,
     .choose = choose,
     .make = make,
     .end = end,

@@ -31,7 +31,7 @@ const char *ley_variant_name(const char *name, size_t i)
         if (strcmp(method_registry[k]->name, name) == 0)
             return method_registry[k]->kernel != NULL ? kernel_variant(method_registry[k]->kernel, i) : NULL;
     const bench_subject *measured = bench_find(name);
-    return measured != NULL && measured->kernel != NULL ? kernel_variant(measured->kernel, i) : NULL;
+    return measured != NULL ? bench_variant(measured, i) : NULL;
 }
 
 /* The method's own name for it, which is there for ever; NULL: unknown. */

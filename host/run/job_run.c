@@ -51,7 +51,9 @@ static void put_decisions_of(const device_record *record, const dev_info *info, 
     if (record->slab > 0)
         plan_add_number(made, info, "slab", record->slab);
     for (size_t i = 0; i < sizeof k->decisions / sizeof *k->decisions; i++)
-        if (k->decisions[i].name != NULL)
+        if (k->decisions[i].word != NULL)
+            plan_add(made, info, k->decisions[i].name, k->decisions[i].word);
+        else if (k->decisions[i].name != NULL)
             plan_add_number(made, info, k->decisions[i].name, k->decisions[i].value);
 }
 

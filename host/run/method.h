@@ -67,6 +67,15 @@ typedef struct method {
     int64_t (*point)(const void *task, slab s, int64_t i);
     double (*value)(const void *task, int64_t number, double place_A[3]);
 
+    /* What its steps make of the sum at some places if each of them is right, in double precision:
+     * where that is beyond the limits, too, no device is to blame. NULL: what terms() says.
+     * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long. */
+    ley_status (*by_steps)(const void *task, size_t n, const double (*place_A)[3], double *value, ley_error *error);
+
+    /* Some values were wrong: whatever it keeps for later jobs may have been the reason, and is
+     * given up. NULL: it keeps nothing. */
+    void (*distrust)(const void *task);
+
     /* Whether a double sum has more digits where charges nearly cancel: not where its terms are
      * floats all the same. */
     bool double_has_more_digits;

@@ -89,14 +89,15 @@ static void launch_batch(reference_run *run, size_t i)
     const reference_kernel *k = run->kernel;
     const reference_terms *t = k->terms;
     const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
-    const double third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A;
+    const double second = is_pair(t) ? t->range->cutoff_A : t->shares.lattice,
+                 third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A,
+                 fourth = t->term == LEY_TERM_LONG_RANGE ? t->shares.place_A : reference_place(t);
     const size_t groups[3] = {run->n, 1, 1};
     work_launch(&run->work, &k->kernel, groups,
                 KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
                                  .n_atoms = (int32_t)(left < run->batch ? left : run->batch), .gm_points = run->points,
-                                 .gm_cell = k->cell,
-                                 .limits = {t->r_min_A, is_pair(t) ? t->range->cutoff_A : 0, third, reference_place(t)},
-                                 .accumulate = i > 0, .gm_sums = {run->sums.buffer}),
+                                 .gm_cell = k->cell, .limits = {t->r_min_A, second, third, fourth}, .accumulate = i > 0,
+                                 .gm_sums = {run->sums.buffer}),
                 0);
 }
 
@@ -182,6 +183,7 @@ ley_status reference_trial_create(const reference_terms *terms, reference_trial 
                                  .constant = terms->constant,
                                  .r_min_A = terms->r_min_A,
                                  .kappa_per_A = terms->kappa_per_A,
+                                 .shares = terms->shares,
                                  .largest_A = terms->largest_A};
     t->has_images = terms->images != NULL;
     if (is_pair(terms)) { /* a user's expression stays behind: no kernel judges it */

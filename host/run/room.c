@@ -97,6 +97,11 @@ ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **bu
     return LEY_OK;
 }
 
+ley_status room_check_host(const room *r, const char *what, double bytes, const char *advice, ley_error *error)
+{
+    return memory_check_one(what, r->device->info->device_class == DEV_CPU ? bytes : 0, advice, error);
+}
+
 ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
 {
     const ley_status status = room_buffer(r, size, DEV_READ_ONLY, buffer, error);

@@ -30,6 +30,12 @@ int64_t room_largest(const room *r);
 ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error);
 ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error);
 
+/* Of buffers that are about to be made, so many bytes together: LEY_ERROR_MEMORY where the device
+ * is a processor, whose memory is the host's, and the host has no room for them. `what` and
+ * `advice` are those of a memory_need. Drivers do not look: they take memory when it is first
+ * touched, and abort the process where there is none. */
+ley_status room_check_host(const room *r, const char *what, double bytes, const char *advice, ley_error *error);
+
 /* A buffer that kernels only read, with these bytes in it. */
 ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error);
 

@@ -7,10 +7,12 @@
 #include "log.h"
 #include "watch.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_STAGES = 16 };
 
@@ -38,6 +40,13 @@ typedef struct shift {
     int first, count; /* ring buffer */
     shift_phase phase;
     bool is_let_go; /* the job ends without it */
+
+    /* Of a device at work, under the pass's mutex; predictions are 0 where nobody knows. */
+    double own_s, slabs_s;    /* what it makes for itself, and all slabs by this device alone, are predicted to take */
+    double own_begun_s;       /* when it began with the former; 0: it has not, or has done it */
+    double progress_s;        /* when it last came to the end of something */
+    bool has_own, is_waiting; /* the former is done; not begun, as it would come too late */
+    atomic_bool is_unwanted;  /* what it makes for itself, as stage_place says */
 } shift;
 
 /* All devices' shifts. A device that is late keeps it beyond the job's end. */
@@ -250,6 +259,8 @@ static void give_all_back(shift *s)
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
+static bool job_is_over(ley_job *job);
+
 /* What the device computes by, and why. */
 static void log_choice(shift *s)
 {
@@ -273,13 +284,14 @@ static ley_status begin_stage(shift *s, ley_error *error)
                                .room = &s->room,
                                .job = &s->job->view,
                                .notes = &s->record->kernel,
-                               .products = &s->products};
+                               .products = &s->products,
+                               .is_unwanted = &s->is_unwanted};
     s->first = 0; /* nothing is in flight: a stage that is one slab has one slot */
     if (s->has_begun[i])
         return LEY_OK;
-    s->has_begun[i] = true;
     const double start_s = ley_clock_s();
     ley_status status = s->run->stage->begin(s->job->task, &place, &s->states[i], error);
+    s->has_begun[i] = status != LEY_CANCELLED; /* else perhaps another time */
     s->record->report.build_s += ley_clock_s() - start_s;
     if (status == LEY_OK && s->run->stage->slab_count != NULL && (makes_result(s) || s->record->slab == 0))
         s->record->slab = s->run->stage->slab_count(s->states[i]);
@@ -319,6 +331,13 @@ static bool take(shift *s, slab *piece)
     return slab_queue_take(&s->run->queue, most, s->count == 0, piece);
 }
 
+static void note_progress(shift *s)
+{
+    pthread_mutex_lock(&s->pass->mutex);
+    s->progress_s = ley_clock_s();
+    pthread_mutex_unlock(&s->pass->mutex);
+}
+
 /* Takes, submits and collects slabs until none is left: then all are done, whoever did them. */
 static ley_status do_slabs(shift *s, ley_error *error)
 {
@@ -333,6 +352,7 @@ static ley_status do_slabs(shift *s, ley_error *error)
         status = collect(s, error);
         if (status == LEY_OK)
             slab_queue_done(&s->run->queue, piece);
+        note_progress(s);
     }
     return status;
 }
@@ -345,6 +365,147 @@ static ley_status do_whole(shift *s, ley_error *error)
         status = submit(s, (slab){0, 1}, error);
     return status == LEY_OK ? collect(s, error) : status;
 }
+
+/* ---- What each device makes for itself ------------------------------------------------------- */
+
+static const double waited_share = 0.1;
+
+/* How long a device has left for what it makes for itself. */
+static double own_left_s(const shift *s, double now_s)
+{
+    return s->has_own ? 0 : s->own_begun_s > 0 ? fmax(s->own_s - (now_s - s->own_begun_s), 0) : s->own_s;
+}
+
+/* How long the job takes without this device, as others at work are predicted to take for what is
+ * left, by the fastest of them alone; one that has made no progress for a time is given as long
+ * again. INFINITY: nobody else does it. The caller holds the pass's mutex. */
+static double left_without_s(const shift *s, double now_s)
+{
+    const pass *p = s->pass;
+    stage_run *result = &s->job->stages[s->job->method->result];
+    const int64_t pieces = job_pieces(s->job, result->stage);
+    const double share = (double)slab_queue_left(&result->queue) / (double)(pieces > 0 ? pieces : 1);
+    double least_s = INFINITY;
+    for (size_t i = 0; i < s->job->engine->worker_count; i++) {
+        const shift *other = &p->shifts[i];
+        if (other == s || other->phase != SHIFT_AT_WORK || other->is_waiting || !(other->slabs_s > 0))
+            continue;
+        const double left_s = own_left_s(other, now_s) + share * other->slabs_s;
+        least_s = fmin(least_s, fmax(left_s, now_s - other->progress_s));
+    }
+    return least_s;
+}
+
+/* Whether another device is about to join, which may be the faster one: a tenth of what this one
+ * would begin is waited for it. */
+static bool awaits_others(shift *s)
+{
+    bool is_any_readied = false;
+    pthread_mutex_lock(&s->pass->mutex);
+    for (size_t i = 0; i < s->job->engine->worker_count; i++)
+        is_any_readied = is_any_readied || s->pass->shifts[i].phase < SHIFT_AT_WORK;
+    const bool awaits = is_any_readied && ley_clock_s() - s->progress_s < waited_share * s->own_s;
+    pthread_mutex_unlock(&s->pass->mutex);
+    return awaits;
+}
+
+/* Whether what the device makes for itself would be there too late to be of use. */
+static bool comes_too_late(shift *s)
+{
+    const double now_s = ley_clock_s();
+    pthread_mutex_lock(&s->pass->mutex);
+    const bool is_late = s->own_s > 0 && !s->has_own && own_left_s(s, now_s) > left_without_s(s, now_s);
+    pthread_mutex_unlock(&s->pass->mutex);
+    return is_late;
+}
+
+/* Predicted once the device has joined, as the task may be looked at then. */
+static void predict(shift *s)
+{
+    const method *m = s->job->method;
+    double own_s = 0, slabs_s = 0;
+    bool is_known = true;
+    for (size_t i = 0; i < m->stage_count; i++) {
+        const stage *t = &m->stages[i];
+        if (!s->job->stages[i].is_wanted || t->predict == NULL)
+            continue;
+        const double seconds = t->predict(s->job->task, s->states[i]);
+        is_known = is_known && (seconds > 0 || t->split != STAGE_EACH_DEVICE);
+        own_s += t->split == STAGE_EACH_DEVICE ? seconds : 0;
+        slabs_s = i == m->result ? seconds : slabs_s;
+    }
+    pthread_mutex_lock(&s->pass->mutex);
+    s->own_s = is_known ? own_s : 0;
+    s->slabs_s = slabs_s;
+    s->progress_s = ley_clock_s();
+    pthread_mutex_unlock(&s->pass->mutex);
+}
+
+/* Begins, and has done, what the device makes for itself. */
+static void note_own(shift *s, bool is_begun, bool is_done)
+{
+    pthread_mutex_lock(&s->pass->mutex);
+    s->progress_s = ley_clock_s();
+    s->own_begun_s = is_begun ? s->progress_s : 0;
+    s->has_own = is_done;
+    atomic_store(&s->is_unwanted, false);
+    pthread_mutex_unlock(&s->pass->mutex);
+}
+
+static void set_waiting(shift *s, bool is_waiting)
+{
+    pthread_mutex_lock(&s->pass->mutex);
+    s->is_waiting = is_waiting;
+    pthread_mutex_unlock(&s->pass->mutex);
+}
+
+/* Until it is worth beginning, as when another device has left the job, or the job is over. */
+static void wait_for_need(shift *s)
+{
+    const struct timespec moment = {.tv_nsec = 5000000};
+    bool is_late = false;
+    while (!job_is_over(s->job) && ((is_late = comes_too_late(s)) || awaits_others(s))) {
+        if (is_late && !s->is_waiting)
+            log_say(LEY_LOG_NOTE, "%s: does not begin %s, as others are predicted to end the job before",
+                    s->worker->info->name, s->run->stage->name);
+        set_waiting(s, is_late);
+        nanosleep(&moment, NULL);
+    }
+    set_waiting(s, false);
+}
+
+static bool is_unwanted(const shift *s)
+{
+    return atomic_load(&s->is_unwanted) && !job_cancelled(s->job);
+}
+
+/* The whole of it; nothing where the job is over before. A device that is let go, because others
+ * are faster, does it again where they leave the job. */
+static ley_status do_each(shift *s, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    bool again;
+    do {
+        wait_for_need(s);
+        if (job_is_over(s->job))
+            break;
+        note_own(s, true, false);
+        status = do_whole(s, error);
+        again = status == LEY_CANCELLED && is_unwanted(s);
+        if (again) {
+            log_say(LEY_LOG_NOTE, "%s: lets go of %s", s->worker->info->name, s->run->stage->name);
+            give_all_back(s);
+            ley_error_clear(error);
+            status = LEY_OK;
+        }
+        note_own(s, false, !again);
+    } while (again);
+    if (status == LEY_OK && job_is_over(s->job) && !job_cancelled(s->job))
+        snprintf(s->record->late, sizeof s->record->late, "%s", s->run->stage->name);
+    return status;
+}
+
+/* ---- Stages in their order ------------------------------------------------------------------- */
 
 /* A stage of one device, unless another one does it: with `wait`, until that one has done it or
  * failed. */
@@ -389,8 +550,6 @@ static ley_status get_needs(shift *s, stage_run *run, ley_error *error)
     return status;
 }
 
-static bool job_is_over(ley_job *job);
-
 static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
 {
     s->run = run;
@@ -401,7 +560,7 @@ static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
     case STAGE_SLABS:
         return do_slabs(s, error);
     case STAGE_EACH_DEVICE:
-        return do_whole(s, error);
+        return run->stage->predict != NULL ? do_each(s, error) : do_whole(s, error);
     case STAGE_ONE_DEVICE:
         return do_alone(s, false, error);
     case STAGE_HOST:
@@ -459,9 +618,21 @@ static bool job_is_over(ley_job *job)
     return job_cancelled(job) || left_for_devices(job) == 0;
 }
 
+/* Devices that are at what they make for themselves are told when nobody wants it any more. */
 static bool is_over(void *context)
 {
-    return job_is_over(((pass *)context)->shifts[0].job);
+    pass *p = context;
+    ley_job *job = p->shifts[0].job;
+    const bool over = job_is_over(job);
+    for (size_t i = 0; i < job->engine->worker_count; i++) {
+        shift *s = &p->shifts[i];
+        pthread_mutex_lock(&p->mutex);
+        const bool is_at_own = s->phase == SHIFT_AT_WORK && s->own_begun_s > 0;
+        pthread_mutex_unlock(&p->mutex);
+        if (is_at_own && (over || comes_too_late(s)))
+            atomic_store(&s->is_unwanted, true);
+    }
+    return over;
 }
 
 /* The next phase; false: the device was let go. */
@@ -505,6 +676,7 @@ static ley_status join(shift *s)
     if (job_is_over(s->job)) /* just now */
         return LEY_OK;
     join_queues(s, true);
+    predict(s);
     ley_status status = do_stages(s, &s->record->failure);
     watch_forget_reason();
     if (status != LEY_OK && s->run != NULL)
@@ -593,6 +765,9 @@ static void leave_shift(worker *w, void *context)
     if (s->run != NULL)
         give_flying_back(s);
     join_queues(s, false);
+    pthread_mutex_lock(&s->pass->mutex);
+    s->phase = SHIFT_ENDED;
+    pthread_mutex_unlock(&s->pass->mutex);
 }
 
 /* ---- The host's stages ----------------------------------------------------------------------- */

@@ -62,8 +62,8 @@ ley_status self_test_judge(const self_test *t, ley_error *error)
     parallel_ranges(t->count, recompute, &j);
     ley_status status = raise_absolutes(t, j.right, error);
     size_t worst = 0;
-    const ley_accuracy a =
-        accuracy_compare(t->count, t->value, j.right, (accuracy_limits){t->tolerance, ACCURACY_NOTHING}, &worst);
+    const ley_accuracy a = accuracy_compare(
+        t->count, t->value, j.right, (accuracy_limits){.tolerance = t->tolerance, .nothing = ACCURACY_NOTHING}, &worst);
     const double *at_A = t->point_A[worst];
     if (status == LEY_OK && !a.passed)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT,

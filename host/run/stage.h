@@ -51,6 +51,7 @@ typedef struct kernel_notes {
     char specification[512];
     struct {
         const char *name; /* of a decision of the device's in plans; NULL: none */
+        const char *word; /* there for ever; or NULL, and: */
         int64_t value;
     } decisions[2];
 } kernel_notes;
@@ -76,6 +77,8 @@ typedef struct stage_place {
     const job_view *job;
     kernel_notes *notes; /* to be filled in by the stage that makes the result, unless ready() has done so */
     struct stage_products *products;
+    const atomic_bool *is_unwanted; /* of STAGE_EACH_DEVICE: what it makes would come too late, or
+                                       nobody wants it: it ends soon, by LEY_CANCELLED; or NULL */
 } stage_place;
 
 /* On the device at hand: hands over what the stage makes, and finds what an earlier one made. It
@@ -114,6 +117,10 @@ typedef struct stage {
 
     /* Also of a state that was readied, and has not begun. */
     void (*end)(void *state);
+
+    /* STAGE_EACH_DEVICE, and the result's slabs: how long all of it would take this device alone,
+     * once it is ready; 0: nobody knows. NULL: nobody does. */
+    double (*predict)(const void *task, const void *state);
 
     /* STAGE_SLABS: how many pieces a slab may be at most. */
     int64_t (*slab_count)(const void *state);

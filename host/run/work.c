@@ -44,6 +44,7 @@ static void note_launch(work *w, int step, double predicted_s, const dev_times *
     w->times.kernel_s += when->end_s - when->start_s;
     w->times.step_s[step] += when->end_s - when->start_s;
     w->times.step_launches[step]++;
+    w->times.step_predicted_s[step] += predicted_s;
     w->times.predicted_s += predicted_s;
     w->times.unpredicted += predicted_s == 0;
 }

@@ -48,6 +48,7 @@ typedef struct work_times {
     dev_times kernel, transfer; /* from the first launch's start to the last one's end; of what came back */
     double kernel_s;            /* in its own launches: less than from start to end where sequences take turns */
     double step_s[WORK_STEPS];  /* of this, in launches of each step */
+    double step_predicted_s[WORK_STEPS];
     size_t step_launches[WORK_STEPS];
     double predicted_s; /* of these launches */
     size_t unpredicted; /* launches that nobody predicted */

@@ -24,7 +24,8 @@ static void open_once(void)
     const char *own = environment_cufft();
     void *handle = library_open(own, names, sizeof names / sizeof *names);
     if (handle == NULL) {
-        snprintf(state.reason, sizeof state.reason, "%.200s is not installed", own != NULL ? own : "libcufft");
+        snprintf(state.reason, sizeof state.reason, "%.200s is not installed (LEYDEN_CUFFT names another file)",
+                 own != NULL ? own : "libcufft");
         return;
     }
 #define CUFFT_FIND(field, symbol, arguments) library_find(&state, handle, #symbol, true, &api.field, sizeof api.field);

@@ -15,7 +15,8 @@ static void open_once(void)
     const char *own = environment_clfft();
     void *handle = library_open(own, names, sizeof names / sizeof *names);
     if (handle == NULL) {
-        snprintf(state.reason, sizeof state.reason, "%.200s is not installed", own != NULL ? own : names[0]);
+        snprintf(state.reason, sizeof state.reason, "%.200s is not installed (LEYDEN_CLFFT names another file)",
+                 own != NULL ? own : names[0]);
         return;
     }
 #define CLFFT_FIND(field, symbol, arguments) library_find(&state, handle, #symbol, true, &api.field, sizeof api.field);

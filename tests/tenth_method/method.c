@@ -26,8 +26,8 @@ static void group_of(const dev_info *info, const void *spec, size_t size[3])
 
 static ley_status test_kernel(const dev_kernel *kernel, void *context, ley_error *error);
 
-static const kernel_kind squares_kind = {KERNEL_DESCRIPTION(squares, LEY_DIALECT_KEYS, squares), .group = group_of,
-                                         .test = test_kernel};
+const kernel_kind squares_kind = {KERNEL_DESCRIPTION(squares, LEY_DIALECT_KEYS, squares), .group = group_of,
+                                  .test = test_kernel};
 
 static const kernel_dialect floats = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
 

@@ -512,6 +512,7 @@ const bench_subject bench_cutoff = {
     .makes_lattice = true,
 
     .kernel = &cutoff_kind,
+    .check = bench_check_box,
     .choose = choose,
     .make = make,
     .end = end,

@@ -36,7 +36,8 @@ typedef struct binner {
     buffer_of_atom slots;
     buffer_of_int extra;
     device_bins result;
-    bool is_trial; /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
+    bool keeps_atoms; /* on the device */
+    bool is_trial;    /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
 
 static binner binner_of(room *r, const binning_plan *plan, const ley_atoms *atoms)
@@ -90,15 +91,19 @@ static bool make_buffers(binner *b)
            room_staging(b->room, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
 }
 
-/* All but the kernels, and but the bins, which are the caller's, unless it gets none. */
-static void clear(binner *b, bool with_bins)
+/* All but the kernels, and but what the caller gets, unless it gets none. */
+static void clear(binner *b, bool with_all)
 {
-    dev_buffer **const buffers[] = {&b->position.buffer, &b->charge.buffer,  &b->count.buffer, &b->head.buffer,
-                                    &b->next.buffer,     &b->records.buffer, &b->slots.buffer, &b->extra.buffer};
-    const size_t bins = 2, count = sizeof buffers / sizeof buffers[0];
+    dev_buffer **const own[] = {&b->count.buffer, &b->head.buffer, &b->next.buffer, &b->records.buffer},
+                       **const atoms[] = {&b->position.buffer, &b->charge.buffer},
+                       **const bins[] = {&b->slots.buffer, &b->extra.buffer};
     work_end(&b->work);
-    for (size_t i = 0; i < count - (with_bins ? 0 : bins); i++)
-        room_free_buffer(b->room, buffers[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        room_free_buffer(b->room, own[i]);
+    for (size_t i = 0; i < 2 && (with_all || !b->keeps_atoms); i++)
+        room_free_buffer(b->room, atoms[i]);
+    for (size_t i = 0; i < 2 && with_all; i++)
+        room_free_buffer(b->room, bins[i]);
     room_free_staging(b->room, &b->counts);
     free(b->first);
     b->first = NULL;
@@ -571,9 +576,11 @@ void device_binning_destroy(device_binning *k)
 }
 
 ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
-                              buffer_of_atom *slots, buffer_of_int *extra, device_bins *counts, ley_error *error)
+                              buffer_of_atom *slots, buffer_of_int *extra, device_atoms *atoms, device_bins *counts,
+                              ley_error *error)
 {
     binner b = binner_of(r, &problem->plan, problem->atoms);
+    b.keeps_atoms = atoms != NULL;
     b.link = kernels->link;
     b.fill = kernels->fill;
     ley_status status = LEY_OK;
@@ -587,5 +594,7 @@ ley_status device_binning_run(room *r, const device_binning *kernels, const cuto
     *slots = b.slots;
     *extra = b.extra;
     *counts = b.result;
+    if (atoms != NULL)
+        *atoms = (device_atoms){ley_atoms_count(problem->atoms), b.position, b.charge};
     return status;
 }

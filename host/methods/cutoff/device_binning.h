@@ -16,6 +16,12 @@ typedef struct device_bins {
     const char *declined; /* why the host must do it, or NULL */
 } device_bins;
 
+/* All atoms as they are in the host's memory: [n][3] in A, and [n] in e. */
+typedef struct device_atoms {
+    size_t n;
+    buffer_of_double position, charge;
+} device_atoms;
+
 /* Why devices cannot bin this problem's atoms, whatever device it is: images, or numbers that are
  * no charges. NULL: they can. */
 const char *device_binning_obstacle(const cutoff_problem *problem);
@@ -34,9 +40,11 @@ void device_binning_destroy(device_binning *kernels);
  * z, q}, and in `*extra`, [bins + 1], where each bin goes on: cutoff.cl's gm_slots and gm_extra.
  * `*extra` is none without overflow. Both are of the room. When counts->declined is set
  * afterwards, there are no buffers: an obstacle, no double precision, too little memory, kernels
- * that do not work there, or more than 128 atoms in a bin. Errors: what the device fails with;
- * LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are not those of the atoms. */
+ * that do not work there, or more than 128 atoms in a bin. The atoms themselves are of the room,
+ * too, in `*atoms`, for who wants them there; NULL: nobody does. Errors: what the device fails
+ * with; LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are not those of the atoms. */
 ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
-                              buffer_of_atom *slots, buffer_of_int *extra, device_bins *counts, ley_error *error);
+                              buffer_of_atom *slots, buffer_of_int *extra, device_atoms *atoms, device_bins *counts,
+                              ley_error *error);
 
 #endif

@@ -154,9 +154,8 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
     if (info->max_allocation_bytes > 0 && (uint64_t)capacity > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "the bins need %s, more than its largest buffer",
                         ley_size((double)capacity).s);
-    ley_status status = memory_check_one("a copy of the bins for the processor as a device",
-                                         info->device_class == DEV_CPU ? (double)capacity : 0,
-                                         "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
+    ley_status status = room_check_host(&k->room, "a copy of the bins for the processor as a device", (double)capacity,
+                                        "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
     if (status == LEY_OK)
         status = room_buffer(&k->room, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;

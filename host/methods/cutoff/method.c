@@ -70,7 +70,8 @@ static void terms(const void *context, reference_terms *t)
 static accuracy_limits limits(const void *context)
 {
     const cutoff_task *task = context;
-    return (accuracy_limits){cutoff_promise(context, task->range.pair), ACCURACY_NOTHING};
+    return (accuracy_limits){.tolerance = cutoff_promise(context, task->range.pair, task->range.r_min_A),
+                             .nothing = ACCURACY_NOTHING};
 }
 
 static const product *const made_by_bins[] = {&cutoff_product_bins, NULL};

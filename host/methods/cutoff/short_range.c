@@ -404,14 +404,19 @@ static double steepness_per_A(const ley_short_range *s, double r)
 #undef STEEPNESS
 }
 
+/* Two roundings of a float of that size: of an atom's place, and of a point's. */
+double short_range_place_A(double largest_A)
+{
+    return 1.2e-7 * largest_A;
+}
+
 double short_range_promise(const ley_short_range *s, ley_math math, double r_min_A, double largest_A)
 {
-    const double place_A =
-        1.2e-7 * largest_A; /* two roundings of a float of that size: of an atom's place, and of a point's */
     /* Far atoms' distances are rounded by their own size, and show in exponents; floats hold none
      * above 100. */
     const double exponent = LEY_TRAITS_OF(s->pair) & LEY_IS_SCREENED ? fmin(s->kappa_per_A * s->cutoff_A, 100) : 0;
-    return accuracy_promise(math, LEY_SUM_FLOAT) + place_A * steepness_per_A(s, r_min_A) + 2e-7 * exponent;
+    return accuracy_promise(math, LEY_SUM_FLOAT) + short_range_place_A(largest_A) * steepness_per_A(s, r_min_A) +
+           2e-7 * exponent;
 }
 
 double short_range_constant(const ley_short_range *s, double coulomb_constant)

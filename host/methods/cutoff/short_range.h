@@ -53,6 +53,9 @@ const char *short_range_units(const ley_short_range *s, ley_units units);
  * is steepest, at r_min. */
 double short_range_promise(const ley_short_range *s, ley_math math, double r_min_A, double largest_A);
 
+/* How far rounding moves places of this size. */
+double short_range_place_A(double largest_A);
+
 /* What the sum is multiplied by: 1 for Lennard-Jones and Buckingham, else C. */
 double short_range_constant(const ley_short_range *s, double coulomb_constant);
 

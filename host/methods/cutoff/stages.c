@@ -153,11 +153,11 @@ static ley_status take_places(cutoff_task *task, const job_plan *given, ley_erro
     return status == LEY_OK ? take_place(given, "transposition", &task->range.transposition, error) : status;
 }
 
-ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
+ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error *error)
 {
     cutoff_task *task = context;
     const ley_short_range *r = &task->range;
-    const double start_s = ley_clock_s();
+    task->prepared_from_s = ley_clock_s();
     const ley_status taken = take_places(task, job->plan, error);
     if (taken != LEY_OK)
         return taken;
@@ -166,22 +166,34 @@ ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
     task->has_overflow = calloc((size_t)cutoff_count_layers(task), sizeof *task->has_overflow);
     if (task->problem == NULL || task->has_overflow == NULL)
         return ley_fail_memory(error, (size_t)cutoff_count_layers(task), "the layers");
-    ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
-                                            ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
-                                            r->dielectric, r->r_min_A, error);
+    const ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
+                                                  ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
+                                                  r->dielectric, r->r_min_A, error);
     if (status != LEY_OK)
         return status;
     task->problem->plan.options.cancelled = job->cancelled;
     task->plan.binning = cutoff_plan_binning(job, r, task->problem);
+    return LEY_OK;
+}
+
+ley_status cutoff_end_preparing(void *context, ley_error *error)
+{
+    cutoff_task *task = context;
     if (task->plan.binning != LEY_PLACE_DEVICE) {
-        status = cutoff_problem_bin(task->problem, error);
+        const ley_status status = cutoff_problem_bin(task->problem, error);
         if (status != LEY_OK)
             return status;
-        const double binned_s = ley_clock_s() - start_s;
+        const double binned_s = ley_clock_s() - task->prepared_from_s;
         const device_bins bins = host_bins(task->problem->binned);
         note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(task->problem), binned_s);
     }
     return share_out(task, error);
+}
+
+ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
+{
+    const ley_status status = cutoff_begin_preparing(context, job, error);
+    return status == LEY_OK ? cutoff_end_preparing(context, error) : status;
 }
 
 void cutoff_release(void *context, bool is_kept)
@@ -209,6 +221,7 @@ typedef struct bins_state {
     device_binning kernels;
     buffer_of_atom slots;
     buffer_of_int extra;
+    device_atoms atoms; /* none, where nobody wants them */
     device_bins counts;
 } bins_state;
 
@@ -259,6 +272,21 @@ void cutoff_bins_end(void *state)
     free(b);
 }
 
+const device_atoms *cutoff_bins_atoms(const stage_place *place)
+{
+    const bins_state *b = stage_get(place, &cutoff_product_bins);
+    return b != NULL && b->atoms.position.buffer != NULL ? &b->atoms : NULL;
+}
+
+void cutoff_bins_free_atoms(const stage_place *place)
+{
+    bins_state *b = stage_get(place, &cutoff_product_bins);
+    if (b == NULL)
+        return;
+    room_free_buffer(&b->room, &b->atoms.position.buffer);
+    room_free_buffer(&b->room, &b->atoms.charge.buffer);
+}
+
 /* The problem's bins on the host after all, with the overflow for devices. */
 static ley_status bin_on_host(cutoff_task *task, ley_error *error)
 {
@@ -290,8 +318,8 @@ ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *erro
     bins_state *b = state;
     cutoff_task *task = b->task;
     const double predicted_s = cutoff_device_binning_s(task->problem, b->room.device->info), start_s = ley_clock_s();
-    ley_status status =
-        device_binning_run(&b->room, &b->kernels, task->problem, &b->slots, &b->extra, &b->counts, error);
+    ley_status status = device_binning_run(&b->room, &b->kernels, task->problem, &b->slots, &b->extra,
+                                           task->keeps_atoms ? &b->atoms : NULL, &b->counts, error);
     if (status != LEY_OK)
         return status;
     if (b->counts.declined == NULL) {
@@ -491,6 +519,15 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
     return status;
 }
 
+double cutoff_sum_predict(const void *context, const void *state)
+{
+    const cutoff_task *task = context;
+    const cutoff_state *s = state;
+    const double rate = tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts),
+                 hits = cutoff_problem_hits(task->problem);
+    return rate * hits > 0 ? fmax(task->pairs, 1) / (rate * hits) : 0;
+}
+
 void cutoff_sum_end(void *state)
 {
     cutoff_state *s = state;
@@ -582,10 +619,7 @@ static void note_phases(const cutoff_task *task, notes *n)
     notes_phase(n, "phase_adding", sums ? plan->predicted_adding_s : 0, task->adding_s);
 }
 
-const plan_row cutoff_plan_rows[] = {{.name = "binning", .words = plan_places},
-                                     {.name = "overflow", .words = plan_places},
-                                     {.name = "transposition", .words = plan_places},
-                                     {.name = NULL}};
+const plan_row cutoff_plan_rows[] = {CUTOFF_PLAN_ROWS, {.name = NULL}};
 
 void cutoff_decisions(const void *context, job_plan *made)
 {
@@ -633,10 +667,14 @@ double cutoff_value(const void *context, int64_t number, double place_A[3])
     return map_value(((const cutoff_task *)context)->map, number, place_A);
 }
 
-double cutoff_promise(const cutoff_task *task, ley_pair steepest)
+double cutoff_promise(const cutoff_task *task, ley_pair steepest, double r_min_A)
 {
     ley_short_range range = task->range;
     range.pair = steepest;
-    return short_range_promise(&range, task->job->options->math, task->range.r_min_A,
-                               cutoff_problem_largest_A(task->problem));
+    return short_range_promise(&range, task->job->options->math, r_min_A, cutoff_problem_largest_A(task->problem));
+}
+
+double cutoff_place_A(const cutoff_task *task)
+{
+    return short_range_place_A(cutoff_problem_largest_A(task->problem));
 }

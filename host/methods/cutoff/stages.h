@@ -31,8 +31,10 @@ typedef struct cutoff_task {
     ley_short_range range; /* with copies of its own */
     const job_view *job;
     const cutoff_addition *addition; /* NULL: none */
+    bool keeps_atoms;                /* devices that bin them have them for later stages */
 
     /* From prepare() to release(): */
+    double prepared_from_s;
     cutoff_problem *problem;
     cutoff_plan plan;
     double pairs;
@@ -64,6 +66,11 @@ ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *erro
 ley_status cutoff_bins_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error);
 void cutoff_bins_drop(void *state, int slot);
 
+/* In a stage that needs the bins, where the task keeps atoms: the atoms of a device that has made
+ * its bins by itself, until they are freed; NULL: it has none. */
+const device_atoms *cutoff_bins_atoms(const stage_place *place);
+void cutoff_bins_free_atoms(const stage_place *place);
+
 bool cutoff_overflow_is_wanted(const void *context);
 ley_status cutoff_overflow_run(void *context, ley_error *error);
 void cutoff_overflow_stop(void *context);
@@ -73,6 +80,7 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
 void cutoff_sum_wish_destroy(void *made);
 ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 ley_status cutoff_sum_begin(void *context, const stage_place *place, void **state, ley_error *error);
+double cutoff_sum_predict(const void *context, const void *state);
 void cutoff_sum_end(void *state);
 int64_t cutoff_sum_slab_count(const void *state);
 ley_status cutoff_sum_submit(void *state, int slot, slab piece, ley_error *error);
@@ -92,6 +100,7 @@ void cutoff_sum_drop(void *state, int slot);
 #define CUTOFF_STAGE_SUM(needed) \
     {.name = "sum", .split = STAGE_SLABS, .needs = (needed), .count = cutoff_count_layers, .wish = cutoff_sum_wish, \
      .wish_destroy = cutoff_sum_wish_destroy, .ready = cutoff_sum_ready, .begin = cutoff_sum_begin, \
+     .predict = cutoff_sum_predict, \
      .end = cutoff_sum_end, .slab_count = cutoff_sum_slab_count, .submit = cutoff_sum_submit, \
      .collect = cutoff_sum_collect, .drop = cutoff_sum_drop}
 /* clang-format on */
@@ -100,18 +109,31 @@ void cutoff_sum_drop(void *state, int slot);
 
 uint64_t cutoff_needs(const void *context, const ley_run_options *options);
 ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error);
+
+/* The same in two steps: after the first one it is decided where atoms are binned (plan.binning);
+ * the second one does so where that is the host. */
+ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error *error);
+ley_status cutoff_end_preparing(void *context, ley_error *error);
 void cutoff_release(void *context, bool is_kept);
 int64_t cutoff_count_points(const void *context, slab s);
 double cutoff_count_pairs(const void *context);
 ley_status cutoff_finish(void *context, ley_error *error);
 void cutoff_note(const void *context, notes *n);
 extern const plan_row cutoff_plan_rows[];
+/* clang-format off */
+#define CUTOFF_PLAN_ROWS \
+    {.name = "binning", .words = plan_places}, {.name = "overflow", .words = plan_places}, \
+    {.name = "transposition", .words = plan_places}
+/* clang-format on */
 void cutoff_decisions(const void *context, job_plan *made);
 int64_t cutoff_point(const void *context, slab s, int64_t i);
 double cutoff_value(const void *context, int64_t number, double place_A[3]);
 
 /* What is promised of the sum's error at each point, against its absolute terms there, where the
- * pair function is no steeper than this one. */
-double cutoff_promise(const cutoff_task *task, ley_pair steepest);
+ * pair function is no steeper than this one, and no distance below r_min_A counts. */
+double cutoff_promise(const cutoff_task *task, ley_pair steepest, double r_min_A);
+
+/* How far rounding may move places. */
+double cutoff_place_A(const cutoff_task *task);
 
 #endif

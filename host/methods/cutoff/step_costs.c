@@ -114,7 +114,7 @@ static bool time_device_binning(const device_binning_context *c, int edge, doubl
     bool done = sample_create(&s, edge);
     if (done && sample_plan(&s)) {
         const double start_s = ley_clock_s();
-        done = device_binning_run(c->room, c->kernels, &s.problem, &slots, &extra, &counts, NULL) == LEY_OK &&
+        done = device_binning_run(c->room, c->kernels, &s.problem, &slots, &extra, NULL, &counts, NULL) == LEY_OK &&
                counts.declined == NULL;
         *seconds = ley_clock_s() - start_s;
         room_free_buffer(c->room, &slots.buffer);

@@ -279,7 +279,8 @@ static accuracy_limits limits(const void *context)
 {
     const dcs_task *task = context;
     const ley_run_options *o = task->job->options;
-    return (accuracy_limits){dcs_problem_promise(&task->problem, o->variant, o->math, o->sum), ACCURACY_NOTHING};
+    return (accuracy_limits){.tolerance = dcs_problem_promise(&task->problem, o->variant, o->math, o->sum),
+                             .nothing = ACCURACY_NOTHING};
 }
 
 static int64_t point(const void *context, slab s, int64_t i)

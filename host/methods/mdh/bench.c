@@ -194,7 +194,8 @@ static ley_accuracy sample(const mdh_bench *p, const ley_bench_options *o)
         computed[i] = ley_boundary_read_values(p->boundary)[indices[i]];
         references[i] = reference_mdh(p->atoms, point_A, &p->solvent);
     }
-    const accuracy_limits limits = {mdh_problem_promise(&p->problem, o->math, o->sum), ACCURACY_NOTHING};
+    const accuracy_limits limits = {.tolerance = mdh_problem_promise(&p->problem, o->math, o->sum),
+                                    .nothing = ACCURACY_NOTHING};
     return accuracy_compare(n, computed, references, limits, NULL);
 }
 

@@ -354,8 +354,8 @@ static accuracy_limits limits(const void *context)
 {
     const mdh_task *task = context;
     const ley_run_options *o = task->job->options;
-    return (accuracy_limits){mdh_problem_promise(&task->problem, o->math, o->sum),
-                             o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING};
+    return (accuracy_limits){.tolerance = mdh_problem_promise(&task->problem, o->math, o->sum),
+                             .nothing = o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING};
 }
 
 static int64_t point(const void *context, slab s, int64_t i)

@@ -10,6 +10,7 @@
 #include "methods/msm/bench_steps.h"
 #include "methods/msm/core_loop.h"
 #include "methods/msm/cycle.h"
+#include "methods/msm/lattice_tuning.h"
 #include "methods/msm/method.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
@@ -32,7 +33,7 @@ static const int64_t papers_atoms = 1534539, cpu_atoms = 20001, slow_atoms = 30;
 typedef enum preset { PRESET_PAPERS, PRESET_DEFAULT, PRESET_FFT, PRESET_COUNT } preset;
 static const char *const preset_names[PRESET_COUNT] = {"papers", "default", "fft"};
 
-static ley_long_range range_of(preset p)
+static ley_long_range range_of(preset p, const ley_bench_options *o)
 {
     ley_long_range r;
     ley_long_range_default(&r);
@@ -42,7 +43,10 @@ static ley_long_range range_of(preset p)
         r.splitting = LEY_SPLITTING_PSWF;
         r.window = LEY_WINDOW_BSPLINE6;
         r.solver = LEY_SOLVER_FFT;
+        r.fft = o->fft;
     }
+    if (o->cutoff_A > 0)
+        r.cutoff_A = o->cutoff_A;
     return r;
 }
 
@@ -95,6 +99,30 @@ static const row_of_step *row_named(const char *name)
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
+static const int most_ratio =
+    (LATTICE_MOST_RADIUS + 1) / 2; /* of the cutoff to the lattices' spacing, which is 1 at least */
+
+static bool needs_transforms(const ley_bench_options *o)
+{
+    return o->fft != NULL || (o->preset != NULL && strcmp(o->preset, preset_names[PRESET_FFT]) == 0);
+}
+
+static ley_status check(const ley_engine *engine, const ley_bench_options *o, ley_error *error)
+{
+    const ley_long_range range = range_of(PRESET_PAPERS, o); /* of all presets the same lattices and cutoff */
+    const double most_A = most_ratio * range.spacing_A;
+    if (variant(NULL, o, 0) == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "no preset is named %s", o->preset);
+    if (o->linear && needs_transforms(o))
+        return ley_fail(error, LEY_ERROR_USAGE, "one core has no transforms to compare with: preset papers or default");
+    if (!(range.cutoff_A >= range.spacing_A && range.cutoff_A <= most_A))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "a cutoff of %g A: the lattices of this benchmark are %g A apart, for which it must be %g to "
+                        "%g A",
+                        range.cutoff_A, range.spacing_A, range.spacing_A, most_A);
+    return bench_check_box(engine, o, error);
+}
+
 /* A preset's steps, once they have been measured. */
 typedef struct measured {
     bool is_done;
@@ -117,7 +145,7 @@ typedef struct msm_bench {
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
 {
     const bool slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0, gpu = w->info->device_class == DEV_GPU;
-    const ley_long_range papers = range_of(PRESET_PAPERS);
+    const ley_long_range papers = range_of(PRESET_PAPERS, o);
     ley_run_options job;
     ley_short_range near;
     cutoff_choice choice = {.variant = NULL};
@@ -148,9 +176,9 @@ static void end(void *problem)
 }
 
 /* The pairs within the cutoff, which is the same one with all presets. */
-static ley_status count_pairs(msm_bench *p, ley_error *error)
+static ley_status count_pairs(msm_bench *p, const ley_bench_options *o, ley_error *error)
 {
-    const ley_long_range range = range_of(PRESET_PAPERS);
+    const ley_long_range range = range_of(PRESET_PAPERS, o);
     hierarchy h;
     pairs_formula formula;
     cutoff_problem problem = {.binned = NULL};
@@ -167,8 +195,6 @@ static ley_status count_pairs(msm_bench *p, ley_error *error)
 
 static ley_status make(const ley_bench_options *o, const ley_bench_device *d, void **problem, ley_error *error)
 {
-    if (variant(NULL, o, 0) == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "no preset is named %s", o->preset);
     msm_bench *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the benchmark");
@@ -178,7 +204,7 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     if (status == LEY_OK)
         status = ley_map_create(&p->points, &p->map, error);
     if (status == LEY_OK)
-        status = count_pairs(p, error);
+        status = count_pairs(p, o, error);
     if (status != LEY_OK) {
         end(p);
         return status;
@@ -293,8 +319,7 @@ static ley_status measure_preset(worker *w, const ley_bench_options *o, const ms
     const int wanted = o->repeats < 1 ? 1 : o->repeats > BENCH_MOST_REPEATS ? BENCH_MOST_REPEATS : o->repeats;
     run_times *times = calloc((size_t)wanted, sizeof *times);
     ley_status status = times != NULL ? LEY_OK : ley_fail_memory(error, (size_t)wanted * sizeof *times, "the times");
-    ley_long_range range = range_of(chosen);
-    range.fft = chosen == PRESET_FFT ? o->fft : NULL;
+    ley_long_range range = range_of(chosen, o);
     double spent_s = 0;
     int n = 0;
     for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) {
@@ -423,7 +448,7 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
 static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_bench_device *d, preset chosen,
                                core_rates *rates, ley_bench_size *size, ley_error *error)
 {
-    const ley_long_range range = range_of(chosen);
+    const ley_long_range range = range_of(chosen, o);
     ley_bench_device one = *d;
     void *problem = NULL;
     hierarchy h;
@@ -460,8 +485,6 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
     const int64_t largest = o->atoms > 0 || w->info->device_class == DEV_GPU ? d->atoms : curve_cpu_atoms;
     core_rates rates = {0, 0, 0, 0};
     ley_status status = LEY_OK;
-    if (o->preset != NULL && strcmp(o->preset, preset_names[PRESET_FFT]) == 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "one core has no transforms to compare with: preset papers or default");
     for (size_t i = 0; i < sizeof curve_atoms / sizeof *curve_atoms && status == LEY_OK; i++) {
         const bool is_last = curve_atoms[i] >= largest || i + 1 == sizeof curve_atoms / sizeof *curve_atoms;
         if (bench_cancelled(o))
@@ -480,6 +503,7 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
 
 const bench_subject bench_msm = {
     .makes_lattice = true,
+    .check = check,
     .variant = variant,
     .choose = choose,
     .make = make,

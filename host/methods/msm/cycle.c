@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of their costs. */
+static const char cutoff_name[] = "lattice cutoff", top_name[] = "top level";
+
 static void run_cutoff(const cycle *c, work *w, int top)
 {
     for (int k = 0; k < top && c->by_level; k++)
@@ -37,6 +40,21 @@ void cycle_run(const cycle *c, work *w)
         transfer_prolongate(w, &c->lattices, k, c->potentials);
 }
 
+void cycle_learn(const cycle *c, const work_times *times)
+{
+    const double *predicted_s = times->step_predicted_s, *took_s = times->step_s;
+    static const struct {
+        int step, transfer;
+    } transfers[] = {{CYCLE_ANTERPOLATION, TRANSFER_ANTERPOLATION},
+                     {CYCLE_RESTRICTION, TRANSFER_RESTRICTION},
+                     {CYCLE_PROLONGATION, TRANSFER_PROLONGATION}};
+    for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++)
+        transfer_learn(&c->transfer, transfers[i].transfer, predicted_s[transfers[i].step], took_s[transfers[i].step]);
+    lattice_learn(&c->top, top_name, predicted_s[CYCLE_TOP_LEVEL], took_s[CYCLE_TOP_LEVEL]);
+    if (c->hierarchy->levels > 1)
+        lattice_learn(&c->cutoff, cutoff_name, predicted_s[CYCLE_LATTICE_CUTOFF], took_s[CYCLE_LATTICE_CUTOFF]);
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 _Static_assert((int)HIERARCHY_MOST_REACH == (int)LATTICE_MOST_RADIUS, "hierarchies are what kernels can do");
@@ -62,10 +80,10 @@ static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], le
         if (reach[axis] > LATTICE_MOST_RADIUS)
             return ley_fail(
                 error, LEY_ERROR_USAGE,
-                "lattice: the sums of %s reach %lld nodes far along axis %d, must be at most %d: %s, or the "
-                "fft solver",
+                "lattice: the sums of %s reach %lld nodes far along axis %d, must be at most %d: take %s, or "
+                "--solver fft",
                 is_top ? "the top level" : "the levels", (long long)reach[axis], axis + 1, LATTICE_MOST_RADIUS,
-                is_top ? "take more levels, a longer spacing" : "take a shorter cutoff, a longer spacing");
+                is_top ? "more --levels, a wider --lattice-spacing" : "a shorter --cutoff, a wider --lattice-spacing");
         radius[axis] = (int)(shared < LATTICE_MOST_RADIUS ? shared : LATTICE_MOST_RADIUS);
     }
     return LEY_OK;
@@ -90,7 +108,13 @@ ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer
         status = transfer_kernels_create(device, &own, &c->transfer, error);
     if (status == LEY_OK && h->levels > 1)
         status = lattice_kernel_create(device, &cutoff, &c->cutoff, error);
-    return status == LEY_OK ? lattice_kernel_create(device, &top, &c->top, error) : status;
+    if (status == LEY_OK)
+        status = lattice_kernel_create(device, &top, &c->top, error);
+    if (status == LEY_OK && h->levels > 1)
+        lattice_look_up_cost(&c->cutoff, cutoff_name);
+    if (status == LEY_OK)
+        lattice_look_up_cost(&c->top, top_name);
+    return status;
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
@@ -190,16 +214,19 @@ static ley_status make_weights(cycle *c, int level, ley_error *error)
     return status;
 }
 
-/* Weakly screened charges that are repeated along three or two axes have a mean potential, 4 pi /
- * (kappa^2 volume) or 2 pi / (kappa area), so large that floats would have no digits left for the
- * rest. It adds nothing where charges sum to 0. */
-static double find_mean(const hierarchy *h, const spread *atoms)
+double cycle_mean(const hierarchy *h)
 {
-    const double kappa = h->kappa_per_A, none = 1e-8 * sqrt(atoms->square_e2) / h->level[0].cutoff_A;
+    const double kappa = h->kappa_per_A;
     if (kappa == 0 || h->cell.dimensions < 2)
         return 0;
-    const double mean = (h->cell.dimensions == 3 ? 4 * M_PI / (kappa * kappa) : 2 * M_PI / kappa) / h->cell.measure;
-    return fabs(atoms->total_e) * mean <= none ? mean : 0;
+    return (h->cell.dimensions == 3 ? 4 * M_PI / (kappa * kappa) : 2 * M_PI / kappa) / h->cell.measure;
+}
+
+bool cycle_has_mean(const hierarchy *h, size_t n, double total_e, double square_e2)
+{
+    const double rounding_e = 1e-14 * sqrt((double)n * square_e2),
+                 nothing = 1e-8 * sqrt(square_e2) / h->level[0].cutoff_A;
+    return fabs(total_e) > rounding_e && fabs(total_e) * cycle_mean(h) > nothing;
 }
 
 /* Of the top level; and of the first one for all others, or of each of them. */
@@ -215,12 +242,11 @@ static ley_status make_all_weights(cycle *c, ley_error *error)
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
 /* Where weights are those of level 0, the others have 2^-k of them, but for the top level. */
-static ley_status make_layout(const cycle *c, lattice_layout *layout, ley_error *error)
+static ley_status make_layout(const hierarchy *h, bool by_level, lattice_layout *layout, ley_error *error)
 {
-    const hierarchy *h = c->hierarchy;
     lattice_level levels[HIERARCHY_MOST_LEVELS];
     for (int k = 0; k < h->levels; k++) {
-        levels[k].scale = c->by_level || k == h->levels - 1 ? 1 : ldexp(1, -k);
+        levels[k].scale = by_level || k == h->levels - 1 ? 1 : ldexp(1, -k);
         for (int axis = 0; axis < 3; axis++) {
             levels[k].n[axis] = h->level[k].n[axis];
             levels[k].periodic[axis] = h->cell.periodic[axis];
@@ -229,11 +255,25 @@ static ley_status make_layout(const cycle *c, lattice_layout *layout, ley_error 
     return lattice_layout_make(levels, h->levels, layout, error);
 }
 
+bool cycle_can_number(const hierarchy *h)
+{
+    lattice_layout layout;
+    bool can = make_layout(h, false, &layout, NULL) == LEY_OK;
+    for (int k = 0; k < h->levels && can; k++) {
+        const places_array array = lattice_layout_array(&layout, k);
+        can = places_can_number(&array);
+    }
+    return can;
+}
+
 static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
     const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(layout);
-    ley_status status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
+    ley_status status = room_check_host(&c->room, "lattices for the processor as a device", 2 * (double)bytes,
+                                        "a wider --lattice-spacing", error);
+    if (status == LEY_OK)
+        status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
     if (status == LEY_OK)
         status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->charges.buffer, error);
     if (status == LEY_OK)
@@ -248,14 +288,15 @@ static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_erro
 ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
 {
     lattice_layout layout;
-    ley_status status = make_layout(c, &layout, error);
-    c->mean = find_mean(c->hierarchy, atoms);
+    ley_status status = make_layout(c->hierarchy, c->by_level, &layout, error);
+    c->mean =
+        cycle_has_mean(c->hierarchy, atoms->atoms, atoms->total_e, atoms->square_e2) ? 0 : cycle_mean(c->hierarchy);
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < c->hierarchy->levels; k++)
         c->arrays[k] = lattice_layout_array(&layout, k);
     status = load_lattices(c, &layout, error);
-    if (status == LEY_OK)
+    if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);
     return status == LEY_OK ? make_all_weights(c, error) : status;
 }
@@ -266,4 +307,18 @@ void cycle_end(cycle *c)
     transfer_kernels_destroy(&c->transfer);
     lattice_kernel_destroy(&c->cutoff);
     lattice_kernel_destroy(&c->top);
+}
+
+double cycle_seconds(const cycle *c, size_t atoms)
+{
+    const hierarchy *h = c->hierarchy;
+    const int top = h->levels - 1;
+    lattice_layout layout;
+    if (make_layout(h, c->by_level, &layout, NULL) != LEY_OK)
+        return 0;
+    double sum_s = transfer_anterpolation_s(&c->transfer, atoms) + lattice_predict(&c->top, &layout, top, 1);
+    for (int k = 0; k < top; k++)
+        sum_s += transfer_restriction_s(&c->transfer, h->level[k + 1].n) + lattice_predict(&c->cutoff, &layout, k, 1) +
+                 transfer_prolongation_s(&c->transfer, h->level[k].n);
+    return sum_s;
 }

@@ -28,9 +28,21 @@ typedef struct cycle {
     double mean;  /* of the potential of a charge and all its images, left out of the weights, in 1/A */
 } cycle;
 
+/* Whether kernels can number all nodes of all levels. */
+bool cycle_can_number(const hierarchy *h);
+
 /* Kernels, built and tested. Errors: those of kernel_create(); LEY_ERROR_USAGE for a top level of
  * more nodes along an axis than a kernel reaches, or a cutoff of more. */
 ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error);
+
+/* Weakly screened charges that are repeated along three or two axes have a mean potential, 4 pi /
+ * (kappa^2 volume) or 2 pi / (kappa area) of each e, so large that floats would have no digits left
+ * for the rest: in 1/A; 0: there is none. */
+double cycle_mean(const hierarchy *h);
+
+/* Whether the mean adds something: charges that sum to 0, but for rounding, have none. Weights then
+ * go without it. */
+bool cycle_has_mean(const hierarchy *h, size_t n, double total_e, double square_e2);
 
 /* Lattices, weights and atoms go to the device: charges that have a potential
  * (hierarchy_check_charge()). Errors: those of lattice_sum_create(). */
@@ -38,6 +50,12 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error);
 
 /* The cycle itself, within a sequence of operations. */
 void cycle_run(const cycle *c, work *w);
+
+/* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
+double cycle_seconds(const cycle *c, size_t atoms);
+
+/* Learns from what its steps were predicted to take, and took. */
+void cycle_learn(const cycle *c, const work_times *times);
 
 void cycle_end(cycle *c);
 

@@ -2,6 +2,7 @@
 
 #include "bandwidth.h"
 #include "error.h"
+#include "methods/msm/step_costs.h"
 #include "run/self_test.h"
 
 #include <math.h>
@@ -9,7 +10,31 @@
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, room *memory, ley_error *error)
+static const char step_name[] = "product";
+
+/* Until a job has shown it: as the device's memory is known to be, or as usual. */
+static double byte_seconds(const dev_info *info)
+{
+    double seconds[COSTS_MOST];
+    costs_known(&bandwidth_costs, info, seconds);
+    return step_cost(info, step_name, "", seconds[COST_DEVICE_BYTE]);
+}
+
+static ley_status upload_mean(influence_waves *made, const mean_wave *mean, room *memory, ley_error *error)
+{
+    static const float nothing[2];
+    if (mean == NULL)
+        return room_upload(memory, nothing, sizeof nothing, &made->mean.buffer, error);
+    const int64_t *w = mean->waves;
+    for (int axis = 0; axis < 3; axis++)
+        made->strides[axis] = w[axis] == 1 ? 0 : (int32_t)(axis == 0 ? 1 : axis == 1 ? w[0] : w[0] * w[1]);
+    made->strides[3] = 1;
+    return room_upload(memory, mean->values, (size_t)(w[0] * w[1] * w[2]) * sizeof *mean->values, &made->mean.buffer,
+                       error);
+}
+
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean, room *memory,
+                                  ley_error *error)
 {
     const int64_t waves[3] = {s->n[0] / 2 + 1, s->n[1], s->n[2]};
     const size_t bytes = (size_t)spectrum_waves(s) * sizeof *s->values;
@@ -22,24 +47,42 @@ ley_status influence_waves_create(influence_waves *made, const spectrum *s, room
         made->waves[axis] = (int32_t)waves[axis];
         made->stored[axis] = (int32_t)s->stored[axis];
     }
-    return room_upload(memory, s->values, bytes, &made->values.buffer, error);
+    made->byte_s = byte_seconds(memory->device->info);
+    const ley_status status = upload_mean(made, mean, memory, error);
+    return status == LEY_OK ? room_upload(memory, s->values, bytes, &made->values.buffer, error) : status;
+}
+
+/* Each wave is read and written. */
+static double count_bytes(const int64_t waves[3])
+{
+    return 2 * sizeof(float[2]) * (double)waves[0] * (double)waves[1] * (double)waves[2];
+}
+
+double influence_seconds(const dev *device, const int64_t n[3])
+{
+    return byte_seconds(device->info) * count_bytes((const int64_t[3]){n[0] / 2 + 1, n[1], n[2]});
+}
+
+void influence_learn(const dev *device, const influence_waves *waves, double predicted_s, double took_s)
+{
+    step_cost_learn(device->info, step_name, "", waves->byte_s, predicted_s, took_s);
 }
 
 void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *f, buffer_of_float2 transform)
 {
-    double seconds[COSTS_MOST], bytes = 2 * sizeof(float[2]);
+    const int64_t waves[3] = {f->waves[0], f->waves[1], f->waves[2]};
     size_t groups[3];
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3; axis++)
         groups[axis] = ((size_t)f->waves[axis] + kernel->group_size[axis] - 1) / kernel->group_size[axis];
-        bytes *= (double)f->waves[axis];
-    }
-    const bool is_known = costs_known(&bandwidth_costs, kernel->device->info, seconds);
-    influence_arguments arguments = {.kind = &influence_kind, .gm_influence = f->values, .gm_spectrum = transform};
+    influence_arguments arguments = {
+        .kind = &influence_kind, .gm_influence = f->values, .gm_mean = f->mean, .gm_spectrum = transform};
     for (int axis = 0; axis < 3; axis++) {
         arguments.waves[axis] = f->waves[axis];
         arguments.stored[axis] = f->stored[axis];
     }
-    work_launch(w, kernel, groups, &arguments, is_known ? bytes * seconds[COST_DEVICE_BYTE] : 0);
+    for (int i = 0; i < 4; i++)
+        arguments.mean[i] = f->strides[i];
+    work_launch(w, kernel, groups, &arguments, f->byte_s * count_bytes(waves));
 }
 
 /* ---- Known answer ---------------------------------------------------------------------------- */
@@ -54,7 +97,8 @@ typedef struct trial {
     influence_waves waves;
     buffer_of_float2 transform;
     dev_staging *back;
-    float influence[MOST_WAVES], values[2 * (MOST_WAVES + BEHIND)];
+    float influence[MOST_WAVES], values[2 * (MOST_WAVES + BEHIND)], mean[MOST_WAVES][2];
+    mean_wave means; /* without values: there are none */
     int count;
 } trial;
 
@@ -66,12 +110,28 @@ static ley_status prepare(trial *t, const spectrum *s, ley_error *error)
         s->values[i] = (float)(self_test_fraction(&state) - 0.3);
     for (int i = 0; i < 2 * (t->count + BEHIND); i++)
         t->values[i] = (float)(self_test_fraction(&state) - 0.5);
-    ley_status status = influence_waves_create(&t->waves, s, &t->room, error);
+    for (int i = 0; i < MOST_WAVES; i++)
+        t->mean[i][i % 2] = (float)(self_test_fraction(&state) + 2);
+    ley_status status =
+        influence_waves_create(&t->waves, s, t->means.values != NULL ? &t->means : NULL, &t->room, error);
     if (status == LEY_OK)
         status = room_buffer(&t->room, bytes, DEV_READ_WRITE, &t->transform.buffer, error);
     if (status == LEY_OK)
         status = room_staging(&t->room, bytes, &t->back, error);
     return status;
+}
+
+/* Of a wave that is 0 along each axis along which there is one mean alone; else NULL. */
+static const float *mean_at(const trial *t, const int64_t m[3])
+{
+    const int64_t *w = t->means.waves;
+    int64_t at = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        if (w[axis] == 1 && m[axis] != 0)
+            return NULL;
+        at = at * w[axis] + (w[axis] > 1 ? m[axis] : 0);
+    }
+    return t->means.values != NULL ? t->means.values[at] : NULL;
 }
 
 static ley_status judge(const trial *t, const spectrum *s, ley_error *error)
@@ -82,8 +142,10 @@ static ley_status judge(const trial *t, const spectrum *s, ley_error *error)
         const int64_t m[3] = {i % n_x, i / n_x % s->n[1], i / n_x / s->n[1]},
                       y = m[1] < s->stored[1] ? m[1] : s->n[1] - m[1], z = m[2] < s->stored[2] ? m[2] : s->n[2] - m[2];
         const double g = i < t->count ? (double)s->values[(z * s->stored[1] + y) * s->stored[0] + m[0]] : 1;
+        const float *mean = i < t->count ? mean_at(t, m) : NULL;
         for (int part = 0; part < 2; part++) {
-            const double right = g * (double)t->values[2 * i + part], found = (double)back[2 * i + part];
+            const double right = mean != NULL ? (double)mean[part] : g * (double)t->values[2 * i + part],
+                         found = (double)back[2 * i + part];
             if (!(fabs(found - right) <= SELF_TEST_FLOAT * fabs(right)))
                 return ley_fail(error, LEY_ERROR_WRONG_RESULT, "wave %d of %d is %g, not %g", i, t->count, found,
                                 right);
@@ -106,14 +168,28 @@ static ley_status run(trial *t, const dev_kernel *built, const spectrum *s, ley_
     return done == LEY_OK ? judge(t, s, error) : done;
 }
 
+/* As LEY_INFLUENCE_KEYS. */
+typedef struct influence_spec {
+    LEY_INFLUENCE_KEYS(KERNEL_KEY_FIELD)
+} influence_spec;
+
+static influence_spec spec_of(bool has_mean)
+{
+    return (influence_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .mean = has_mean};
+}
+
 /* Several work-groups and a partial one along each axis; axes normal to each other, one of them
- * oblique, all of them. */
+ * oblique, all of them; and then, where the kernel
+ * knows them, means over each set of axes. */
 static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
 {
     static const int64_t n[3] = {78, 10, 7};
+    const void *spec = built->spec;
+    const influence_spec *own = spec;
     ley_status status = LEY_OK;
     (void)context;
-    for (int oblique = 0; oblique < 4 && status == LEY_OK; oblique++) {
+    for (int k = 0; k < (own->mean != 0 ? 11 : 4) && status == LEY_OK; k++) {
+        const int oblique = k & 3, periodic = k > 3 ? k - 3 : 0; /* of the latter, bits of axes */
         trial *t = calloc(1, sizeof *t);
         if (t == NULL)
             return ley_fail_memory(error, sizeof *t, "the self-test");
@@ -121,6 +197,9 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
                             .stored = {n[0] / 2 + 1, (oblique & 1) != 0 ? n[1] : n[1] / 2 + 1,
                                        (oblique & 2) != 0 ? n[2] : n[2] / 2 + 1},
                             .values = t->influence};
+        for (int axis = 0; axis < 3; axis++)
+            t->means.waves[axis] = periodic >> axis & 1 ? 1 : axis == 0 ? n[0] / 2 + 1 : n[axis];
+        t->means.values = periodic != 0 ? t->mean : NULL;
         t->room = (room){.device = built->device};
         t->flight = (flight){.device = built->device};
         t->count = (int)((n[0] / 2 + 1) * n[1] * n[2]);
@@ -143,12 +222,21 @@ static void group_of(const dev_info *info, const void *spec, size_t size[3])
     size[2] = 1;
 }
 
-KERNEL_DESCRIBE_ARGUMENTS(influence, LEY_INFLUENCE_ARGUMENTS)
-const kernel_kind influence_kind = {KERNEL_DESCRIPTION(influence, LEY_DIALECT_KEYS, influence), .group = group_of,
-                                    .test = test_built};
-
-ley_status influence_kernel_create(dev *device, dev_kernel *kernel, ley_error *error)
+static void all_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    static const kernel_dialect spec = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD};
+    (void)info, (void)depth;
+    for (int has_mean = 0; has_mean < 2; has_mean++) {
+        const influence_spec spec = spec_of(has_mean);
+        visit(context, has_mean ? "influence-mean" : "influence", &spec);
+    }
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(influence, LEY_INFLUENCE_ARGUMENTS)
+const kernel_kind influence_kind = {KERNEL_DESCRIPTION(influence, LEY_INFLUENCE_KEYS, influence), .group = group_of,
+                                    .specs = all_specs, .test = test_built};
+
+ley_status influence_kernel_create(dev *device, bool has_mean, dev_kernel *kernel, ley_error *error)
+{
+    const influence_spec spec = spec_of(has_mean);
     return kernel_create(device, &influence_kind, &spec, NULL, NULL, kernel, error);
 }

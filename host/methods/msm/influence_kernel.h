@@ -4,23 +4,34 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "methods/msm/mean_wave.h"
 #include "numerics/spectrum.h"
 #include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(influence, LEY_INFLUENCE_ARGUMENTS);
 extern const kernel_kind influence_kind;
 
-/* Built and tested. */
-ley_status influence_kernel_create(dev *device, dev_kernel *kernel, ley_error *error);
+/* Built and tested; of lattices with a mean wave, or without one. */
+ley_status influence_kernel_create(dev *device, bool has_mean, dev_kernel *kernel, ley_error *error);
 
 /* A spectrum on a device. */
 typedef struct influence_waves {
-    int32_t waves[4], stored[4];
+    int32_t waves[4], stored[4], strides[4];
     buffer_of_float values;
+    buffer_of_float2 mean;
+    double byte_s; /* a byte that is read or written, as jobs have shown, or as usual */
 } influence_waves;
 
-/* Errors: those of room_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, room *memory, ley_error *error);
+/* With the mean wave, where there is one; else NULL. Errors: those of room_buffer();
+ * LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean, room *memory,
+                                  ley_error *error);
+
+/* Learns from what the product was predicted to take, and took. */
+void influence_learn(const dev *device, const influence_waves *waves, double predicted_s, double took_s);
+
+/* How long it is predicted to take for a transform of so many nodes. */
+double influence_seconds(const dev *device, const int64_t n[3]);
 
 /* Multiplies a transform, [n_z][n_y][n_x / 2 + 1] as platform/fft.h has it, in place. */
 void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *waves, buffer_of_float2 transform);

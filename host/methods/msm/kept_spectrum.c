@@ -60,16 +60,27 @@ static kept_spectrum *look_up(const hierarchy *h, const int64_t n[3])
     return found;
 }
 
-static void keep(kept_spectrum *k)
+/* In place of the former one; NULL: of it alone. */
+static void replace_latest(kept_spectrum *k)
 {
-    if ((size_t)spectrum_waves(&k->made) * sizeof *k->made.values > KEPT_SPECTRUM_MOST_BYTES)
-        return;
     pthread_mutex_lock(&mutex);
     kept_spectrum *former = latest;
-    k->holders++;
+    if (k != NULL)
+        k->holders++;
     latest = k;
     pthread_mutex_unlock(&mutex);
     kept_spectrum_give_back(former);
+}
+
+void kept_spectrum_forget(void)
+{
+    replace_latest(NULL);
+}
+
+static void keep(kept_spectrum *k)
+{
+    if ((size_t)spectrum_waves(&k->made) * sizeof *k->made.values <= KEPT_SPECTRUM_MOST_BYTES)
+        replace_latest(k);
 }
 
 ley_status kept_spectrum_get(const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, kept_spectrum **kept,

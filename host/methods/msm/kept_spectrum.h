@@ -19,4 +19,7 @@ const spectrum *kept_spectrum_of(const kept_spectrum *kept);
 /* Whoever got it gives it back. */
 void kept_spectrum_give_back(kept_spectrum *kept);
 
+/* The next one is made anew: a map that it had a part in was wrong. */
+void kept_spectrum_forget(void);
+
 #endif

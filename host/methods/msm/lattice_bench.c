@@ -165,7 +165,8 @@ static ley_status sample(const lattice_bench *p, const float *potentials, ley_ac
         right[i] = lattice_reference_node(&p->layout, &p->weights, p->charges, level, at);
         values[i] = (double)potentials[lattice_layout_node(&p->layout, level, at[0], at[1], at[2])];
     }
-    *accuracy = accuracy_compare(POINTS, values, right, (accuracy_limits){tolerance, ACCURACY_NOTHING}, NULL);
+    *accuracy = accuracy_compare(POINTS, values, right,
+                                 (accuracy_limits){.tolerance = tolerance, .nothing = ACCURACY_NOTHING}, NULL);
     accuracy->host_points = POINTS;
     free(right);
     free(values);

@@ -1,6 +1,7 @@
 #include "methods/msm/lattice_kernel.h"
 
 #include "error.h"
+#include "methods/msm/step_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -220,14 +221,13 @@ static lattice_operations count_columns(const lattice_spec *s)
 
 /* Steps of a window along an axis, in all sub-cubes of a level: as first_step() and last_step() of
  * the kernel have them. */
-static double steps_along(const lattice_tables *t, int level, int axis)
+static double steps_along(const lattice_kernel *k, const lattice_layout *layout, int level, int axis)
 {
-    const int64_t beside = LEY_CUBES_BESIDE(radius_of(&t->kernel->choice.spec, axis)),
-                  cubes = t->layout.cubes[level][axis];
+    const int64_t beside = LEY_CUBES_BESIDE(radius_of(&k->choice.spec, axis)), cubes = layout->cubes[level][axis];
     double steps = 0;
     for (int64_t cube = 0; cube < cubes; cube++) {
         const int64_t first = -cube - 1, last = cubes - 1 - cube;
-        steps += t->layout.levels[level].periodic[axis]
+        steps += layout->levels[level].periodic[axis]
                      ? (double)(2 * beside)
                      : (double)((last < beside - 1 ? last : beside - 1) - (first > -beside ? first : -beside) + 1);
     }
@@ -235,12 +235,16 @@ static double steps_along(const lattice_tables *t, int level, int axis)
 }
 
 /* Of a level. */
-static lattice_operations count_level(const lattice_tables *t, int level)
+static lattice_operations count_level(const lattice_kernel *k, const lattice_layout *layout, int level)
 {
-    const lattice_spec *s = &t->kernel->choice.spec;
-    const double groups = (double)(t->first_group[level + 1] - t->first_group[level]), sub_cube = pow(LEY_CUBE, 3);
+    const lattice_spec *s = &k->choice.spec;
+    const double sub_cube = pow(LEY_CUBE, 3);
+    int64_t regions[3];
+    count_regions(k, layout, level, regions);
+    const double groups = (double)regions[0] * (double)regions[1] * (double)regions[2];
     if (s->slide != LEY_SLIDE_NOT) {
-        const double steps = steps_along(t, level, 0) * steps_along(t, level, 1) * steps_along(t, level, 2);
+        const double steps =
+            steps_along(k, layout, level, 0) * steps_along(k, layout, level, 1) * steps_along(k, layout, level, 2);
         return (lattice_operations){.multiply_adds = steps * sub_cube * sub_cube,
                                     .local_bytes = sizeof(float) * steps * sub_cube * sub_cube};
     }
@@ -253,7 +257,7 @@ lattice_operations lattice_count(const lattice_tables *t)
 {
     lattice_operations all = {0, 0, 0};
     for (int level = 0; level < t->layout.count; level++) {
-        const lattice_operations o = count_level(t, level);
+        const lattice_operations o = count_level(t->kernel, &t->layout, level);
         all.multiply_adds += o.multiply_adds;
         all.additions += o.additions;
         all.local_bytes += o.local_bytes;
@@ -261,15 +265,36 @@ lattice_operations lattice_count(const lattice_tables *t)
     return all;
 }
 
-double lattice_seconds(const lattice_tables *t, int first, int count)
+/* Until a job has shown it: a share of the device's rate of multiply-adds. */
+static double unit_seconds(const lattice_kernel *k)
 {
-    const double per_s = t->kernel->facts.fma_per_s * (t->kernel->choice.spec.slide != LEY_SLIDE_NOT ? 0.1 : 0.5);
+    const double per_s = k->facts.fma_per_s * (k->choice.spec.slide != LEY_SLIDE_NOT ? 0.1 : 0.5);
+    return k->unit_s > 0 ? k->unit_s : per_s > 0 ? 1 / per_s : 0;
+}
+
+double lattice_predict(const lattice_kernel *k, const lattice_layout *layout, int first, int count)
+{
     double slots = 0;
     for (int level = first; level < first + count; level++) {
-        const lattice_operations o = count_level(t, level);
+        const lattice_operations o = count_level(k, layout, level);
         slots += o.multiply_adds + o.additions;
     }
-    return per_s > 0 ? slots / per_s : 0;
+    return slots * unit_seconds(k);
+}
+
+double lattice_seconds(const lattice_tables *t, int first, int count)
+{
+    return lattice_predict(t->kernel, &t->layout, first, count);
+}
+
+void lattice_look_up_cost(lattice_kernel *k, const char *step)
+{
+    k->unit_s = step_cost(k->device->info, step, k->choice.variant, 0);
+}
+
+void lattice_learn(const lattice_kernel *k, const char *step, double predicted_s, double took_s)
+{
+    step_cost_learn(k->device->info, step, k->choice.variant, unit_seconds(k), predicted_s, took_s);
 }
 
 void lattice_launch(work *w, const lattice_tables *t, int first, int count, buffer_of_float weights,

@@ -15,6 +15,7 @@ typedef struct lattice_kernel {
     dev *device;
     calibration facts;
     lattice_choice choice;
+    double unit_s; /* a multiply-add or addition, as jobs have shown; 0: none has */
     dev_kernel kernel;
 } lattice_kernel;
 
@@ -58,6 +59,12 @@ lattice_operations lattice_count(const lattice_tables *tables);
 
 /* How long levels [first, first + count) are predicted to take; 0: nobody knows. */
 double lattice_seconds(const lattice_tables *tables, int first, int count);
+double lattice_predict(const lattice_kernel *kernel, const lattice_layout *layout, int first, int count);
+
+/* Looks up what the kernel costs on its device in the step of this name; and learns from what the
+ * step was predicted to take, and took. */
+void lattice_look_up_cost(lattice_kernel *kernel, const char *step);
+void lattice_learn(const lattice_kernel *kernel, const char *step, double predicted_s, double took_s);
 
 /* ---- A hierarchy that is alone on a device: self-test, benchmark ----------------------------- */
 

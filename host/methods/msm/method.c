@@ -2,22 +2,29 @@
  * screened or not, as a sum within the cutoff and a smooth rest on lattices. Hardy, Stone,
  * Schulten, Parallel Computing 35, 164 (2009), equations 11 to 17.
  *
- * Data: charges into the finest lattice's bins, on all host cores, and to each device, which makes
- * the potentials of the finest lattice for itself and keeps them. The short-range sum's slabs
+ * Data: charges into the finest lattice's bins, on all host cores, and to each device; or by each
+ * device, where these bin for the short-range sum. Each device makes the potentials of the finest
+ * lattice for itself and keeps them. The short-range sum's slabs
  * (methods/cutoff/stages.h) get these interpolated and added before they travel, so that the map
  * crosses the bus once. Bounds: those of the short-range sum; of the rest, multiply-adds of the
  * lattice cutoff. */
 #include "methods/msm/method.h"
 
 #include "clock.h"
+#include "core/atoms.h"
 #include "core/options.h"
 #include "error.h"
+#include "judge/long_range.h"
 #include "log.h"
 #include "methods/cutoff/stages.h"
+#include "methods/msm/beside.h"
+#include "methods/msm/device_spread.h"
+#include "methods/msm/kept_spectrum.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
-#include "numerics/expected_error.h"
+#include "numerics/influence.h"
+#include "parallel.h"
 #include "run/job.h"
 #include "run/job_memory.h"
 
@@ -27,26 +34,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Atoms into the finest lattice's bins, in a thread. */
-typedef struct spreading {
-    const struct msm_task *task;
-    const atomic_bool *cancelled;
-    pthread_t thread;
-    bool has_thread, is_awaited; /* the latter under the mutex of the task's `near` */
-    spread *atoms;
-    double seconds, expected;
-    ley_status status;
-    ley_error error;
-} spreading;
-
 typedef struct msm_task {
-    cutoff_task near;                    /* the first member: cutoff's stages take this for their task */
-    ley_long_range options;              /* the solver resolved; but for `fft`: */
-    char library[16];                    /* empty: whichever is fastest */
-    hierarchy lattices;                  /* none, of 0 levels, where screening leaves nothing to them */
-    double constant;                     /* C */
-    double expected;                     /* expected_error() */
-    char extents[160];                   /* "60 x 60 x 60, 33 x 33 x 33" */
+    cutoff_task near;       /* the first member: cutoff's stages take this for their task */
+    ley_long_range options; /* the solver resolved; but for `fft`: */
+    char library[16];       /* empty: whichever is fastest */
+    hierarchy lattices;     /* none, of 0 levels, where screening leaves nothing to them */
+    double constant;        /* C */
+    beside_figures figures; /* once the sums are done */
+    char extents[160];      /* "60 x 60 x 60, 33 x 33 x 33" */
+    char transforms[160];   /* whose: "vkfft 1.2.26"; and in place of whose, and why. Under the mutex of `near`: */
+    char passed_over[256];  /* "clfft: its known answer was wrong" */
     double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
     double lattices_s, predicted_s, spectrum_s;
 
@@ -54,10 +51,7 @@ typedef struct msm_task {
     bool has_other;
     char why[256]; /* empty: it was not */
 
-    /* From prepare() to release(). While devices bin for their short-range sums, a thread spreads
-     * the atoms: */
-    spread *atoms;
-    spreading beside;
+    beside beside; /* from prepare() to release() */
 } msm_task;
 
 /* ---- The problem ----------------------------------------------------------------------------- */
@@ -106,11 +100,33 @@ static void put_extents(msm_task *task)
                                  (long long)h->level[k].n[2]);
 }
 
+/* Anterpolated charges do not sum to what atoms do, by the digits of floats, and the mean potential
+ * has that in full. */
+static ley_status check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error *error)
+{
+    const double most = 50, mean = cycle_mean(h), total_e = ley_atoms_total_charge_e(atoms),
+                 *charge_e = ley_atoms_charges_e(atoms);
+    double square_e2 = 0;
+    if (h->levels == 0 || h->solver != HIERARCHY_DIRECT || mean * h->level[0].cutoff_A <= most)
+        return LEY_OK;
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+        square_e2 += charge_e[i] * charge_e[i];
+    return !cycle_has_mean(h, ley_atoms_count(atoms), total_e, square_e2)
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_INPUT,
+                          "a net charge of %g e, repeated along %s axes and screened as weakly as this, has so large a "
+                          "mean potential that solver direct has no digits left for the rest: --solver fft has, and so "
+                          "has direct where charges sum to 0",
+                          total_e, h->cell.dimensions == 3 ? "three" : "two");
+}
+
 static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map, const ley_long_range *r,
                             ley_error *error)
 {
     pairs_formula formula;
     ley_status status = msm_lattices(r, atoms, ley_map_lattice(map), &task->lattices, error);
+    if (status == LEY_OK)
+        status = check_mean(&task->lattices, atoms, error);
     if (status != LEY_OK)
         return status;
     const ley_short_range near = near_of(r, &task->lattices, &formula);
@@ -194,93 +210,80 @@ static bool otherwise(void *context, const char *why)
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
-static ley_status spread_atoms(spreading *s)
+/* The solver that a plan says is taken: the other one where that had come to pass. */
+static ley_status take_solver(msm_task *task, const job_plan *given, ley_error *error)
 {
-    const ley_atoms *atoms = s->task->near.atoms;
-    const hierarchy *h = &s->task->lattices;
-    const double start_s = ley_clock_s();
-    s->atoms = calloc(1, sizeof *s->atoms);
-    if (s->atoms == NULL)
-        return ley_fail_memory(&s->error, sizeof *s->atoms, "the atoms");
-    const ley_status status = spread_make(h, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
-                                          ley_atoms_charges_e(atoms), s->cancelled, s->atoms, &s->error);
-    s->seconds = ley_clock_s() - start_s;
-    if (status != LEY_OK)
-        return status;
-    s->expected = expected_error(h);
-    log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes, expected to be off by %.2g",
-            splitting_name(h->level[0].split.kind), h->window->name, s->task->extents, s->expected);
+    const char *planned = plan_word(given, NULL, "solver");
+    const bool is_direct = planned != NULL && strcmp(planned, "direct") == 0;
+    if (planned == NULL || task->lattices.levels == 0)
+        return LEY_OK;
+    if (is_direct && task->options.solver == LEY_SOLVER_FFT && !otherwise(task, "as the plan says"))
+        return plan_fail(error, "solver is to be direct, and fft is asked for");
+    if (!is_direct && task->options.solver != LEY_SOLVER_FFT)
+        return plan_fail(error, "solver is to be fft, and what is asked for is direct");
+    task->has_other = false;
     return LEY_OK;
 }
 
-static void *spread_beside(void *context)
+/* And the libraries are those that are asked for. */
+static ley_status check_libraries(const msm_task *task, const job_plan *given, ley_error *error)
 {
-    spreading *s = context;
-    s->status = spread_atoms(s);
-    return NULL;
+    for (size_t i = 0; given != NULL && task->library[0] != '\0' && i < given->count; i++)
+        if (strcmp(given->list[i].name, "fft") == 0 &&
+            strncmp(given->list[i].value, task->library, strlen(task->library)) != 0)
+            return plan_fail(error, "fft of %s is to be %s, and %s is asked for", given->list[i].device,
+                             given->list[i].value, task->library);
+    return LEY_OK;
 }
 
-static void begin_spreading(msm_task *task, const job_view *job)
-{
-    spreading *s = &task->beside;
-    *s = (spreading){.task = task, .cancelled = job->cancelled, .is_awaited = true};
-    s->has_thread = pthread_create(&s->thread, NULL, spread_beside, s) == 0;
-    if (!s->has_thread)
-        spread_beside(s);
-}
-
-/* Waits until the atoms are in their bins, and takes them. Any thread may call it. */
-static ley_status await_atoms(msm_task *task, ley_error *error)
-{
-    spreading *s = &task->beside;
-    pthread_mutex_lock(&task->near.mutex);
-    if (s->is_awaited) {
-        if (s->has_thread)
-            pthread_join(s->thread, NULL);
-        s->is_awaited = false;
-        task->atoms = s->atoms;
-        task->spread_s = s->seconds;
-        task->expected = s->expected;
-    }
-    const ley_status status = s->status;
-    if (status != LEY_OK)
-        ley_error_copy(error, &s->error);
-    pthread_mutex_unlock(&task->near.mutex);
-    return status;
-}
-
+/* Where devices bin atoms for their short-range sums, they do so for their lattices, too. */
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     msm_task *task = context;
+    const hierarchy *h = &task->lattices;
     memset(task->step_s, 0, sizeof task->step_s);
     memset(task->near.step_s, 0, sizeof task->near.step_s);
-    task->lattices_s = 0;
-    if (task->lattices.levels == 0) {
+    task->lattices_s = task->spread_s = 0;
+    task->transforms[0] = task->passed_over[0] = '\0';
+    ley_status planned = take_solver(task, job->plan, error);
+    if (planned == LEY_OK)
+        planned = check_libraries(task, job->plan, error);
+    if (planned != LEY_OK)
+        return planned;
+    if (h->levels == 0) {
         log_say(LEY_LOG_NOTE, "plan: no lattices: screening leaves nothing beyond the cutoff");
         return cutoff_prepare(task, job, error);
     }
-    begin_spreading(task, job);
-    const ley_status status = cutoff_prepare(task, job, error);
-    if (status == LEY_OK && task->near.plan.binning == LEY_PLACE_DEVICE)
-        return LEY_OK;
-    const ley_status waited = await_atoms(task, status == LEY_OK ? error : NULL);
-    return status == LEY_OK ? waited : status;
+    log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes", splitting_name(h->level[0].split.kind), h->window->name,
+            task->extents);
+    ley_status status = cutoff_begin_preparing(task, job, error);
+    if (status != LEY_OK)
+        return status;
+    const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE;
+    const spread *atoms;
+    task->near.keeps_atoms = by_devices;
+    beside_begin(&task->beside, h, task->near.atoms, job->cancelled, !by_devices);
+    status = cutoff_end_preparing(task, error);
+    return status == LEY_OK && !by_devices ? beside_take_atoms(&task->beside, &atoms, error) : status;
+}
+
+static ley_status finish(void *context, ley_error *error)
+{
+    msm_task *task = context;
+    const ley_status status = cutoff_finish(task, error);
+    if (status != LEY_OK || task->lattices.levels == 0)
+        return status;
+    const ley_status judged = beside_take_figures(&task->beside, &task->figures, error);
+    if (judged == LEY_OK)
+        log_say(LEY_LOG_NOTE, "lattices are expected to be off by %.2g", task->figures.expected);
+    return judged;
 }
 
 static void release(void *context, bool is_kept)
 {
     msm_task *task = context;
-    if (task->lattices.levels > 0)
-        await_atoms(task, NULL);
-    ley_error_clear(&task->beside.error);
+    beside_end(&task->beside, is_kept);
     cutoff_release(task, is_kept);
-    if (task->atoms != NULL && is_kept) { /* they may still be on their way to a device */
-        dev_keep(task->atoms);
-    } else if (task->atoms != NULL) {
-        spread_clear(task->atoms);
-        free(task->atoms);
-    }
-    task->atoms = NULL;
 }
 
 /* ---- The lattices' potentials, on each device ------------------------------------------------ */
@@ -293,13 +296,21 @@ typedef struct field_wish {
     int sum;
     fft_wish fft;
     char library[16]; /* of `fft`, where one is asked for */
+    job_plan *plan;   /* whose libraries are taken; or NULL */
+    bool spreads;     /* the device puts atoms into bins */
 } field_wish;
+
+/* Of plans: a library, with tables or without. */
+static const char *const library_words[] = {"vkfft", "vkfft-tables", "clfft", "cufft", NULL};
+static const char tables_word[] = "-tables";
 
 typedef struct field_state {
     msm_task *task;
     hierarchy lattices; /* its own: a device that is late outlives the task */
     solver solver;
+    device_spread spread;
     bool is_ready;
+    const atomic_bool *unwanted;
     flight flight;
     work work;
 } field_state;
@@ -331,16 +342,51 @@ static ley_status wish_field(const void *context, const job_view *job, void **wi
     for (int axis = 0; axis < 3 && w->transfer.along_axes; axis++)
         w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
     w->sum = job->options->sum;
+    w->spreads = task->near.keeps_atoms;
     if (task->library[0] != '\0')
         w->fft.library = strcpy(w->library, task->library);
     *wish = w;
-    return LEY_OK;
+    return plan_copy(job->plan, &w->plan, error);
+}
+
+static void destroy_field_wish(void *wish)
+{
+    field_wish *w = wish;
+    if (w != NULL)
+        plan_destroy(w->plan);
+    free(w);
+}
+
+/* What the plan says of the device's transforms. */
+static fft_wish fft_wish_of(const field_wish *w, const dev_info *info, char library[16])
+{
+    const char *planned = plan_word(w->plan, info, "fft");
+    fft_wish fft = w->fft;
+    if (planned == NULL)
+        return fft;
+    const char *tables = strstr(planned, tables_word);
+    snprintf(library, 16, "%.*s", (int)(tables != NULL ? tables - planned : 15), planned);
+    fft.library = library;
+    fft.tables = tables != NULL ? FFT_TABLES_YES : FFT_TABLES_NO;
+    return fft;
+}
+
+static void note_library(const dev_fft *fft, kernel_notes *noted)
+{
+    char word[32];
+    snprintf(word, sizeof word, "%s%s", fft->library, fft->tables ? tables_word : "");
+    for (size_t i = 0; library_words[i] != NULL; i++)
+        if (strcmp(library_words[i], word) == 0) {
+            noted->decisions[0].name = "fft";
+            noted->decisions[0].word = library_words[i];
+        }
 }
 
 static ley_status ready_field(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     const field_wish *w = wish;
-    (void)noted;
+    char library[16];
+    const fft_wish fft = fft_wish_of(w, device->info, library);
     field_state *f = calloc(1, sizeof *f);
     if (f == NULL)
         return ley_fail_memory(error, sizeof *f, "a device's lattices");
@@ -348,7 +394,65 @@ static ley_status ready_field(dev *device, const void *wish, kernel_notes *noted
     f->lattices = w->lattices;
     f->flight.device = device;
     f->is_ready = true;
-    return solver_ready(&f->solver, device, &f->lattices, &w->transfer, w->sum, &w->fft, error);
+    if (w->spreads)
+        device_spread_create(device, &f->spread);
+    const ley_status status = solver_ready(&f->solver, device, &f->lattices, &w->transfer, w->sum, &fft, error);
+    if (status == LEY_OK && f->solver.kind == HIERARCHY_FFT)
+        note_library(&f->solver.spectral.fft, noted);
+    return status;
+}
+
+static void note_spreading(msm_task *task, double seconds)
+{
+    pthread_mutex_lock(&task->near.mutex);
+    task->spread_s = fmax(task->spread_s, seconds);
+    pthread_mutex_unlock(&task->near.mutex);
+}
+
+static ley_status load_host_atoms(field_state *f, ley_error *error)
+{
+    const spread *atoms;
+    const ley_status status = beside_take_atoms(&f->task->beside, &atoms, error);
+    if (status != LEY_OK)
+        return status;
+    note_spreading(f->task, f->task->beside.spread_s);
+    return solver_load(&f->solver, atoms, error);
+}
+
+/* *declined: why the host must put the atoms into bins; NULL: the device has. */
+static ley_status load_device_atoms(field_state *f, const device_atoms *atoms, const char **declined, ley_error *error)
+{
+    const ley_atoms *of = f->task->near.atoms;
+    const double start_s = ley_clock_s();
+    spread s;
+    ley_status status = spread_begin(&f->lattices, atoms->n, ley_atoms_charges_e(of), &s, error);
+    if (status != LEY_OK)
+        return status;
+    status = device_spread_run(&f->spread, solver_room(&f->solver), &f->lattices, atoms, &s, solver_atoms(&f->solver),
+                               declined, error);
+    const double spread_s = ley_clock_s() - start_s;
+    if (status == LEY_OK && *declined == NULL) {
+        note_spreading(f->task, spread_s);
+        status = solver_load(&f->solver, &s, error);
+    }
+    spread_clear(&s);
+    return status;
+}
+
+static ley_status load_field(field_state *f, const stage_place *place, ley_error *error)
+{
+    const device_atoms *atoms = cutoff_bins_atoms(place);
+    const char *declined = "it has not binned them before";
+    const ley_status status = atoms != NULL ? load_device_atoms(f, atoms, &declined, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
+    cutoff_bins_free_atoms(place);
+    if (declined == NULL)
+        return LEY_OK;
+    if (atoms != NULL)
+        log_say(LEY_LOG_NOTE, "%s: the host puts atoms into the lattice's bins: %s", place->device->info->name,
+                declined);
+    return load_host_atoms(f, error);
 }
 
 static ley_status begin_field(void *context, const stage_place *place, void **state, ley_error *error)
@@ -356,10 +460,19 @@ static ley_status begin_field(void *context, const stage_place *place, void **st
     field_state *f = *state;
     f->task = context;
     solver_room(&f->solver)->within = place->room;
-    f->solver.cycle.cancelled = f->solver.spectral.cancelled = place->job->cancelled;
+    f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
+    f->solver.cycle.cancelled = f->solver.spectral.cancelled = f->unwanted;
     stage_make(place, &product_field, f);
-    const ley_status status = await_atoms(f->task, error);
-    return status == LEY_OK ? solver_load(&f->solver, f->task->atoms, error) : status;
+    const ley_status status = load_field(f, place, error);
+    if (status == LEY_CANCELLED) /* it may begin once more */
+        room_clear(solver_room(&f->solver));
+    return status;
+}
+
+static double predict_field(const void *context, const void *state)
+{
+    const msm_task *task = context;
+    return solver_seconds(&((const field_state *)state)->solver, ley_atoms_count(task->near.atoms));
 }
 
 static void end_field(void *state)
@@ -368,6 +481,7 @@ static void end_field(void *state)
     work_end(&f->work);
     if (f->is_ready)
         solver_end(&f->solver);
+    device_spread_destroy(&f->spread);
     free(f);
 }
 
@@ -375,9 +489,26 @@ static ley_status submit_field(void *state, int slot, slab piece, ley_error *err
 {
     field_state *f = state;
     (void)slot, (void)piece;
-    work_begin(&f->work, &f->flight, f->task->near.job->cancelled);
+    work_begin(&f->work, &f->flight, f->unwanted);
     solver_run(&f->solver, &f->work);
     return work_status(&f->work, error);
+}
+
+/* Each text once, whatever devices there are. */
+static void add_text(char *to, size_t size, const char *text)
+{
+    const size_t used = strlen(to);
+    if (text[0] != '\0' && strstr(to, text) == NULL)
+        snprintf(to + used, size - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
+/* The caller holds the mutex. */
+static void note_transforms(msm_task *task, const dev_fft *fft)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s %s%s", fft->library, fft->version, fft->tables ? " with tables" : "");
+    add_text(task->transforms, sizeof task->transforms, text);
+    add_text(task->passed_over, sizeof task->passed_over, fft->passed_over);
 }
 
 static ley_status collect_field(void *state, int slot, slab piece, slab_times *times, ley_error *error)
@@ -387,7 +518,11 @@ static ley_status collect_field(void *state, int slot, slab piece, slab_times *t
     (void)slot, (void)piece;
     const ley_status status = work_finish(&f->work, error);
     *times = f->work.times;
+    if (status == LEY_OK)
+        solver_learn(&f->solver, times);
     pthread_mutex_lock(&task->near.mutex);
+    if (f->solver.kind == HIERARCHY_FFT && status == LEY_OK)
+        note_transforms(task, &f->solver.spectral.fft);
     if (f->work.times.kernel_s > task->lattices_s) {
         task->lattices_s = f->work.times.kernel_s;
         task->predicted_s = f->work.times.unpredicted == 0 ? f->work.times.predicted_s : 0;
@@ -446,15 +581,22 @@ static const cutoff_addition addition = {.begin = begin_addition, .end = free, .
 static void note_solver(const msm_task *task, notes *n)
 {
     if (task->options.solver == LEY_SOLVER_FFT) {
+        notes_text(n, "fft_library", task->transforms);
+        if (task->passed_over[0] != '\0')
+            notes_text(n, "fft_passed_over", task->passed_over);
         notes_number(n, "spectrum_s", task->spectrum_s);
         notes_number(n, "transforms_s", task->step_s[SPECTRAL_FORWARD] + task->step_s[SPECTRAL_BACK]);
         notes_number(n, "product_s", task->step_s[SPECTRAL_PRODUCT]);
         return;
     }
-    notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
-    notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
+    const bool has_levels = task->lattices.levels > 1; /* else all there is is the top one */
+    if (has_levels) {
+        notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
+        notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
+    }
     notes_number(n, "top_level_s", task->step_s[CYCLE_TOP_LEVEL]);
-    notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
+    if (has_levels)
+        notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
 }
 
 static void note_lattices(const msm_task *task, notes *n)
@@ -468,7 +610,7 @@ static void note_lattices(const msm_task *task, notes *n)
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
     notes_count(n, "levels", h->levels);
     notes_text(n, "lattices", task->extents);
-    notes_number(n, "expected_error", task->expected);
+    notes_number(n, "expected_error", task->figures.expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
     note_solver(task, n);
@@ -491,24 +633,41 @@ static void note(const void *context, notes *n)
         notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
 }
 
-static void terms(const void *context, reference_terms *t)
-{
-    const msm_task *task = context;
-    *t = (reference_terms){.term = LEY_TERM_LONG_RANGE,
-                           .constant = task->constant,
-                           .atoms = task->near.atoms,
-                           .r_min_A = task->options.r_min_A,
-                           .kappa_per_A = task->options.kappa_per_A,
-                           .cell = &task->lattices.cell,
-                           .near_A = 2 * task->options.cutoff_A};
-}
-
-/* Below r_min pairs count as r_min apart, and lattices do not know of it. */
+/* Below its r_min the sum over pairs takes them for r_min apart, and lattices do not know of it. */
 static double contact_error(const msm_task *task)
 {
     const splitting *s = &task->lattices.level[0].split;
-    const double r_min = task->options.r_min_A / task->options.cutoff_A;
-    return task->lattices.levels > 0 ? 2 * r_min * (splitting_gamma(s, 0) - splitting_gamma(s, r_min)) : 0;
+    return task->lattices.levels == 0
+               ? 0
+               : pairs_contact_error(s, task->options.cutoff_A, task->options.r_min_A, task->near.range.r_min_A);
+}
+
+/* Of charges that are independent of each other, but for those with the same nodes. Without
+ * lattices, what is left beyond the cutoff. */
+static double lattice_error(const msm_task *task)
+{
+    if (task->lattices.levels == 0)
+        return 3 * exp(-task->options.kappa_per_A * task->options.cutoff_A);
+    return task->figures.expected * task->figures.coherence;
+}
+
+/* What lattices may be off by, and what is left out beyond the cutoff, of the tolerance. */
+static double own_error(const msm_task *task)
+{
+    const double safety = 8;
+    return safety * lattice_error(task) + contact_error(task);
+}
+
+/* How large a value may be that is left out: of all charges just beyond the cutoff, and of as many
+ * images as there are within two of these. */
+static double left_out(const msm_task *task)
+{
+    const cell *c = &task->lattices.cell;
+    const double a_A = task->options.cutoff_A;
+    const double images = c->dimensions > 0 ? fmax(1, pow(4 * a_A, c->dimensions) / c->measure) : 1;
+    return task->lattices.levels > 0 ? 0
+                                     : fabs(task->constant) * ley_atoms_charge_magnitude_e(task->near.atoms) * images *
+                                           exp(-task->options.kappa_per_A * a_A) / a_A;
 }
 
 /* Errors are as large as expected_error() says where charges are independent of each other: of some
@@ -518,12 +677,92 @@ static double contact_error(const msm_task *task)
  * more. */
 static accuracy_limits limits(const void *context)
 {
-    const double safety = 8;
+    const double transforms = 1e-6;
     const msm_task *task = context;
     const ley_pair steepest = task->options.kappa_per_A > 0 ? LEY_PAIR_YUKAWA : LEY_PAIR_COULOMB;
-    const double together = task->lattices.levels > 0 ? task->expected * spread_coherence(task->atoms) : 0;
-    return (accuracy_limits){safety * together + contact_error(task) + cutoff_promise(&task->near, steepest),
-                             ACCURACY_NOTHING};
+    const double rounding = cutoff_promise(&task->near, steepest, fmax(task->options.r_min_A, LEY_CONTACT));
+    return (accuracy_limits){.tolerance = own_error(task) + rounding,
+                             .nothing = ACCURACY_NOTHING,
+                             .left_out = left_out(task),
+                             .share = task->options.solver == LEY_SOLVER_FFT ? transforms : 0,
+                             .rounding = rounding};
+}
+
+static const char *const solver_words[] = {"direct", "fft", NULL};
+
+static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS,
+                                     {.name = "solver", .words = solver_words},
+                                     {.name = "fft", .of_device = true, .words = library_words},
+                                     {.name = NULL}};
+
+static void decide(const void *context, job_plan *made)
+{
+    const msm_task *task = context;
+    cutoff_decisions(&task->near, made);
+    if (task->lattices.levels > 0)
+        plan_add(made, NULL, "solver", solver_words[task->options.solver == LEY_SOLVER_FFT]);
+}
+
+static void terms(const void *context, reference_terms *t)
+{
+    const msm_task *task = context;
+    const accuracy_limits all = limits(task);
+    *t = (reference_terms){.term = LEY_TERM_LONG_RANGE,
+                           .shares = {own_error(task) / all.tolerance, cutoff_place_A(&task->near) / all.tolerance},
+                           .constant = task->constant,
+                           .atoms = task->near.atoms,
+                           .r_min_A = task->options.r_min_A,
+                           .kappa_per_A = task->options.kappa_per_A,
+                           .cell = &task->lattices.cell,
+                           .near_A = 2 * task->options.cutoff_A};
+}
+
+/* Sums of nodes that a core is given for what its steps make, and waves of a transform. */
+static const double most_pairs = 5e9, most_waves = 4e6;
+
+static bool is_small(const hierarchy *h)
+{
+    int64_t reach[3], n[3];
+    double pairs = 0;
+    if (h->solver == HIERARCHY_FFT) {
+        influence_extent(h, n);
+        return (double)n[0] * (double)n[1] * (double)n[2] <= most_waves;
+    }
+    hierarchy_reach(h, reach);
+    for (int k = 0; k < h->levels; k++) {
+        const int64_t *of = h->level[k].n;
+        const bool is_top = k == h->levels - 1;
+        double each = 1;
+        for (int axis = 0; axis < 3; axis++)
+            each *= 2 * (double)(is_top ? of[axis] : reach[axis]) + 1;
+        pairs += (double)hierarchy_nodes(&h->level[k]) * each;
+    }
+    return pairs <= most_pairs * parallel_cores();
+}
+
+static ley_status by_steps(const void *context, size_t n, const double (*place_A)[3], double *value, ley_error *error)
+{
+    const msm_task *task = context;
+    const hierarchy *h = &task->lattices;
+    const ley_atoms *atoms = task->near.atoms;
+    if (h->levels == 0 || !is_small(h))
+        return ley_fail(error, LEY_ERROR_USAGE, "no lattices, or too large ones");
+    double *near = malloc(n * sizeof *near);
+    if (near == NULL)
+        return ley_fail_memory(error, n * sizeof *near, "the verification");
+    const ley_status status =
+        long_range_potential(h, ley_atoms_count(atoms), ley_atoms_positions_A(atoms), ley_atoms_charges_e(atoms),
+                             task->options.r_min_A, n, place_A[0], value, near, error);
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        value[i] = task->constant * (value[i] + near[i]);
+    free(near);
+    return status;
+}
+
+static void distrust(const void *context)
+{
+    (void)context;
+    kept_spectrum_forget();
 }
 
 static const product *const made_by_bins[] = {&cutoff_product_bins, NULL},
@@ -535,12 +774,14 @@ static const stage stages[] = {
     [MSM_STAGE_OVERFLOW] = CUTOFF_STAGE_OVERFLOW,
     [MSM_STAGE_FIELD] = {.name = "field",
                          .split = STAGE_EACH_DEVICE,
+                         .needs = made_by_bins,
                          .makes = made_by_field,
                          .is_wanted = field_is_wanted,
                          .wish = wish_field,
-                         .wish_destroy = free,
+                         .wish_destroy = destroy_field_wish,
                          .ready = ready_field,
                          .begin = begin_field,
+                         .predict = predict_field,
                          .end = end_field,
                          .submit = submit_field,
                          .collect = collect_field,
@@ -561,15 +802,17 @@ const method method_msm = {
     .result = MSM_STAGE_SUM,
     .points = cutoff_count_points,
     .evaluations = cutoff_count_pairs,
-    .finish = cutoff_finish,
+    .finish = finish,
     .note = note,
-    .plan_rows = cutoff_plan_rows,
+    .plan_rows = plan_rows,
     .piece_planes = CUTOFF_LAYER,
-    .decisions = cutoff_decisions,
+    .decisions = decide,
     .error_scale = "the root of the squared terms",
     .terms = terms,
     .limits = limits,
     .point = cutoff_point,
     .value = cutoff_value,
+    .by_steps = by_steps,
+    .distrust = distrust,
     .bench = &bench_msm,
 };

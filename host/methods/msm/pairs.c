@@ -1,5 +1,6 @@
 #include "methods/msm/pairs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +10,32 @@ static void put_number(pairs_formula *f, int i, double value)
     f->numbers[i] = (ley_named_number){f->names[i], value};
 }
 
+/* As 1/max(r, r_min) everywhere takes: where gamma is no longer the same below r_min, it needs the
+ * true distance. What floats are off by anyway is allowed. */
+static const double most_contact_error = 3e-5;
+
+double pairs_contact_error(const splitting *s, double cutoff_A, double r_min_A, double clamped_A)
+{
+    return 2 * r_min_A / cutoff_A * (splitting_gamma(s, 0) - splitting_gamma(s, clamped_A / cutoff_A));
+}
+
+static bool is_far_from_contact(const ley_long_range *r, const splitting *s)
+{
+    return pairs_contact_error(s, r->cutoff_A, r->r_min_A, r->r_min_A) <= most_contact_error;
+}
+
 /* exp(-kappa r)/r - gamma(r/a)/a by Horner's scheme in u = r^2/a^2 - 1, of numbers c0, c1, ...; the
- * one behind the last is 1/a^2. */
-static void put_formula(const splitting *s, double cutoff_A, pairs_formula *f)
+ * one behind the last is 1/a^2, and then comes r_min, if the formula is the one to know it. */
+static void put_formula(const splitting *s, double cutoff_A, double r_min_A, pairs_formula *f)
 {
     const size_t size = sizeof f->text;
-    size_t used = (size_t)snprintf(f->text, size, "q*(%s/r-(c0", s->kappa_a > 0 ? "exp(-kappa*r)" : "1");
+    char r[24] = "r";
+    if (r_min_A > 0) {
+        put_number(f, s->degree + 2, r_min_A);
+        snprintf(r, sizeof r, "max(r,c%d)", s->degree + 2);
+    }
+    size_t used = (size_t)(s->kappa_a > 0 ? snprintf(f->text, size, "q*(exp(-kappa*%s)/%s-(c0", r, r)
+                                          : snprintf(f->text, size, "q*(1/%s-(c0", r));
     for (int k = 0; k <= s->degree; k++) {
         put_number(f, k, s->c[k]);
         if (k > 0)
@@ -41,13 +62,16 @@ ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pai
     memcpy(near.cell_A, r->cell_A, sizeof near.cell_A);
     if (lattices == NULL) {
         near.pair = LEY_PAIR_YUKAWA;
-    } else if ((size_t)r->splitting < sizeof pairs / sizeof *pairs && r->kappa_per_A == 0) {
+    } else if ((size_t)r->splitting < sizeof pairs / sizeof *pairs && r->kappa_per_A == 0 &&
+               is_far_from_contact(r, lattices)) {
         near.pair = pairs[r->splitting];
     } else {
-        put_formula(lattices, r->cutoff_A, formula);
+        const bool is_far = is_far_from_contact(r, lattices);
+        put_formula(lattices, r->cutoff_A, is_far ? 0 : r->r_min_A, formula);
         near.pair = LEY_PAIR_EXPRESSION;
         near.expression = formula->text;
-        near.number_count = (size_t)lattices->degree + 2;
+        near.r_min_A = is_far ? r->r_min_A : fmin(r->r_min_A, 1e-4 * r->cutoff_A);
+        near.number_count = (size_t)lattices->degree + (is_far ? 2 : 3);
         near.numbers = formula->numbers;
     }
     return near;

@@ -9,13 +9,18 @@
 /* Text and numbers of a pair function that the kernel does not have by itself. */
 typedef struct pairs_formula {
     char text[1024];
-    char names[SPLITTING_MOST_DEGREE + 2][16];
-    ley_named_number numbers[SPLITTING_MOST_DEGREE + 2];
+    char names[SPLITTING_MOST_DEGREE + 3][16];
+    ley_named_number numbers[SPLITTING_MOST_DEGREE + 3];
 } pairs_formula;
 
 /* The short-range sum: one of the pair functions that the kernel has, or an expression of the
  * splitting's polynomial, which is put into `formula`; without lattices (NULL) screened charges
- * alone. */
+ * alone. Distances below r_min count as r_min in 1/r alone: an r_min that is not small beside the
+ * cutoff stands in the formula, and the sum's own one is smaller. */
 ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pairs_formula *formula);
+
+/* What points that are nearer to a charge than r_min may be off by, as a share of its 1/r_min,
+ * where the splitting takes distances below clamped_A for clamped_A. */
+double pairs_contact_error(const splitting *s, double cutoff_A, double r_min_A, double clamped_A);
 
 #endif

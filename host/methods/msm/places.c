@@ -19,7 +19,7 @@ int32_t places_along_axis(const places_array *a, int axis, int64_t i)
     return (int32_t)node_along(a, axis, (i % n + n) % n);
 }
 
-static bool can_be_numbered(const places_array *a)
+bool places_can_number(const places_array *a)
 {
     double last = (double)a->first + 1;
     for (int axis = 0; axis < 3; axis++)
@@ -30,7 +30,7 @@ static bool can_be_numbered(const places_array *a)
 ley_status places_add(places *p, const places_array *a, int64_t before, int64_t after, places_of *made,
                       ley_error *error)
 {
-    if (!can_be_numbered(a))
+    if (!places_can_number(a))
         return ley_fail(error, LEY_ERROR_NO_DEVICE,
                         "a lattice of %lld x %lld x %lld nodes is more than a kernel can number", (long long)a->n[0],
                         (long long)a->n[1], (long long)a->n[2]);

@@ -35,6 +35,9 @@ typedef struct places {
  * nothing. */
 int32_t places_along_axis(const places_array *array, int axis, int64_t i);
 
+/* Whether kernels can number all of an array. */
+bool places_can_number(const places_array *array);
+
 /* Appends an array's tables, from `before` coordinates before 0 to `after` behind the last. A
  * places begins as zeros. Errors: LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE, more than kernels can
  * number. */

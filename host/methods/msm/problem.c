@@ -3,7 +3,10 @@
 #include "core/atoms.h"
 #include "core/options.h"
 #include "error.h"
+#include "judge/periodic.h"
+#include "methods/msm/cycle.h"
 #include "methods/msm/lattice_tuning.h"
+#include "methods/msm/spectral.h"
 #include "methods/msm/spread.h"
 #include "parallel.h"
 
@@ -112,9 +115,25 @@ static void box_stretches(void *context, size_t first, size_t last)
     }
 }
 
-/* On all cores. */
+/* Along x, y and z. */
+static bool is_upright(const cell *c)
+{
+    bool is = true;
+    for (int i = 0; i < 9; i++)
+        is = is && (i % 4 == 0 ? c->dual_per_A[i / 3][i % 3] > 0 : c->dual_per_A[i / 3][i % 3] == 0);
+    return is;
+}
+
+/* On all cores, where the bounds of the charges do not say it. */
 static ley_status box_charges(const cell *c, const ley_atoms *atoms, double low[3], double high[3], ley_error *error)
 {
+    if (is_upright(c)) {
+        double bounds_A[2][3];
+        ley_atoms_charged_bounds_A(atoms, bounds_A[0], bounds_A[1]);
+        if (bounds_A[0][0] <= bounds_A[1][0])
+            hierarchy_box(c, 2, bounds_A[0], low, high);
+        return LEY_OK;
+    }
     const size_t stretches = (ley_atoms_count(atoms) + STRETCH - 1) / STRETCH;
     double(*boxes)[3] = malloc((2 * stretches + 1) * sizeof *boxes);
     if (boxes == NULL)
@@ -161,13 +180,13 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
     hierarchy_whole_reach(h, h->levels - 1, reach);
     if (!is_in_reach(reach))
         return ley_fail(error, status,
-                        "%d levels are too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
+                        "%d level%s too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
                         "interact, and kernels reach %d nodes far%s",
-                        h->levels, LATTICE_MOST_RADIUS,
-                        h->cell.dimensions > 0 && !are_asked_for
-                            ? "; no more can be had, since the shortest period has too few nodes to be halved: take a "
-                              "wider lattice spacing, or the fft solver"
-                            : "");
+                        h->levels, h->levels == 1 ? " is" : "s are", LATTICE_MOST_RADIUS,
+                        are_asked_for             ? "; take more levels, or 0: as many as pay"
+                        : h->cell.dimensions == 0 ? "; take a wider lattice spacing, or the fft solver"
+                                                  : "; no more can be had, since the shortest period has too few nodes "
+                                                    "to be halved: take a wider lattice spacing, or the fft solver");
     hierarchy_reach(h, reach);
     if (h->levels > 1 && !is_in_reach(reach))
         return ley_fail(error, LEY_ERROR_USAGE,
@@ -176,6 +195,38 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
                         "spacing, a shorter cutoff, or the fft solver",
                         h->levels, (long long)reach[0], (long long)reach[1], (long long)reach[2], LATTICE_MOST_RADIUS);
     return LEY_OK;
+}
+
+static ley_status check_numbers(const hierarchy *h, ley_error *error)
+{
+    const int64_t *n = h->level[0].n;
+    if (h->solver == HIERARCHY_FFT ? spectral_can_number(h) : cycle_can_number(h))
+        return LEY_OK;
+    return ley_fail(
+        error, LEY_ERROR_INPUT,
+        "a lattice of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
+        "--lattice-spacing",
+        (long long)n[0], (long long)n[1], (long long)n[2],
+        h->solver == HIERARCHY_FFT && h->cell.dimensions < 3 ? ", which the fft solver pads along open axes," : "");
+}
+
+/* The least kappa times period, along one axis: then images are as many as can be summed. */
+static const double least_kappa_period = 4e-5;
+
+static ley_status check_images(const cell *c, const ley_long_range *r, ley_error *error)
+{
+    const double near_A = 2 * r->cutoff_A;
+    if (c->dimensions == 0 || periodic_can_be_summed(c, r->kappa_per_A, near_A))
+        return LEY_OK;
+    if (!periodic_can_be_summed(c, 0, near_A))
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "a cell so small, or so long, that too many images are to be looked at within twice the "
+                        "cutoff, %g A: take several cells for one, or a shorter --cutoff",
+                        near_A);
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "kappa %g / A is too little along one periodic axis, where images count one by one as far as it "
+                    "lets them: take at least %.2g / A, or 0 for charges whose sum is 0",
+                    r->kappa_per_A, least_kappa_period / c->measure);
 }
 
 /* Whether anything is left beyond the cutoff. */
@@ -217,6 +268,8 @@ static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms,
         status = hierarchy_make(&o, low, high, made, error);
     if (status == LEY_OK && r->solver == LEY_SOLVER_DIRECT)
         status = check_reach(made, r->levels > 0, error);
+    if (status == LEY_OK)
+        status = check_numbers(made, error);
     return status;
 }
 
@@ -252,6 +305,8 @@ ley_status msm_lattices(const ley_long_range *asked, const ley_atoms *atoms, con
     if (status == LEY_OK)
         status =
             hierarchy_check_charge(&h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms), error);
+    if (status == LEY_OK)
+        status = check_images(&h.cell, r, error);
     if (status == LEY_OK)
         status = find_far(r, &has_far, error);
     if (status == LEY_OK && has_far)

@@ -21,6 +21,19 @@ void solver_run(const solver *s, work *w)
         cycle_run(&s->cycle, w);
 }
 
+double solver_seconds(const solver *s, size_t atoms)
+{
+    return s->kind == HIERARCHY_FFT ? spectral_seconds(&s->spectral, atoms) : cycle_seconds(&s->cycle, atoms);
+}
+
+void solver_learn(const solver *s, const work_times *times)
+{
+    if (s->kind == HIERARCHY_FFT)
+        spectral_learn(&s->spectral, times);
+    else
+        cycle_learn(&s->cycle, times);
+}
+
 void solver_end(solver *s)
 {
     if (s->kind == HIERARCHY_FFT)
@@ -47,4 +60,9 @@ buffer_of_float solver_potentials(const solver *s)
 room *solver_room(solver *s)
 {
     return s->kind == HIERARCHY_FFT ? &s->spectral.room : &s->cycle.room;
+}
+
+transfer_atoms *solver_atoms(solver *s)
+{
+    return s->kind == HIERARCHY_FFT ? &s->spectral.atoms : &s->cycle.atoms;
 }

@@ -18,11 +18,18 @@ ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transf
                         const fft_wish *fft, ley_error *error);
 
 /* Lattices, weights and atoms go to the device: charges that have a potential
- * (hierarchy_check_charge()). */
+ * (hierarchy_check_charge()). Where `atoms` has no more than bins and tiles (spread_begin()), the
+ * atoms themselves have been put into solver_atoms(), in solver_room(). */
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
 
 /* Within a sequence of operations, as often as wanted. */
 void solver_run(const solver *s, work *w);
+
+/* How long that is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
+double solver_seconds(const solver *s, size_t atoms);
+
+/* Learns from what its steps were predicted to take, and took. */
+void solver_learn(const solver *s, const work_times *times);
 
 void solver_end(solver *s);
 
@@ -31,5 +38,6 @@ const transfer_lattices *solver_lattices(const solver *s);
 const places_array *solver_array(const solver *s);
 buffer_of_float solver_potentials(const solver *s);
 room *solver_room(solver *s);
+transfer_atoms *solver_atoms(solver *s);
 
 #endif

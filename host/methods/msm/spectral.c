@@ -58,47 +58,68 @@ ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const tr
     ley_status status = make_fft(s, device, fft, error);
     if (status == LEY_OK)
         status = transfer_kernels_create(device, &own, &s->transfer, error);
-    return status == LEY_OK ? influence_kernel_create(device, &s->multiply, error) : status;
+    return status == LEY_OK ? influence_kernel_create(device, mean_wave_is_needed(h), &s->multiply, error) : status;
 }
 
 /* ---- Lattice --------------------------------------------------------------------------------- */
 
-static void make_array(spectral *s)
+/* The lattice in that of the transform, of n nodes. */
+static places_array array_of(const hierarchy *h, const int64_t n[3])
 {
-    const hierarchy *h = s->hierarchy;
-    s->arrays[0] = (places_array){.pitch = {(int64_t)fft_pitch(s->fft.n, true), s->n[1]}};
+    const size_t extent[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
+    places_array array = {.pitch = {(int64_t)fft_pitch(extent, true), n[1]}};
     for (int axis = 0; axis < 3; axis++) {
-        s->arrays[0].n[axis] = h->level[0].n[axis];
-        s->arrays[0].periodic[axis] = h->cell.periodic[axis];
+        array.n[axis] = h->level[0].n[axis];
+        array.periodic[axis] = h->cell.periodic[axis];
     }
-    s->bytes = fft_lattice_bytes(s->fft.n, true);
+    return array;
 }
 
-static ley_status load_influence(spectral *s, ley_error *error)
+bool spectral_can_number(const hierarchy *h)
 {
+    int64_t n[3];
+    influence_extent(h, n);
+    const places_array array = array_of(h, n);
+    return places_can_number(&array);
+}
+
+static ley_status load_influence(spectral *s, const spread *atoms, ley_error *error)
+{
+    const bool has_mean = mean_wave_is_needed(s->hierarchy);
     kept_spectrum *kept;
+    mean_wave mean = {.values = NULL};
     const double start_s = ley_clock_s();
     ley_status status = kept_spectrum_get(s->hierarchy, s->n, s->cancelled, &kept, error);
-    s->spectrum_s = ley_clock_s() - start_s;
     if (status != LEY_OK)
         return status;
-    status = influence_waves_create(&s->influence, kept_spectrum_of(kept), &s->room, error);
+    if (has_mean)
+        status = mean_wave_make(s->hierarchy, s->n, atoms, &mean, error);
+    s->spectrum_s = ley_clock_s() - start_s;
+    if (status == LEY_OK)
+        status =
+            influence_waves_create(&s->influence, kept_spectrum_of(kept), has_mean ? &mean : NULL, &s->room, error);
+    mean_wave_clear(&mean);
     kept_spectrum_give_back(kept);
     return status;
 }
 
 ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
 {
-    make_array(s);
-    ley_status status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+    s->arrays[0] = array_of(s->hierarchy, s->n);
+    s->bytes = fft_lattice_bytes(s->fft.n, true);
+    ley_status status =
+        room_check_host(&s->room, "a lattice for the processor as a device",
+                        (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --lattice-spacing", error);
     if (status == LEY_OK)
+        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+    if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&s->atoms, atoms, &s->room, error);
     if (status == LEY_OK)
         status = room_buffer(&s->room, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
     if (status == LEY_OK && s->fft.scratch_bytes > 0)
         status = room_buffer(&s->room, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error);
-    return status == LEY_OK ? load_influence(s, error) : status;
+    return status == LEY_OK ? load_influence(s, atoms, error) : status;
 }
 
 void spectral_end(spectral *s)
@@ -108,4 +129,18 @@ void spectral_end(spectral *s)
     kernel_destroy(&s->multiply);
     if (s->fft.device != NULL)
         fft_destroy(&s->fft);
+}
+
+double spectral_seconds(const spectral *s, size_t atoms)
+{
+    return transfer_anterpolation_s(&s->transfer, atoms) + s->fft.forward_s + s->fft.back_s +
+           influence_seconds(s->room.device, s->n);
+}
+
+void spectral_learn(const spectral *s, const work_times *times)
+{
+    transfer_learn(&s->transfer, TRANSFER_ANTERPOLATION, times->step_predicted_s[SPECTRAL_ANTERPOLATION],
+                   times->step_s[SPECTRAL_ANTERPOLATION]);
+    influence_learn(s->room.device, &s->influence, times->step_predicted_s[SPECTRAL_PRODUCT],
+                    times->step_s[SPECTRAL_PRODUCT]);
 }

@@ -30,6 +30,9 @@ typedef struct spectral {
     double spectrum_s; /* how long the host took for the influence function */
 } spectral;
 
+/* Whether kernels can number all nodes, of those of the transform. */
+bool spectral_can_number(const hierarchy *h);
+
 /* Kernels and the transform, built and tested. `wish` has no levels. Of `fft` the library, tables,
  * error and number of transforms are looked at; NULL: usual ones. Errors: those of kernel_create();
  * LEY_ERROR_NO_DEVICE, with the reason, where the device has no transform of this size that is
@@ -42,6 +45,12 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error);
 
 /* From atoms to potentials, within a sequence of operations. */
 void spectral_run(const spectral *s, work *w);
+
+/* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
+double spectral_seconds(const spectral *s, size_t atoms);
+
+/* Learns from what its steps were predicted to take, and took. */
+void spectral_learn(const spectral *s, const work_times *times);
 
 void spectral_end(spectral *s);
 

@@ -70,33 +70,42 @@ typedef struct sorting {
 enum { MOST_PARTS = 64, LEAST_PER_PART = 4096, LOOK_EACH = 65536 };
 _Static_assert(sizeof((sorting *)NULL)->is_over == MOST_PARTS, "one flag per part");
 
+size_t spread_bins(const spread *s)
+{
+    return (size_t)(s->bins[0] * s->bins[1] * s->bins[2]);
+}
+
 /* The first node along an axis that has a share in an atom, in [0, n); its fraction between its
  * neighbours. */
-static int64_t first_node(const sorting *s, int axis, double index, float *u)
+static int64_t first_node(const hierarchy *h, int axis, double index, float *u)
 {
-    const hierarchy_level *level = &s->h->level[0];
-    const int64_t shift = 1 - s->h->window->points / 2;
+    const hierarchy_level *level = &h->level[0];
+    const int64_t shift = 1 - h->window->points / 2;
     int64_t below = (int64_t)index; /* towards 0, and then down */
     below -= (double)below > index;
     *u = (float)(index - (double)below - 0.5);
     const int64_t node = below + shift;
-    return s->h->cell.periodic[axis] ? (node % level->n[axis] + level->n[axis]) % level->n[axis]
-                                     : node - level->first[axis];
+    return h->cell.periodic[axis] ? (node % level->n[axis] + level->n[axis]) % level->n[axis]
+                                  : node - level->first[axis];
 }
 
-/* An atom's bin; its first node there, and its fractions. */
-static size_t find_bin(const sorting *s, size_t i, int32_t *corner, float u[3])
+size_t spread_find(const hierarchy *h, const spread *s, const double position_A[3], int32_t *corner, float u[3])
 {
     double index[3];
     size_t bin[3];
     *corner = 0;
-    hierarchy_index(s->h, s->position_A + 3 * i, index);
+    hierarchy_index(h, position_A, index);
     for (int axis = 0; axis < 3; axis++) {
-        const size_t node = (size_t)first_node(s, axis, index[axis], &u[axis]);
+        const size_t node = (size_t)first_node(h, axis, index[axis], &u[axis]);
         bin[axis] = node / SPREAD_EDGE;
         *corner |= (int32_t)(node % SPREAD_EDGE) << (5 * axis);
     }
-    return (bin[2] * (size_t)s->made->bins[1] + bin[1]) * (size_t)s->made->bins[0] + bin[0];
+    return (bin[2] * (size_t)s->bins[1] + bin[1]) * (size_t)s->bins[0] + bin[0];
+}
+
+static size_t find_bin(const sorting *s, size_t i, int32_t *corner, float u[3])
+{
+    return spread_find(s->h, s->made, s->position_A + 3 * i, corner, u);
 }
 
 static size_t first_of(const sorting *s, size_t part)
@@ -171,11 +180,10 @@ static void add_up(sorting *s)
 static ley_status sort_atoms(sorting *s, ley_error *error)
 {
     spread *made = s->made;
-    made->first = malloc((s->bins + 1) * sizeof *made->first);
     made->at = malloc((s->n + 1) * sizeof *made->at);
     made->corner = malloc((s->n + 1) * sizeof *made->corner);
     s->counts = calloc(s->parts * s->bins, sizeof *s->counts);
-    if (made->first == NULL || made->at == NULL || made->corner == NULL || s->counts == NULL)
+    if (made->at == NULL || made->corner == NULL || s->counts == NULL)
         return ley_fail_memory(error, (s->n + 1) * sizeof *made->at, "atoms in bins");
     parallel_each(s->parts, count_part, s);
     add_up(s);
@@ -199,26 +207,37 @@ static size_t parts_for(size_t n)
     return parts < MOST_PARTS ? parts : MOST_PARTS;
 }
 
-ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
-                       const atomic_bool *cancelled, spread *made, ley_error *error)
+ley_status spread_begin(const hierarchy *h, size_t n, const double *charge_e, spread *made, ley_error *error)
 {
     *made = (spread){.atoms = 0};
     ley_status status = n < INT32_MAX ? make_tiles(h, made, error)
                                       : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a lattice takes", n);
-    if (status == LEY_OK) {
-        if (h->kappa_per_A > 0)
-            add_charges(n, charge_e, made);
-        sorting s = {.h = h,
-                     .n = n,
-                     .parts = parts_for(n),
-                     .bins = (size_t)(made->bins[0] * made->bins[1] * made->bins[2]),
-                     .position_A = position_A,
-                     .charge_e = charge_e,
-                     .cancelled = cancelled,
-                     .made = made};
-        status = sort_atoms(&s, error);
-        free(s.counts);
-    }
+    made->first = status == LEY_OK ? calloc(spread_bins(made) + 1, sizeof *made->first) : NULL;
+    if (status == LEY_OK && made->first == NULL)
+        status = ley_fail_memory(error, (spread_bins(made) + 1) * sizeof *made->first, "bins of a lattice");
+    if (status == LEY_OK && (h->kappa_per_A > 0 || h->cell.dimensions > 0))
+        add_charges(n, charge_e, made);
+    if (status != LEY_OK)
+        spread_clear(made);
+    return status;
+}
+
+ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
+                       const atomic_bool *cancelled, spread *made, ley_error *error)
+{
+    ley_status status = spread_begin(h, n, charge_e, made, error);
+    if (status != LEY_OK)
+        return status;
+    sorting s = {.h = h,
+                 .n = n,
+                 .parts = parts_for(n),
+                 .bins = spread_bins(made),
+                 .position_A = position_A,
+                 .charge_e = charge_e,
+                 .cancelled = cancelled,
+                 .made = made};
+    status = sort_atoms(&s, error);
+    free(s.counts);
     if (status != LEY_OK)
         spread_clear(made);
     return status;
@@ -234,20 +253,61 @@ void spread_clear(spread *s)
     *s = (spread){.atoms = 0};
 }
 
-double spread_coherence(const spread *s)
+/* ---- Charges between the same nodes ---------------------------------------------------------- */
+
+typedef struct gathering {
+    const hierarchy *h;
+    const double *position_A, *charge_e;
+    double scale; /* charges are summed as whole numbers, so that it does not matter who comes first */
+    _Atomic int64_t *sum;
+    const atomic_bool *cancelled;
+} gathering;
+
+static void gather(void *context, size_t first, size_t last)
 {
-    enum { CORNERS = SPREAD_EDGE * SPREAD_EDGE * SPREAD_EDGE };
-    double single = 0, together = 0;
-    for (int64_t bin = 0; bin < s->bins[0] * s->bins[1] * s->bins[2]; bin++) {
-        double sum_e[CORNERS] = {0};
-        for (int32_t i = s->first[bin]; i < s->first[bin + 1]; i++) {
-            const int32_t c = s->corner[i], x = c & 31, y = c >> 5 & 31, z = c >> 10;
-            const double charge_e = (double)s->at[i][3];
-            sum_e[(z * SPREAD_EDGE + y) * SPREAD_EDGE + x] += charge_e;
-            single += charge_e * charge_e;
-        }
-        for (int i = 0; i < CORNERS && s->first[bin] < s->first[bin + 1]; i++)
-            together += sum_e[i] * sum_e[i];
+    const gathering *g = context;
+    const hierarchy_level *level = &g->h->level[0];
+    double index[3];
+    float u;
+    for (size_t i = first; i < last; i++) {
+        if (i % LOOK_EACH == 0 && g->cancelled != NULL && atomic_load_explicit(g->cancelled, memory_order_relaxed))
+            return;
+        if (g->charge_e[i] == 0) /* the lattice may have no nodes there */
+            continue;
+        hierarchy_index(g->h, g->position_A + 3 * i, index);
+        int64_t at = 0;
+        for (int axis = 2; axis >= 0; axis--)
+            at = at * level->n[axis] + first_node(g->h, axis, index[axis], &u);
+        atomic_fetch_add_explicit(&g->sum[at], llrint(g->scale * (double)(float)g->charge_e[i]), memory_order_relaxed);
     }
-    return together > single ? sqrt(together / single) : 1;
+}
+
+ley_status spread_coherence(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
+                            const atomic_bool *cancelled, double *coherence, ley_error *error)
+{
+    const size_t nodes = (size_t)hierarchy_nodes(&h->level[0]);
+    double largest_e = 0, single = 0, together = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest_e = fmax(largest_e, fabs(charge_e[i]));
+        single += (double)(float)charge_e[i] * (double)(float)charge_e[i];
+    }
+    *coherence = 1;
+    if (largest_e == 0)
+        return LEY_OK;
+    gathering g = {.h = h,
+                   .position_A = position_A,
+                   .charge_e = charge_e,
+                   .scale = 0x1p62 / ((double)n * largest_e),
+                   .sum = calloc(nodes, sizeof *g.sum),
+                   .cancelled = cancelled};
+    if (g.sum == NULL)
+        return ley_fail_memory(error, nodes * sizeof *g.sum, "charges between a lattice's nodes");
+    parallel_ranges(n, gather, &g);
+    for (size_t i = 0; i < nodes; i++)
+        together += pow((double)g.sum[i] / g.scale, 2);
+    free(g.sum);
+    if (cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
+    *coherence = together > single ? sqrt(together / single) : 1;
+    return LEY_OK;
 }

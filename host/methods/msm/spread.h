@@ -14,15 +14,24 @@ enum { SPREAD_EDGE = 8 };
 typedef struct spread {
     int64_t bins[3];       /* along each axis; tiles are as many */
     size_t atoms;          /* with a charge */
-    double total_e;        /* with screening: of all charges, */
+    double total_e;        /* with screening, or images: of all charges, */
     double square_e2;      /* and of their squares */
     int32_t *first;        /* [bins + 1] */
-    float (*at)[4];        /* {u_x, u_y, u_z, charge}, u = t - 1/2 */
+    float (*at)[4];        /* {u_x, u_y, u_z, charge}, u = t - 1/2; NULL: not made here */
     int32_t *corner;       /* x + 32 y + 1024 z: the first node in its bin */
     int32_t (*tiles)[2];   /* of the axes' tiles, one axis after the other: {first, count} of its sources */
     int32_t (*sources)[2]; /* {bin along the axis, nodes from the tile's first to the bin's first} */
     size_t tile_count, source_count;
 } spread;
+
+/* Bins that have no atoms yet, and the tiles that they reach. Errors: LEY_ERROR_MEMORY;
+ * LEY_ERROR_INPUT for more atoms than bins number. On failure there is nothing to clear. */
+ley_status spread_begin(const hierarchy *h, size_t n, const double *charge_e, spread *made, ley_error *error);
+
+size_t spread_bins(const spread *s);
+
+/* An atom's bin; its first node there, and its fractions. */
+size_t spread_find(const hierarchy *h, const spread *s, const double position_A[3], int32_t *corner, float u[3]);
 
 /* Puts atoms into bins, on all cores, in their order within a bin. Errors: LEY_ERROR_MEMORY,
  * LEY_CANCELLED soon after *cancelled (may be NULL) turns true. On failure there is nothing to
@@ -33,7 +42,9 @@ void spread_clear(spread *s);
 
 /* By how much more the lattice's errors of these charges add up than those of independent ones:
  * charges with the same nodes are off alike. The root of the sum of their squared sums over that of
- * their squares; the root of n for n equal charges between the same nodes, at least 1. */
-double spread_coherence(const spread *s);
+ * their squares; the root of n for n equal charges between the same nodes, at least 1. Errors:
+ * LEY_ERROR_MEMORY, LEY_CANCELLED. */
+ley_status spread_coherence(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
+                            const atomic_bool *cancelled, double *coherence, ley_error *error);
 
 #endif

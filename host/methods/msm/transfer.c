@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "methods/msm/step_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,15 +69,23 @@ ley_status transfer_lattices_create(transfer_lattices *l, const transfer_kernels
     return status == LEY_OK && h->levels > 1 ? upload_two_scale(h->window, memory, &l->two_scale, error) : status;
 }
 
-ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, room *memory, ley_error *error)
+ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, room *memory, ley_error *error)
 {
-    const size_t bins = (size_t)(s->bins[0] * s->bins[1] * s->bins[2]), n = s->atoms > 0 ? s->atoms : 1;
-    *a = (transfer_atoms){.count = s->atoms, .tiles = {s->bins[0], s->bins[1], s->bins[2]}};
+    a->count = s->atoms;
+    memcpy(a->tiles, s->bins, sizeof a->tiles);
     ley_status status = room_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
     if (status == LEY_OK)
         status = room_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
-    if (status == LEY_OK)
-        status = room_upload(memory, s->first, (bins + 1) * sizeof *s->first, &a->first.buffer, error);
+    return status == LEY_OK
+               ? room_upload(memory, s->first, (spread_bins(s) + 1) * sizeof *s->first, &a->first.buffer, error)
+               : status;
+}
+
+ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, room *memory, ley_error *error)
+{
+    const size_t n = s->atoms > 0 ? s->atoms : 1;
+    *a = (transfer_atoms){.count = 0};
+    ley_status status = transfer_atoms_tiles(a, s, memory, error);
     if (status == LEY_OK)
         status = room_upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
     return status == LEY_OK ? room_upload(memory, s->corner, n * sizeof *s->corner, &a->corners.buffer, error) : status;
@@ -204,9 +213,9 @@ ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, cons
 
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
-/* Steps count as multiply-adds, of whose rate kernels reach about these shares: measured with PoCL
- * on two cores, where nodes and points are computed without vectors; guessed for GPUs, where too
- * low a guess only makes more launches. */
+/* Steps count as multiply-adds, of whose rate kernels reach about these shares, until a job has
+ * shown what they cost on the device: measured with PoCL on two cores, where nodes and points are
+ * computed without vectors; guessed for GPUs, where too low a guess only makes more launches. */
 typedef struct share {
     double cpu, gpu;
 } share;
@@ -217,26 +226,55 @@ static double cube(double x)
     return x * x * x;
 }
 
-static double seconds(const transfer_kernels *k, share of, double multiply_adds)
+static double usual_unit_s(const transfer_kernels *k, share of)
 {
     const double per_s = (k->device->info->device_class == DEV_CPU ? of.cpu : of.gpu) * k->facts.fma_per_s;
-    return per_s > 0 ? multiply_adds / per_s : 0;
+    return per_s > 0 ? 1 / per_s : 0;
+}
+
+static double seconds(const transfer_kernels *k, share of, double multiply_adds)
+{
+    return multiply_adds * usual_unit_s(k, of);
+}
+
+static const char *const step_names[TRANSFER_LEARNT] = {"anterpolation", "restriction", "prolongation"};
+
+void transfer_look_up_costs(transfer_kernels *k)
+{
+    for (int i = 0; i < TRANSFER_LEARNT; i++)
+        k->unit_s[i] = step_cost(k->device->info, step_names[i], k->window->name,
+                                 usual_unit_s(k, i == TRANSFER_ANTERPOLATION ? anterpolation_share : node_share));
+}
+
+void transfer_learn(const transfer_kernels *k, int step, double predicted_s, double took_s)
+{
+    step_cost_learn(k->device->info, step_names[step], k->window->name, k->unit_s[step], predicted_s, took_s);
 }
 
 /* An atom has nodes in so many tiles along an axis, on average. In each it has weights, and gives
  * shares to all of a tile's nodes, or, where work-items are alone, to the rows that it reaches. */
-static double anterpolation_seconds(const transfer_kernels *k, const transfer_atoms *a)
+double transfer_anterpolation_s(const transfer_kernels *k, size_t atoms)
 {
     const double edge = SPREAD_EDGE, points = k->window->points, tiles = (edge + points - 1) / edge;
     const double weights = cube(tiles) * 3 * edge * points,
                  shares = k->anterpolate.group_size[0] == 1 ? tiles * edge * points * points : cube(tiles * edge);
-    return seconds(k, anterpolation_share, (double)a->count * (weights + shares));
+    return k->unit_s[TRANSFER_ANTERPOLATION] * (double)atoms * (weights + shares);
 }
 
-/* Of nodes that others have a share in, so many for each along an axis. */
-static double nodes_seconds(const transfer_kernels *k, const int64_t n[3], double shares)
+/* Multiply-adds of nodes that others have a share in, so many for each along an axis. */
+static double count_shares(const int64_t n[3], double shares)
 {
-    return seconds(k, node_share, (double)n[0] * (double)n[1] * (double)n[2] * cube(shares));
+    return (double)n[0] * (double)n[1] * (double)n[2] * cube(shares);
+}
+
+double transfer_restriction_s(const transfer_kernels *k, const int64_t n[3])
+{
+    return k->unit_s[TRANSFER_RESTRICTION] * count_shares(n, k->window->points + 1);
+}
+
+double transfer_prolongation_s(const transfer_kernels *k, const int64_t n[3])
+{
+    return k->unit_s[TRANSFER_PROLONGATION] * count_shares(n, 0.5 * (k->window->points + 1));
 }
 
 static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
@@ -268,7 +306,7 @@ void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_at
 {
     const transfer_kernels *k = l->kernels;
     const int64_t tiles = a->tiles[0] * a->tiles[1] * a->tiles[2];
-    const double predicted_s = anterpolation_seconds(k, a);
+    const double predicted_s = transfer_anterpolation_s(k, a->count);
     const size_t limit = k->device->info->max_groups[0];
     int64_t most = per_launch(k, tiles, 1, predicted_s), count;
     if (limit > 0 && (uint64_t)most > limit)
@@ -316,14 +354,13 @@ static void count_groups_of_nodes(const dev_kernel *kernel, const int64_t n[3], 
     count_groups(n, planes, size, groups);
 }
 
-/* From one level to its neighbour: level `fine` + 1 is written, or level `fine`, whose nodes get so
- * many shares along an axis. */
+/* From one level to its neighbour: level `fine` + 1 is written, or level `fine`. */
 static void launch_between(work *w, const transfer_lattices *l, const dev_kernel *kernel, int fine, bool to_coarse,
-                           double shares, buffer_of_float values)
+                           buffer_of_float values)
 {
     const transfer_kernels *k = l->kernels;
     const int64_t *n = l->hierarchy->level[to_coarse ? fine + 1 : fine].n;
-    const double predicted_s = nodes_seconds(k, n, shares);
+    const double predicted_s = to_coarse ? transfer_restriction_s(k, n) : transfer_prolongation_s(k, n);
     const int64_t most = per_launch(k, n[2], (int64_t)kernel->group_size[2], predicted_s);
     between_arguments arguments = {.kind = to_coarse ? &restriction_kind : &prolongation_kind,
                                    .gm_two_scale = l->two_scale,
@@ -346,12 +383,12 @@ static void launch_between(work *w, const transfer_lattices *l, const dev_kernel
 
 void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
 {
-    launch_between(w, l, &l->kernels->restriction, fine, true, l->kernels->window->points + 1, charges);
+    launch_between(w, l, &l->kernels->restriction, fine, true, charges);
 }
 
 void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float potentials)
 {
-    launch_between(w, l, &l->kernels->prolongation, fine, false, 0.5 * (l->kernels->window->points + 1), potentials);
+    launch_between(w, l, &l->kernels->prolongation, fine, false, potentials);
 }
 
 static interpolation_arguments along_axes(const transfer_map *m, bool accumulate, buffer_of_float potentials,
@@ -404,7 +441,7 @@ static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t p
         p.predicted_s = blocks_seconds(k, p.groups);
     } else {
         count_groups_of_nodes(&k->interpolation, n, planes, p.groups);
-        p.predicted_s = nodes_seconds(k, (const int64_t[3]){n[0], n[1], planes}, k->window->points);
+        p.predicted_s = seconds(k, node_share, count_shares((const int64_t[3]){n[0], n[1], planes}, k->window->points));
     }
     return p;
 }

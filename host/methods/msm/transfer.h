@@ -36,11 +36,15 @@ typedef struct interpolation_spec {
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
+/* Steps whose costs are learnt. */
+enum { TRANSFER_ANTERPOLATION, TRANSFER_RESTRICTION, TRANSFER_PROLONGATION, TRANSFER_LEARNT };
+
 /* Chosen, built and tested: transfer_build.h. */
 typedef struct transfer_kernels {
     dev *device;
     calibration facts;
-    double launch_s; /* what is predicted to last longer is done in several launches */
+    double unit_s[TRANSFER_LEARNT]; /* a multiply-add of a step; 0: nobody knows */
+    double launch_s;                /* what is predicted to last longer is done in several launches */
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
     dev_kernel interpolation; /* along axes, or at points anywhere */
@@ -58,6 +62,17 @@ typedef struct transfer_wish {
 } transfer_wish;
 
 void transfer_kernels_destroy(transfer_kernels *kernels);
+
+/* Looks up what steps cost on the device. And learns from what one was predicted to take, and
+ * took. */
+void transfer_look_up_costs(transfer_kernels *kernels);
+void transfer_learn(const transfer_kernels *kernels, int step, double predicted_s, double took_s);
+
+/* How long steps are predicted to take, of so many atoms, or of a lattice of so many nodes that is
+ * written; 0: nobody knows. */
+double transfer_anterpolation_s(const transfer_kernels *kernels, size_t atoms);
+double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3]);
+double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
 
 /* ---- What they read -------------------------------------------------------------------------- */
 
@@ -90,6 +105,9 @@ typedef struct transfer_atoms {
 } transfer_atoms;
 
 ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, room *memory, ley_error *error);
+
+/* All of this but the atoms themselves, which are there, or to come. */
+ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, room *memory, ley_error *error);
 
 /* A map's points on the finest lattice, and where they are stored. */
 typedef struct transfer_map {

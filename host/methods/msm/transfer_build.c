@@ -208,6 +208,7 @@ ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, trans
     const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->width);
     const transfer_spec node = node_spec(wish->window->points);
     ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &k->facts, error);
+    transfer_look_up_costs(k);
     if (status == LEY_OK)
         status = kernel_create(device, &anterpolate_kind, &tile, NULL, k, &k->anterpolate, error);
     if (status == LEY_OK && wish->has_levels)

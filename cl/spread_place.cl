@@ -1,0 +1,35 @@
+/* Atoms as anterpolate.cl takes them, in the order of their numbers within each bin: what
+ * host/methods/msm/spread.c makes, to the bit.
+ *
+ * gm_position  [n_atoms][3] A
+ * gm_charge    [n_atoms] e
+ * n_atoms
+ * origin, along_x, along_y, along_z, whole, nodes, bins  see spread.h
+ * gm_bin       [n_atoms] each atom's bin; -1: it has none
+ * gm_first     [bins + 1] where each bin's atoms begin
+ * gm_list      their numbers, in no order within a bin
+ * gm_atoms     {u_x, u_y, u_z, charge}
+ * gm_corners   x + 32 y + 1024 z: the atom's first node in its bin
+ *
+ * An atom's place in its bin is how many of the bin's atoms have smaller numbers; neighbouring
+ * work-items look at the same ones, as atoms with neighbouring numbers are near each other. Global
+ * size: n_atoms, rounded up to work-groups. */
+#include "dialect.h"
+
+LEY_NO_CONTRACTION
+
+#include "spread.h"
+
+LEY_KERNEL spread_place(LEY_PARAMETERS(LEY_SPREAD_PLACE_ARGUMENTS))
+{
+    const size_t i = LEY_GLOBAL_ID(0);
+    if (i >= (size_t)n_atoms || gm_bin[i] < 0)
+        return;
+    const int first = gm_first[gm_bin[i]], end = gm_first[gm_bin[i] + 1];
+    int at = first;
+    for (int k = first; k < end; k++)
+        at += gm_list[k] < (int)i ? 1 : 0;
+    const home h = find_home(gm_position, i, origin, along_x, along_y, along_z, whole, nodes, bins);
+    gm_atoms[at] = LEY_FLOAT4(h.x, h.y, h.z, (float)gm_charge[i]);
+    gm_corners[at] = h.corner;
+}

@@ -1,0 +1,100 @@
+#include "methods/msm/beside.h"
+
+#include "clock.h"
+#include "device.h"
+#include "error.h"
+#include "numerics/expected_error.h"
+
+#include <stdlib.h>
+
+static void *spread_atoms(void *context)
+{
+    beside *b = context;
+    const double start_s = ley_clock_s();
+    b->spread = calloc(1, sizeof *b->spread);
+    b->spread_status = b->spread == NULL
+                           ? ley_fail_memory(&b->spread_error, sizeof *b->spread, "the atoms")
+                           : spread_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                                         ley_atoms_charges_e(b->atoms), b->cancelled, b->spread, &b->spread_error);
+    b->spread_s = ley_clock_s() - start_s;
+    return NULL;
+}
+
+static void *find_figures(void *context)
+{
+    beside *b = context;
+    b->figures.expected = expected_error(b->lattices);
+    b->figures_status =
+        spread_coherence(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                         ley_atoms_charges_e(b->atoms), b->cancelled, &b->figures.coherence, &b->figures_error);
+    return NULL;
+}
+
+/* Does it now, where there can be no thread. */
+static void begin(beside_thread *t, void *(*run)(void *), beside *b)
+{
+    t->is_running = pthread_create(&t->thread, NULL, run, b) == 0;
+    if (!t->is_running)
+        run(b);
+}
+
+static void await(beside_thread *t)
+{
+    if (t->is_running)
+        pthread_join(t->thread, NULL);
+    t->is_running = false;
+}
+
+void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
+                  bool spreads)
+{
+    *b = (beside){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
+    pthread_mutex_init(&b->mutex, NULL);
+    if (spreads)
+        begin(&b->spreading, spread_atoms, b);
+    begin(&b->judging, find_figures, b);
+}
+
+ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error)
+{
+    pthread_mutex_lock(&b->mutex);
+    await(&b->spreading);
+    if (b->spread == NULL && b->spread_status == LEY_OK)
+        spread_atoms(b);
+    *atoms = b->spread;
+    const ley_status status = b->spread_status;
+    if (status != LEY_OK)
+        ley_error_copy(error, &b->spread_error);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+ley_status beside_take_figures(beside *b, beside_figures *figures, ley_error *error)
+{
+    pthread_mutex_lock(&b->mutex);
+    await(&b->judging);
+    *figures = b->figures;
+    const ley_status status = b->figures_status;
+    if (status != LEY_OK)
+        ley_error_copy(error, &b->figures_error);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+void beside_end(beside *b, bool is_kept)
+{
+    if (b->lattices == NULL) /* it never began */
+        return;
+    await(&b->spreading);
+    await(&b->judging);
+    if (b->spread != NULL && is_kept) {
+        dev_keep(b->spread);
+    } else if (b->spread != NULL) {
+        spread_clear(b->spread);
+        free(b->spread);
+    }
+    ley_error_clear(&b->spread_error);
+    ley_error_clear(&b->figures_error);
+    pthread_mutex_destroy(&b->mutex);
+    *b = (beside){.lattices = NULL};
+}

@@ -1,0 +1,51 @@
+/* What the host does for a job of long-range potentials in threads beside the devices: atoms into
+ * the lattice's bins, where devices do not do so themselves; and what the lattices are expected to
+ * be off by. */
+#ifndef LEY_MSM_BESIDE_H
+#define LEY_MSM_BESIDE_H
+
+#include "leyden.h"
+#include "methods/msm/spread.h"
+
+#include <pthread.h>
+
+typedef struct beside_thread {
+    pthread_t thread;
+    bool is_running; /* else it has been waited for, or never was */
+} beside_thread;
+
+/* What lattices are expected to be off by. */
+typedef struct beside_figures {
+    double expected;  /* expected_error() */
+    double coherence; /* spread_coherence() */
+} beside_figures;
+
+/* From beside_begin() to beside_end(); zeroed, it may be ended, too. */
+typedef struct beside {
+    const hierarchy *lattices;
+    const ley_atoms *atoms;
+    const atomic_bool *cancelled;
+    pthread_mutex_t mutex; /* for what follows */
+    beside_thread spreading, judging;
+    spread *spread;
+    double spread_s; /* how long that took */
+    beside_figures figures;
+    ley_status spread_status, figures_status;
+    ley_error spread_error, figures_error;
+} beside;
+
+/* Lattices, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins. */
+void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
+                  bool spreads);
+
+/* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
+ * spread_make(). */
+ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error);
+
+/* Waits for the figures. Any thread may call it. Errors: those of spread_coherence(). */
+ley_status beside_take_figures(beside *b, beside_figures *figures, ley_error *error);
+
+/* Waits for all of it; where it is kept, atoms may still be on their way to a device. */
+void beside_end(beside *b, bool is_kept);
+
+#endif

@@ -1,0 +1,44 @@
+#include "methods/msm/step_costs.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double least_shown_s = 5e-4;
+
+typedef struct one_cost {
+    char name[80];
+    costs_kind kind;
+} one_cost;
+
+static void make_cost(one_cost *c, const char *step, const char *kind)
+{
+    snprintf(c->name, sizeof c->name, "msm %s %s", step, kind);
+    c->kind = (costs_kind){.name = c->name, .count = 1, .bounds = {{1e-18, 1e-9, 1e-3}}};
+}
+
+double step_cost(const dev_info *info, const char *step, const char *kind, double usual_s)
+{
+    double seconds[COSTS_MOST];
+    one_cost c;
+    make_cost(&c, step, kind);
+    return costs_known(&c.kind, info, seconds) ? seconds[0] : usual_s;
+}
+
+void step_cost_learn(const dev_info *info, const char *step, const char *kind, double unit_s, double predicted_s,
+                     double took_s)
+{
+    double seconds[COSTS_MOST];
+    one_cost c;
+    make_cost(&c, step, kind);
+    if (!(unit_s > 0 && predicted_s > 0 && took_s >= least_shown_s) || (info->quirks & DEV_QUIRK_INTERPRETER) != 0)
+        return;
+    const double found_s = unit_s * took_s / predicted_s;
+    if (costs_known(&c.kind, info, seconds) && found_s >= seconds[0]) {
+        if (found_s <= 2 * seconds[0])
+            return;
+        seconds[0] = sqrt(found_s * seconds[0]);
+    } else {
+        seconds[0] = found_s;
+    }
+    costs_keep(&c.kind, info, seconds);
+}

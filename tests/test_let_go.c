@@ -1,0 +1,305 @@
+/* What each device makes for itself before it takes slabs: a device that would come too late with
+ * it does not begin, and one that is at it when the job is over is let go; neither is a failure,
+ * and both are there when the faster device leaves the job. The method's stages only wait. */
+#include "fake_job.h"
+
+#include "clock.h"
+#include "error.h"
+#include "run/job.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PIECES = 20, DEVICES = 2 };
+
+/* What a device is like; and what it has done. */
+typedef struct conduct {
+    double predicted_s, own_s; /* of its own; it is told how long that lasts, and lasts so long */
+    double piece_s;
+    int fails_at; /* this slab, from 1; 0: none */
+    atomic_int begun, let_go, slabs;
+} conduct;
+
+static conduct devices[DEVICES];
+
+static conduct *of(const dev *device)
+{
+    return &devices[device->info->name[0] - 'A'];
+}
+
+static void rest(double seconds)
+{
+    nanosleep(
+        &(struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))},
+        NULL);
+}
+
+/* ---- The method ------------------------------------------------------------------------------ */
+
+typedef struct state {
+    conduct *conduct;
+    const atomic_bool *is_unwanted;
+} state;
+
+static ley_status wish(const void *task, const job_view *job, void **made, ley_error *error)
+{
+    (void)task, (void)job, (void)error;
+    *made = NULL;
+    return LEY_OK;
+}
+
+static ley_status ready(dev *device, const void *made, kernel_notes *noted, void **to, ley_error *error)
+{
+    state *s = calloc(1, sizeof *s);
+    (void)made, (void)noted, (void)error;
+    assert_non_null(s);
+    s->conduct = of(device);
+    *to = s;
+    return LEY_OK;
+}
+
+static ley_status begin(void *task, const stage_place *place, void **to, ley_error *error)
+{
+    (void)task, (void)error;
+    ((state *)*to)->is_unwanted = place->is_unwanted;
+    return LEY_OK;
+}
+
+static double predict_own(const void *task, const void *of_device)
+{
+    (void)task;
+    return ((const state *)of_device)->conduct->predicted_s;
+}
+
+static double predict_slabs(const void *task, const void *of_device)
+{
+    (void)task;
+    return PIECES * ((const state *)of_device)->conduct->piece_s;
+}
+
+static ley_status submit_own(void *of_device, int slot, slab piece, ley_error *error)
+{
+    state *s = of_device;
+    (void)slot, (void)piece;
+    atomic_fetch_add(&s->conduct->begun, 1);
+    for (double left_s = s->conduct->own_s; left_s > 0; left_s -= 0.01) {
+        if (atomic_load(s->is_unwanted)) {
+            atomic_fetch_add(&s->conduct->let_go, 1);
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        }
+        rest(0.01);
+    }
+    return LEY_OK;
+}
+
+static ley_status submit_slab(void *of_device, int slot, slab piece, ley_error *error)
+{
+    (void)of_device, (void)slot, (void)piece, (void)error;
+    return LEY_OK;
+}
+
+static ley_status collect_own(void *of_device, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    (void)of_device, (void)slot, (void)piece, (void)error;
+    times->kernel_s = 0;
+    return LEY_OK;
+}
+
+static ley_status collect_slab(void *of_device, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    state *s = of_device;
+    (void)slot;
+    times->kernel_s = 0;
+    rest(s->conduct->piece_s * (double)piece.count);
+    return atomic_fetch_add(&s->conduct->slabs, 1) + 1 == s->conduct->fails_at
+               ? ley_fail(error, LEY_ERROR_DEVICE, "it breaks")
+               : LEY_OK;
+}
+
+static void drop(void *of_device, int slot)
+{
+    (void)of_device, (void)slot;
+}
+
+static int64_t count(const void *task)
+{
+    (void)task;
+    return PIECES;
+}
+
+static int64_t slab_count(const void *of_device)
+{
+    (void)of_device;
+    return 1;
+}
+
+static ley_status prepare(void *task, const job_view *view, ley_error *error)
+{
+    (void)task, (void)view, (void)error;
+    return LEY_OK;
+}
+
+static void release(void *task, bool is_kept)
+{
+    (void)task, (void)is_kept;
+}
+
+static int64_t points(const void *task, slab s)
+{
+    (void)task;
+    return s.count;
+}
+
+static const stage stages[] = {{.name = "own",
+                                .split = STAGE_EACH_DEVICE,
+                                .wish = wish,
+                                .ready = ready,
+                                .begin = begin,
+                                .predict = predict_own,
+                                .end = free,
+                                .submit = submit_own,
+                                .collect = collect_own,
+                                .drop = drop},
+                               {.name = "slabs",
+                                .split = STAGE_SLABS,
+                                .count = count,
+                                .wish = wish,
+                                .ready = ready,
+                                .begin = begin,
+                                .predict = predict_slabs,
+                                .end = free,
+                                .slab_count = slab_count,
+                                .submit = submit_slab,
+                                .collect = collect_slab,
+                                .drop = drop}};
+
+static const method waits = {.name = "waits",
+                             .prepare = prepare,
+                             .release = release,
+                             .end = free,
+                             .stages = stages,
+                             .stage_count = 2,
+                             .result = 1,
+                             .points = points};
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+typedef struct outcome {
+    ley_engine *engine;
+    ley_job *job;
+    const ley_report *report;
+    double took_s;
+} outcome;
+
+static outcome run(const conduct of_a, const conduct of_b)
+{
+    static fake_plan plans[DEVICES];
+    outcome o = {.took_s = 0};
+    ley_error error = {0};
+    ley_run_options options;
+    plans[0] = (fake_plan){.name = "A"};
+    plans[1] = (fake_plan){.name = "B"};
+    memcpy(&devices[0], &of_a, sizeof of_a);
+    memcpy(&devices[1], &of_b, sizeof of_b);
+    fake_devices_begin(plans, DEVICES);
+    assert_ok(ley_engine_create("all", &o.engine, &error));
+    ley_run_options_default(&options);
+    options.verify_points = 0;
+    options.sum = LEY_SUM_FLOAT;
+    assert_ok(job_create(o.engine, &waits, malloc(1), NULL, &options, &o.job, &error));
+    const double start_s = ley_clock_s();
+    assert_ok(ley_job_run(o.job, &error));
+    o.took_s = ley_clock_s() - start_s;
+    o.report = ley_job_report(o.job);
+    return o;
+}
+
+static void end(outcome *o)
+{
+    ley_job_destroy(o->job);
+    ley_engine_destroy(o->engine);
+    fake_devices_end();
+}
+
+/* As long as a slow machine takes for what lasts a fifth of a second, and less than what is not to
+ * be waited for. */
+static const double long_s = 60, soon_s = 30;
+
+static void check_left_out(const outcome *o)
+{
+    const ley_device_report *b = &o->report->devices[1];
+    assert_true(o->took_s < soon_s);
+    assert_int_equal(b->status, LEY_OK);
+    assert_null(b->failure);
+    assert_int_equal(b->points, 0);
+    assert_string_equal(b->late, "own");
+    assert_int_equal(o->report->devices[0].points, PIECES);
+    assert_null(o->report->devices[0].late);
+}
+
+static void test_too_late_to_begin(void **state_of_test)
+{
+    (void)state_of_test;
+    outcome o = run((conduct){.predicted_s = 0.01, .own_s = 0.01, .piece_s = 0.01},
+                    (conduct){.predicted_s = long_s, .own_s = long_s, .piece_s = 0.01});
+    check_left_out(&o);
+    assert_int_equal(atomic_load(&devices[1].begun), 0);
+    end(&o);
+}
+
+/* Nobody knows how long it takes; or it takes much longer than predicted. */
+static void test_let_go(void **state_of_test)
+{
+    (void)state_of_test;
+    for (int i = 0; i < 2; i++) {
+        outcome o = run((conduct){.predicted_s = 0.01, .own_s = 0.01, .piece_s = 0.02},
+                        (conduct){.predicted_s = i == 0 ? 0 : 0.001, .own_s = long_s, .piece_s = 0.02});
+        check_left_out(&o);
+        assert_true(atomic_load(&devices[1].begun) == 1 && atomic_load(&devices[1].let_go) == 1);
+        end(&o);
+    }
+}
+
+/* The faster one breaks: the other one begins what it had not, and does the rest. */
+static void test_the_faster_one_leaves(void **state_of_test)
+{
+    (void)state_of_test;
+    outcome o = run((conduct){.predicted_s = 0.01, .own_s = 0.01, .piece_s = 0.01, .fails_at = 6},
+                    (conduct){.predicted_s = 5, .own_s = 0.05, .piece_s = 0.01});
+    assert_true(o.took_s < soon_s);
+    assert_int_equal(o.report->devices[0].status, LEY_ERROR_DEVICE);
+    assert_int_equal(o.report->devices[1].status, LEY_OK);
+    assert_null(o.report->devices[1].late);
+    assert_int_equal(o.report->devices[0].points, 5);
+    assert_int_equal(o.report->devices[1].points, PIECES - 5);
+    assert_true(atomic_load(&devices[1].begun) >= 1);
+    end(&o);
+}
+
+/* As fast as each other: both take their part. */
+static void test_both(void **state_of_test)
+{
+    (void)state_of_test;
+    const conduct same = {.predicted_s = 0.05, .own_s = 0.05, .piece_s = 0.05};
+    outcome o = run(same, same);
+    for (int i = 0; i < DEVICES; i++) {
+        assert_int_equal(o.report->devices[i].status, LEY_OK);
+        assert_null(o.report->devices[i].late);
+    }
+    assert_true(o.report->devices[0].points > 0 && o.report->devices[1].points > 0);
+    assert_int_equal(o.report->devices[0].points + o.report->devices[1].points, PIECES);
+    end(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_too_late_to_begin),
+        cmocka_unit_test(test_let_go),
+        cmocka_unit_test(test_the_faster_one_leaves),
+        cmocka_unit_test(test_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* What steps of long-range sums are predicted to take: of the first job on a device by what is
+ * usual, of the next one by what the one before took, whatever was wrongly believed. */
+#include "support.h"
+
+#include "core/atoms.h"
+#include "methods/msm/step_costs.h"
+#include "run/engine.h"
+
+#include <math.h>
+
+static ley_engine *engine;
+
+static const dev_info *device(void)
+{
+    return engine->workers[0].info;
+}
+
+static void test_learning(void **state)
+{
+    (void)state;
+    static const char step[] = "a step of this test";
+    support_fresh_cache();
+    assert_true(step_cost(device(), step, "x", 7e-9) == 7e-9); /* nothing is known */
+    step_cost_learn(device(), step, "x", 1e-9, 0.1, 0.2);
+    assert_true(fabs(step_cost(device(), step, "x", 7e-9) / 2e-9 - 1) < 1e-12);
+    assert_true(step_cost(device(), step, "y", 7e-9) == 7e-9);
+    step_cost_learn(device(), step, "x", 2e-9, 0.2, 0.1); /* the least counts */
+    assert_true(fabs(step_cost(device(), step, "x", 0) / 1e-9 - 1) < 1e-12);
+    step_cost_learn(device(), step, "x", 1e-9, 0.1, 0.19);
+    assert_true(fabs(step_cost(device(), step, "x", 0) / 1e-9 - 1) < 1e-12);
+    step_cost_learn(device(), step, "x", 1e-9, 0.1, 0.9); /* but half-way to what is much longer */
+    assert_true(fabs(step_cost(device(), step, "x", 0) / 3e-9 - 1) < 1e-12);
+    step_cost_learn(device(), step, "x", 3e-9, 0.1, 1e-4); /* too short to show anything */
+    step_cost_learn(device(), step, "x", 3e-9, 0, 0.1);    /* and nobody had predicted these */
+    step_cost_learn(device(), step, "x", 0, 0.1, 0.1);
+    assert_true(fabs(step_cost(device(), step, "x", 0) / 3e-9 - 1) < 1e-12);
+}
+
+/* Predicted and taken seconds of the lattices in a job. */
+static void run(ley_solver solver, double *predicted_s, double *took_s)
+{
+    const ley_lattice points = {.step_A = LEY_STEPS(2, 2, 2), .n = {16, 16, 16}};
+    ley_error error = {0};
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_long_range range;
+    ley_run_options options;
+    ley_atoms *atoms = support_atoms(3000, 0, 40, 11);
+    ley_long_range_default(&range);
+    ley_run_options_default(&options);
+    range.solver = solver;
+    range.window = solver == LEY_SOLVER_FFT ? LEY_WINDOW_BSPLINE6 : range.window;
+    range.fft = solver == LEY_SOLVER_FFT ? "vkfft" : NULL;
+    assert_ok(ley_map_create(&points, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    const ley_note *phase = ley_report_note(ley_job_report(job), "phase_lattices");
+    if (phase == NULL)
+        fail_msg("nobody has predicted what the lattices take");
+    *predicted_s = phase->number[0];
+    *took_s = phase->number[1];
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_the_first_job_has_predictions(void **state)
+{
+    (void)state;
+    double predicted_s, took_s;
+    support_fresh_cache();
+    run(LEY_SOLVER_DIRECT, &predicted_s, &took_s);
+    assert_true(predicted_s > 0 && took_s > 0);
+    run(LEY_SOLVER_FFT, &predicted_s, &took_s);
+    assert_true(predicted_s > 0 && took_s > 0);
+}
+
+/* A thousand times too long, and too short, of a step that takes milliseconds. */
+static void test_what_was_wrong_is_put_right(void **state)
+{
+    (void)state;
+    double predicted_s[2], took_s[2];
+    for (int is_long = 0; is_long <= 1; is_long++) {
+        support_fresh_cache();
+        run(LEY_SOLVER_DIRECT, &predicted_s[0], &took_s[0]);
+        const double unit_s = step_cost(device(), "restriction", "nodal7", 0);
+        if (unit_s == 0 && engine->workers[0].info->device_class == DEV_GPU) {
+            print_message("a step of this is too short to be learnt from\n");
+            return;
+        }
+        assert_true(unit_s > 0);
+        const double wrong_s = is_long ? 1e3 * unit_s : 1e-3 * unit_s;
+        costs_keep(&(costs_kind){.name = "msm restriction nodal7", .count = 1, .bounds = {{1e-18, 1e-9, 1e-3}}},
+                   device(), &wrong_s);
+        run(LEY_SOLVER_DIRECT, &predicted_s[0], &took_s[0]);
+        for (int i = 0; i < 4; i++)
+            run(LEY_SOLVER_DIRECT, &predicted_s[1], &took_s[1]);
+        const double ratio = step_cost(device(), "restriction", "nodal7", 0) / unit_s;
+        if (!(ratio > 0.05 && ratio < 20))
+            fail_msg("restriction is still believed to take %g times as long as it does", ratio);
+    }
+}
+
+/* Seconds of restriction of two charges that are so far apart. */
+static double restriction_s(double x_A, double yz_A)
+{
+    const ley_lattice points = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
+    const double position_A[] = {0, 0, 0, x_A, yz_A, yz_A}, charge_e[] = {1, -1};
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_long_range range;
+    ley_run_options options;
+    ley_long_range_default(&range);
+    ley_run_options_default(&options);
+    range.spacing_A = 4;
+    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&points, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    const double seconds = ley_report_note(ley_job_report(job), "restriction_s")->number[0];
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return seconds;
+}
+
+/* Of lattices that are thin, half of the rows that a node looks at are not there: nobody adds up
+ * zeros for them. As many nodes of a cube take longer. */
+static void test_rows_that_are_not_there(void **state)
+{
+    (void)state;
+    double thin_s = INFINITY, cube_s = INFINITY;
+    if (device()->device_class != DEV_CPU)
+        skip(); /* work-items wait for each other there */
+    for (int i = 0; i < 4; i++) {
+        thin_s = fmin(thin_s, restriction_s(3800, 0));
+        cube_s = fmin(cube_s, restriction_s(330, 330));
+    }
+    if (!(thin_s < 0.75 * cube_s))
+        fail_msg("thin lattices take %g s, a cube %g s", thin_s, cube_s);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    return support_open("opencl", "a device with OpenCL", &engine) ? 0 : 1;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_learning), cmocka_unit_test(test_the_first_job_has_predictions),
+        cmocka_unit_test(test_what_was_wrong_is_put_right), cmocka_unit_test(test_rows_that_are_not_there)};
+    return cmocka_run_group_tests(tests, prepare, finish);
+}

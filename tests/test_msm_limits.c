@@ -1,0 +1,420 @@
+/* Long-range maps that are right, and look wrong to limits that are too narrow: charges in step
+ * with the lattices, cells so long that transforms round by more than what is there, distances
+ * that count as r_min; and wrong ones that limits would let pass. Judged by the formula alone, in
+ * this file. */
+#include "support.h"
+
+#include "run/verification.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ley_engine *engine;
+
+/* ---- A job ----------------------------------------------------------------------------------- */
+
+enum { MOST = 2048 };
+
+typedef struct problem {
+    size_t n;
+    double place_A[MOST][3], charge_e[MOST];
+    ley_lattice points;
+    ley_long_range range;
+} problem;
+
+static problem p; /* the case at hand */
+
+static void begin(void)
+{
+    memset(&p, 0, sizeof p);
+    ley_long_range_default(&p.range);
+}
+
+static void put(double x_A, double y_A, double z_A, double charge_e)
+{
+    const double place_A[3] = {x_A, y_A, z_A};
+    assert_true(p.n < MOST);
+    memcpy(p.place_A[p.n], place_A, sizeof place_A);
+    p.charge_e[p.n++] = charge_e;
+}
+
+static void put_points(const double origin_A[3], double step_A, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t n[3] = {x, y, z};
+    for (int axis = 0; axis < 3; axis++) {
+        p.points.origin_A[axis] = origin_A[axis];
+        p.points.step_A[axis][axis] = step_A;
+        p.points.n[axis] = n[axis];
+    }
+}
+
+/* Its map. All points are verified. */
+static ley_map *run(ley_accuracy *accuracy)
+{
+    ley_error error = {0};
+    ley_run_options options;
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_run_options_default(&options);
+    options.verify_points = 2000;
+    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&p.points, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &p.range, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    *accuracy = ley_job_report(job)->accuracy;
+    assert_true(accuracy->passed && accuracy->max_error <= accuracy->tolerance);
+    ley_job_destroy(job);
+    ley_atoms_destroy(atoms);
+    return map;
+}
+
+/* Of some points of an open map: the largest error, of the root of the squared terms and the value;
+ * terms are screened where the charges are. */
+static double worst_of(const ley_map *map)
+{
+    const ley_long_range *r = &p.range;
+    const double C = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
+    double worst = 0;
+    for (int64_t i = 0; i < ley_lattice_points(&p.points); i++) {
+        const int64_t at[3] = {i % p.points.n[0], i / p.points.n[0] % p.points.n[1], i / p.points.n[0] / p.points.n[1]};
+        double point_A[3], sum = 0, squares = 0;
+        ley_lattice_point_A(&p.points, at, point_A);
+        for (size_t k = 0; k < p.n; k++) {
+            const double x = point_A[0] - p.place_A[k][0], y = point_A[1] - p.place_A[k][1],
+                         z = point_A[2] - p.place_A[k][2], d = fmax(sqrt(x * x + y * y + z * z), r->r_min_A),
+                         term = p.charge_e[k] / d * exp(-r->kappa_per_A * d);
+            sum += term;
+            squares += term * term;
+        }
+        worst = fmax(worst, fabs((double)ley_map_read_values(map)[i] / C - sum) / (sqrt(squares) + fabs(sum)));
+    }
+    return worst;
+}
+
+static double run_and_compare(ley_accuracy *accuracy)
+{
+    ley_map *map = run(accuracy);
+    const double worst = worst_of(map);
+    ley_map_destroy(map);
+    return worst;
+}
+
+/* ---- In step with the lattices -------------------------------------------------------------- */
+
+/* Layers of ions of one sign each, as far apart as nodes are: lattices are off by somewhat more
+ * than of charges that are independent of each other. */
+static void test_layers(void **state)
+{
+    (void)state;
+    double largest = 0;
+    for (int shift = 0; shift < 2; shift++) {
+        ley_accuracy accuracy;
+        begin();
+        for (int i = 0; i < 16 * 16 * 8; i++)
+            put(2 * (i % 16) + 0.5 * shift, 2 * (i / 16 % 16) + 0.5 * shift, 5 * (i / 256) + 0.5 * shift,
+                i / 256 % 2 == 0 ? 1 : -1);
+        put_points((const double[3]){4, 4, 7}, 2.5, 10, 10, 12);
+        const double worst = run_and_compare(&accuracy);
+        print_message("off by %.3g, at most %.3g is right\n", worst, accuracy.tolerance);
+        assert_true(worst < 5e-4 && fabs(accuracy.max_error - worst) < 1e-3 * worst);
+        largest = fmax(largest, worst);
+    }
+    assert_true(largest > 2.88e-4); /* eight times what is expected: without a second look none would pass */
+}
+
+/* ---- Long cells ------------------------------------------------------------------------------ */
+
+/* A block of each sign, a thousand A from each other: the potential is thousands of times what
+ * charges nearby do. Transforms round each value by a share of the largest ones, half-way between
+ * the blocks, where it goes through 0, as well. */
+static void test_long_cells(void **state)
+{
+    (void)state;
+    static const double cell_A[3] = {30, 30, 4000};
+    ley_accuracy accuracy;
+    begin();
+    for (int i = 0; i < 400; i++)
+        put(fmod(7.13 * i, 30), fmod(17.3 * i, 30), 5 * (i % 200) + (i < 200 ? 0.3 : 2000.7), i < 200 ? 1 : -1);
+    for (int axis = 0; axis < 3; axis++) {
+        p.range.periodic[axis] = true;
+        p.range.cell_A[axis][axis] = cell_A[axis];
+    }
+    p.range.window = LEY_WINDOW_BSPLINE6;
+    p.range.splitting = LEY_SPLITTING_PSWF;
+    p.range.solver = LEY_SOLVER_FFT;
+    put_points((const double[3]){7, 9, 1480}, 0.15, 3, 3, 260);
+    ley_map *map = run(&accuracy);
+    const double C = ley_coulomb_constant(p.range.units, p.range.dielectric, p.range.temperature_K),
+                 most = C * 2 * M_PI * 200 / (30 * 30) * 1000; /* half-way through a block, about */
+    print_message("off by %.3g at worst, at most %.3g is right; by %.3g of the largest\n", accuracy.max_error,
+                  accuracy.tolerance, accuracy.absolute_rms / most);
+    assert_true(accuracy.absolute_rms < 1e-6 * most && accuracy.max_error > 1.2e-4);
+    ley_map_destroy(map);
+}
+
+/* ---- Far away -------------------------------------------------------------------------------- */
+
+/* Far from a layer, and from a wire, mirrored so that they have no dipole: the kernels of wave 0
+ * grow with the distance, and cancel. */
+static void test_far_away(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        ley_accuracy accuracy;
+        begin();
+        for (int i = 0; i < 400; i++) {
+            const double x_A = fmod(7.13 * i, 30), y_A = fmod(17.3 * i, 30), z_A = fmod(3.71 * i, 20),
+                         charge_e = i % 2 == 0 ? 1 : -1;
+            put(x_A, y_A, z_A, charge_e);
+            put(30 - x_A, 30 - y_A, 20 - z_A, charge_e);
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            p.range.periodic[axis] = axis < (k < 2 ? 2 : 1);
+            p.range.cell_A[axis][axis] = 30;
+        }
+        p.range.window = LEY_WINDOW_BSPLINE6;
+        p.range.splitting = LEY_SPLITTING_PSWF;
+        p.range.solver = LEY_SOLVER_FFT;
+        put_points((const double[3]){1, 2, k % 2 == 0 ? 1500 : -4000}, 3, 7, 6, 5);
+        ley_map *map = run(&accuracy);
+        print_message("%s, %g A away: off by %.3g, at most %.3g is right\n", k < 2 ? "layer" : "wire",
+                      fabs(p.points.origin_A[2]), accuracy.max_error, accuracy.tolerance);
+        assert_true(accuracy.max_error < 1e-5);
+        ley_map_destroy(map);
+    }
+}
+
+/* ---- r_min ----------------------------------------------------------------------------------- */
+
+static void put_crowd(void)
+{
+    for (int i = 0; i < 300; i++)
+        put(fmod(7.13 * i, 20), fmod(3.71 * i, 19), fmod(11.3 * i, 21), (i % 3 - 1) * (1 + 0.01 * i));
+}
+
+/* Distances below r_min count as r_min, however large it is; and a tiny one leaves the limit as it
+ * is. */
+static void test_r_min(void **state)
+{
+    (void)state;
+    static const double r_min_A[] = {1e-6, 1, 2, 4};
+    for (size_t i = 0; i < sizeof r_min_A / sizeof *r_min_A; i++)
+        for (int screened = 0; screened < 2; screened++) {
+            ley_accuracy accuracy;
+            begin();
+            put_crowd();
+            p.range.kappa_per_A = screened ? 0.08 : 0;
+            p.range.r_min_A = r_min_A[i];
+            p.range.spacing_A = 1;
+            p.range.window = LEY_WINDOW_NODAL9;
+            p.range.splitting = LEY_SPLITTING_TAYLOR4;
+            put_points((const double[3]){1, 1, 1}, 1.7, 11, 10, 12);
+            const double worst = run_and_compare(&accuracy);
+            print_message("r_min %g A: off by %.3g, at most %.3g is right\n", r_min_A[i], worst, accuracy.tolerance);
+            assert_true(worst < 2e-5 && accuracy.tolerance < 1.5e-4);
+        }
+}
+
+/* ---- Nothing beyond the cutoff --------------------------------------------------------------- */
+
+static void put_periods(int axes, double cell_A)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        p.range.periodic[axis] = axes >> axis & 1;
+        p.range.cell_A[axis][axis] = cell_A;
+    }
+}
+
+/* Of one charge, whose images are farther away than twice the cutoff: within the cutoff its nearest
+ * image, and nothing beyond it. */
+static void compare_nearest(const ley_map *map)
+{
+    const ley_long_range *r = &p.range;
+    const double C = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
+    size_t within = 0, beyond = 0;
+    for (int64_t i = 0; i < ley_lattice_points(&p.points); i++) {
+        const int64_t at[3] = {i % p.points.n[0], i / p.points.n[0] % p.points.n[1], i / p.points.n[0] / p.points.n[1]};
+        const double value = (double)ley_map_read_values(map)[i];
+        double point_A[3], d2 = 0;
+        ley_lattice_point_A(&p.points, at, point_A);
+        for (int axis = 0; axis < 3; axis++) {
+            const double x = point_A[axis] - p.place_A[0][axis], period = r->cell_A[axis][axis];
+            d2 += pow(r->periodic[axis] ? x - period * floor(x / period + 0.5) : x, 2);
+        }
+        const double d = sqrt(d2), right = C * p.charge_e[0] / d * exp(-r->kappa_per_A * d);
+        within += d < r->cutoff_A;
+        beyond += d >= r->cutoff_A;
+        if (d >= r->cutoff_A)
+            assert_true(value == 0);
+        else
+            assert_true(fabs(value - right) <= 3e-5 * right);
+    }
+    assert_true(within > 100 && beyond > 100);
+}
+
+/* Screening so strong that there are no lattices: values are tiny next to those of other points,
+ * and are right to as many digits; those that are 0 leave out less than what is allowed. */
+static void test_strong_screening(void **state)
+{
+    (void)state;
+    static const struct {
+        double kappa_per_A, cutoff_A;
+    } cases[] = {{1.95, 12}, {3, 12}, {4.2, 12}, {4.8, 12}, {5.9, 12}, {9, 6}, {20, 3}, {2.5, 20}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int axes = 0; axes < 8; axes = 2 * axes + 1) {
+            ley_accuracy accuracy;
+            begin();
+            put(0.1, 0.2, 0.3, 1);
+            p.range.kappa_per_A = cases[i].kappa_per_A;
+            p.range.cutoff_A = cases[i].cutoff_A;
+            put_periods(axes, 50);
+            const double far_A = 0.7 * cases[i].cutoff_A;
+            put_points((const double[3]){-far_A, -far_A, -far_A}, 2 * far_A / 11, 12, 12, 12);
+            ley_map *map = run(&accuracy);
+            print_message("kappa a %g, periodic along %d: off by %.3g, at most %.3g is right\n",
+                          cases[i].kappa_per_A * cases[i].cutoff_A, axes, accuracy.max_error, accuracy.tolerance);
+            if (i > 0) /* the first one has lattices yet, of next to nothing */
+                compare_nearest(map);
+            ley_map_destroy(map);
+        }
+}
+
+/* Charges of one sign, all of them just beyond the cutoff of all points: they are left out
+ * together. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    for (int axes = 0; axes < 8; axes = 2 * axes + 1) {
+        ley_accuracy accuracy;
+        begin();
+        for (int i = 0; i < 40; i++)
+            put(0.01 * (i % 7), 0.02 * (i % 5), 0.001 * i, 1);
+        p.range.kappa_per_A = 4.8;
+        put_periods(axes, 60);
+        put_points((const double[3]){-0.1, -0.1, 12.04}, 0.02, 10, 10, 3);
+        ley_map *map = run(&accuracy);
+        print_message("periodic along %d: off by %.3g, at most %.3g is right\n", axes, accuracy.max_error,
+                      accuracy.tolerance);
+        assert_true(accuracy.compared == 300 && accuracy.max_error > 0);
+        ley_map_destroy(map);
+    }
+}
+
+static int open_device(void **state)
+{
+    (void)state;
+    verification_time_replace(20);
+    support_leave_out_second_driver();
+    return support_open(NULL, "the default device", &engine) ? 0 : 1;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+/* ---- Means ----------------------------------------------------------------------------------- */
+
+/* 800 charges in a cell that is periodic along so many axes, with so much left of their sum. */
+static void put_cell(int axes, double left_e)
+{
+    begin();
+    for (int i = 0; i < 400; i++) {
+        const double x_A = fmod(7.13 * i, 30), y_A = fmod(17.3 * i, 30), z_A = fmod(3.71 * i, 30);
+        put(x_A, y_A, z_A, 0.4);
+        put(fmod(x_A + 11, 30), fmod(y_A + 23, 30), fmod(z_A + 5, 30), i == 0 ? left_e - 0.4 : -0.4);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        p.range.periodic[axis] = axis < axes;
+        p.range.cell_A[axis][axis] = 30;
+    }
+    put_points((const double[3]){1, 2, 3}, 3, 7, 6, 5);
+}
+
+/* The mean potential of an e, 4 pi / (kappa^2 V) or 2 pi / (kappa A), is thousands of times what
+ * charges nearby do; they sum to nothing, to next to nothing, or to rounding. */
+static void test_weak_screening(void **state)
+{
+    (void)state;
+    static const double left_e[] = {0, 4e-16, 1e-10, 1e-4}, kappas_per_A[] = {3e-3, 1e-3, 1e-5};
+    const int step = support_is_quick() ? 2 : 1; /* 4e-16 and 1e-4 are left then, and the weakest screening */
+    for (int axes = 2; axes <= 3; axes++)
+        for (int i = step - 1; i < 4; i += step)
+            for (int k = step == 1 ? 0 : 2; k < 3; k++) {
+                ley_accuracy accuracy;
+                put_cell(axes, left_e[i]);
+                p.range.kappa_per_A = kappas_per_A[k];
+                p.range.window = LEY_WINDOW_BSPLINE6;
+                p.range.splitting = LEY_SPLITTING_TAYLOR5;
+                p.range.solver = LEY_SOLVER_FFT;
+                ley_map_destroy(run(&accuracy));
+                assert_true(accuracy.max_error < 5e-5);
+                if (left_e[i] > 1e-12)
+                    continue;
+                p.range.window = LEY_WINDOW_NODAL7;
+                p.range.splitting = LEY_SPLITTING_TAYLOR4;
+                p.range.solver = LEY_SOLVER_DIRECT;
+                ley_map_destroy(run(&accuracy));
+                assert_true(accuracy.max_error < 2e-4);
+            }
+}
+
+/* By the direct solver a charge that is not nothing is refused then, with what helps. */
+static void test_weak_screening_of_a_charge(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms;
+    ley_map *map;
+    ley_job *job;
+    ley_run_options run_options;
+    ley_run_options_default(&run_options);
+    put_cell(3, 1e-4);
+    p.range.kappa_per_A = 1e-3;
+    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&p.points, &map, &error));
+    assert_int_equal(ley_job_create_long_range(engine, atoms, map, &p.range, &run_options, &job, &error),
+                     LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "--solver fft has"));
+    ley_error_clear(&error);
+    p.range.kappa_per_A = 0.05;
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &p.range, &run_options, &job, &error));
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* A charge so small that a layer may have it is not lost, near the layer and far from it. */
+static void test_a_layers_charge(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        ley_accuracy accuracy;
+        put_cell(2, 1e-4);
+        p.range.window = LEY_WINDOW_BSPLINE6;
+        p.range.splitting = LEY_SPLITTING_PSWF;
+        p.range.solver = LEY_SOLVER_FFT;
+        put_points((const double[3]){1, 2, k == 0 ? 15 : k == 1 ? 50 : 1000}, 3, 7, 6, 5);
+        ley_map_destroy(run(&accuracy));
+        assert_true(accuracy.max_error < 1e-5);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_layers),
+                                              cmocka_unit_test(test_long_cells),
+                                              cmocka_unit_test(test_far_away),
+                                              cmocka_unit_test(test_weak_screening),
+                                              cmocka_unit_test(test_weak_screening_of_a_charge),
+                                              cmocka_unit_test(test_a_layers_charge),
+                                              cmocka_unit_test(test_r_min),
+                                              cmocka_unit_test(test_strong_screening),
+                                              cmocka_unit_test(test_left_out)};
+    return cmocka_run_group_tests_name("limits", tests, open_device, close_device);
+}
