@@ -248,6 +248,26 @@ LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *e
 LEY_API ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment,
                                     const volatile bool *cancel, ley_error *error);
 
+/* Reads a map that ley_map_write_raw() has written: `path` and `path`.json. Both must be regular
+ * files. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: member: what" of the header,
+ * "file: what" of the values. */
+LEY_API ley_status ley_map_read_raw(const char *path, ley_map **map, ley_error *error);
+
+/* Writes the values as they are, float32, little-endian, x fastest, and beside them the JSON file
+ * `path`.json, their header: n, origin_A, step_A, units, the lines of `comment` (or NULL) and
+ * `facts`: the text of a JSON object that is to stand there under this name, or NULL. Each file
+ * appears only when both are whole, the header last. The rest is as for OpenDX. Errors: also
+ * LEY_ERROR_USAGE for facts that are no JSON object. */
+LEY_API ley_status ley_map_write_raw(const ley_map *map, const char *path, const char *comment, const char *facts,
+                                     const volatile bool *cancel, ley_error *error);
+
+/* The same by the file's name: raw where it ends in .raw, else OpenDX. Writing refuses other names
+ * than .dx, .dx.gz and .raw (LEY_ERROR_USAGE); OpenDX has no place for facts, and leaves them
+ * out. */
+LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *error);
+LEY_API ley_status ley_map_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                                 const volatile bool *cancel, ley_error *error);
+
 /* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------ */
 
 /* A species of mobile ions. */

@@ -73,7 +73,7 @@ ley_map *cli_read_map(const char *name)
 {
     ley_error error = {0};
     ley_map *map = NULL;
-    assert_ok(ley_map_read_dx(cli_path(name), &map, &error));
+    assert_ok(ley_map_read(cli_path(name), &map, &error));
     return map;
 }
 

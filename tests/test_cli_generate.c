@@ -176,7 +176,7 @@ static void test_convert_refuses(void **state)
     (void)state;
     write_bad_files();
     static const cli_failing cases[] = {
-        {"convert", 1, "ATOMS is missing"},
+        {"convert", 1, "IN is missing"},
         {"convert ion.pqr", 1, "--output OUT is missing"},
         {"convert ion.pqr -o out/a.pdb", 1, "--output: 'out/a.pdb' must end in .pqr, .pqr.gz or .atoms"},
         {"convert ion.pqr -o out/../ion.pqr", 1, "--output: 'out/../ion.pqr' is the file of the atoms"},

@@ -1,4 +1,4 @@
-/* leyden convert: files of atoms from one form to another. */
+/* leyden convert: files of atoms, and of maps, from one form to another. */
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
@@ -7,6 +7,7 @@
 #include "registry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct convert_values {
     const char *output;
@@ -23,21 +24,71 @@ static const option_row convert_options[] = {
      .required = true,
      .value = "OUT",
      .offset = offsetof(convert_values, output),
-     .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms"},
+     .help = "the file to write: of atoms, PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; of a map, "
+             "OpenDX for .dx or .dx.gz, and for .raw the values alone, float32, with their header in OUT.json"},
 };
 
 static const option_row speech_rows[] = {OPTION_ROW_QUIET(speech_values)};
 static const option_block speech_options = OPTION_BLOCK(speech_rows, speech_values, NULL);
 static const option_block *const shared[] = {&molecule_options, &speech_options, NULL};
 
+/* What is converted: atoms, or the map that the output's name asks for. */
+typedef struct content {
+    ley_atoms *atoms;
+    ley_map *map;
+} content;
+
+static int check_files(const parsed_arguments *arguments, const char *what)
+{
+    const convert_values *values = arguments->values;
+    char *read_header = map_header_path(arguments->operand), *written_header = map_header_path(values->output);
+    const named_file files[] = {{arguments->operand, what, NULL},
+                                {read_header, "map's header", NULL},
+                                {values->output, what, "--output"},
+                                {written_header, "header", "--output"}};
+    const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
+    free(read_header);
+    free(written_header);
+    return code;
+}
+
 static int check_arguments(const parsed_arguments *arguments)
 {
     const convert_values *values = arguments->values;
-    if (!ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
+    const bool is_map = is_map_name(values->output);
+    if (!is_map && !ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
         !ends_with(values->output, ".atoms"))
-        return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
-    const named_file files[] = {{arguments->operand, "atoms", NULL}, {values->output, "atoms", "--output"}};
-    return files_check(arguments->command, files, sizeof files / sizeof *files);
+        return fail_usage(arguments->command,
+                          "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in .dx, .dx.gz or .raw",
+                          values->output);
+    if (is_map != is_map_name(arguments->operand))
+        return fail_usage(arguments->command, "--output: '%s' is to be %s, and '%s' is %s", values->output,
+                          is_map ? "a map" : "of atoms", arguments->operand, is_map ? "none" : "a map");
+    return check_files(arguments, is_map ? "map" : "atoms");
+}
+
+static ley_status read_content(const parsed_arguments *arguments, content *c, ley_error *error)
+{
+    return is_map_name(arguments->operand) ? ley_map_read(arguments->operand, &c->map, error)
+                                           : molecule_read(arguments->operand, arguments, &c->atoms, error);
+}
+
+/* The comments of a map get lost, as atoms' names do. */
+static ley_status write_content(const content *c, const char *path, ley_error *error)
+{
+    return c->map != NULL ? ley_map_write(c->map, path, NULL, NULL, interrupt_flag(), error)
+                          : ley_atoms_write(c->atoms, path, interrupt_flag(), error);
+}
+
+static void print_content(const content *c, const char *path)
+{
+    if (c->map == NULL) {
+        print_molecule(path, c->atoms);
+        return;
+    }
+    const ley_lattice *lattice = ley_map_lattice(c->map);
+    printf("map: %s, %s = %s points, spacing %s A\n", base_name(path), lattice_text(lattice->n).s,
+           count_text(ley_lattice_points(lattice)).s, spacing_text(lattice).s);
 }
 
 static int convert_run(const parsed_arguments *arguments)
@@ -47,36 +98,38 @@ static int convert_run(const parsed_arguments *arguments)
     int code = check_arguments(arguments);
     if (code != 0)
         return code;
-    ley_atoms *atoms = NULL;
+    content c = {NULL, NULL};
     ley_error error = {0};
     double clock_s = now_s();
-    ley_status status = molecule_read(arguments->operand, arguments, &atoms, &error);
+    ley_status status = read_content(arguments, &c, &error);
     const double reading_s = lap_s(&clock_s);
     if (status == LEY_OK) {
         interrupt_defer();
-        status = ley_atoms_write(atoms, values->output, interrupt_flag(), &error);
+        status = write_content(&c, values->output, &error);
     }
     const double writing_s = lap_s(&clock_s);
     if (status != LEY_OK) {
         code = fail_with(&error);
         code = status == LEY_CANCELLED ? interrupt_exit_code() : code;
     } else if (!speech->quiet) {
-        print_molecule(arguments->operand, atoms);
+        print_content(&c, arguments->operand);
         printf("time: reading %s, writing %s\n", seconds_text(reading_s).s, seconds_text(writing_s).s);
         print_written(values->output);
     }
-    ley_atoms_destroy(atoms);
+    ley_atoms_destroy(c.atoms);
+    ley_map_destroy(c.map);
     return code;
 }
 
 const subcommand convert_command = {
     .name = "convert",
-    .summary = "Copies atoms into another form of file.",
-    .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .summary = "Copies atoms, or a map, into another form of file.",
+    .operand = "IN",
+    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map, OpenDX (.dx, .dx.gz) or "
+                    "raw (.raw, with its header in IN.json)",
     .details =
         "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file "
-        "that is written has X and UNK.",
+        "that is written has X and UNK. Of a map the comments get lost; OpenDX has seven digits of each value.",
     .options = OPTION_BLOCK(convert_options, convert_values, NULL),
     .shared = shared,
     .run = convert_run,

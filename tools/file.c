@@ -76,3 +76,17 @@ bool ends_with(const char *path, const char *suffix)
     size_t length = strlen(base_name(path)), tail = strlen(suffix);
     return length > tail && strcasecmp(base_name(path) + length - tail, suffix) == 0;
 }
+
+bool is_map_name(const char *path)
+{
+    return ends_with(path, ".dx") || ends_with(path, ".dx.gz") || ends_with(path, ".raw");
+}
+
+char *map_header_path(const char *path)
+{
+    if (!ends_with(path, ".raw"))
+        return NULL;
+    char *header = allocate(strlen(path) + sizeof ".json", 1);
+    strcat(strcpy(header, path), ".json");
+    return header;
+}

@@ -30,4 +30,9 @@ int files_check(const subcommand *command, const named_file *files, size_t n);
 uint64_t file_size(const char *path);                 /* 0 when there is none */
 bool ends_with(const char *path, const char *suffix); /* case ignored; something must stand before the suffix */
 
+/* Of maps: whether they can be written under this name; and the path of the header beside them,
+ * from malloc, NULL where they have it in themselves. */
+bool is_map_name(const char *path);
+char *map_header_path(const char *path);
+
 #endif

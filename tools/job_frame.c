@@ -28,6 +28,7 @@ static int check_files(const job_run *run)
                                 method->file != NULL ? method->file(run->input) : none,
                                 {run->values->plan, "plan", NULL},
                                 {run->output, kind->product, "--output"},
+                                {run->header, "header", "--output"},
                                 {run->values->json, "report", "--json"}};
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }

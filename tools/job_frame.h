@@ -39,6 +39,7 @@ struct job_run {
     const parsed_arguments *arguments;
     const method_row *method;
     const char *output; /* the file, or NULL */
+    const char *header; /* a second one that is written with it, or NULL */
     void *problem;      /* what the method is given */
     int64_t slab_planes;
 

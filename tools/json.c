@@ -164,10 +164,21 @@ static int write_to_file(const json_t *report, size_t flags, const char *path)
     return file_end(to.file, to.status, &error);
 }
 
+/* 15 digits bring every decimal number back as it was typed: 298.15, not 298.14999999999998. */
+static const size_t digits = JSON_REAL_PRECISION(15);
+
+char *json_finish_text(json_t *report)
+{
+    char *text = json_dumps(report, digits);
+    json_decref(report);
+    if (text == NULL)
+        exit(fail(LEY_ERROR_MEMORY, "out of memory for the report"));
+    return text;
+}
+
 int json_finish(json_t *report, const char *path)
 {
-    /* 15 digits bring every decimal number back as it was typed: 298.15, not 298.14999999999998. */
-    const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(15);
+    const size_t flags = JSON_INDENT(2) | digits;
     int code = 0;
     if (json_takes_stdout(path)) {
         if (json_dumpf(report, stdout, flags) == 0)

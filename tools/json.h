@@ -21,6 +21,9 @@ void json_put_outcome(json_t *report, const ley_error *error, int exit_code);
 /* Writes the report and releases it. Prints errors; exit code. */
 int json_finish(json_t *report, const char *path);
 
+/* The text of a report that goes into another file, from malloc; releases the report. */
+char *json_finish_text(json_t *report);
+
 /* Building blocks; put and add take the value over. */
 void json_put(json_t *object, const char *key, json_t *value);
 void json_add(json_t *array, json_t *value);

@@ -29,7 +29,8 @@ static const option_row map_options[] = {
                 .required = true,
                 .value = "MAP",
                 .offset = offsetof(map_values, output),
-                .help = "the map to write, OpenDX: a name that ends in .dx, or in .dx.gz for a compressed one"},
+                .help = "the map to write: OpenDX for .dx, or .dx.gz for a compressed one; for .raw its values alone, "
+                        "float32, and their header in MAP.json"},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
                 .offset = offsetof(map_values, method),
@@ -111,6 +112,7 @@ static const option_row map_options[] = {
 typedef struct map_run {
     job_run run;
     map_problem problem;
+    char *header; /* the path of the map's header, where that is a file of its own */
 } map_run;
 
 static void set_defaults(void *to)
@@ -143,8 +145,9 @@ static int check(job_run *run)
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(arguments->command,
                           "--dims and --padding exclude each other: both say how large the lattice is");
-    if (!ends_with(run->output, ".dx") && !ends_with(run->output, ".dx.gz"))
-        return fail_usage(arguments->command, "--output: '%s' must end in .dx or .dx.gz", run->output);
+    if (!is_map_name(run->output))
+        return fail_usage(arguments->command, "--output: '%s' must end in .dx, .dx.gz or .raw", run->output);
+    run->header = ((map_run *)run)->header = map_header_path(run->output);
     return 0;
 }
 
@@ -227,11 +230,50 @@ static char *header_comment(const map_run *map)
     return comment_end(&comment);
 }
 
+/* With as many digits as the comment has: those beyond depend on who judged. */
+static json_t *rounded(double value)
+{
+    return json_number(isfinite(value) ? strtod(text_of("%.2g", value).s, NULL) : value);
+}
+
+static json_t *facts_of_accuracy(const ley_report *report)
+{
+    if (report == NULL || report->seeded_accuracy.points == 0)
+        return json_null();
+    const ley_accuracy *a = &report->seeded_accuracy;
+    json_t *object = json_object();
+    json_put(object, "points", json_count((int64_t)a->points));
+    json_put(object, "compared", json_count((int64_t)a->compared));
+    json_put(object, "max_error", rounded(a->max_error));
+    json_put(object, "error_scale", json_text(report->error_scale));
+    json_put(object, "relative_rms", rounded(a->relative_rms));
+    json_put(object, "absolute_rms", rounded(a->absolute_rms));
+    return object;
+}
+
+/* The same for programs. */
+static char *header_facts(const map_run *map)
+{
+    const job_run *run = &map->run;
+    const map_values *values = run->arguments->values;
+    json_t *facts = json_object();
+    json_put(facts, "method", json_text(run->method->option.name));
+    json_put(facts, "title", json_text(run->method->title));
+    json_put(facts, "molecule", json_of_molecule(base_name(run->arguments->operand), map->problem.atoms));
+    json_put(facts, "dielectric", json_number(values->dielectric));
+    json_put(facts, "temperature_K", json_number(values->temperature_K));
+    json_put(facts, "r_min_A", json_number(values->r_min_A));
+    json_put(facts, "sum", json_text(run->report != NULL ? sum_names[run->report->sum] : NULL));
+    json_put(facts, "accuracy", facts_of_accuracy(run->report));
+    return json_finish_text(facts);
+}
+
 static ley_status write_map(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
-    char *comment = header_comment(map);
-    const ley_status status = ley_map_write_dx(map->problem.map, run->output, comment, interrupt_flag(), error);
+    char *comment = header_comment(map), *facts = run->header != NULL ? header_facts(map) : NULL;
+    const ley_status status = ley_map_write(map->problem.map, run->output, comment, facts, interrupt_flag(), error);
+    free(facts);
     free(comment);
     return status;
 }
@@ -239,6 +281,7 @@ static ley_status write_map(job_run *run, ley_error *error)
 static void end(job_run *run)
 {
     map_run *map = (map_run *)run;
+    free(map->header);
     ley_map_destroy(map->problem.map);
     ley_atoms_destroy(map->problem.atoms);
 }

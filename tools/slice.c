@@ -111,9 +111,14 @@ static int check_arguments(const parsed_arguments *arguments)
         return fail_usage(command, "--range: %g is not below %g", values->range[0], values->range[1]);
     if (!ends_with(values->output, ".png"))
         return fail_usage(command, "--output: '%s' must end in .png", values->output);
-    const named_file files[] = {
-        {arguments->operand, "map", NULL}, {values->output, "picture", "--output"}, {values->json, "report", "--json"}};
-    return files_check(command, files, sizeof files / sizeof *files);
+    char *header = map_header_path(arguments->operand);
+    const named_file files[] = {{arguments->operand, "map", NULL},
+                                {header, "map's header", NULL},
+                                {values->output, "picture", "--output"},
+                                {values->json, "report", "--json"}};
+    const int code = files_check(command, files, sizeof files / sizeof *files);
+    free(header);
+    return code;
 }
 
 /* Which plane the options ask for; an exit code when the map has no such plane. */
@@ -243,7 +248,7 @@ static int slice_run(const parsed_arguments *arguments)
         return code;
     ley_map *map;
     ley_error error = {0};
-    if (ley_map_read_dx(arguments->operand, &map, &error) != LEY_OK)
+    if (ley_map_read(arguments->operand, &map, &error) != LEY_OK)
         return fail_with(&error);
     code = draw_slice(arguments, map);
     ley_map_destroy(map);
@@ -254,7 +259,7 @@ const subcommand slice_command = {
     .name = "slice",
     .summary = "Draws one plane of a map: red is negative, white zero, blue positive.",
     .operand = "MAP",
-    .operand_help = "the map, an OpenDX file (plain or .gz)",
+    .operand_help = "the map: OpenDX (plain or .gz), or raw (.raw, with its header in MAP.json)",
     .options = OPTION_BLOCK(slice_options, slice_values, set_defaults),
     .run = slice_run,
 };

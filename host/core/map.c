@@ -79,3 +79,15 @@ double map_value(const ley_map *map, int64_t number, double place_A[3])
     ley_lattice_point_A(l, at, place_A);
     return (double)ley_map_read_values(map)[number];
 }
+
+ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
+{
+    const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));
+    const float *values = ley_map_read_values(map);
+    for (int64_t i = 0; i < points; i++)
+        if (!isfinite(values[i]))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the map is %s at point (%lld, %lld, %lld)", path,
+                            isnan(values[i]) ? "not a number" : "infinite", (long long)(i % n[0]),
+                            (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]));
+    return LEY_OK;
+}

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool ley_word_is(const char *word, size_t length, const char *keyword)
 {
@@ -15,6 +16,12 @@ bool ley_word_is(const char *word, size_t length, const char *keyword)
             return false;
     }
     return keyword[length] == '\0';
+}
+
+bool ley_ends_with(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
 const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE])

@@ -28,6 +28,9 @@ static inline bool ley_is_digit(char c)
 /* Whether the word is `keyword` (capitals), in any case. */
 bool ley_word_is(const char *word, size_t length, const char *keyword);
 
+/* Whether a file's name has this ending, in any case, and something in front of it. */
+bool ley_ends_with(const char *path, const char *ending);
+
 /* The word in quotation marks, unprintable bytes as '?', cut with "..." when long. Returns
  * `quote`. */
 const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE]);

@@ -3,12 +3,12 @@
 #include "io/atoms_file.h"
 #include "io/pqr.h"
 
+#include "core/number.h"
 #include "error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -336,17 +336,11 @@ ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error)
     return is_binary(path) ? ley_atoms_read_binary(path, atoms, error) : ley_atoms_read_pqr(path, atoms, error);
 }
 
-static bool ends_with(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
-}
-
 ley_atoms_form ley_atoms_form_of(const char *path)
 {
-    if (ends_with(path, ".pqr") || ends_with(path, ".pqr.gz"))
+    if (ley_ends_with(path, ".pqr") || ley_ends_with(path, ".pqr.gz"))
         return LEY_ATOMS_FORM_PQR;
-    return ends_with(path, ".atoms") ? LEY_ATOMS_FORM_BINARY : LEY_ATOMS_FORM_NONE;
+    return ley_ends_with(path, ".atoms") ? LEY_ATOMS_FORM_BINARY : LEY_ATOMS_FORM_NONE;
 }
 
 ley_status ley_fail_atoms_form(const char *path, ley_error *error)

@@ -1,6 +1,7 @@
 /* OpenDX scalar maps, as APBS writes them. docs/formats.md has the layout. */
 #include "io/dx.h"
 
+#include "core/map.h"
 #include "error.h"
 #include "io/digits.h"
 #include "io/text.h"
@@ -34,18 +35,6 @@ static void transpose(const float *from, int64_t from_stride, float *to, int64_t
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
-
-static ley_status check_values(const ley_map *map, const char *path, ley_error *error)
-{
-    const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));
-    const float *values = ley_map_read_values(map);
-    for (int64_t i = 0; i < points; i++)
-        if (!isfinite(values[i]))
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the map is %s at point (%lld, %lld, %lld)", path,
-                            isnan(values[i]) ? "not a number" : "infinite", (long long)(i % n[0]),
-                            (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]));
-    return LEY_OK;
-}
 
 static ley_status print(ley_output *output, ley_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -215,7 +204,7 @@ ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *co
                             ley_error *error)
 {
     ley_output output;
-    ley_status status = check_values(map, path, error);
+    ley_status status = map_check_values(map, path, error);
     if (status == LEY_OK)
         status = ley_output_open(&output, path, ends_in_gz(path), cancel, error);
     if (status != LEY_OK)

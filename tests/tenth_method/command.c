@@ -51,7 +51,7 @@ static int check_input(job_run *run)
 
 static ley_status read_map(job_run *run, ley_error *error)
 {
-    return ley_map_read_dx(run->arguments->operand, &((squares_run *)run)->problem.map, error);
+    return ley_map_read(run->arguments->operand, &((squares_run *)run)->problem.map, error);
 }
 
 static void end(job_run *run)

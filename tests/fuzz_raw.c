@@ -1,0 +1,63 @@
+/* libFuzzer: any bytes as the header of a raw map; one that is read is written and read again.
+ * Build: clang -fsanitize=fuzzer,address,undefined. */
+#include "io/raw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t most_points = 4096;
+static const char path[] = "header";
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* Such characters are written as blanks. */
+static bool has_control_characters(const char *text)
+{
+    while (*text != '\0' && (unsigned char)*text >= ' ' && *text != 127)
+        text++;
+    return *text != '\0';
+}
+
+/* With the bytes as comment, whatever they are, and a few facts. */
+static void write_and_read(const raw_header *header, const uint8_t *data, size_t size)
+{
+    ley_map *map = NULL;
+    ley_error error = {0};
+    raw_header again;
+    if (ley_lattice_points(&header->lattice) > most_points)
+        return;
+    require(ley_map_create(&header->lattice, &map, &error) == LEY_OK);
+    ley_map_set_units(map, header->units);
+    char *comment = calloc(size + 1, 1);
+    require(comment != NULL);
+    memcpy(comment, data, size);
+    char *text = raw_header_text(map, comment, "{\"fuzz\": true}");
+    require(text != NULL);
+    require(raw_header_parse(path, text, strlen(text), &again, &error) == LEY_OK);
+    require(memcmp(&again.lattice, &header->lattice, sizeof again.lattice) == 0);
+    require(strcmp(again.units, header->units) == 0 || has_control_characters(header->units));
+    free(text);
+    free(comment);
+    ley_map_destroy(map);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    raw_header header;
+    ley_error error = {0};
+    const ley_status status = raw_header_parse(path, (const char *)data, size, &header, &error);
+    if (status == LEY_OK) {
+        require(ley_lattice_check(&header.lattice, &error) == LEY_OK);
+        write_and_read(&header, data, size);
+        return 0;
+    }
+    require(status == LEY_ERROR_INPUT && strncmp(error.message, path, strlen(path)) == 0);
+    ley_error_clear(&error);
+    return 0;
+}

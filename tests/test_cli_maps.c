@@ -1,0 +1,143 @@
+/* Files of maps from end to end: OpenDX and raw, and the commands that read them. */
+#include "cli_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SMALL "--dims 20,9,5 --spacing 0.75 --device 0 "
+
+static void test_raw(void **state)
+{
+    (void)state;
+    size_t size;
+    cli("map ion.pqr -o out/a.raw " SMALL);
+    cli_expect(0, "written: out/a.raw, 3.5 KiB\n", NULL);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 2);
+    cli("map ion.pqr -o out/a.dx " SMALL "-q");
+    cli_expect(0, NULL, NULL);
+    ley_map *raw = cli_read_map("out/a.raw"), *dx = cli_read_map("out/a.dx");
+    assert_memory_equal(ley_map_lattice(raw), ley_map_lattice(dx), sizeof(ley_lattice));
+    assert_string_equal(ley_map_units(raw), "kT/e");
+    assert_true(support_difference(dx, raw) < 1e-6);
+    char *bytes = cli_read("out/a.raw", &size);
+    assert_int_equal(size, 20 * 9 * 5 * sizeof(float));
+    assert_memory_equal(bytes, ley_map_read_values(raw), size);
+    free(bytes);
+    ley_map_destroy(raw);
+    ley_map_destroy(dx);
+    /* The same command, the same bytes. */
+    char *header = cli_read("out/a.raw.json", NULL);
+    cli("map ion.pqr -o out/a.raw " SMALL "-q");
+    char *again = cli_read("out/a.raw.json", NULL);
+    assert_string_equal(header, again);
+    free(header);
+    free(again);
+}
+
+/* What a program finds in the header, and that the OpenDX header has it, too. */
+static void test_header(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.raw " SMALL "--dielectric 2 --units V --json out/r.json -q");
+    cli_expect(0, NULL, NULL);
+    cli("map ion.pqr -o out/a.dx " SMALL "--dielectric 2 --units V -q");
+    cli_python("import array, json\n"
+               "h, r = json.load(open('out/a.raw.json')), json.load(open('out/r.json'))\n"
+               "v = array.array('f', open('out/a.raw', 'rb').read())\n"
+               "assert len(v) == h['n'][0] * h['n'][1] * h['n'][2] == 900, h\n"
+               "assert h['origin_A'] == r['lattice']['origin_A'] and h['units'] == 'V', h\n"
+               "assert [h['step_A'][i][i] for i in range(3)] == r['lattice']['spacing_A'], h\n"
+               "comments = [l[2:-1] for l in open('out/a.dx') if l.startswith('# ')][3:]\n"
+               "assert comments[1:] == h['comment'] or comments == h['comment'], (comments, h['comment'])\n"
+               "f = h['facts']\n"
+               "assert f['method'] == 'dcs' and f['dielectric'] == 2 and f['sum'] == 'float', f\n"
+               "assert f['molecule']['atoms'] == 40 and f['molecule']['file'] == 'ion.pqr', f\n"
+               "a = f['accuracy']\n"
+               "assert a['points'] == 50 and 0 < a['max_error'] < 1e-5 and a['relative_rms'] < 1e-5, a\n"
+               "assert 'error at most %.2g of %s' % (a['max_error'], a['error_scale']) in h['comment'][-1], h\n"
+               "print('fine')\n");
+    cli_expect(0, "fine", NULL);
+    cli("map ion.pqr -o out/a.raw " SMALL "--verify 0 -q");
+    cli_python("import json\nassert json.load(open('out/a.raw.json'))['facts']['accuracy'] is None\nprint('fine')\n");
+    cli_expect(0, "fine", NULL);
+}
+
+static void test_readers(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.raw " SMALL "-q");
+    cli("convert out/a.raw -o out/b.dx.gz");
+    cli_expect(0, "map: a.raw, 20 x 9 x 5 = 900 points, spacing (0.75, 0.75, 0.75) A\ntime: ", NULL);
+    cli_expect(0, "\nwritten: out/b.dx.gz, ", NULL);
+    cli("convert out/b.dx.gz -o out/c.raw -q");
+    cli("convert out/c.raw -o out/d.dx -q");
+    cli_expect(0, NULL, NULL);
+    ley_map *a = cli_read_map("out/a.raw"), *c = cli_read_map("out/c.raw"), *d = cli_read_map("out/d.dx");
+    assert_true(support_difference(c, a) < 1e-6 && support_difference(d, a) < 1e-6);
+    assert_string_equal(ley_map_units(d), "kT/e");
+    ley_map_destroy(a);
+    ley_map_destroy(c);
+    ley_map_destroy(d);
+    cli("slice out/c.raw -o out/c.png --title t -q");
+    cli_expect(0, NULL, NULL);
+    cli("slice out/d.dx -o out/d.png --title t -q");
+    cli_expect(0, NULL, NULL);
+    cli_assert_same_files("out/c.png", "out/d.png");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.raw " SMALL "-q");
+    char *header = cli_read("out/a.raw.json", NULL);
+    cli_write("good.raw", "1234", 4);
+    cli_write_text("good.raw.json", header);
+    *strstr(header, "float32") = 'F';
+    cli_write_text("bad.raw.json", header);
+    cli_write("bad.raw", "1234", 4);
+    cli_write("none.raw", "1234", 4);
+    free(header);
+    mkdir(cli_path("out/full.raw.json"), 0700);
+    rmdir(cli_path("out/full.raw.json"));
+    cli_empty(NULL);
+    static const cli_failing cases[] = {
+        {"map ion.pqr -o out/a.raw.gz " SMALL, 1, "--output: 'out/a.raw.gz' must end in .dx, .dx.gz or .raw"},
+        {"map ion.pqr -o out/a.raw --json out/a.raw.json " SMALL, 1,
+         "--json: 'out/a.raw.json' is the file of the header"},
+        {"map ion.pqr -o none/a.raw " SMALL, 2, "none/a.raw: No such file or directory"},
+        {"slice good.raw -o out/a.png", 2,
+         "good.raw: cut short: 4 bytes, but the 900 points that good.raw.json says take 3600"},
+        {"slice bad.raw -o out/a.png", 2, "bad.raw.json:5: values: 'Float32'; only 'float32' can be read"},
+        {"slice none.raw -o out/a.png", 2, "none.raw.json: No such file or directory"},
+        {"slice good.raw -o out/a.png --json good.raw.json", 1,
+         "--json: 'good.raw.json' is the file of the map's header"},
+        {"convert bad.raw -o out/a.dx", 2, "bad.raw.json:5: values: 'Float32'"},
+        {"convert good.raw -o out/a.pqr", 1, "'out/a.pqr' is to be of atoms, and 'good.raw' is a map"},
+        {"convert ion.pqr -o out/a.raw", 1, "'out/a.raw' is to be a map, and 'ion.pqr' is none"},
+        {"convert good.raw -o good.raw", 1, "--output: 'good.raw' is the file of the map"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* A header that cannot be written is found before anything is computed. */
+static void test_header_in_the_way(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(cli_path("out/a.raw.json"), 0700), 0);
+    cli("map ion.pqr -o out/a.raw " SMALL);
+    cli_expect(2, NULL, "out/a.raw.json: Is a directory");
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
+    assert_int_equal(rmdir(cli_path("out/a.raw.json")), 0);
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup(test, cli_empty)
+    support_leave_out_second_driver();
+    const struct CMUnitTest tests[] = {TEST(test_raw), TEST(test_header), TEST(test_readers), TEST(test_refusals),
+                                       TEST(test_header_in_the_way)};
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+}
