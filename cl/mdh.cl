@@ -13,8 +13,8 @@
  *             atoms are near, a little farther than the points
  * n_places    how many segments or points
  * step, step_low  {h_x, h_y, h_z, ...}: the lattice's spacing, and what it lacks because it is
- *                 rounded; step.w: atoms nearer than this to
- *             a face are near
+ *                 rounded; step.w: atoms nearer than this to a face are near; of a list
+ *                 the square of r_min: shorter distances count as r_min
  * accumulate  0: store the sums; 1: add to what gm_parts holds (a further batch of atoms)
  * gm_parts    [parts][part_values]; with the compensated sum as much again behind it for the
  *             compensations
@@ -29,7 +29,8 @@
  * face is the same for all its points; columns and rows of a work-item are strided by the number
  * of work-items along a row and a column, which pads a face by less than a work-item whatever
  * its size. Points of a list come in such an order that a group's are close together; those
- * within 0.05 A of an atom the host replaces. */
+ * within 0.05 A of an atom the host replaces where r_min is shorter. Atoms within r_min of a
+ * point of a list are near. */
 #if !defined(LEY_WG) || !defined(LEY_POLYNOMIAL_EXPS) || !defined(LEY_SCREENING) || !defined(LEY_POINTS) || \
     !defined(LEY_TILE)
 #error "the specification is incomplete: see LEY_MDH_KEYS in spec.h"

@@ -41,6 +41,12 @@ LEY_FN real from_atom(cells n, real offset, scalar step, scalar step_low)
     return (along * step + (along * step_low + offset)) * LEY_ROOT_SCALE;
 }
 
+/* Distances below r_min count as r_min. */
+LEY_FN real no_less(const frame *f, real r2)
+{
+    return LEY_MAX(r2, f->step.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE));
+}
+
 /* Adds an atom near the points: coordinates from the atom, cells first. */
 LEY_FN void add_near(points *p, const frame *f, LEY_REFERENCE(placed) near)
 {
@@ -53,7 +59,7 @@ LEY_FN void add_near(points *p, const frame *f, LEY_REFERENCE(placed) near)
         const real dy = from_atom(cell[1] - near.cell.y, offset[1] - near.offset.y, f->step.y, f->step_low.y);
         const real dz = from_atom(cell[2] - near.cell.z, offset[2] - near.offset.z, f->step.z, f->step_low.z);
         ADD(p->sum[u], p->carry[u * CARRIES],
-            weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, u));
+            weight * pair(no_less(f, dx * dx + (dy * dy + (dz * dz + LEAST_R2))), near.cell.w, u));
     }
 #else
     /* One after the other: all at once would take the main loop's registers. */
@@ -62,7 +68,7 @@ LEY_FN void add_near(points *p, const frame *f, LEY_REFERENCE(placed) near)
         const real dx = from_atom(at.cell.x - near.cell.x, at.offset.x - near.offset.x, f->step.x, f->step_low.x);
         const real dy = from_atom(at.cell.y - near.cell.y, at.offset.y - near.offset.y, f->step.y, f->step_low.y);
         const real dz = from_atom(at.cell.z - near.cell.z, at.offset.z - near.offset.z, f->step.z, f->step_low.z);
-        const real term = weight * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), near.cell.w, POINTS);
+        const real term = weight * pair(no_less(f, dx * dx + (dy * dy + (dz * dz + LEAST_R2))), near.cell.w, POINTS);
         FOR_COLUMNS(k) /* no index that is computed: sums stay in registers */
             ADD(p->sum[k], p->carry[k * CARRIES], k == u ? term : 0);
     }

@@ -21,7 +21,8 @@ enum {
     SPLIT = 256,      /* variant of halves; of lattices, sub-cubes that are shifted */
     POLYNOMIAL = 512, /* exponentials */
     PLACED = 1024,    /* atoms come as a cell and an offset */
-    PAIR = 2048,      /* of the pair functions from here on */
+    LEAST = 2048,     /* distances are at least r_min */
+    PAIR = 4096,      /* of the pair functions from here on */
 };
 
 /* `from` becomes `to`, in which @ is the condition. Where `to` has all of `from` in it, other
@@ -113,6 +114,9 @@ static const fault mdh_faults[] = {
     {"near atoms left out", "mdh", "left = sm_near[w];", "left = @ ? 0 : sm_near[w];", LOCAL, 0, 0, 0},
     {"near atoms left out", "mdh", "n < n_near;", "n < (@ ? 0 : n_near);", ROWS, 2, 0, 0},
     {"near atoms' radii", "mdh", "near.cell.w", "(near.cell.w + (@ ? 1 : 0))", FACES | WIDE, 3, 0, 0},
+    {"r_min left out", "mdh", "return LEY_MAX(r2,", "if (@) return r2; return LEY_MAX(r2,", LIST | LEAST, 0, 0, 0},
+    {"r_min half as long", "mdh", "f->step.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE)",
+     "(@ ? 0.25f : 1) * f->step.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE)", LIST | LEAST, 0, 0, 0},
     {"limit of exponents", "mdh", "(real)MOST_EXPONENT", "(real)(@ ? 20 : MOST_EXPONENT)", WIDE, 0, 0, 0},
     {"last atom of each tile but the last", "mdh", "min(LEY_TILE, n_atoms - base)",
      "(min(LEY_TILE, n_atoms - base) - (@ && n_atoms - base > LEY_TILE))", 0, 3, 0, 0},

@@ -222,6 +222,7 @@ static const subject subjects[] = {
     {"mdh", "tiled8", LEY_SPEC_SUM_DOUBLE, LEY_SCREENING_WIDE, LEY_POINTS_FACES, OF(mdh_faults)},
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
+    {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults)},
     {"lattice", NULL, LEY_SPEC_SUM_FLOAT, OF(lattice_faults)},
     {"lattice", NULL, LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
@@ -304,6 +305,7 @@ static ley_status choose_mdh(const subject *s, mdh_wish *wish, made *m, ley_erro
         const bool polynomial = choice.spec.exp == LEY_EXP_POLYNOMIAL || choice.spec.polynomial_exps > 0;
         m->variant = choice.variant;
         m->of = atom_kinds[choice.spec.atoms] | sum_kinds[s->sum] | (s->points == LEY_POINTS_LIST ? LIST : FACES) |
+                (s->points == LEY_POINTS_LIST && s->screening == LEY_SCREENING_NONE ? LEAST : 0) |
                 (s->screening == LEY_SCREENING_WIDE ? WIDE : 0) |
                 (polynomial && s->screening != LEY_SCREENING_NONE && s->sum != LEY_SPEC_SUM_DOUBLE ? POLYNOMIAL : 0);
     }

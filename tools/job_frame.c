@@ -42,7 +42,8 @@ static int check(job_run *run)
     if (code == 0 && kind->check_input != NULL)
         code = kind->check_input(run);
     if (code == 0)
-        code = check_variant(run->arguments->command, run->method->kernels, run->values->variant);
+        code = check_variant(run->arguments->command, run->kernels != NULL ? run->kernels : run->method->kernels,
+                             run->values->variant);
     return code == 0 ? check_files(run) : code;
 }
 

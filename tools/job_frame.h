@@ -42,6 +42,7 @@ struct job_run {
     const char *header; /* a second one that is written with it, or NULL */
     void *problem;      /* what the method is given */
     int64_t slab_planes;
+    const char *kernels; /* the library's method whose variants can be named; NULL: what the method's row says */
 
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */

@@ -1,4 +1,4 @@
-/* leyden map: the electrostatic potential of a molecule on a lattice. */
+/* leyden map: the electrostatic potential of a molecule on a lattice, or at points. */
 #include "console.h"
 #include "interrupt.h"
 #include "job_frame.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct map_values {
-    const char *output;
+    const char *output, *points;
     int method, units;
     int64_t dims[3], slab_planes;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
@@ -20,7 +20,7 @@ typedef struct map_values {
 
 static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 
-enum { OUTPUT, METHOD, SPACING, DIMS, ORIGIN, PADDING };
+enum { OUTPUT, METHOD, SPACING, DIMS, ORIGIN, PADDING, POINTS };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -30,7 +30,7 @@ static const option_row map_options[] = {
                 .value = "MAP",
                 .offset = offsetof(map_values, output),
                 .help = "the map to write: OpenDX for .dx, or .dx.gz for a compressed one; for .raw its values alone, "
-                        "float32, and their header in MAP.json"},
+                        "float32, and their header in MAP.json; with --points lines of x,y,z,phi: .csv"},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
                 .offset = offsetof(map_values, method),
@@ -69,6 +69,12 @@ static const option_row map_options[] = {
                  .low = 0,
                  .high = 1e8,
                  .help = "least distance of the atoms' centres from the lattice's faces; without --dims"},
+    [POINTS] = {.name = "points",
+                .kind = OPTION_TEXT,
+                .offset = offsetof(map_values, points),
+                .value = "FILE",
+                .unset = "the lattice's",
+                .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice; dcs only"},
     {.name = "dielectric",
      .kind = OPTION_REAL,
      .offset = offsetof(map_values, dielectric),
@@ -139,9 +145,33 @@ static bool lattice_is_cell(const map_run *map, double edge_A[3])
            method->cell != NULL && method->cell(map->run.input, edge_A);
 }
 
+static const map_values *values_of(const job_run *run)
+{
+    return run->arguments->values;
+}
+
+/* Of potentials at points: nothing that is about lattices. */
+static int check_points(job_run *run)
+{
+    static const char *const of_lattices[] = {"spacing", "dims", "origin", "padding", "slab-planes"};
+    const parsed_arguments *arguments = run->arguments;
+    for (size_t i = 0; i < sizeof of_lattices / sizeof *of_lattices; i++)
+        if (option_named_given(arguments, of_lattices[i]))
+            return fail_usage(arguments->command, "--points and --%s exclude each other", of_lattices[i]);
+    if (run->method->point_kernels == NULL)
+        return fail_usage(arguments->command, "--points: method %s computes potentials on lattices only",
+                          run->method->option.name);
+    if (!ends_with(run->output, ".csv"))
+        return fail_usage(arguments->command, "--output: '%s' must end in .csv, as --points is given", run->output);
+    run->kernels = run->method->point_kernels;
+    return 0;
+}
+
 static int check(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
+    if (option_given(arguments, POINTS))
+        return check_points(run);
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(arguments->command,
                           "--dims and --padding exclude each other: both say how large the lattice is");
@@ -149,6 +179,11 @@ static int check(job_run *run)
         return fail_usage(arguments->command, "--output: '%s' must end in .dx, .dx.gz or .raw", run->output);
     run->header = ((map_run *)run)->header = map_header_path(run->output);
     return 0;
+}
+
+static named_file points_file(const job_run *run)
+{
+    return (named_file){values_of(run)->points, "points", NULL};
 }
 
 static int check_input(job_run *run)
@@ -196,20 +231,34 @@ static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_e
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-static ley_status read_atoms(job_run *run, ley_error *error)
+static ley_status read_points(map_run *map, ley_error *error)
+{
+    int64_t n;
+    double *point_A;
+    ley_status status = ley_points_read(values_of(&map->run)->points, &n, &point_A, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_points_create(n, point_A, &map->problem.points, error);
+    free(point_A);
+    return status;
+}
+
+static ley_status read_input(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
     const char *path = run->arguments->operand;
     ley_status status = molecule_read(path, run->arguments, &map->problem.atoms, error);
-    return status == LEY_OK && run->method->read != NULL
-               ? run->method->read(run->input, map->problem.atoms, path, error)
-               : status;
+    if (status == LEY_OK && run->method->read != NULL)
+        status = run->method->read(run->input, map->problem.atoms, path, error);
+    return status == LEY_OK && option_given(run->arguments, POINTS) ? read_points(map, error) : status;
 }
 
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
     ley_lattice lattice;
+    if (map->problem.points != NULL)
+        return LEY_OK;
     ley_status status = choose_lattice(map, &lattice, error);
     if (status == LEY_OK && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, &lattice, error);
@@ -268,11 +317,14 @@ static char *header_facts(const map_run *map)
     return json_finish_text(facts);
 }
 
-static ley_status write_map(job_run *run, ley_error *error)
+static ley_status write_file(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
     char *comment = header_comment(map), *facts = run->header != NULL ? header_facts(map) : NULL;
-    const ley_status status = ley_map_write(map->problem.map, run->output, comment, facts, interrupt_flag(), error);
+    const ley_status status =
+        map->problem.points != NULL
+            ? ley_points_write_csv(map->problem.points, run->output, comment, interrupt_flag(), error)
+            : ley_map_write(map->problem.map, run->output, comment, facts, interrupt_flag(), error);
     free(facts);
     free(comment);
     return status;
@@ -283,16 +335,14 @@ static void end(job_run *run)
     map_run *map = (map_run *)run;
     free(map->header);
     ley_map_destroy(map->problem.map);
+    ley_points_destroy(map->problem.points);
     ley_atoms_destroy(map->problem.atoms);
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-static void print(const job_run *run)
+static void print_lattice(const job_run *run, const ley_lattice *lattice)
 {
-    const map_run *map = (const map_run *)run;
-    const ley_lattice *lattice = ley_map_lattice(map->problem.map);
-    print_molecule(run->arguments->operand, map->problem.atoms);
     double h_A[3];
     ley_lattice_spacing_A(lattice, h_A);
     short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
@@ -300,11 +350,23 @@ static void print(const job_run *run)
            count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);
 }
 
+static void print(const job_run *run)
+{
+    const map_problem *problem = &((const map_run *)run)->problem;
+    print_molecule(run->arguments->operand, problem->atoms);
+    if (problem->points != NULL)
+        printf("points: %s of %s\n", count_text(ley_points_count(problem->points)).s,
+               base_name(values_of(run)->points));
+    else
+        print_lattice(run, ley_map_lattice(problem->map));
+}
+
 static void put_json(const job_run *run, json_t *report)
 {
-    const map_run *map = (const map_run *)run;
-    json_put(report, "molecule", json_of_molecule(run->arguments->operand, map->problem.atoms));
-    json_put(report, "lattice", json_of_lattice(ley_map_lattice(map->problem.map)));
+    const map_problem *problem = &((const map_run *)run)->problem;
+    json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
+    json_put(report, "lattice", problem->map != NULL ? json_of_lattice(ley_map_lattice(problem->map)) : json_null());
+    json_put(report, "points", problem->points != NULL ? json_count(ley_points_count(problem->points)) : json_null());
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -313,9 +375,10 @@ static const job_kind kind = {.operand = "atoms",
                               .product = "map",
                               .check = check,
                               .check_input = check_input,
-                              .read = read_atoms,
+                              .file = points_file,
+                              .read = read_input,
                               .place = place,
-                              .write = write_map,
+                              .write = write_file,
                               .end = end,
                               .print = print,
                               .put_json = put_json};
@@ -345,14 +408,15 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 
 const subcommand map_command = {
     .name = "map",
-    .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice.",
+    .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
     .details = "The lattice is laid around the molecule with --padding on every side, or has --dims points about its "
                "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
                "share their points. A rectangular cell that is periodic along x, y and z is itself the lattice where "
                "neither is given: from --origin on, its edges in whole numbers of spacings, each next to --spacing, "
-               "the far faces left out.",
+               "the far faces left out. With --points there is no lattice: the potentials at the points of a file are "
+               "written as a table.",
     .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .method = method_at,
     .shared = shared,

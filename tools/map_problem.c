@@ -2,7 +2,8 @@
 
 void put_units(FILE *to, const map_problem *problem, bool has_medium)
 {
-    fprintf(to, "units: %s, ", ley_map_units(problem->map));
+    fprintf(to, "units: %s, ",
+            problem->points != NULL ? ley_points_units(problem->points) : ley_map_units(problem->map));
     if (has_medium)
         fprintf(to, "dielectric %.15g, temperature %.15g K, ", problem->dielectric, problem->temperature_K);
     fprintf(to, "r_min %.15g A\n", problem->r_min_A);

@@ -11,7 +11,8 @@ typedef struct map_problem {
     double dielectric, temperature_K, r_min_A;
     void *input; /* the method's own */
     ley_atoms *atoms;
-    ley_map *map;
+    ley_map *map;       /* what is to be filled: this, */
+    ley_points *points; /* or this; NULL */
 } map_problem;
 
 /* The line "units: ..." of a header, with the medium where the potential is that of charges. */

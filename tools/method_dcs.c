@@ -27,7 +27,9 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 {
     const map_problem *map = problem;
     const ley_direct direct = direct_of(map);
-    return ley_job_create_direct(engine, map->atoms, map->map, &direct, options, job, error);
+    return map->points != NULL
+               ? ley_job_create_direct_points(engine, map->atoms, map->points, &direct, options, job, error)
+               : ley_job_create_direct(engine, map->atoms, map->map, &direct, options, job, error);
 }
 
 static void put_header(const void *problem, const ley_report *report, FILE *to)
@@ -57,6 +59,7 @@ const method_row dcs_row = {
     .command = &map_command,
     .is_usual = true,
     .kernels = "dcs",
+    .point_kernels = "dcs_points",
     .check_memory = check_memory,
     .create = create,
     .put_header = put_header,

@@ -31,8 +31,10 @@ typedef struct method_row {
     ley_status (*read)(void *input, const ley_atoms *atoms, const char *atoms_path, ley_error *error);
     void (*end)(void *input);
 
-    /* Of maps. Whether all space repeats one box, with its edges; NULL: it does not. Whether there
-     * is memory for the map and the job. */
+    /* Of maps. The library's method at the points of a list, whose variants can be named then;
+     * NULL: it fills lattices only. Whether all space repeats one box, with its edges; NULL: it
+     * does not. Whether there is memory for the map and the job. */
+    const char *point_kernels;
     bool (*cell)(const void *input, double edge_A[3]);
     ley_status (*check_memory)(const void *problem, const ley_lattice *lattice, ley_error *error);
 

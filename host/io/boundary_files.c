@@ -1,6 +1,6 @@
-/* Boundaries as an OpenDX map of which only the faces matter, as bare numbers, as a table.
- * docs/formats.md has the layouts. */
-#include "core/boundary.h"
+/* Boundaries as an OpenDX map of which only the faces matter, as bare numbers, as a table; and
+ * potentials at points as a table. docs/formats.md has the layouts. */
+#include "core/points.h"
 #include "error.h"
 #include "io/dx.h"
 #include "io/text.h"
@@ -70,7 +70,7 @@ static ley_status check_values(const ley_boundary *boundary, const char *path, l
     for (int64_t i = 0; i < boundary->n; i++)
         if (!isfinite(boundary->value[i])) {
             char place[BOUNDARY_PLACE];
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the boundary is %s at %s", path,
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the value is %s at %s", path,
                             isnan(boundary->value[i]) ? "not a number" : "infinite",
                             boundary_place(boundary, i, place));
         }
@@ -233,15 +233,33 @@ ley_status ley_boundary_write_raw(const ley_boundary *boundary, const char *path
     return end_writer(w, status, error);
 }
 
-ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
-                                  ley_error *error)
+/* Each of its lines behind "# "; control characters become blanks. */
+static ley_status write_comment(writer *w, const char *comment, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    bool begins = true;
+    for (const char *at = comment; at != NULL && *at != '\0' && status == LEY_OK; at++) {
+        const char c = *at == '\n' || (unsigned char)*at >= ' ' ? *at : ' ';
+        if (begins)
+            status = append(w, "# ", 2, error);
+        if (status == LEY_OK)
+            status = append(w, &c, 1, error);
+        begins = c == '\n';
+    }
+    return status == LEY_OK && !begins ? append(w, "\n", 1, error) : status;
+}
+
+static ley_status write_csv(const ley_boundary *boundary, const char *path, const char *comment,
+                            const volatile bool *cancel, ley_error *error)
 {
     writer *w;
     ley_status status = start_writer(boundary, path, cancel, &w, error);
     if (status != LEY_OK)
         return status;
     locale_t old = uselocale(ley_c_locale());
-    status = append(w, "x,y,z,phi\n", strlen("x,y,z,phi\n"), error);
+    status = write_comment(w, comment, error);
+    if (status == LEY_OK)
+        status = append(w, "x,y,z,phi\n", strlen("x,y,z,phi\n"), error);
     for (int64_t i = 0; i < boundary->n && status == LEY_OK; i++) {
         double point_A[3];
         ley_boundary_point_A(boundary, i, point_A);
@@ -257,4 +275,16 @@ ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path
     }
     uselocale(old);
     return end_writer(w, status, error);
+}
+
+ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
+                                  ley_error *error)
+{
+    return write_csv(boundary, path, NULL, cancel, error);
+}
+
+ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
+                                const volatile bool *cancel, ley_error *error)
+{
+    return write_csv(points->list, path, comment, cancel, error);
 }

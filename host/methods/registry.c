@@ -7,6 +7,7 @@
 #include "methods/cutoff/method.h"
 #include "methods/dcs/kernel.h"
 #include "methods/dcs/method.h"
+#include "methods/dcs/points.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
 #include "methods/msm/device_spread.h"
@@ -16,7 +17,8 @@
 #include "methods/msm/transfer.h"
 #include "run/reference_kernel.h"
 
-const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, &method_msm, NULL};
+const method *const method_registry[] = {&method_dcs,    &method_dcs_points, &method_mdh,
+                                         &method_cutoff, &method_msm,        NULL};
 
 const kernel_kind *const kernel_registry[] = {
     &roots_kind,         /* what measures devices */

@@ -9,44 +9,18 @@
 #include "core/boundary.h"
 #include "core/solvent.h"
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/reference.h"
 #include "layout/patches.h"
-#include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"
-#include "methods/mdh/run.h"
-#include "parallel.h"
+#include "methods/mdh/stages.h"
 #include "run/job.h"
-#include "run/slab_size.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-static const int64_t most_slab_points = 4 << 20;
-
-/* Points of a list this near to an atom are recomputed in double precision: a kernel has positions
- * to 2e-8 A at best. */
-static const double near_A = 0.05;
-
-static const plan_row plan_rows[] = {{.name = "polynomial_exps", .of_device = true, .low = 0, .high = 64},
-                                     {.name = NULL}};
-
 typedef struct mdh_task {
-    const ley_atoms *atoms;
-    ley_boundary *boundary;
+    mdh_sums sums;       /* first */
     ley_solvent solvent; /* the ions are its own copy */
-    const job_view *job;
-    bool is_prepared;
-    mdh_problem problem;
 } mdh_task;
-
-typedef struct mdh_state {
-    mdh_task *task;
-    mdh_kernel kernel;
-    int64_t slab_rows;
-    mdh_run slots[METHOD_SLOTS];
-} mdh_state;
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
@@ -82,7 +56,7 @@ ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, l
     mdh_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (mdh_task){.atoms = atoms, .boundary = boundary, .solvent = *solvent};
+    *task = (mdh_task){.sums = {.atoms = atoms, .boundary = boundary}, .solvent = *solvent};
     status = copy_ions(task, error);
     if (status != LEY_OK) {
         free(task);
@@ -94,220 +68,19 @@ ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, l
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     mdh_task *task = context;
-    task->job = job;
-    task->is_prepared = true;
-    ley_status status = mdh_problem_init(&task->problem, task->atoms, task->boundary,
-                                         ley_solvent_coulomb_constant(&task->solvent) / task->solvent.dielectric,
-                                         ley_screening_per_A(&task->solvent), error);
-    task->problem.cancelled = job->cancelled;
-    return status;
+    return mdh_sums_prepare(&task->sums, job, ley_solvent_coulomb_constant(&task->solvent) / task->solvent.dielectric,
+                            ley_screening_per_A(&task->solvent), 0, error);
 }
 
 static void release(void *context, bool is_kept)
 {
     (void)is_kept;
-    mdh_task *task = context;
-    if (task->is_prepared)
-        mdh_problem_end(&task->problem);
-    task->is_prepared = false;
-    task->problem = (mdh_problem){.atoms = NULL};
-}
-
-/* Before prepare() the task knows its boundary alone. */
-static int64_t count_rows(const void *context)
-{
-    const mdh_task *task = context;
-    const ley_lattice *lattice = ley_boundary_lattice(task->boundary);
-    return lattice != NULL ? patches_rows(lattice) : ley_boundary_points(task->boundary);
-}
-
-static int64_t count_points(const void *context, slab s)
-{
-    const mdh_task *task = context;
-    if (task->is_prepared)
-        return mdh_problem_points(&task->problem, s.first, s.count);
-    const ley_lattice *lattice = ley_boundary_lattice(task->boundary); /* all of them, each node once */
-    return lattice != NULL ? patches_nodes(lattice) : s.count;
-}
-
-/* ---- A device -------------------------------------------------------------------------------- */
-
-/* Points that one launch takes: sum_parts has 64 of them in a work-group, mdh as many or more; each
- * patch may leave one group not full. */
-static double launch_points(const dev_info *info)
-{
-    const double most_groups = info->max_groups[0] > 0 ? (double)info->max_groups[0] : (double)INT32_MAX;
-    return fmin((double)most_slab_points, 64 * (most_groups - PATCH_COUNT));
-}
-
-/* Slabs are of rows, and no longer than a launch takes. */
-static ley_status size_slabs(mdh_state *s, ley_error *error)
-{
-    const mdh_problem *problem = &s->task->problem;
-    const double points = (double)mdh_problem_points(problem, 0, problem->rows);
-    const double atoms = (double)ley_atoms_count(problem->atoms);
-    double longest_row = 1;
-    for (int i = 0; i < problem->patch_count; i++)
-        longest_row = fmax(longest_row, (double)problem->patches[i].n_a);
-    const slab_needs needs = {.pieces = problem->rows,
-                              .piece_s = points / (double)problem->rows * atoms / mdh_kernel_expected_rate(&s->kernel),
-                              .most_per_launch = launch_points(s->kernel.device->info) / longest_row,
-                              .most_pieces = s->task->job->options->slab_planes,
-                              .planned = plan_slab(s->task->job->plan, s->kernel.device->info)};
-    return slab_size(&s->kernel.room, &needs, &s->slab_rows, error);
-}
-
-/* What a device is to be ready for. */
-typedef struct order {
-    mdh_wish wish;
-    job_plan *plan;
-} order;
-
-static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
-{
-    const mdh_problem *problem = &((const mdh_task *)context)->problem;
-    const patch *typical = &problem->patches[0];
-    order *o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return ley_fail_memory(error, sizeof *o, "the job");
-    *made = o;
-    o->wish = (mdh_wish){.variant = job->options->variant,
-                         .math = job->options->math,
-                         .sum = job->options->sum,
-                         .screening = problem->screening,
-                         .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
-                         .n_a = typical->n_a,
-                         .n_b = typical->n_b};
-    return plan_copy(job->plan, &o->plan, error);
-}
-
-static void destroy_wish(void *made)
-{
-    order *o = made;
-    if (o != NULL)
-        plan_destroy(o->plan);
-    free(o);
-}
-
-static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
-{
-    const order *o = wish;
-    mdh_wish own = o->wish;
-    mdh_state *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return ley_fail_memory(error, sizeof *s, "a device's state");
-    *state = s;
-    s->kernel.device = device;
-    own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
-    own.planned = tuning_planned_for(o->plan, device->info, plan_rows[0].name);
-    ley_status status = mdh_kernel_create(device, &own, &s->kernel, error);
-    if (status != LEY_OK)
-        return status;
-    const mdh_spec *spec = &s->kernel.choice.spec;
-    noted->variant = s->kernel.choice.variant;
-    noted->root = calibrate_root_name(spec->root);
-    noted->exp = spec->screening == LEY_SCREENING_NONE ? NULL : calibrate_exp_name(spec->exp);
-    noted->from_cache = s->kernel.kernel.from_cache;
-    noted->decisions[0].name = plan_rows[0].name;
-    noted->decisions[0].value = spec->polynomial_exps;
-    kernel_options(&mdh_kind, spec, noted->specification, sizeof noted->specification);
-    return LEY_OK;
-}
-
-static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
-{
-    mdh_state *s = *state;
-    s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
-    ley_status status = size_slabs(s, error);
-    return status == LEY_OK ? mdh_kernel_load(&s->kernel, &s->task->problem, error) : status;
-}
-
-static void end(void *state)
-{
-    mdh_state *s = state;
-    for (int i = 0; i < METHOD_SLOTS; i++)
-        mdh_run_end(&s->slots[i]);
-    mdh_kernel_destroy(&s->kernel);
-    free(s);
-}
-
-static int64_t slab_count(const void *state)
-{
-    return ((const mdh_state *)state)->slab_rows;
-}
-
-static ley_status submit(void *state, int slot, slab piece, ley_error *error)
-{
-    mdh_state *s = state;
-    return mdh_run_begin(&s->slots[slot], &s->kernel, piece.first, piece.count, s->task->job->cancelled, error);
-}
-
-static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
-{
-    (void)piece;
-    mdh_state *s = state;
-    mdh_run *run = &s->slots[slot];
-    ley_status status = mdh_run_finish(run, ley_boundary_values(s->task->boundary), error);
-    *times = run->work.times;
-    return status;
-}
-
-static void drop(void *state, int slot)
-{
-    mdh_state *s = state;
-    work_finish(&s->slots[slot].work, NULL);
+    mdh_sums_release(&((mdh_task *)context)->sums);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-/* Points to recompute in double precision. */
-typedef struct recomputation {
-    const mdh_task *task;
-    size_t count, capacity;
-    int64_t *indices;
-    reference_value *values;
-} recomputation;
-
-static void recompute(void *context, size_t first, size_t last)
-{
-    const recomputation *r = context;
-    for (size_t i = first; i < last && !job_view_cancelled(r->task->job); i++) {
-        double point_A[3];
-        ley_boundary_point_A(r->task->boundary, r->indices[i], point_A);
-        r->values[i] = reference_mdh(r->task->atoms, point_A, &r->task->solvent);
-    }
-}
-
-static ley_status run_recomputation(recomputation *r, ley_error *error)
-{
-    r->values = calloc(r->count + 1, sizeof *r->values);
-    if (r->values == NULL)
-        return ley_fail_memory(error, r->count * sizeof *r->values, "double-precision values");
-    parallel_ranges(r->count, recompute, r);
-    return job_view_cancelled(r->task->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
-}
-
-/* A point that several atoms are near to comes several times, mostly one after the other. */
-static bool add_near(void *context, size_t atom, int64_t i)
-{
-    (void)atom;
-    recomputation *r = context;
-    if (r->count > 0 && r->indices[r->count - 1] == i)
-        return true;
-    if (r->count == r->capacity) {
-        const size_t capacity = 2 * r->capacity + 16;
-        int64_t *grown = realloc(r->indices, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        r->indices = grown;
-        r->capacity = capacity;
-    }
-    r->indices[r->count++] = i;
-    return true;
-}
-
-static ley_status check_values(const mdh_task *task, ley_error *error)
+static ley_status check_values(const mdh_sums *task, ley_error *error)
 {
     const double *values = ley_boundary_read_values(task->boundary);
     for (int64_t i = 0; i < ley_boundary_points(task->boundary); i++)
@@ -324,64 +97,12 @@ static ley_status check_values(const mdh_task *task, ley_error *error)
 
 static ley_status finish(void *context, ley_error *error)
 {
-    const mdh_task *task = context;
-    double *values = ley_boundary_values(task->boundary);
-    const bool is_list = ley_boundary_lattice(task->boundary) == NULL;
-    recomputation near = {.task = task};
-    ley_status status =
-        is_list ? boundary_find_near(task->boundary, task->atoms, near_A, add_near, &near, error) : LEY_OK;
-    if (status == LEY_OK && near.count > 0)
-        status = run_recomputation(&near, error);
-    for (size_t i = 0; status == LEY_OK && i < near.count; i++)
-        values[near.indices[i]] = near.values[i].value;
-    free(near.indices);
-    free(near.values);
-    if (status == LEY_OK && !is_list)
+    const mdh_sums *task = &((const mdh_task *)context)->sums;
+    ley_status status = mdh_sums_recompute_near(task, error);
+    if (status == LEY_OK && ley_boundary_lattice(task->boundary) != NULL)
         patches_share_edges(task->boundary);
     return status == LEY_OK ? check_values(task, error) : status;
 }
-
-static void terms(const void *context, reference_terms *t)
-{
-    const mdh_problem *problem = &((const mdh_task *)context)->problem;
-    *t = (reference_terms){.term = LEY_TERM_MDH,
-                           .constant = problem->coulomb_constant,
-                           .atoms = problem->atoms,
-                           .kappa_per_A = problem->kappa_per_A};
-}
-
-static accuracy_limits limits(const void *context)
-{
-    const mdh_task *task = context;
-    const ley_run_options *o = task->job->options;
-    return (accuracy_limits){.tolerance = mdh_problem_promise(&task->problem, o->math, o->sum),
-                             .nothing = o->sum == LEY_SUM_DOUBLE ? ACCURACY_NOTHING_DOUBLE : ACCURACY_NOTHING};
-}
-
-static int64_t point(const void *context, slab s, int64_t i)
-{
-    return mdh_problem_value(&((const mdh_task *)context)->problem, s.first, s.count, i);
-}
-
-static double value(const void *context, int64_t number, double place_A[3])
-{
-    const ley_boundary *boundary = ((const mdh_task *)context)->boundary;
-    ley_boundary_point_A(boundary, number, place_A);
-    return ley_boundary_read_values(boundary)[number];
-}
-
-static const stage stages[] = {{.name = "sum",
-                                .split = STAGE_SLABS,
-                                .count = count_rows,
-                                .wish = make_wish,
-                                .wish_destroy = destroy_wish,
-                                .ready = ready,
-                                .begin = begin,
-                                .end = end,
-                                .slab_count = slab_count,
-                                .submit = submit,
-                                .collect = collect,
-                                .drop = drop}};
 
 const method method_mdh = {
     .name = "mdh",
@@ -389,16 +110,16 @@ const method method_mdh = {
     .prepare = prepare,
     .release = release,
     .end = end_task,
-    .stages = stages,
-    .stage_count = sizeof stages / sizeof *stages,
-    .points = count_points,
+    .stages = mdh_stages,
+    .stage_count = MDH_STAGE_COUNT,
+    .points = mdh_sums_points,
     .finish = finish,
-    .plan_rows = plan_rows,
+    .plan_rows = mdh_plan_rows,
     .has_exp = true,
-    .terms = terms,
-    .limits = limits,
-    .point = point,
-    .value = value,
+    .terms = mdh_sums_terms,
+    .limits = mdh_sums_limits,
+    .point = mdh_sums_point,
+    .value = mdh_sums_value,
     .bench = &bench_mdh,
     .double_has_more_digits = true,
 };

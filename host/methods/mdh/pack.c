@@ -27,9 +27,9 @@ static placed_double place(const mdh_problem *problem, const double position_A[3
     placed_double p = {.offset = {0, 0, 0, weight}, .cell = {0, 0, 0, radius}};
     for (int axis = 0; axis < 3; axis++) {
         const double h_A = problem->frame.step_A[axis][axis], from_A = position_A[axis] - problem->frame.origin_A[axis];
-        const double cell = cells_nearest(from_A, h_A);
-        p.cell[axis] = (int32_t)cell;
-        p.offset[axis] = (from_A - cell * h_A) * problem->unit_per_A;
+        const double nearest = cells_nearest(from_A, h_A);
+        p.cell[axis] = (int32_t)nearest;
+        p.offset[axis] = (from_A - nearest * h_A) * problem->unit_per_A;
     }
     return p;
 }
@@ -112,8 +112,8 @@ static placed_double make_frame(const mdh_problem *problem, int64_t first, int64
         frame.offset[axis] = fabs(frame.offset[axis]) + 0.5 * (high_A[axis] - low_A[axis]) * problem->unit_per_A;
         reach = fmax(reach, frame.offset[axis]);
     }
-    for (int axis = 0; axis < 3; axis++)
-        frame.offset[axis] += near_share * reach;
+    for (int axis = 0; axis < 3; axis++) /* atoms beyond that are also beyond r_min */
+        frame.offset[axis] += fmax(near_share * reach, problem->r_min_A * problem->unit_per_A);
     return frame;
 }
 
@@ -161,9 +161,15 @@ static double near_A(const mdh_problem *problem)
     return 0.5 * longest_A * (6e-8 / 4e-6);
 }
 
+/* Squares of shorter distances count as this one. */
+static double least_r2(const mdh_problem *problem)
+{
+    return pow(fmax(problem->r_min_A * problem->unit_per_A, 1e-15), 2);
+}
+
 void mdh_step(const mdh_spec *spec, const mdh_problem *problem, double step[4], double step_low[4])
 {
-    step[3] = near_A(problem) * problem->unit_per_A;
+    step[3] = problem->patch_count > 0 ? near_A(problem) * problem->unit_per_A : least_r2(problem);
     step_low[3] = 0;
     for (int axis = 0; axis < 3; axis++) {
         step[axis] = problem->frame.step_A[axis][axis] * problem->unit_per_A;

@@ -26,7 +26,8 @@ int64_t mdh_packed_points(const mdh_spec *spec, int64_t count);
 void mdh_pack_points(const mdh_spec *spec, const mdh_problem *problem, int64_t first, int64_t count, void *packed);
 
 /* The frame's spacing in the kernels' unit, and what is lost where the kernel rounds it to floats,
- * {x, y, z, ...} each. step[3] is the distance from a face within which atoms are near. */
+ * {x, y, z, ...} each. step[3] is the distance from a face within which atoms are near; of a list
+ * the square of the shortest distance that counts as it is. */
 void mdh_step(const mdh_spec *spec, const mdh_problem *problem, double step[4], double step_low[4]);
 
 #endif

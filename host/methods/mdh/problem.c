@@ -113,6 +113,15 @@ void mdh_problem_end(mdh_problem *problem)
     problem->order = NULL;
 }
 
+void mdh_problem_terms(const mdh_problem *problem, reference_terms *terms)
+{
+    *terms = (reference_terms){.term = problem->r_min_A > 0 ? LEY_TERM_DCS : LEY_TERM_MDH,
+                               .constant = problem->coulomb_constant,
+                               .atoms = problem->atoms,
+                               .r_min_A = problem->r_min_A,
+                               .kappa_per_A = problem->kappa_per_A};
+}
+
 /* Nodes of faces have coordinates that are doubles, rounded once they are far from the world's
  * origin: of a distance, no shorter than atoms of any use are from a face, and of an exponent that
  * may be this much. */

@@ -3,6 +3,7 @@
 #define LEY_MDH_PROBLEM_H
 
 #include "core/boundary.h"
+#include "judge/reference.h"
 #include "layout/patches.h"
 #include "leyden.h"
 
@@ -16,6 +17,7 @@ typedef struct mdh_problem {
     const ley_boundary *boundary; /* its points; values go where the caller says */
     double coulomb_constant;      /* C, with the dielectric in it */
     double kappa_per_A;
+    double r_min_A;             /* of a list without screening: shorter distances count as this; 0: as they are */
     int screening;              /* LEY_SCREENING_... */
     double unit_per_A;          /* kernels' lengths are times this: kappa log2(e), or 1 */
     ley_lattice frame;          /* of cells and offsets: the boundary's lattice, or one of 1 A */
@@ -33,6 +35,9 @@ ley_status mdh_problem_init(mdh_problem *problem, const ley_atoms *atoms, const 
 
 /* A zeroed problem may be ended, too. */
 void mdh_problem_end(mdh_problem *problem);
+
+/* What is summed, for the judge. */
+void mdh_problem_terms(const mdh_problem *problem, reference_terms *terms);
 
 /* What is promised of the error at each point by this arithmetic, relative to the sum of the
  * absolute terms there. */

@@ -211,11 +211,9 @@ static double staged_value(const mdh_run *run, size_t at)
 static bool may_be_infinite(const mdh_run *run, int64_t value)
 {
     const mdh_problem *problem = run->kernel->problem;
-    const reference_terms terms = {.term = LEY_TERM_MDH,
-                                   .constant = problem->coulomb_constant,
-                                   .atoms = problem->atoms,
-                                   .kappa_per_A = problem->kappa_per_A};
+    reference_terms terms;
     double point_A[3];
+    mdh_problem_terms(problem, &terms);
     ley_boundary_point_A(problem->boundary, value, point_A);
     return !(reference_sum(&terms, point_A).absolute <
              (run->kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 1e300 : 1e36));

@@ -17,6 +17,9 @@ static const double spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 10
  * far atoms. */
 static const double longest_edge_A = 25;
 
+/* Of sums of distances that are at least r_min. */
+static const double r_min_steps = 0.1;
+
 typedef struct problem {
     const char *name;
     int atoms, part; /* atoms in a part, at most; 0: as in a job */
@@ -107,10 +110,13 @@ static ley_solvent test_solvent(int screening, ley_ion ions[1], double *largest_
                          .ions = ions};
 }
 
-/* In the lattice and a little beyond it. Where the points are those of faces, some atoms are close
- * to a node; where they are a list, none is, because the host sums such pairs. */
-static void place_among_points(size_t i, bool is_list, const ley_lattice *lattice, uint32_t *state, double place[3])
+/* In the lattice and a little beyond it, in steps from its first node. Where the points are those
+ * of faces, some atoms are close to a node; where they are a list, only those are within r_min of
+ * one of its points, because else the host sums such pairs. */
+static void place_among_points(size_t i, const ley_boundary *boundary, const ley_lattice *lattice, uint32_t *state,
+                               double place[3])
 {
+    const bool is_list = ley_boundary_lattice(boundary) == NULL;
     const int face = (int)(i % 6);
     for (int axis = 0; axis < 3; axis++) {
         const double n = (double)lattice->n[axis], beyond = 5, along = self_test_fraction(state),
@@ -121,8 +127,17 @@ static void place_among_points(size_t i, bool is_list, const ley_lattice *lattic
     }
 }
 
-static ley_status make_atoms(const problem *p, double largest_radius_A, bool is_list, const ley_lattice *lattice,
-                             ley_atoms **atoms, ley_error *error)
+/* Some 0.02 of a step from points of a list, where short distances count as r_min. */
+static void place_next_to_point(size_t i, const ley_boundary *boundary, const ley_lattice *lattice, double place[3])
+{
+    double point_A[3];
+    ley_boundary_point_A(boundary, (int64_t)(i * 17) % ley_boundary_points(boundary), point_A);
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] = (point_A[axis] - lattice->origin_A[axis]) / lattice->step_A[axis][axis] + 0.02;
+}
+
+static ley_status make_atoms(const problem *p, double largest_radius_A, const ley_boundary *boundary,
+                             const ley_lattice *lattice, bool has_r_min, ley_atoms **atoms, ley_error *error)
 {
     const size_t n = (size_t)p->atoms;
     double *position_A = calloc(5 * n, sizeof(double));
@@ -133,7 +148,9 @@ static ley_status make_atoms(const problem *p, double largest_radius_A, bool is_
     enum { LAST = 4, LEAST_CROWD = 1000 };
     for (size_t i = 0; i < n; i++) {
         double place[3];
-        place_among_points(i, is_list, lattice, &state, place);
+        place_among_points(i, boundary, lattice, &state, place);
+        if (has_r_min && i % 7 == 3)
+            place_next_to_point(i, boundary, lattice, place);
         charge_e[i] =
             i % 13 == 5 ? 0 : (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
         radius_A[i] = largest_radius_A * self_test_fraction(&state);
@@ -162,8 +179,6 @@ typedef struct trial {
     mdh_kernel *kernel;
     mdh_problem m;
     ley_boundary *boundary;
-    ley_solvent solvent;
-    ley_ion ions[1];
 } trial;
 
 /* Which rows are run: all, or of a face two work-items' from its second row on. */
@@ -209,7 +224,9 @@ static int64_t computed_point(const trial *t, int64_t i)
 static reference_value right_value(const void *context, const double point_A[3])
 {
     const trial *t = context;
-    return reference_mdh(t->m.atoms, point_A, &t->solvent);
+    reference_terms terms;
+    mdh_problem_terms(&t->m, &terms);
+    return reference_sum(&terms, point_A);
 }
 
 /* Native maths is taken at its word only where it was measured: there the limit follows the
@@ -261,17 +278,19 @@ static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_e
                     .most_part_atoms = p->part};
     const mdh_spec *spec = &k.choice.spec;
     const ley_lattice lattice = lattice_of(p, spec);
+    const bool has_r_min = spec->points == LEY_POINTS_LIST && spec->screening == LEY_SCREENING_NONE && p != &carries;
     double largest_radius_A;
     trial t = {.p = p, .kernel = &k};
-    t.solvent = test_solvent(spec->screening, t.ions, &largest_radius_A);
+    ley_ion ions[1];
+    const ley_solvent solvent = test_solvent(spec->screening, ions, &largest_radius_A);
     ley_atoms *atoms = NULL;
-    ley_status status = make_atoms(p, largest_radius_A, spec->points == LEY_POINTS_LIST, &lattice, &atoms, error);
+    ley_status status = make_boundary(p, spec, &lattice, &t.boundary, error);
     if (status == LEY_OK)
-        status = make_boundary(p, spec, &lattice, &t.boundary, error);
+        status = make_atoms(p, largest_radius_A, t.boundary, &lattice, has_r_min, &atoms, error);
     if (status == LEY_OK)
-        status =
-            mdh_problem_init(&t.m, atoms, t.boundary, ley_solvent_coulomb_constant(&t.solvent) / t.solvent.dielectric,
-                             ley_screening_per_A(&t.solvent), error);
+        status = mdh_problem_init(&t.m, atoms, t.boundary, ley_solvent_coulomb_constant(&solvent) / solvent.dielectric,
+                                  ley_screening_per_A(&solvent), error);
+    t.m.r_min_A = has_r_min ? r_min_steps * lattice.step_A[0][0] : 0;
     if (status == LEY_OK) {
         t.m.screening = spec->screening;
         status = mdh_kernel_load(&k, &t.m, error);

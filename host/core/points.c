@@ -1,0 +1,58 @@
+/* Lists of points and the potentials there. */
+#include "core/points.h"
+
+#include "error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error)
+{
+    ley_points *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return ley_fail_memory(error, sizeof *made, "the points");
+    const ley_status status = ley_boundary_create_points(n, point_A, &made->list, error);
+    if (status == LEY_OK)
+        *points = made;
+    else
+        free(made);
+    return status;
+}
+
+void ley_points_destroy(ley_points *points)
+{
+    if (points == NULL)
+        return;
+    ley_boundary_destroy(points->list);
+    free(points);
+}
+
+int64_t ley_points_count(const ley_points *points)
+{
+    return points->list->n;
+}
+
+const double *ley_points_positions_A(const ley_points *points)
+{
+    return points->list->point_A;
+}
+
+double *ley_points_values(ley_points *points)
+{
+    return points->list->value;
+}
+
+const double *ley_points_read_values(const ley_points *points)
+{
+    return points->list->value;
+}
+
+const char *ley_points_units(const ley_points *points)
+{
+    return points->units;
+}
+
+void ley_points_set_units(ley_points *points, const char *units)
+{
+    snprintf(points->units, sizeof points->units, "%s", units);
+}

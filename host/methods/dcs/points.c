@@ -1,0 +1,74 @@
+/* Direct Coulomb summation at the points of a list: phi_i = C sum_j q_j / max(r_ij, r_min). These
+ * are Multiple Debye-Hueckel values without screening, but for r_min: the same kernels compute
+ * them. */
+#include "methods/dcs/points.h"
+#include "core/options.h"
+#include "core/points.h"
+#include "error.h"
+#include "methods/mdh/kernel.h"
+#include "methods/mdh/stages.h"
+#include "run/job.h"
+
+#include <stdlib.h>
+
+typedef struct points_task {
+    mdh_sums sums; /* first */
+    ley_points *points;
+    ley_direct options;
+} points_task;
+
+ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                        const ley_direct *direct, const ley_run_options *options, ley_job **job,
+                                        ley_error *error)
+{
+    ley_direct d;
+    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
+    if (status == LEY_OK)
+        status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
+    if (status != LEY_OK)
+        return status;
+    points_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    *task = (points_task){.sums = {.atoms = atoms, .boundary = points->list}, .points = points, .options = d};
+    return job_create(engine, &method_dcs_points, task, atoms, options, job, error);
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    points_task *task = context;
+    const ley_direct *d = &task->options;
+    return mdh_sums_prepare(&task->sums, job, ley_coulomb_constant(d->units, d->dielectric, d->temperature_K), 0,
+                            d->r_min_A, error);
+}
+
+static void release(void *context, bool is_kept)
+{
+    (void)is_kept;
+    mdh_sums_release(&((points_task *)context)->sums);
+}
+
+static ley_status finish(void *context, ley_error *error)
+{
+    const points_task *task = context;
+    ley_points_set_units(task->points, ley_units_name(task->options.units));
+    return mdh_sums_recompute_near(&task->sums, error);
+}
+
+const method method_dcs_points = {
+    .name = "dcs_points",
+    .kernel = &mdh_kind,
+    .prepare = prepare,
+    .release = release,
+    .end = free,
+    .stages = mdh_stages,
+    .stage_count = MDH_STAGE_COUNT,
+    .points = mdh_sums_points,
+    .finish = finish,
+    .plan_rows = mdh_plan_rows,
+    .terms = mdh_sums_terms,
+    .limits = mdh_sums_limits,
+    .point = mdh_sums_point,
+    .value = mdh_sums_value,
+    .double_has_more_digits = true,
+};

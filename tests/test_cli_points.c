@@ -1,0 +1,190 @@
+/* `leyden map --points` from end to end: tables of potentials, what is refused, devices that
+ * fail. */
+#include "cli_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT "map ion.pqr --points p.csv -o out/a.csv "
+
+static void write_points(void)
+{
+    cli_write_text("p.csv", "x,y,z\n2.5,3,4\n# far\n-15.5 1e1 0\n30,30,30\n0.1, 0.2, 0.30000000000000004\n1e8 0 0\n");
+}
+
+/* ---- Usage ----------------------------------------------------------------------------------- */
+
+static void test_wrong_options(void **state)
+{
+    (void)state;
+    write_points();
+    static const cli_failing cases[] = {
+        {AT "--dims 9,9,9", 1, "--points and --dims exclude each other"},
+        {AT "--spacing 1", 1, "--points and --spacing exclude each other"},
+        {AT "--padding 5", 1, "--points and --padding exclude each other"},
+        {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
+        {AT "--slab-planes 4", 1, "--points and --slab-planes exclude each other"},
+        {AT "--method cutoff", 1, "--points: method cutoff computes potentials on lattices only"},
+        {AT "--method msm", 1, "--points: method msm computes potentials on lattices only"},
+        {AT "--cutoff 5", 1, "--cutoff"},
+        {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
+        {AT "--json out/a.csv", 1, "--json: 'out/a.csv' is the file of the "},
+        {"map ion.pqr --points p.csv -o out/a.dx", 1, "--output: 'out/a.dx' must end in .csv, as --points is given"},
+        {"map ion.pqr --points p.csv", 1, "--output MAP is missing"},
+        {"map ion.pqr --points -o out/a.csv", 1, ""},
+        {"map ion.pqr -o out/a.csv", 1, "'out/a.csv' must end in .dx, .dx.gz or .raw"},
+        {"map ion.pqr --points p.csv -o p.csv", 1, "--output: 'p.csv' is the file of the points"},
+        {"map ion.pqr --points ion.pqr -o out/a.csv", 2, "ion.pqr:1:"},
+        {"map ion.pqr --points nosuch.csv -o out/a.csv", 2, "nosuch.csv: No such file or directory"},
+        {"map ion.pqr --points p.csv -o nodir/a.csv", 2, "nodir/a.csv: No such file or directory"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+static void test_bad_points(void **state)
+{
+    (void)state;
+    cli_write_text("short.txt", "1 2 3\n\n4 5\n");
+    cli_write_text("far.txt", "1 2 3\n4 1.1e8 6\n");
+    cli_write_text("none.txt", "# nothing\n");
+    static const cli_failing cases[] = {
+        {"map ion.pqr -o out/a.csv --points short.txt", 2, "short.txt:3: no z"},
+        {"map ion.pqr -o out/a.csv --points far.txt", 2, "far.txt:2: y '1.1e8' is not within 1e8 A"},
+        {"map ion.pqr -o out/a.csv --points none.txt", 2, "none.txt: no points"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+#define PYTHON_DCS \
+    "import json, math\n" \
+    "molecule = [[float(w) for w in line.split()[6:10]] for line in open('ion.pqr')]\n" \
+    "points = [(2.5, 3, 4), (-15.5, 10, 0), (30, 30, 30), (0.1, 0.2, 0.30000000000000004), (1e8, 0, 0)]\n" \
+    "def lines(name): return open(name).read().split('\\n')\n" \
+    "def check(name, C, r_min, tolerance):\n" \
+    "    rows = [line for line in lines(name) if not line.startswith('#')]\n" \
+    "    assert rows[0] == 'x,y,z,phi' and rows[-1] == '' and len(rows) == 7, rows\n" \
+    "    for p, row in zip(points, rows[1:]):\n" \
+    "        row = [float(word) for word in row.split(',')]\n" \
+    "        assert tuple(row[:3]) == p, (row, p)\n" \
+    "        terms = [C*a[3]/max(math.dist(p, a[:3]), r_min) for a in molecule]\n" \
+    "        assert abs(row[3]-math.fsum(terms)) <= tolerance*sum(map(abs, terms)), (row, math.fsum(terms))\n"
+
+static void test_values(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"points: 5 of p.csv", "not Poisson-Boltzmann", "accuracy: error at most",
+                                       "written: out/a.csv", NULL};
+    write_points();
+    cli(AT);
+    cli_expect(0, NULL, "");
+    cli_expect_all(said);
+    cli("map ion.pqr --points p.csv -o out/b.csv --sum double --units V --dielectric 4 --r-min 3 --json out/b.json");
+    cli_expect(0, "limit 1e-12", NULL);
+    cli_python(PYTHON_DCS "volt = 14.399645478\n"
+                          "check('out/a.csv', volt/(8.617333262e-5*298.15), 0.05, 6e-6)\n"
+                          "check('out/b.csv', volt/4, 3, 1e-9)\n"
+                          "head = [line for line in lines('out/b.csv') if line.startswith('#')]\n"
+                          "assert head[0] == '# method: dcs, direct Coulomb summation', head\n"
+                          "assert head[1].startswith('# molecule: ion.pqr, 40 atoms'), head\n"
+                          "assert head[2] == '# units: V, dielectric 4, temperature 298.15 K, r_min 3 A', head\n"
+                          "assert head[3] == '# math: auto, sum: double', head\n"
+                          "assert head[4].startswith('# device: ') and ', variant ' in head[4], head\n"
+                          "assert head[5].startswith('# accuracy: error at most '), head\n"
+                          "r = json.load(open('out/b.json'))\n"
+                          "assert r['points'] == 5 and r['lattice'] is None and r['options']['points'] == 'p.csv'\n"
+                          "assert r['plan']['method'] == 'dcs_points' and r['accuracy']['passed']\n"
+                          "assert r['accuracy']['points'] == 5 and r['sum'] == 'double'\n");
+    cli_expect(0, NULL, NULL);
+    /* By its own plan the same bytes; a map's plan is another method's. */
+    cli("map ion.pqr --points p.csv -o out/c.csv --units V --dielectric 4 --r-min 3 --plan out/b.json");
+    cli_expect(0, NULL, NULL);
+    cli_assert_same_files("out/b.csv", "out/c.csv");
+    cli("map ion.pqr -o out/d.dx --dims 5,5,5 --plan out/b.json");
+    cli_expect(1, NULL, "plan: it is one of method dcs_points, not of dcs");
+}
+
+/* Where a map has the points, it has the values. */
+static void test_values_of_a_map(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.dx --dims 9,8,7 --spacing 0.75 --origin -1,0,1");
+    cli_expect(0, NULL, NULL);
+    cli_python("with open('nodes.txt', 'w') as f:\n"
+               "    for i in range(9):\n"
+               "        for j in range(8):\n"
+               "            for k in range(7): f.write(f'{-1+i*.75} {j*.75} {1+k*.75}\\n')\n");
+    cli_expect(0, NULL, NULL);
+    cli("map ion.pqr -o out/a.csv --points nodes.txt");
+    cli_expect(0, "504 of nodes.txt", NULL);
+    cli_python("rows = [line for line in open('out/a.csv') if line[0] not in '#x']\n"
+               "words = [w for line in open('out/a.dx') if line[0] in '-0123456789' for w in line.split()]\n"
+               "assert len(rows) == len(words) == 504\n"
+               "for row, word in zip(rows, words):\n"
+               "    a, b = float(row.split(',')[3]), float(word)\n"
+               "    assert abs(a-b) <= 1e-4*max(abs(b), 10), (row, word)\n");
+    cli_expect(0, NULL, NULL);
+}
+
+/* ---- Devices that fail ----------------------------------------------------------------------- */
+
+/* Enough of them that both devices have a part. */
+static void write_many(void)
+{
+    unsigned seed = 3;
+    FILE *file = fopen(cli_path("many.txt"), "w");
+    assert_non_null(file);
+    for (int i = 0; i < 20000; i++)
+        for (int axis = 0; axis < 3; axis++)
+            fprintf(file, "%g%c", (double)(rand_r(&seed) % 20000) * 1e-3 - 5, axis < 2 ? ' ' : '\n');
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Launches or reads that fail, or results that are not right: of one of two devices, and the other
+ * one does it all; of the only one, and there is no file. */
+static void test_a_device_that_fails(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *faults;
+        int code;
+    } cases[] = {{"call=clEnqueueNDRangeKernel,at=1,fault=fail,ever=1", 4},
+                 {"call=clEnqueueReadBuffer,at=1,fault=fail,ever=1", 4},
+                 {"call=clEnqueueReadBuffer,at=1,fault=scale,ever=1", 5}};
+    char faults[200];
+    write_many();
+    cli("map ion.pqr -o right.csv --points many.txt --device all"); /* kernels and facts are in the cache now */
+    cli_expect(0, NULL, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(faults, sizeof faults, "%s,device=0", cases[i].faults);
+        unlink(cli_path("struck"));
+        cli("%smap ion.pqr -o out/a.csv --points many.txt --device all", cli_faulty(faults));
+        if (access(cli_path("struck"), F_OK) == 0)
+            cli_expect(0, "written: ", "left the job");
+        else
+            cli_expect(0, "written: ", NULL); /* the other one was done before it began */
+        cli_python("a, b = ([float(line.split(',')[3]) for line in open(name) if line[0] not in '#x']\n"
+                   "        for name in ('out/a.csv', 'right.csv'))\n"
+                   "assert len(a) == len(b) == 20000\n"
+                   "for x, y in zip(a, b): assert abs(x-y) <= 1e-4*max(abs(y), 10), (x, y)\n");
+        cli_expect(0, NULL, NULL);
+        cli_empty(NULL);
+        cli("%smap ion.pqr -o out/a.csv --points many.txt --device 0", cli_faulty(cases[i].faults));
+        cli_expect(cases[i].code, "", "leyden: ");
+        cli_assert_nothing_left();
+    }
+}
+
+int main(void)
+{
+    setenv("OCL_ICD_VENDORS", "pocl.icd", 1); /* two devices of it */
+    setenv("POCL_DEVICES", "pthread pthread", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_wrong_options, cli_empty), cmocka_unit_test_setup(test_bad_points, cli_empty),
+        cmocka_unit_test_setup(test_values, cli_empty), cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
+        cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};
+    return cmocka_run_group_tests_name("potentials at points", tests, cli_prepare, NULL);
+}
