@@ -268,40 +268,6 @@ LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *erro
 LEY_API ley_status ley_map_write(const ley_map *map, const char *path, const char *comment, const char *facts,
                                  const volatile bool *cancel, ley_error *error);
 
-/* ---- Points ---------------------------------------------------------------------------------- */
-
-/* A list of points and the potentials there. */
-typedef struct ley_points ley_points;
-
-/* n points, which are copied: point_A[3 i + 0..2]. Their values are not-a-numbers. Errors:
- * LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not finite or beyond 1e8 A;
- * LEY_ERROR_MEMORY. */
-LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
-LEY_API void ley_points_destroy(ley_points *points);
-
-LEY_API int64_t ley_points_count(const ley_points *points);
-LEY_API const double *ley_points_positions_A(const ley_points *points); /* [n][3] */
-
-/* double[n], in the order of the points. Values of float sums are floats. */
-LEY_API double *ley_points_values(ley_points *points);
-LEY_API const double *ley_points_read_values(const ley_points *points);
-
-/* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
-LEY_API const char *ley_points_units(const ley_points *points);
-LEY_API void ley_points_set_units(ley_points *points, const char *units);
-
-/* Reads points for ley_points_create() and ley_boundary_create_points(): a line each, three
- * numbers, separated by spaces or commas; '#' begins a comment; a first line of words is a header.
- * `*point_A` is from malloc. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
-LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error);
-
-/* Writes lines "x,y,z,phi" below a header line, and the comment above that, each of its lines
- * behind "# "; it may be NULL. The file appears under its name only when it is whole. `cancel`:
- * stops the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE;
- * LEY_ERROR_INPUT for a value that is not finite, which is never written. */
-LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
-                                        const volatile bool *cancel, ley_error *error);
-
 /* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------ */
 
 /* A species of mobile ions. */
@@ -783,15 +749,6 @@ LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *at
                                          const ley_direct *direct, const ley_run_options *options, ley_job **job,
                                          ley_error *error);
 
-/* Prepares a job that computes the same potentials at a list of points, phi_i = C sum_j q_j /
- * max(|r_i - r_j|, r_min) in the units of `direct`, by method "dcs_points": Multiple Debye-Hueckel
- * kernels without screening, whose variants are this method's. Float sums are off by at most 5e-6
- * of the sum of the absolute terms, double sums by 1e-12. ley_run_options.slab_planes counts
- * points. */
-LEY_API ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                                const ley_direct *direct, const ley_run_options *options, ley_job **job,
-                                                ley_error *error);
-
 /* Prepares a job that fills `map` with a short-range sum, method "cutoff". */
 LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                               const ley_short_range *range, const ley_run_options *options,
@@ -821,8 +778,9 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
 
-/* Long-range sums, method "msm", have a header of their own. */
+/* Long-range sums, method "msm", and potentials at points have headers of their own. */
 #include "leyden_long_range.h"
+#include "leyden_points.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,57 @@
+/* leyden: potentials at the points of a list. leyden.h, which has the conventions, includes
+ * this. */
+#ifndef LEYDEN_H
+#include "leyden.h"
+#elif !defined(LEYDEN_POINTS_H)
+#define LEYDEN_POINTS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A list of points and the potentials there. */
+typedef struct ley_points ley_points;
+
+/* n points, which are copied: point_A[3 i + 0..2]. Their values are not-a-numbers. Errors:
+ * LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not finite or beyond 1e8 A;
+ * LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
+LEY_API void ley_points_destroy(ley_points *points);
+
+LEY_API int64_t ley_points_count(const ley_points *points);
+LEY_API const double *ley_points_positions_A(const ley_points *points); /* [n][3] */
+
+/* double[n], in the order of the points. Values of float sums are floats. */
+LEY_API double *ley_points_values(ley_points *points);
+LEY_API const double *ley_points_read_values(const ley_points *points);
+
+/* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
+LEY_API const char *ley_points_units(const ley_points *points);
+LEY_API void ley_points_set_units(ley_points *points, const char *units);
+
+/* Reads points for ley_points_create() and ley_boundary_create_points(): a line each, three
+ * numbers, separated by spaces or commas; '#' begins a comment; a first line of words is a header.
+ * `*point_A` is from malloc. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error);
+
+/* Writes lines "x,y,z,phi" below a header line, and the comment above that, each of its lines
+ * behind "# "; it may be NULL. The file appears under its name only when it is whole. `cancel`:
+ * stops the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE;
+ * LEY_ERROR_INPUT for a value that is not finite, which is never written. */
+LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
+                                        const volatile bool *cancel, ley_error *error);
+
+/* Prepares a job that computes the points' potentials by direct Coulomb summation, phi_i = C sum_j
+ * q_j / max(|r_i - r_j|, r_min) in the units of `direct`; method "dcs_points": Multiple
+ * Debye-Hueckel kernels without screening, whose variants are this method's. Float sums are off by
+ * at most 5e-6 of the sum of the absolute terms, double sums by 1e-12. ley_run_options.slab_planes
+ * counts points. Engine, atoms and points must outlive the job. Errors: LEY_ERROR_USAGE for an
+ * option out of range or an unknown variant. */
+LEY_API ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                                const ley_direct *direct, const ley_run_options *options, ley_job **job,
+                                                ley_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
