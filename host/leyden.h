@@ -225,6 +225,10 @@ typedef struct ley_map ley_map;
 LEY_API ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error);
 LEY_API void ley_map_destroy(ley_map *map);
 
+/* A map without values, ley_map_values() is NULL: for forecasts of jobs, however large. Errors:
+ * those of ley_lattice_check(). */
+LEY_API ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, ley_error *error);
+
 LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
 
 /* float[n[2]][n[1]][n[0]]: the lattice's first axis is fastest. */
@@ -778,7 +782,9 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
 
-/* Long-range sums, method "msm", and potentials at points have headers of their own. */
+/* Long-range sums, method "msm", potentials at points, and what a job is going to take have headers
+ * of their own. */
+#include "leyden_forecast.h"
 #include "leyden_long_range.h"
 #include "leyden_points.h"
 

@@ -133,11 +133,74 @@ static void test_header_in_the_way(void **state)
     assert_int_equal(rmdir(cli_path("out/a.raw.json")), 0);
 }
 
+/* ---- Dry runs -------------------------------------------------------------------------------- */
+
+/* Its plan is that of the run, but for what the first slab decides; and it writes nothing. */
+static void test_dry_run(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fft"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map ion.pqr -o out/a.raw " SMALL "--method %s --dry-run --json out/dry.json", methods[i]);
+        cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
+        static const char *const said[] = {"molecule: ion.pqr", "lattice: 20 x 9 x 5 = 900 points",
+                                           "the map 3.5 KiB",   "\nmemory of device 0, ",
+                                           "\nplan: ",          "\npredicted: ",
+                                           "kernels ",          NULL};
+        cli_expect_all(said);
+        assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
+        cli("map ion.pqr -o out/a.raw " SMALL "--method %s --json out/run.json -q", methods[i]);
+        cli_expect(0, NULL, NULL);
+        cli_python("import json\n"
+                   "dry, run = json.load(open('out/dry.json')), json.load(open('out/run.json'))\n"
+                   "for d in dry['plan']['devices'] + run['plan']['devices']:\n"
+                   "    d.pop('launch_atoms', None)\n"
+                   "    d['fft'] = d.get('fft', '').split('-')[0] # tables or none are measured against each other\n"
+                   "assert dry['plan'] == run['plan'], (dry['plan'], run['plan'])\n"
+                   "f = dry['forecast']\n"
+                   "assert f['host']['needs_bytes']['the map'] == 3600, f\n"
+                   "d = f['devices'][0]\n"
+                   "assert d['bytes'] == sum(d['needs_bytes'].values()) and d['steps_s']['kernels'] > 0, d\n"
+                   "assert d['slabs'] == len(run['slabs']), (d, run['slabs'])\n"
+                   "assert f['total_s'] > 0 and dry['status'] == 'LEY_OK' and dry['exit_code'] == 0, f\n"
+                   "print('fine')\n");
+        cli_expect(0, "fine", NULL);
+        cli_empty(NULL);
+    }
+}
+
+/* What is too large says so as a run would, and has its figures all the same. */
+static void test_dry_run_of_too_much(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.raw --method msm --dims 100000,100000,100000 --spacing 0.01 --device 0 --dry-run "
+        "--json out/dry.json");
+    cli_expect(4, "the map 3.6 PiB", "not enough memory: the job would take 3");
+    cli_expect(4, "\npredicted: ", "what helps: a coarser spacing, or a smaller box");
+    cli_python("import json\nd = json.load(open('out/dry.json'))\n"
+               "assert d['exit_code'] == 4 and d['forecast']['host']['needs_bytes']['the map'] == 4e15, d\n"
+               "assert 'not enough memory' in d['error']\nprint('fine')\n");
+    cli_expect(0, "fine", NULL);
+    cli_empty(NULL);
+    cli("map ion.pqr -o out/a.csv --points ion.pqr --dry-run");
+    cli_expect(1, NULL, "--points and --dry-run exclude each other");
+    /* And of a device. */
+    cli("POCL_MEMORY_LIMIT=1 map ion.pqr -o out/a.raw --method cutoff --dims 8000,8000,8 --spacing 0.01 --device 0 "
+        "--dry-run");
+    cli_expect(3, "would have no part: ", "8 planes of the lattice need 1.9 GiB, there is room for");
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 0);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup(test, cli_empty)
     support_leave_out_second_driver();
-    const struct CMUnitTest tests[] = {TEST(test_raw), TEST(test_header), TEST(test_readers), TEST(test_refusals),
-                                       TEST(test_header_in_the_way)};
+    const struct CMUnitTest tests[] = {TEST(test_raw),
+                                       TEST(test_header),
+                                       TEST(test_readers),
+                                       TEST(test_refusals),
+                                       TEST(test_header_in_the_way),
+                                       TEST(test_dry_run),
+                                       TEST(test_dry_run_of_too_much)};
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

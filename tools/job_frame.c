@@ -1,5 +1,6 @@
 #include "job_frame.h"
 #include "console.h"
+#include "forecast_report.h"
 #include "interrupt.h"
 #include "predictions.h"
 
@@ -117,6 +118,18 @@ static ley_status compute(job_run *run, ley_error *error)
     return status;
 }
 
+/* In place of both. */
+static ley_status forecast(job_run *run, ley_error *error)
+{
+    double clock_s = now_s();
+    progress_say(&run->progress, "asking the devices");
+    const ley_status status = ley_job_forecast(run->job, &run->forecast, error);
+    plan_file_explain(run->values->plan, error);
+    run->report = ley_job_report(run->job);
+    run->phases.preparing_s += lap_s(&clock_s);
+    return status;
+}
+
 static ley_status write_file(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
@@ -163,6 +176,37 @@ static void put_sections(const job_run *run, json_t *report)
                      method == run->method ? method->json(run->problem, run->report) : json_null());
 }
 
+static void print_dry(const job_run *run)
+{
+    if (run->kind->print != NULL)
+        run->kind->print(run);
+    print_forecast(run->forecast);
+}
+
+/* Also of what is too large to be done. */
+static int conclude_dry(job_run *run, ley_error *error)
+{
+    const job_values *values = run->values;
+    int code = ley_status_exit_code(error->status), written = 0;
+    if (run->forecast != NULL && values->json != NULL) {
+        json_t *report = json_begin(run->arguments);
+        json_put_outcome(report, error, code);
+        if (run->kind->put_json != NULL)
+            run->kind->put_json(run, report);
+        json_put(report, "forecast", json_of_forecast(run->forecast));
+        json_put(report, "plan", json_of_plan(run->report));
+        json_put(report, "seconds", json_of_phases(&run->phases));
+        written = json_finish(report, values->json);
+    }
+    if (run->forecast != NULL && !values->quiet && !json_takes_stdout(values->json)) {
+        print_dry(run);
+        fflush(stdout); /* before the message that says why it cannot be done */
+    }
+    if (error->status != LEY_OK)
+        code = fail_with(error);
+    return code != 0 ? code : written;
+}
+
 static int write_json(const job_run *run, const ley_error *outcome)
 {
     json_t *report = json_begin(run->arguments);
@@ -185,6 +229,8 @@ static int conclude(job_run *run, ley_error *error)
     const bool finished = error->status == LEY_OK;
     int code = 0, written = 0;
     progress_clear(&run->progress);
+    if (run->is_dry)
+        return conclude_dry(run, error);
     if (error->status == LEY_CANCELLED) {
         fail_with(error);
         return interrupt_exit_code();
@@ -224,8 +270,8 @@ int job_frame_run(job_run *run)
         progress_start(&run->progress, run->values->quiet);
         error.status = prepare(run, &error);
         if (error.status == LEY_OK)
-            error.status = compute(run, &error);
-        if (error.status == LEY_OK)
+            error.status = run->is_dry ? forecast(run, &error) : compute(run, &error);
+        if (error.status == LEY_OK && !run->is_dry)
             error.status = write_file(run, &error);
         code = conclude(run, &error);
     }

@@ -43,6 +43,7 @@ struct job_run {
     void *problem;      /* what the method is given */
     int64_t slab_planes;
     const char *kernels; /* the library's method whose variants can be named; NULL: what the method's row says */
+    bool is_dry;         /* nothing is computed: what it would take is said */
 
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */
@@ -50,7 +51,8 @@ struct job_run {
     void *input; /* the method's, or NULL */
     ley_engine *engine;
     ley_job *job;
-    const ley_report *report; /* of a job, once it ended */
+    const ley_report *report;     /* of a job, once it ended */
+    const ley_forecast *forecast; /* of a dry run; or NULL */
     bool computed;
     phase_times phases;
     progress_line progress;

@@ -16,6 +16,7 @@ typedef struct map_values {
     int method, units;
     int64_t dims[3], slab_planes;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
+    bool dry_run;
 } map_values;
 
 static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
@@ -113,6 +114,11 @@ static const option_row map_options[] = {
      .unset = "as memory and balance suggest",
      .help = "planes of the lattice in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
              "least one"},
+    {.name = "dry-run",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(map_values, dry_run),
+     .help = "compute nothing and write no map: say how much memory of the host and of each device it would take, how "
+             "many seconds, and the plan; devices are measured and kernels built, as for a run"},
 };
 
 typedef struct map_run {
@@ -153,7 +159,7 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about lattices. */
 static int check_points(job_run *run)
 {
-    static const char *const of_lattices[] = {"spacing", "dims", "origin", "padding", "slab-planes"};
+    static const char *const of_lattices[] = {"spacing", "dims", "origin", "padding", "slab-planes", "dry-run"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_lattices / sizeof *of_lattices; i++)
         if (option_named_given(arguments, of_lattices[i]))
@@ -260,6 +266,8 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.points != NULL)
         return LEY_OK;
     ley_status status = choose_lattice(map, &lattice, error);
+    if (status == LEY_OK && run->is_dry)
+        return ley_map_outline(&lattice, &map->problem.map, error);
     if (status == LEY_OK && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, &lattice, error);
     return status == LEY_OK ? ley_map_create(&lattice, &map->problem.map, error) : status;
@@ -391,7 +399,8 @@ static int map_run_command(const parsed_arguments *arguments)
                            .method = method_row_at(&map_command, (size_t)values->method),
                            .output = values->output,
                            .problem = &map.problem,
-                           .slab_planes = values->slab_planes},
+                           .slab_planes = values->slab_planes,
+                           .is_dry = values->dry_run},
                    .problem = {.units = (ley_units)values->units,
                                .dielectric = values->dielectric,
                                .temperature_K = values->temperature_K,

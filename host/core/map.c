@@ -39,6 +39,17 @@ ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *
     return LEY_OK;
 }
 
+ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, ley_error *error)
+{
+    const ley_status status = ley_lattice_check(lattice, error);
+    ley_map *m = status == LEY_OK ? calloc(1, sizeof *m) : NULL;
+    if (m == NULL)
+        return status != LEY_OK ? status : ley_fail_memory(error, sizeof *m, "the map");
+    m->lattice = *lattice;
+    *map = m;
+    return LEY_OK;
+}
+
 void ley_map_destroy(ley_map *map)
 {
     if (map == NULL)

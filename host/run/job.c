@@ -144,6 +144,8 @@ void ley_job_destroy(ley_job *job)
     job->method->end(job->task);
     plan_destroy(job->given);
     plan_destroy(job->made);
+    if (job->forecast != NULL)
+        job->end_forecast(job->forecast);
     free(job->stages);
     free(job->records);
     free(job->device_reports);

@@ -54,7 +54,9 @@ struct ley_job {
     job_plan *made;         /* the report's */
     device_record *records; /* one per worker */
     ley_device_report *device_reports;
-    ley_slab_report *slabs; /* of the stage that makes the result */
+    ley_slab_report *slabs;        /* of the stage that makes the result */
+    struct job_forecast *forecast; /* in place of a run; or NULL. And its end: */
+    void (*end_forecast)(struct job_forecast *forecast);
     size_t slab_capacity;
 };
 

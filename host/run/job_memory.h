@@ -6,7 +6,7 @@
 #include "leyden.h"
 #include "memory.h"
 
-enum { JOB_MOST_NEEDS = 8 };
+enum { JOB_MOST_NEEDS = 12 };
 
 typedef struct job_needs {
     size_t count;

@@ -1,8 +1,8 @@
 /* A job from preparing to its report. */
+#include "run/job_run.h"
 #include "clock.h"
 #include "error.h"
 #include "log.h"
-#include "run/job.h"
 #include "run/schedule.h"
 #include "run/verification.h"
 
@@ -34,6 +34,8 @@ static const char *exp_word(const char *name)
 /* Of a result that is no slab's, whoever was ready for slabs of something. */
 static bool had_part(const ley_job *job, const device_record *record)
 {
+    if (job->forecast != NULL)
+        return record->slab > 0;
     return job->method->stages[job->method->result].split == STAGE_SLABS
                ? record->report.points > 0
                : record->slab > 0 && record->failure.status == LEY_OK;
@@ -58,7 +60,7 @@ static void put_decisions_of(const device_record *record, const dev_info *info, 
 }
 
 /* Two devices of one name decide alike. */
-static void put_decisions(ley_job *job)
+void job_put_decisions(ley_job *job)
 {
     static const char *const sums[] = {"float", "compensated", "double"};
     plan_destroy(job->made); /* of a first run in floats */
@@ -134,7 +136,7 @@ static ley_status compute(ley_job *job, ley_error *error)
 }
 
 /* What the method may look at, of the devices in use now. */
-static ley_status take_view(ley_job *job, ley_error *error)
+ley_status job_take_view(ley_job *job, ley_error *error)
 {
     const size_t count = job->engine->worker_count;
     device_view *devices = calloc(count + 1, sizeof *devices);
@@ -155,13 +157,13 @@ static ley_status take_view(ley_job *job, ley_error *error)
     return LEY_OK;
 }
 
-static void end_view(ley_job *job)
+void job_end_view(ley_job *job)
 {
     free((device_view *)(uintptr_t)job->view.devices);
     job->view.devices = NULL;
 }
 
-static ley_status prepare(ley_job *job, ley_error *error)
+ley_status job_prepare(ley_job *job, ley_error *error)
 {
     const method *m = job->method;
     ley_status status = m->prepare(job->task, &job->view, error);
@@ -192,10 +194,10 @@ static void note_phases(ley_job *job)
 static ley_status prepare_and_compute(ley_job *job, ley_error *error)
 {
     const double start_s = ley_clock_s();
-    ley_status status = take_view(job, error);
+    ley_status status = job_take_view(job, error);
     if (status != LEY_OK)
         return status;
-    status = prepare(job, error);
+    status = job_prepare(job, error);
     job->report.prepare_s += ley_clock_s() - start_s;
     if (status == LEY_OK)
         status = compute(job, error);
@@ -204,9 +206,9 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
         job->method->note(job->task, &job->notes);
     note_phases(job);
     if (status == LEY_OK)
-        put_decisions(job);
+        job_put_decisions(job);
     job->method->release(job->task, job->has_left);
-    end_view(job);
+    job_end_view(job);
     return status;
 }
 
@@ -280,7 +282,7 @@ static ley_status run_auto(ley_job *job, ley_error *error)
 }
 
 /* Which sum and roots these are stands in the plan; devices that it does not name are left out. */
-static void keep_to_plan(ley_job *job)
+void job_begin_plan(ley_job *job)
 {
     const char *sum = plan_word(job->given, NULL, "sum"), *math = plan_word(job->given, NULL, "math");
     if (math != NULL && job->options.math == LEY_MATH_AUTO)
@@ -299,7 +301,7 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
-    keep_to_plan(job);
+    job_begin_plan(job);
     ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : run_as_can(job, error);
     job->report.sum = job->options.sum;
     job->report.double_has_more_digits = job->method->double_has_more_digits;

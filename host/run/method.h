@@ -12,6 +12,8 @@
 #include "run/notes.h"
 #include "run/stage.h"
 
+struct job_needs; /* run/job_memory.h */
+
 typedef struct method {
     const char *name;
 
@@ -30,6 +32,12 @@ typedef struct method {
     /* No device can do it, and why: whether the task is from now on to be done otherwise, from
      * prepare() on, and by devices that could not. NULL: it never is. */
     bool (*otherwise)(void *task, const char *why);
+
+    /* For forecasts: what it is going to take of the host's memory; how it is going to be done; and
+     * seconds of the host in which no device can begin. Each may be NULL: nothing. */
+    void (*host_needs)(const void *task, struct job_needs *needs);
+    void (*outline)(const void *task, notes *n);
+    double (*host_s)(const void *task);
 
     /* Ends the task itself. */
     void (*end)(void *task);

@@ -25,12 +25,15 @@ typedef struct job_view {
     const device_view *devices;
     const atomic_bool *cancelled;
     const job_plan *plan; /* what is decided already; NULL: nothing */
+    bool only_plans;      /* nothing is going to be computed: what takes long or much is left out */
 } job_view;
 
 static inline bool job_view_cancelled(const job_view *view)
 {
     return atomic_load_explicit(view->cancelled, memory_order_relaxed);
 }
+
+struct device_forecast; /* run/forecast.h */
 
 /* Who does a stage: pieces of it, all devices that are ready; the whole of it, each device for
  * itself; one of the devices, for all; or a thread of the host's, beside the devices. */
@@ -121,6 +124,12 @@ typedef struct stage {
     /* STAGE_EACH_DEVICE, and the result's slabs: how long all of it would take this device alone,
      * once it is ready; 0: nobody knows. NULL: nobody does. */
     double (*predict)(const void *task, const void *state);
+
+    /* In place of begin(), where nothing is going to be computed: what it would take of the device,
+     * once it is ready. The figures are to be complete also where there is no room for them, which
+     * is said by LEY_ERROR_NO_DEVICE. NULL: nothing worth mentioning. */
+    ley_status (*forecast)(void *task, const stage_place *place, void *state, struct device_forecast *f,
+                           ley_error *error);
 
     /* STAGE_SLABS: how many pieces a slab may be at most. */
     int64_t (*slab_count)(const void *state);

@@ -60,6 +60,11 @@ const char *device_binning_obstacle(const cutoff_problem *p)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+double device_binning_bytes(const cutoff_problem *p)
+{
+    return (24 + 8 + 4 + 16) * (double)ley_atoms_count(p->atoms) + 12 * (double)p->plan.bins;
+}
+
 /* Whether there is room for all, were there no overflow. */
 static bool fits(const binner *b)
 {

@@ -26,6 +26,9 @@ typedef struct device_atoms {
  * no charges. NULL: they can. */
 const char *device_binning_obstacle(const cutoff_problem *problem);
 
+/* What a device's memory takes beside the slots, were there no overflow. */
+double device_binning_bytes(const cutoff_problem *problem);
+
 /* A device's two kernels of binning, from the cache, or built and put to the test against
  * binning_fill(). They may not work there, and never do without double precision. */
 typedef struct device_binning {

@@ -224,7 +224,7 @@ static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, 
     return LEY_OK;
 }
 
-ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+ley_status cutoff_kernel_lay_out(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
     k->room.device = k->flight.device = k->device;
     k->problem = p;
@@ -235,7 +235,12 @@ ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_err
         if (k->region[axis] != CUTOFF_LAYER) /* what bins are laid out for */
             return ley_fail(error, LEY_ERROR_DEVICE, "variant %s: its regions are not of %d points along %c",
                             k->choice.variant, CUTOFF_LAYER, 'x' + axis);
-    ley_status status = check_groups(k, p, error);
+    return check_groups(k, p, error);
+}
+
+ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+{
+    ley_status status = cutoff_kernel_lay_out(k, p, error);
     if (status == LEY_OK)
         status = upload_table(k, p, error);
     if (status == LEY_OK)

@@ -53,6 +53,9 @@ cutoff_layout cutoff_kernel_layout(const cutoff_kernel *kernel);
 
 /* Puts the problem's bins on the device, unless the kernel has its slots already:
  * device_binning.h. */
+/* How the map is cut into regions, without loading anything. */
+ley_status cutoff_kernel_lay_out(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
+
 ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 void cutoff_kernel_destroy(cutoff_kernel *kernel);

@@ -22,6 +22,13 @@ static void end_task(void *context)
     free(context);
 }
 
+static void host_needs(const void *context, job_needs *needs)
+{
+    const cutoff_task *task = context;
+    job_needs_map(needs, ley_map_lattice(task->map), CUTOFF_LAYER);
+    cutoff_problem_needs(task->atoms, ley_map_lattice(task->map), &task->range, needs);
+}
+
 ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
                                         const ley_short_range *range, ley_error *error)
 {
@@ -90,6 +97,9 @@ const method method_cutoff = {
     .needs = cutoff_needs,
     .prepare = cutoff_prepare,
     .release = cutoff_release,
+    .host_needs = host_needs,
+    .outline = cutoff_outline,
+    .host_s = cutoff_host_s,
     .end = end_task,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,

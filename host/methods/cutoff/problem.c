@@ -368,6 +368,8 @@ static void count_points(void *context, size_t first, size_t last)
 double cutoff_problem_expected_pairs(const cutoff_problem *p)
 {
     const size_t n = ley_atoms_count(p->atoms);
+    if (p->plan.options.periodic[0] || p->plan.options.periodic[1] || p->plan.options.periodic[2])
+        return (double)ley_lattice_points(&p->lattice) * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
     sampling s = {.problem = p, .atoms = n, .sampled = n < MOST_SAMPLED ? n : MOST_SAMPLED};
     double sum = 0;
     parallel_ranges(s.sampled, count_points, &s);

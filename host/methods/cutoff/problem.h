@@ -52,7 +52,8 @@ ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
 /* Pairs within the cutoff, estimated from a sample. */
 double cutoff_problem_pairs(const cutoff_problem *problem);
 
-/* The pairs, without bins: from a sample of the atoms, which must have no images. */
+/* The pairs, without bins: from a sample of the atoms; where these have images, from their density,
+ * as if it were that everywhere. */
 double cutoff_problem_expected_pairs(const cutoff_problem *problem);
 
 /* Kernels compute the pairs of a region's points with all atoms near it: which part of them count,

@@ -13,6 +13,7 @@
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/step_costs.h"
+#include "run/forecast.h"
 #include "run/job.h"
 #include "run/slab_size.h"
 
@@ -112,7 +113,7 @@ static void log_plan(const cutoff_task *task)
 static ley_status share_out(cutoff_task *task, ley_error *error)
 {
     cutoff_problem *p = task->problem;
-    const bool on_devices = p->binned == NULL;
+    const bool on_devices = p->binned == NULL; /* or nowhere, for a forecast */
     task->pairs = on_devices ? cutoff_problem_expected_pairs(p) : cutoff_problem_pairs(p);
     if (job_view_cancelled(task->job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
@@ -161,6 +162,8 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     const ley_status taken = take_places(task, job->plan, error);
     if (taken != LEY_OK)
         return taken;
+    if (!job->only_plans && ley_map_values(task->map) == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     task->job = job;
     task->problem = calloc(1, sizeof *task->problem);
     task->has_overflow = calloc((size_t)cutoff_count_layers(task), sizeof *task->has_overflow);
@@ -179,7 +182,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
 ley_status cutoff_end_preparing(void *context, ley_error *error)
 {
     cutoff_task *task = context;
-    if (task->plan.binning != LEY_PLACE_DEVICE) {
+    if (task->plan.binning != LEY_PLACE_DEVICE && !task->job->only_plans) {
         const ley_status status = cutoff_problem_bin(task->problem, error);
         if (status != LEY_OK)
             return status;
@@ -377,8 +380,9 @@ void cutoff_overflow_stop(void *context)
 
 /* ---- The sums -------------------------------------------------------------------------------- */
 
-/* Slabs are of layers; few enough for the way back to be hidden. */
-static ley_status size_slabs(cutoff_state *s, ley_error *error)
+/* Slabs are of layers; few enough for the way back to be hidden. `fixed_bytes`: what is not in the
+ * room yet, beside slabs. */
+static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *error)
 {
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
@@ -387,6 +391,7 @@ static ley_status size_slabs(cutoff_state *s, ley_error *error)
     slab_needs needs = {.pieces = layers,
                         .piece_s = fmax(task->pairs / (double)layers, 1) / (rate * cutoff_problem_hits(task->problem)),
                         .piece_bytes = INT64_MAX,
+                        .fixed_bytes = fixed_bytes,
                         .staging_bytes = most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
                         .least_slabs = LEAST_SLABS,
@@ -511,7 +516,7 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
     if (status == LEY_OK && !has_bins)
         note_upload(s, ley_clock_s() - start_s);
     if (status == LEY_OK)
-        status = size_slabs(s, error);
+        status = size_slabs(s, 0, error);
     if (status == LEY_OK && s->task->addition != NULL)
         status = take_addition(s, place, error);
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
@@ -526,6 +531,49 @@ double cutoff_sum_predict(const void *context, const void *state)
     const double rate = tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts),
                  hits = cutoff_problem_hits(task->problem);
     return rate * hits > 0 ? fmax(task->pairs, 1) / (rate * hits) : 0;
+}
+
+/* What the bins take of a device, and of its time. One without room for atoms beside them takes the
+ * host's. */
+static ley_status forecast_bins(const cutoff_state *s, device_forecast *f, ley_error *error)
+{
+    const cutoff_problem *p = s->task->problem;
+    const dev_info *info = s->kernel.device->info;
+    const double slots = (double)p->plan.slot_bytes, more = p->plan.options.keep_neutral ? slots / 2 : 0,
+                 beside = device_binning_bytes(p);
+    const bool is_device =
+        s->task->plan.binning == LEY_PLACE_DEVICE && f->bytes + slots + beside <= (double)room_left(f->room);
+    if (!is_device) {
+        forecast_before(f, "upload", cutoff_upload_s(p, info));
+        return forecast_need(f, "bins", slots + more, slots, error);
+    }
+    forecast_before(f, "binning", cutoff_device_binning_s(p, info));
+    const ley_status status = forecast_need(f, "bins", slots, slots, error);
+    return status == LEY_OK ? forecast_need(f, "atoms on their way into bins", beside, 0, error) : status;
+}
+
+ley_status cutoff_sum_forecast(void *context, const stage_place *place, void *state, device_forecast *f,
+                               ley_error *error)
+{
+    cutoff_state *s = state;
+    s->task = context;
+    s->kernel.room = (room){.device = place->device, .within = place->room};
+    const cutoff_task *task = s->task;
+    const double layers = (double)cutoff_count_layers(task);
+    int64_t bytes = INT64_MAX;
+    ley_status status = cutoff_kernel_lay_out(&s->kernel, task->problem, error);
+    const ley_status bins = forecast_bins(s, f, status == LEY_OK ? error : NULL);
+    status = status == LEY_OK ? bins : status;
+    s->slab_layers = 1;
+    const ley_status sized = size_slabs(s, f->bytes, status == LEY_OK ? error : NULL);
+    status = status == LEY_OK ? sized : status;
+    f->slab = s->slab_layers;
+    cutoff_kernel_bytes(&s->kernel, f->slab, &bytes);
+    const ley_status slabs =
+        forecast_need(f, "slabs", METHOD_SLOTS * (double)bytes, (double)bytes, status == LEY_OK ? error : NULL);
+    forecast_slabs(f, "kernels", cutoff_sum_predict(task, s), false);
+    forecast_transfer(f, (double)bytes / (double)f->slab * layers, ceil(layers / (double)f->slab));
+    return status == LEY_OK ? slabs : status;
 }
 
 void cutoff_sum_end(void *state)
@@ -628,6 +676,24 @@ void cutoff_decisions(const void *context, job_plan *made)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i] != LEY_PLACE_AUTO)
             plan_add(made, NULL, cutoff_plan_rows[i].name, plan_places[places[i] - LEY_PLACE_HOST]);
+}
+
+void cutoff_outline(const void *context, notes *n)
+{
+    const cutoff_task *task = context;
+    const cutoff_problem *p = task->problem;
+    if (p == NULL || p->plan.bins == 0)
+        return;
+    notes_count(n, "bins", p->plan.bins);
+    notes_count(n, "bin_depth", p->plan.options.depth);
+    notes_vector(n, "bin_side_A", p->plan.side_A);
+    notes_number(n, "pairs", task->pairs);
+}
+
+double cutoff_host_s(const void *context)
+{
+    const cutoff_task *task = context;
+    return task->plan.binning == LEY_PLACE_DEVICE || task->problem == NULL ? 0 : cutoff_host_binning_s(task->problem);
 }
 
 void cutoff_note(const void *context, notes *n)

@@ -81,6 +81,8 @@ void cutoff_sum_wish_destroy(void *made);
 ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 ley_status cutoff_sum_begin(void *context, const stage_place *place, void **state, ley_error *error);
 double cutoff_sum_predict(const void *context, const void *state);
+ley_status cutoff_sum_forecast(void *context, const stage_place *place, void *state, struct device_forecast *f,
+                               ley_error *error);
 void cutoff_sum_end(void *state);
 int64_t cutoff_sum_slab_count(const void *state);
 ley_status cutoff_sum_submit(void *state, int slot, slab piece, ley_error *error);
@@ -100,7 +102,7 @@ void cutoff_sum_drop(void *state, int slot);
 #define CUTOFF_STAGE_SUM(needed) \
     {.name = "sum", .split = STAGE_SLABS, .needs = (needed), .count = cutoff_count_layers, .wish = cutoff_sum_wish, \
      .wish_destroy = cutoff_sum_wish_destroy, .ready = cutoff_sum_ready, .begin = cutoff_sum_begin, \
-     .predict = cutoff_sum_predict, \
+     .predict = cutoff_sum_predict, .forecast = cutoff_sum_forecast, \
      .end = cutoff_sum_end, .slab_count = cutoff_sum_slab_count, .submit = cutoff_sum_submit, \
      .collect = cutoff_sum_collect, .drop = cutoff_sum_drop}
 /* clang-format on */
@@ -118,6 +120,10 @@ void cutoff_release(void *context, bool is_kept);
 int64_t cutoff_count_points(const void *context, slab s);
 double cutoff_count_pairs(const void *context);
 ley_status cutoff_finish(void *context, ley_error *error);
+
+/* For forecasts: bins and pairs; and how long the host takes for the bins, where it makes them. */
+void cutoff_outline(const void *context, notes *n);
+double cutoff_host_s(const void *context);
 void cutoff_note(const void *context, notes *n);
 extern const plan_row cutoff_plan_rows[];
 /* clang-format off */

@@ -11,6 +11,7 @@
 #include "judge/accuracy.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
+#include "run/forecast.h"
 #include "run/job.h"
 #include "run/job_memory.h"
 #include "run/slab_size.h"
@@ -51,6 +52,12 @@ void ley_direct_default(ley_direct *direct)
         .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
 }
 
+static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, job_needs *needs)
+{
+    job_needs_map(needs, lattice, 1);
+    job_needs_add(needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
+}
+
 ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_direct *direct,
                                    ley_error *error)
 {
@@ -59,9 +66,14 @@ ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *la
     ley_status status = ley_lattice_check(lattice, error);
     if (status != LEY_OK)
         return status;
-    job_needs_map(&needs, lattice, 1);
-    job_needs_add(&needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
+    add_needs(atoms, lattice, &needs);
     return memory_check(needs.list, needs.count, error);
+}
+
+static void host_needs(const void *context, job_needs *needs)
+{
+    const dcs_task *task = context;
+    add_needs(task->problem.atoms, &task->problem.lattice, needs);
 }
 
 ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_direct *direct,
@@ -89,8 +101,9 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
-    (void)error;
     dcs_task *task = context;
+    if (!job->only_plans && ley_map_values(task->map) == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     task->job = job;
     task->problem.cancelled = job->cancelled;
     return LEY_OK;
@@ -140,6 +153,31 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                         .piece = "one plane of the lattice needs"};
     padding_bytes(&layout, &needs.piece_bytes);
     return slab_size(&s->kernel.room, &needs, &s->slab_planes, error);
+}
+
+static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
+{
+    dcs_state *s = state;
+    s->task = context;
+    s->kernel.room = (room){.device = place->device, .within = place->room};
+    const dcs_problem *problem = &s->task->problem;
+    const double atoms = (double)ley_atoms_count(problem->atoms),
+                 bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(&s->kernel.choice.spec));
+    padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->lattice);
+    int64_t slab_bytes = INT64_MAX;
+    const ley_status sized = size_slabs(s, error),
+                     status = forecast_need(f, "packed atoms", bytes, bytes, sized == LEY_OK ? error : NULL);
+    layout.planes = f->slab = sized == LEY_OK ? s->slab_planes : 1;
+    padding_bytes(&layout, &slab_bytes);
+    const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * (double)slab_bytes, (double)slab_bytes,
+                                           sized == LEY_OK && status == LEY_OK ? error : NULL);
+    const double planes = (double)problem->lattice.n[2];
+    forecast_slabs(f, "kernels",
+                   (double)layout.padded_x * (double)layout.padded_y * planes * atoms /
+                       dcs_kernel_expected_rate(&s->kernel),
+                   false);
+    forecast_transfer(f, (double)slab_bytes / (double)f->slab * planes, ceil(planes / (double)f->slab));
+    return sized != LEY_OK ? sized : status != LEY_OK ? status : slabs;
 }
 
 /* How long the largest launch is predicted to take. */
@@ -301,6 +339,7 @@ static const stage stages[] = {{.name = "sum",
                                 .wish_destroy = destroy_wish,
                                 .ready = ready,
                                 .begin = begin,
+                                .forecast = forecast,
                                 .end = end,
                                 .slab_count = slab_count,
                                 .submit = submit,
@@ -312,6 +351,7 @@ const method method_dcs = {
     .kernel = &dcs_kind,
     .prepare = prepare,
     .release = release,
+    .host_needs = host_needs,
     .end = free,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,

@@ -322,3 +322,12 @@ double cycle_seconds(const cycle *c, size_t atoms)
                  transfer_prolongation_s(&c->transfer, h->level[k].n);
     return sum_s;
 }
+
+double cycle_bytes(const cycle *c, double *largest)
+{
+    lattice_layout layout;
+    *largest = 0;
+    if (make_layout(c->hierarchy, c->by_level, &layout, NULL) == LEY_OK)
+        *largest = (double)lattice_layout_bytes(&layout);
+    return 2 * *largest;
+}

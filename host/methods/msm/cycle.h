@@ -54,6 +54,9 @@ void cycle_run(const cycle *c, work *w);
 /* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double cycle_seconds(const cycle *c, size_t atoms);
 
+/* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
+double cycle_bytes(const cycle *c, double *largest);
+
 /* Learns from what its steps were predicted to take, and took. */
 void cycle_learn(const cycle *c, const work_times *times);
 

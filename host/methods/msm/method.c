@@ -25,6 +25,7 @@
 #include "methods/msm/solver.h"
 #include "numerics/influence.h"
 #include "parallel.h"
+#include "run/forecast.h"
 #include "run/job.h"
 #include "run/job_memory.h"
 
@@ -67,6 +68,24 @@ static ley_short_range near_of(const ley_long_range *r, const hierarchy *h, pair
     return pairs_of(r, h->levels > 0 ? &h->level[0].split : NULL, formula);
 }
 
+static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *r, const hierarchy *h,
+                      job_needs *needs)
+{
+    pairs_formula formula;
+    const ley_short_range near = near_of(r, h, &formula);
+    cutoff_problem_needs(atoms, lattice, &near, needs);
+    if (h->levels > 0)
+        job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, ley_atoms_count(atoms)),
+                      "fewer atoms, or a wider --lattice-spacing");
+}
+
+static void host_needs(const void *context, job_needs *needs)
+{
+    const msm_task *task = context;
+    job_needs_map(needs, ley_map_lattice(task->near.map), CUTOFF_LAYER);
+    add_needs(task->near.atoms, ley_map_lattice(task->near.map), &task->options, &task->lattices, needs);
+}
+
 ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
                                        ley_error *error)
 {
@@ -79,14 +98,8 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice
         return status;
     job_needs needs = {.count = 0};
     job_needs_map(&needs, lattice, CUTOFF_LAYER);
-    if (msm_lattices(&r, atoms, lattice, &h, NULL) == LEY_OK) {
-        pairs_formula formula;
-        const ley_short_range near = near_of(&r, &h, &formula);
-        cutoff_problem_needs(atoms, lattice, &near, &needs);
-        if (h.levels > 0)
-            job_needs_add(&needs, "atoms in a lattice's bins", msm_bytes(&h, ley_atoms_count(atoms)),
-                          "fewer atoms, or a wider --lattice-spacing");
-    }
+    if (msm_lattices(&r, atoms, lattice, &h, NULL) == LEY_OK)
+        add_needs(atoms, lattice, &r, &h, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
@@ -262,6 +275,8 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE;
     const spread *atoms;
     task->near.keeps_atoms = by_devices;
+    if (job->only_plans)
+        return cutoff_end_preparing(task, error);
     beside_begin(&task->beside, h, task->near.atoms, job->cancelled, !by_devices);
     status = cutoff_end_preparing(task, error);
     return status == LEY_OK && !by_devices ? beside_take_atoms(&task->beside, &atoms, error) : status;
@@ -475,6 +490,25 @@ static double predict_field(const void *context, const void *state)
     return solver_seconds(&((const field_state *)state)->solver, ley_atoms_count(task->near.atoms));
 }
 
+static ley_status forecast_field(void *context, const stage_place *place, void *state, device_forecast *f,
+                                 ley_error *error)
+{
+    const msm_task *task = context;
+    const solver *s = &((const field_state *)state)->solver;
+    const size_t atoms = ley_atoms_count(task->near.atoms);
+    double largest;
+    const double lattices = solver_bytes(s, &largest), bins = msm_bytes(&task->lattices, atoms);
+    (void)place;
+    solver_describe(s, f->details, sizeof f->details);
+    forecast_before(f, "lattices", solver_seconds(s, atoms));
+    forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), ley_map_lattice(task->near.map)->n),
+                   false);
+    const ley_status status = forecast_need(f, "lattices", lattices, largest, error),
+                     binned = forecast_need(f, "atoms in a lattice's bins", bins, (double)atoms * sizeof(float[4]),
+                                            status == LEY_OK ? error : NULL);
+    return status == LEY_OK ? binned : status;
+}
+
 static void end_field(void *state)
 {
     field_state *f = state;
@@ -599,7 +633,7 @@ static void note_solver(const msm_task *task, notes *n)
         notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
 }
 
-static void note_lattices(const msm_task *task, notes *n)
+static void outline_lattices(const msm_task *task, notes *n)
 {
     const hierarchy *h = &task->lattices;
     notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
@@ -610,6 +644,21 @@ static void note_lattices(const msm_task *task, notes *n)
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
     notes_count(n, "levels", h->levels);
     notes_text(n, "lattices", task->extents);
+}
+
+static void outline(const void *context, notes *n)
+{
+    const msm_task *task = context;
+    if (task->lattices.levels > 0)
+        outline_lattices(task, n);
+    else
+        notes_count(n, "levels", 0);
+    cutoff_outline(task, n);
+}
+
+static void note_lattices(const msm_task *task, notes *n)
+{
+    outline_lattices(task, n);
     notes_number(n, "expected_error", task->figures.expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
@@ -782,6 +831,7 @@ static const stage stages[] = {
                          .ready = ready_field,
                          .begin = begin_field,
                          .predict = predict_field,
+                         .forecast = forecast_field,
                          .end = end_field,
                          .submit = submit_field,
                          .collect = collect_field,
@@ -796,6 +846,9 @@ const method method_msm = {
     .prepare = prepare,
     .otherwise = otherwise,
     .release = release,
+    .host_needs = host_needs,
+    .outline = outline,
+    .host_s = cutoff_host_s,
     .end = end_task,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,

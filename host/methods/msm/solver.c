@@ -1,5 +1,7 @@
 #include "methods/msm/solver.h"
 
+#include <stdio.h>
+
 ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                         const fft_wish *fft, ley_error *error)
 {
@@ -24,6 +26,27 @@ void solver_run(const solver *s, work *w)
 double solver_seconds(const solver *s, size_t atoms)
 {
     return s->kind == HIERARCHY_FFT ? spectral_seconds(&s->spectral, atoms) : cycle_seconds(&s->cycle, atoms);
+}
+
+double solver_bytes(const solver *s, double *largest)
+{
+    return s->kind == HIERARCHY_FFT ? spectral_bytes(&s->spectral, largest) : cycle_bytes(&s->cycle, largest);
+}
+
+void solver_describe(const solver *s, char *text, size_t size)
+{
+    if (s->kind == HIERARCHY_FFT)
+        snprintf(text, size, "transforms of %lld x %lld x %lld by %s %s%s", (long long)s->spectral.n[0],
+                 (long long)s->spectral.n[1], (long long)s->spectral.n[2], s->spectral.fft.library,
+                 s->spectral.fft.version, s->spectral.fft.tables ? " with tables" : "");
+    else
+        snprintf(text, size, "%d level%s by lattice cutoff", s->cycle.hierarchy->levels,
+                 s->cycle.hierarchy->levels == 1 ? "" : "s");
+}
+
+const transfer_kernels *solver_kernels(const solver *s)
+{
+    return s->kind == HIERARCHY_FFT ? &s->spectral.transfer : &s->cycle.transfer;
 }
 
 void solver_learn(const solver *s, const work_times *times)

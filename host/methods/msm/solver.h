@@ -31,6 +31,12 @@ double solver_seconds(const solver *s, size_t atoms);
 /* Learns from what its steps were predicted to take, and took. */
 void solver_learn(const solver *s, const work_times *times);
 
+/* For forecasts, of one that is ready: bytes of its lattices on the device, and of the largest of
+ * its buffers; its transforms or levels, in words; and the kernels behind it. */
+double solver_bytes(const solver *s, double *largest);
+void solver_describe(const solver *s, char *text, size_t size);
+const transfer_kernels *solver_kernels(const solver *s);
+
 void solver_end(solver *s);
 
 /* For transfer_map_create() and transfer_interpolate(): once it is loaded. */

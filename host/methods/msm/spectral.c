@@ -6,6 +6,7 @@
 #include "methods/msm/transfer_build.h"
 #include "numerics/influence.h"
 
+#include <math.h>
 #include <string.h>
 
 void spectral_run(const spectral *s, work *w)
@@ -135,6 +136,17 @@ double spectral_seconds(const spectral *s, size_t atoms)
 {
     return transfer_anterpolation_s(&s->transfer, atoms) + s->fft.forward_s + s->fft.back_s +
            influence_seconds(s->room.device, s->n);
+}
+
+double spectral_bytes(const spectral *s, double *largest)
+{
+    const int64_t *n = s->n;
+    const bool is_mirrored = hierarchy_is_rectangular(s->hierarchy);
+    const double lattice = (double)fft_lattice_bytes(s->fft.n, true), scratch = (double)s->fft.scratch_bytes,
+                 waves = sizeof(float) * (double)(n[0] / 2 + 1) * (double)(is_mirrored ? n[1] / 2 + 1 : n[1]) *
+                         (double)(is_mirrored ? n[2] / 2 + 1 : n[2]);
+    *largest = fmax(lattice, fmax(scratch, waves));
+    return lattice + scratch + waves;
 }
 
 void spectral_learn(const spectral *s, const work_times *times)

@@ -49,6 +49,9 @@ void spectral_run(const spectral *s, work *w);
 /* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double spectral_seconds(const spectral *s, size_t atoms);
 
+/* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
+double spectral_bytes(const spectral *s, double *largest);
+
 /* Learns from what its steps were predicted to take, and took. */
 void spectral_learn(const spectral *s, const work_times *times);
 

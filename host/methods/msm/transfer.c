@@ -446,6 +446,11 @@ static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t p
     return p;
 }
 
+double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3])
+{
+    return make_piece(kernels, n, n[2]).predicted_s;
+}
+
 void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_map *m, int64_t first, int64_t count,
                           bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {

@@ -73,6 +73,7 @@ void transfer_learn(const transfer_kernels *kernels, int step, double predicted_
 double transfer_anterpolation_s(const transfer_kernels *kernels, size_t atoms);
 double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
+double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);
 
 /* ---- What they read -------------------------------------------------------------------------- */
 

@@ -1,0 +1,64 @@
+/* leyden: what a job is going to take, of memory and of time, without computing it. leyden.h, which
+ * has the conventions, includes this. */
+#ifndef LEYDEN_H
+#include "leyden.h"
+#elif !defined(LEYDEN_FORECAST_H)
+#define LEYDEN_FORECAST_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ley_need {
+    const char *what; /* "the map" */
+    double bytes;
+} ley_need;
+
+typedef struct ley_step {
+    const char *what; /* "kernels" */
+    double seconds;
+} ley_step;
+
+typedef struct ley_device_forecast {
+    const ley_device_info *device;
+    const char *variant; /* of the kernel; NULL: it has none, or could not be readied */
+    const char *details; /* what else was decided, as sizes of transforms; or "" */
+    int64_t slab, slabs; /* pieces of a slab at most, planes or layers of 8; and slabs, if it were the only device */
+    size_t need_count;
+    const ley_need *needs;    /* of its memory */
+    double bytes, room_bytes; /* all of them; and what a job may take of its memory */
+    size_t step_count;
+    const ley_step *steps; /* as if it were the only device; some of them take place at the same time */
+    double alone_s;        /* all of it, if it were the only device */
+    ley_status status;     /* why it would have no part */
+    const char *failure;
+} ley_device_forecast;
+
+typedef struct ley_forecast {
+    size_t host_need_count;
+    const ley_need *host_needs; /* of the host's memory, at most; what it may still take, and what sets that: */
+    double host_bytes, available_bytes;
+    const char *limit;
+    size_t host_step_count;
+    const ley_step *host_steps; /* in which no device can begin */
+    size_t device_count;
+    const ley_device_forecast *devices;
+    double devices_s, total_s; /* all devices together; and with the host's steps before. Verification is not in it */
+    size_t note_count;
+    const ley_note *notes; /* the method's own: bins, lattices */
+    size_t decision_count;
+    const ley_decision *decisions; /* the plan; what a device decides with its first slab is left out */
+} ley_forecast;
+
+/* A job's memory, predicted seconds and plan, in place of its run. Devices are readied as for a
+ * run: they are measured and kernels are built, as far as the build cache does not have them; no
+ * value is computed, and the map may be one without values. The forecast lives as long as the job,
+ * and is there also where it says why the job cannot be done: LEY_ERROR_MEMORY where the host has
+ * no room for it, else why no device can do it, as ley_job_run() would say. Where *forecast is left
+ * alone there is none: LEY_ERROR_USAGE for methods that fill no maps. */
+LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

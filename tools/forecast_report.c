@@ -1,0 +1,162 @@
+#include "forecast_report.h"
+#include "console.h"
+#include "job_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static short_text size_text(double bytes)
+{
+    return isfinite(bytes) ? bytes_text((uint64_t)fmax(bytes, 0)) : text_of("no known limit");
+}
+
+/* More digits than a run's own times have: steps are short. */
+static short_text brief_text(double seconds)
+{
+    return text_of("%.2g s", seconds);
+}
+
+static void print_needs(const ley_need *needs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s %s", i == 0 ? ": " : ", ", needs[i].what, size_text(needs[i].bytes).s);
+    putchar('\n');
+}
+
+static void print_device(const ley_device_forecast *d)
+{
+    printf("memory of device %d, %s: %s of %s", d->device->index, d->device->name, size_text(d->bytes).s,
+           size_text(d->room_bytes).s);
+    print_needs(d->needs, d->need_count);
+    if (d->slab > 0)
+        printf("device %d: %s slabs of at most %s%s%s%s%s\n", d->device->index, count_text(d->slabs).s,
+               count_text(d->slab).s, d->variant != NULL ? ", variant " : "", d->variant != NULL ? d->variant : "",
+               d->details[0] != '\0' ? ", " : "", d->details);
+    if (d->failure != NULL)
+        printf("device %d: would have no part: %s\n", d->device->index, d->failure);
+}
+
+static void print_steps(const char *who, const ley_step *steps, size_t count, const char **before)
+{
+    for (size_t i = 0; i < count; i++, *before = ", ")
+        printf("%s%s%s %s", *before, i == 0 ? who : "", steps[i].what, brief_text(steps[i].seconds).s);
+}
+
+static void print_seconds(const ley_forecast *f)
+{
+    const char *before = "predicted: ";
+    print_steps("host: ", f->host_steps, f->host_step_count, &before);
+    for (size_t i = 0; i < f->device_count; i++) {
+        const ley_device_forecast *d = &f->devices[i];
+        if (d->status != LEY_OK)
+            continue;
+        before = before[0] == ',' ? "; " : before;
+        print_steps(text_of("device %d: ", d->device->index).s, d->steps, d->step_count, &before);
+    }
+    printf("%sin all %s\n", before[0] == ',' ? "; " : before, brief_text(f->total_s).s);
+}
+
+static void print_note(const ley_note *note)
+{
+    switch (note->kind) {
+    case LEY_NOTE_COUNT:
+        printf("%s %s", note->name, count_text(note->count).s);
+        break;
+    case LEY_NOTE_VECTOR:
+        printf("%s %s", note->name, triple_text(note->number).s);
+        break;
+    case LEY_NOTE_TEXT:
+        printf("%s %s", note->name, note->text);
+        break;
+    case LEY_NOTE_NUMBER:
+    case LEY_NOTE_PHASE:
+        printf("%s %.4g", note->name, note->number[0]);
+        break;
+    }
+}
+
+static void print_plan(const ley_forecast *f)
+{
+    const char *before = "plan: ";
+    for (size_t i = 0; i < f->note_count; i++, before = "; ") {
+        fputs(before, stdout);
+        print_note(&f->notes[i]);
+    }
+    for (size_t i = 0; i < f->decision_count; i++)
+        if (f->decisions[i].device == NULL) {
+            printf("%s%s %s", before, f->decisions[i].name, f->decisions[i].value);
+            before = "; ";
+        }
+    putchar('\n');
+}
+
+void print_forecast(const ley_forecast *f)
+{
+    printf("dry run: nothing is computed, and no file is written\n");
+    printf("memory of the host: %s of %s (%s)", size_text(f->host_bytes).s, size_text(f->available_bytes).s, f->limit);
+    print_needs(f->host_needs, f->host_need_count);
+    for (size_t i = 0; i < f->device_count; i++)
+        print_device(&f->devices[i]);
+    print_plan(f);
+    print_seconds(f);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *json_of_needs(const ley_need *needs, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_put(object, needs[i].what, json_number(needs[i].bytes));
+    return object;
+}
+
+static json_t *json_of_steps(const ley_step *steps, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_put(object, steps[i].what, json_number(steps[i].seconds));
+    return object;
+}
+
+static json_t *json_of_device_forecast(const ley_device_forecast *d)
+{
+    json_t *object = json_object();
+    json_put(object, "device", json_of_device(d->device));
+    json_put(object, "variant", json_text(d->variant));
+    json_put(object, "details", json_text(d->details));
+    json_put(object, "slab", json_count(d->slab));
+    json_put(object, "slabs", json_count(d->slabs));
+    json_put(object, "bytes", json_number(d->bytes));
+    json_put(object, "available_bytes", json_number(d->room_bytes));
+    json_put(object, "needs_bytes", json_of_needs(d->needs, d->need_count));
+    json_put(object, "steps_s", json_of_steps(d->steps, d->step_count));
+    json_put(object, "alone_s", json_number(d->alone_s));
+    json_put(object, "status", json_text(ley_status_name(d->status)));
+    json_put(object, "failure", json_text(d->failure));
+    return object;
+}
+
+json_t *json_of_forecast(const ley_forecast *f)
+{
+    if (f == NULL)
+        return json_null();
+    json_t *object = json_object(), *host = json_object(), *devices = json_array();
+    json_put(host, "bytes", json_number(f->host_bytes));
+    json_put(host, "available_bytes", json_number(f->available_bytes));
+    json_put(host, "limit", json_text(f->limit));
+    json_put(host, "needs_bytes", json_of_needs(f->host_needs, f->host_need_count));
+    json_put(host, "steps_s", json_of_steps(f->host_steps, f->host_step_count));
+    json_put(object, "host", host);
+    for (size_t i = 0; i < f->device_count; i++)
+        json_add(devices, json_of_device_forecast(&f->devices[i]));
+    json_put(object, "devices", devices);
+    const ley_report noted = {.note_count = f->note_count, .notes = f->notes};
+    json_put(object, "method", json_of_notes(&noted));
+    json_put(object, "devices_s", json_number(f->devices_s));
+    json_put(object, "total_s", json_number(f->total_s));
+    return object;
+}
