@@ -31,7 +31,7 @@ lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c),$(wildcard tests/*.c)))
+test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c tests/make_*.c),$(wildcard tests/*.c)))
 
 all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 
@@ -246,6 +246,14 @@ bench: all
 $(BUILD)/tests/bench_launches: $(BUILD)/tests/bench_launches.o $(BUILD)/libleyden.a
 	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
 
+# What lattices are off by, as plans read it: after a change to splittings or windows.
+$(BUILD)/tests/make_error_table: $(BUILD)/tests/make_error_table.o $(BUILD)/libleyden.a
+	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+
+error-table: $(BUILD)/tests/make_error_table
+	$< > host/numerics/error_table_values.h.new
+	mv host/numerics/error_table_values.h.new host/numerics/error_table_values.h
+
 bench-launches: $(BUILD)/tests/bench_launches
 	$(BUILD)/tests/bench_launches $(or $(DEVICE),all)
 
@@ -284,4 +292,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table install uninstall clean

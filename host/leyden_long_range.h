@@ -74,6 +74,31 @@ LEY_API void ley_long_range_default(ley_long_range *range);
  * nodal3 with a = 12 A and h = 2 A, direct, off by 2e-3 to 3e-3 of the potential. */
 LEY_API void ley_long_range_papers(ley_long_range *range);
 
+/* What is not to be chosen by ley_long_range_choose(), but as the options have it. */
+enum { LEY_FIX_CUTOFF = 1, LEY_FIX_SPACING = 2, LEY_FIX_SPLITTING = 4, LEY_FIX_WINDOW = 8, LEY_FIX_SOLVER = 16 };
+
+/* What a choice is expected to come to. */
+typedef struct ley_choice {
+    double seconds;      /* kernels */
+    double relative_rms; /* of the map */
+    double direct_s;     /* kernels of direct summation in its place, whose map is right to a float's digits */
+    double building_s;   /* what should be saved: lattices have more kernels to build where the cache has none */
+} ley_choice;
+
+#define LEY_LEAST_TOLERANCE 1e-6
+#define LEY_MOST_TOLERANCE 1e-1
+
+/* Chooses cutoff_A, spacing_A, splitting, window and solver of the options, but for what is `fixed`,
+ * so that the relative root mean square error of the map, against exact sums, is expected to be half
+ * the tolerance, in the least time that is predicted for the engine's devices. The other fields are
+ * taken as they are; levels becomes 0. What the map is off by follows from the squares of the
+ * charges, from how these cancel, and from the potential at 16 to 512 points, which are summed
+ * exactly: it is an expectation, which ley_report.accuracy.relative_rms has to confirm. Errors:
+ * LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is expected to reach it. */
+LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+                                         double tolerance, unsigned fixed, const ley_run_options *options,
+                                         ley_long_range *range, ley_choice *forecast, ley_error *error);
+
 /* The charge of the uniform background that each cell has: less that of the atoms where these are
  * periodic along three axes without screening, but for rounding, 1e-6 of their absolute charges;
  * elsewhere 0. */

@@ -63,9 +63,9 @@ static void test_options_of_the_method(void **state)
     static const cli_failing cases[] = {
         {MAP "--cutoff 10", 1, "--cutoff needs --method cutoff"},
         {MAP "--method dcs --pair yukawa", 1, "--pair needs --method cutoff"},
-        {MAP "--kappa 1", 1, "--kappa needs --method cutoff"},
+        {MAP "--method dcs --kappa 1", 1, "--kappa needs --method auto or cutoff or msm"},
         {MAP "--well-depths depths.txt", 1, "--well-depths needs --method cutoff"},
-        {MAP CUBE, 1, "--periodic needs --method cutoff"},
+        {MAP "--method dcs " CUBE, 1, "--periodic needs --method auto or cutoff or msm"},
         {MAP "--bin-depth 4", 1, "--bin-depth needs --method cutoff"},
         {MAP "--overflow host", 1, "--overflow needs --method cutoff"},
         {CUTOFF "--kappa 1 --pair taylor2", 1,

@@ -34,6 +34,15 @@ static int check_files(const job_run *run)
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }
 
+/* What nobody measures, nobody can promise. */
+static int check_tolerance(job_run *run)
+{
+    run->tolerance = run->method->tolerance != NULL ? run->method->tolerance(run->input) : 0;
+    return run->tolerance > 0 && run->values->verify == 0 && option_named_given(run->arguments, "tol")
+               ? fail_usage(run->arguments->command, "--tol needs --verify: what is not measured cannot be held to it")
+               : 0;
+}
+
 static int check(job_run *run)
 {
     const job_kind *kind = run->kind;
@@ -42,6 +51,8 @@ static int check(job_run *run)
         code = begin_method(run);
     if (code == 0 && kind->check_input != NULL)
         code = kind->check_input(run);
+    if (code == 0)
+        code = check_tolerance(run);
     if (code == 0)
         code = check_variant(run->arguments->command, run->kernels != NULL ? run->kernels : run->method->kernels,
                              run->values->variant);
@@ -56,10 +67,12 @@ static ley_status open_devices(job_run *run, ley_error *error)
     options.slab_planes = run->slab_planes;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
-    if (run->method->create == NULL)
+    if (run->method->create == NULL && run->method->resolve == NULL)
         return LEY_OK;
     progress_say(&run->progress, "opening the devices");
     ley_status status = ley_engine_create(run->values->device, &run->engine, error);
+    if (status == LEY_OK && run->method->resolve != NULL)
+        status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
     if (status == LEY_OK)
         status = run->method->create(run->problem, run->engine, &options, &run->job, error);
     plan_file_explain(run->values->plan, error);
@@ -137,8 +150,22 @@ static ley_status write_file(job_run *run, ley_error *error)
         return LEY_OK;
     progress_say(&run->progress, text_of("writing the %s", run->kind->product).s);
     const ley_status status = run->kind->write(run, error);
+    run->is_written = status == LEY_OK;
     run->phases.writing_s = lap_s(&clock_s);
     return status;
+}
+
+/* The file is there, and says how far off it is; so does the exit code. */
+static ley_status hold_tolerance(const job_run *run, ley_error *error)
+{
+    const ley_accuracy *a = run->report != NULL ? &run->report->accuracy : NULL;
+    if (a == NULL || !(run->tolerance > 0) || a->points == 0 || a->relative_rms <= run->tolerance)
+        return LEY_OK;
+    return fail_into(
+        error, LEY_ERROR_WRONG_RESULT,
+        "the %s is off by %.2g of its root mean square, and --tol is %g: a smaller --tol, or --method dcs, "
+        "comes nearer",
+        run->kind->product, a->relative_rms, run->tolerance);
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
@@ -214,11 +241,11 @@ static int write_json(const job_run *run, const ley_error *outcome)
     if (run->kind->put_json != NULL)
         run->kind->put_json(run, report);
     put_sections(run, report);
+    json_put(report, "tolerance", run->tolerance > 0 ? json_number(run->tolerance) : json_null());
     json_put_work(report, run->report);
     json_put(report, "seconds", json_of_phases(&run->phases));
     if (run->output != NULL)
-        json_put(report, "bytes_written",
-                 outcome->status == LEY_OK ? json_count((int64_t)file_size(run->output)) : json_null());
+        json_put(report, "bytes_written", run->is_written ? json_count((int64_t)file_size(run->output)) : json_null());
     return json_finish(report, run->values->json);
 }
 
@@ -239,7 +266,7 @@ static int conclude(job_run *run, ley_error *error)
         print_failures(run->report, error);
     if ((run->computed || run->report != NULL) && values->json != NULL)
         written = write_json(run, error);
-    if (finished && !values->quiet && !json_takes_stdout(values->json))
+    if ((finished || run->is_written) && !values->quiet && !json_takes_stdout(values->json))
         print_report(run);
     if (!finished)
         code = fail_with(error);
@@ -273,6 +300,8 @@ int job_frame_run(job_run *run)
             error.status = run->is_dry ? forecast(run, &error) : compute(run, &error);
         if (error.status == LEY_OK && !run->is_dry)
             error.status = write_file(run, &error);
+        if (error.status == LEY_OK)
+            error.status = hold_tolerance(run, &error);
         code = conclude(run, &error);
     }
     release(run);

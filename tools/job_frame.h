@@ -53,7 +53,8 @@ struct job_run {
     ley_job *job;
     const ley_report *report;     /* of a job, once it ended */
     const ley_forecast *forecast; /* of a dry run; or NULL */
-    bool computed;
+    double tolerance;             /* relative root mean square error that the method may have; 0: any */
+    bool computed, is_written;
     phase_times phases;
     progress_line progress;
 };

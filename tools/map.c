@@ -283,6 +283,8 @@ static char *header_comment(const map_run *map)
     put_molecule(comment.stream, run->arguments->operand, map->problem.atoms);
     if (run->method->put_header != NULL)
         run->method->put_header(&map->problem, run->report, comment.stream);
+    if (run->tolerance > 0)
+        fprintf(comment.stream, "tolerance: %g of the root mean square\n", run->tolerance);
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
 }

@@ -57,7 +57,6 @@ const method_row dcs_row = {
                           "units of --units."},
     .title = "direct Coulomb summation",
     .command = &map_command,
-    .is_usual = true,
     .kernels = "dcs",
     .point_kernels = "dcs_points",
     .check_memory = check_memory,

@@ -1,10 +1,9 @@
 /* The potential of all charges by lattices, in the command. */
 #include "bench_msm.h"
 #include "console.h"
-#include "cutoff_options.h"
 #include "job_report.h"
-#include "map_problem.h"
 #include "method_row.h"
+#include "msm_input.h"
 #include "registry.h"
 
 #include <math.h>
@@ -95,16 +94,33 @@ static const option_row rows[] = {
 
 static const option_block msm_options = OPTION_BLOCK(rows, msm_values, set_defaults);
 
-typedef struct msm_input {
-    cutoff_input common;
-    ley_long_range range;
-} msm_input;
-
 /* Whether it may come to transforms: auto does with B-splines. */
 static bool may_transform(const ley_long_range *range)
 {
     return range->solver == LEY_SOLVER_FFT ||
            (range->solver == LEY_SOLVER_AUTO && range->window >= LEY_WINDOW_BSPLINE4);
+}
+
+/* With --tol what is not given is chosen. */
+static int set_tolerance(const parsed_arguments *arguments, msm_input *input)
+{
+    static const struct {
+        const char *option;
+        unsigned fixed;
+    } all[] = {{"cutoff", LEY_FIX_CUTOFF},
+               {"lattice-spacing", LEY_FIX_SPACING},
+               {"splitting", LEY_FIX_SPLITTING},
+               {"window", LEY_FIX_WINDOW},
+               {"solver", LEY_FIX_SOLVER}};
+    if (!option_named_given(arguments, "tol"))
+        return 0;
+    input->tolerance = tolerance_of(arguments);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        input->fixed |= option_named_given(arguments, all[i].option) ? all[i].fixed : 0;
+    if (option_named_given(arguments, "preset") || option_named_given(arguments, "levels"))
+        return fail_usage(arguments->command, "--tol and --%s exclude each other: both say what the lattices are",
+                          option_named_given(arguments, "preset") ? "preset" : "levels");
+    return 0;
 }
 
 /* What is given, over the preset or the defaults. */
@@ -113,7 +129,9 @@ static int begin(const parsed_arguments *arguments, void *to)
     const msm_values *values = option_values(arguments, &msm_options);
     msm_input *input = to;
     ley_long_range *range = &input->range;
-    const int code = cutoff_begin(arguments, &input->common);
+    int code = cutoff_begin(arguments, &input->common);
+    if (code == 0)
+        code = set_tolerance(arguments, input);
     ley_long_range_default(range);
     if (option_named_given(arguments, "preset") && values->preset == PRESET_PAPERS)
         ley_long_range_papers(range);
@@ -139,14 +157,19 @@ static int begin(const parsed_arguments *arguments, void *to)
     return code;
 }
 
-static bool cell(const void *input, double edge_A[3])
+static double tolerance(const void *input)
+{
+    return ((const msm_input *)input)->tolerance;
+}
+
+bool msm_cell(const void *input, double edge_A[3])
 {
     return cell_is_box(&((const msm_input *)input)->common.cell, edge_A);
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-static ley_long_range range_of(const map_problem *map)
+ley_long_range msm_range_of(const map_problem *map)
 {
     ley_long_range range = ((const msm_input *)map->input)->range;
     range.units = map->units;
@@ -156,10 +179,27 @@ static ley_long_range range_of(const map_problem *map)
     return range;
 }
 
+ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options,
+                      ley_choice *forecast, ley_error *error)
+{
+    msm_input *input = map->input;
+    ley_long_range range = msm_range_of(map);
+    *forecast = (ley_choice){.seconds = 0};
+    if (input->tolerance == 0)
+        return LEY_OK;
+    const ley_status status = ley_long_range_choose(engine, map->atoms, ley_map_lattice(map->map), input->tolerance,
+                                                    input->fixed, options, &range, forecast, error);
+    if (status == LEY_OK) {
+        input->range = range;
+        input->is_chosen = true;
+    }
+    return status;
+}
+
 static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
 {
     const map_problem *map = problem;
-    const ley_long_range range = range_of(map);
+    const ley_long_range range = msm_range_of(map);
     return ley_long_range_check_memory(map->atoms, lattice, &range, error);
 }
 
@@ -167,7 +207,12 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
                          ley_error *error)
 {
     const map_problem *map = problem;
-    const ley_long_range range = range_of(map);
+    const msm_input *input = map->input;
+    ley_choice forecast;
+    const ley_status status = input->is_chosen ? LEY_OK : msm_choose(map, engine, options, &forecast, error);
+    if (status != LEY_OK)
+        return status;
+    const ley_long_range range = msm_range_of(map);
     return ley_job_create_long_range(engine, map->atoms, map->map, &range, options, job, error);
 }
 
@@ -206,7 +251,7 @@ static void put_background(FILE *to, const map_problem *map, const ley_long_rang
 
 static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
-    const ley_long_range range = range_of(problem);
+    const ley_long_range range = msm_range_of(problem);
     put_plan(to, &range, report);
     if (range.levels > 0)
         fprintf(to, ", %d levels", range.levels);
@@ -261,7 +306,7 @@ static void print_transforms(const ley_report *report)
 
 static void print(const void *problem, const ley_report *report)
 {
-    const ley_long_range range = range_of(problem);
+    const ley_long_range range = msm_range_of(problem);
     const ley_note *lattices = ley_report_note(report, "lattices");
     print_uniform(problem);
     put_plan(stdout, &range, report);
@@ -275,7 +320,7 @@ static void print(const void *problem, const ley_report *report)
 
 static json_t *json(const void *problem, const ley_report *report)
 {
-    const ley_long_range range = range_of(problem);
+    const ley_long_range range = msm_range_of(problem);
     json_t *object = json_object();
     json_put(object, "splitting", json_text(splitting_names[range.splitting]));
     json_put(object, "window", json_text(window_names[range.window]));
@@ -311,13 +356,14 @@ const method_row msm_row = {
              "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "
              "charge is screened, exp(-kappa r)/r. docs/long-range.md has tables.",
          .options = &msm_options,
-         .common = {&cutoff_options}},
+         .common = {&cutoff_options, &tolerance_options}},
     .title = "multilevel summation",
     .command = &map_command,
     .kernels = "msm",
     .input_size = sizeof(msm_input),
     .begin = begin,
-    .cell = cell,
+    .tolerance = tolerance,
+    .cell = msm_cell,
     .check_memory = check_memory,
     .create = create,
     .put_header = put_header,

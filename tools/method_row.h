@@ -38,6 +38,14 @@ typedef struct method_row {
     bool (*cell)(const void *input, double edge_A[3]);
     ley_status (*check_memory)(const void *problem, const ley_lattice *lattice, ley_error *error);
 
+    /* The relative root mean square error that the values may have; 0: any. NULL: any. */
+    double (*tolerance)(const void *input);
+
+    /* Which method it comes to, once the devices are known: that one goes on with the problem, and
+     * with the input if it has one, whose type is then the same. NULL: it is itself one. */
+    ley_status (*resolve)(const void *problem, ley_engine *engine, const ley_run_options *options,
+                          const struct method_row **taken, ley_error *error);
+
     /* Its job; or, of what needs no device, its values. */
     ley_status (*create)(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                          ley_error *error);

@@ -18,6 +18,7 @@
 
 /* X: X_row, of tools/method_X.c. A sub-command lists its methods in this order. */
 #define METHODS(METHOD) \
+    METHOD(auto) \
     METHOD(dcs) \
     METHOD(zero) \
     METHOD(sdh) \

@@ -79,6 +79,18 @@ static ley_status check_number(const plan_row *row, const ley_decision *d, ley_e
     return LEY_OK;
 }
 
+static ley_status check_real(const plan_row *row, const ley_decision *d, ley_error *error)
+{
+    char place[MOST_TEXT];
+    double number;
+    if (!plan_read_real(d->value, &number))
+        return plan_fail(error, "%s: '%.80s' is no number", place_of(d, place), d->value);
+    if (!(number >= (double)row->low && number <= (double)row->high))
+        return plan_fail(error, "%s: %g, must be %lld to %lld", place_of(d, place), number, (long long)row->low,
+                         (long long)row->high);
+    return LEY_OK;
+}
+
 /* Whether the i-th decision is one that there is. */
 static ley_status check_decision(const method *m, const ley_decision *list, size_t i, ley_error *error)
 {
@@ -97,7 +109,9 @@ static ley_status check_decision(const method *m, const ley_decision *list, size
     for (size_t k = 0; k < i; k++)
         if (plan_is_of(&list[k], d->device) && strcmp(list[k].name, d->name) == 0)
             return plan_fail(error, "%s: it is there twice", place_of(d, place));
-    return row->words != NULL ? check_word(m, row, d, error) : check_number(row, d, error);
+    if (row->words != NULL)
+        return check_word(m, row, d, error);
+    return row->is_real ? check_real(row, d, error) : check_number(row, d, error);
 }
 
 /* What the options settle, no plan changes. */

@@ -3,6 +3,7 @@
 #include "error.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,16 @@ void plan_add_number(job_plan *p, const dev_info *device, const char *name, int6
     plan_add(p, device, name, text);
 }
 
+/* Digits that read back as the same double. */
+void plan_add_real(job_plan *p, const dev_info *device, const char *name, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, sizeof text, "%.17g", value);
+    plan_add(p, device, name, text);
+}
+
 bool plan_is_of(const ley_decision *d, const char *device)
 {
     return device == NULL || d->device == NULL ? device == d->device : strcmp(device, d->device) == 0;
@@ -147,6 +158,20 @@ int64_t plan_number(const job_plan *p, const dev_info *device, const char *name)
     const char *text = plan_word(p, device, name);
     int64_t number = -1;
     return text != NULL && plan_read_number(text, &number) ? number : -1;
+}
+
+bool plan_read_real(const char *text, double *number)
+{
+    char *end = NULL;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number) && strspn(text, "0123456789.eE+-") == strlen(text);
+}
+
+double plan_real(const job_plan *p, const char *name)
+{
+    const char *text = plan_word(p, NULL, name);
+    double number;
+    return text != NULL && plan_read_real(text, &number) ? number : NAN;
 }
 
 int64_t plan_slab(const job_plan *p, const dev_info *device)

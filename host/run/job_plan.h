@@ -10,8 +10,9 @@
 typedef struct plan_row {
     const char *name;
     bool of_device;
-    const char *const *words; /* that its value may be, NULL behind the last; NULL: whole numbers */
+    const char *const *words; /* that its value may be, NULL behind the last; NULL: whole numbers, or any */
     int64_t low, high;
+    bool is_real; /* any number */
 } plan_row;
 
 extern const char *const plan_places[]; /* "host", "device": words of a step's place */
@@ -35,6 +36,7 @@ void plan_destroy(job_plan *given);
 /* Writing: `device` NULL is the whole job. What memory does not suffice for is left out. */
 void plan_add(job_plan *made, const dev_info *device, const char *name, const char *value);
 void plan_add_number(job_plan *made, const dev_info *device, const char *name, int64_t value);
+void plan_add_real(job_plan *made, const dev_info *device, const char *name, double value);
 
 /* Reading; `given` may be NULL. NULL and -1: it does not say. */
 const char *plan_word(const job_plan *given, const dev_info *device, const char *name);
@@ -42,9 +44,12 @@ int64_t plan_number(const job_plan *given, const dev_info *device, const char *n
 int64_t plan_slab(const job_plan *given, const dev_info *device); /* pieces; 0: it does not say */
 ley_place plan_place(const job_plan *given, const char *name);    /* LEY_PLACE_AUTO: it does not say */
 
-/* Whether a text is a whole number, and nothing else; whether a decision is of this device, NULL
+double plan_real(const job_plan *given, const char *name); /* of the whole job; not a number: it does not say */
+
+/* Whether a text is a whole number, or any one, and nothing else; whether a decision is of this device, NULL
  * being the whole job. */
 bool plan_read_number(const char *text, int64_t *number);
+bool plan_read_real(const char *text, double *number);
 bool plan_is_of(const ley_decision *decision, const char *device);
 
 /* Whether it has decisions of this device; and whether the device has a part in it: unless it names

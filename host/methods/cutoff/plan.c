@@ -4,9 +4,6 @@
 
 #include <math.h>
 
-/* Pairs within the cutoff per second of devices that have not been measured yet. */
-static const double unknown_gpu_rate = 5e11, unknown_cpu_rate = 3e9;
-
 /* What is not the usual way is gone only where it is predicted to be done well before it: the host
  * takes the overflow, or brings regions into rows. */
 static const double safety = 0.7;
@@ -29,13 +26,8 @@ static double devices_rate(const job_view *job, const ley_short_range *range, bo
     *host_is_device = false;
     for (size_t i = 0; i < job->device_count; i++) {
         const device_view *d = &job->devices[i];
-        cutoff_choice choice;
-        const bool is_cpu = d->info->device_class == DEV_CPU;
-        if (d->is_known && tuning_cutoff(d->info, &d->facts, &wish, &choice, NULL) == LEY_OK)
-            sum += tuning_cutoff_rate(d->info, &choice.spec, &d->facts);
-        else
-            sum += is_cpu ? unknown_cpu_rate : unknown_gpu_rate;
-        *host_is_device = *host_is_device || is_cpu;
+        sum += tuning_cutoff_expected_rate(d->info, d->is_known ? &d->facts : NULL, &wish);
+        *host_is_device = *host_is_device || d->info->device_class == DEV_CPU;
     }
     return fmax(sum, 1);
 }

@@ -378,8 +378,7 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
     return sum / (double)s.sampled * (double)n;
 }
 
-/* The volume of a sphere over that of a box with everything that is as near to it. */
-static double hits_of(const double box_A[3], double a_A)
+double cutoff_hits(const double box_A[3], double a_A)
 {
     const double sphere_A3 = 4 * M_PI / 3 * pow(a_A, 3), corners_A3 = box_A[0] * box_A[1] * box_A[2],
                  faces_A3 = 2 * a_A * (box_A[0] * box_A[1] + box_A[1] * box_A[2] + box_A[2] * box_A[0]),
@@ -393,7 +392,7 @@ double cutoff_problem_hits(const cutoff_problem *p)
     double box_A[3];
     for (int axis = 0; axis < 3; axis++)
         box_A[axis] = (CUTOFF_LAYER - 1) * p->lattice.step_A[axis][axis];
-    return hits_of(box_A, p->cutoff_A) / hits_of((double[3]){usual_A, usual_A, usual_A}, 12);
+    return cutoff_hits(box_A, p->cutoff_A) / cutoff_hits((double[3]){usual_A, usual_A, usual_A}, 12);
 }
 
 void cutoff_problem_clear(cutoff_problem *p)

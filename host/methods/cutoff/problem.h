@@ -60,6 +60,10 @@ double cutoff_problem_expected_pairs(const cutoff_problem *problem);
  * relative to a cutoff of 12 A and a spacing of 0.5 A, for which tuning_cutoff_rate() holds. */
 double cutoff_problem_hits(const cutoff_problem *problem);
 
+/* The part of all places that are as near to a box, so that they are looked at, which is within
+ * the cutoff of one point of it: the volume of a sphere over that of what is around the box. */
+double cutoff_hits(const double box_A[3], double a_A);
+
 /* The first and further numbers of an atom as the kernels take them. */
 void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
 

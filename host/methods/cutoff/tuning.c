@@ -158,6 +158,17 @@ double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const c
                             : fmax(root_s, rest_s)); /* GPUs have a unit for roots beside the others */
 }
 
+/* Pairs within the cutoff per second of devices that have not been measured yet. */
+static const double unknown_gpu_rate = 5e11, unknown_cpu_rate = 3e9;
+
+double tuning_cutoff_expected_rate(const dev_info *info, const calibration *facts, const cutoff_wish *wish)
+{
+    cutoff_choice choice;
+    if (facts != NULL && tuning_cutoff(info, facts, wish, &choice, NULL) == LEY_OK)
+        return tuning_cutoff_rate(info, &choice.spec, facts);
+    return info->device_class == DEV_CPU ? unknown_cpu_rate : unknown_gpu_rate;
+}
+
 /* ---- All of them ----------------------------------------------------------------------------- */
 
 /* Who is told of what, for which device. */

@@ -53,6 +53,9 @@ void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
  * its calibration and from the share of pairs that count, as measured. */
 double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c);
 
+/* The same of what is chosen for a wish; `facts` NULL: the device has not been measured yet. */
+double tuning_cutoff_expected_rate(const dev_info *info, const calibration *facts, const cutoff_wish *wish);
+
 /* The specifications that matter for a device: see kernel_kind. Few: the default variant in
  * every sum and both orders, with standard maths too. More: every pair function but an expression,
  * whose source is the user's; and every variant. All: every variant in every sum, and every

@@ -238,6 +238,31 @@ static ley_status take_solver(msm_task *task, const job_plan *given, ley_error *
     return LEY_OK;
 }
 
+/* Splitting, cutoff and lattice are those that are asked for: ley_long_range_choose() has taken
+ * them from the plan. */
+static ley_status check_lattices(const msm_task *task, const job_plan *given, ley_error *error)
+{
+    const ley_long_range *r = &task->options;
+    const char *split = plan_word(given, NULL, "splitting"), *own = msm_splitting_words[r->splitting];
+    const double cutoff_A = plan_real(given, "cutoff"), spacing_A = plan_real(given, "spacing");
+    if (split != NULL && strcmp(split, own) != 0)
+        return plan_fail(error, "splitting is to be %s, and %s is asked for", split, own);
+    if (isfinite(cutoff_A) && cutoff_A != r->cutoff_A)
+        return plan_fail(error, "cutoff is to be %g A, and %g A is asked for", cutoff_A, r->cutoff_A);
+    if (isfinite(spacing_A) && spacing_A != r->spacing_A)
+        return plan_fail(error, "spacing is to be %g A, and %g A is asked for", spacing_A, r->spacing_A);
+    return LEY_OK;
+}
+
+/* The window is that of the solver that is taken. */
+static ley_status check_window(const msm_task *task, const job_plan *given, ley_error *error)
+{
+    const char *planned = plan_word(given, NULL, "window"), *own = msm_window_words[task->options.window];
+    return planned == NULL || strcmp(planned, own) == 0
+               ? LEY_OK
+               : plan_fail(error, "window is to be %s, and %s is asked for", planned, own);
+}
+
 /* And the libraries are those that are asked for. */
 static ley_status check_libraries(const msm_task *task, const job_plan *given, ley_error *error)
 {
@@ -258,7 +283,11 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     memset(task->near.step_s, 0, sizeof task->near.step_s);
     task->lattices_s = task->spread_s = 0;
     task->transforms[0] = task->passed_over[0] = '\0';
-    ley_status planned = take_solver(task, job->plan, error);
+    ley_status planned = check_lattices(task, job->plan, error);
+    if (planned == LEY_OK)
+        planned = take_solver(task, job->plan, error);
+    if (planned == LEY_OK)
+        planned = check_window(task, job->plan, error);
     if (planned == LEY_OK)
         planned = check_libraries(task, job->plan, error);
     if (planned != LEY_OK)
@@ -740,6 +769,10 @@ static accuracy_limits limits(const void *context)
 static const char *const solver_words[] = {"direct", "fft", NULL};
 
 static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS,
+                                     {.name = "splitting", .words = msm_splitting_words},
+                                     {.name = "window", .words = msm_window_words},
+                                     {.name = "cutoff", .high = 10000, .is_real = true},
+                                     {.name = "spacing", .high = 10000, .is_real = true},
                                      {.name = "solver", .words = solver_words},
                                      {.name = "fft", .of_device = true, .words = library_words},
                                      {.name = NULL}};
@@ -747,9 +780,15 @@ static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS,
 static void decide(const void *context, job_plan *made)
 {
     const msm_task *task = context;
+    const ley_long_range *r = &task->options;
     cutoff_decisions(&task->near, made);
-    if (task->lattices.levels > 0)
-        plan_add(made, NULL, "solver", solver_words[task->options.solver == LEY_SOLVER_FFT]);
+    if (task->lattices.levels == 0)
+        return;
+    plan_add(made, NULL, "splitting", msm_splitting_words[r->splitting]);
+    plan_add(made, NULL, "window", msm_window_words[r->window]);
+    plan_add_real(made, NULL, "cutoff", r->cutoff_A);
+    plan_add_real(made, NULL, "spacing", r->spacing_A);
+    plan_add(made, NULL, "solver", solver_words[r->solver == LEY_SOLVER_FFT]);
 }
 
 static void terms(const void *context, reference_terms *t)

@@ -29,6 +29,9 @@ IS_NUMBER(LEY_WINDOW_COUNT, WINDOW_COUNT);
 IS_NUMBER(LEY_SOLVER_DIRECT, HIERARCHY_DIRECT);
 IS_NUMBER(LEY_SOLVER_FFT, HIERARCHY_FFT);
 
+const char *const msm_splitting_words[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
+const char *const msm_window_words[] = {LEY_WINDOW_TABLE(LEY_NAME) NULL};
+
 void ley_long_range_papers(ley_long_range *r)
 {
     r->cutoff_A = 12;

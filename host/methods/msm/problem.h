@@ -13,6 +13,9 @@
 ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
                         ley_error *error);
 
+/* The names of leyden_long_range.h, by number; NULL behind the last. */
+extern const char *const msm_splitting_words[], *const msm_window_words[];
+
 /* With LEY_SOLVER_AUTO: the solver that its window asks for. */
 ley_long_range msm_resolved(const ley_long_range *r);
 

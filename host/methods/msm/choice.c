@@ -1,0 +1,303 @@
+#include "methods/msm/choice.h"
+
+#include "error.h"
+#include "fft.h"
+#include "methods/cutoff/kernel.h"
+#include "methods/msm/transfer.h"
+#include "numerics/error_table.h"
+#include "parallel.h"
+
+#include <math.h>
+
+/* Cutoffs that are looked at. A whole number of steps: kernels of functions that are compiled for
+ * their cutoff are found in the build cache again. */
+static const double cutoff_step_A = 0.25, least_cutoff_A = 2.5, most_cutoff_A = 24;
+
+/* What floats are off by, of the potential, whatever is chosen (docs/long-range.md). */
+static const double rounding = 4e-7;
+
+/* a/h with LEY_SOLVER_DIRECT: what kernels reach, and below which lattices are pointless. */
+static const double most_ratio = 15, least_ratio = 1.5;
+
+/* Nodes of a transform's lattice that a plan looks at, at most; and bytes for each of them. */
+static const double most_nodes = 1 << 30, node_bytes = 12;
+
+/* ---- What it is off by ----------------------------------------------------------------------- */
+
+/* Of charges next to each other, which the finest lattice of multilevel summation does not see one
+ * by one either: crystals and water have shown it. */
+static const double least_alone = 0.3;
+
+/* The error of all lattices, squared, in e^2/A^2, of an epsilon of 1. Level k has 2^k times the
+ * cutoff, and reaches no further than there are charges; of those that are nearer to each other
+ * than its nodes, coarser levels see the sum. Where many charges of
+ * one sign make the potential, interpolation between nodes is off by epsilon of it in the mean, too;
+ * transforms are not. */
+static double unit_error2(const survey *s, const ley_long_range *r, double spacing_A)
+{
+    const bool is_direct = r->solver == LEY_SOLVER_DIRECT;
+    const double alone_e2 =
+        is_direct ? fmax(survey_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2) : s->square_e2;
+    double sum = 0;
+    for (int k = 0; k == 0 || (is_direct && r->cutoff_A * (1 << k) < s->radius_A); k++)
+        sum += 4 * M_PI * fmin(2 * r->cutoff_A * (1 << k), fmax(s->radius_A, r->cutoff_A)) *
+               (k == 0 ? alone_e2 : survey_square_e2(s, 0.5 * spacing_A * (1 << k)));
+    return sum / s->charged_A3 + (is_direct ? s->potential_e_A * s->potential_e_A : 0);
+}
+
+static double relative(const survey *s, double error2)
+{
+    return s->potential_e_A > 0 ? sqrt(error2 / (s->potential_e_A * s->potential_e_A) + rounding * rounding) : rounding;
+}
+
+double choice_error(const survey *s, const ley_long_range *r)
+{
+    const double epsilon =
+        error_table_at((splitting_kind)r->splitting, (window_kind)r->window, r->cutoff_A / r->spacing_A);
+    return relative(s, epsilon * epsilon * unit_error2(s, r, r->spacing_A));
+}
+
+/* The widest spacing whose error is no more than that; 0: none. What blocks of charges come to
+ * depends on the spacing itself, and makes a wider one possible at most. */
+static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
+{
+    const double lattices2 = aim * aim - rounding * rounding;
+    double spacing_A = r->cutoff_A / 4;
+    for (int i = 0; i < 4 && lattices2 > 0; i++) {
+        const double unit2 = unit_error2(s, r, spacing_A);
+        const double epsilon = unit2 > 0 ? s->potential_e_A * sqrt(lattices2 / unit2) : 1;
+        const double ratio = error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon);
+        if (ratio == 0)
+            return 0;
+        spacing_A = r->cutoff_A / ratio;
+    }
+    return lattices2 > 0 ? floor(spacing_A * 1000) / 1000 : 0;
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+/* Of devices that have not been measured yet. */
+static const double unknown_gpu_fma_per_s = 8e12, unknown_cpu_fma_per_s = 6e10;
+
+static double transform_byte_s(const dev_info *info)
+{
+    const fft_wish wish = {.n = {256, 256, 256}};
+    fft_prediction prediction;
+    return fft_is_there(info, NULL, 0) && fft_predict(info, &wish, &prediction)
+               ? prediction.transform_s / fft_least_bytes(wish.n)
+               : INFINITY;
+}
+
+static void look_at_window(const dev_info *info, int number, choice_device *d)
+{
+    const int64_t node[3] = {1, 1, 1};
+    dev device = {.info = info};
+    transfer_kernels t = {
+        .device = &device, .facts.fma_per_s = d->fma_per_s, .window = window_get((window_kind)number)};
+    t.anterpolate.group_size[0] = d->is_cpu ? 1 : 64;
+    transfer_look_up_costs(&t);
+    d->window[number].anterpolation_s = transfer_anterpolation_s(&t, 1);
+    d->window[number].restriction_s = transfer_restriction_s(&t, node);
+    d->window[number].prolongation_s = transfer_prolongation_s(&t, node);
+}
+
+void choice_look_at(const dev_info *info, const calibration *facts, double pairs_per_s, choice_device *d)
+{
+    *d = (choice_device){.is_cpu = info->device_class == DEV_CPU,
+                         .memory_bytes = (double)info->global_bytes,
+                         .pairs_per_s = pairs_per_s,
+                         .transform_byte_s = transform_byte_s(info)};
+    d->fma_per_s = facts != NULL && facts->fma_per_s > 0 ? facts->fma_per_s
+                   : d->is_cpu                           ? unknown_cpu_fma_per_s
+                                                         : unknown_gpu_fma_per_s;
+    for (int number = 0; number < LEY_WINDOW_COUNT; number++)
+        look_at_window(info, number, d);
+}
+
+/* ---- What it takes --------------------------------------------------------------------------- */
+
+static double cube(double x)
+{
+    return x * x * x;
+}
+
+/* How much longer a pair takes than one of taylor2 to taylor4, whose kernels are not expressions:
+ * measured with PoCL, at a cutoff of 12 A. */
+static double pair_factor(const ley_long_range *r)
+{
+    return r->kappa_per_A > 0 ? 2 : r->splitting <= LEY_SPLITTING_TAYLOR4 ? 1 : 1.7;
+}
+
+static double pairs_s(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
+{
+    const double edge_A = 7 * cbrt(s->volume_A3 / s->points), a_A = r->cutoff_A, /* of a region, and at 0.5 A: */
+        usual_A = 3.5;
+    double per_s = 0;
+    for (size_t i = 0; i < count; i++)
+        per_s += devices[i].pairs_per_s;
+    return s->pairs_per_A3 * 4 * M_PI / 3 * cube(a_A) * pair_factor(r) /
+           (per_s * cutoff_hits((double[3]){edge_A, edge_A, edge_A}, a_A) /
+            cutoff_hits((double[3]){usual_A, usual_A, usual_A}, 12));
+}
+
+/* Nodes along each axis of level k. */
+static void count_nodes(const survey *s, const ley_long_range *r, int k, double n[3])
+{
+    const double points = window_get((window_kind)r->window)->points;
+    for (int axis = 0; axis < 3; axis++)
+        n[axis] = s->extent_A[axis] / (r->spacing_A * (1 << k)) + (s->periodic[axis] ? 0 : points + 1);
+}
+
+/* A transform's lattice, padded along open axes. */
+static double transform_nodes(const survey *s, const ley_long_range *r, size_t padded[3])
+{
+    double n[3], nodes = 1;
+    count_nodes(s, r, 0, n);
+    for (int axis = 0; axis < 3; axis++) {
+        const double all = s->periodic[axis] ? n[axis] : 2 * n[axis] + 16;
+        padded[axis] = fft_good_size((size_t)fmin(all, most_nodes));
+        nodes *= (double)padded[axis];
+    }
+    return nodes;
+}
+
+/* There and back; the product, and what it is multiplied by, made for this lattice. */
+static double transforms_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    size_t n[3];
+    const double nodes = transform_nodes(s, r, n), host_node_s = 7e-9; /* on two cores */
+    if (nodes > most_nodes || (d->memory_bytes > 0 && nodes * node_bytes > 0.7 * d->memory_bytes))
+        return INFINITY;
+    const double transform_s = d->transform_byte_s * fft_least_bytes(n);
+    return 3 * transform_s + (d->is_cpu ? nodes * host_node_s * 2 / parallel_cores() : transform_s);
+}
+
+static double levels_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    const double all = 4 * M_PI / 3 * cube(2 * r->cutoff_A / r->spacing_A), start_s = 3e-5;
+    double sum_s = 0, n[3];
+    for (int k = 0; k < HIERARCHY_MOST_LEVELS; k++) {
+        count_nodes(s, r, k, n);
+        const double nodes = n[0] * n[1] * n[2];
+        const bool is_top = fmax(n[0], fmax(n[1], n[2])) <= HIERARCHY_MOST_REACH;
+        sum_s += start_s + nodes * fmin(is_top ? nodes : all, all) / d->fma_per_s;
+        sum_s += (k > 0 ? nodes * d->window[r->window].restriction_s : 0) +
+                 (is_top ? 0 : nodes * d->window[r->window].prolongation_s);
+        if (is_top)
+            break;
+    }
+    return sum_s;
+}
+
+/* Of one device: what it does to the lattices, and the points' interpolation. */
+static double lattices_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    const double multiply_adds = d->is_cpu ? 80 : 17, /* for a point and one of the window's; measured */
+        points = window_get((window_kind)r->window)->points;
+    return s->atoms * d->window[r->window].anterpolation_s +
+           (r->solver == LEY_SOLVER_FFT ? transforms_s(s, d, r) : levels_s(s, d, r)) +
+           s->points * multiply_adds * points / d->fma_per_s;
+}
+
+double choice_seconds(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
+{
+    double least_s = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        least_s = fmin(least_s, lattices_s(s, &devices[i], r));
+    return least_s + pairs_s(s, count, devices, r);
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+typedef struct search {
+    const survey *survey;
+    size_t count;
+    const choice_device *devices;
+    double aim;
+    unsigned fixed;
+    ley_long_range best;
+    choice_figures figures; /* seconds: infinite, nothing was found */
+} search;
+
+/* Seconds; infinite: it cannot be had. */
+static double try_at(search *f, ley_long_range r, double cutoff_A)
+{
+    r.cutoff_A = cutoff_A;
+    const survey *s = f->survey;
+    const double widest_A = widest_spacing_A(s, &r, f->aim);
+    if (!(f->fixed & CHOICE_SPACING))
+        r.spacing_A = fmin(widest_A, r.cutoff_A / least_ratio);
+    const double ratio = r.cutoff_A / r.spacing_A;
+    if (!(r.spacing_A > 0 && r.spacing_A <= widest_A && ratio >= 1) ||
+        (r.solver == LEY_SOLVER_DIRECT && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
+        return INFINITY;
+    const double seconds = choice_seconds(s, f->count, f->devices, &r);
+    if (seconds < f->figures.seconds) {
+        f->best = r;
+        f->figures = (choice_figures){seconds, choice_error(s, &r)};
+    }
+    return seconds;
+}
+
+static void try_splitting(search *f, ley_long_range r)
+{
+    if (f->fixed & CHOICE_CUTOFF) {
+        try_at(f, r, r.cutoff_A);
+        return;
+    }
+    const double coarse_A = 4 * cutoff_step_A;
+    double best_s = INFINITY, best_A = least_cutoff_A;
+    for (double a_A = least_cutoff_A; a_A <= most_cutoff_A; a_A += coarse_A) {
+        const double seconds = try_at(f, r, a_A);
+        best_A = seconds < best_s ? a_A : best_A;
+        best_s = fmin(seconds, best_s);
+    }
+    for (double a_A = fmax(best_A - coarse_A, least_cutoff_A); a_A < best_A + coarse_A && best_s < INFINITY;
+         a_A += cutoff_step_A)
+        try_at(f, r, a_A);
+}
+
+/* What goes with a window: B-splines are deconvolved by transforms, prolate functions suit them
+ * best, and screening has splittings of Taylor's alone. */
+static bool goes_together(const ley_long_range *r, unsigned fixed)
+{
+    const bool is_spline = r->window >= LEY_WINDOW_BSPLINE4, is_taylor = r->splitting <= LEY_SPLITTING_TAYLOR8;
+    return (is_spline == (r->solver == LEY_SOLVER_FFT) || (fixed & CHOICE_SOLVER && !is_spline)) &&
+           (is_taylor || (r->kappa_per_A == 0 && (is_spline || fixed & CHOICE_SPLITTING))) &&
+           (r->splitting != LEY_SPLITTING_EWALD || fixed & CHOICE_SPLITTING);
+}
+
+static void try_all(search *f, const ley_long_range *asked)
+{
+    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_DIRECT};
+    for (int w = 0; w < LEY_WINDOW_COUNT; w++)
+        for (int i = 0; i < 2; i++)
+            for (int p = 0; p < LEY_SPLITTING_COUNT; p++) {
+                ley_long_range r = *asked;
+                if ((f->fixed & CHOICE_WINDOW && w != (int)asked->window) ||
+                    (f->fixed & CHOICE_SPLITTING && p != (int)asked->splitting) ||
+                    (f->fixed & CHOICE_SOLVER && asked->solver != LEY_SOLVER_AUTO && solvers[i] != asked->solver))
+                    continue;
+                r.window = (ley_window)w;
+                r.splitting = (ley_splitting)p;
+                r.solver = solvers[i];
+                if (goes_together(&r, f->fixed))
+                    try_splitting(f, r);
+            }
+}
+
+ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
+                       ley_long_range *range, choice_figures *figures, ley_error *error)
+{
+    search f = {.survey = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed};
+    f.figures.seconds = INFINITY;
+    try_all(&f, range);
+    if (!(f.figures.seconds < INFINITY))
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "no lattices%s are expected to be off by %.2g of the potential's root mean square, %.3g e/A, or less",
+            fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A);
+    *range = f.best;
+    *figures = f.figures;
+    return LEY_OK;
+}

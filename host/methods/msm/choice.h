@@ -1,0 +1,46 @@
+/* Which splitting, window, solver, cutoff and lattice reach a tolerance in the least predicted
+ * time. What lattices are off by is known beforehand (numerics/error_table.h): a charge q's error
+ * is random, and its square, summed over space, is 8 pi a (epsilon q)^2. */
+#ifndef LEY_MSM_CHOICE_H
+#define LEY_MSM_CHOICE_H
+
+#include "calibration.h"
+#include "device.h"
+#include "methods/msm/survey.h"
+
+/* A device as a plan sees it: what steps take on it, in seconds. */
+typedef struct choice_device {
+    bool is_cpu;
+    double memory_bytes;     /* 0: nobody knows */
+    double pairs_per_s;      /* of water within a cutoff of 12 A, points 0.5 A apart, Taylor's splittings */
+    double fma_per_s;        /* multiply-adds */
+    double transform_byte_s; /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
+    struct {
+        double anterpolation_s;               /* an atom */
+        double restriction_s, prolongation_s; /* a node that is written */
+    } window[LEY_WINDOW_COUNT];
+} choice_device;
+
+/* What is known of a device, or usual; `facts` NULL: nothing has been measured. */
+void choice_look_at(const dev_info *info, const calibration *facts, double pairs_per_s, choice_device *device);
+
+/* What is not to be chosen, but as it is in the options. */
+enum { CHOICE_CUTOFF = 1, CHOICE_SPACING = 2, CHOICE_SPLITTING = 4, CHOICE_WINDOW = 8, CHOICE_SOLVER = 16 };
+
+typedef struct choice_figures {
+    double seconds;      /* kernels of lattices and pairs, on all devices */
+    double relative_rms; /* of the map */
+} choice_figures;
+
+/* Fills in what is not `fixed` of the options, whose units, medium, cell and screening are taken as
+ * they are, so that the map's relative RMS error is expected to be at most `aim`. The lattices are
+ * on the fastest device, the pairs on all. LEY_ERROR_USAGE: nothing is expected to reach it, or
+ * nothing with what is fixed. */
+ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
+                       ley_long_range *range, choice_figures *figures, ley_error *error);
+
+/* What one choice is expected to come to, on one device. */
+double choice_error(const survey *s, const ley_long_range *range);
+double choice_seconds(const survey *s, size_t device_count, const choice_device *devices, const ley_long_range *range);
+
+#endif

@@ -1,0 +1,198 @@
+/* Long-range potentials for a tolerance: what is to be summed how, on the devices of an engine. */
+#include "calibrate.h"
+#include "core/options.h"
+#include "error.h"
+#include "judge/accuracy.h"
+#include "log.h"
+#include "methods/cutoff/stages.h"
+#include "methods/msm/choice.h"
+#include "methods/msm/problem.h"
+#include "run/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)LEY_FIX_CUTOFF == (int)CHOICE_CUTOFF && (int)LEY_FIX_SPACING == (int)CHOICE_SPACING &&
+                   (int)LEY_FIX_SPLITTING == (int)CHOICE_SPLITTING && (int)LEY_FIX_WINDOW == (int)CHOICE_WINDOW &&
+                   (int)LEY_FIX_SOLVER == (int)CHOICE_SOLVER,
+               "the same bits");
+
+/* Of the tolerance: errors are random, and what is expected is half of what is allowed. */
+static const double aim = 0.5;
+
+/* What direct summation makes of a device's roots, and a root's error that it takes. */
+static const double direct_share = 0.95, root_error = 1e-4;
+
+/* Of devices that have not been measured yet. */
+static const double unknown_gpu_roots_per_s = 1e12, unknown_cpu_roots_per_s = 1e10;
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static double fastest_root(const calibration *c)
+{
+    double most = 0;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (c->root_error[root] < root_error)
+            most = fmax(most, c->roots_per_s[root]);
+    return most;
+}
+
+static void look_at_device(const worker *w, const ley_run_options *options, choice_device *d, double *roots_per_s)
+{
+    const bool is_cpu = w->info->device_class == DEV_CPU;
+    ley_short_range range;
+    ley_short_range_default(&range);
+    range.pair = LEY_PAIR_TAYLOR4;
+    const cutoff_wish wish = {.variant = options->variant,
+                              .math = options->math,
+                              .sum = LEY_SPEC_SUM_FLOAT,
+                              .pair = (int)range.pair,
+                              .store = LEY_STORE_ROWS,
+                              .depth = range.bin_depth};
+    device_view view = {.info = w->info};
+    view.is_known =
+        calibrate_known(worker_device(w), w->info, tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS, &view.facts);
+    *roots_per_s = view.is_known ? fastest_root(&view.facts) : 0;
+    if (!(*roots_per_s > 0))
+        *roots_per_s = is_cpu ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
+    const calibration *facts = view.is_known ? &view.facts : NULL;
+    choice_look_at(w->info, facts, tuning_cutoff_expected_rate(w->info, facts, &wish), d);
+}
+
+/* ---- The plan -------------------------------------------------------------------------------- */
+
+/* What makes no lattices is not looked for: where it leads to is for the job's creator to say. */
+static bool has_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *lattice)
+{
+    hierarchy h;
+    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK;
+}
+
+/* Some that are fine by their figures cannot be had: periods that cannot be halved, transforms that
+ * are too large. Then there may be others. */
+static ley_status choose(const survey *s, size_t count, const choice_device *devices, const ley_atoms *atoms,
+                         const ley_lattice *lattice, double relative_rms, unsigned fixed, ley_long_range *range,
+                         choice_figures *figures, ley_error *error)
+{
+    const ley_long_range asked = *range;
+    ley_status status = choice_make(s, count, devices, relative_rms, fixed, range, figures, error);
+    if (status != LEY_OK || has_lattices(range, atoms, lattice) || (fixed & CHOICE_SOLVER) != 0)
+        return status;
+    const ley_solver other = range->solver == LEY_SOLVER_FFT ? LEY_SOLVER_DIRECT : LEY_SOLVER_FFT;
+    ley_long_range second = asked;
+    second.solver = other;
+    if (choice_make(s, count, devices, relative_rms, fixed | CHOICE_SOLVER, &second, figures, NULL) == LEY_OK)
+        *range = second;
+    return LEY_OK;
+}
+
+/* Compilers that run on the host's processor for a processor take longest. */
+static double building_s(const ley_engine *engine)
+{
+    double longest_s = 0;
+    for (size_t i = 0; i < engine->worker_count; i++)
+        longest_s = fmax(longest_s, engine->workers[i].info->device_class == DEV_CPU ? 1 : 0.2);
+    return longest_s;
+}
+
+/* ---- From a plan ----------------------------------------------------------------------------- */
+
+static int find_word(const char *const *words, const char *word)
+{
+    int i = 0;
+    while (words[i] != NULL && strcmp(words[i], word) != 0)
+        i++;
+    return words[i] != NULL ? i : -1;
+}
+
+/* What the plan decides; false: it does not say all of it. The job's creator checks it. */
+static bool take_plan(const job_plan *given, ley_long_range *r)
+{
+    const char *split = plan_word(given, NULL, "splitting"), *of = plan_word(given, NULL, "window"),
+               *solver = plan_word(given, NULL, "solver");
+    const double cutoff_A = plan_real(given, "cutoff"), spacing_A = plan_real(given, "spacing");
+    if (split == NULL || of == NULL || solver == NULL || !isfinite(cutoff_A) || !isfinite(spacing_A))
+        return false;
+    const int s = find_word(msm_splitting_words, split), w = find_word(msm_window_words, of);
+    if (s < 0 || w < 0)
+        return false;
+    r->splitting = (ley_splitting)s;
+    r->window = (ley_window)w;
+    r->solver = strcmp(solver, "fft") == 0 ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r->cutoff_A = cutoff_A;
+    r->spacing_A = spacing_A;
+    return true;
+}
+
+static bool is_planned(const ley_run_options *o, ley_long_range *r)
+{
+    job_plan *given = NULL;
+    if (o->decision_count == 0 || plan_of_list(o->decisions, o->decision_count, &given, NULL) != LEY_OK)
+        return false;
+    const bool is = take_plan(given, r);
+    plan_destroy(given);
+    return is;
+}
+
+static ley_status check(double tolerance, const ley_lattice *lattice, ley_error *error)
+{
+    if (!(tolerance >= LEY_LEAST_TOLERANCE && tolerance <= LEY_MOST_TOLERANCE))
+        return ley_fail(error, LEY_ERROR_USAGE, "tolerance %g, must be %g to %g", tolerance, LEY_LEAST_TOLERANCE,
+                        LEY_MOST_TOLERANCE);
+    const ley_status status = ley_lattice_check(lattice, error);
+    return status == LEY_OK ? ley_lattice_check_orthogonal(lattice, "a tolerance", error) : status;
+}
+
+ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+                                 double tolerance, unsigned fixed, const ley_run_options *options,
+                                 ley_long_range *range, ley_choice *forecast, ley_error *error)
+{
+    ley_long_range r;
+    ley_run_options o;
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
+    if (status == LEY_OK)
+        status = OPTIONS_TAKE(ley_run_options, decisions, &o, options, error);
+    if (status == LEY_OK)
+        status = check(tolerance, lattice, error);
+    if (status == LEY_OK)
+        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
+    if (status != LEY_OK)
+        return status;
+    if (is_planned(&o, &r)) {
+        *range = r;
+        *forecast = (ley_choice){.seconds = 0};
+        return LEY_OK;
+    }
+    survey s;
+    status = survey_make(atoms, lattice, &r, &s, error);
+    if (status != LEY_OK)
+        return status;
+    choice_device *devices = calloc(engine->worker_count + 1, sizeof *devices);
+    if (devices == NULL)
+        return ley_fail_memory(error, sizeof *devices, "a plan");
+    double roots_per_s = 0, of_device;
+    for (size_t i = 0; i < engine->worker_count; i++) {
+        look_at_device(&engine->workers[i], &o, &devices[i], &of_device);
+        roots_per_s += of_device;
+    }
+    choice_figures figures;
+    r.levels = 0;
+    status = choose(&s, engine->worker_count, devices, atoms, lattice, aim * tolerance, fixed, &r, &figures, error);
+    free(devices);
+    if (status != LEY_OK)
+        return status;
+    if (r.solver == LEY_SOLVER_FFT && !(fixed & CHOICE_SOLVER))
+        r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
+    *range = r;
+    *forecast = (ley_choice){.seconds = figures.seconds,
+                               .relative_rms = figures.relative_rms,
+                               .building_s = building_s(engine),
+                               .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
+    log_say(
+        LEY_LOG_NOTE,
+        "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
+        "direct summation: %.3g s",
+        tolerance, r.cutoff_A, r.spacing_A, figures.relative_rms, s.potential_e_A, figures.seconds, forecast->direct_s);
+    return LEY_OK;
+}

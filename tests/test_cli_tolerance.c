@@ -1,0 +1,128 @@
+/* `leyden map --tol` from end to end: which method is taken, what is said of the error, the exit
+ * code where it is missed, and the same bytes by a plan. */
+#include "cli_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAP "map ion.pqr -o out/a.dx "
+
+static void assert_has(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("no '%s' in: %.3000s", what, text);
+}
+
+static void assert_lacks(const char *text, const char *what)
+{
+    if (strstr(text, what) != NULL)
+        fail_msg("'%s' in: %.3000s", what, text);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    static const cli_failing cases[] = {
+        {MAP "--tol 0", 1, "--tol: 0 is out of range"},
+        {MAP "--tol 1", 1, "--tol: 1 is out of range"},
+        {MAP "--tol 1e-7", 1, "--tol: 1e-7 is out of range"},
+        {MAP "--tol nan", 1, "--tol takes a number"},
+        {MAP "--method dcs --tol 1e-3", 1, "--tol needs --method auto or msm"},
+        {MAP "--method cutoff --tol 1e-3", 1, "--tol needs --method auto or msm"},
+        {MAP "--tol 1e-3 --verify 0", 1, "--tol needs --verify: what is not measured cannot be held to it"},
+        {MAP "--method msm --tol 1e-3 --preset papers", 1, "--tol and --preset exclude each other"},
+        {MAP "--method msm --tol 1e-3 --levels 2", 1, "--tol and --levels exclude each other"},
+        {MAP "--method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.9", 1, "with the choices that are given"},
+        {MAP "--window nodal3", 1, "--window needs --method msm"},
+        {MAP "--cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
+        {"map ion.pqr -o out/a.csv --points ion.txt --kappa 0.1", 1, "images and screening take lattices"},
+        {MAP "--variant halves16", 1, "--variant: 'halves16' is none of"},
+    };
+    cli_write_text("ion.txt", "1 2 3\n");
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* Small maps are summed directly; images and screening take lattices; header, text and report say
+ * which. */
+static void test_which_method(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *method, *tolerance;
+    } cases[] = {
+        {"", "method: dcs, direct Coulomb summation\n", "tolerance: 0.0001 of the root mean square\n"},
+        {"--variant simple", "method: dcs, direct Coulomb summation\n", "tolerance: 0.0001 of"},
+        {"--tol 1e-2 --periodic xyz --cell 30,30,30", "method: msm, multilevel summation\n", "tolerance: 0.01 of"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map ion.pqr -o a.dx --json a.json --spacing 2 %s", cases[i].options);
+        cli_expect(0, "accuracy: ", NULL);
+        char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
+        assert_has(map, cases[i].method);
+        assert_has(map, cases[i].tolerance);
+        assert_has(report, "\"tolerance\": ");
+        assert_has(report, strstr(cases[i].method, "dcs") != NULL ? "\"method\": \"dcs\"" : "\"method\": \"msm\"");
+        free(map);
+        free(report);
+    }
+    cli("map ion.pqr -o a.dx --spacing 2 --method dcs --json a.json");
+    char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
+    assert_lacks(map, "tolerance");
+    assert_has(report, "\"tolerance\": null");
+    free(map);
+    free(report);
+}
+
+/* What was chosen stands in the report, and a plan makes the same bytes, whatever tolerance is
+ * asked for. */
+static void test_plan(void **state)
+{
+    (void)state;
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    cli("map many.pqr -o a.dx --method msm --tol 1e-3 --spacing 1 --json a.json");
+    cli_expect(0, "long range: ", NULL);
+    char *report = cli_read("a.json", NULL);
+    assert_has(report, "\"splitting\": \"");
+    assert_has(report, "\"window\": \"");
+    assert_has(report, "\"spacing\": \"");
+    free(report);
+    cli("map many.pqr -o b.dx --method msm --tol 1e-3 --spacing 1 --plan a.json");
+    cli_expect(0, NULL, NULL);
+    cli_assert_same_files("a.dx", "b.dx");
+    cli("map many.pqr -o b.dx --tol 1e-3 --spacing 1 --plan a.json"); /* auto goes by it, too */
+    cli_expect(0, "long range: ", NULL);
+    cli_assert_same_files("a.dx", "b.dx");
+    cli("map many.pqr -o c.dx --method msm --spacing 1 --plan a.json");
+    cli_expect(1, NULL, "is asked for");
+}
+
+/* A plan that was made for less. The map is there, and says so. */
+static void test_missed(void **state)
+{
+    (void)state;
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    cli("map many.pqr -o a.dx --method msm --tol 1e-2 --spacing 1 --json a.json");
+    cli_expect(0, "written: ", NULL);
+    cli("map many.pqr -o b.dx --method msm --tol 1e-6 --spacing 1 --plan a.json --json b.json");
+    cli_expect(5, "written: ", "of its root mean square, and --tol is 1e-06");
+    char *map = cli_read("b.dx", NULL), *report = cli_read("b.json", NULL);
+    assert_has(map, "tolerance: 1e-06 of the root mean square\n");
+    assert_has(map, "relative RMS ");
+    assert_has(report, "\"exit_code\": 5");
+    assert_has(report, "\"bytes_written\": ");
+    assert_lacks(report, "\"bytes_written\": null");
+    free(map);
+    free(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_what_is_refused, cli_empty),
+        cmocka_unit_test_setup(test_which_method, cli_empty),
+        cmocka_unit_test_setup(test_plan, cli_empty),
+        cmocka_unit_test_setup(test_missed, cli_empty),
+    };
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+}

@@ -1,0 +1,492 @@
+/* Potentials for a tolerance: the table of what lattices are off by, the choice among them on
+ * devices of any rates, and maps of all kinds of charges, which are held to what was asked for by
+ * exact sums. */
+#include "support.h"
+
+#include "methods/msm/choice.h"
+#include "numerics/error_table.h"
+#include "numerics/expected_error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* One level of lattices with this spacing and a/h, in open space or a cubic cell. */
+static hierarchy lattices_of(splitting_kind split, window_kind of, double ratio, double spacing_A, bool is_periodic)
+{
+    double low[3] = {0, 0, 0}, high[3] = {10, 10, 10}, edge_A = 32 * spacing_A;
+    hierarchy h = {.levels = 0};
+    hierarchy_options o = {.splitting = split,
+                           .window = of,
+                           .solver = of >= WINDOW_BSPLINE4 ? HIERARCHY_FFT : HIERARCHY_DIRECT,
+                           .levels = 1,
+                           .cutoff_A = ratio * spacing_A,
+                           .spacing_A = spacing_A};
+    ley_error error = {0};
+    for (int axis = 0; axis < 3 && is_periodic; axis++) {
+        o.periodic[axis] = true;
+        o.cell_A[axis][axis] = edge_A;
+    }
+    assert_ok(cell_make(o.periodic, (const double(*)[3])o.cell_A, &h.cell, &error));
+    assert_ok(hierarchy_make(&o, low, high, &h, &error));
+    return h;
+}
+
+static void hold(splitting_kind split, window_kind of, int column, double spacing_A, bool is_periodic)
+{
+    const double ratio = error_table_ratios[column], held = error_table_at(split, of, ratio);
+    const hierarchy h = lattices_of(split, of, ratio, spacing_A, is_periodic);
+    const double found = expected_error(&h);
+    if (!(fabs(held - found) < 0.02 * found))
+        fail_msg("%s, %s, a/h %g%s: %.3g in the table, %.3g expected", splitting_name(split), h.window->name, ratio,
+                 is_periodic ? ", periodic" : "", held, found);
+}
+
+/* Every entry at level full; some of each row at the others; whatever the spacing is, and in
+ * periodic cells as well. */
+static void test_table(void **state)
+{
+    (void)state;
+    const bool is_full = support_get_level() == SUPPORT_FULL;
+    for (int s = 0; s < SPLITTING_COUNT; s++)
+        for (int w = 0; w < WINDOW_COUNT; w++) {
+            for (int i = (s + w) % 3; i < ERROR_TABLE_RATIOS; i += is_full ? 1 : 7)
+                hold((splitting_kind)s, (window_kind)w, i, 1, false);
+            hold((splitting_kind)s, (window_kind)w, 5, 1.7, false);
+            hold((splitting_kind)s, (window_kind)w, 5, 1.3, true);
+        }
+}
+
+/* Between the columns, and back. */
+static void test_between_columns(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SPLITTING_COUNT; s++)
+        for (int w = 0; w < WINDOW_COUNT; w++)
+            for (double error = 1e-2; error > 1e-6; error /= 3) {
+                const double ratio = error_table_ratio((splitting_kind)s, (window_kind)w, error);
+                if (ratio == 0)
+                    continue;
+                const double found = error_table_at((splitting_kind)s, (window_kind)w, ratio);
+                assert_true(found < 1.001 * error);
+                if (ratio > error_table_ratios[0])
+                    assert_true(found > 0.5 * error);
+            }
+    assert_true(error_table_ratio(SPLITTING_TAYLOR2, WINDOW_NODAL3, 1e-7) == 0);
+    const hierarchy h = lattices_of(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25, 1, false);
+    const double found = expected_error(&h), held = error_table_at(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25);
+    assert_true(fabs(held - found) < 0.1 * found);
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+/* A box of water with as many points as half Angstroms. */
+static survey water(double edge_A)
+{
+    const double volume_A3 = edge_A * edge_A * edge_A;
+    survey s = {.atoms = 0.1 * volume_A3,
+                .points = 8 * volume_A3,
+                .pairs_per_A3 = 0.1 * 8 * volume_A3,
+                .extent_A = {edge_A, edge_A, edge_A},
+                .volume_A3 = volume_A3,
+                .charged_A3 = volume_A3,
+                .radius_A = 0.87 * edge_A,
+                .square_e2 = 0.035 * volume_A3,
+                .potential_e_A = 0.5};
+    for (int k = 0; k < SURVEY_BLOCKS; k++) {
+        s.block_A[k] = edge_A / 32 * (1 << k);
+        s.block_e2[k] = 0.01 * s.square_e2;
+    }
+    return s;
+}
+
+/* What an H200 does, roughly; and faces of it that no device has. */
+static choice_device usual_device(void)
+{
+    choice_device d = {.pairs_per_s = 2e12, .fma_per_s = 3e13, .transform_byte_s = 4e-13};
+    for (int w = 0; w < LEY_WINDOW_COUNT; w++) {
+        const double points = window_get((window_kind)w)->points;
+        d.window[w].anterpolation_s = 2e-12 * points * points * points;
+        d.window[w].restriction_s = d.window[w].prolongation_s = 1e-13 * points * points * points;
+    }
+    return d;
+}
+
+static ley_long_range choose(const survey *s, const choice_device *d, double aim, choice_figures *figures)
+{
+    ley_error error = {0};
+    ley_long_range r;
+    ley_long_range_default(&r);
+    assert_ok(choice_make(s, 1, d, aim, 0, &r, figures, &error));
+    assert_true(figures->relative_rms <= 1.001 * aim && choice_error(s, &r) == figures->relative_rms);
+    assert_true(choice_seconds(s, 1, d, &r) == figures->seconds);
+    return r;
+}
+
+/* What is slow is done less. */
+static void test_odd_rates(void **state)
+{
+    (void)state;
+    const survey s = water(100);
+    const choice_device usual = usual_device();
+    choice_device odd = usual;
+    choice_figures figures;
+    const ley_long_range r = choose(&s, &usual, 5e-5, &figures);
+    assert_true(r.solver == LEY_SOLVER_FFT);
+    assert_true(r.cutoff_A > 3 && r.cutoff_A < 8);
+    odd.transform_byte_s = INFINITY; /* it has none */
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
+    odd = usual;
+    odd.transform_byte_s *= 1e5;
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
+    odd = usual;
+    odd.fma_per_s /= 1e4;
+    odd.pairs_per_s *= 10;
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_FFT);
+    odd = usual;
+    odd.pairs_per_s /= 1000;
+    assert_true(choose(&s, &odd, 5e-5, &figures).cutoff_A < 0.8 * r.cutoff_A);
+    odd = usual;
+    odd.pairs_per_s *= 1000;
+    assert_true(choose(&s, &odd, 5e-5, &figures).cutoff_A > 1.2 * r.cutoff_A);
+    odd = usual;
+    odd.memory_bytes = 1e6; /* no room for a transform */
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
+}
+
+/* A stricter map is never predicted to be had sooner, and each one to be within a tenth of what is
+ * allowed where that is not for nothing. */
+static void test_strictness(void **state)
+{
+    (void)state;
+    const survey s = water(60);
+    const choice_device usual = usual_device();
+    choice_figures figures;
+    double before_s = 0;
+    for (double aim = 5e-2; aim > 4.9e-7; aim /= 10) {
+        choose(&s, &usual, aim, &figures);
+        assert_true(figures.seconds >= before_s);
+        assert_true(figures.relative_rms > 0.1 * aim || aim > 1e-2);
+        before_s = figures.seconds;
+    }
+}
+
+/* Two devices share the pairs; lattices are one's. */
+static void test_two_devices(void **state)
+{
+    (void)state;
+    const survey s = water(100);
+    const choice_device two[2] = {usual_device(), usual_device()};
+    ley_error error = {0};
+    ley_long_range r;
+    choice_figures one, both;
+    ley_long_range_default(&r);
+    assert_ok(choice_make(&s, 1, two, 5e-5, 0, &r, &one, &error));
+    assert_ok(choice_make(&s, 2, two, 5e-5, 0, &r, &both, &error));
+    assert_true(both.seconds < one.seconds && both.seconds > 0.5 * one.seconds);
+}
+
+static void test_fixed(void **state)
+{
+    (void)state;
+    const survey s = water(60);
+    const choice_device d = usual_device();
+    ley_error error = {0};
+    choice_figures figures;
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.cutoff_A = 9.3;
+    r.window = LEY_WINDOW_NODAL5;
+    assert_ok(choice_make(&s, 1, &d, 1e-4, CHOICE_CUTOFF | CHOICE_WINDOW, &r, &figures, &error));
+    assert_true(r.cutoff_A == 9.3 && r.window == LEY_WINDOW_NODAL5 && r.solver == LEY_SOLVER_DIRECT);
+    assert_true(choice_error(&s, &r) <= 1e-4);
+    r.spacing_A = 1.1;
+    r.splitting = LEY_SPLITTING_TAYLOR3;
+    assert_ok(choice_make(&s, 1, &d, 1e-3, CHOICE_SPACING | CHOICE_SPLITTING, &r, &figures, &error));
+    assert_true(r.spacing_A == 1.1 && r.splitting == LEY_SPLITTING_TAYLOR3);
+    r.cutoff_A = 3;
+    assert_int_equal(choice_make(&s, 1, &d, 1e-6, CHOICE_SPACING | CHOICE_CUTOFF, &r, &figures, &error),
+                     LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "with the choices that are given"));
+}
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+enum { MOST_ATOMS = 4096 };
+
+typedef struct charges {
+    size_t n;
+    double place_A[MOST_ATOMS][3], charge_e[MOST_ATOMS];
+    double edge_A[3]; /* of a cell; and along which axes it is periodic: */
+    const char *axes;
+    double kappa_per_A;
+} charges;
+
+static charges c; /* the case at hand */
+
+static void put(double x_A, double y_A, double z_A, double charge_e)
+{
+    assert_true(c.n < MOST_ATOMS);
+    memcpy(c.place_A[c.n], (double[3]){x_A, y_A, z_A}, sizeof c.place_A[0]);
+    c.charge_e[c.n++] = charge_e;
+}
+
+static double draw(double low, double high)
+{
+    return low + (high - low) * rand() / (RAND_MAX + 1.0);
+}
+
+static void put_ion(void)
+{
+    put(0.3, 0.2, 0.1, 1);
+}
+
+static void put_pair(void)
+{
+    put(0.3, 0.2, 0.1, 1);
+    put(3.1, 0.5, 0.2, -1);
+}
+
+static void put_gas(size_t n, double edge_A, bool is_neutral)
+{
+    for (size_t i = 0; i < n; i++)
+        put(draw(0, edge_A), draw(0, edge_A), draw(0, edge_A), is_neutral && i % 2 ? -1 : 1);
+}
+
+static void put_sparse(void)
+{
+    put_gas(60, 80, true);
+}
+
+static void put_dense(void)
+{
+    put_gas(1000, 16, true);
+}
+
+static void put_charged(void)
+{
+    put_gas(500, 40, false);
+}
+
+static void put_salt(int x, int y, int z)
+{
+    for (int i = 0; i < x * y * z; i++)
+        put(2.82 * (i % x), 2.82 * (i / x % y), 2.82 * (i / x / y), (i % x + i / x % y + i / x / y) % 2 ? -1 : 1);
+    memcpy(c.edge_A, (double[3]){2.82 * x, 2.82 * y, 2.82 * z}, sizeof c.edge_A);
+}
+
+static void put_crystal(void)
+{
+    put_salt(8, 8, 8);
+}
+
+static void put_periodic_crystal(void)
+{
+    put_salt(6, 6, 6);
+    c.axes = "xyz";
+}
+
+static void put_slab(void)
+{
+    put_salt(8, 8, 3);
+    c.edge_A[2] = 30;
+    c.axes = "xy";
+}
+
+static void put_wire(void)
+{
+    put_salt(10, 1, 1);
+    for (size_t i = 0; i < c.n; i++)
+        c.place_A[i][1] += draw(-1, 1);
+    memcpy(c.edge_A, (double[3]){28.2, 30, 30}, sizeof c.edge_A);
+    c.axes = "x";
+}
+
+/* Three-site molecules that stand on no grid. */
+static void put_water(size_t molecules, const char *axes)
+{
+    const double edge_A = cbrt((double)molecules / 0.0334);
+    const int side = (int)ceil(cbrt((double)molecules));
+    for (size_t i = 0; i < molecules; i++) {
+        const double step_A = edge_A / side, x_A = step_A * (double)((int)i % side) + draw(0, 1),
+                     y_A = step_A * (double)((int)i / side % side) + draw(0, 1),
+                     z_A = step_A * (double)((int)i / side / side) + draw(0, 1), turn = draw(0, 6.28);
+        put(x_A, y_A, z_A, -0.834);
+        put(x_A + 0.9572 * cos(turn), y_A + 0.9572 * sin(turn), z_A, 0.417);
+        put(x_A + 0.9572 * cos(turn + 1.824), y_A + 0.9572 * sin(turn + 1.824), z_A, 0.417);
+    }
+    c.axes = axes;
+    memcpy(c.edge_A, (double[3]){edge_A, edge_A, edge_A}, sizeof c.edge_A);
+}
+
+static void put_open_water(void)
+{
+    put_water(1000, NULL);
+}
+
+static void put_periodic_water(void)
+{
+    put_water(300, "xyz");
+}
+
+static void put_screened_water(void)
+{
+    put_water(300, NULL);
+    c.kappa_per_A = 0.1;
+}
+
+static void put_screened_salt(void)
+{
+    put_periodic_crystal();
+    c.kappa_per_A = 0.05;
+    c.charge_e[0] = 3;
+}
+
+typedef struct case_of {
+    const char *name;
+    void (*put)(void);
+    bool is_quick;
+} case_of;
+
+static const case_of cases[] = {
+    {"one ion", put_ion, true},
+    {"two ions", put_pair, false},
+    {"a sparse gas", put_sparse, false},
+    {"a dense gas", put_dense, false},
+    {"charges of one sign", put_charged, true},
+    {"a crystal", put_crystal, false},
+    {"a periodic crystal", put_periodic_crystal, true},
+    {"a slab", put_slab, false},
+    {"a wire", put_wire, false},
+    {"water", put_open_water, true},
+    {"periodic water", put_periodic_water, false},
+    {"screened water", put_screened_water, false},
+    {"a screened crystal", put_screened_salt, false},
+};
+
+static ley_lattice map_around(void)
+{
+    const double spacing_A = 1, padding_A = 5;
+    double low_A[3] = {INFINITY, INFINITY, INFINITY}, high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
+    ley_lattice lattice = {.n = {0}};
+    for (size_t i = 0; i < c.n; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            low_A[axis] = fmin(low_A[axis], c.place_A[i][axis] - padding_A);
+            high_A[axis] = fmax(high_A[axis], c.place_A[i][axis] + padding_A);
+        }
+    for (int axis = 0; axis < 3; axis++) {
+        lattice.origin_A[axis] = low_A[axis];
+        lattice.step_A[axis][axis] = spacing_A;
+        lattice.n[axis] = (int64_t)((high_A[axis] - low_A[axis]) / spacing_A) + 1;
+    }
+    return lattice;
+}
+
+static ley_long_range range_of_case(void)
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.kappa_per_A = c.kappa_per_A;
+    for (int axis = 0; axis < 3; axis++) {
+        r.periodic[axis] = c.axes != NULL && strchr(c.axes, 'x' + axis) != NULL;
+        r.cell_A[axis][axis] = c.edge_A[axis];
+    }
+    return r;
+}
+
+/* How far the map is off, by what the job says, which exact sums have measured. */
+static double error_of(ley_engine *engine, double tolerance)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_choice forecast;
+    ley_run_options options;
+    const ley_lattice lattice = map_around();
+    ley_long_range r = range_of_case();
+    ley_run_options_default(&options);
+    options.verify_points = 1000;
+    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerance, 0, &options, &r, &forecast, &error));
+    assert_true(forecast.relative_rms <= 0.51 * tolerance && forecast.seconds > 0 && forecast.direct_s > 0);
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    const ley_accuracy a = ley_job_report(job)->accuracy;
+    assert_true(a.passed && a.points >= 50);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return a.relative_rms;
+}
+
+static void test_maps(void **state)
+{
+    (void)state;
+    static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
+            if (support_is_quick() && (!cases[i].is_quick || k % 2 == 1))
+                continue;
+            srand(7);
+            memset(&c, 0, sizeof c);
+            cases[i].put();
+            const double off = error_of(engine, tolerances[k]);
+            printf("    %s, tolerance %g: off by %.2f of it\n", cases[i].name, tolerances[k], off / tolerances[k]);
+            if (off > tolerances[k])
+                fail_msg("%s: off by %.2g, for a tolerance of %g", cases[i].name, off, tolerances[k]);
+        }
+    ley_engine_destroy(engine);
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void test_refused(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    ley_atoms *atoms = NULL;
+    ley_choice forecast;
+    ley_long_range r;
+    ley_run_options options;
+    ley_run_options_default(&options);
+    ley_long_range_default(&r);
+    memset(&c, 0, sizeof c);
+    put_pair();
+    const ley_lattice lattice = map_around();
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
+    static const double wrong[] = {0, -1, 0.5, 1e-9, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, wrong[i], 0, &options, &r, &forecast, &error),
+                         LEY_ERROR_USAGE);
+        assert_non_null(strstr(error.message, "must be 1e-06 to 0.1"));
+    }
+    r.dielectric = -1;
+    assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, 1e-4, 0, &options, &r, &forecast, &error),
+                     LEY_ERROR_USAGE);
+    ley_long_range_default(&r);
+    r.periodic[0] = true; /* of a cell that is none */
+    assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, 1e-4, 0, &options, &r, &forecast, &error),
+                     LEY_ERROR_INPUT);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_between_columns), cmocka_unit_test(test_odd_rates),
+        cmocka_unit_test(test_strictness), cmocka_unit_test(test_two_devices),     cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_maps),       cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

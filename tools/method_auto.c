@@ -1,0 +1,100 @@
+/* Whatever reaches a tolerance soonest, in the command: direct summation, or lattices. */
+#include "console.h"
+#include "method_row.h"
+#include "msm_input.h"
+#include "registry.h"
+
+#include <string.h>
+
+/* Pairs of atoms and points that any device sums directly in no time: nothing is chosen for them. */
+static const double few_pairs = 1e6;
+
+static int begin(const parsed_arguments *arguments, void *to)
+{
+    msm_input *input = to;
+    ley_long_range *range = &input->range;
+    ley_long_range_default(range);
+    if (option_named_given(arguments, "cutoff"))
+        return fail_usage(
+            arguments->command,
+            "--cutoff needs --method cutoff or msm: the one sums no further, the other leaves the rest to lattices");
+    const int code = cutoff_begin(arguments, &input->common);
+    input->tolerance = tolerance_of(arguments);
+    range->kappa_per_A = input->common.kappa_per_A;
+    memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
+    memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+    return code;
+}
+
+static double tolerance(const void *input)
+{
+    return ((const msm_input *)input)->tolerance;
+}
+
+/* The map, at least: lattices are not known yet. */
+static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+{
+    const map_problem *map = problem;
+    ley_direct direct;
+    ley_direct_default(&direct);
+    return ley_direct_check_memory(map->atoms, lattice, &direct, error);
+}
+
+/* The method of a plan; NULL: there is none. */
+static const char *planned_method(const ley_run_options *options)
+{
+    for (size_t i = 0; i < options->decision_count; i++)
+        if (options->decisions[i].device == NULL && strcmp(options->decisions[i].name, "method") == 0)
+            return options->decisions[i].value;
+    return NULL;
+}
+
+/* Images and screening are for lattices. */
+static bool can_be_direct(const ley_long_range *range)
+{
+    return range->kappa_per_A == 0 && !range->periodic[0] && !range->periodic[1] && !range->periodic[2];
+}
+
+static ley_status resolve(const void *problem, ley_engine *engine, const ley_run_options *options,
+                          const method_row **taken, ley_error *error)
+{
+    const map_problem *map = problem;
+    const msm_input *input = map->input;
+    const char *planned = planned_method(options);
+    const bool direct = can_be_direct(&input->range);
+    ley_choice forecast;
+    *taken = &dcs_row;
+    if (map->points != NULL)
+        return direct ? LEY_OK
+                      : fail_into(error, LEY_ERROR_USAGE,
+                                  "--points: images and screening take lattices, and potentials at "
+                                  "points are summed directly");
+    const double pairs = (double)ley_atoms_count(map->atoms) * (double)ley_lattice_points(ley_map_lattice(map->map));
+    if (direct && (planned != NULL ? strcmp(planned, "msm") != 0 : options->variant != NULL || pairs <= few_pairs))
+        return LEY_OK;
+    const ley_status status = msm_choose(map, engine, options, &forecast, error);
+    if (status == LEY_OK && (planned != NULL || !direct || forecast.seconds + forecast.building_s < forecast.direct_s))
+        *taken = &msm_row;
+    if (status != LEY_OK && direct) { /* no lattices reach it */
+        ley_error_clear(error);
+        return LEY_OK;
+    }
+    return status;
+}
+
+const method_row auto_row = {
+    .option = {.name = "auto",
+               .says = "auto is dcs or msm, whichever is predicted to reach --tol sooner",
+               .common = {&cutoff_options, &tolerance_options}},
+    .title = "whichever method is predicted to reach a tolerance sooner",
+    .command = &map_command,
+    .is_usual = true,
+    .kernels = "dcs",
+    .point_kernels = "dcs_points",
+    .input_size = sizeof(msm_input),
+    .begin = begin,
+    .tolerance = tolerance,
+    .cell = msm_cell,
+    .check_memory = check_memory,
+    .resolve = resolve,
+};

@@ -1,0 +1,32 @@
+/* What long-range potentials are made of, as the command line says: for methods that come to them. */
+#ifndef LEYDEN_MSM_INPUT_H
+#define LEYDEN_MSM_INPUT_H
+
+#include "cutoff_options.h"
+#include "map_problem.h"
+
+extern const option_block tolerance_options; /* --tol */
+
+typedef struct msm_input {
+    cutoff_input common;
+    ley_long_range range;
+    double tolerance; /* what is not `fixed` of the range is chosen for it; 0: nothing is */
+    unsigned fixed;   /* LEY_FIX_... */
+    bool is_chosen;   /* the range has been */
+} msm_input;
+
+/* --tol, or what holds where it is not given. */
+double tolerance_of(const parsed_arguments *arguments);
+
+/* The range with the map's units and medium. */
+ley_long_range msm_range_of(const map_problem *map);
+
+/* Chooses, if there is a tolerance, what is left open of the range; `forecast` is what that is
+ * expected to come to. */
+ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
+                      ley_error *error);
+
+/* Whether all space repeats one box, with its edges. */
+bool msm_cell(const void *input, double edge_A[3]);
+
+#endif

@@ -1,0 +1,29 @@
+/* --tol: of methods that choose for themselves how to be accurate enough. */
+#include "msm_input.h"
+
+typedef struct tolerance_values {
+    double tolerance;
+} tolerance_values;
+
+static void set_defaults(void *to)
+{
+    *(tolerance_values *)to = (tolerance_values){.tolerance = 1e-4};
+}
+
+static const option_row rows[] = {
+    {.name = "tol",
+     .kind = OPTION_REAL,
+     .offset = offsetof(tolerance_values, tolerance),
+     .value = "T",
+     .low = LEY_LEAST_TOLERANCE,
+     .high = LEY_MOST_TOLERANCE,
+     .help = "the relative root mean square error that the map may have: what reaches half of it soonest is chosen, "
+             "and exit code 5 says that it was missed"},
+};
+
+const option_block tolerance_options = OPTION_BLOCK(rows, tolerance_values, set_defaults);
+
+double tolerance_of(const parsed_arguments *arguments)
+{
+    return ((const tolerance_values *)option_values(arguments, &tolerance_options))->tolerance;
+}
