@@ -108,10 +108,10 @@ function check_vendors(code,    low) {
 }
 
 # In tools/ a method is named by its own files alone: its row, its options, its part in the
-# benchmark.
+# benchmark; but for "auto", which is a word of other options, too.
 function check_methods(code) {
     if (FILENAME !~ /^tools\// || FILENAME ~ /^tools\/(method_.*|bench_.*|.*_options)\.c$/) return
-    if (match(code, "\"(" methods ")\"")) violation("a method, " substr(code, RSTART, RLENGTH) ", is named outside its own files")
+    if (match(code, "\"(" methods ")\"") && code !~ /"auto"/) violation("a method, " substr(code, RSTART, RLENGTH) ", is named outside its own files")
 }
 
 FNR == 1 {

@@ -36,7 +36,11 @@ int main(void)
         for (int w = 0; w < WINDOW_COUNT; w++) {
             printf("%s{", w > 0 ? ",\n " : "");
             for (int i = 0; i < ERROR_TABLE_RATIOS; i++)
-                printf("%s%.2e", i > 0 ? ", " : "", entry((splitting_kind)s, (window_kind)w, error_table_ratios[i]));
+                printf("%s%.2e",
+                       i == 0       ? ""
+                       : i % 8 == 0 ? ",\n  "
+                                    : ", ",
+                       entry((splitting_kind)s, (window_kind)w, error_table_ratios[i]));
             printf("}");
         }
         printf("},\n");

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Pairs of atoms and points that any device sums directly in no time: nothing is chosen for them. */
+/* Pairs of atoms and points that any device sums directly at once: nothing is chosen for them. */
 static const double few_pairs = 1e6;
 
 static int begin(const parsed_arguments *arguments, void *to)

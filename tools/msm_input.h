@@ -1,4 +1,4 @@
-/* What long-range potentials are made of, as the command line says: for methods that come to them. */
+/* What long-range potentials are made of by the command line, for methods that come to them. */
 #ifndef LEYDEN_MSM_INPUT_H
 #define LEYDEN_MSM_INPUT_H
 

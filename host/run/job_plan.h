@@ -46,8 +46,8 @@ ley_place plan_place(const job_plan *given, const char *name);    /* LEY_PLACE_A
 
 double plan_real(const job_plan *given, const char *name); /* of the whole job; not a number: it does not say */
 
-/* Whether a text is a whole number, or any one, and nothing else; whether a decision is of this device, NULL
- * being the whole job. */
+/* Whether a text is a whole number, or any one, and nothing else; whether a decision is of this
+ * device, NULL being the whole job. */
 bool plan_read_number(const char *text, int64_t *number);
 bool plan_read_real(const char *text, double *number);
 bool plan_is_of(const ley_decision *decision, const char *device);

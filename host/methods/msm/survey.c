@@ -175,7 +175,7 @@ static double root_mean_square(size_t count, double *value_e_A, bool is_about_me
 
 static void sample_potential(sampling *of, const ley_lattice *lattice, survey *s)
 {
-    double point_A[MOST][3], value_e_A[MOST];
+    double point_A[MOST][3], value_e_A[MOST] = {0};
     const double wanted = pairs / fmax((double)ley_atoms_count(of->atoms), 1);
     const size_t count = (size_t)fmin(fmax(wanted, FEWEST), MOST);
     uint64_t random = 1;

@@ -146,7 +146,7 @@ static ley_status check(double tolerance, const ley_lattice *lattice, ley_error 
 
 ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                                  double tolerance, unsigned fixed, const ley_run_options *options,
-                                 ley_long_range *range, ley_choice *forecast, ley_error *error)
+                                 ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     ley_long_range r;
     ley_run_options o;
@@ -161,7 +161,7 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
         return status;
     if (is_planned(&o, &r)) {
         *range = r;
-        *forecast = (ley_choice){.seconds = 0};
+        *choice = (ley_choice){.seconds = 0};
         return LEY_OK;
     }
     survey s;
@@ -185,7 +185,7 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
     if (r.solver == LEY_SOLVER_FFT && !(fixed & CHOICE_SOLVER))
         r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
     *range = r;
-    *forecast = (ley_choice){.seconds = figures.seconds,
+    *choice = (ley_choice){.seconds = figures.seconds,
                                .relative_rms = figures.relative_rms,
                                .building_s = building_s(engine),
                                .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
@@ -193,6 +193,6 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
         LEY_LOG_NOTE,
         "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
         "direct summation: %.3g s",
-        tolerance, r.cutoff_A, r.spacing_A, figures.relative_rms, s.potential_e_A, figures.seconds, forecast->direct_s);
+        tolerance, r.cutoff_A, r.spacing_A, figures.relative_rms, s.potential_e_A, figures.seconds, choice->direct_s);
     return LEY_OK;
 }
