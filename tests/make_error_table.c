@@ -30,7 +30,7 @@ static double entry(splitting_kind split, window_kind of, double ratio)
 
 int main(void)
 {
-    printf("/* Made by `make error-table`. */\n");
+    printf("/* Made by `make error-table`. */\n/* clang-format off */\n");
     for (int s = 0; s < SPLITTING_COUNT; s++) {
         printf("/* %s */\n{", splitting_name((splitting_kind)s));
         for (int w = 0; w < WINDOW_COUNT; w++) {

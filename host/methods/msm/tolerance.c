@@ -186,9 +186,9 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
         r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
     *range = r;
     *choice = (ley_choice){.seconds = figures.seconds,
-                               .relative_rms = figures.relative_rms,
-                               .building_s = building_s(engine),
-                               .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
+                           .relative_rms = figures.relative_rms,
+                           .building_s = building_s(engine),
+                           .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
     log_say(
         LEY_LOG_NOTE,
         "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
