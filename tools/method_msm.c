@@ -179,8 +179,8 @@ ley_long_range msm_range_of(const map_problem *map)
     return range;
 }
 
-ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options,
-                      ley_choice *forecast, ley_error *error)
+ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
+                      ley_error *error)
 {
     msm_input *input = map->input;
     ley_long_range range = msm_range_of(map);
