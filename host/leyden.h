@@ -231,7 +231,8 @@ LEY_API ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, le
 
 LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
 
-/* float[n[2]][n[1]][n[0]]: the lattice's first axis is fastest. */
+/* float[n[2]][n[1]][n[0]]: the lattice's first axis is fastest. NULL where they are not in memory:
+ * ley_map_create_raw(), ley_map_outline(). */
 LEY_API float *ley_map_values(ley_map *map);
 LEY_API const float *ley_map_read_values(const ley_map *map);
 
@@ -264,6 +265,14 @@ LEY_API ley_status ley_map_read_raw(const char *path, ley_map **map, ley_error *
  * LEY_ERROR_USAGE for facts that are no JSON object. */
 LEY_API ley_status ley_map_write_raw(const ley_map *map, const char *path, const char *comment, const char *facts,
                                      const volatile bool *cancel, ley_error *error);
+
+/* A map whose planes go to the hidden file of `path` while a job fills it: it takes some slabs of
+ * memory, however large it is. ley_map_values() is NULL. ley_map_write_raw() of the same path gives
+ * the file its name; ley_map_destroy() before that leaves nothing. Where the path is no regular
+ * file's, a pipe's say, it is a map in memory. Nothing is written before the first planes are; a
+ * disk that is too small fails the job then (LEY_ERROR_FILE). Errors: those of ley_lattice_check()
+ * and ley_file_check(). */
+LEY_API ley_status ley_map_create_raw(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
 
 /* The same by the file's name: raw where it ends in .raw, else OpenDX. Writing refuses other names
  * than .dx, .dx.gz and .raw (LEY_ERROR_USAGE); OpenDX has no place for facts, and leaves them

@@ -58,6 +58,11 @@ typedef struct ley_forecast {
  * alone there is none: LEY_ERROR_USAGE for methods that fill no maps. */
 LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
 
+/* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or
+ * ley_map_outline(), would take more of the host's memory than there is, as
+ * ley_direct_check_memory() and others say it before a map in memory is made. */
+LEY_API ley_status ley_job_check_memory(const ley_job *job, ley_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -75,6 +75,8 @@ static ley_status open_devices(job_run *run, ley_error *error)
         status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
     if (status == LEY_OK)
         status = run->method->create(run->problem, run->engine, &options, &run->job, error);
+    if (status == LEY_OK && run->header != NULL && !run->is_dry) /* of a map that is a file nobody has asked yet */
+        status = ley_job_check_memory(run->job, error);
     plan_file_explain(run->values->plan, error);
     return status;
 }
@@ -203,11 +205,19 @@ static void put_sections(const job_run *run, json_t *report)
                      method == run->method ? method->json(run->problem, run->report) : json_null());
 }
 
+/* Of a file that is values alone. */
+static uint64_t float_bytes(const job_run *run)
+{
+    return (uint64_t)run->report->points * sizeof(float);
+}
+
 static void print_dry(const job_run *run)
 {
     if (run->kind->print != NULL)
         run->kind->print(run);
     print_forecast(run->forecast);
+    if (run->header != NULL)
+        printf("file: %s, %s\n", run->output, bytes_text(float_bytes(run)).s);
 }
 
 /* Also of what is too large to be done. */
@@ -221,6 +231,7 @@ static int conclude_dry(job_run *run, ley_error *error)
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
+        json_put(report, "file_bytes", run->header != NULL ? json_count((int64_t)float_bytes(run)) : json_null());
         json_put(report, "plan", json_of_plan(run->report));
         json_put(report, "seconds", json_of_phases(&run->phases));
         written = json_finish(report, values->json);

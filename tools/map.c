@@ -266,6 +266,8 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.points != NULL)
         return LEY_OK;
     ley_status status = choose_lattice(map, &lattice, error);
+    if (status == LEY_OK && run->header != NULL) /* planes go to the file as they come */
+        return ley_map_create_raw(&lattice, run->output, &map->problem.map, error);
     if (status == LEY_OK && run->is_dry)
         return ley_map_outline(&lattice, &map->problem.map, error);
     if (status == LEY_OK && run->method->check_memory != NULL)

@@ -4,13 +4,23 @@
 #include "memory.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Buffers of planes on their way to a store, as many as threads have at a time. */
+enum { SPARE_BUFFERS = 8 };
 
 struct ley_map {
     ley_lattice lattice;
     char units[32];
-    float *values;
+    float *values; /* NULL: in the store, or nowhere */
+    map_store store;
+    pthread_mutex_t mutex; /* of stored maps, for: */
+    struct {
+        float *values;
+        size_t count;
+    } spare[SPARE_BUFFERS];
 };
 
 ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error)
@@ -50,10 +60,44 @@ ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, ley_error 
     return LEY_OK;
 }
 
+ley_status map_create_stored(const ley_lattice *lattice, const map_store *store, ley_map **map, ley_error *error)
+{
+    ley_map *m = NULL;
+    const ley_status status = ley_map_outline(lattice, &m, error);
+    if (status != LEY_OK) {
+        store->end(store->context);
+        return status;
+    }
+    m->store = *store;
+    pthread_mutex_init(&m->mutex, NULL);
+    *map = m;
+    return LEY_OK;
+}
+
+const map_store *map_get_store(const ley_map *map)
+{
+    return map->store.write != NULL ? &map->store : NULL;
+}
+
+bool map_takes_values(const ley_map *map)
+{
+    return map->values != NULL || map_get_store(map) != NULL;
+}
+
+static void end_store(ley_map *map)
+{
+    for (int i = 0; i < SPARE_BUFFERS; i++)
+        free(map->spare[i].values);
+    pthread_mutex_destroy(&map->mutex);
+    map->store.end(map->store.context);
+}
+
 void ley_map_destroy(ley_map *map)
 {
     if (map == NULL)
         return;
+    if (map_get_store(map) != NULL)
+        end_store(map);
     free(map->values);
     free(map);
 }
@@ -88,17 +132,87 @@ double map_value(const ley_map *map, int64_t number, double place_A[3])
     const ley_lattice *l = ley_map_lattice(map);
     const int64_t rest = number / l->n[0], at[3] = {number % l->n[0], rest % l->n[1], rest / l->n[1]};
     ley_lattice_point_A(l, at, place_A);
-    return (double)ley_map_read_values(map)[number];
+    if (map->values != NULL)
+        return (double)map->values[number];
+    float value = NAN;
+    return map->store.read(map->store.context, number, 1, &value, NULL) == LEY_OK ? (double)value : NAN;
 }
 
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
 {
     const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));
     const float *values = ley_map_read_values(map);
+    if (values == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "%s: the map's values are not in memory", path);
     for (int64_t i = 0; i < points; i++)
         if (!isfinite(values[i]))
             return ley_fail(error, LEY_ERROR_INPUT, "%s: the map is %s at point (%lld, %lld, %lld)", path,
                             isnan(values[i]) ? "not a number" : "infinite", (long long)(i % n[0]),
                             (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]));
     return LEY_OK;
+}
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* A spare buffer, if one is large enough. */
+static float *take_spare(ley_map *map, size_t count)
+{
+    float *values = NULL;
+    pthread_mutex_lock(&map->mutex);
+    for (int i = 0; i < SPARE_BUFFERS && values == NULL; i++)
+        if (map->spare[i].count >= count) {
+            values = map->spare[i].values;
+            map->spare[i].values = NULL;
+            map->spare[i].count = 0;
+        }
+    pthread_mutex_unlock(&map->mutex);
+    return values;
+}
+
+static void keep_spare(ley_map *map, float *values, size_t count)
+{
+    pthread_mutex_lock(&map->mutex);
+    for (int i = 0; i < SPARE_BUFFERS && values != NULL; i++)
+        if (map->spare[i].values == NULL) {
+            map->spare[i].values = values;
+            map->spare[i].count = count;
+            values = NULL;
+        }
+    pthread_mutex_unlock(&map->mutex);
+    free(values);
+}
+
+ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with_values, float **planes,
+                           ley_error *error)
+{
+    const int64_t plane = map->lattice.n[0] * map->lattice.n[1];
+    const size_t values = (size_t)(plane * count);
+    if (map->values != NULL) {
+        *planes = map->values + plane * first;
+        return LEY_OK;
+    }
+    float *made = take_spare(map, values);
+    if (made == NULL) {
+        const ley_status status = memory_check_one("planes on their way to a file", (double)values * sizeof(float),
+                                                   "fewer points along x and y, or --slab-planes", error);
+        made = status == LEY_OK ? malloc(values * sizeof(float)) : NULL;
+        if (made == NULL)
+            return status != LEY_OK ? status : ley_fail_memory(error, values * sizeof(float), "planes of the map");
+    }
+    const ley_status status =
+        with_values ? map->store.read(map->store.context, plane * first, (int64_t)values, made, error) : LEY_OK;
+    if (status != LEY_OK)
+        keep_spare(map, made, values);
+    else
+        *planes = made;
+    return status;
+}
+
+ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error)
+{
+    if (map->values != NULL)
+        return LEY_OK;
+    const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;
+    keep_spare(map, planes, (size_t)(map->lattice.n[0] * map->lattice.n[1] * count));
+    return status;
 }

@@ -132,6 +132,43 @@ ley_status ley_output_write(ley_output *output, const void *data, size_t size, l
     return LEY_OK;
 }
 
+/* A disk that is too small says so now, where the file system can; else when it is full. */
+ley_status ley_output_reserve(ley_output *output, int64_t size, ley_error *error)
+{
+    int reason = fallocate(output->fd, 0, 0, size) == 0 ? 0 : errno;
+    if (reason == EOPNOTSUPP || reason == ENOSYS || reason == EINTR)
+        reason = ftruncate(output->fd, size) == 0 ? 0 : errno;
+    return reason == 0 ? LEY_OK : fail(output, reason, error);
+}
+
+ley_status ley_output_write_at(ley_output *output, const void *data, size_t size, int64_t offset, ley_error *error)
+{
+    const unsigned char *at = data;
+    while (size > 0) {
+        const ssize_t n = pwrite(output->fd, at, size, offset);
+        if (n < 0 && errno != EINTR)
+            return fail(output, errno, error);
+        at += n > 0 ? n : 0;
+        offset += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return LEY_OK;
+}
+
+ley_status ley_output_read_at(const ley_output *output, void *data, size_t size, int64_t offset, ley_error *error)
+{
+    unsigned char *at = data;
+    while (size > 0) {
+        const ssize_t n = pread(output->fd, at, size, offset);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return fail(output, n == 0 ? EIO : errno, error);
+        at += n > 0 ? n : 0;
+        offset += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return LEY_OK;
+}
+
 /* Some file systems tell only on closing that they could not keep what they took. The lock that
  * says that we live must be held until the file has its name, so it is a copy of the descriptor
  * that is closed. */

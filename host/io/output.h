@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A file under way. The bytes go to a hidden file next to the target that is renamed when all is
  * well; a target that is no regular file (a pipe, a device, /dev/stdout) gets them at once. */
@@ -27,6 +28,12 @@ ley_status ley_output_open(ley_output *output, const char *path, bool gzip, cons
 /* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the
  * output. */
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error);
+
+/* Bytes at a place of a file that is no straight one, in any order and from any threads, and what
+ * is there; the size is set before. Errors: LEY_ERROR_FILE. */
+ley_status ley_output_reserve(ley_output *output, int64_t size, ley_error *error);
+ley_status ley_output_write_at(ley_output *output, const void *data, size_t size, int64_t offset, ley_error *error);
+ley_status ley_output_read_at(const ley_output *output, void *data, size_t size, int64_t offset, ley_error *error);
 
 /* Puts the finished file under its name. Ends the output, whatever it returns. */
 ley_status ley_output_commit(ley_output *output, ley_error *error);

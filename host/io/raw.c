@@ -5,11 +5,12 @@
 #include "error.h"
 #include "io/json_text.h"
 #include "io/output.h"
+#include "io/target.h"
 #include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,14 +137,20 @@ static void bring_in_order(float *values, size_t n)
 #endif
 }
 
+static bool is_in_order(void)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
 static ley_status write_values(ley_output *output, const ley_map *map, ley_error *error)
 {
     const float *values = ley_map_read_values(map);
     const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     float block[4096];
+    if (is_in_order())
+        return ley_output_write(output, values, n * sizeof *values, error);
     for (size_t i = 0, part; i < n; i += part) {
-        part = n - i < 4096 ? n - i : 4096;
+        part = n - i < sizeof block / sizeof *block ? n - i : sizeof block / sizeof *block;
         memcpy(block, values + i, part * sizeof *block);
         bring_in_order(block, part);
         const ley_status status = ley_output_write(output, block, part * sizeof *block, error);
@@ -151,10 +158,127 @@ static ley_status write_values(ley_output *output, const ley_map *map, ley_error
             return status;
     }
     return LEY_OK;
-#else
-    return ley_output_write(output, values, n * sizeof *values, error);
-#endif
 }
+
+/* ---- Maps that are files from the beginning -------------------------------------------------- */
+
+/* The file is begun with the first planes: before, nothing is on the disk. */
+typedef struct raw_store {
+    ley_output output;
+    ley_lattice lattice;
+    pthread_mutex_t mutex;    /* for its beginning, and: */
+    bool is_begun, *is_there; /* [n_z]: planes that were written */
+    char path[];
+} raw_store;
+
+static ley_status begin_file(raw_store *s, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    pthread_mutex_lock(&s->mutex);
+    if (!s->is_begun) {
+        status = ley_output_open(&s->output, s->path, false, NULL, error);
+        s->is_begun = status == LEY_OK;
+        if (s->is_begun)
+            status = ley_output_reserve(&s->output, ley_lattice_points(&s->lattice) * (int64_t)sizeof(float), error);
+        if (s->is_begun && status != LEY_OK) {
+            ley_output_abandon(&s->output);
+            s->is_begun = false;
+        }
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return status;
+}
+
+static ley_status store_planes(void *context, int64_t first, int64_t count, const float *values, ley_error *error)
+{
+    raw_store *s = context;
+    const int64_t plane = s->lattice.n[0] * s->lattice.n[1];
+    ley_status status = begin_file(s, error);
+    if (!is_in_order()) /* a buffer of the map's own, which is not read again */
+        bring_in_order((float *)(uintptr_t)values, (size_t)(plane * count));
+    if (status == LEY_OK)
+        status = ley_output_write_at(&s->output, values, (size_t)(plane * count) * sizeof *values,
+                                     first * plane * (int64_t)sizeof *values, error);
+    if (status == LEY_OK) {
+        pthread_mutex_lock(&s->mutex);
+        for (int64_t z = first; z < first + count; z++)
+            s->is_there[z] = true;
+        pthread_mutex_unlock(&s->mutex);
+    }
+    return status;
+}
+
+static ley_status read_stored(void *context, int64_t first, int64_t count, float *values, ley_error *error)
+{
+    raw_store *s = context;
+    const ley_status status = s->is_begun ? ley_output_read_at(&s->output, values, (size_t)count * sizeof *values,
+                                                               first * (int64_t)sizeof *values, error)
+                                          : ley_fail(error, LEY_ERROR_FILE, "%s: nothing was written yet", s->path);
+    if (status == LEY_OK)
+        bring_in_order(values, (size_t)count);
+    return status;
+}
+
+static void end_raw_store(void *context)
+{
+    raw_store *s = context;
+    if (s->is_begun)
+        ley_output_abandon(&s->output);
+    pthread_mutex_destroy(&s->mutex);
+    free(s->is_there);
+    free(s);
+}
+
+/* Whether planes can be put anywhere in such a file. */
+static bool is_regular(const char *path)
+{
+    char *target = NULL;
+    const bool is = ley_target_find(path, &target) == 0 && target != NULL;
+    free(target);
+    return is;
+}
+
+ley_status ley_map_create_raw(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+{
+    ley_status status = ley_lattice_check(lattice, error);
+    if (status == LEY_OK)
+        status = ley_file_check(path, error);
+    if (status != LEY_OK)
+        return status;
+    if (!is_regular(path))
+        return ley_map_create(lattice, map, error);
+    const size_t length = strlen(path) + 1;
+    raw_store *s = calloc(1, sizeof *s + length);
+    if (s != NULL)
+        s->is_there = calloc((size_t)lattice->n[2], sizeof *s->is_there);
+    if (s == NULL || s->is_there == NULL) {
+        free(s);
+        return ley_fail_memory(error, length + (size_t)lattice->n[2], "a map's file");
+    }
+    memcpy(s->path, path, length);
+    s->lattice = *lattice;
+    pthread_mutex_init(&s->mutex, NULL);
+    const map_store store = {.context = s, .write = store_planes, .read = read_stored, .end = end_raw_store};
+    return map_create_stored(lattice, &store, map, error);
+}
+
+/* The map's store, where that is a file of this path; NULL: it is not. */
+static raw_store *store_of(const ley_map *map, const char *path)
+{
+    const map_store *store = map_get_store(map);
+    raw_store *s = store != NULL && store->end == end_raw_store ? store->context : NULL;
+    return s != NULL && strcmp(s->path, path) == 0 ? s : NULL;
+}
+
+static ley_status check_planes(const raw_store *s, ley_error *error)
+{
+    for (int64_t z = 0; z < s->lattice.n[2]; z++)
+        if (!s->is_there[z])
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld was not computed", s->path, (long long)z);
+    return LEY_OK;
+}
+
+/* ---- Both files ------------------------------------------------------------------------------ */
 
 /* The header comes last: who waits for it finds the map. Once the map has its name nothing cancels
  * the header any more. */
@@ -169,34 +293,51 @@ static ley_status commit_both(ley_output *values, ley_output *header, ley_error 
     return ley_output_commit(header, error);
 }
 
+/* The file of the values, with all of them; or the one in which they are. It is ended by its
+ * commit, or abandoned with the store. */
+static ley_status open_values(const ley_map *map, const char *path, raw_store *stored, ley_output *own,
+                              const volatile bool *cancel, ley_error *error)
+{
+    if (stored != NULL) {
+        stored->output.cancel = cancel;
+        return LEY_OK;
+    }
+    ley_status status = ley_output_open(own, path, false, cancel, error);
+    if (status == LEY_OK && (status = write_values(own, map, error)) != LEY_OK)
+        ley_output_abandon(own);
+    return status;
+}
+
 static ley_status write_both(const ley_map *map, const char *path, const char *header_path, const char *text,
                              const volatile bool *cancel, ley_error *error)
 {
-    ley_output values, header;
-    ley_status status = ley_output_open(&values, path, false, cancel, error);
+    ley_output own = {.fd = -1}, header;
+    raw_store *stored = store_of(map, path);
+    ley_output *values = stored != NULL ? &stored->output : &own;
+    ley_status status = ley_output_open(&header, header_path, false, cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_output_open(&header, header_path, false, cancel, error);
-    if (status != LEY_OK) {
-        ley_output_abandon(&values);
-        return status;
-    }
     status = ley_output_write(&header, text, strlen(text), error);
     if (status == LEY_OK)
-        status = write_values(&values, map, error);
-    if (status == LEY_OK)
-        return commit_both(&values, &header, error);
-    ley_output_abandon(&values);
-    ley_output_abandon(&header);
-    return status;
+        status = open_values(map, path, stored, &own, cancel, error);
+    if (status != LEY_OK) {
+        ley_output_abandon(&header);
+        return status;
+    }
+    if (stored != NULL)
+        stored->is_begun = false; /* it ends with its commit */
+    return commit_both(values, &header, error);
 }
 
 ley_status ley_map_write_raw(const ley_map *map, const char *path, const char *comment, const char *facts,
                              const volatile bool *cancel, ley_error *error)
 {
+    const raw_store *stored = store_of(map, path);
     ley_status status = facts != NULL ? check_facts(facts, error) : LEY_OK;
     if (status == LEY_OK)
-        status = map_check_values(map, path, error);
+        status = stored != NULL ? check_planes(stored, error) : map_check_values(map, path, error);
+    if (status == LEY_OK && stored != NULL && !stored->is_begun)
+        status = ley_fail(error, LEY_ERROR_USAGE, "%s: the map was written already", path);
     if (status != LEY_OK)
         return status;
     char *header_path = raw_header_path(path), *text = raw_header_text(map, comment, facts);

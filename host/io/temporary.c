@@ -134,7 +134,7 @@ static int open_new(ley_temporary *temporary, int *fd)
         halt();
     }
     temporary->slot = note(temporary->path);
-    *fd = open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    *fd = open(temporary->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const int reason = *fd >= 0 ? 0 : errno;
     creating--;
     return reason;

@@ -387,3 +387,11 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
     *forecast = &f->forecast;
     return refused;
 }
+
+ley_status ley_job_check_memory(const ley_job *job, ley_error *error)
+{
+    job_needs needs = {.count = 0};
+    if (job->method->host_needs != NULL)
+        job->method->host_needs(job->task, &needs);
+    return memory_check(needs.list, needs.count, error);
+}

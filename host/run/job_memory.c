@@ -13,11 +13,13 @@ void job_needs_add(job_needs *needs, const char *what, double bytes, const char 
         needs->list[needs->count++] = (memory_need){what, bytes, advice};
 }
 
-void job_needs_map(job_needs *needs, const ley_lattice *lattice, int least_planes)
+void job_needs_map(job_needs *needs, const ley_lattice *lattice, bool is_stored, int least_planes)
 {
     const double map_bytes = (double)ley_lattice_points(lattice) * sizeof(float);
     const double least = (double)least_planes * (double)lattice->n[0] * (double)lattice->n[1] * sizeof(float);
-    job_needs_add(needs, "the map", map_bytes, smaller_map);
-    job_needs_add(needs, "slabs of it", METHOD_SLOTS * fmax(least, fmin(slab_bytes, map_bytes)),
-                  "fewer points along x and y");
+    const int slabs = METHOD_SLOTS + (is_stored ? 1 : 0); /* one on its way to the file */
+    if (!is_stored)
+        job_needs_add(needs, "the map", map_bytes, smaller_map);
+    job_needs_add(needs, is_stored ? "slabs of the map" : "slabs of it",
+                  slabs * fmax(least, fmin(slab_bytes, map_bytes)), "fewer points along x and y");
 }

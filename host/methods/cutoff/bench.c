@@ -157,7 +157,7 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
                      ? ley_fail(error, LEY_CANCELLED, "cancelled")
                      : cutoff_run_begin(&run, first, piece < layers - first ? piece : layers - first, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, ley_map_values(map), NULL, error);
+            status = cutoff_run_finish(&run, cutoff_run_place(&run, ley_map_values(map)), NULL, error);
         if (status == LEY_OK && with_padding) {
             const int64_t *n = k->problem->lattice.n;
             const tiled_slab regions = {.n = {n[0], n[1], run.planes},
@@ -229,7 +229,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&r->run, r->map, NULL, error);
+            status = cutoff_run_finish(&r->run, cutoff_run_place(&r->run, r->map), NULL, error);
         *seconds += r->run.work.times.kernel_s;
     }
     return status;
@@ -310,6 +310,11 @@ typedef struct whole_job {
     float *map;
 } whole_job;
 
+static ley_status finish_slab(const whole_job *j, cutoff_run *run, ley_error *error)
+{
+    return cutoff_run_finish(run, cutoff_run_place(run, j->map), NULL, error);
+}
+
 /* One slab computes while the one before travels and is put into the map. */
 static ley_status run_slabs(const whole_job *j, ley_error *error)
 {
@@ -321,7 +326,7 @@ static ley_status run_slabs(const whole_job *j, ley_error *error)
             status = cutoff_run_begin(&j->runs[i % SLOTS], first, j->slab < layers - first ? j->slab : layers - first,
                                       NULL, error);
         if (i > 0 && status == LEY_OK)
-            status = cutoff_run_finish(&j->runs[(i - 1) % SLOTS], j->map, NULL, error);
+            status = finish_slab(j, &j->runs[(i - 1) % SLOTS], error);
     }
     for (int i = 0; i < SLOTS; i++)
         work_finish(&j->runs[i].work, NULL);

@@ -358,15 +358,13 @@ ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const
     return work_status(&run->work, error);
 }
 
-ley_status cutoff_run_finish(cutoff_run *run, float *map, double *store_s, ley_error *error)
+ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, ley_error *error)
 {
     const cutoff_kernel *k = run->kernel;
-    const int64_t *n = k->problem->lattice.n;
     ley_status status = work_finish(&run->work, error);
     if (status != LEY_OK)
         return status;
     const double start_s = ley_clock_s();
-    float *planes = map + run->first * n[0] * n[1];
     const padded_slab rows = rows_of(k, run->planes);
     const tiled_slab regions = regions_of(k, run->planes);
     const bool is_finite = k->choice.spec.store == LEY_STORE_ROWS

@@ -81,8 +81,15 @@ void cutoff_run_destroy(cutoff_run *run);
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const atomic_bool *cancelled,
                             ley_error *error);
 
-/* Waits for all, and stores the planes in the map, float[n_z][n_y][n_x]. `store_s` (how long that
- * took) may be NULL. */
-ley_status cutoff_run_finish(cutoff_run *run, float *map, double *store_s, ley_error *error);
+/* Waits for all, and stores the planes, float[planes][n_y][n_x]. `store_s` (how long that took) may
+ * be NULL. */
+ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, ley_error *error);
+
+/* Where they begin in a map. */
+static inline float *cutoff_run_place(const cutoff_run *run, float *map)
+{
+    const int64_t *n = run->kernel->problem->lattice.n;
+    return map + run->first * n[0] * n[1];
+}
 
 #endif

@@ -4,6 +4,7 @@
  * at one root or about seven multiply-adds each; and 4 bytes per point over the link. */
 #include "methods/cutoff/method.h"
 
+#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
@@ -25,7 +26,7 @@ static void end_task(void *context)
 static void host_needs(const void *context, job_needs *needs)
 {
     const cutoff_task *task = context;
-    job_needs_map(needs, ley_map_lattice(task->map), CUTOFF_LAYER);
+    job_needs_map(needs, ley_map_lattice(task->map), map_get_store(task->map) != NULL, CUTOFF_LAYER);
     cutoff_problem_needs(task->atoms, ley_map_lattice(task->map), &task->range, needs);
 }
 
@@ -39,7 +40,7 @@ ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattic
     if (status != LEY_OK)
         return status;
     job_needs needs = {.count = 0};
-    job_needs_map(&needs, lattice, CUTOFF_LAYER);
+    job_needs_map(&needs, lattice, false, CUTOFF_LAYER);
     cutoff_problem_needs(atoms, lattice, &r, &needs);
     return memory_check(needs.list, needs.count, error);
 }

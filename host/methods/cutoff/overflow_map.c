@@ -123,10 +123,10 @@ static void add_rows(void *context, size_t first, size_t last)
         a->to[i] += a->from[i];
 }
 
-void overflow_map_add(const overflow_map *m, int64_t first, int64_t end, float *to)
+void overflow_map_add(const overflow_map *m, int64_t first, int64_t end, float *planes)
 {
     const int64_t *n = m->terms.n, last = end < n[2] ? end : n[2];
-    addition a = {m->values + first * n[0] * n[1], to + first * n[0] * n[1], (size_t)n[0]};
+    addition a = {m->values + first * n[0] * n[1], planes, (size_t)n[0]};
     parallel_ranges((size_t)(n[1] * (last - first)), add_rows, &a);
 }
 

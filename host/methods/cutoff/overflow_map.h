@@ -21,7 +21,7 @@ void overflow_map_stop(overflow_map *map);
  * sequential one, the benchmark's peer. How long that took. Errors: LEY_ERROR_MEMORY. */
 ley_status overflow_map_on_core(const cutoff_problem *problem, ley_map *map, double *seconds, ley_error *error);
 
-/* Adds planes [first, end), as far as there are any, to a map, float[n_z][n_y][n_x]. */
-void overflow_map_add(const overflow_map *map, int64_t first, int64_t end, float *to);
+/* Adds planes [first, end), as far as there are any, to these of a map, float[planes][n_y][n_x]. */
+void overflow_map_add(const overflow_map *map, int64_t first, int64_t end, float *planes);
 
 #endif

@@ -217,7 +217,7 @@ static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
     for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
         status = cutoff_run_begin(&run, first, first == 0 ? layers - 1 : 1, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, ley_map_values(map), NULL, error);
+            status = cutoff_run_finish(&run, cutoff_run_place(&run, ley_map_values(map)), NULL, error);
     }
     cutoff_run_destroy(&run);
     return status;

@@ -118,6 +118,8 @@ static ley_status share_out(cutoff_task *task, ley_error *error)
     if (job_view_cancelled(task->job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     cutoff_plan_sums(task->job, &task->range, p, task->pairs, &task->plan);
+    if (map_get_store(task->map) != NULL && task->range.overflow != LEY_PLACE_HOST)
+        task->plan.overflow_sum = LEY_PLACE_DEVICE; /* there is no room for a second map where there is none for one */
     log_plan(task);
     if (on_devices || p->binned->overflow == 0)
         return LEY_OK;
@@ -162,7 +164,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     const ley_status taken = take_places(task, job->plan, error);
     if (taken != LEY_OK)
         return taken;
-    if (!job->only_plans && ley_map_values(task->map) == NULL)
+    if (!job->only_plans && !map_takes_values(task->map))
         return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     task->job = job;
     task->problem = calloc(1, sizeof *task->problem);
@@ -392,7 +394,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
                         .piece_s = fmax(task->pairs / (double)layers, 1) / (rate * cutoff_problem_hits(task->problem)),
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = fixed_bytes,
-                        .staging_bytes = most_staging_bytes,
+                        .staging_bytes = map_get_store(task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
                         .least_slabs = LEAST_SLABS,
                         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
@@ -604,8 +606,14 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
     cutoff_task *task = s->task;
     cutoff_run *run = &s->slots[slot];
     double store_s = 0;
+    float *planes;
+    ley_status status = map_planes_take(task->map, run->first, run->planes, false, &planes, error);
+    if (status != LEY_OK)
+        return status;
     memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
-    ley_status status = cutoff_run_finish(run, ley_map_values(task->map), &store_s, error);
+    status = cutoff_run_finish(run, planes, &store_s, error);
+    const ley_status given = map_planes_give(task->map, run->first, run->planes, planes, status == LEY_OK, error);
+    status = status == LEY_OK ? given : status;
     *times = run->work.times;
     const double predicted_s = cutoff_rows_s(task->plan.transposition, (double)cutoff_count_points(task, piece),
                                              s->kernel.device->info->device_class == DEV_CPU);
@@ -627,16 +635,26 @@ void cutoff_sum_drop(void *state, int slot)
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-/* To the layers that devices have computed since the last time. */
-static void add_overflow(cutoff_task *task)
+/* To the layers that devices have computed since the last time; of a map that is not in memory one
+ * at a time. */
+static ley_status add_overflow(cutoff_task *task, ley_error *error)
 {
-    const int64_t layers = cutoff_count_layers(task);
-    for (int64_t first = 0, end = 0; first < layers; first = end + 1) {
-        for (end = first; end < layers && !task->has_overflow[end]; end++)
+    const int64_t layers = cutoff_count_layers(task), n_z = ley_map_lattice(task->map)->n[2],
+                  most = map_get_store(task->map) != NULL ? 1 : layers;
+    ley_status status = LEY_OK;
+    for (int64_t layer = 0, end = 0; layer < layers && status == LEY_OK; layer = end > layer ? end : layer + 1) {
+        for (end = layer; end < layers && end - layer < most && !task->has_overflow[end]; end++)
             task->has_overflow[end] = true;
-        if (end > first)
-            overflow_map_add(task->overflow, first * CUTOFF_LAYER, end * CUTOFF_LAYER, ley_map_values(task->map));
+        const int64_t first = layer * CUTOFF_LAYER, last = end * CUTOFF_LAYER < n_z ? end * CUTOFF_LAYER : n_z;
+        float *planes;
+        if (end > layer)
+            status = map_planes_take(task->map, first, last - first, true, &planes, error);
+        if (end == layer || status != LEY_OK)
+            continue;
+        overflow_map_add(task->overflow, first, last, planes);
+        status = map_planes_give(task->map, first, last - first, planes, true, error);
     }
+    return status;
 }
 
 ley_status cutoff_finish(void *context, ley_error *error)
@@ -648,8 +666,10 @@ ley_status cutoff_finish(void *context, ley_error *error)
         task->devices_waited_s = fmax(task->overflow_done_s - task->devices_done_s, 0);
         task->host_waited_s = fmax(task->devices_done_s - task->overflow_done_s, 0);
         const double start_s = ley_clock_s();
-        add_overflow(task);
+        const ley_status status = add_overflow(task, error);
         task->adding_s += ley_clock_s() - start_s;
+        if (status != LEY_OK)
+            return status;
     }
     ley_map_set_units(task->map, short_range_units(&task->range, task->range.units));
     return LEY_OK;

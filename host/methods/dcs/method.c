@@ -52,9 +52,9 @@ void ley_direct_default(ley_direct *direct)
         .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
 }
 
-static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, job_needs *needs)
+static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, bool is_stored, job_needs *needs)
 {
-    job_needs_map(needs, lattice, 1);
+    job_needs_map(needs, lattice, is_stored, 1);
     job_needs_add(needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
 }
 
@@ -66,14 +66,14 @@ ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *la
     ley_status status = ley_lattice_check(lattice, error);
     if (status != LEY_OK)
         return status;
-    add_needs(atoms, lattice, &needs);
+    add_needs(atoms, lattice, false, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
 static void host_needs(const void *context, job_needs *needs)
 {
     const dcs_task *task = context;
-    add_needs(task->problem.atoms, &task->problem.lattice, needs);
+    add_needs(task->problem.atoms, &task->problem.lattice, map_get_store(task->map) != NULL, needs);
 }
 
 ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_direct *direct,
@@ -102,7 +102,7 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     dcs_task *task = context;
-    if (!job->only_plans && ley_map_values(task->map) == NULL)
+    if (!job->only_plans && !map_takes_values(task->map))
         return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     task->job = job;
     task->problem.cancelled = job->cancelled;
@@ -146,7 +146,7 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                                    dcs_kernel_expected_rate(&s->kernel),
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(spec)),
-                        .staging_bytes = most_staging_bytes,
+                        .staging_bytes = map_get_store(s->task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2],
                         .most_pieces = s->task->job->options->slab_planes,
                         .planned = plan_slab(s->task->job->plan, info),
@@ -283,11 +283,14 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 {
     dcs_state *s = state;
     dcs_run *run = &s->slots[slot];
-    const int64_t *n = s->task->problem.lattice.n;
-    float *values = ley_map_values(s->task->map) + piece.first * n[0] * n[1];
-    ley_status status = dcs_run_finish(run, values, error);
+    float *planes;
+    ley_status status = map_planes_take(s->task->map, piece.first, piece.count, false, &planes, error);
+    if (status != LEY_OK)
+        return status;
+    status = dcs_run_finish(run, planes, error);
     *times = run->work.times;
-    return status;
+    const ley_status given = map_planes_give(s->task->map, piece.first, piece.count, planes, status == LEY_OK, error);
+    return status == LEY_OK ? given : status;
 }
 
 static void drop(void *state, int slot)

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "core/atoms.h"
+#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
 #include "judge/long_range.h"
@@ -82,7 +83,7 @@ static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, const 
 static void host_needs(const void *context, job_needs *needs)
 {
     const msm_task *task = context;
-    job_needs_map(needs, ley_map_lattice(task->near.map), CUTOFF_LAYER);
+    job_needs_map(needs, ley_map_lattice(task->near.map), map_get_store(task->near.map) != NULL, CUTOFF_LAYER);
     add_needs(task->near.atoms, ley_map_lattice(task->near.map), &task->options, &task->lattices, needs);
 }
 
@@ -97,7 +98,7 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice
     if (status != LEY_OK)
         return status;
     job_needs needs = {.count = 0};
-    job_needs_map(&needs, lattice, CUTOFF_LAYER);
+    job_needs_map(&needs, lattice, false, CUTOFF_LAYER);
     if (msm_lattices(&r, atoms, lattice, &h, NULL) == LEY_OK)
         add_needs(atoms, lattice, &r, &h, &needs);
     return memory_check(needs.list, needs.count, error);

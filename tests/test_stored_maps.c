@@ -1,0 +1,258 @@
+/* Maps whose planes go to their file while they are computed: the same bytes as maps in memory, by
+ * every method, in bounded memory; and nothing is left of what fails. */
+#include "core/map.h"
+#include "support.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "a.raw"
+
+static const ley_lattice small = {.origin_A = {-1, -2, -3}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 30, 27}};
+
+static int begin(void **state)
+{
+    static int number;
+    char folder[256];
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/%d", support_directory(), number++);
+    return mkdir(folder, 0700) != 0 || chdir(folder) != 0;
+}
+
+static int count_files(void)
+{
+    int count = 0;
+    DIR *directory = opendir(".");
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(directory);
+    return count;
+}
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+static void fill(ley_map *map, int64_t first, int64_t count, float value)
+{
+    ley_error error = {0};
+    const ley_lattice *l = ley_map_lattice(map);
+    float *planes = NULL;
+    assert_ok(map_planes_take(map, first, count, false, &planes, &error));
+    for (int64_t i = 0; i < count * l->n[0] * l->n[1]; i++)
+        planes[i] = value + (float)(first * l->n[0] * l->n[1] + i);
+    assert_ok(map_planes_give(map, first, count, planes, true, &error));
+}
+
+static void test_planes(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map = NULL, *again = NULL;
+    float *planes;
+    double place_A[3];
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    assert_null(ley_map_values(map));
+    assert_non_null(map_get_store(map));
+    assert_int_equal(count_files(), 0); /* before the first planes */
+    assert_true(isnan(map_value(map, 7, place_A)));
+    fill(map, 20, 7, 0);
+    assert_int_equal(count_files(), 1);
+    fill(map, 0, 12, 0);
+    assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, NAME ": the map's plane 12 was not computed");
+    fill(map, 12, 8, 1000);
+    assert_ok(map_planes_take(map, 13, 3, true, &planes, &error)); /* as they are */
+    assert_true(planes[5] == 1000 + 13 * 37 * 30 + 5);
+    assert_ok(map_planes_give(map, 13, 3, planes, false, &error));
+    fill(map, 12, 8, 0); /* once more, by another device */
+    assert_true(map_value(map, 15 * 37 * 30 + 3, place_A) == 15 * 37 * 30 + 3);
+    assert_true(place_A[0] == 0.5 && place_A[1] == -2 && place_A[2] == 4.5);
+    assert_int_equal(ley_map_write_dx(map, "b.dx", NULL, NULL, &error), LEY_ERROR_USAGE);
+    assert_string_equal(error.message, "b.dx: the map's values are not in memory");
+    ley_map_set_units(map, "kT/e");
+    assert_ok(ley_map_write(map, NAME, "comment", NULL, NULL, &error));
+    assert_int_equal(count_files(), 2);
+    assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_USAGE);
+    ley_map_destroy(map);
+    assert_ok(ley_map_read(NAME, &again, &error));
+    assert_string_equal(ley_map_units(again), "kT/e");
+    for (int64_t i = 0; i < ley_lattice_points(&small); i++)
+        assert_true(ley_map_read_values(again)[i] == (float)i);
+    ley_map_destroy(again);
+}
+
+static void test_nothing_is_left(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map = NULL;
+    const bool cancelled = true;
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    fill(map, 0, 27, 0);
+    assert_int_equal(count_files(), 1);
+    ley_map_destroy(map);
+    assert_int_equal(count_files(), 0);
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    fill(map, 0, 27, 0);
+    assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, &cancelled, &error), LEY_CANCELLED);
+    ley_map_destroy(map);
+    assert_int_equal(count_files(), 0);
+    assert_int_equal(ley_map_create_raw(&small, "none/" NAME, &map, &error), LEY_ERROR_FILE);
+    /* What is no regular file cannot be filled here and there. */
+    assert_int_equal(symlink("/dev/null", NAME), 0);
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    assert_non_null(ley_map_values(map));
+    ley_map_destroy(map);
+}
+
+static void *fill_some(void *context)
+{
+    for (int64_t z = 0; z < 27; z += 2)
+        fill(context, z, 1, 0);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map = NULL, *again = NULL;
+    pthread_t thread;
+    assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
+    assert_int_equal(pthread_create(&thread, NULL, fill_some, map), 0);
+    for (int64_t z = 1; z < 27; z += 2)
+        fill(map, z, 1, 0);
+    pthread_join(thread, NULL);
+    assert_ok(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error));
+    ley_map_destroy(map);
+    assert_ok(ley_map_read_raw(NAME, &again, &error));
+    for (int64_t i = 0; i < ley_lattice_points(&small); i++)
+        assert_true(ley_map_read_values(again)[i] == (float)i);
+    ley_map_destroy(again);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+static ley_map *compute(ley_engine *engine, const ley_atoms *atoms, const support_options *options, bool is_stored)
+{
+    ley_error error = {0};
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    assert_ok(is_stored ? ley_map_create_raw(&small, NAME, &map, &error) : ley_map_create(&small, &map, &error));
+    assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    assert_true(ley_job_report(job)->accuracy.points >= 50 && ley_job_report(job)->accuracy.passed);
+    ley_job_destroy(job);
+    if (!is_stored)
+        return map;
+    assert_ok(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error));
+    ley_map_destroy(map);
+    assert_ok(ley_map_read_raw(NAME, &map, &error));
+    return map;
+}
+
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    ley_engine *engine = NULL;
+    ley_error error = {0};
+    ley_atoms *atoms = support_crowd(600, &small, 4, 3);
+    assert_ok(ley_engine_create("0", &engine, &error));
+    for (int i = 0; i < 4; i++) {
+        support_options options;
+        support_options_default(&options);
+        if (i > 1) {
+            options = support_short_range(LEY_PAIR_SHIFTED, 6);
+            options.short_range.overflow = i == 3 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
+        }
+        options.slab_planes = i == 0 ? 0 : 8;
+        options.verify_points = 200;
+        ley_map *in_memory = compute(engine, atoms, &options, false), *in_file = compute(engine, atoms, &options, true);
+        assert_memory_equal(ley_map_read_values(in_memory), ley_map_read_values(in_file),
+                            (size_t)ley_lattice_points(&small) * sizeof(float));
+        assert_string_equal(ley_map_units(in_memory), ley_map_units(in_file));
+        ley_map_destroy(in_memory);
+        ley_map_destroy(in_file);
+    }
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+}
+
+static ley_status run_large(const ley_lattice *lattice, ley_error *error)
+{
+    ley_engine *engine = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    support_options options;
+    support_options_default(&options);
+    ley_atoms *atoms = support_atoms(2, 0, 12, 1);
+    ley_status status = ley_map_create_raw(lattice, NAME, &map, error);
+    if (status == LEY_OK)
+        status = ley_engine_create("0", &engine, error);
+    if (status == LEY_OK)
+        status = support_job_create(engine, atoms, map, &options, &job, error);
+    if (status == LEY_OK)
+        status = ley_job_check_memory(job, error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, error);
+    if (status == LEY_OK)
+        status = ley_map_write_raw(map, NAME, NULL, NULL, NULL, error);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+/* A map of 800 MB takes some slabs of memory. */
+static void test_bounded_memory(void **state)
+{
+    (void)state;
+    static const ley_lattice lattice = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {500, 500, 800}};
+    const long map_KiB = 800000000 / 1024;
+    ley_error error = {0};
+    struct rusage before, after;
+    struct stat known;
+    getrusage(RUSAGE_SELF, &before);
+    assert_ok(run_large(&lattice, &error));
+    getrusage(RUSAGE_SELF, &after);
+    if (after.ru_maxrss - before.ru_maxrss > map_KiB / 2)
+        fail_msg("%ld MiB for a map of %ld MiB", (after.ru_maxrss - before.ru_maxrss) / 1024, map_KiB / 1024);
+    assert_int_equal(stat(NAME, &known), 0);
+    assert_int_equal(known.st_size, 800000000);
+    unlink(NAME);
+}
+
+/* A disk that is too small, as far as a process is told so. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    static const ley_lattice lattice = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {200, 200, 200}};
+    ley_error error = {0};
+    const struct rlimit little = {20 << 20, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const ley_status status = run_large(&lattice, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &much), 0);
+    assert_int_equal(status, LEY_ERROR_FILE);
+    assert_non_null(strstr(error.message, NAME ": File too large"));
+    assert_int_equal(count_files(), 0);
+    ley_error_clear(&error);
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup(test, begin)
+    const struct CMUnitTest tests[] = {TEST(test_planes),     TEST(test_nothing_is_left), TEST(test_threads),
+                                       TEST(test_same_bytes), TEST(test_bounded_memory),  TEST(test_full_disk)};
+    support_leave_out_second_driver();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
