@@ -65,6 +65,21 @@
     NEXT(VALUE, atom, fringe) \
     NEXT(WRITE, float, gm_phi)
 
+#define LEY_POINT_PAIRS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int4, gm_groups) \
+    NEXT(READ, float, gm_offsets) \
+    NEXT(READ, int, gm_bins) \
+    NEXT(READ, atom, gm_slots) \
+    NEXT(READ, float2, gm_more) \
+    NEXT(READ, int, gm_extra) \
+    NEXT(INT, int, has_extra) \
+    NEXT(VALUE, int4, n) \
+    NEXT(VALUE, atom, side) \
+    NEXT(VALUE, atom, limits) \
+    NEXT(VALUE, atom, series) \
+    NEXT(VALUE, atom, fringe) \
+    NEXT(WRITE, real, gm_phi)
+
 #define LEY_LATTICE_ARGUMENTS(FIRST, NEXT) \
     FIRST(CONSTANT, float, gm_weights) \
     NEXT(READ, int4, gm_levels) \

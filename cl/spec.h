@@ -171,6 +171,18 @@
     KEY(LEY_PAIR, pair) \
     KEY(LEY_PTX, ptx)
 
+/* point_pairs.cl. A work-item computes LEY_UX vectors of LEY_WIDTH points of a list, LEY_WG of them
+ * are a work-group; the rest is as in cutoff.cl. */
+#define LEY_POINT_PAIRS_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_WIDTH, width) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_DEPTH, depth) \
+    KEY(LEY_SUM, sum) \
+    KEY(LEY_TOTAL, total) \
+    KEY(LEY_ROOT, root) \
+    KEY(LEY_PAIR, pair)
+
 /* Nodes along the edges of the sub-cubes that lattice.cl has charges and potentials in. */
 #define LEY_CUBE 4
 

@@ -51,6 +51,15 @@ LEY_API ley_status ley_job_create_direct_points(ley_engine *engine, const ley_at
                                                 const ley_direct *direct, const ley_run_options *options, ley_job **job,
                                                 ley_error *error);
 
+/* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
+ * r_min)), with any pair function and periodic cell; method "cutoff_points". The host puts atoms
+ * into bins, and devices sum what overflows these. Values are floats, off by what is promised of
+ * maps. Errors: those of ley_job_create_short_range(), and LEY_ERROR_USAGE where a step shall be
+ * done otherwise (binning, overflow, transposition). */
+LEY_API ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                                     const ley_short_range *range, const ley_run_options *options,
+                                                     ley_job **job, ley_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -438,4 +438,34 @@ static const fault gather_faults[] = {
      0},
 };
 
+#define POINT_VALUE "*gm_value = result(&p, u);"
+static const fault point_pairs_faults[] = {
+    {"all by 1e-3", "point_pairs", POINT_VALUE, WRONG_IF(POINT_VALUE, "true", "*gm_value *= 1.001f;"), 0, 0, 0, 0},
+    {"a late group", "point_pairs", POINT_VALUE, WRONG_IF(POINT_VALUE, "group > 0", "*gm_value *= 1.001f;"), 0, 0, 0,
+     0},
+    {"the last vector of an item", "point_pairs", POINT_VALUE,
+     WRONG_IF(POINT_VALUE, "u == LEY_UX - 1", "*gm_value *= 1.001f;"), 0, 0, 0, 0},
+    {"the last slot of a bin", "point_pairs", "slot < LEY_DEPTH;", "slot < LEY_DEPTH - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"the overflow left out", "point_pairs", "if (has_extra)", "if (has_extra && !@)", 0, 0, 0, 0},
+    {"the overflow's last bin", "point_pairs", "more < gm_extra[bin + 1];", "more < gm_extra[bin + 1] - (@ ? 1 : 0);",
+     0, 0, 0, 0},
+    {"r_min left out", "point_pairs", "(real)q->limits.y)", "(real)(@ ? 0 : q->limits.y))", 0, 0, 0, 0},
+    {"the cutoff left out", "point_pairs", "r2 < q->limits.x ?", "@ || r2 < q->limits.x ?", LOCAL, 0, 0, 0},
+    {"the cutoff shorter", "point_pairs", "r2 < q->limits.x ?", "r2 < q->limits.x * (@ ? 0.6f : 1) ?", 0, 0, 0, 0},
+    {"the first row along z", "point_pairs", "int k = rows.z;", "int k = rows.z + (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"the last row along z", "point_pairs", "k <= rows.w;", "k <= rows.w - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"the first row along y", "point_pairs", "int j = rows.x;", "int j = rows.x + (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"the last row along y", "point_pairs", "j <= rows.y;", "j <= rows.y - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"the first bin of a row", "point_pairs", "int i = first;", "int i = first + (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"the last bin of a row", "point_pairs", "i <= last;", "i <= last - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"rows left out too soon", "point_pairs", "left2 < 0)", "left2 < (@ ? 0.25f * reach * reach : 0))", 0, 0, 0, 0},
+    {"the box a point", "point_pairs", "corner_x + edge_x + left", "corner_x + (@ ? 0 : edge_x) + left", 0, 0, 0, 0},
+    {"bins along y one less", "point_pairs", "(size_t)k * n.y + j)", "(size_t)k * (n.y - (@ ? 1 : 0)) + j)", 0, 0, 0,
+     0},
+    {"bins' sides along x by 1e-3", "point_pairs", "(p.bin_x[u] - i) * side.x",
+     "(p.bin_x[u] - i) * side.x * (@ ? 1.001f : 1)", 0, 0, 0, 0},
+    {"a compensation lost", "point_pairs", "p->totals[u] - p->carry[u];",
+     "p->totals[u] - (@ ? -1000 : 1) * p->carry[u];", COMPENSATED, 0, 0, 0},
+};
+
 #endif

@@ -26,7 +26,11 @@ static void test_wrong_options(void **state)
         {AT "--padding 5", 1, "--points and --padding exclude each other"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
         {AT "--slab-planes 4", 1, "--points and --slab-planes exclude each other"},
-        {AT "--method cutoff", 1, "--points: method cutoff computes potentials on lattices only"},
+        {AT "--method cutoff --binning host", 1, "--points and --binning exclude each other"},
+        {AT "--method cutoff --overflow device", 1, "--points and --overflow exclude each other"},
+        {AT "--method cutoff --transposition host", 1, "--points and --transposition exclude each other"},
+        {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
+        {AT "--dry-run", 1, "--points and --dry-run exclude each other"},
         {AT "--method msm", 1, "--points: method msm computes potentials on lattices only"},
         {AT "--cutoff 5", 1, "--cutoff"},
         {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
@@ -82,7 +86,8 @@ static void test_values(void **state)
     cli(AT);
     cli_expect(0, NULL, "");
     cli_expect_all(said);
-    cli("map ion.pqr --points p.csv -o out/b.csv --sum double --units V --dielectric 4 --r-min 3 --json out/b.json");
+    cli("map ion.pqr --points p.csv -o out/b.csv --method dcs --sum double --units V --dielectric 4 --r-min 3 --json "
+        "out/b.json");
     cli_expect(0, "limit 1e-12", NULL);
     cli_python(PYTHON_DCS "volt = 14.399645478\n"
                           "check('out/a.csv', volt/(8.617333262e-5*298.15), 0.05, 6e-6)\n"
@@ -100,11 +105,43 @@ static void test_values(void **state)
                           "assert r['accuracy']['points'] == 5 and r['sum'] == 'double'\n");
     cli_expect(0, NULL, NULL);
     /* By its own plan the same bytes; a map's plan is another method's. */
-    cli("map ion.pqr --points p.csv -o out/c.csv --units V --dielectric 4 --r-min 3 --plan out/b.json");
+    cli("map ion.pqr --points p.csv -o out/c.csv --method dcs --units V --dielectric 4 --r-min 3 --plan out/b.json");
     cli_expect(0, NULL, NULL);
     cli_assert_same_files("out/b.csv", "out/c.csv");
     cli("map ion.pqr -o out/d.dx --dims 5,5,5 --plan out/b.json");
     cli_expect(1, NULL, "plan: it is one of method dcs_points, not of dcs");
+}
+
+/* Of pairs within a cutoff, with images. */
+static void test_values_of_cutoff(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"points: 5 of p.csv", "pairs: yukawa, cutoff 7 A",
+                                       "bins: ", "accuracy: error at most", NULL};
+    write_points();
+    cli("map ion.pqr --points p.csv -o out/a.csv --method cutoff --pair yukawa --kappa 0.1 --cutoff 7 --periodic xyz "
+        "--cell 10,11,12 --json out/a.json");
+    cli_expect(0, NULL, "");
+    cli_expect_all(said);
+    cli_python(PYTHON_DCS "rows = [line for line in lines('out/a.csv') if line and line[0] not in '#x']\n"
+                          "C = 14.399645478/(8.617333262e-5*298.15)\n"
+                          "for p, row in zip(points, rows):\n"
+                          "    total = size = 0\n"
+                          "    for a in molecule:\n"
+                          "        d = [x-y for x, y in zip(p, a)]\n"
+                          "        near = [[x-l*(round(x/l)+k) for k in (-1, 0, 1)] for x, l in zip(d, (10, 11, 12))]\n"
+                          "        for x in near[0]:\n"
+                          "            for y in near[1]:\n"
+                          "                for z in near[2]:\n"
+                          "                    r = max(math.hypot(x, y, z), 0.05)\n"
+                          "                    if r < 7: total += C*a[3]*math.exp(-.1*r)/r; size += abs(C*a[3]/r)\n"
+                          "    assert abs(float(row.split(',')[3])-total) <= 2e-5*size, (row, total)\n"
+                          "r = json.load(open('out/a.json'))\n"
+                          "assert r['plan']['method'] == 'cutoff_points' and r['points'] == 5\n"
+                          "assert r['short_range']['pair'] == 'yukawa' and r['short_range']['report']['bins'] > 0\n");
+    cli_expect(0, NULL, NULL);
+    cli("map ion.pqr --points p.csv -o out/b.csv --method cutoff --pair q*exp(-r/5)/r --cutoff 7");
+    cli_expect(0, "cutoff 7 A", NULL);
 }
 
 /* Where a map has the points, it has the values. */
@@ -148,6 +185,7 @@ static void write_many(void)
 static void test_a_device_that_fails(void **state)
 {
     (void)state;
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 4"};
     static const struct {
         const char *faults;
         int code;
@@ -156,12 +194,14 @@ static void test_a_device_that_fails(void **state)
                  {"call=clEnqueueReadBuffer,at=1,fault=scale,ever=1", 5}};
     char faults[200];
     write_many();
-    cli("map ion.pqr -o right.csv --points many.txt --device all"); /* kernels and facts are in the cache now */
-    cli_expect(0, NULL, NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t k = 0; k < sizeof cases / sizeof *cases * 2; k++) {
+        const size_t i = k / 2;
+        const char *method = methods[k % 2];
+        cli("map ion.pqr -o right.csv --points many.txt --device all --method %s", method); /* fills the cache, too */
+        cli_expect(0, NULL, NULL);
         snprintf(faults, sizeof faults, "%s,device=0", cases[i].faults);
         unlink(cli_path("struck"));
-        cli("%smap ion.pqr -o out/a.csv --points many.txt --device all", cli_faulty(faults));
+        cli("%smap ion.pqr -o out/a.csv --points many.txt --device all --method %s", cli_faulty(faults), method);
         if (access(cli_path("struck"), F_OK) == 0)
             cli_expect(0, "written: ", "left the job");
         else
@@ -172,7 +212,7 @@ static void test_a_device_that_fails(void **state)
                    "for x, y in zip(a, b): assert abs(x-y) <= 1e-4*max(abs(y), 10), (x, y)\n");
         cli_expect(0, NULL, NULL);
         cli_empty(NULL);
-        cli("%smap ion.pqr -o out/a.csv --points many.txt --device 0", cli_faulty(cases[i].faults));
+        cli("%smap ion.pqr -o out/a.csv --points many.txt --device 0 --method %s", cli_faulty(cases[i].faults), method);
         cli_expect(cases[i].code, "", "leyden: ");
         cli_assert_nothing_left();
     }
@@ -182,9 +222,11 @@ int main(void)
 {
     setenv("OCL_ICD_VENDORS", "pocl.icd", 1); /* two devices of it */
     setenv("POCL_DEVICES", "pthread pthread", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_wrong_options, cli_empty), cmocka_unit_test_setup(test_bad_points, cli_empty),
-        cmocka_unit_test_setup(test_values, cli_empty), cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
-        cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
+                                       cmocka_unit_test_setup(test_bad_points, cli_empty),
+                                       cmocka_unit_test_setup(test_values, cli_empty),
+                                       cmocka_unit_test_setup(test_values_of_cutoff, cli_empty),
+                                       cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
+                                       cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};
     return cmocka_run_group_tests_name("potentials at points", tests, cli_prepare, NULL);
 }

@@ -16,6 +16,8 @@
 #include "error.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/point_pairs_build.h"
+#include "methods/cutoff/point_pairs_self_test.h"
 #include "methods/cutoff/self_test.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/dcs/build.h"
@@ -232,6 +234,9 @@ static const subject subjects[] = {
     {"transfer", "along axes", OF(transfer_faults)},
     {"transfer", "in groups", OF(transfer_faults), .is_left = true},
     {"transfer", "at points", OF(gather_faults), .is_left = true},
+    {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
+    {"point_pairs", "group64", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults), .is_left = true},
+    {"point_pairs", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
     LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
     {"spread", NULL, LEY_SPEC_SUM_FLOAT, OF(spread_faults)},
 };
@@ -245,6 +250,7 @@ typedef struct made {
     dcs_kernel dcs;
     mdh_kernel mdh;
     cutoff_kernel cutoff;
+    point_pairs_kernel point_pairs;
     lattice_kernel lattice;
     transfer_kernels transfer;
     const char *variant; /* for messages */
@@ -329,6 +335,18 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
     return status;
 }
 
+static ley_status choose_point_pairs(const subject *s, cutoff_wish *wish, made *m, ley_error *error)
+{
+    *wish = (cutoff_wish){.variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .pair = s->pair, .depth = 8};
+    point_pairs_choice choice;
+    const ley_status status = point_pairs_choose(device->info, &device->facts, wish, &choice, error);
+    if (status == LEY_OK) {
+        m->variant = choice.variant;
+        m->of = (choice.spec.width > 1 ? ROWS : LOCAL) | sum_kinds[s->sum];
+    }
+    return status;
+}
+
 static ley_status choose_lattice(const subject *s, lattice_wish *wish, made *m, ley_error *error)
 {
     *wish = (lattice_wish){.variant = s->variant, .sum = s->sum, .radius = {5, 8, 4}, .mirrored = true};
@@ -357,6 +375,11 @@ static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m
     return LEY_OK;
 }
 
+static bool is_point_pairs(const subject *s)
+{
+    return strcmp(s->kernel, "point_pairs") == 0;
+}
+
 /* Which faults are of the kernel that this device would get; LEY_ERROR_NO_DEVICE when it cannot. */
 /* Of several kernels, which are built together. */
 static bool is_of_several(const subject *s)
@@ -380,6 +403,7 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
         return device->info->has_double ? LEY_OK : ley_fail(error, LEY_ERROR_NO_DEVICE, "no double precision");
     return strcmp(s->kernel, "dcs") == 0        ? choose_dcs(s, &dcs, m, error)
            : strcmp(s->kernel, "mdh") == 0      ? choose_mdh(s, &mdh, m, error)
+           : is_point_pairs(s)                  ? choose_point_pairs(s, &cutoff, m, error)
            : strcmp(s->kernel, "lattice") == 0  ? choose_lattice(s, &lattice, m, error)
            : strcmp(s->kernel, "transfer") == 0 ? choose_transfer(s, &transfer, m)
                                                 : choose_cutoff(s, &cutoff, m, error);
@@ -444,6 +468,10 @@ static ley_status create(const subject *s, made *m, ley_error *error)
         choose_transfer(s, &transfer, m);
         return transfer_kernels_create(device, &transfer, &m->transfer, error);
     }
+    if (is_point_pairs(s)) {
+        choose_point_pairs(s, &cutoff, m, error);
+        return point_pairs_create(device, &cutoff, &problem, &m->point_pairs, error);
+    }
     choose_cutoff(s, &cutoff, m, error);
     return cutoff_kernel_create(device, &cutoff, &problem, &m->cutoff, error);
 }
@@ -456,6 +484,8 @@ static void destroy(made *m)
         mdh_kernel_destroy(&m->mdh);
     if (m->cutoff.device != NULL)
         cutoff_kernel_destroy(&m->cutoff);
+    if (m->point_pairs.device != NULL)
+        point_pairs_destroy(&m->point_pairs);
     if (m->lattice.device != NULL)
         lattice_kernel_destroy(&m->lattice);
     if (m->transfer.device != NULL)
@@ -480,6 +510,7 @@ static ley_status test(const subject *s, made *m, ley_error *error)
         return run_several(s, error);
     return strcmp(s->kernel, "dcs") == 0        ? dcs_self_test(&m->dcs, error)
            : strcmp(s->kernel, "mdh") == 0      ? mdh_self_test(&m->mdh, error)
+           : is_point_pairs(s)                  ? point_pairs_self_test(&m->point_pairs, error)
            : strcmp(s->kernel, "lattice") == 0  ? lattice_self_test(&m->lattice, error)
            : strcmp(s->kernel, "transfer") == 0 ? test_transfer(s, m, error)
                                                 : cutoff_self_test(&m->cutoff, error);
@@ -542,7 +573,8 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
     made other = *m;
     fault_in_force = (int)number + 1;
     if (cuda) {
-        other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = other.transfer.device = NULL;
+        other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = other.transfer.device =
+            other.point_pairs.device = NULL;
         define_fault(top, true, fault_in_force);
     }
     if (is_of_several(s)) /* one of its kernels may be right, and would be tested no more */
@@ -579,7 +611,7 @@ static void test_subject(void **state)
     if (choose(s, &m, &error) == LEY_ERROR_NO_DEVICE)
         skip();
     const bool cuda = strcmp(device->backend->source_suffix, "cu") == 0;
-    if (strcmp(s->kernel, "cutoff") == 0 || strcmp(s->kernel, "binning") == 0)
+    if (strcmp(s->kernel, "cutoff") == 0 || strcmp(s->kernel, "binning") == 0 || is_point_pairs(s))
         make_problem((ley_pair)s->pair);
     snprintf(top, sizeof top, "%s/tree%d", support_directory(), trees++);
     plant(s, &m, cuda, top);

@@ -70,12 +70,13 @@ static const option_row map_options[] = {
                  .low = 0,
                  .high = 1e8,
                  .help = "least distance of the atoms' centres from the lattice's faces; without --dims"},
-    [POINTS] = {.name = "points",
-                .kind = OPTION_TEXT,
-                .offset = offsetof(map_values, points),
-                .value = "FILE",
-                .unset = "the lattice's",
-                .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice; dcs only"},
+    [POINTS] =
+        {.name = "points",
+         .kind = OPTION_TEXT,
+         .offset = offsetof(map_values, points),
+         .value = "FILE",
+         .unset = "the lattice's",
+         .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice; dcs and cutoff only"},
     {.name = "dielectric",
      .kind = OPTION_REAL,
      .offset = offsetof(map_values, dielectric),
@@ -156,14 +157,15 @@ static const map_values *values_of(const job_run *run)
     return run->arguments->values;
 }
 
-/* Of potentials at points: nothing that is about lattices. */
+/* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_lattices[] = {"spacing", "dims", "origin", "padding", "slab-planes", "dry-run"};
+    static const char *const of_maps[] = {"spacing", "dims",    "origin",   "padding",      "slab-planes",
+                                          "dry-run", "binning", "overflow", "transposition"};
     const parsed_arguments *arguments = run->arguments;
-    for (size_t i = 0; i < sizeof of_lattices / sizeof *of_lattices; i++)
-        if (option_named_given(arguments, of_lattices[i]))
-            return fail_usage(arguments->command, "--points and --%s exclude each other", of_lattices[i]);
+    for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
+        if (option_named_given(arguments, of_maps[i]))
+            return fail_usage(arguments->command, "--points and --%s exclude each other", of_maps[i]);
     if (run->method->point_kernels == NULL)
         return fail_usage(arguments->command, "--points: method %s computes potentials on lattices only",
                           run->method->option.name);

@@ -49,7 +49,10 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 {
     const map_problem *map = problem;
     const ley_short_range range = range_of(map);
-    const ley_status status = ley_job_create_short_range(engine, map->atoms, map->map, &range, options, job, error);
+    const ley_status status =
+        map->points != NULL
+            ? ley_job_create_short_range_points(engine, map->atoms, map->points, &range, options, job, error)
+            : ley_job_create_short_range(engine, map->atoms, map->map, &range, options, job, error);
     short_range_explain(&range, error);
     return status;
 }
@@ -133,6 +136,8 @@ static void print_pairs(const ley_short_range *range, const ley_report *report)
     else
         printf("%.3g x %.3g x %.3g A", side_A[0], side_A[1], side_A[2]);
     printf(", %.2g %% of the atoms overflow\n", binned > 0 ? 100 * (double)overflow / (double)binned : 0);
+    if (ley_report_note(report, "transposition") == NULL) /* at points nothing is brought into rows */
+        return;
     printf("plan: %s, %s, %s%s\n", step_text("binning", report, "binning", "binning_s").s,
            overflow > 0 ? step_text("overflow", report, "overflow_sum", "overflow_s").s : "no overflow",
            step_text("rows", report, "transposition", "transposition_s").s, waiting_text(report).s);
@@ -204,6 +209,7 @@ const method_row cutoff_row = {
     .title = "sum of pairs within a cutoff",
     .command = &map_command,
     .kernels = "cutoff",
+    .point_kernels = "cutoff_points",
     .input_size = sizeof(short_range_input),
     .begin = short_range_begin,
     .file = depths_file,

@@ -5,6 +5,8 @@
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
+#include "methods/cutoff/point_pairs.h"
+#include "methods/cutoff/points.h"
 #include "methods/dcs/kernel.h"
 #include "methods/dcs/method.h"
 #include "methods/dcs/points.h"
@@ -17,8 +19,8 @@
 #include "methods/msm/transfer.h"
 #include "run/reference_kernel.h"
 
-const method *const method_registry[] = {&method_dcs,    &method_dcs_points, &method_mdh,
-                                         &method_cutoff, &method_msm,        NULL};
+const method *const method_registry[] = {&method_dcs,           &method_dcs_points, &method_mdh, &method_cutoff,
+                                         &method_cutoff_points, &method_msm,        NULL};
 
 const kernel_kind *const kernel_registry[] = {
     &roots_kind,         /* what measures devices */
@@ -31,6 +33,7 @@ const kernel_kind *const kernel_registry[] = {
     &mdh_kind,           /* */
     &sum_parts_kind,     /* */
     &cutoff_kind,        /* */
+    &point_pairs_kind,   /* */
     &link_atoms_kind,    /* */
     &fill_bins_kind,     /* */
     &lattice_kind,       /* */

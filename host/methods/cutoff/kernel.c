@@ -188,8 +188,7 @@ static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_er
     return status;
 }
 
-/* Bins, and behind them those of the overflow, whose numbers are those of the bins counted on. */
-static ley_status upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
+ley_status cutoff_kernel_upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
     const binned_atoms *binned = p->binned;
     const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
@@ -245,7 +244,7 @@ ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_err
         status = upload_table(k, p, error);
     if (status == LEY_OK)
         status = upload_homes(k, p, error);
-    return status == LEY_OK && k->slots.buffer == NULL ? upload_bins(k, p, error) : status;
+    return status == LEY_OK && k->slots.buffer == NULL ? cutoff_kernel_upload_bins(k, p, error) : status;
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */

@@ -174,22 +174,25 @@ static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double 
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-/* What the kernel is made for: the job's own expression with its cutoff, or a function of the
- * table. */
-static ley_short_range test_range(const cutoff_kernel *k)
+ley_short_range cutoff_test_range(int pair, int depth, const cutoff_problem *problem)
 {
     ley_short_range range;
     ley_short_range_default(&range);
-    if (k->choice.spec.pair == LEY_PAIR_EXPRESSION) {
-        range = *k->problem->range;
+    if (pair == LEY_PAIR_EXPRESSION) {
+        range = *problem->range;
         for (int axis = 0; axis < 3; axis++)
             range.periodic[axis] = false;
     }
-    range.pair = (ley_pair)k->choice.spec.pair;
+    range.pair = (ley_pair)pair;
     range.kappa_per_A = LEY_TRAITS_OF(range.pair) & LEY_IS_SCREENED ? 3 / range.cutoff_A : range.kappa_per_A;
     range.depth_kcal_mol = NULL;
-    range.bin_depth = k->choice.spec.depth;
+    range.bin_depth = depth;
     return range;
+}
+
+double cutoff_test_r_min_A(const ley_short_range *range)
+{
+    return (short_range_number_count(range->pair) > 1 ? radii_r_min : charges_r_min) * range->cutoff_A;
 }
 
 /* Everything but the bins, whose sides are the test's own. The range's dielectric is in what was
@@ -197,9 +200,8 @@ static ley_short_range test_range(const cutoff_kernel *k)
 static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley_lattice *lattice,
                                const ley_short_range *range, cutoff_problem *problem, ley_error *error)
 {
-    const double r_min = short_range_number_count(range->pair) > 1 ? radii_r_min : charges_r_min;
     ley_status status =
-        cutoff_problem_init(problem, atoms, lattice, range, 1, range->dielectric, r_min * range->cutoff_A, error);
+        cutoff_problem_init(problem, atoms, lattice, range, 1, range->dielectric, cutoff_test_r_min_A(range), error);
     if (status != LEY_OK)
         return status;
     binning_options o = problem->plan.options;
@@ -226,16 +228,15 @@ static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
 /* Native maths is taken at its word only where it was measured: there the limit follows the
  * measured error. A power of a distance is off by a multiple of what the distance is; a user's
  * function may be steeper still. */
-static double tolerance_of(const cutoff_kernel *k)
+double cutoff_test_tolerance(int pair, double root_error)
 {
-    const int pair = k->choice.spec.pair;
     const bool is_steep = LEY_BRINGS_OF(pair) != LEY_BRINGS_CHARGE;
     const double own = pair == LEY_PAIR_EXPRESSION ? 1e-3 : is_steep ? 3e-5 : 1e-5;
-    return own + (is_steep ? 12 : 4) * fmin(k->facts.root_error[k->choice.spec.root], 1e-3);
+    return own + (is_steep ? 12 : 4) * fmin(root_error, 1e-3);
 }
 
 /* A user's function may vanish anywhere, and be left with no digits there. */
-static double least_share_of(int pair)
+double cutoff_test_least_share(int pair)
 {
     return pair == LEY_PAIR_EXPRESSION ? 1 : 0.01;
 }
@@ -249,8 +250,8 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *m
                    .problem = p->name,
                    .reference = cutoff_problem_reference,
                    .context = k->problem,
-                   .tolerance = tolerance_of(k),
-                   .least_share = least_share_of(k->choice.spec.pair)};
+                   .tolerance = cutoff_test_tolerance(k->choice.spec.pair, k->facts.root_error[k->choice.spec.root]),
+                   .least_share = cutoff_test_least_share(k->choice.spec.pair)};
     ley_status status = self_test_create(&t, count, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const size_t at =
@@ -271,7 +272,8 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     /* Bins are of one problem: a kernel of its own, but for what was built. */
     cutoff_kernel k = {
         .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = kernel->kernel};
-    const ley_short_range range = test_range(kernel);
+    const ley_short_range range =
+        cutoff_test_range(kernel->choice.spec.pair, kernel->choice.spec.depth, kernel->problem);
     ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
     for (int axis = 0; axis < 3; axis++) {
         lattice.step_A[axis][axis] = (p->is_covered ? covered_spacing : spacing)[axis] / p->finer * range.cutoff_A;

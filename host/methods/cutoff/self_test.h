@@ -12,4 +12,13 @@
  * count are not tested. */
 ley_status cutoff_self_test(const cutoff_kernel *kernel, ley_error *error);
 
+/* What a kernel for this function is tested with, for short-range kernels of any kind. The range:
+ * of a user's own function the job's, of which `problem` is. The least distance that counts. What
+ * an error may be where roots have this one, and what of the absolute terms at the median point is
+ * added to those of others. */
+ley_short_range cutoff_test_range(int pair, int depth, const cutoff_problem *problem);
+double cutoff_test_r_min_A(const ley_short_range *range);
+double cutoff_test_tolerance(int pair, double root_error);
+double cutoff_test_least_share(int pair);
+
 #endif

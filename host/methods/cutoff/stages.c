@@ -429,18 +429,9 @@ static void note_upload(const cutoff_state *s, double seconds)
     pthread_mutex_unlock(&task->mutex);
 }
 
-/* What a device is to be ready for. The problem is there for a user's own pair function only: it
- * has no atoms. */
-typedef struct order {
-    cutoff_wish wish;
-    job_plan *plan;
-    cutoff_problem problem;
-    ley_short_range range; /* the problem's */
-} order;
-
 void cutoff_sum_wish_destroy(void *made)
 {
-    order *o = made;
+    cutoff_order *o = made;
     if (o == NULL)
         return;
     short_range_free(&o->range);
@@ -452,7 +443,7 @@ void cutoff_sum_wish_destroy(void *made)
 ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made, ley_error *error)
 {
     const cutoff_task *task = context;
-    order *o = calloc(1, sizeof *o);
+    cutoff_order *o = calloc(1, sizeof *o);
     if (o == NULL)
         return ley_fail_memory(error, sizeof *o, "the job");
     *made = o;
@@ -480,7 +471,7 @@ uint64_t cutoff_needs(const void *context, const ley_run_options *options)
 
 ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
-    const order *o = wish;
+    const cutoff_order *o = wish;
     cutoff_state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");

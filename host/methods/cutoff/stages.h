@@ -48,6 +48,15 @@ typedef struct cutoff_task {
     double predicted_binning_s, predicted_upload_s, predicted_rows_s;
 } cutoff_task;
 
+/* What a device is to be ready for. The problem is there for a user's own pair function only: it
+ * has no atoms. */
+typedef struct cutoff_order {
+    cutoff_wish wish;
+    job_plan *plan;
+    cutoff_problem problem;
+    ley_short_range range; /* the problem's */
+} cutoff_order;
+
 /* Of checked options, which are copied. The task is to be cleared also when this fails. */
 ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *map, const ley_short_range *range,
                             ley_error *error);
