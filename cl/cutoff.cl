@@ -24,8 +24,8 @@
  * series        constants of the pair function, see pair.h
  * n_close       of the table, which they begin: bins so close that they may cover a region, see
  *               is_fringe()
- * fringe        {1/a, LEY_COVERED / the charge that covers a region, 1/a^2, -}: of functions
- *               that LEY_PAIR_CANCELS
+ * fringe        {1/a, what absolute terms must add up to at a point that is covered, 1/a^2, -}: of
+ *               functions that LEY_PAIR_CANCELS
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions:
  *               LEY_STORE
  *
@@ -66,13 +66,17 @@ typedef real total;
 #define LARGER(a, b) LEY_MAX(a, b)
 #define LANES_X ((real)LEY_LOCAL_ID(0))
 #define LANES_Y ((real)LEY_LOCAL_ID(1))
+#define LANES_Z ((real)LEY_LOCAL_ID(2))
 #define ITEM_Z ((int)LEY_LOCAL_ID(2))
 #else
 #define ITEMS 1
 #define TOTALS(type, name) type name[POINTS]
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
-#define LANES_Y floor(LEY_LANES * (1.0f / LEY_LX))
-#define LANES_X (LEY_LANES - LEY_LX * LANES_Y)
+/* Along z first, so that what planes have of their own is the same few numbers over and over. */
+#define LANES_XY floor(LEY_LANES * (1.0f / LEY_LZ))
+#define LANES_Z (LEY_LANES - LEY_LZ * LANES_XY)
+#define LANES_Y floor(LEY_LANES * (1.0f / (LEY_LX * LEY_LZ)))
+#define LANES_X (LANES_XY - LEY_LX * LANES_Y)
 #define ITEM_Z 0
 #endif
 
@@ -89,9 +93,9 @@ typedef real total;
 typedef struct {
     atom step, side, limits, series, fringe;
     atom extent;                    /* of the region */
-    real x[LEY_UX], y[LEY_UY];      /* the points' coordinates from the region's lowest corner */
-    scalar z[LEY_UZ];
+    real x[LEY_UX], y[LEY_UY], z[LEY_UZ]; /* the points' coordinates from the region's lowest corner */
     real sum[POINTS];
+    bool careful;                   /* of vectors: the region is a fringe */
     /* Totals of the sums over a tile's atoms each, and of these Kahan's carry: what the last
      * addition lost, its sign turned. The k-th point's is number k ITEMS; a work-group has them in
      * local memory. */
@@ -193,15 +197,27 @@ LEY_FN void add_term(real *sum, const points *p, real r2, real inverse_r, scalar
 #endif
 }
 
-/* The value in full precision, the distance being clamped. */
-LEY_FN real careful_value(const points *p, real r2, LEY_REFERENCE(staged) s)
+/* The value next to the cutoff as well as elsewhere, the distance being clamped. */
+LEY_FN real careful_value(const points *p, real r2, real inverse_r, LEY_REFERENCE(staged) s)
 {
-    const real inverse_r = LEY_RSQRT(r2);
 #if LEY_PAIR_CANCELS
     return ley_factored_value(r2, inverse_r, p->fringe.x, p->fringe.z) * (real)(1.0f / TERM_SCALE);
 #else
     return ley_pair_value(r2, inverse_r * (real)(1.0f / TERM_SCALE), p->series, p->limits.z, s.a.w, SECOND(s),
                           THIRD(s));
+#endif
+}
+
+/* Of an atom near the region: on CPUs by the root of all others, whose recipe is as right and a
+ * multiple faster, and with care where that is wanted. */
+LEY_FN real near_value(const points *p, real r2, LEY_REFERENCE(staged) s)
+{
+#if LEY_WIDTH == 1
+    return careful_value(p, r2, LEY_RSQRT(r2), s);
+#else
+    if (p->careful)
+        return careful_value(p, r2, root_of(r2) * (real)TERM_SCALE, s);
+    return ley_pair_value(r2, root_of(r2), p->series, p->limits.z, s.a.w, SECOND(s), THIRD(s));
 #endif
 }
 
@@ -212,8 +228,8 @@ LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s)
     FOR_Y(v) FOR_X(u) {
         const real dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
         FOR_Z(w) {
-            const scalar dz = p->z[w] - a.z;
-            const real r2 = dxy2 + dz * dz, value = careful_value(p, ley_clamped_r2(r2, (real)p->limits.y), s);
+            const real dz = p->z[w] - a.z;
+            const real r2 = dxy2 + dz * dz, value = near_value(p, LARGER(r2, (real)p->limits.y), s);
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
         }
@@ -241,39 +257,21 @@ LEY_FN bool find(const points *p, LEY_REFERENCE(found) home, int4 entry, found *
                                    p->side.y + 2 * slack, p->side.z + 2 * slack) < p->limits.x;
 }
 
-/* Of a fringe all atoms are near. */
-LEY_FN void set_fringe(points *p)
-{
-    p->limits.w = p->limits.x;
-}
-
 #if LEY_PAIR_CANCELS
-/* The larger square of what is between x and the ends of a half. */
-LEY_FN scalar farther2(scalar x, scalar low, scalar high)
+/* The larger square of what is between x and the ends of a cell. */
+LEY_FN real farther2(scalar x, real low, real high)
 {
-    const scalar d = LARGER(x - low, high - x);
+    const real d = LARGER(x - low, high - x);
     return d * d;
 }
 
-/* What a charge is sure to be worth in an octant of the region, from the squared distance of its
- * farthest corner, in fringe.y: at least a quarter of (1 - r^2/a^2)^zero / a. */
-LEY_FN int worth(const points *p, scalar charge, scalar farthest2)
+/* What an atom's absolute term is at least in a cell, from the squared distance of its farthest
+ * corner. */
+LEY_FN real worth(const points *p, scalar charge, real farthest2)
 {
-    const scalar t = LARGER(1 - farthest2 * p->fringe.z, 0.0f), t3 = t * t * t;
-    const scalar least = LEY_ZERO_OF(LEY_PAIR) == 3 ? t3 : LEY_ZERO_OF(LEY_PAIR) == 4 ? t3 * t : t3 * t * t;
-    return (int)LEY_MIN(LEY_ABS(charge) * p->fringe.y * least, (scalar)LEY_COVERED);
-}
-
-/* By octant, along x first. */
-LEY_FN void find_worths(const points *p, atom a, int *worths)
-{
-    const scalar middle_x = REGION_X / 2 * p->step.x, middle_y = REGION_Y / 2 * p->step.y,
-                 middle_z = REGION_Z / 2 * p->step.z;
-    const scalar x[2] = {farther2(a.x, 0, middle_x - p->step.x), farther2(a.x, middle_x, p->extent.x)};
-    const scalar y[2] = {farther2(a.y, 0, middle_y - p->step.y), farther2(a.y, middle_y, p->extent.y)};
-    const scalar z[2] = {farther2(a.z, 0, middle_z - p->step.z), farther2(a.z, middle_z, p->extent.z)};
-    UNROLL for (int o = 0; o < OCTANTS; o++)
-        worths[o] = worth(p, a.w, x[o & 1] + y[o >> 1 & 1] + z[o >> 2]);
+    const real r2 = LARGER(farthest2, (real)p->limits.y);
+    const real value = ley_pair_value(r2, root_of(r2), p->series, p->limits.z, charge, 0, 0);
+    return LEY_ABS(charge) * TERM_SCALE * (farthest2 < p->limits.x ? LARGER(value, (real)0) : (real)0);
 }
 #endif
 
@@ -297,11 +295,11 @@ LEY_FN void store(const points *p, LEY_GLOBAL float *gm_phi)
 #endif
     FOR_Z(w) FOR_Y(v) FOR_X(u) {
         LEY_GLOBAL float *gm_point = gm_first + (ITEM_Z + w * LEY_LZ) * plane + v * LEY_LY * row + u * LEY_LX;
-        put_values(gm_point, row, result(p, INDEX(u, v, w)));
+        put_values(gm_point, row, plane, result(p, INDEX(u, v, w)));
     }
 }
 
-LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_LZ)
+LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_WIDTH == 1 ? LEY_LZ : 1)
 cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 {
     const int regions_x = LEY_GROUPS(0), regions_y = LEY_GROUPS(1);
@@ -320,7 +318,7 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     p.extent = LEY_ATOM((REGION_X - 1) * step.x, (REGION_Y - 1) * step.y, (REGION_Z - 1) * step.z, 0);
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
     FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;
-    FOR_Z(w) p.z[w] = (ITEM_Z + w * LEY_LZ) * step.z;
+    FOR_Z(w) p.z[w] = (LANES_Z + w * LEY_LZ) * step.z;
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE shared sm;
     const int item = LEY_LOCAL_ID(0) + LEY_LX * (LEY_LOCAL_ID(1) + LEY_LY * LEY_LOCAL_ID(2));
@@ -335,14 +333,14 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     clear(&p);
 #if LEY_PAIR_CANCELS
     if (is_fringe(&p, &b, home, n_close, item, &sm))
-        set_fringe(&p);
+        p.limits.w = p.limits.x; /* of a fringe all atoms are near */
 #endif
     sum_neighbourhood(&p, &b, home, item, &sm);
 #else
     clear(&p);
+    p.careful = false;
 #if LEY_PAIR_CANCELS
-    if (is_fringe(&p, &b, home, n_close))
-        set_fringe(&p);
+    p.careful = is_fringe(&p, &b, home, n_close);
 #endif
     sum_neighbourhood(&p, &b, home);
 #endif

@@ -61,40 +61,34 @@ typedef struct {
 #endif
     found bins[2 * ITEMS];
     unsigned marks[ITEMS / 4];
-#if LEY_PAIR_CANCELS
-    int worths[OCTANTS];
-#endif
 } shared;
 
 #if LEY_PAIR_CANCELS
-/* Whether the bins close to the region leave an octant of it uncovered. */
+/* Whether the bins close to the region leave a cell of it uncovered. A work-item's cell has as many
+ * points as it computes, but side by side. */
 LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home, int n_close, int item,
                       LEY_LOCAL shared *sm)
 {
-    bool uncovered = true;
-    if (item < OCTANTS)
-        sm->worths[item] = 0;
-    for (int first = 0; first < n_close * LEY_DEPTH && uncovered; first += ITEMS) {
-        const int i = first + item;
-        LEY_BARRIER_OF(ITEMS);
-        if (i < n_close * LEY_DEPTH) {
-            found f;
+    const int at_a_time = 4; /* bins */
+    const scalar low_x = LANES_X * LEY_UX * p->step.x, high_x = low_x + (LEY_UX - 1) * p->step.x,
+                 low_y = LANES_Y * LEY_UY * p->step.y, high_y = low_y + (LEY_UY - 1) * p->step.y,
+                 low_z = LANES_Z * LEY_UZ * p->step.z, high_z = low_z + (LEY_UZ - 1) * p->step.z;
+    scalar sum = 0;
+    int uncovered = ITEMS;
+    for (int e = 0; e < n_close && uncovered > 0; e++) {
+        found f;
+        find(p, home, b->table[e], &f);
+        for (int slot = 0; slot < LEY_DEPTH; slot++) {
             staged s;
-            int worths[OCTANTS];
-            find(p, home, b->table[i / LEY_DEPTH], &f);
-            fetch(p, b, f, i % LEY_DEPTH, &s);
-            find_worths(p, s.a, worths);
-            UNROLL for (int o = 0; o < OCTANTS; o++)
-                if (worths[o] > 0)
-                    LEY_ATOMIC_ADD(&sm->worths[o], worths[o]);
+            fetch(p, b, f, slot, &s);
+            sum += worth(p, s.a.w, farther2(s.a.x, low_x, high_x) + farther2(s.a.y, low_y, high_y) +
+                                       farther2(s.a.z, low_z, high_z));
         }
-        LEY_BARRIER_OF(ITEMS);
-        uncovered = false;
-        UNROLL for (int o = 0; o < OCTANTS; o++)
-            uncovered = uncovered || sm->worths[o] < LEY_COVERED;
+        if (e % at_a_time == at_a_time - 1 || e == n_close - 1)
+            rank_of(sum < p->fringe.y, item, sm->marks, &uncovered);
     }
     LEY_BARRIER_OF(ITEMS);
-    return uncovered;
+    return uncovered > 0;
 }
 #endif
 
@@ -277,8 +271,9 @@ LEY_FN void sum_neighbourhood(points *p, const bins *b, found home, int item, LE
 }
 
 /* Where a work-item's values go, from the lowest corner of its group's. */
-LEY_FN void put_values(LEY_GLOBAL float *gm_point, size_t row, real value)
+LEY_FN void put_values(LEY_GLOBAL float *gm_point, size_t row, size_t plane, real value)
 {
+    (void)plane;
     gm_point[LEY_LOCAL_ID(1) * row + LEY_LOCAL_ID(0)] = value;
 }
 

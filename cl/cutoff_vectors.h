@@ -3,194 +3,459 @@
 #ifndef LEY_CUTOFF_VECTORS_H
 #define LEY_CUTOFF_VECTORS_H
 
-/* Of a tile's j-th atom. */
+typedef LEY_PASTE(int, LEY_WIDTH) ints;
+typedef real unaligned_real __attribute__((aligned(4)));
+
+/* A column is what a vector's lanes have along x and y, and all planes: PARTS of PART_Z vectors. */
+#define PARTS LEY_SPLIT
+#define PART_Z (LEY_UZ / PARTS)
+#define FOR_PARTS(k) UNROLL for (int k = 0; k < PARTS; k++)
+
+/* Room behind a tile's last atom, for whole vectors. */
+#define ROOM (LEY_TILE + LEY_WIDTH)
+
+/* Where there is nothing: beyond any cutoff, along each axis. */
+#define NOWHERE 1e15f
+
+/* What LEY_LZ planes have of their own, one number each, as many times as a vector has room for. */
+#if LEY_LZ == 1
+typedef scalar planes;
+#define OF_PLANES(of) ((real)(of))
+#elif LEY_LZ == 2
+typedef ulong planes;
+#define LONGS(n) LEY_PASTE(ulong, n)
+#if LEY_WIDTH == 8
+#define OF_PLANES(of) as_float8((ulong4)(of))
+#else
+#define OF_PLANES(of) as_float16((ulong8)(of))
+#endif
+#endif
+
+/* Atoms within reach, as they were found; of each of them, how far it is along z from each part,
+ * squared, and from each plane, as the inner loop reads it; of a column, how far from its points
+ * along x, and along x and y, squared; and of each part which ones are within its reach: numbers,
+ * as bits. */
+typedef struct {
+    scalar x[ROOM], y[ROOM], z[ROOM], charge[ROOM];
 #if LEY_PAIR_MORE(LEY_PAIR) > 0
-#define SECOND_OF(t, j) (t)->more[j].x
-#define THIRD_OF(t, j) (t)->more[j].y
+    scalar second[ROOM], third[ROOM];
+#endif
+    scalar beside2[PARTS][ROOM];
+    planes dz2[LEY_UZ][ROOM];
+    real dx2[LEY_TILE], dxy2[LEY_TILE];
+    scalar list[PARTS][ROOM];
+} tile;
+
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+#define SECOND_OF(t, j) (t)->second[j]
+#define THIRD_OF(t, j) (t)->third[j]
 #else
 #define SECOND_OF(t, j) 0
 #define THIRD_OF(t, j) 0
 #endif
 
-/* Atoms within reach, as they were found, and their coordinates; of each the squares of its
- * distances from the region's planes, which the inner loop broadcasts. */
-typedef struct {
-    atom a[LEY_TILE];
-    scalar x[LEY_TILE], y[LEY_TILE], z[LEY_TILE];
-#if LEY_PAIR_MORE(LEY_PAIR) > 0
-    float2 more[LEY_TILE];
-#endif
-    scalar dz2[LEY_TILE * LEY_UZ];
-} tile;
-
-/* Of the tile's atoms those within reach of a column: a vector's lanes along x and y, and all
- * planes. LEY_WIDTH at a time. */
-LEY_FN int prune(const points *p, const tile *t, int count, int u, int v, int *list)
+/* A bit for each lane in which x is below a limit; and those lanes of x that have a bit, put behind
+ * the n numbers of a list: how many these are then. There must be room for a vector. */
+#if LEY_ROOT == LEY_ROOT_AVX512
+LEY_FN unsigned marks_below(real x, scalar limit)
 {
-    const scalar low_x = u * LEY_LX * p->step.x, low_y = v * LEY_LY * p->step.y;
-    const scalar high_x = low_x + (LEY_LX - 1) * p->step.x, high_y = low_y + (LEY_LY - 1) * p->step.y;
-    int n = 0;
-    for (int j = 0; j < count; j += LEY_WIDTH) {
-        const real x = LEY_LOAD(t->x + j), y = LEY_LOAD(t->y + j), z = LEY_LOAD(t->z + j);
-        /* What is between the faces, clamped by comparisons: fmax() of vectors is slow where it
-         * minds what is no number. */
-        const real from_x = x < low_x ? low_x - x : x - high_x, from_y = y < low_y ? low_y - y : y - high_y,
-                   from_z = z < 0 ? -z : z - p->extent.z;
-        const real dx = from_x > 0 ? from_x : (real)0, dy = from_y > 0 ? from_y : (real)0,
-                   dz = from_z > 0 ? from_z : (real)0;
-        scalar d2[LEY_WIDTH];
-        LEY_PASTE(vstore, LEY_WIDTH)(dx * dx + dy * dy + dz * dz, 0, d2);
-        const int end = min(LEY_WIDTH, count - j);
-        for (int lane = 0; lane < end; lane++) {
-            list[n] = j + lane;
-            n += d2[lane] < p->limits.x;
-        }
+    unsigned marks;
+    __asm("vcmpltps %2, %1, %%k1\n\tkmovw %%k1, %0" : "=r"(marks) : "v"(x), "v"((real)limit) : "k1");
+    return marks;
+}
+
+LEY_FN int append(scalar *list, int n, real x, unsigned marks)
+{
+    real marked;
+    __asm("kmovw %2, %%k1\n\tvcompressps %1, %0 %{%%k1%}%{z%}" : "=v"(marked) : "v"(x), "r"(marks) : "k1");
+    *(unaligned_real *)(list + n) = marked;
+    return n + popcount(marks);
+}
+#else
+LEY_FN unsigned marks_below(real x, scalar limit)
+{
+    scalar lanes[LEY_WIDTH];
+    unsigned marks = 0;
+    *(unaligned_real *)lanes = x;
+    for (int lane = 0; lane < LEY_WIDTH; lane++)
+        marks |= (unsigned)(lanes[lane] < limit) << lane;
+    return marks;
+}
+
+LEY_FN int append(scalar *list, int n, real x, unsigned marks)
+{
+    scalar lanes[LEY_WIDTH];
+    *(unaligned_real *)lanes = x;
+    for (int lane = 0; lane < LEY_WIDTH; lane++) {
+        list[n] = lanes[lane];
+        n += marks >> lane & 1;
     }
     return n;
 }
+#endif
+
+LEY_FN real load(const scalar *from)
+{
+    return *(const unaligned_real *)from;
+}
+
+/* What x is beyond the ends of a box. Clamped by comparisons: fmax() of vectors is slow where it
+ * minds what is no number. */
+LEY_FN real beyond(real x, scalar low, scalar high)
+{
+    const real below = low - x, above = x - high, out = below > above ? below : above;
+    return out > 0 ? out : (real)0;
+}
+
+/* Of a tile's atoms, what is the same for all columns. */
+LEY_FN void measure_planes(const points *p, tile *t, int count)
+{
+    const scalar h = p->step.z, part = PART_Z * LEY_LZ * h;
+    *(unaligned_real *)(t->x + count) = (real)NOWHERE;
+    *(unaligned_real *)(t->y + count) = (real)NOWHERE;
+    *(unaligned_real *)(t->z + count) = (real)NOWHERE;
+    for (int j = 0; j < count; j += LEY_WIDTH) {
+        const real z = load(t->z + j);
+        FOR_PARTS(k) {
+            const real d = beyond(z, k * part, (k + 1) * part - h);
+            *(unaligned_real *)(t->beside2[k] + j) = d * d;
+        }
+        FOR_Z(w) {
+            const real d = LEY_LZ * w * h - z, d2 = d * d;
+#if LEY_LZ == 1
+            *(unaligned_real *)(t->dz2[w] + j) = d2;
+#else
+            const real e = d + h, e2 = e * e;
+            typedef LONGS(LEY_WIDTH) longs;
+            typedef longs unaligned_longs __attribute__((aligned(8)));
+            *(unaligned_longs *)(t->dz2[w] + j) =
+                LEY_PASTE(convert_ulong, LEY_WIDTH)(LEY_PASTE(as_uint, LEY_WIDTH)(d2)) |
+                LEY_PASTE(convert_ulong, LEY_WIDTH)(LEY_PASTE(as_uint, LEY_WIDTH)(e2)) << 32;
+#endif
+        }
+    }
+}
+
+/* Of all columns with the same x, the distances along it. */
+LEY_FN void measure_x(const points *p, tile *t, int count, int u)
+{
+    for (int j = 0; j < count; j++) {
+        const real dx = p->x[u] - t->x[j];
+        t->dx2[j] = dx * dx;
+    }
+}
+
+/* Of a column, the distances across, and the lists of its parts: n[k] numbers. */
+LEY_FN void prune(const points *p, tile *t, int count, int u, int v, int n[PARTS])
+{
+    const scalar low_x = u * LEY_LX * p->step.x, low_y = v * LEY_LY * p->step.y, limit = p->limits.x;
+    const scalar high_x = low_x + (LEY_LX - 1) * p->step.x, high_y = low_y + (LEY_LY - 1) * p->step.y;
+    int listed[PARTS];
+    FOR_PARTS(k) listed[k] = 0;
+    for (int j = 0; j < count; j += LEY_WIDTH) {
+        const ints number = LEY_PASTE(convert_int, LEY_WIDTH)(LEY_LANES) + j;
+        const real dx = beyond(load(t->x + j), low_x, high_x), dy = beyond(load(t->y + j), low_y, high_y),
+                   d2 = dx * dx + dy * dy;
+        FOR_PARTS(k) listed[k] = append(t->list[k], listed[k], LEY_AS_REAL(number),
+                                        marks_below(d2 + load(t->beside2[k] + j), limit));
+    }
+    FOR_PARTS(k) n[k] = listed[k];
+    for (int j = 0; j < count; j++) {
+        const real dy = p->y[v] - t->y[j];
+        t->dxy2[j] = t->dx2[j] + dy * dy;
+    }
+}
+
+/* Adds the listed atoms to vectors [first, first + PART_Z) of a column. */
+LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u, int v, int first)
+{
+    real sum[PART_Z];
+    UNROLL for (int w = 0; w < PART_Z; w++)
+        sum[w] = p->sum[INDEX(u, v, first + w)];
+    for (int i = 0; i < n; i++) {
+        const int j = as_int(list[i]);
+        const real dxy2 = t->dxy2[j];
+        UNROLL for (int w = 0; w < PART_Z; w++) {
+            const real r2 = dxy2 + OF_PLANES(t->dz2[first + w][j]);
+            add_term(&sum[w], p, r2, root_of(r2), t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j));
+        }
+    }
+    UNROLL for (int w = 0; w < PART_Z; w++)
+        p->sum[INDEX(u, v, first + w)] = sum[w];
+}
+
+#if LEY_PAIR_CANCELS
+/* The same with care. */
+LEY_FN void sum_list_carefully(points *p, const tile *t, const scalar *list, int n, int u, int v, int first)
+{
+    staged s;
+    for (int i = 0; i < n; i++) {
+        const int j = as_int(list[i]);
+        for (int w = first; w < first + PART_Z; w++) {
+            const real r2 = t->dxy2[j] + OF_PLANES(t->dz2[w][j]);
+            const real value = careful_value(p, r2, root_of(r2) * (real)TERM_SCALE, s);
+            p->sum[INDEX(u, v, w)] += t->charge[j] * (r2 < p->limits.x ? value : (real)0);
+        }
+    }
+}
+#endif
 
 LEY_FN void sum_tile(points *p, tile *t, int count)
 {
-    int list[LEY_TILE];
-    for (int j = 0; j < count; j++) {
-        t->x[j] = t->a[j].x;
-        t->y[j] = t->a[j].y;
-        t->z[j] = t->a[j].z;
-        FOR_Z(w) {
-            const scalar dz = p->z[w] - t->z[j];
-            t->dz2[j * LEY_UZ + w] = dz * dz;
+    int n[PARTS];
+    measure_planes(p, t, count);
+    for (int u = 0; u < LEY_UX; u++) {
+        measure_x(p, t, count, u);
+        for (int v = 0; v < LEY_UY; v++) {
+            prune(p, t, count, u, v, n);
+            for (int k = 0; k < PARTS; k++) {
+#if LEY_PAIR_CANCELS
+                if (p->careful) {
+                    sum_list_carefully(p, t, t->list[k], n[k], u, v, k * PART_Z);
+                    continue;
+                }
+#endif
+                sum_list(p, t, t->list[k], n[k], u, v, k * PART_Z);
+            }
+            FOR_Z(w) end_tile(p, INDEX(u, v, w));
         }
     }
-    for (int v = 0; v < LEY_UY; v++)
-        for (int u = 0; u < LEY_UX; u++) {
-            const int n = prune(p, t, count, u, v, list);
-            real sum[LEY_UZ];
-            FOR_Z(w) sum[w] = p->sum[INDEX(u, v, w)];
-            for (int i = 0; i < n; i++) {
-                const int j = list[i];
-                const real dx = p->x[u] - t->x[j], dy = p->y[v] - t->y[j], dxy2 = dx * dx + dy * dy;
-                FOR_Z(w) {
-                    const real r2 = dxy2 + t->dz2[j * LEY_UZ + w];
-                    add_term(&sum[w], p, r2, root_of(r2), t->a[j].w, SECOND_OF(t, j), THIRD_OF(t, j));
-                }
-            }
-            FOR_Z(w) {
-                p->sum[INDEX(u, v, w)] = sum[w];
-                end_tile(p, INDEX(u, v, w));
-            }
-        }
 }
 
-/* Puts an atom behind the n of a tile, and returns how many these are now: it stays if it is
- * wanted, which is -1. */
-LEY_FN int put(tile *t, int n, const bins *b, size_t at, atom a, int wanted)
-{
-    t->a[n] = a;
-#if LEY_PAIR_MORE(LEY_PAIR) > 0
-    t->more[n] = b->more[at];
-#endif
-    return n - wanted;
-}
-
+/* Bins are read four slots at a time, so many fours each; CHUNKS of these make a vector. Behind the
+ * last slot of a bin whose depth is no multiple of four follow others', which are put away. */
+#define FOURS ((LEY_DEPTH + 3) / 4)
+#define CHUNKS (LEY_WIDTH / 4)
+#define AWAY(slot) ((slot) < LEY_DEPTH ? 0.0f : NOWHERE)
 #define FOUR(v) ((float16)(v, v, v, v))
 
-/* Four of a bin's slots: puts their atoms within reach into a tile, which has n, and adds those
- * near the region. Returns as put() does. Where a bin's slots are no multiple of four, others
- * follow; behind the last bin there is room to read them. */
-LEY_FN int stage(points *p, const bins *b, found f, int slot, tile *t, int n)
-{
-    const size_t at = (size_t)f.bin * LEY_DEPTH + slot;
-    const float16 scale = FOUR((float4)(p->step.w, p->step.w, p->step.w, TERM_SCALE));
-    const float16 base = FOUR((float4)(f.x, f.y, f.z, 0));
-    const float16 a = vload16(0, (__global const float *)(b->slots + at)) * scale + base;
-    const float16 above = a - FOUR(p->extent), beside = LARGER(above, -a), out = LARGER(beside, (float16)0);
-    const float16 out2 = out * out;
-    const float4 d2 = out2.s048c + out2.s159d + out2.s26ae;
-    const int4 is_own = slot + (int4)(0, 1, 2, 3) < LEY_DEPTH, is_near = is_own & (d2 < p->limits.w);
-    const int4 wanted = is_own & (d2 < p->limits.x) & ~is_near;
-    n = put(t, n, b, at, a.s0123, wanted.s0);
-    n = put(t, n, b, at + 1, a.s4567, wanted.s1);
-    n = put(t, n, b, at + 2, a.s89ab, wanted.s2);
-    n = put(t, n, b, at + 3, a.scdef, wanted.s3);
-    if (any(is_near)) {
-        float atoms[16];
-        int nears[4];
-        vstore16(a, 0, atoms);
-        vstore4(is_near, 0, nears);
-        for (int i = 0; i < 4; i++)
-            if (nears[i]) {
-                staged s;
-                s.a = vload4(i, atoms);
-#if LEY_PAIR_MORE(LEY_PAIR) > 0
-                s.more = b->more[at + i];
+/* One number of each slot. */
+#if LEY_WIDTH == 4
+#define OF_CHUNKS(c, numbers) ((real)((c)[0].numbers))
+#elif LEY_WIDTH == 8
+#define OF_CHUNKS(c, numbers) ((real)((c)[0].numbers, (c)[1].numbers))
+#else
+#define OF_CHUNKS(c, numbers) ((real)((c)[0].numbers, (c)[1].numbers, (c)[2].numbers, (c)[3].numbers))
 #endif
-                add_near(p, s);
-            }
+
+typedef float16 unaligned_float16 __attribute__((aligned(4)));
+typedef float8 unaligned_float8 __attribute__((aligned(4)));
+typedef int16 unaligned_int16 __attribute__((aligned(4)));
+
+/* Bins within reach: where they begin, from the region's lowest corner, and their first slots. */
+#define MOST_FOUND 64
+typedef struct {
+    int count;
+    size_t slot[MOST_FOUND + CHUNKS];
+    float4 at[MOST_FOUND + CHUNKS];
+} found_bins;
+
+/* Adds those of a vector's atoms that are marked, which are near the region. */
+LEY_FN void add_marked(points *p, unsigned marks, real x, real y, real z, real charge, real second, real third)
+{
+    scalar lanes[6][LEY_WIDTH];
+    *(unaligned_real *)lanes[0] = x;
+    *(unaligned_real *)lanes[1] = y;
+    *(unaligned_real *)lanes[2] = z;
+    *(unaligned_real *)lanes[3] = charge;
+    *(unaligned_real *)lanes[4] = second;
+    *(unaligned_real *)lanes[5] = third;
+    for (; marks != 0; marks &= marks - 1) {
+        const int i = LEY_LOWEST_BIT(marks);
+        staged s;
+        s.a = (atom)(lanes[0][i], lanes[1][i], lanes[2][i], lanes[3][i]);
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+        s.more = (float2)(lanes[4][i], lanes[5][i]);
+#endif
+        add_near(p, s);
     }
+}
+
+/* As many slots as a vector has lanes, from so many fours of the bins on: puts their atoms within
+ * reach into a tile, which has n, and adds those near the region. Returns how many it has then. */
+LEY_FN int stage(points *p, const bins *b, const found_bins *f, int first, tile *t, int n)
+{
+    const float16 scale = FOUR((float4)(p->step.w, p->step.w, p->step.w, TERM_SCALE));
+    float16 slots[CHUNKS];
+    UNROLL for (int c = 0; c < CHUNKS; c++) {
+        const int i = (first + c) / FOURS, four = (first + c) % FOURS;
+        slots[c] = *(__global const unaligned_float16 *)(b->slots + f->slot[i] + 4 * four) * scale + FOUR(f->at[i]);
+    }
+    real x = OF_CHUNKS(slots, s048c), y = OF_CHUNKS(slots, s159d), z = OF_CHUNKS(slots, s26ae),
+         charge = OF_CHUNKS(slots, s37bf), second = 0, third = 0;
+#if LEY_DEPTH % 4 != 0
+    float4 away[CHUNKS];
+    UNROLL for (int c = 0; c < CHUNKS; c++) {
+        const int slot = (first + c) % FOURS * 4;
+        away[c] = (float4)(AWAY(slot), AWAY(slot + 1), AWAY(slot + 2), AWAY(slot + 3));
+    }
+    x += OF_CHUNKS(away, xyzw);
+#endif
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    float8 more[CHUNKS];
+    UNROLL for (int c = 0; c < CHUNKS; c++) {
+        const size_t at = f->slot[(first + c) / FOURS] + (first + c) % FOURS * 4;
+        more[c] = *(__global const unaligned_float8 *)(b->more + at);
+    }
+    second = OF_CHUNKS(more, s0246);
+    third = OF_CHUNKS(more, s1357);
+#endif
+    const real dx = beyond(x, 0, p->extent.x), dy = beyond(y, 0, p->extent.y), dz = beyond(z, 0, p->extent.z),
+               d2 = dx * dx + dy * dy + dz * dz;
+    const unsigned near = marks_below(d2, p->limits.w), wanted = marks_below(d2, p->limits.x) & ~near;
+    append(t->x, n, x, wanted);
+    append(t->y, n, y, wanted);
+    append(t->z, n, z, wanted);
+#if LEY_PAIR_MORE(LEY_PAIR) > 0
+    append(t->second, n, second, wanted);
+    append(t->third, n, third, wanted);
+#endif
+    if (near != 0)
+        add_marked(p, near, x, y, z, charge, second, third);
+    return append(t->charge, n, charge, wanted);
+}
+
+/* Stages the atoms of the bins found, and sums whenever the tile is full. */
+LEY_FN int stage_found(points *p, const bins *b, found_bins *f, tile *t, int n)
+{
+    const int fours = f->count * FOURS;
+    for (int c = 0; c < CHUNKS && f->count > 0; c++) { /* what makes the last vector whole lies nowhere */
+        f->slot[f->count + c] = f->slot[f->count - 1];
+        f->at[f->count + c] = (float4)(NOWHERE, NOWHERE, NOWHERE, 0);
+    }
+    for (int first = 0; first < fours; first += CHUNKS) {
+        if (n > LEY_TILE - LEY_WIDTH) {
+            sum_tile(p, t, n);
+            n = 0;
+        }
+        n = stage(p, b, f, first, t, n);
+    }
+    f->count = 0;
     return n;
 }
 
 #if LEY_PAIR_CANCELS
-/* Whether the bins close to the region leave an octant of it uncovered. */
+/* A cell has two points along each axis, where a vector's lane has as many: each lane has
+ * CELLS_X x CELLS_Y x CELLS_Z of them, side by side. */
+#define CELL(points) ((points) < 2 ? (points) : 2)
+#define CELLS_X (LEY_UX / CELL(LEY_UX))
+#define CELLS_Y (LEY_UY / CELL(LEY_UY))
+#define CELLS_Z (LEY_UZ / CELL(LEY_UZ))
+#define CELLS (CELLS_X * CELLS_Y * CELLS_Z)
+
+/* What squares of distances from an atom are at most in a lane's cells along an axis. */
+LEY_FN void find_farthest(scalar x, real lanes, int cells, int edge, scalar h, real *farthest2)
+{
+    UNROLL for (int c = 0; c < cells; c++) {
+        const real low = (lanes * cells + c) * (edge * h);
+        farthest2[c] = farther2(x, low, low + (edge - 1) * h);
+    }
+}
+
+LEY_FN void add_worths(const points *p, atom a, real sums[CELLS])
+{
+    real x[CELLS_X], y[CELLS_Y], z[CELLS_Z];
+    find_farthest(a.x, LANES_X, CELLS_X, CELL(LEY_UX), p->step.x, x);
+    find_farthest(a.y, LANES_Y, CELLS_Y, CELL(LEY_UY), p->step.y, y);
+    find_farthest(a.z, LANES_Z, CELLS_Z, CELL(LEY_UZ), p->step.z, z);
+    UNROLL for (int i = 0; i < CELLS; i++)
+        sums[i] += worth(p, a.w, x[i % CELLS_X] + y[i / CELLS_X % CELLS_Y] + z[i / (CELLS_X * CELLS_Y)]);
+}
+
+/* Whether the bins close to the region leave a cell of it uncovered. */
 LEY_FN bool is_fringe(const points *p, const bins *b, found home, int n_close)
 {
-    int sums[OCTANTS] = {0};
+    real sums[CELLS];
     bool uncovered = true;
+    UNROLL for (int i = 0; i < CELLS; i++)
+        sums[i] = 0;
     for (int e = 0; e < n_close && uncovered; e++) {
         found f;
+        real least;
         find(p, home, b->table[e], &f);
         for (int slot = 0; slot < LEY_DEPTH; slot++) {
             const atom a = b->slots[(size_t)f.bin * LEY_DEPTH + slot];
-            if (a.w == 0)
-                continue;
-            int worths[OCTANTS];
-            find_worths(p, (atom)(a.x * p->step.w + f.x, a.y * p->step.w + f.y, a.z * p->step.w + f.z, a.w), worths);
-            for (int o = 0; o < OCTANTS; o++)
-                sums[o] += worths[o];
+            if (a.w != 0)
+                add_worths(p, (atom)(a.x * p->step.w + f.x, a.y * p->step.w + f.y, a.z * p->step.w + f.z, a.w), sums);
         }
-        uncovered = false;
-        for (int o = 0; o < OCTANTS; o++)
-            uncovered |= sums[o] < LEY_COVERED;
+        least = sums[0];
+        UNROLL for (int i = 1; i < CELLS; i++)
+            least = sums[i] < least ? sums[i] : least;
+        uncovered = marks_below(least, p->fringe.y) != 0;
     }
     return uncovered;
 }
 #endif
 
+/* Which of as many entries of the table as a vector has lanes are of bins within reach. */
+LEY_FN unsigned find_vector(const points *p, found home, CONSTANT_SPACE const int4 *table)
+{
+    float16 entries[CHUNKS];
+    UNROLL for (int c = 0; c < CHUNKS; c++)
+        entries[c] = convert_float16(*(CONSTANT_SPACE const unaligned_int16 *)(table + 4 * c));
+    const scalar slack = p->side.w;
+    const real x = OF_CHUNKS(entries, s048c) * p->side.x + home.x, y = OF_CHUNKS(entries, s159d) * p->side.y + home.y,
+               z = OF_CHUNKS(entries, s26ae) * p->side.z + home.z;
+    const real dx = beyond(x, -p->side.x - slack, p->extent.x + slack),
+               dy = beyond(y, -p->side.y - slack, p->extent.y + slack),
+               dz = beyond(z, -p->side.z - slack, p->extent.z + slack);
+    return marks_below(dx * dx + dy * dy + dz * dz, p->limits.x);
+}
+
+/* Puts a bin and those in which it goes on to those found. */
+LEY_FN int add_found(points *p, const bins *b, found f, found_bins *near, tile *t, int n)
+{
+    int next = 0, end = 0;
+    if (b->has_extra) {
+        next = b->extra[f.bin];
+        end = b->extra[f.bin + 1];
+    }
+    for (;;) {
+        near->at[near->count] = (float4)(f.x, f.y, f.z, 0);
+        near->slot[near->count++] = (size_t)f.bin * LEY_DEPTH;
+        if (near->count == MOST_FOUND)
+            n = stage_found(p, b, near, t, n);
+        if (next >= end)
+            return n;
+        f.bin = next++;
+    }
+}
+
 LEY_FN void sum_neighbourhood(points *p, const bins *b, found home)
 {
     tile t;
-    int far = 0;
-    for (int e = 0; e < b->n_table; e++) {
-        found f;
-        if (!find(p, home, b->table[e], &f))
-            continue;
-        int next = 0, end = 0;
-        if (b->has_extra) {
-            next = b->extra[f.bin];
-            end = b->extra[f.bin + 1];
+    found_bins near;
+    found f;
+    int n = 0, e = 0;
+    near.count = 0;
+    for (; e + LEY_WIDTH <= b->n_table; e += LEY_WIDTH)
+        for (unsigned marks = find_vector(p, home, b->table + e); marks != 0; marks &= marks - 1) {
+            find(p, home, b->table[e + LEY_LOWEST_BIT(marks)], &f);
+            n = add_found(p, b, f, &near, &t, n);
         }
-        for (;;) { /* the bin itself, then those in which it goes on */
-            if (far >= LEY_TILE - LEY_DEPTH) {
-                sum_tile(p, &t, far);
-                far = 0;
-            }
-            for (int slot = 0; slot < LEY_DEPTH; slot += 4)
-                far = stage(p, b, f, slot, &t, far);
-            if (next >= end)
-                break;
-            f.bin = next++;
-        }
-    }
-    sum_tile(p, &t, far);
+    for (; e < b->n_table; e++)
+        if (find(p, home, b->table[e], &f))
+            n = add_found(p, b, f, &near, &t, n);
+    n = stage_found(p, b, &near, &t, n);
+    sum_tile(p, &t, n);
 }
 
-/* Where a vector's values go, from that of the first one. */
-LEY_FN void put_values(__global float *gm_point, size_t row, real value)
+/* Where a vector's values go, from that of the first one: row by row of its lanes. */
+LEY_FN void put_values(__global float *gm_point, size_t row, size_t plane, real value)
 {
+    typedef LEY_PASTE(float, LEY_LX) lanes_x __attribute__((aligned(4)));
     float lanes[LEY_WIDTH];
-    LEY_PASTE(vstore, LEY_WIDTH)(value, 0, lanes);
-    for (int lane = 0; lane < LEY_WIDTH; lane++)
-        gm_point[lane / LEY_LX * row + lane % LEY_LX] = lanes[lane];
+    *(unaligned_real *)lanes = value;
+    UNROLL for (int y = 0; y < LEY_LY; y++)
+        UNROLL for (int z = 0; z < LEY_LZ; z++) {
+            const float *first = lanes + y * LEY_LX * LEY_LZ + z;
+#if LEY_LX == 2
+            *(__global lanes_x *)(gm_point + z * plane + y * row) = (lanes_x)(first[0], first[LEY_LZ]);
+#else
+            *(__global lanes_x *)(gm_point + z * plane + y * row) =
+                (lanes_x)(first[0], first[LEY_LZ], first[2 * LEY_LZ], first[3 * LEY_LZ]);
+#endif
+        }
 }
 
 #endif

@@ -26,9 +26,10 @@
 #define NEAR (CLASSES - 1)
 
 /* Functions that LEY_PAIR_CANCELS have digits left where other atoms are well within the cutoff.
- * A region of which that is not known is summed with care altogether. It is known of each of its
- * OCTANTS apart: charges times what they are sure to be worth there are added up as whole
- * numbers, so that their order is nothing to the sum, until LEY_COVERED is reached. */
-#define OCTANTS 8
+ * A region of which that is not known is a fringe: it is summed with care altogether. It is known
+ * where the absolute terms of the bins close to the region add up to enough in each of its cells,
+ * blocks of a few points that a work-item or a vector's lane has to itself; an atom counts in a
+ * cell with what it is worth at the cell's farthest corner. Bins are gone through in their order,
+ * so that the sum is always the same. */
 
 #endif

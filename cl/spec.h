@@ -116,9 +116,6 @@
 /* 1.5 2^23: added to it, a number loses its fraction. */
 #define LEY_EXP2_SHIFT 12582912.0f
 
-/* What the charges that cover a part of a region are counted in: see regions.h. */
-#define LEY_COVERED 65536
-
 /* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, of a long-range sum, or else of
  * the pair function of this number. */
 #define LEY_TERM_DCS 100
@@ -148,7 +145,9 @@
  * z, or, where LEY_WIDTH is not 1, the lanes of a vector. A group's points are a region of
  * LEY_LX LEY_UX x LEY_LY LEY_UY x LEY_LZ LEY_UZ. LEY_SUM is the type of a term; LEY_TOTAL that
  * of the total over sums of a tile's. LEY_PRUNE: whether atoms out of the region's reach are
- * left out; LEY_SPLIT: and those that only a half of it is in reach of are kept apart.
+ * left out; LEY_SPLIT: and those that only a half of it is in reach of are kept apart, or, of
+ * vectors, into how many parts along z a column is cut, each of which has a list of the atoms
+ * that it is in reach of.
  * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
  * whether an OpenCL device takes inline PTX. */
 #define LEY_CUTOFF_KEYS(KEY) \

@@ -42,9 +42,9 @@ static void test_wrong_kernels(void **state)
         ley_pair pair;
     } faults[] = {
         {"? first : 1", "? 1.0001f * first : 1", LEY_PAIR_COULOMB},
-        {"home.y + entry.y", "home.y + 1.01f * entry.y", LEY_PAIR_TAYLOR2},           /* bins that lie elsewhere */
-        {"(p, ley_clamped_r2(r2, ", "(p, ley_clamped_r2(r2, 0 * ", LEY_PAIR_COULOMB}, /* no r_min */
-        {"extra[f.bin];", "extra[f.bin + 1];", LEY_PAIR_YUKAWA},                      /* nothing of the overflow */
+        {"home.y + entry.y", "home.y + 1.01f * entry.y", LEY_PAIR_TAYLOR2},     /* bins that lie elsewhere */
+        {"LARGER(r2, (real)p->", "LARGER(r2, 0 * (real)p->", LEY_PAIR_COULOMB}, /* no r_min */
+        {"extra[f.bin];", "extra[f.bin + 1];", LEY_PAIR_YUKAWA},                /* nothing of the overflow */
     };
     const size_t first = support_is_quick() && !support_has_vectors(engine) ? 1 : 0, step = support_is_quick() ? 2 : 1;
     for (size_t i = first; i < sizeof faults / sizeof faults[0]; i += step)
@@ -62,7 +62,8 @@ static void test_wrong_energies(void **state)
 {
     (void)state;
     if (!support_is_quick() || support_has_vectors(engine))
-        check_fault("more[at]", "more[0]", LEY_PAIR_LENNARD_JONES);
+        check_fault(support_has_vectors(engine) ? "(b->more + at)" : "more[at]",
+                    support_has_vectors(engine) ? "(b->more)" : "more[0]", LEY_PAIR_LENNARD_JONES);
     if (!support_is_quick() || !support_has_vectors(engine))
         check_fault("limits.z, first,", "limits.z, 1.01f * first,", LEY_PAIR_BUCKINGHAM);
 }

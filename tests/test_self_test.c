@@ -330,7 +330,8 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
     const ley_status status = tuning_cutoff(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {
         m->variant = choice.variant;
-        m->of = (choice.spec.width > 1 ? ROWS : LOCAL) | (choice.spec.split ? SPLIT : 0) | PAIR << s->pair;
+        m->of = (choice.spec.width > 1 ? ROWS : LOCAL) | (choice.spec.width == 1 && choice.spec.split ? SPLIT : 0) |
+                PAIR << s->pair;
     }
     return status;
 }

@@ -43,31 +43,39 @@ static bool in_reach(const cutoff_kernel *k, const cutoff_problem *p, const int6
     return r2_A2 <= p->plan.reach_A * p->plan.reach_A;
 }
 
-/* How far a bin's middle is from a region's, squared and in cutoffs, where the region's lowest
- * point is in the middle of home. */
-static double distance2(const cutoff_kernel *k, const cutoff_problem *p, const int32_t entry[4])
+/* How far a bin's middle is from a region's, and from the region, squared and in cutoffs, where the
+ * region's lowest point is in the middle of home. */
+typedef struct distances {
+    double middle2, gap2;
+} distances;
+
+static distances distances_of(const cutoff_kernel *k, const cutoff_problem *p, const int32_t entry[4])
 {
-    double r2 = 0;
+    distances d = {0, 0};
     for (int axis = 0; axis < 3; axis++) {
-        const double d = ((double)entry[axis] * p->plan.side_A[axis] - extent_A(k, p, axis) / 2) / p->cutoff_A;
-        r2 += d * d;
+        const double half_A = extent_A(k, p, axis) / 2,
+                     middle_A = fabs((double)entry[axis] * p->plan.side_A[axis] - half_A),
+                     gap_A = fmax(middle_A - half_A, 0);
+        d.middle2 += middle_A * middle_A / (p->cutoff_A * p->cutoff_A);
+        d.gap2 += gap_A * gap_A / (p->cutoff_A * p->cutoff_A);
     }
-    return r2;
+    return d;
 }
 
-/* Puts the bins that may cover a region before the others, which keep their order: the closest
- * first, but no more of them than matter. */
+/* Puts the bins that may cover a region, within half a cutoff of it, before the others, which keep
+ * their order: the closest first, but no more of them than matter. */
 static void sort_close(cutoff_kernel *k, const cutoff_problem *p, int32_t (*table)[4])
 {
     enum { MOST_CLOSE = 128 };
+    const double most_gap2 = 0.25;
     k->n_close = 0;
     for (int i = 0; i < k->n_table; i++) {
         int32_t entry[4];
-        const double r2 = distance2(k, p, table[i]);
+        const distances d = distances_of(k, p, table[i]);
         int at = k->n_close;
-        if (r2 > 0.5 || (at == MOST_CLOSE && r2 >= distance2(k, p, table[at - 1])))
+        if (d.gap2 > most_gap2 || (at == MOST_CLOSE && d.middle2 >= distances_of(k, p, table[at - 1]).middle2))
             continue;
-        while (at > 0 && distance2(k, p, table[at - 1]) > r2)
+        while (at > 0 && distances_of(k, p, table[at - 1]).middle2 > d.middle2)
             at--;
         memcpy(entry, table[i], sizeof entry);
         memmove(table + at + 1, table + at, (size_t)(i - at) * sizeof *table);

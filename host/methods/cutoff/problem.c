@@ -73,15 +73,17 @@ static void get_constants(const cutoff_problem *p, double a, double n, double co
 #undef CONSTANTS
 }
 
-/* What covers a region: twice the largest charge, or more where so many are in reach that their
- * errors add up. */
+/* What a point's absolute terms must add up to, that it has its digits though each term is off by a
+ * rounding of the largest charge at the cutoff: half of that charge there. Errors of few terms add
+ * up to less, as their signs differ; those of many are taken to be alike. */
 static void set_fringe(cutoff_problem *p)
 {
-    const double a_A = p->cutoff_A, atoms = p->plan.density_per_A3 * 4.19 * a_A * a_A * a_A;
-    const double charge = 2 * ley_atoms_largest_charge_e(p->atoms) * fabs(p->charge_scale) * fmax(1, atoms / 256);
-    p->fringe[0] = (float)(1 / (a_A * p->unit_per_A));
-    p->fringe[2] = (float)(1 / pow(a_A * p->unit_per_A, 2));
-    p->fringe[1] = (float)(charge > 1e-30 ? LEY_COVERED / charge : 0);
+    const double a_A = p->cutoff_A, atoms = p->plan.density_per_A3 * 4.19 * a_A * a_A * a_A / 256;
+    const double factor = atoms > 1 ? atoms : sqrt(fmax(atoms, 1.0 / 16)), a = a_A * p->unit_per_A;
+    const double charge = ley_atoms_largest_charge_e(p->atoms) * fabs(p->charge_scale);
+    p->fringe[0] = (float)(1 / a);
+    p->fringe[1] = (float)(charge > 1e-30 ? 0.5 * factor * charge / a : 0);
+    p->fringe[2] = (float)(1 / (a * a));
 }
 
 static void set_constants(cutoff_problem *p)

@@ -17,20 +17,21 @@ typedef struct variant {
     int where;
     int width, l[3], u[3];
     int tile, table;
-    bool prune, split;
+    bool prune;
+    int split;
     double hits; /* share of computed pairs that count, in water at a cutoff of 12 A and a spacing of 0.5 A */
 } variant;
 
 /* bins is the papers' kernel: a region's threads go through all bins of a table in constant memory.
  * Variants in halves have one warp per region. */
 static const variant variants[] = {
-    {"bins", ANYWHERE, 1, {8, 2, 8}, {1, 4, 1}, 128, LEY_ATOMS_CONSTANT, false, false, 0.14},
-    {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, false, 0.56},
-    {"regions16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, false, 0.56},
-    {"halves16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, true, 0.67},
-    {"vector4", ON_CPU, 4, {2, 2, 1}, {4, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
-    {"vector8", ON_CPU, 8, {4, 2, 1}, {2, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
-    {"vector16", ON_CPU, 16, {4, 4, 1}, {2, 2, 8}, 256, LEY_ATOMS_GLOBAL, true, false, 0.69},
+    {"bins", ANYWHERE, 1, {8, 2, 8}, {1, 4, 1}, 128, LEY_ATOMS_CONSTANT, false, 0, 0.14},
+    {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, 0, 0.56},
+    {"regions16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 0, 0.56},
+    {"halves16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 1, 0.67},
+    {"vector4", ON_CPU, 4, {2, 2, 1}, {4, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, 2, 0.69},
+    {"vector8", ON_CPU, 8, {2, 2, 2}, {4, 4, 4}, 256, LEY_ATOMS_GLOBAL, true, 2, 0.69},
+    {"vector16", ON_CPU, 16, {4, 2, 2}, {2, 4, 4}, 256, LEY_ATOMS_GLOBAL, true, 4, 0.69},
 };
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 
@@ -150,7 +151,7 @@ double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const c
 {
     const variant *best = &variants[0];
     for (const variant *v = variants; v < variants + VARIANT_COUNT; v++)
-        if (v->width == spec->width && v->prune == (spec->prune != 0) && v->split == (spec->split != 0))
+        if (v->width == spec->width && v->prune == (spec->prune != 0) && (v->split != 0) == (spec->split != 0))
             best = v;
     const double root_s = 1 / fmax(c->roots_per_s[spec->root], 1), rest_s = 7 / fmax(c->fma_per_s, 1);
     return 0.7 * best->hits * tuning_share_of_lanes(info, spec->width, spec->ux * spec->uy * spec->uz) /
