@@ -51,11 +51,12 @@ typedef struct ley_forecast {
 } ley_forecast;
 
 /* A job's memory, predicted seconds and plan, in place of its run. Devices are readied as for a
- * run: they are measured and kernels are built, as far as the build cache does not have them; no
- * value is computed, and the map may be one without values. The forecast lives as long as the job,
- * and is there also where it says why the job cannot be done: LEY_ERROR_MEMORY where the host has
- * no room for it, else why no device can do it, as ley_job_run() would say. Where *forecast is left
- * alone there is none: LEY_ERROR_USAGE for methods that fill no maps. */
+ * run: they are measured, and kernels are built, as far as the build cache does not have them; but
+ * Fourier transforms are predicted, not made. No value is computed, and the map may be one without
+ * values. The forecast lives as long as the job, and is there also where it says why the job cannot
+ * be done: LEY_ERROR_MEMORY where the host has no room for it, else why no device can do it, as
+ * ley_job_run() would say. Where *forecast is left alone there is none: LEY_ERROR_USAGE for methods
+ * that fill no maps. */
 LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
 
 /* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or

@@ -192,6 +192,20 @@ static void test_dry_run(void **state)
     }
 }
 
+/* Transforms are predicted, whatever their size: making one of this size takes minutes and
+ * gigabytes. */
+static void test_dry_run_of_a_transform(void **state)
+{
+    (void)state;
+    const cli_result *r =
+        cli("map ion.pqr -o out/a.raw --method msm --solver fft --window bspline6 --dims 1300,1300,1300 "
+            "--spacing 0.5 --device 0 --dry-run");
+    static const char *const said[] = {"transforms of ", "plans of transforms ", "file: out/a.raw, 8.2 GiB", NULL};
+    cli_expect(0, "dry run: nothing is computed", NULL);
+    cli_expect_all(said);
+    assert_true(r->cpu_s < 60);
+}
+
 /* What is too large says so as a run would, and has its figures all the same. */
 static void test_dry_run_of_too_much(void **state)
 {
@@ -225,6 +239,7 @@ int main(void)
                                        TEST(test_header_in_the_way),
                                        TEST(test_interrupted),
                                        TEST(test_dry_run),
+                                       TEST(test_dry_run_of_a_transform),
                                        TEST(test_dry_run_of_too_much)};
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

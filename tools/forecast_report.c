@@ -28,9 +28,14 @@ static void print_needs(const ley_need *needs, size_t count)
 
 static void print_device(const ley_device_forecast *d)
 {
-    printf("memory of device %d, %s: %s of %s", d->device->index, d->device->name, size_text(d->bytes).s,
-           size_text(d->room_bytes).s);
-    print_needs(d->needs, d->need_count);
+    if (d->need_count == 0) /* it could not be readied */
+        printf("memory of device %d, %s: nobody knows, of %s\n", d->device->index, d->device->name,
+               size_text(d->room_bytes).s);
+    else
+        printf("memory of device %d, %s: %s of %s", d->device->index, d->device->name, size_text(d->bytes).s,
+               size_text(d->room_bytes).s);
+    if (d->need_count > 0)
+        print_needs(d->needs, d->need_count);
     if (d->slab > 0)
         printf("device %d: %s slabs of at most %s%s%s%s%s\n", d->device->index, count_text(d->slabs).s,
                count_text(d->slab).s, d->variant != NULL ? ", variant " : "", d->variant != NULL ? d->variant : "",
@@ -56,7 +61,10 @@ static void print_seconds(const ley_forecast *f)
         before = before[0] == ',' ? "; " : before;
         print_steps(text_of("device %d: ", d->device->index).s, d->steps, d->step_count, &before);
     }
-    printf("%sin all %s\n", before[0] == ',' ? "; " : before, brief_text(f->total_s).s);
+    if (f->devices_s > 0) /* else no device can do it */
+        printf("%sin all %s\n", before[0] == ',' ? "; " : before, brief_text(f->total_s).s);
+    else if (before[0] == ',')
+        putchar('\n');
 }
 
 static void print_note(const ley_note *note)

@@ -118,8 +118,9 @@ static const option_row map_options[] = {
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, dry_run),
-     .help = "compute nothing and write no map: say how much memory of the host and of each device it would take, how "
-             "many seconds, and the plan; devices are measured and kernels built, as for a run"},
+     .help =
+         "compute nothing and write no map: say how much memory of the host and of each device it would take, how "
+         "many seconds, and the plan; devices are measured and kernels built, as for a run, transforms only predicted"},
 };
 
 typedef struct map_run {

@@ -343,6 +343,7 @@ typedef struct field_wish {
     char library[16]; /* of `fft`, where one is asked for */
     job_plan *plan;   /* whose libraries are taken; or NULL */
     bool spreads;     /* the device puts atoms into bins */
+    bool only_plans;  /* nothing is going to be computed: no transforms are made */
 } field_wish;
 
 /* Of plans: a library, with tables or without. */
@@ -388,6 +389,7 @@ static ley_status wish_field(const void *context, const job_view *job, void **wi
         w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
+    w->only_plans = job->only_plans;
     if (task->library[0] != '\0')
         w->fft.library = strcpy(w->library, task->library);
     *wish = w;
@@ -441,7 +443,8 @@ static ley_status ready_field(dev *device, const void *wish, kernel_notes *noted
     f->is_ready = true;
     if (w->spreads)
         device_spread_create(device, &f->spread);
-    const ley_status status = solver_ready(&f->solver, device, &f->lattices, &w->transfer, w->sum, &fft, error);
+    const ley_status status = (w->only_plans ? solver_foresee : solver_ready)(&f->solver, device, &f->lattices,
+                                                                              &w->transfer, w->sum, &fft, error);
     if (status == LEY_OK && f->solver.kind == HIERARCHY_FFT)
         note_library(&f->solver.spectral.fft, noted);
     return status;
@@ -530,6 +533,8 @@ static ley_status forecast_field(void *context, const stage_place *place, void *
     const double lattices = solver_bytes(s, &largest), bins = msm_bytes(&task->lattices, atoms);
     (void)place;
     solver_describe(s, f->details, sizeof f->details);
+    if (solver_prepare_s(s) > 0)
+        forecast_before(f, "plans of transforms", solver_prepare_s(s));
     forecast_before(f, "lattices", solver_seconds(s, atoms));
     forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), ley_map_lattice(task->near.map)->n),
                    false);

@@ -10,6 +10,14 @@ ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transf
                                     : cycle_ready(&s->cycle, device, h, wish, sum, error);
 }
 
+ley_status solver_foresee(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
+                          const fft_wish *fft, ley_error *error)
+{
+    *s = (solver){.kind = h->solver};
+    return s->kind == HIERARCHY_FFT ? spectral_foresee(&s->spectral, device, h, wish, fft, error)
+                                    : cycle_ready(&s->cycle, device, h, wish, sum, error);
+}
+
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error)
 {
     return s->kind == HIERARCHY_FFT ? spectral_load(&s->spectral, atoms, error) : cycle_load(&s->cycle, atoms, error);
@@ -33,12 +41,17 @@ double solver_bytes(const solver *s, double *largest)
     return s->kind == HIERARCHY_FFT ? spectral_bytes(&s->spectral, largest) : cycle_bytes(&s->cycle, largest);
 }
 
+double solver_prepare_s(const solver *s)
+{
+    return s->kind == HIERARCHY_FFT ? s->spectral.fft.prepared_s : 0;
+}
+
 void solver_describe(const solver *s, char *text, size_t size)
 {
     if (s->kind == HIERARCHY_FFT)
-        snprintf(text, size, "transforms of %lld x %lld x %lld by %s %s%s", (long long)s->spectral.n[0],
+        snprintf(text, size, "transforms of %lld x %lld x %lld by %s%s", (long long)s->spectral.n[0],
                  (long long)s->spectral.n[1], (long long)s->spectral.n[2], s->spectral.fft.library,
-                 s->spectral.fft.version, s->spectral.fft.tables ? " with tables" : "");
+                 s->spectral.fft.tables ? " with tables" : "");
     else
         snprintf(text, size, "%d level%s by lattice cutoff", s->cycle.hierarchy->levels,
                  s->cycle.hierarchy->levels == 1 ? "" : "s");

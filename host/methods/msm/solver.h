@@ -31,8 +31,12 @@ double solver_seconds(const solver *s, size_t atoms);
 /* Learns from what its steps were predicted to take, and took. */
 void solver_learn(const solver *s, const work_times *times);
 
-/* For forecasts, of one that is ready: bytes of its lattices on the device, and of the largest of
- * its buffers; its transforms or levels, in words; and the kernels behind it. */
+/* For forecasts, in place of solver_ready(): transforms are predicted, and not made. Then: bytes of
+ * its lattices on the device, and of the largest of its buffers; how long plans of transforms take;
+ * its transforms or levels, in words; and the kernels behind it. */
+ley_status solver_foresee(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
+                          const fft_wish *fft, ley_error *error);
+double solver_prepare_s(const solver *s);
 double solver_bytes(const solver *s, double *largest);
 void solver_describe(const solver *s, char *text, size_t size);
 const transfer_kernels *solver_kernels(const solver *s);

@@ -7,6 +7,7 @@
 #include "numerics/influence.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void spectral_run(const spectral *s, work *w)
@@ -40,12 +41,18 @@ static void choose_extent(spectral *s, const dev *device)
         s->n[2] = (int64_t)good[2];
 }
 
-static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_error *error)
+static fft_wish wish_of(const spectral *s, const fft_wish *fft)
 {
     fft_wish own = fft != NULL ? *fft : (fft_wish){.library = NULL};
     own.in_place = true;
     for (int axis = 0; axis < 3; axis++)
         own.n[axis] = (size_t)s->n[axis];
+    return own;
+}
+
+static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_error *error)
+{
+    const fft_wish own = wish_of(s, fft);
     return fft_create(device, &own, &s->fft, error);
 }
 
@@ -60,6 +67,32 @@ ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const tr
     if (status == LEY_OK)
         status = transfer_kernels_create(device, &own, &s->transfer, error);
     return status == LEY_OK ? influence_kernel_create(device, mean_wave_is_needed(h), &s->multiply, error) : status;
+}
+
+/* Work areas are not known before a plan is made; VkFFT, in place, has none for the sizes that
+ * lattices have. */
+ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish,
+                            const fft_wish *fft, ley_error *error)
+{
+    char why[256];
+    fft_prediction predicted;
+    *s = (spectral){.hierarchy = h, .room = {.device = device}};
+    transfer_wish own = *wish;
+    own.has_levels = false;
+    choose_extent(s, device);
+    const fft_wish wished = wish_of(s, fft);
+    if (!fft_is_there(device->info, why, sizeof why))
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s", why);
+    if (!fft_predict(device->info, &wished, &predicted))
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "no library has transforms of %zu x %zu x %zu", wished.n[0],
+                        wished.n[1], wished.n[2]);
+    memcpy(s->fft.n, wished.n, sizeof s->fft.n);
+    snprintf(s->fft.library, sizeof s->fft.library, "%s", predicted.library);
+    s->fft.tables = predicted.tables;
+    s->fft.forward_s = s->fft.back_s = predicted.transform_s;
+    s->fft.prepared_s = predicted.prepare_s;
+    s->fft.scratch_bytes = strcmp(predicted.library, "vkfft") == 0 ? 0 : fft_lattice_bytes(wished.n, true);
+    return transfer_kernels_create(device, &own, &s->transfer, error);
 }
 
 /* ---- Lattice --------------------------------------------------------------------------------- */

@@ -40,6 +40,11 @@ bool spectral_can_number(const hierarchy *h);
 ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish, const fft_wish *fft,
                           ley_error *error);
 
+/* The same for forecasts: transforms are predicted, and not made. Only its bytes, its seconds and
+ * its end may be asked for. */
+ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish,
+                            const fft_wish *fft, ley_error *error);
+
 /* The influence function is made, on all cores; it and the atoms go to the device. */
 ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error);
 
