@@ -2,7 +2,7 @@
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
 # values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
 # tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
-# OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 each
+# OCLGRIND_POINT_VARIANTS, OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 each
 # variant of mdh meets each sum, screening and kind of points once, and these meet each other. Exit
 # code 77: Oclgrind is not installed.
 set -u
@@ -14,6 +14,7 @@ trap 'rm -rf "$top"' EXIT
 variants=${OCLGRIND_VARIANTS:-simple unroll4 unroll8 local local8 tiled8 tiled16 vector4 vector8 vector16}
 mdh_variants=${OCLGRIND_MDH_VARIANTS-simple tiled8 tiled16 vector4 vector8 vector16}
 cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 vector4 vector8 vector16}
+point_variants=${OCLGRIND_POINT_VARIANTS-group64 vector4 vector8 vector16}
 lattice_variants=${OCLGRIND_LATTICE_VARIANTS-basic optimised columns8 columns16 wide16 vector4 vector8 vector16}
 transfers=${OCLGRIND_TRANSFERS-vectors groups points}
 checks="--data-races --uninitialized --check-api"
@@ -101,13 +102,18 @@ run_mdh() {
     rm -f "$own".*
 }
 
-# run_cutoff VARIANT PAIR SUM: bins with room for few, so that atoms overflow, from which the device
-# sums them; prints what is wrong.
+# Among the atoms, on them and beyond them.
+awk '{print $7, $8, $9; print $7 + 1.3, $8 - 0.4, $9 + 0.2}; NR == 7 {print 100, -50, 30}' "$top/atoms.pqr" > "$top/among.xyz"
+
+# run_cutoff VARIANT PAIR SUM [points]: bins with room for few, so that atoms overflow, from which the
+# device sums them; prints what is wrong.
 run_cutoff() {
-    local name="cutoff $1, $2, $3 sum" own=$top/$1-$2-$3 output code
+    local name="cutoff $1, $2, $3 sum${4:+, at points}" own=$top/$1-$2-$3${4:-} output code
+    local where='--dims 11,9,10 --origin 0,0,-2 --spacing 0.7 --overflow device --binning host' written=$own.dx
+    [ -z "${4:-}" ] || { where="--points $top/among.xyz"; written=$own.csv; }
     local checks=${checks/--uninitialized/} # with it Oclgrind 21.10 stops at LLVM's "freeze", and takes bins that the host wrote for never set
-    output=$(watch "$own.log" "$leyden" map "$top/atoms.pqr" -o "$own.dx" --dims 11,9,10 --origin 0,0,-2 --spacing 0.7 --method cutoff --cutoff 3 \
-             --pair "$2" --r-min 1 --bin-depth 4 --bin-fill 2 --overflow device --binning host --device oclgrind --verify 100 --quiet \
+    output=$(watch "$own.log" "$leyden" map "$top/atoms.pqr" -o "$written" $where --method cutoff --cutoff 3 \
+             --pair "$2" --r-min 1 --bin-depth 4 --bin-fill 2 --device oclgrind --verify 100 --quiet \
              --json "$own.json" --variant "$1" --sum "$3" 2>&1)
     code=$?
     if [ $code != 0 ] || [ -s "$own.log" ]; then
@@ -121,11 +127,14 @@ run_cutoff() {
 
 run_all_cutoff() {
     local variant pair result=$top/cutoff- count=0
-    for variant in $cutoff_variants; do
+    for variant in $cutoff_variants $(printf '%s/points ' $point_variants); do
         for pair in "taylor2 float" "buckingham compensated"; do
             [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
             count=$((count + 1))
-            run_cutoff "$variant" $pair > "$result$count" &
+            case $variant in
+            */points) run_cutoff "${variant%/points}" $pair points > "$result$count" & ;;
+            *) run_cutoff "$variant" $pair > "$result$count" & ;;
+            esac
         done
     done
     wait

@@ -144,6 +144,21 @@ static void test_values_of_cutoff(void **state)
     cli_expect(0, "cutoff 7 A", NULL);
 }
 
+/* Far from a molecule whose charges cancel, where floats have too few digits for the tolerance that
+ * is asked for by default. */
+static void test_tolerance(void **state)
+{
+    (void)state;
+    cli_write_text("far.csv", "10000 0 0\n");
+    cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
+    cli("map pair.pqr --points far.csv -o out/a.csv");
+    cli_expect(5, "written: out/a.csv", "and --tol is 0.0001: a double sum (--sum auto) comes nearer");
+    cli("map pair.pqr --points far.csv -o out/a.csv --sum auto");
+    cli_expect(0, "sum: double, since terms nearly cancel", NULL);
+    cli("map pair.pqr --points far.csv -o out/a.csv --periodic xyz --cell 9,9,9");
+    cli_expect(1, NULL, "--points: images and screening take lattices");
+}
+
 /* Where a map has the points, it has the values. */
 static void test_values_of_a_map(void **state)
 {
@@ -226,6 +241,7 @@ int main(void)
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_cutoff, cli_empty),
+                                       cmocka_unit_test_setup(test_tolerance, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
                                        cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};
     return cmocka_run_group_tests_name("potentials at points", tests, cli_prepare, NULL);

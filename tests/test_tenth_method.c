@@ -248,7 +248,7 @@ static void test_command(void **state)
     assert_says("squares nothing.dx", 2, "nothing.dx: No such file");
     assert_says("help", 0, "Sums the squares of a map's values.");
     assert_says("map --mean", 1, "unknown option '--mean'");
-    assert_says("map x.pqr -o x.dx --method squares", 1, "it must be one of dcs, cutoff, msm\n");
+    assert_says("map x.pqr -o x.dx --method squares", 1, "it must be one of auto, dcs, cutoff, msm\n");
     ley_map_destroy(map);
     ley_map_destroy(read);
 }

@@ -163,11 +163,11 @@ static ley_status hold_tolerance(const job_run *run, ley_error *error)
     const ley_accuracy *a = run->report != NULL ? &run->report->accuracy : NULL;
     if (a == NULL || !(run->tolerance > 0) || a->points == 0 || a->relative_rms <= run->tolerance)
         return LEY_OK;
-    return fail_into(
-        error, LEY_ERROR_WRONG_RESULT,
-        "the %s is off by %.2g of its root mean square, and --tol is %g: a smaller --tol, or --method dcs, "
-        "comes nearer",
-        run->kind->product, a->relative_rms, run->tolerance);
+    const bool has_few_digits = run->report->double_has_more_digits && run->report->sum != LEY_SUM_DOUBLE;
+    return fail_into(error, LEY_ERROR_WRONG_RESULT,
+                     "the %s is off by %.2g of its root mean square, and --tol is %g: %s comes nearer",
+                     run->kind->product, a->relative_rms, run->tolerance,
+                     has_few_digits ? "a double sum (--sum auto)" : "a smaller --tol, or --method dcs,");
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
