@@ -2,9 +2,9 @@
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
 # values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
 # tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
-# OCLGRIND_POINT_VARIANTS, OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with OCLGRIND_PAIRS=1 each
-# variant of mdh meets each sum, screening and kind of points once, and these meet each other. Exit
-# code 77: Oclgrind is not installed.
+# OCLGRIND_POINT_VARIANTS, OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with
+# OCLGRIND_PAIRS=1 each variant of mdh meets each sum, screening and kind of points once, and these
+# meet each other. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -105,8 +105,8 @@ run_mdh() {
 # Among the atoms, on them and beyond them.
 awk '{print $7, $8, $9; print $7 + 1.3, $8 - 0.4, $9 + 0.2}; NR == 7 {print 100, -50, 30}' "$top/atoms.pqr" > "$top/among.xyz"
 
-# run_cutoff VARIANT PAIR SUM [points]: bins with room for few, so that atoms overflow, from which the
-# device sums them; prints what is wrong.
+# run_cutoff VARIANT PAIR SUM [points]: bins with room for few, so that atoms overflow, from which
+# the device sums them; prints what is wrong.
 run_cutoff() {
     local name="cutoff $1, $2, $3 sum${4:+, at points}" own=$top/$1-$2-$3${4:-} output code
     local where='--dims 11,9,10 --origin 0,0,-2 --spacing 0.7 --overflow device --binning host' written=$own.dx
