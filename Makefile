@@ -159,13 +159,13 @@ $(BUILD)/tests/fake_cuda/libcufft.so: $(BUILD)/tests/fake_cuda/fake_cufft.o $(BU
 
 $(BUILD)/tests/test_cuda: | $(fake_cuda)
 
-# Faults before the real OpenCL, for test_faults, test_cli_late and test_fft.
+# Faults before the real OpenCL, for the tests below.
 # Never a sanitizer in it: linkers that drivers start have it before them, too.
 $(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
-$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 test: deps
 	@$(BUILD_ALL) check
