@@ -94,7 +94,7 @@ LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home,
 
 /* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom,
  * to the points of these halves. */
-LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_z)
+LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int half_z)
 {
     const atom a = s.a;
     scalar dz2[LEY_UZ];
@@ -102,7 +102,7 @@ LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_z)
         const scalar dz = p->z[w] - a.z;
         dz2[w] = dz * dz;
     }
-    FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX)) {
+    FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX) && IS_IN(half_y, v, LEY_UY)) {
         const scalar dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
         FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
             const int k = INDEX(u, v, w);
@@ -112,10 +112,11 @@ LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_z)
     }
 }
 
-LEY_FN void add_list(points *p, LEY_LOCAL const staged *sm_list, int from, int to, int half_x, int half_z)
+LEY_FN void add_list(points *p, LEY_LOCAL const staged *sm_list, int from, int to, int half_x, int half_y,
+                     int half_z)
 {
     for (int j = from; j < to; j++)
-        add(p, sm_list[j], half_x, half_z);
+        add(p, sm_list[j], half_x, half_y, half_z);
 }
 
 #if LEY_PRUNE
@@ -135,15 +136,18 @@ LEY_FN int half_of(scalar lower2, scalar upper2, scalar limit)
 
 LEY_FN int class_of(const points *p, atom a)
 {
-    const scalar middle_x = REGION_X / 2 * p->step.x, middle_z = REGION_Z / 2 * p->step.z;
+    const scalar middle_x = REGION_X / 2 * p->step.x, middle_y = REGION_Y / 2 * p->step.y,
+                 middle_z = REGION_Z / 2 * p->step.z;
     const scalar x_low = beyond(a.x, 0, middle_x - p->step.x), x_high = beyond(a.x, middle_x, p->extent.x);
+    const scalar y_low = beyond(a.y, 0, middle_y - p->step.y), y_high = beyond(a.y, middle_y, p->extent.y);
     const scalar z_low = beyond(a.z, 0, middle_z - p->step.z), z_high = beyond(a.z, middle_z, p->extent.z);
     const scalar x2 = LEY_MIN(x_low, x_high), y2 = beyond(a.y, 0, p->extent.y), z2 = LEY_MIN(z_low, z_high);
     if (beyond(a.x, 0, p->extent.x) + y2 + beyond(a.z, 0, p->extent.z) < p->limits.w)
         return NEAR;
     if (!LEY_SPLIT)
         return 0;
-    return 3 * half_of(x_low, x_high, p->limits.x - y2 - z2) + half_of(z_low, z_high, p->limits.x - y2 - x2);
+    return (LEY_SPLIT == 2 ? 9 * half_of(y_low, y_high, p->limits.x - x2 - z2) : 0) +
+           3 * half_of(x_low, x_high, p->limits.x - y2 - z2) + half_of(z_low, z_high, p->limits.x - y2 - x2);
 }
 
 /* Sorts what is staged by class, in the order in which it was found; end[c] becomes where class
@@ -200,7 +204,7 @@ LEY_FN void sum_tile(points *p, LEY_LOCAL shared *sm, int count, int item)
             for (int j = from; j < end[c]; j++)
                 add_near(p, sm_list[j]);
         else
-            add_list(p, sm_list, from, end[c], c / 3, c % 3);
+            add_list(p, sm_list, from, end[c], c / 3 % 3, c / 9, c % 3);
         from = end[c];
     }
     UNROLL for (int k = 0; k < POINTS; k++)

@@ -15,14 +15,15 @@
 #define FOR_Z(w) UNROLL for (int w = 0; w < LEY_UZ; w++)
 #define INDEX(u, v, w) (((w) * LEY_UY + (v)) * LEY_UX + (u))
 
-/* Atoms are sorted by which halves of the region along x and z they are in reach of, so that the
- * others do not compute them (LEY_SPLIT): class 3 (half along x) + half along z. The last class
- * are those that are summed apart, with care. */
+/* Atoms are sorted by which halves of the region they are in reach of, so that the others do not
+ * compute them: along x and z (LEY_SPLIT 1), or along y as well (LEY_SPLIT 2). Class 9 (half along
+ * y) + 3 (half along x) + half along z. The last class are those that are summed apart, with
+ * care. */
 #define BOTH 0
 #define LOWER 1
 #define UPPER 2
 #define IS_IN(half, i, n) ((half) == BOTH || ((half) == LOWER) == ((i) < (n) / 2))
-#define CLASSES (LEY_SPLIT ? 10 : 2)
+#define CLASSES (LEY_CLASSES(LEY_SPLIT))
 #define NEAR (CLASSES - 1)
 
 /* Functions that LEY_PAIR_CANCELS have digits left where other atoms are well within the cutoff.

@@ -145,9 +145,9 @@
  * z, or, where LEY_WIDTH is not 1, the lanes of a vector. A group's points are a region of
  * LEY_LX LEY_UX x LEY_LY LEY_UY x LEY_LZ LEY_UZ. LEY_SUM is the type of a term; LEY_TOTAL that
  * of the total over sums of a tile's. LEY_PRUNE: whether atoms out of the region's reach are
- * left out; LEY_SPLIT: and those that only a half of it is in reach of are kept apart, or, of
- * vectors, into how many parts along z a column is cut, each of which has a list of the atoms
- * that it is in reach of.
+ * left out; LEY_SPLIT: and those that only halves of it are in reach of are kept apart, 1:
+ * halves along x and z, 2: along y as well; or, of vectors, into how many parts along z a column
+ * is cut, each of which has a list of the atoms that it is in reach of.
  * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
  * whether an OpenCL device takes inline PTX. */
 #define LEY_CUTOFF_KEYS(KEY) \
@@ -181,6 +181,9 @@
     KEY(LEY_TOTAL, total) \
     KEY(LEY_ROOT, root) \
     KEY(LEY_PAIR, pair)
+
+/* Into how many classes a work-group sorts staged atoms; the last one are atoms near the region. */
+#define LEY_CLASSES(split) ((split) == 2 ? 28 : (split) == 1 ? 10 : 2)
 
 /* Nodes along the edges of the sub-cubes that lattice.cl has charges and potentials in. */
 #define LEY_CUBE 4

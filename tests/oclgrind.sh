@@ -13,7 +13,7 @@ top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 variants=${OCLGRIND_VARIANTS:-simple unroll4 unroll8 local local8 tiled8 tiled16 vector4 vector8 vector16}
 mdh_variants=${OCLGRIND_MDH_VARIANTS-simple tiled8 tiled16 vector4 vector8 vector16}
-cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 vector4 vector8 vector16}
+cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 octants16 vector4 vector8 vector16}
 point_variants=${OCLGRIND_POINT_VARIANTS-group64 vector4 vector8 vector16}
 lattice_variants=${OCLGRIND_LATTICE_VARIANTS-basic optimised columns8 columns16 wide16 vector4 vector8 vector16}
 transfers=${OCLGRIND_TRANSFERS-vectors groups points}

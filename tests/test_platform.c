@@ -7,6 +7,8 @@
 #include "error.h"
 #include "fake_device.h"
 #include "flatten.h"
+#include "judge/accuracy.h"
+#include "methods/cutoff/tuning.h"
 #include "methods/dcs/kernel.h"
 #include "opencl/cl_check.h"
 #include "parallel.h"
@@ -730,6 +732,73 @@ static void test_tuning_respects_the_device(void **state)
     ley_error_clear(&error);
 }
 
+/* Of work-groups that vote the one whose sorting pays at this cutoff; where a vote is a round
+ * through local memory, none pays. */
+static void test_tuning_respects_the_cutoff(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned quirks;
+        double reach;
+        const char *variant;
+    } cases[] = {{DEV_QUIRK_PTX, 8, "octants16"},
+                 {DEV_QUIRK_PTX, 10, "octants16"},
+                 {DEV_QUIRK_PTX, 24, "halves16"},
+                 {DEV_QUIRK_PTX, 0, "halves16"},
+                 {0, 8, "regions8"},
+                 {0, 24, "regions8"}};
+    calibration c = slow_roots();
+    c.roots_per_s[LEY_ROOT_STANDARD] = 4e12;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dev_info info = gpu_info();
+        const double reach = cases[i].reach;
+        const cutoff_wish wish = {
+            .math = TUNING_AUTO, .pair = LEY_PAIR_TAYLOR2, .depth = 8, .reach = {reach, reach, reach}};
+        cutoff_choice choice;
+        info.quirks = cases[i].quirks;
+        assert_int_equal(tuning_cutoff(&info, &c, &wish, &choice, NULL), LEY_OK);
+        assert_string_equal(choice.variant, cases[i].variant);
+    }
+}
+
+/* Of atoms anywhere around a block of points, what is said to count of the distances, counted. */
+static void test_hits_are_what_can_be_counted(void **state)
+{
+    (void)state;
+    static const double reaches[][3] = {{8, 8, 8}, {10, 10, 10}, {24, 24, 24}, {6, 12, 9}};
+    const cutoff_spec
+        halves = {.lx = 4, .ly = 4, .lz = 2, .width = 1, .ux = 2, .uy = 2, .uz = 4, .prune = 1, .split = 1},
+        vectors = {.lx = 4, .ly = 2, .lz = 2, .width = 16, .ux = 2, .uy = 4, .uz = 4, .prune = 1, .split = 4};
+    const struct {
+        const cutoff_spec *spec;
+        int block[3];
+    } cases[] = {{&halves, {4, 8, 4}}, {&vectors, {4, 2, 2}}};
+    uint64_t random = 1;
+    for (size_t i = 0; i < 8; i++) {
+        const int *n = cases[i % 2].block;
+        const double *reach = reaches[i / 2];
+        double computed = 0, within = 0;
+        for (int atom = 0; atom < 40000; atom++) {
+            double at[3], beyond2 = 0; /* in cutoffs */
+            for (int axis = 0; axis < 3; axis++) {
+                const double extent = (n[axis] - 1) / reach[axis];
+                at[axis] = (double)(accuracy_random(&random) >> 11) * 0x1p-53 * (extent + 2) - 1;
+                const double beyond = fmax(fmax(-at[axis], at[axis] - extent), 0);
+                beyond2 += beyond * beyond;
+            }
+            for (int k = 0; k < n[0] * n[1] * n[2] && beyond2 < 1; k++) {
+                const double dx = k % n[0] / reach[0] - at[0], dy = k / n[0] % n[1] / reach[1] - at[1],
+                             dz = k / (n[0] * n[1]) / reach[2] - at[2];
+                computed++;
+                within += dx * dx + dy * dy + dz * dz < 1;
+            }
+        }
+        const double hits = tuning_cutoff_hits(cases[i % 2].spec, reach);
+        if (!(fabs(hits / (within / computed) - 1) < 0.03))
+            fail_msg("%zu: %g of the distances, %g counted", i, hits, within / computed);
+    }
+}
+
 static atomic_int visits[1000];
 
 static void visit(void *context, size_t first, size_t last)
@@ -802,6 +871,8 @@ int main(void)
         cmocka_unit_test(test_quirks),
         cmocka_unit_test(test_tuning_by_measurement),
         cmocka_unit_test(test_tuning_respects_the_device),
+        cmocka_unit_test(test_tuning_respects_the_cutoff),
+        cmocka_unit_test(test_hits_are_what_can_be_counted),
         cmocka_unit_test(test_parallel_ranges),
         cmocka_unit_test(test_staging_pool),
     };

@@ -38,7 +38,8 @@ static cutoff_wish wish_of(const ley_bench_options *o, const ley_short_range *ra
                          .sum = (int)o->sum,
                          .pair = (int)range->pair,
                          .store = LEY_STORE_ROWS,
-                         .depth = range->bin_depth};
+                         .depth = range->bin_depth,
+                         .reach = {range->cutoff_A / h_A, range->cutoff_A / h_A, range->cutoff_A / h_A}};
 }
 
 static ley_short_range range_of(double cutoff_A)
@@ -300,6 +301,15 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     return status;
 }
 
+/* Which variant a job takes at this cutoff. */
+static const char *usual(const worker *w, const ley_bench_options *o, const ley_bench_device *d)
+{
+    const ley_short_range range = range_of(d->cutoff_A);
+    const cutoff_wish wish = wish_of(o, &range, NULL);
+    cutoff_choice choice;
+    return tuning_cutoff(w->info, &w->device->facts, &wish, &choice, NULL) == LEY_OK ? choice.variant : NULL;
+}
+
 /* ---- End to end ------------------------------------------------------------------------------ */
 
 typedef struct whole_job {
@@ -524,6 +534,7 @@ const bench_subject bench_cutoff = {
     .count = count,
     .measure = measure,
     .whole = whole,
+    .usual = usual,
     .scale = scale,
     .host_loop = host_loop,
 };

@@ -19,9 +19,11 @@ cutoff_wish cutoff_wish_of(const ley_run_options *o, const ley_short_range *rang
 }
 
 /* Of all devices in use; and whether one of them is the host's own processor. */
-static double devices_rate(const job_view *job, const ley_short_range *range, bool *host_is_device)
+static double devices_rate(const job_view *job, const ley_short_range *range, const cutoff_problem *p,
+                           bool *host_is_device)
 {
-    const cutoff_wish wish = cutoff_wish_of(job->options, range, LEY_STORE_ROWS);
+    cutoff_wish wish = cutoff_wish_of(job->options, range, LEY_STORE_ROWS);
+    cutoff_problem_reach(p, wish.reach);
     double sum = 0;
     *host_is_device = false;
     for (size_t i = 0; i < job->device_count; i++) {
@@ -94,14 +96,14 @@ void cutoff_plan_sums(const job_view *job, const ley_short_range *range, const c
 {
     const binned_atoms *b = p->binned;
     bool host_is_device;
-    const double rate = devices_rate(job, range, &host_is_device);
+    const double rate = devices_rate(job, range, p, &host_is_device);
     const double share = b != NULL && b->binned > 0 ? (double)b->overflow / (double)b->binned : 0;
     const bool can_sum = share > 0 && host_can_sum(job, range, p) && !host_is_device,
                is_asked = share > 0 && range->overflow == LEY_PLACE_HOST && fits_host_loop(p);
     const bool is_a_choice = can_sum || is_asked;
     plan->predicted_adding_s = is_a_choice ? cutoff_adding_s(p) : 0;
     plan->predicted_overflow_s = is_a_choice ? cutoff_overflow_s(p, pairs * share) + plan->predicted_adding_s : 0;
-    plan->predicted_device_s = pairs * (1 - share) / (rate * cutoff_problem_hits(p));
+    plan->predicted_device_s = pairs * (1 - share) / rate;
     const bool sooner = can_sum && plan->predicted_overflow_s < safety * plan->predicted_device_s;
     const bool is_given =
         range->overflow == LEY_PLACE_DEVICE || (range->overflow == LEY_PLACE_HOST && fits_host_loop(p));

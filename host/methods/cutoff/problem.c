@@ -380,21 +380,10 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
     return sum / (double)s.sampled * (double)n;
 }
 
-double cutoff_hits(const double box_A[3], double a_A)
+void cutoff_problem_reach(const cutoff_problem *p, double reach[3])
 {
-    const double sphere_A3 = 4 * M_PI / 3 * pow(a_A, 3), corners_A3 = box_A[0] * box_A[1] * box_A[2],
-                 faces_A3 = 2 * a_A * (box_A[0] * box_A[1] + box_A[1] * box_A[2] + box_A[2] * box_A[0]),
-                 edges_A3 = M_PI * a_A * a_A * (box_A[0] + box_A[1] + box_A[2]);
-    return sphere_A3 / (sphere_A3 + corners_A3 + faces_A3 + edges_A3);
-}
-
-double cutoff_problem_hits(const cutoff_problem *p)
-{
-    const double usual_A = 0.5 * (CUTOFF_LAYER - 1);
-    double box_A[3];
     for (int axis = 0; axis < 3; axis++)
-        box_A[axis] = (CUTOFF_LAYER - 1) * p->lattice.step_A[axis][axis];
-    return cutoff_hits(box_A, p->cutoff_A) / cutoff_hits((double[3]){usual_A, usual_A, usual_A}, 12);
+        reach[axis] = p->cutoff_A / p->lattice.step_A[axis][axis];
 }
 
 void cutoff_problem_clear(cutoff_problem *p)

@@ -56,13 +56,8 @@ double cutoff_problem_pairs(const cutoff_problem *problem);
  * as if it were that everywhere. */
 double cutoff_problem_expected_pairs(const cutoff_problem *problem);
 
-/* Kernels compute the pairs of a region's points with all atoms near it: which part of them count,
- * relative to a cutoff of 12 A and a spacing of 0.5 A, for which tuning_cutoff_rate() holds. */
-double cutoff_problem_hits(const cutoff_problem *problem);
-
-/* The part of all places that are as near to a box, so that they are looked at, which is within
- * the cutoff of one point of it: the volume of a sphere over that of what is around the box. */
-double cutoff_hits(const double box_A[3], double a_A);
+/* The cutoff in steps of the lattice, by which kernels are chosen. */
+void cutoff_problem_reach(const cutoff_problem *problem, double reach[3]);
 
 /* The first and further numbers of an atom as the kernels take them. */
 void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);

@@ -382,6 +382,14 @@ void cutoff_overflow_stop(void *context)
 
 /* ---- The sums -------------------------------------------------------------------------------- */
 
+/* Pairs per second. */
+static double predicted_rate(const cutoff_state *s)
+{
+    double reach[3];
+    cutoff_problem_reach(s->task->problem, reach);
+    return tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts, reach);
+}
+
 /* Slabs are of layers; few enough for the way back to be hidden. `fixed_bytes`: what is not in the
  * room yet, beside slabs. */
 static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *error)
@@ -389,9 +397,9 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
     const int64_t layers = cutoff_count_layers(task);
-    const double rate = tuning_cutoff_rate(info, &s->kernel.choice.spec, &s->kernel.facts);
+    const double rate = predicted_rate(s);
     slab_needs needs = {.pieces = layers,
-                        .piece_s = fmax(task->pairs / (double)layers, 1) / (rate * cutoff_problem_hits(task->problem)),
+                        .piece_s = fmax(task->pairs / (double)layers, 1) / rate,
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = fixed_bytes,
                         .staging_bytes = map_get_store(task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
@@ -449,6 +457,7 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
     *made = o;
     o->wish = cutoff_wish_of(job->options, &task->range,
                              task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
+    cutoff_problem_reach(task->problem, o->wish.reach);
     o->problem.range = &o->range;
     ley_short_range range = task->range;
     range.depth_kcal_mol = NULL; /* of the job's atoms */
@@ -520,10 +529,8 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
 double cutoff_sum_predict(const void *context, const void *state)
 {
     const cutoff_task *task = context;
-    const cutoff_state *s = state;
-    const double rate = tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts),
-                 hits = cutoff_problem_hits(task->problem);
-    return rate * hits > 0 ? fmax(task->pairs, 1) / (rate * hits) : 0;
+    const double rate = predicted_rate(state);
+    return rate > 0 ? fmax(task->pairs, 1) / rate : 0;
 }
 
 /* What the bins take of a device, and of its time. One without room for atoms beside them takes the

@@ -19,19 +19,20 @@ typedef struct variant {
     int tile, table;
     bool prune;
     int split;
-    double hits; /* share of computed pairs that count, in water at a cutoff of 12 A and a spacing of 0.5 A */
 } variant;
 
 /* bins is the papers' kernel: a region's threads go through all bins of a table in constant memory.
- * Variants in halves have one warp per region. */
+ * Variants in halves and octants have one warp per region. Of two that are predicted to be as fast,
+ * a device gets the first one. */
 static const variant variants[] = {
-    {"bins", ANYWHERE, 1, {8, 2, 8}, {1, 4, 1}, 128, LEY_ATOMS_CONSTANT, false, 0, 0.14},
-    {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, 0, 0.56},
-    {"regions16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 0, 0.56},
-    {"halves16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 1, 0.67},
-    {"vector4", ON_CPU, 4, {2, 2, 1}, {4, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, 2, 0.69},
-    {"vector8", ON_CPU, 8, {2, 2, 2}, {4, 4, 4}, 256, LEY_ATOMS_GLOBAL, true, 2, 0.69},
-    {"vector16", ON_CPU, 16, {4, 2, 2}, {2, 4, 4}, 256, LEY_ATOMS_GLOBAL, true, 4, 0.69},
+    {"bins", ANYWHERE, 1, {8, 2, 8}, {1, 4, 1}, 128, LEY_ATOMS_CONSTANT, false, 0},
+    {"regions8", ANYWHERE, 1, {4, 4, 4}, {2, 2, 2}, 256, LEY_ATOMS_GLOBAL, true, 0},
+    {"regions16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 0},
+    {"halves16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 1},
+    {"octants16", ANYWHERE, 1, {4, 4, 2}, {2, 2, 4}, 160, LEY_ATOMS_GLOBAL, true, 2},
+    {"vector4", ON_CPU, 4, {2, 2, 1}, {4, 4, 8}, 256, LEY_ATOMS_GLOBAL, true, 2},
+    {"vector8", ON_CPU, 8, {2, 2, 2}, {4, 4, 4}, 256, LEY_ATOMS_GLOBAL, true, 2},
+    {"vector16", ON_CPU, 16, {4, 2, 2}, {2, 4, 4}, 256, LEY_ATOMS_GLOBAL, true, 4},
 };
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 
@@ -45,23 +46,6 @@ void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3])
     region[0] = spec->lx * spec->ux;
     region[1] = spec->ly * spec->uy;
     region[2] = spec->lz * spec->uz;
-}
-
-/* A warp that votes sorts atoms for next to nothing; elsewhere each vote is a round through local
- * memory. */
-static bool has_votes(const dev_info *info)
-{
-    return (info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 20;
-}
-
-const char *tuning_cutoff_default(const dev_info *info, int sum)
-{
-    (void)sum;
-    const int width = calibrate_width(info);
-    for (size_t i = 0; i < VARIANT_COUNT && width > 1; i++)
-        if (variants[i].width == width)
-            return variants[i].name;
-    return has_votes(info) ? "halves16" : "regions8";
 }
 
 static const variant *find_variant(const char *name)
@@ -87,6 +71,81 @@ uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
                                  (uint64_t)items(spec) * (2 * 16 + 1 + totals) + 96;
 }
 
+/* ---- What it costs --------------------------------------------------------------------------- */
+
+/* What sorting takes, in multiply-adds of a number: for each atom and class, where a warp votes, or
+ * where each vote is a round through local memory; for each atom and list of vectors; for each
+ * atom, column and lane, its distance across. Counted in the kernels' instructions. */
+static const double vote_slots = 24, round_slots = 320, list_slots = 9, across_slots = 3;
+
+/* Where nothing is left out, the part that is within reach of a region is this. */
+static const double unpruned_share = 0.25;
+
+static bool has_votes(const dev_info *info)
+{
+    return (info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 20;
+}
+
+double cutoff_hits(const double box_A[3], double a_A)
+{
+    const double sphere_A3 = 4 * M_PI / 3 * pow(a_A, 3), corners_A3 = box_A[0] * box_A[1] * box_A[2],
+                 faces_A3 = 2 * a_A * (box_A[0] * box_A[1] + box_A[1] * box_A[2] + box_A[2] * box_A[0]),
+                 edges_A3 = M_PI * a_A * a_A * (box_A[0] + box_A[1] + box_A[2]);
+    return sphere_A3 / (sphere_A3 + corners_A3 + faces_A3 + edges_A3);
+}
+
+/* The part of what is near to a block of points that is within the cutoff of one of them. */
+static double hits_of_block(const int64_t points[3], const double reach[3])
+{
+    double box[3];
+    for (int axis = 0; axis < 3; axis++)
+        box[axis] = (double)(points[axis] - 1) / (reach[axis] > 0 ? reach[axis] : CUTOFF_USUAL_REACH);
+    return cutoff_hits(box, 1);
+}
+
+double tuning_cutoff_hits(const cutoff_spec *spec, const double reach[3])
+{
+    int64_t block[3];
+    tuning_cutoff_region(spec, block);
+    if (spec->width > 1) {
+        block[0] = spec->lx;
+        block[1] = spec->ly;
+        block[2] /= spec->split;
+    } else {
+        block[0] /= spec->split > 0 ? 2 : 1;
+        block[1] /= spec->split > 1 ? 2 : 1;
+        block[2] /= spec->split > 0 ? 2 : 1;
+    }
+    return hits_of_block(block, reach) * (spec->prune ? 1 : unpruned_share);
+}
+
+/* Multiply-adds per atom within reach of a region. */
+static double sorting_slots(const dev_info *info, const cutoff_spec *spec)
+{
+    if (spec->width > 1)
+        return spec->ux * spec->uy * (spec->split * list_slots + across_slots * spec->width);
+    if (!spec->prune)
+        return 0;
+    return LEY_CLASSES(spec->split) *
+           (has_votes(info) && spec->lx * spec->ly * spec->lz == 32 ? vote_slots : round_slots);
+}
+
+double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c, const double reach[3])
+{
+    int64_t region[3];
+    tuning_cutoff_region(spec, region);
+    const double fma_s = 1 / fmax(c->fma_per_s, 1), root_s = 1 / fmax(c->roots_per_s[spec->root], 1),
+                 rest_s = 7 * fma_s;
+    /* GPUs have a unit for roots beside the others. */
+    const double distance_s = spec->width > 1 ? root_s + rest_s : fmax(root_s, rest_s);
+    /* Of an atom within reach of a region. */
+    const double pairs = (double)(region[0] * region[1] * region[2]) * hits_of_block(region, reach);
+    const double atom_s = pairs / tuning_cutoff_hits(spec, reach) * distance_s + sorting_slots(info, spec) * fma_s;
+    return 0.7 * pairs / atom_s * tuning_share_of_lanes(info, spec->width, spec->ux * spec->uy * spec->uz);
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
 static ley_status check_fit(const dev_info *info, const variant *v, const cutoff_spec *spec, ley_error *error)
 {
     const int size[3] = {spec->lx, spec->ly, spec->lz};
@@ -109,15 +168,10 @@ uint64_t tuning_cutoff_needs(const cutoff_wish *wish)
            (wish->math == TUNING_STANDARD ? CALIBRATE_ROOT(LEY_ROOT_STANDARD) : CALIBRATE_ROOTS);
 }
 
-ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
-                         ley_error *error)
+/* Of a variant that the device may have. */
+static ley_status specify(const dev_info *info, const calibration *c, const cutoff_wish *wish, const variant *v,
+                          cutoff_choice *choice, ley_error *error)
 {
-    const variant *v = find_variant(wish->variant != NULL ? wish->variant : tuning_cutoff_default(info, wish->sum));
-    if (v == NULL)
-        return tuning_unknown(wish->variant, error);
-    const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
-    if (status != LEY_OK)
-        return status;
     cutoff_spec spec = {.lx = v->l[0],
                         .ly = v->l[1],
                         .lz = v->l[2],
@@ -147,16 +201,51 @@ ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutof
     return check_fit(info, v, &spec, error);
 }
 
-double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c)
+/* Whether a device may get a variant that was not asked for: its vectors are as long as the
+ * device's. */
+static bool suits(const dev_info *info, const variant *v)
 {
-    const variant *best = &variants[0];
-    for (const variant *v = variants; v < variants + VARIANT_COUNT; v++)
-        if (v->width == spec->width && v->prune == (spec->prune != 0) && (v->split != 0) == (spec->split != 0))
+    return v->width == calibrate_width(info) && v->prune;
+}
+
+/* The one that is predicted to be the fastest. */
+static const variant *fastest_variant(const dev_info *info, const calibration *c, const cutoff_wish *wish)
+{
+    const variant *best = NULL;
+    double best_per_s = 0;
+    for (const variant *v = variants; v < variants + VARIANT_COUNT; v++) {
+        cutoff_choice choice;
+        if (!suits(info, v) || specify(info, c, wish, v, &choice, NULL) != LEY_OK)
+            continue;
+        const double per_s = tuning_cutoff_rate(info, &choice.spec, c, wish->reach);
+        if (best == NULL || per_s > best_per_s) {
             best = v;
-    const double root_s = 1 / fmax(c->roots_per_s[spec->root], 1), rest_s = 7 / fmax(c->fma_per_s, 1);
-    return 0.7 * best->hits * tuning_share_of_lanes(info, spec->width, spec->ux * spec->uy * spec->uz) /
-           (spec->width > 1 ? root_s + rest_s
-                            : fmax(root_s, rest_s)); /* GPUs have a unit for roots beside the others */
+            best_per_s = per_s;
+        }
+    }
+    return best != NULL ? best : find_variant("regions8");
+}
+
+static calibration usual(const dev_info *info, bool fast_fma)
+{
+    return specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), fast_fma);
+}
+
+const char *tuning_cutoff_default(const dev_info *info, int sum)
+{
+    const calibration c = usual(info, true);
+    const cutoff_wish wish = {.math = TUNING_AUTO, .sum = sum, .pair = LEY_PAIR_TAYLOR2, .depth = 8};
+    return fastest_variant(info, &c, &wish)->name;
+}
+
+ley_status tuning_cutoff(const dev_info *info, const calibration *c, const cutoff_wish *wish, cutoff_choice *choice,
+                         ley_error *error)
+{
+    const variant *v = wish->variant != NULL ? find_variant(wish->variant) : fastest_variant(info, c, wish);
+    if (v == NULL)
+        return tuning_unknown(wish->variant, error);
+    const ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
+    return status == LEY_OK ? specify(info, c, wish, v, choice, error) : status;
 }
 
 /* Pairs within the cutoff per second of devices that have not been measured yet. */
@@ -166,7 +255,7 @@ double tuning_cutoff_expected_rate(const dev_info *info, const calibration *fact
 {
     cutoff_choice choice;
     if (facts != NULL && tuning_cutoff(info, facts, wish, &choice, NULL) == LEY_OK)
-        return tuning_cutoff_rate(info, &choice.spec, facts);
+        return tuning_cutoff_rate(info, &choice.spec, facts, wish->reach);
     return info->device_class == DEV_CPU ? unknown_cpu_rate : unknown_gpu_rate;
 }
 
@@ -178,11 +267,6 @@ typedef struct listing {
     kernel_visit *visit;
     void *context;
 } listing;
-
-static calibration usual(const dev_info *info, bool fast_fma)
-{
-    return specifications_facts(calibrate_likely_root(info), calibrate_likely_exp(info), fast_fma);
-}
 
 #define PAIR_OF_ROW(of, number, NAME, text, ...) {number, text},
 static const struct {

@@ -21,6 +21,7 @@ typedef struct cutoff_wish {
     int pair;               /* ley_pair, or LEY_PAIR_SPEC_... */
     int store;              /* LEY_STORE_... */
     int depth;              /* of the bins */
+    double reach[3];        /* the cutoff, in steps of the lattice; 0, 0, 0: the usual one */
     tuning_planned planned; /* zeros: nothing */
 } cutoff_wish;
 
@@ -32,7 +33,8 @@ typedef struct cutoff_choice {
 /* Names of the variants, i from 0; NULL behind the last. */
 const char *tuning_cutoff_variant(size_t i);
 
-/* The name of the variant that this device gets by default, for any kind of sum. */
+/* The name of the variant that such a device gets by default at the usual reach, for any kind of
+ * sum. */
 const char *tuning_cutoff_default(const dev_info *info, int sum);
 
 /* The facts that the choice looks at, and its rate. */
@@ -49,9 +51,23 @@ uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec);
 /* Points of a region along each axis. */
 void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
 
+/* The cutoff that rates are compared at, in steps: 12 A at 0.5 A. */
+enum { CUTOFF_USUAL_REACH = 24 };
+
+/* The part of all places that are as near to a box, so that they are looked at, which is within
+ * the cutoff of one point of it: the volume of a sphere over that of what is around the box. */
+double cutoff_hits(const double box_A[3], double a_A);
+
+/* The share of the distances that a kernel computes which are within the cutoff. It computes those
+ * of an atom to all points of each block, of those that it sorts atoms by, which is in reach of the
+ * atom: the volume of a ball over that of what is as near to a block. `reach`: the cutoff, in steps
+ * along x, y and z; 0, 0, 0: the usual one. */
+double tuning_cutoff_hits(const cutoff_spec *spec, const double reach[3]);
+
 /* Pairs within the cutoff that a device will compute a second by this specification, roughly: from
- * its calibration and from the share of pairs that count, as measured. */
-double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c);
+ * its calibration, the share of distances that count, and what sorting the atoms takes, for work
+ * grows by it where cutoffs are small. `reach` as above. */
+double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const calibration *c, const double reach[3]);
 
 /* The same of what is chosen for a wish; `facts` NULL: the device has not been measured yet. */
 double tuning_cutoff_expected_rate(const dev_info *info, const calibration *facts, const cutoff_wish *wish);
