@@ -289,7 +289,7 @@ LEY_FN int stage(points *p, const bins *b, const found_bins *f, int first, tile 
         const int slot = (first + c) % FOURS * 4;
         away[c] = (float4)(AWAY(slot), AWAY(slot + 1), AWAY(slot + 2), AWAY(slot + 3));
     }
-    x += OF_CHUNKS(away, xyzw);
+    x = OF_CHUNKS(away, xyzw) > 0 ? (real)NOWHERE : x; /* whatever stands there, which may be no number */
 #endif
 #if LEY_PAIR_MORE(LEY_PAIR) > 0
     float8 more[CHUNKS];

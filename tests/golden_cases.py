@@ -13,7 +13,7 @@ Case = collections.namedtuple("Case", "name quick host output arguments")
 
 DCS_VARIANTS = ("simple", "unroll4", "unroll8", "local", "local8", "tiled8", "tiled16", "vector4", "vector8", "vector16")
 MDH_VARIANTS = ("simple", "tiled8", "tiled16", "vector4", "vector8", "vector16")
-CUTOFF_VARIANTS = ("bins", "regions8", "regions16", "halves16", "octants16", "vector4", "vector8", "vector16")
+CUTOFF_VARIANTS = ("bins", "regions8", "regions16", "halves16", "vector4", "vector8", "vector16")
 SUMS = ("float", "compensated", "double")
 
 # ---- Inputs ------------------------------------------------------------------------------------------------------------

@@ -383,10 +383,10 @@ void cutoff_overflow_stop(void *context)
 /* ---- The sums -------------------------------------------------------------------------------- */
 
 /* Pairs per second. */
-static double predicted_rate(const cutoff_state *s)
+static double predicted_rate(const cutoff_task *task, const cutoff_state *s)
 {
     double reach[3];
-    cutoff_problem_reach(s->task->problem, reach);
+    cutoff_problem_reach(task->problem, reach);
     return tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts, reach);
 }
 
@@ -397,7 +397,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
     const dev_info *info = s->kernel.device->info;
     const cutoff_task *task = s->task;
     const int64_t layers = cutoff_count_layers(task);
-    const double rate = predicted_rate(s);
+    const double rate = predicted_rate(task, s);
     slab_needs needs = {.pieces = layers,
                         .piece_s = fmax(task->pairs / (double)layers, 1) / rate,
                         .piece_bytes = INT64_MAX,
@@ -529,7 +529,7 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
 double cutoff_sum_predict(const void *context, const void *state)
 {
     const cutoff_task *task = context;
-    const double rate = predicted_rate(state);
+    const double rate = predicted_rate(task, state);
     return rate > 0 ? fmax(task->pairs, 1) / rate : 0;
 }
 
