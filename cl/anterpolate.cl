@@ -68,6 +68,21 @@ LEY_FN bool meets(int from)
     return from > -LEY_WINDOW && from < LEY_EDGE;
 }
 
+/* A sum and what its last addition lost, the sign turned (Kahan). Wide windows end in weights that
+ * are a billionth of their largest one: a plain sum loses them, of small charges a larger part than
+ * of large ones. So neutral matter got a net charge of 1e-9 e an atom, which is what a box of a
+ * million of them was off by. */
+typedef struct {
+    real sum, carry;
+} exact_sum;
+
+LEY_FN void add_exactly(exact_sum *s, real a, real b)
+{
+    const real term = a * b - s->carry, after = s->sum + term;
+    s->carry = (after - s->sum) - term;
+    s->sum = after;
+}
+
 #if LEY_WIDTH == 1
 #include "anterpolate_group.h"
 #else
@@ -81,13 +96,13 @@ anterpolate(LEY_PARAMETERS(LEY_ANTERPOLATE_ARGUMENTS))
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE float sm_x[BATCH * LEY_EDGE], sm_y[BATCH * LEY_EDGE], sm_z[BATCH * LEY_EDGE];
     LEY_LOCAL_VARIABLE int sm_meets[BATCH];
-    float sum[LEY_EDGE];
+    exact_sum sum[LEY_EDGE];
     UNROLL for (int k = 0; k < LEY_EDGE; k++)
-        sum[k] = 0;
+        sum[k].sum = sum[k].carry = 0;
 #else
-    real sum[LEY_EDGE * LEY_EDGE];
+    exact_sum sum[LEY_EDGE * LEY_EDGE];
     for (int k = 0; k < LEY_EDGE * LEY_EDGE; k++)
-        sum[k] = 0;
+        sum[k].sum = sum[k].carry = 0;
 #endif
     for (int c = 0; c < t.along_z.y; c++)
         for (int b = 0; b < t.along_y.y; b++)

@@ -12,7 +12,7 @@ LEY_FN void stage(LEY_LOCAL float *sm_weights, LEY_GLOBAL const float *gm_window
         sm_weights[node] = factor * weight_of(gm_window, node - from, u);
 }
 
-LEY_FN void add_bin(float *sum, LEY_GLOBAL const float *gm_window, LEY_GLOBAL const float4 *gm_atoms,
+LEY_FN void add_bin(exact_sum *sum, LEY_GLOBAL const float *gm_window, LEY_GLOBAL const float4 *gm_atoms,
                     LEY_GLOBAL const int *gm_corners, int first, int end, int from_x, int from_y, int from_z,
                     LEY_LOCAL float *sm_x, LEY_LOCAL float *sm_y, LEY_LOCAL float *sm_z, LEY_LOCAL int *sm_meets)
 {
@@ -39,18 +39,18 @@ LEY_FN void add_bin(float *sum, LEY_GLOBAL const float *gm_window, LEY_GLOBAL co
                 continue;
             const float across = sm_x[j * LEY_EDGE + x] * sm_y[j * LEY_EDGE + y];
             UNROLL for (int z = 0; z < LEY_EDGE; z++)
-                sum[z] += across * sm_z[j * LEY_EDGE + z];
+                add_exactly(&sum[z], across, sm_z[j * LEY_EDGE + z]);
         }
     }
 }
 
-LEY_FN void store(const float *sum, const tile *t, LEY_GLOBAL const int *gm_places, int4 places,
+LEY_FN void store(const exact_sum *sum, const tile *t, LEY_GLOBAL const int *gm_places, int4 places,
                   LEY_GLOBAL float *gm_charges)
 {
     for (int z = 0; z < LEY_EDGE; z++) {
         const int at = node_at(gm_places, places, t->x + (int)LEY_LOCAL_ID(0), t->y + (int)LEY_LOCAL_ID(1), t->z + z);
         if (at >= 0)
-            gm_charges[at] = sum[z];
+            gm_charges[at] = sum[z].sum - sum[z].carry;
     }
 }
 

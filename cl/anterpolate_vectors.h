@@ -3,7 +3,7 @@
 #ifndef LEY_ANTERPOLATE_VECTORS_H
 #define LEY_ANTERPOLATE_VECTORS_H
 
-LEY_FN void add_bin(real *sum, __global const float *gm_window, __global const float4 *gm_atoms,
+LEY_FN void add_bin(exact_sum *sum, __global const float *gm_window, __global const float4 *gm_atoms,
                     __global const int *gm_corners, int first, int end, int from_x, int from_y, int from_z)
 {
     for (int j = first; j < end; j++) {
@@ -21,18 +21,18 @@ LEY_FN void add_bin(real *sum, __global const float *gm_window, __global const f
         for (int k = max(0, -at_z); k < min(LEY_WINDOW, LEY_EDGE - at_z); k++) {
             const float along_z = weight_of(gm_window, k, a.z);
             for (int i = max(0, -at_y); i < min(LEY_WINDOW, LEY_EDGE - at_y); i++)
-                sum[(at_z + k) * LEY_EDGE + at_y + i] += row * (along_y[i] * along_z);
+                add_exactly(&sum[(at_z + k) * LEY_EDGE + at_y + i], row, (real)(along_y[i] * along_z));
         }
     }
 }
 
-LEY_FN void store(const real *sum, const tile *t, __global const int *gm_places, int4 places,
+LEY_FN void store(const exact_sum *sum, const tile *t, __global const int *gm_places, int4 places,
                   __global float *gm_charges)
 {
     for (int z = 0; z < LEY_EDGE; z++)
         for (int y = 0; y < LEY_EDGE; y++) {
             float row[LEY_WIDTH];
-            LEY_PASTE(vstore, LEY_WIDTH)(sum[z * LEY_EDGE + y], 0, row);
+            LEY_PASTE(vstore, LEY_WIDTH)(sum[z * LEY_EDGE + y].sum - sum[z * LEY_EDGE + y].carry, 0, row);
             for (int x = 0; x < LEY_EDGE; x++) {
                 const int at = node_at(gm_places, places, t->x + x, t->y + y, t->z + z);
                 if (at >= 0)

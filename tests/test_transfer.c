@@ -327,10 +327,84 @@ static void test_pieces(void **state)
     end_problem(p);
 }
 
+/* ---- Charges --------------------------------------------------------------------------------- */
+
+enum { IONS = 30000 };
+static const double ion_edge_A = 67;
+
+/* As many atoms and charges as water has, anywhere. */
+static void make_ions(double (*position_A)[3], double *charge_e)
+{
+    unsigned seed = 11;
+    for (int i = 0; i < IONS; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            position_A[i][axis] = ion_edge_A * rand_r(&seed) / RAND_MAX;
+        charge_e[i] = i % 3 == 0 ? -0.834 : 0.417;
+    }
+}
+
+/* What the nodes' charges sum to. */
+static double sum_charges(const hierarchy *h, const spread *s)
+{
+    const int64_t *n = h->level[0].n;
+    const places_array array = {.n = {n[0], n[1], n[2]}, .pitch = {n[0], n[1]}};
+    const size_t count = (size_t)(n[0] * n[1] * n[2]), bytes = count * sizeof(float);
+    const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {1, 1, 1}};
+    transfer_kernels kernels;
+    transfer_lattices lattices;
+    transfer_atoms atoms;
+    results charges;
+    room memory = {.device = device};
+    flight f = {.device = device};
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    double sum = 0;
+    assert_ok(transfer_kernels_create(device, &wish, &kernels, &error));
+    assert_ok(transfer_lattices_create(&lattices, &kernels, h, &array, &memory, &error));
+    assert_ok(transfer_atoms_create(&atoms, s, &memory, &error));
+    assert_ok(room_results(&memory, (int64_t)bytes, &charges, &error));
+    work_begin(&w, &f, NULL);
+    work_fill(&w, charges.buffer, 0, 0, bytes);
+    transfer_anterpolate(&w, &lattices, &atoms, (buffer_of_float){charges.buffer});
+    work_read(&w, charges.buffer, 0, charges.staging, bytes);
+    assert_ok(work_finish(&w, &error));
+    for (size_t i = 0; i < count; i++)
+        sum += (double)((const float *)charges.staging->bytes)[i];
+    work_end(&w);
+    room_clear(&memory);
+    transfer_kernels_destroy(&kernels);
+    return sum;
+}
+
+/* Neutral matter stays neutral: what a float sum loses of the smallest weights would be 1e-9 e of
+ * an atom, and a potential of its own in a box of a million of them. */
+static void test_neutral_matter(void **state)
+{
+    (void)state;
+    const double high_A[3] = {ion_edge_A, ion_edge_A, ion_edge_A};
+    const hierarchy_options o = {
+        .splitting = SPLITTING_PSWF, .window = WINDOW_BSPLINE8, .solver = HIERARCHY_FFT, .cutoff_A = 8, .spacing_A = 1};
+    hierarchy h = {.levels = 0};
+    spread s;
+    ley_error error = {0};
+    double(*position_A)[3] = malloc(IONS * sizeof *position_A), *charge_e = malloc(IONS * sizeof *charge_e);
+    make_ions(position_A, charge_e);
+    assert_ok(cell_make(o.periodic, o.cell_A, &h.cell, &error));
+    assert_ok(hierarchy_make(&o, (const double[3]){0, 0, 0}, high_A, &h, &error));
+    assert_ok(spread_make(&h, IONS, position_A[0], charge_e, NULL, &s, &error));
+    const double sum_e = sum_charges(&h, &s);
+    print_message("%d neutral atoms have %.2g e on the lattice\n", IONS, sum_e);
+    assert_true(fabs(sum_e) < 3e-10 * IONS);
+    spread_clear(&s);
+    free(position_A);
+    free(charge_e);
+}
+
 /* At level quick further devices get the cycle alone. */
 static int run(const char *selector, const ley_device_info *info)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_cycle), cmocka_unit_test(test_pieces),
+                                              cmocka_unit_test(test_neutral_matter),
                                               cmocka_unit_test(test_every_window), cmocka_unit_test(test_work_groups)};
     if (!support_open(selector, info->name, &engine))
         return 1;
