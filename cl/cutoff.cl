@@ -23,7 +23,7 @@
  *               summed apart, at least r_min
  * series        constants of the pair function, see pair.h
  * n_close       of the table, which they begin: bins so close that they may cover a region, see
- *               is_fringe()
+ *               is_fringe(); negative: there are no fringes
  * fringe        {1/a, what absolute terms must add up to at a point that is covered, 1/a^2, -}: of
  *               functions that LEY_PAIR_CANCELS
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions:
@@ -332,7 +332,7 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 #endif
     clear(&p);
 #if LEY_PAIR_CANCELS
-    if (is_fringe(&p, &b, home, n_close, item, &sm))
+    if (n_close >= 0 && is_fringe(&p, &b, home, n_close, item, &sm))
         p.limits.w = p.limits.x; /* of a fringe all atoms are near */
 #endif
     sum_neighbourhood(&p, &b, home, item, &sm);
@@ -340,7 +340,7 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     clear(&p);
     p.careful = false;
 #if LEY_PAIR_CANCELS
-    p.careful = is_fringe(&p, &b, home, n_close);
+    p.careful = n_close >= 0 && is_fringe(&p, &b, home, n_close);
 #endif
     sum_neighbourhood(&p, &b, home);
 #endif

@@ -337,7 +337,7 @@ static void launch(cutoff_run *run)
         .has_extra = k->extra.buffer != NULL,
         .step = {h[0] * unit, h[1] * unit, h[2] * unit, unit},
         .side = {s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit},
-        .n_close = k->n_close,
+        .n_close = p->is_part ? -1 : k->n_close,
         .gm_phi = {run->phi.buffer},
     };
     for (int j = 0; j < 4; j++) {

@@ -177,6 +177,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     if (status != LEY_OK)
         return status;
     task->problem->plan.options.cancelled = job->cancelled;
+    task->problem->is_part = task->addition != NULL;
     task->plan.binning = cutoff_plan_binning(job, r, task->problem);
     return LEY_OK;
 }
