@@ -449,6 +449,29 @@ static void remember(candidate *c, const dev_fft *fft, bool is_wrong)
         learn(device->info, c);
 }
 
+void fft_learn(const dev_fft *fft, double forward_s, double back_s)
+{
+    const dev_info *info = fft->device->info;
+    const double much = 1.5;
+    candidate c = {.shape = {.in_place = fft->in_place, .tables = fft->tables}};
+    if (!(forward_s > 0 && back_s > 0 && much * (forward_s + back_s) < fft->forward_s + fft->back_s))
+        return;
+    memcpy(c.shape.n, fft->n, sizeof c.shape.n);
+    for (size_t i = 0; fft_library(info, i, &c.library); i++)
+        if (strcmp(c.library.name, fft->library) == 0) {
+            make_key(info, &c);
+            recall(info, &c, true);
+            c.record.forward_s = forward_s;
+            c.record.back_s = back_s;
+            if (c.is_recorded) {
+                store(info, &c, c.kept, c.kept_size);
+                learn(info, &c);
+            }
+            free(c.kept);
+            return;
+        }
+}
+
 /* One that is off by more than wished for, and right otherwise, stands in the cache as right. */
 static ley_status make_new(candidate *c, const fft_wish *wish, dev_fft *fft, ley_error *error)
 {

@@ -102,6 +102,10 @@ ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error
 /* A zeroed one may be destroyed, too. Nothing of it may be under way. */
 void fft_destroy(dev_fft *fft);
 
+/* What jobs found a plan to take, one way and the other: where that is much less than what its test
+ * found, which waits for more than the transform, it is known from now on. */
+void fft_learn(const dev_fft *fft, double forward_s, double back_s);
+
 /* Starts it in the launch lane, there from the lattice `from` to the spectrum `to`, or back from
  * the spectrum to the lattice; in place both are the same buffer. `scratch` has scratch_bytes, and
  * may be other plans' of the same device as well; NULL where that is 0. */

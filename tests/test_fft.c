@@ -448,6 +448,32 @@ static void test_costs_are_learnt(void **state)
     close_fake(f);
 }
 
+/* So does what jobs find, where the test had waited for more than the transform; a little less, or
+ * more, is noise. */
+static void test_jobs_are_learnt_from(void **state)
+{
+    (void)state;
+    faked *f = open_fake((fake_plan){.fft_libraries = 1, .fft = {{.run_us = 1000}}});
+    fft_prediction p;
+    forget(f);
+    const dev_fft fft = take(f, &small);
+    const fft_wish similar = {.n = {5, 5, 5}};
+    fft_learn(&fft, 0.9e-3, 0.8e-3);
+    fft_learn(&fft, 5e-3, 5e-3);
+    fft_learn(&fft, 0, 0);
+    assert_true(fft_predict(f->device->info, &small, &p) && p.is_measured);
+    assert_float_equal(p.transform_s, 1e-3, 1e-9);
+    fft_learn(&fft, 1e-4, 3e-4);
+    assert_true(fft_predict(f->device->info, &small, &p) && p.is_measured);
+    assert_float_equal(p.transform_s, 2e-4, 1e-9);
+    assert_true(fft_predict(f->device->info, &similar, &p) && !p.is_measured);
+    assert_float_equal(p.transform_s, 2e-4 / 120 * 125, 1e-5);
+    const dev_fft again = take(f, &small); /* the plan is still kept */
+    assert_true(again.from_cache);
+    assert_float_equal(again.forward_s, 1e-4, 1e-9);
+    close_fake(f);
+}
+
 static void test_what_is_cached_is_not_tested_again(void **state)
 {
     (void)state;
@@ -909,6 +935,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_known_trouble),
         cmocka_unit_test(test_the_cheapest_is_taken),
         cmocka_unit_test(test_costs_are_learnt),
+        cmocka_unit_test(test_jobs_are_learnt_from),
         cmocka_unit_test(test_what_is_cached_is_not_tested_again),
         cmocka_unit_test(test_plans_that_cannot_be_kept),
         cmocka_unit_test(test_a_damaged_entry_is_a_miss),

@@ -120,11 +120,24 @@ static double cube(double x)
     return x * x * x;
 }
 
-/* How much longer a pair takes than one of taylor2 to taylor4, whose kernels are not expressions:
- * measured with PoCL, at a cutoff of 12 A. */
-static double pair_factor(const ley_long_range *r)
+/* Whether pairs are an expression, and not a function that kernels have by name. */
+static bool is_expression(const ley_long_range *r)
 {
-    return r->kappa_per_A > 0 ? 2 : r->splitting <= LEY_SPLITTING_TAYLOR4 ? 1 : 1.7;
+    return r->kappa_per_A > 0 || r->splitting > LEY_SPLITTING_TAYLOR4;
+}
+
+/* How much longer a pair of an expression takes, measured with PoCL, at a cutoff of 12 A; on an
+ * H200 it does not, but for exponentials. */
+static double pair_factor(const choice_device *d, const ley_long_range *r)
+{
+    return r->kappa_per_A > 0 ? 2 : d->is_cpu && is_expression(r) ? 1.7 : 1;
+}
+
+/* Of expressions the host puts all atoms into bins, twice; of others GPUs do. */
+static double binning_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    const double atom_s = 4e-7;
+    return d->is_cpu || !is_expression(r) ? 0 : s->atoms * atom_s / parallel_cores();
 }
 
 static double pairs_s(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
@@ -133,8 +146,8 @@ static double pairs_s(const survey *s, size_t count, const choice_device *device
         usual_A = 3.5;
     double per_s = 0;
     for (size_t i = 0; i < count; i++)
-        per_s += devices[i].pairs_per_s;
-    return s->pairs_per_A3 * 4 * M_PI / 3 * cube(a_A) * pair_factor(r) /
+        per_s += devices[i].pairs_per_s / pair_factor(&devices[i], r);
+    return s->pairs_per_A3 * 4 * M_PI / 3 * cube(a_A) /
            (per_s * cutoff_hits((double[3]){edge_A, edge_A, edge_A}, a_A) /
             cutoff_hits((double[3]){usual_A, usual_A, usual_A}, 12));
 }
@@ -188,14 +201,21 @@ static double levels_s(const survey *s, const choice_device *d, const ley_long_r
     return sum_s;
 }
 
-/* Of one device: what it does to the lattices, and the points' interpolation. */
+/* A point's: for each of the window's nodes along an axis, so many multiply-adds; measured. With
+ * windows wider than 6 a GPU's local memory has no room for more than one work-group's nodes. */
+static double interpolation_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    const double multiply_adds = 80, points = window_get((window_kind)r->window)->points;
+    const double wider = !d->is_cpu && points > 6 ? cube(points / 6) : 1;
+    return s->points * multiply_adds * points * wider / d->fma_per_s;
+}
+
+/* Of one device: what it does to the lattices, the points' interpolation, and what it waits for. */
 static double lattices_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
-    const double multiply_adds = d->is_cpu ? 80 : 17, /* for a point and one of the window's; measured */
-        points = window_get((window_kind)r->window)->points;
     return s->atoms * d->window[r->window].anterpolation_s +
-           (r->solver == LEY_SOLVER_FFT ? transforms_s(s, d, r) : levels_s(s, d, r)) +
-           s->points * multiply_adds * points / d->fma_per_s;
+           (r->solver == LEY_SOLVER_FFT ? transforms_s(s, d, r) : levels_s(s, d, r)) + interpolation_s(s, d, r) +
+           binning_s(s, d, r);
 }
 
 double choice_seconds(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)

@@ -188,4 +188,5 @@ void spectral_learn(const spectral *s, const work_times *times)
                    times->step_s[SPECTRAL_ANTERPOLATION]);
     influence_learn(s->room.device, &s->influence, times->step_predicted_s[SPECTRAL_PRODUCT],
                     times->step_s[SPECTRAL_PRODUCT]);
+    fft_learn(&s->fft, times->step_s[SPECTRAL_FORWARD], times->step_s[SPECTRAL_BACK]);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, FEWEST = 16, MOST = 512 };
+enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, FEWEST = 40, MOST = 512 };
 
 /* Pairs of atoms and points that are summed exactly, where these are enough points. */
 static const double pairs = 4e6;

@@ -24,7 +24,7 @@ typedef struct survey {
 } survey;
 
 /* Looks at all atoms, on all cores. The potential is that of exact sums, exp(-kappa d)/d, d =
- * max(r, r_min), at 16 to 512 points of the map that a fixed seed chooses; of periodic charges over
+ * max(r, r_min), at 40 to 512 points of the map that a fixed seed chooses; of periodic charges over
  * each one's nearest image, which is as large but not the same. Errors: those of cell_make();
  * LEY_ERROR_MEMORY. */
 ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
