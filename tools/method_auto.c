@@ -20,6 +20,7 @@ static int begin(const parsed_arguments *arguments, void *to)
             "--cutoff needs --method cutoff or msm: the one sums no further, the other leaves the rest to lattices");
     const int code = cutoff_begin(arguments, &input->common);
     input->tolerance = tolerance_of(arguments);
+    input->has_sum = option_named_given(arguments, "sum");
     range->kappa_per_A = input->common.kappa_per_A;
     memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
     memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
@@ -55,14 +56,13 @@ static bool can_be_direct(const ley_long_range *range)
     return range->kappa_per_A == 0 && !range->periodic[0] && !range->periodic[1] && !range->periodic[2];
 }
 
-static ley_status resolve(const void *problem, ley_engine *engine, const ley_run_options *options,
-                          const method_row **taken, ley_error *error)
+static ley_status choose_method(const map_problem *map, ley_engine *engine, const ley_run_options *options,
+                                const method_row **taken, ley_error *error)
 {
-    const map_problem *map = problem;
     const msm_input *input = map->input;
     const char *planned = planned_method(options);
     const bool direct = can_be_direct(&input->range);
-    ley_choice forecast;
+    ley_choice choice;
     *taken = &dcs_row;
     if (map->points != NULL)
         return direct ? LEY_OK
@@ -72,13 +72,25 @@ static ley_status resolve(const void *problem, ley_engine *engine, const ley_run
     const double pairs = (double)ley_atoms_count(map->atoms) * (double)ley_lattice_points(ley_map_lattice(map->map));
     if (direct && (planned != NULL ? strcmp(planned, "msm") != 0 : options->variant != NULL || pairs <= few_pairs))
         return LEY_OK;
-    const ley_status status = msm_choose(map, engine, options, &forecast, error);
-    if (status == LEY_OK && (planned != NULL || !direct || forecast.seconds + forecast.building_s < forecast.direct_s))
+    const ley_status status = msm_choose(map, engine, options, &choice, error);
+    if (status == LEY_OK && (planned != NULL || !direct || choice.seconds + choice.building_s < choice.direct_s))
         *taken = &msm_row;
     if (status != LEY_OK && direct) { /* no lattices reach it */
         ley_error_clear(error);
         return LEY_OK;
     }
+    return status;
+}
+
+/* Direct sums that turn out to nearly cancel are done in doubles, unless --sum says what to do. */
+static ley_status resolve(const void *problem, ley_engine *engine, ley_run_options *options, const method_row **taken,
+                          ley_error *error)
+{
+    const map_problem *map = problem;
+    const ley_status status = choose_method(map, engine, options, taken, error);
+    if (status == LEY_OK && *taken == &dcs_row && !((const msm_input *)map->input)->has_sum &&
+        options->decision_count == 0 && options->verify_points > 0)
+        options->sum = LEY_SUM_AUTO;
     return status;
 }
 

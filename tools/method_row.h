@@ -42,8 +42,9 @@ typedef struct method_row {
     double (*tolerance)(const void *input);
 
     /* Which method it comes to, once the devices are known: that one goes on with the problem, and
-     * with the input if it has one, whose type is then the same. NULL: it is itself one. */
-    ley_status (*resolve)(const void *problem, ley_engine *engine, const ley_run_options *options,
+     * with the input if it has one, whose type is then the same; and with the options, which it may
+     * say more of. NULL: it is itself one. */
+    ley_status (*resolve)(const void *problem, ley_engine *engine, ley_run_options *options,
                           const struct method_row **taken, ley_error *error);
 
     /* Its job; or, of what needs no device, its values. */

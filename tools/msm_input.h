@@ -12,6 +12,7 @@ typedef struct msm_input {
     ley_long_range range;
     double tolerance; /* what is not `fixed` of the range is chosen for it; 0: nothing is */
     unsigned fixed;   /* LEY_FIX_... */
+    bool has_sum;     /* --sum was given */
     bool is_chosen;   /* the range has been */
 } msm_input;
 
