@@ -83,12 +83,12 @@ INPUTS = ("ball.pqr", "many.pqr", "few.pqr", "points.txt", "depths.txt", "places
 # ---- Direct summation --------------------------------------------------------------------------------------------------
 
 # A tile of 128 points and part of a second one, or more of smaller ones; three slabs of planes, the last one partial.
-DCS_BALL = "map ../ball.pqr --dims 150,37,7 --origin -30,-3,3 --spacing 0.5 --slab-planes 3"
+DCS_BALL = "map ../ball.pqr --method dcs --dims 150,37,7 --origin -30,-3,3 --spacing 0.5 --slab-planes 3"
 
 # More atoms than a float sum goes without a flush, and than constant memory takes at a time. Few points: else the atoms of a launch
 # would depend on how fast the device was when it was calibrated. For the same reason there are no double sums of so many, and slabs of
 # double sums, which are taken for very slow, are as small as can be.
-DCS_MANY = "map ../many.pqr --dims 130,16,2 --origin -20,9,13 --spacing 0.5 --slab-planes 1"
+DCS_MANY = "map ../many.pqr --method dcs --dims 130,16,2 --origin -20,9,13 --spacing 0.5 --slab-planes 1"
 DOUBLE_SLABS = {"--slab-planes 3": "--slab-planes 1", "--slab-rows 60": "--slab-rows 15", "--slab-rows 300": "--slab-rows 100"}
 
 
@@ -124,8 +124,8 @@ def dcs_cases():
         yield Case("dcs/" + options.replace("--", ""), True, False, "out.dx", f"{DCS_BALL} {options}")
     for name, lattice in DCS_LATTICES:
         quick = name not in ("fine", "coarse")
-        yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr {lattice} --slab-planes 2")
-        yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr {lattice} --slab-planes 2 --variant tiled8")
+        yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr --method dcs {lattice} --slab-planes 2")
+        yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr --method dcs {lattice} --slab-planes 2 --variant tiled8")
     yield Case("dcs/auto-sum", True, False, "out.dx", with_sum(DCS_BALL, "double").replace("--sum double", "--sum auto"))
     yield Case("dcs/gzip", True, False, "out.dx.gz", DCS_BALL)
     yield Case("dcs/no-such-variant", True, False, "out.dx", DCS_BALL + " --variant tiled99")
