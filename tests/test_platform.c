@@ -741,8 +741,8 @@ static void test_tuning_respects_the_cutoff(void **state)
         unsigned quirks;
         double reach;
         const char *variant;
-    } cases[] = {{DEV_QUIRK_PTX, 8, "octants16"},
-                 {DEV_QUIRK_PTX, 10, "octants16"},
+    } cases[] = {{DEV_QUIRK_PTX, 8, "halves16"},
+                 {DEV_QUIRK_PTX, 10, "halves16"},
                  {DEV_QUIRK_PTX, 24, "halves16"},
                  {DEV_QUIRK_PTX, 0, "halves16"},
                  {0, 8, "regions8"},

@@ -202,10 +202,10 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
 }
 
 /* Whether a device may get a variant that was not asked for: its vectors are as long as the
- * device's. */
+ * device's. octants16 is for those who ask, until it has been measured on a GPU. */
 static bool suits(const dev_info *info, const variant *v)
 {
-    return v->width == calibrate_width(info) && v->prune;
+    return v->width == calibrate_width(info) && v->prune && (v->width > 1 || v->split <= 1);
 }
 
 /* The one that is predicted to be the fastest. */

@@ -8,6 +8,9 @@
 #include "parallel.h"
 
 #include <math.h>
+#include <string.h>
+
+const double choice_reaches[CHOICE_REACHES] = {4, 6, 8, 10, 12, 16, 24, 48};
 
 /* Cutoffs that are looked at. A whole number of steps: kernels of functions that are compiled for
  * their cutoff are found in the build cache again. */
@@ -100,12 +103,13 @@ static void look_at_window(const dev_info *info, int number, choice_device *d)
     d->window[number].prolongation_s = transfer_prolongation_s(&t, node);
 }
 
-void choice_look_at(const dev_info *info, const calibration *facts, double pairs_per_s, choice_device *d)
+void choice_look_at(const dev_info *info, const calibration *facts, const double rates[CHOICE_REACHES],
+                    choice_device *d)
 {
     *d = (choice_device){.is_cpu = info->device_class == DEV_CPU,
                          .memory_bytes = (double)info->global_bytes,
-                         .pairs_per_s = pairs_per_s,
                          .transform_byte_s = transform_byte_s(info)};
+    memcpy(d->pairs_per_s, rates, sizeof d->pairs_per_s);
     d->fma_per_s = facts != NULL && facts->fma_per_s > 0 ? facts->fma_per_s
                    : d->is_cpu                           ? unknown_cpu_fma_per_s
                                                          : unknown_gpu_fma_per_s;
@@ -140,16 +144,23 @@ static double binning_s(const survey *s, const choice_device *d, const ley_long_
     return d->is_cpu || !is_expression(r) ? 0 : s->atoms * atom_s / parallel_cores();
 }
 
+/* Of a device, at this cutoff: between those that are known by powers, beyond them as at the last. */
+static double pairs_per_s(const choice_device *d, double reach)
+{
+    const double *at = choice_reaches, x = fmin(fmax(reach, at[0]), at[CHOICE_REACHES - 1]);
+    int i = 0;
+    while (i < CHOICE_REACHES - 2 && x > at[i + 1])
+        i++;
+    return d->pairs_per_s[i] * pow(d->pairs_per_s[i + 1] / d->pairs_per_s[i], log(x / at[i]) / log(at[i + 1] / at[i]));
+}
+
 static double pairs_s(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
 {
-    const double edge_A = 7 * cbrt(s->volume_A3 / s->points), a_A = r->cutoff_A, /* of a region, and at 0.5 A: */
-        usual_A = 3.5;
+    const double point_A = cbrt(s->volume_A3 / s->points);
     double per_s = 0;
     for (size_t i = 0; i < count; i++)
-        per_s += devices[i].pairs_per_s / pair_factor(&devices[i], r);
-    return s->pairs_per_A3 * 4 * M_PI / 3 * cube(a_A) /
-           (per_s * cutoff_hits((double[3]){edge_A, edge_A, edge_A}, a_A) /
-            cutoff_hits((double[3]){usual_A, usual_A, usual_A}, 12));
+        per_s += pairs_per_s(&devices[i], r->cutoff_A / point_A) / pair_factor(&devices[i], r);
+    return s->pairs_per_A3 * 4 * M_PI / 3 * cube(r->cutoff_A) / per_s;
 }
 
 /* Nodes along each axis of level k. */

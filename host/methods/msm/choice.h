@@ -8,13 +8,18 @@
 #include "device.h"
 #include "methods/msm/survey.h"
 
+/* Cutoffs, in distances of the map's points, for which it is known how many pairs a second devices
+ * do: the shorter a cutoff is, the fewer of the distances count that kernels compute. */
+enum { CHOICE_REACHES = 8 };
+extern const double choice_reaches[CHOICE_REACHES];
+
 /* A device as a plan sees it: what steps take on it, in seconds. */
 typedef struct choice_device {
     bool is_cpu;
-    double memory_bytes;     /* 0: nobody knows */
-    double pairs_per_s;      /* of water within a cutoff of 12 A, points 0.5 A apart, Taylor's splittings */
-    double fma_per_s;        /* multiply-adds */
-    double transform_byte_s; /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
+    double memory_bytes;                /* 0: nobody knows */
+    double pairs_per_s[CHOICE_REACHES]; /* within a cutoff, with Taylor's splittings */
+    double fma_per_s;                   /* multiply-adds */
+    double transform_byte_s;            /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
     struct {
         double anterpolation_s;               /* an atom */
         double restriction_s, prolongation_s; /* a node that is written */
@@ -22,7 +27,8 @@ typedef struct choice_device {
 } choice_device;
 
 /* What is known of a device, or usual; `facts` NULL: nothing has been measured. */
-void choice_look_at(const dev_info *info, const calibration *facts, double pairs_per_s, choice_device *device);
+void choice_look_at(const dev_info *info, const calibration *facts, const double pairs_per_s[CHOICE_REACHES],
+                    choice_device *device);
 
 /* What is not to be chosen, but as it is in the options. */
 enum { CHOICE_CUTOFF = 1, CHOICE_SPACING = 2, CHOICE_SPLITTING = 4, CHOICE_WINDOW = 8, CHOICE_SOLVER = 16 };

@@ -43,13 +43,13 @@ static void look_at_device(const worker *w, const ley_run_options *options, choi
     const bool is_cpu = w->info->device_class == DEV_CPU;
     ley_short_range range;
     ley_short_range_default(&range);
-    range.pair = LEY_PAIR_TAYLOR4;
-    const cutoff_wish wish = {.variant = options->variant,
-                              .math = options->math,
-                              .sum = LEY_SPEC_SUM_FLOAT,
-                              .pair = (int)range.pair,
-                              .store = LEY_STORE_ROWS,
-                              .depth = range.bin_depth};
+    double pairs_per_s[CHOICE_REACHES];
+    cutoff_wish wish = {.variant = options->variant,
+                        .math = options->math,
+                        .sum = LEY_SPEC_SUM_FLOAT,
+                        .pair = LEY_PAIR_TAYLOR4,
+                        .store = LEY_STORE_ROWS,
+                        .depth = range.bin_depth};
     device_view view = {.info = w->info};
     view.is_known =
         calibrate_known(worker_device(w), w->info, tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS, &view.facts);
@@ -57,7 +57,12 @@ static void look_at_device(const worker *w, const ley_run_options *options, choi
     if (!(*roots_per_s > 0))
         *roots_per_s = is_cpu ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
     const calibration *facts = view.is_known ? &view.facts : NULL;
-    choice_look_at(w->info, facts, tuning_cutoff_expected_rate(w->info, facts, &wish), d);
+    for (int i = 0; i < CHOICE_REACHES; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            wish.reach[axis] = choice_reaches[i];
+        pairs_per_s[i] = tuning_cutoff_expected_rate(w->info, facts, &wish);
+    }
+    choice_look_at(w->info, facts, pairs_per_s, d);
 }
 
 /* ---- The plan -------------------------------------------------------------------------------- */
