@@ -144,7 +144,8 @@ static double binning_s(const survey *s, const choice_device *d, const ley_long_
     return d->is_cpu || !is_expression(r) ? 0 : s->atoms * atom_s / parallel_cores();
 }
 
-/* Of a device, at this cutoff: between those that are known by powers, beyond them as at the last. */
+/* Of a device, at this cutoff: between those that are known by powers, beyond them as at the last
+ * ones. */
 static double pairs_per_s(const choice_device *d, double reach)
 {
     const double *at = choice_reaches, x = fmin(fmax(reach, at[0]), at[CHOICE_REACHES - 1]);
