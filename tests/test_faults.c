@@ -86,13 +86,15 @@ static void *use_door(void *context)
     dev *device = NULL;
     watch_this_thread(&i->watch);
     i->status = dev_list_create(&list, &i->error);
+    const bool has_list = i->status == LEY_OK;
     if (i->status == LEY_OK)
         i->status = list.infos[0].backend->open(&list.infos[0], &device, &i->error);
     if (i->status == LEY_OK) {
         i->status = door_check(device, 60, 1, &i->error);
         device->backend->close(device);
-        dev_list_clear(&list);
     }
+    if (has_list)
+        dev_list_clear(&list);
     atomic_store(&i->is_done, true);
     return NULL;
 }
