@@ -107,7 +107,7 @@ new_nvrtc() {
     for capability in $architectures; do
         case $capability in
         90) list "$capability" all ;;
-        75 | 80 | 86 | 89 | 100 | 120) list "$capability" ;;
+        75 | 100 | 120) list "$capability" ;;
         *) list "$capability" few ;;
         esac
     done >"$top/new.list"
@@ -118,7 +118,12 @@ old_nvrtc() {
     local library capability
     fetch_library $old_wheel "$top/nvrtc-11.8"
     [ -n "$library" ] || return
-    for capability in $old_architectures; do list "$capability"; done >"$top/old.list"
+    for capability in $old_architectures; do
+        case $capability in
+        50 | 60) list "$capability" few ;;
+        *) list "$capability" ;;
+        esac
+    done >"$top/old.list"
     with_nvrtc nvrtc-11.8 "$library" "$top/old.list"
 }
 
@@ -259,7 +264,11 @@ with_clang() {
         skip "OpenCL for AMD: $clang cannot read $libclc: $(head -n 1 <<<"$reason")"
     else
         for processor in $amd_processors; do
-            "$specs" gpu $([ $processor != gfx90a ] || echo all) | sed "s/^/$processor /"
+            case $processor in
+            gfx90a) "$specs" gpu all ;;
+            gfx900) "$specs" gpu few ;;
+            *) "$specs" gpu ;;
+            esac | sed "s/^/$processor /"
         done >"$top/amd.list"
         in_two "$top/amd.list" amd_half >>"$results"
     fi
