@@ -2,6 +2,7 @@
 
 #include "core/atoms.h"
 #include "error.h"
+#include "judge/accuracy.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -139,15 +140,6 @@ static void sum_points(void *context, size_t first, size_t last)
     }
 }
 
-/* splitmix64, below n. */
-static int64_t draw(uint64_t *state, int64_t n)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (int64_t)((z ^ (z >> 31)) % (uint64_t)n);
-}
-
 static int compare_sizes(const void *a, const void *b)
 {
     const double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
@@ -180,8 +172,9 @@ static void sample_potential(sampling *of, const ley_lattice *lattice, survey *s
     const size_t count = (size_t)fmin(fmax(wanted, FEWEST), MOST);
     uint64_t random = 1;
     for (size_t k = 0; k < count; k++) {
-        const int64_t at[3] = {draw(&random, lattice->n[0]), draw(&random, lattice->n[1]),
-                               draw(&random, lattice->n[2])};
+        int64_t at[3];
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
         ley_lattice_point_A(lattice, at, point_A[k]);
     }
     of->point_A = point_A;

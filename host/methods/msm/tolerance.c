@@ -2,7 +2,6 @@
 #include "calibrate.h"
 #include "core/options.h"
 #include "error.h"
-#include "judge/accuracy.h"
 #include "log.h"
 #include "methods/cutoff/stages.h"
 #include "methods/msm/choice.h"
