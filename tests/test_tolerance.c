@@ -208,15 +208,15 @@ static void test_fixed(void **state)
     ley_long_range_default(&r);
     r.cutoff_A = 9.3;
     r.window = LEY_WINDOW_NODAL5;
-    assert_ok(choice_make(&s, 1, &d, 1e-4, CHOICE_CUTOFF | CHOICE_WINDOW, &r, &figures, &error));
+    assert_ok(choice_make(&s, 1, &d, 1e-4, LEY_FIX_CUTOFF | LEY_FIX_WINDOW, &r, &figures, &error));
     assert_true(r.cutoff_A == 9.3 && r.window == LEY_WINDOW_NODAL5 && r.solver == LEY_SOLVER_DIRECT);
     assert_true(choice_error(&s, &r) <= 1e-4);
     r.spacing_A = 1.1;
     r.splitting = LEY_SPLITTING_TAYLOR3;
-    assert_ok(choice_make(&s, 1, &d, 1e-3, CHOICE_SPACING | CHOICE_SPLITTING, &r, &figures, &error));
+    assert_ok(choice_make(&s, 1, &d, 1e-3, LEY_FIX_SPACING | LEY_FIX_SPLITTING, &r, &figures, &error));
     assert_true(r.spacing_A == 1.1 && r.splitting == LEY_SPLITTING_TAYLOR3);
     r.cutoff_A = 3;
-    assert_int_equal(choice_make(&s, 1, &d, 1e-6, CHOICE_SPACING | CHOICE_CUTOFF, &r, &figures, &error),
+    assert_int_equal(choice_make(&s, 1, &d, 1e-6, LEY_FIX_SPACING | LEY_FIX_CUTOFF, &r, &figures, &error),
                      LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "with the choices that are given"));
 }

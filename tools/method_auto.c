@@ -21,9 +21,7 @@ static int begin(const parsed_arguments *arguments, void *to)
     const int code = cutoff_begin(arguments, &input->common);
     input->tolerance = tolerance_of(arguments);
     input->has_sum = option_named_given(arguments, "sum");
-    range->kappa_per_A = input->common.kappa_per_A;
-    memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
-    memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+    msm_take_space(input);
     return code;
 }
 

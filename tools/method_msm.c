@@ -101,6 +101,14 @@ static bool may_transform(const ley_long_range *range)
            (range->solver == LEY_SOLVER_AUTO && range->window >= LEY_WINDOW_BSPLINE4);
 }
 
+void msm_take_space(msm_input *input)
+{
+    ley_long_range *range = &input->range;
+    range->kappa_per_A = input->common.kappa_per_A;
+    memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
+    memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+}
+
 /* With --tol what is not given is chosen. */
 static int set_tolerance(const parsed_arguments *arguments, msm_input *input)
 {
@@ -147,9 +155,7 @@ static int begin(const parsed_arguments *arguments, void *to)
         range->solver = (ley_solver)values->solver;
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
-    range->kappa_per_A = input->common.kappa_per_A;
-    memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
-    memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+    msm_take_space(input);
     if (code == 0 && option_named_given(arguments, "fft") && !may_transform(range))
         return fail_usage(
             arguments->command, "--fft is for --solver fft%s",

@@ -19,6 +19,9 @@ typedef struct msm_input {
 /* --tol, or what holds where it is not given. */
 double tolerance_of(const parsed_arguments *arguments);
 
+/* Cell and screening of the range, as the options shared with short-range sums have them. */
+void msm_take_space(msm_input *input);
+
 /* The range with the map's units and medium. */
 ley_long_range msm_range_of(const map_problem *map);
 

@@ -86,7 +86,9 @@ static bool has_votes(const dev_info *info)
     return (info->quirks & DEV_QUIRK_PTX) != 0 || info->capability >= 20;
 }
 
-double cutoff_hits(const double box_A[3], double a_A)
+/* The part of all places that are as near to a box, so that they are looked at, which is within
+ * the cutoff of one point of it: the volume of a sphere over that of what is around the box. */
+static double cutoff_hits(const double box_A[3], double a_A)
 {
     const double sphere_A3 = 4 * M_PI / 3 * pow(a_A, 3), corners_A3 = box_A[0] * box_A[1] * box_A[2],
                  faces_A3 = 2 * a_A * (box_A[0] * box_A[1] + box_A[1] * box_A[2] + box_A[2] * box_A[0]),

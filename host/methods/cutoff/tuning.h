@@ -54,10 +54,6 @@ void tuning_cutoff_region(const cutoff_spec *spec, int64_t region[3]);
 /* The cutoff that rates are compared at, in steps: 12 A at 0.5 A. */
 enum { CUTOFF_USUAL_REACH = 24 };
 
-/* The part of all places that are as near to a box, so that they are looked at, which is within
- * the cutoff of one point of it: the volume of a sphere over that of what is around the box. */
-double cutoff_hits(const double box_A[3], double a_A);
-
 /* The share of the distances that a kernel computes which are within the cutoff. It computes those
  * of an atom to all points of each block, of those that it sorts atoms by, which is in reach of the
  * atom: the volume of a ball over that of what is as near to a block. `reach`: the cutoff, in steps

@@ -256,7 +256,7 @@ static double try_at(search *f, ley_long_range r, double cutoff_A)
     r.cutoff_A = cutoff_A;
     const survey *s = f->survey;
     const double widest_A = widest_spacing_A(s, &r, f->aim);
-    if (!(f->fixed & CHOICE_SPACING))
+    if (!(f->fixed & LEY_FIX_SPACING))
         r.spacing_A = fmin(widest_A, r.cutoff_A / least_ratio);
     const double ratio = r.cutoff_A / r.spacing_A;
     if (!(r.spacing_A > 0 && r.spacing_A <= widest_A && ratio >= 1) ||
@@ -272,7 +272,7 @@ static double try_at(search *f, ley_long_range r, double cutoff_A)
 
 static void try_splitting(search *f, ley_long_range r)
 {
-    if (f->fixed & CHOICE_CUTOFF) {
+    if (f->fixed & LEY_FIX_CUTOFF) {
         try_at(f, r, r.cutoff_A);
         return;
     }
@@ -293,9 +293,9 @@ static void try_splitting(search *f, ley_long_range r)
 static bool goes_together(const ley_long_range *r, unsigned fixed)
 {
     const bool is_spline = r->window >= LEY_WINDOW_BSPLINE4, is_taylor = r->splitting <= LEY_SPLITTING_TAYLOR8;
-    return (is_spline == (r->solver == LEY_SOLVER_FFT) || (fixed & CHOICE_SOLVER && !is_spline)) &&
-           (is_taylor || (r->kappa_per_A == 0 && (is_spline || fixed & CHOICE_SPLITTING))) &&
-           (r->splitting != LEY_SPLITTING_EWALD || fixed & CHOICE_SPLITTING);
+    return (is_spline == (r->solver == LEY_SOLVER_FFT) || (fixed & LEY_FIX_SOLVER && !is_spline)) &&
+           (is_taylor || (r->kappa_per_A == 0 && (is_spline || fixed & LEY_FIX_SPLITTING))) &&
+           (r->splitting != LEY_SPLITTING_EWALD || fixed & LEY_FIX_SPLITTING);
 }
 
 static void try_all(search *f, const ley_long_range *asked)
@@ -305,9 +305,9 @@ static void try_all(search *f, const ley_long_range *asked)
         for (int i = 0; i < 2; i++)
             for (int p = 0; p < LEY_SPLITTING_COUNT; p++) {
                 ley_long_range r = *asked;
-                if ((f->fixed & CHOICE_WINDOW && w != (int)asked->window) ||
-                    (f->fixed & CHOICE_SPLITTING && p != (int)asked->splitting) ||
-                    (f->fixed & CHOICE_SOLVER && asked->solver != LEY_SOLVER_AUTO && solvers[i] != asked->solver))
+                if ((f->fixed & LEY_FIX_WINDOW && w != (int)asked->window) ||
+                    (f->fixed & LEY_FIX_SPLITTING && p != (int)asked->splitting) ||
+                    (f->fixed & LEY_FIX_SOLVER && asked->solver != LEY_SOLVER_AUTO && solvers[i] != asked->solver))
                     continue;
                 r.window = (ley_window)w;
                 r.splitting = (ley_splitting)p;

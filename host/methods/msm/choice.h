@@ -30,18 +30,15 @@ typedef struct choice_device {
 void choice_look_at(const dev_info *info, const calibration *facts, const double pairs_per_s[CHOICE_REACHES],
                     choice_device *device);
 
-/* What is not to be chosen, but as it is in the options. */
-enum { CHOICE_CUTOFF = 1, CHOICE_SPACING = 2, CHOICE_SPLITTING = 4, CHOICE_WINDOW = 8, CHOICE_SOLVER = 16 };
-
 typedef struct choice_figures {
     double seconds;      /* kernels of lattices and pairs, on all devices */
     double relative_rms; /* of the map */
 } choice_figures;
 
-/* Fills in what is not `fixed` of the options, whose units, medium, cell and screening are taken as
- * they are, so that the map's relative RMS error is expected to be at most `aim`. The lattices are
- * on the fastest device, the pairs on all. LEY_ERROR_USAGE: nothing is expected to reach it, or
- * nothing with what is fixed. */
+/* Fills in what is not `fixed` (LEY_FIX_...) of the options, whose units, medium, cell and
+ * screening are taken as they are, so that the map's relative RMS error is expected to be at most
+ * `aim`. The lattices are on the fastest device, the pairs on all. LEY_ERROR_USAGE: nothing is
+ * expected to reach it, or nothing with what is fixed. */
 ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
                        ley_long_range *range, choice_figures *figures, ley_error *error);
 

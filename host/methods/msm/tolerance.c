@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert((int)LEY_FIX_CUTOFF == (int)CHOICE_CUTOFF && (int)LEY_FIX_SPACING == (int)CHOICE_SPACING &&
-                   (int)LEY_FIX_SPLITTING == (int)CHOICE_SPLITTING && (int)LEY_FIX_WINDOW == (int)CHOICE_WINDOW &&
-                   (int)LEY_FIX_SOLVER == (int)CHOICE_SOLVER,
-               "the same bits");
-
 /* Of the tolerance: errors are random, and what is expected is half of what is allowed. */
 static const double aim = 0.5;
 
@@ -81,12 +76,12 @@ static ley_status choose(const survey *s, size_t count, const choice_device *dev
 {
     const ley_long_range asked = *range;
     ley_status status = choice_make(s, count, devices, relative_rms, fixed, range, figures, error);
-    if (status != LEY_OK || has_lattices(range, atoms, lattice) || (fixed & CHOICE_SOLVER) != 0)
+    if (status != LEY_OK || has_lattices(range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
         return status;
     const ley_solver other = range->solver == LEY_SOLVER_FFT ? LEY_SOLVER_DIRECT : LEY_SOLVER_FFT;
     ley_long_range second = asked;
     second.solver = other;
-    if (choice_make(s, count, devices, relative_rms, fixed | CHOICE_SOLVER, &second, figures, NULL) == LEY_OK)
+    if (choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, &second, figures, NULL) == LEY_OK)
         *range = second;
     return LEY_OK;
 }
@@ -186,7 +181,7 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
     free(devices);
     if (status != LEY_OK)
         return status;
-    if (r.solver == LEY_SOLVER_FFT && !(fixed & CHOICE_SOLVER))
+    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER))
         r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
     *range = r;
     *choice = (ley_choice){.seconds = figures.seconds,
