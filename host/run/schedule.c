@@ -45,6 +45,7 @@ typedef struct shift {
     double own_s, slabs_s;    /* what it makes for itself, and all slabs by this device alone, are predicted to take */
     double own_begun_s;       /* when it began with the former; 0: it has not, or has done it */
     double progress_s;        /* when it last came to the end of something */
+    bool is_predicted;        /* these two are known */
     bool has_own, is_waiting; /* the former is done; not begun, as it would come too late */
     atomic_bool is_unwanted;  /* what it makes for itself, as stage_place says */
 } shift;
@@ -396,6 +397,12 @@ static double left_without_s(const shift *s, double now_s)
     return least_s;
 }
 
+/* At work already, a device counts once its time is predicted. The caller holds the pass's mutex. */
+static bool is_about_to_join(const shift *s)
+{
+    return s->phase < SHIFT_AT_WORK || (s->phase == SHIFT_AT_WORK && !s->is_predicted);
+}
+
 /* Whether another device is about to join, which may be the faster one: a tenth of what this one
  * would begin is waited for it. */
 static bool awaits_others(shift *s)
@@ -403,7 +410,7 @@ static bool awaits_others(shift *s)
     bool is_any_readied = false;
     pthread_mutex_lock(&s->pass->mutex);
     for (size_t i = 0; i < s->job->engine->worker_count; i++)
-        is_any_readied = is_any_readied || s->pass->shifts[i].phase < SHIFT_AT_WORK;
+        is_any_readied = is_any_readied || is_about_to_join(&s->pass->shifts[i]);
     const bool awaits = is_any_readied && ley_clock_s() - s->progress_s < waited_share * s->own_s;
     pthread_mutex_unlock(&s->pass->mutex);
     return awaits;
@@ -437,6 +444,7 @@ static void predict(shift *s)
     pthread_mutex_lock(&s->pass->mutex);
     s->own_s = is_known ? own_s : 0;
     s->slabs_s = slabs_s;
+    s->is_predicted = true;
     s->progress_s = ley_clock_s();
     pthread_mutex_unlock(&s->pass->mutex);
 }
