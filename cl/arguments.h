@@ -109,7 +109,8 @@
     NEXT(VALUE, int4, coarse) \
     NEXT(VALUE, int4, shift) \
     NEXT(VALUE, int4, nodes) \
-    NEXT(WRITE, float, gm_values)
+    NEXT(READ, float, gm_from) \
+    NEXT(WRITE, float, gm_to)
 #define LEY_RESTRICTION_ARGUMENTS(FIRST, NEXT) LEY_BETWEEN_ARGUMENTS(FIRST, NEXT)
 #define LEY_PROLONGATION_ARGUMENTS(FIRST, NEXT) LEY_BETWEEN_ARGUMENTS(FIRST, NEXT)
 

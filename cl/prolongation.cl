@@ -9,7 +9,8 @@
  * fine, coarse  where the lattices are in it
  * shift         along each axis: the finer lattice's coordinate of the coarser one's node 0
  * nodes         of the finer lattice along each axis
- * gm_values     potentials of both lattices
+ * gm_from       potentials of the coarser lattice
+ * gm_to         of the finer one: in the same buffer, or in one of its own
  *
  * Global size: the finer lattice's nodes along x, y, z, each rounded up to work-groups. */
 #include "dialect.h"
@@ -54,9 +55,9 @@ LEY_KERNEL prolongation(LEY_PARAMETERS(LEY_PROLONGATION_ARGUMENTS))
                 continue;
             for (int i = 0; i < along_x.count; i++) {
                 const int at = node_of(gm_places, coarse, along_x.first + i, beside);
-                row += at < 0 ? 0.0f : share_of(gm_two_scale, along_x, i) * gm_values[at];
+                row += at < 0 ? 0.0f : share_of(gm_two_scale, along_x, i) * gm_from[at];
             }
             sum += share_of(gm_two_scale, along_y, j) * share_of(gm_two_scale, along_z, k) * row;
         }
-    gm_values[node_at(gm_places, fine, x, y, z)] += sum;
+    gm_to[node_at(gm_places, fine, x, y, z)] += sum;
 }

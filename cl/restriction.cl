@@ -9,7 +9,8 @@
  * fine, coarse  where the lattices are in it
  * shift         along each axis: the finer lattice's coordinate of the coarser one's node 0
  * nodes         of the coarser lattice along each axis
- * gm_values     charges of both lattices
+ * gm_from       charges of the finer lattice
+ * gm_to         of the coarser one: in the same buffer, or in one of its own
  *
  * Global size: the coarser lattice's nodes along x, y, z, each rounded up to work-groups. */
 #include "dialect.h"
@@ -35,9 +36,9 @@ LEY_KERNEL restriction(LEY_PARAMETERS(LEY_RESTRICTION_ARGUMENTS))
                 continue;
             for (int i = 0; i <= LEY_WINDOW; i++) {
                 const int at = node_of(gm_places, fine, 2 * x + shift.x + offset(i), beside);
-                row += at < 0 ? 0.0f : gm_two_scale[i] * gm_values[at];
+                row += at < 0 ? 0.0f : gm_two_scale[i] * gm_from[at];
             }
             sum += gm_two_scale[j] * gm_two_scale[k] * row;
         }
-    gm_values[node_at(gm_places, coarse, x, y, z)] = sum;
+    gm_to[node_at(gm_places, coarse, x, y, z)] = sum;
 }

@@ -22,11 +22,15 @@ extern "C" {
     ROW(LEY_WINDOW_NODAL9, "nodal9") ROW(LEY_WINDOW_BSPLINE4, "bspline4") ROW(LEY_WINDOW_BSPLINE6, "bspline6") \
     ROW(LEY_WINDOW_BSPLINE8, "bspline8")
 
-/* What finds the nodes' potentials: multilevel summation, or one lattice and its transform. Auto:
- * with a nodal window multilevel summation; with a B-spline the transform, and where no device has
- * one that is right, multilevel summation with the nodal window of the next higher degree. */
+/* What finds the nodes' potentials: multilevel summation, one lattice and its transform, or both:
+ * finer levels by lattice cutoff, and the first coarser one that a device has room for by its
+ * transform, or, where no device has one that is right, multilevel summation. Auto: with a nodal
+ * window multilevel summation; with a B-spline the transform; where no device has room for that,
+ * both, and where none has one that is right, multilevel summation, each with the nodal window of
+ * the next higher degree. */
 #define LEY_SOLVER_TABLE(ROW) \
-    ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft") ROW(LEY_SOLVER_AUTO, "auto")
+    ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft") ROW(LEY_SOLVER_AUTO, "auto") \
+    ROW(LEY_SOLVER_MIXED, "mixed")
 
 typedef enum ley_splitting { LEY_SPLITTING_TABLE(LEY_VALUE) LEY_SPLITTING_COUNT } ley_splitting;
 typedef enum ley_window { LEY_WINDOW_TABLE(LEY_VALUE) LEY_WINDOW_COUNT } ley_window;
@@ -54,11 +58,12 @@ typedef struct ley_long_range {
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
     double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
     double cutoff_A;      /* a: above r_min, at most 1e4 */
-    double spacing_A;     /* h: a/h is 1 to 16 with LEY_SOLVER_DIRECT, up to 48 with LEY_SOLVER_FFT */
+    double spacing_A;     /* h: a/h is 1 to 16, with LEY_SOLVER_FFT up to 48 */
     ley_splitting splitting;
-    ley_window window; /* with LEY_SOLVER_DIRECT a nodal one */
+    ley_window window; /* with LEY_SOLVER_DIRECT and LEY_SOLVER_MIXED a nodal one */
     ley_solver solver;
-    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay; of fft 0 or 1 */
+    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay, or of mixed as
+                   there is room for; of fft 0 or 1 */
     const char *fft;     /* the library of transforms: "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
     bool periodic[3];    /* along these vectors of the cell atoms have images: all of them count */
     double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */

@@ -66,8 +66,10 @@ static void test_what_is_refused(void **state)
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
         {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
         {MSM "--solver fft --levels 2", 1, "not 2: leave --levels out, or take --solver direct"},
-        {MSM "--fft vkfft", 1, "--fft is for --solver fft"},
-        {MSM "--solver auto --window nodal5 --fft vkfft", 1, "--fft is for --solver fft, or auto with a B-spline"},
+        {MSM "--fft vkfft", 1, "--fft is for --solver fft and mixed"},
+        {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fft and mixed, or auto with a B-spline"},
+        {MSM "--solver mixed --window bspline6", 1, "lattice: the mixed solver takes nodal windows"},
+        {MSM "--solver mixed --levels 1", 1, "the mixed solver has two levels or more"},
         {MSM "--solver fft --fft fftw", 1, "--fft: unknown value 'fftw'"},
         {MSM "--levels 17", 1, "--levels: 17 is out of range"},
         {MSM "--levels -1", 1, "--levels: -1 is out of range"},
@@ -260,6 +262,27 @@ static void test_a_step_left_out(void **state)
     check_steps_left_out(shim, "--solver fft --window bspline6 --splitting pswf --fft vkfft", 1 + 3 + 1 + 3 + 2);
 }
 
+/* PoCL that is told to have 1 GiB has no room for the transform of 500 x 500 x 500 nodes: dry runs
+ * say what is done in its place. */
+static void test_little_memory(void **state)
+{
+    (void)state;
+    static const char line[] = "map few.pqr -o a.raw --method msm --solver auto --window bspline4 --cutoff 6 "
+                               "--lattice-spacing 0.65 --spacing 4 --dims 41,41,41 --device 0 --dry-run";
+    setenv("POCL_MEMORY_LIMIT", "1", 1);
+    const bool is_heeded = strstr(cli("devices")->out, " 1.0 GiB ") != NULL;
+    if (is_heeded) {
+        cli(line);
+        cli_expect(0, "solver mixed; otherwise no device has room for a transform of ", NULL);
+        cli_expect(0, "1 level by lattice cutoff, then transforms of ", NULL);
+    }
+    unsetenv("POCL_MEMORY_LIMIT");
+    if (!is_heeded)
+        skip();
+    cli(line);
+    cli_expect(0, "solver fft; ", NULL);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -272,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_against_direct_summation),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_a_step_left_out),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

@@ -491,7 +491,7 @@ static void test_what_is_refused(void **state)
     assert_refused(&r, LEY_ERROR_USAGE, "the fft solver has one level, not 2");
     r = good;
     r.solver = LEY_SOLVER_COUNT;
-    assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 3");
+    assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 4");
     r = good;
     r.splitting = LEY_SPLITTING_COUNT;
     assert_refused(&r, LEY_ERROR_USAGE, "unknown splitting 9");

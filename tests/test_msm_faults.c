@@ -451,16 +451,18 @@ static transfer_lattices changed(const transfer_lattices *l, hierarchy *h, int l
     return made;
 }
 
-WRAPPED(void, transfer_restrict, work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
+WRAPPED(void, transfer_restrict, work *w, const transfer_lattices *l, int fine, buffer_of_float from,
+        buffer_of_float to)
 {
     hierarchy h;
     const transfer_lattices other = changed(l, &h, fine + 1, 2, in_force == A_LEVEL_SHIFTED);
     const bool is_other = fine == 0 && (in_force == RESTRICTION_LACKS_PLANES || in_force == A_LEVEL_SHIFTED);
     if (in_force != NO_RESTRICTION)
-        right_transfer_restrict(w, is_other ? &other : l, fine, charges);
+        right_transfer_restrict(w, is_other ? &other : l, fine, from, to);
 }
 
-WRAPPED(void, transfer_prolongate, work *w, const transfer_lattices *l, int fine, buffer_of_float potentials)
+WRAPPED(void, transfer_prolongate, work *w, const transfer_lattices *l, int fine, buffer_of_float from,
+        buffer_of_float to)
 {
     hierarchy h;
     const bool is_shifted = fine == 1 && in_force == A_LEVEL_SHIFTED_BACK,
@@ -471,9 +473,9 @@ WRAPPED(void, transfer_prolongate, work *w, const transfer_lattices *l, int fine
         return;
     if (in_force == PROLONGATION_TOO_EARLY)
         fine = l->hierarchy->levels - 2 - fine;
-    right_transfer_prolongate(w, lacks || is_shifted ? &other : l, fine, potentials);
+    right_transfer_prolongate(w, lacks || is_shifted ? &other : l, fine, from, to);
     if (in_force == PROLONGATION_TWICE && fine == 0)
-        right_transfer_prolongate(w, l, fine, potentials);
+        right_transfer_prolongate(w, l, fine, from, to);
 }
 
 WRAPPED(void, lattice_launch, work *w, const lattice_tables *tables, int first, int count, buffer_of_float weights,

@@ -395,6 +395,105 @@ static void test_a_second_device(void **state)
     ley_engine_destroy(engine);
 }
 
+/* ---- Little memory
+ * ---------------------------------------------------------------------------- */
+
+/* The device's memory is no longer what it was; returns what that is. */
+static uint64_t set_memory(const worker *w, uint64_t bytes)
+{
+    dev_info *info = (dev_info *)(uintptr_t)w->info;
+    const uint64_t former = info->global_bytes;
+    info->global_bytes = bytes;
+    return former;
+}
+
+/* Relative RMS difference of two maps. */
+static double apart(const ley_map *a, const ley_map *b)
+{
+    const float *x = ley_map_read_values(a), *y = ley_map_read_values(b);
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++) {
+        sum += pow((double)x[i] - (double)y[i], 2);
+        squares += pow((double)y[i], 2);
+    }
+    return sqrt(sum / squares);
+}
+
+static trial_job run_with(ley_engine *engine, const ley_long_range *r, const char *solver, const char *levels)
+{
+    ley_error error = {0};
+    trial_job t = begin(engine, r);
+    const ley_status status = ley_job_run(t.job, &error);
+    if (status != LEY_OK)
+        fail_msg("%s", error.message);
+    expect_right(&t);
+    assert_string_equal(text_of_note(&t, "solver"), solver);
+    assert_true(strcmp(decision(ley_job_report(t.job), "solver"), solver) == 0);
+    const char *decided = decision(ley_job_report(t.job), "levels");
+    assert_true(levels != NULL ? decided != NULL && strcmp(decided, levels) == 0 : decided == NULL);
+    return t;
+}
+
+/* The whole lattice's transform takes 120 x 120 x 120 nodes, 15 MB with a work area. Of 20 MB there
+ * is room for the second level's, of 9 MB for the third one's. The map is what it is with all
+ * memory, within what lattices are off by; by its plan it is the same where there is more room; and
+ * what is asked for by name is refused. */
+static void test_a_device_with_little_memory(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    ley_long_range r = options_of(LEY_SOLVER_AUTO, LEY_WINDOW_BSPLINE6);
+    static const struct {
+        uint64_t bytes;
+        const char *levels;
+    } cases[] = {{20 << 20, "2"}, {9 << 20, "3"}};
+    r.spacing_A = 0.5;
+    assert_ok(ley_engine_create("0", &engine, &error));
+    const worker *w = &engine->workers[0];
+    trial_job whole = run_with(engine, &r, "fft", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t all = set_memory(w, cases[i].bytes);
+        trial_job little = run_with(engine, &r, "mixed", cases[i].levels);
+        assert_string_equal(text_of_note(&little, "window"), "nodal7");
+        assert_non_null(strstr(text_of_note(&little, "otherwise"), "no device has room for a transform of "));
+        assert_non_null(text_of_note(&little, "fft_library"));
+        set_memory(w, all);
+        expect_again(engine, &r, &little);
+        const double off = ley_job_report(little.job)->accuracy.relative_rms;
+        print_message("%s levels: off by %.2g, %.2g apart\n", cases[i].levels, off, apart(little.map, whole.map));
+        assert_true(apart(little.map, whole.map) < 3 * off + 1e-6);
+        end(&little);
+    }
+    end(&whole);
+    const uint64_t all = set_memory(w, 6 << 20);
+    r.solver = LEY_SOLVER_FFT;
+    trial_job refused = begin(engine, &r);
+    assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE);
+    assert_non_null(strstr(error.message, "there is room for"));
+    end(&refused);
+    set_memory(w, all);
+    ley_error_clear(&error);
+    ley_engine_destroy(engine);
+}
+
+/* Where no device has transforms, all levels are done by lattice cutoff. */
+static void test_levels_without_transforms(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    const ley_long_range r = options_of(LEY_SOLVER_MIXED, LEY_WINDOW_NODAL7);
+    assert_ok(ley_engine_create("0", &engine, &error));
+    end(&(trial_job[]){run_with(engine, &r, "mixed", "2")}[0]);
+    alter(&engine->workers[0])->fft_library = no_library;
+    trial_job t = run_with(engine, &r, "direct", NULL);
+    assert_non_null(strstr(text_of_note(&t, "otherwise"), "there is no library"));
+    end(&t);
+    restore(&engine->workers[0]);
+    ley_engine_destroy(engine);
+}
+
 /* ---- Influence functions --------------------------------------------------------------------- */
 
 static hierarchy make_lattices(window_kind window_of, double cutoff_A, double high_A, double kappa_per_A)
@@ -468,6 +567,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_influence_functions),
+        cmocka_unit_test(test_a_device_with_little_memory),
+        cmocka_unit_test(test_levels_without_transforms),
         cmocka_unit_test(test_a_library_that_is_passed_over),
         cmocka_unit_test(test_the_plan_of_one_done_otherwise),
         cmocka_unit_test(test_auto),

@@ -152,7 +152,7 @@ static void solve(const problem *p, float *values)
     ready(&s, p);
     load(&s, p);
     run_solver(&s, p, values);
-    float_error = 2e-6 + (s.kind == HIERARCHY_FFT ? 3 * s.spectral.fft.error : 0);
+    float_error = 2e-6 + (solver_spectral(&s) != NULL ? 3 * solver_spectral(&s)->fft.error : 0);
     solver_end(&s);
 }
 
@@ -197,7 +197,7 @@ static double off_by_all(const problem *p, const float *values)
 
 static const char *solver_name(const problem *p)
 {
-    return p->hierarchy.solver == HIERARCHY_FFT ? "fft" : "direct";
+    return p->hierarchy.solver == HIERARCHY_FFT ? "fft" : p->hierarchy.solver == HIERARCHY_MIXED ? "mixed" : "direct";
 }
 
 /* ---- Each combination ------------------------------------------------------------------------ */
@@ -259,6 +259,10 @@ static problem plain_problem(hierarchy_solver how, int boundary)
     return make_problem(&o, (const double(*)[3])box_A);
 }
 
+/* With those that are two in one. */
+static const hierarchy_solver all_solvers[] = {HIERARCHY_DIRECT, HIERARCHY_FFT, HIERARCHY_MIXED};
+enum { ALL_SOLVERS = sizeof all_solvers / sizeof *all_solvers };
+
 /* B-splines take transforms, screening takes Taylor's splittings. */
 static bool can_be(const int *at)
 {
@@ -272,16 +276,16 @@ static void test_combinations(void **state)
     double worst = 0;
     int number = 0;
     const bool few = support_is_quick();
-    pairwise p =
-        PAIRWISE(few ? FEW_SPLITTINGS : SPLITTINGS, few ? FEW_WINDOWS : WINDOWS, boundary_count(), SOLVERS, SCREENINGS);
+    pairwise p = PAIRWISE(few ? FEW_SPLITTINGS : SPLITTINGS, few ? FEW_WINDOWS : WINDOWS, boundary_count(), ALL_SOLVERS,
+                          SCREENINGS);
     p.can_be = can_be;
     while (pairwise_next(&p)) {
         if (!is_own_turn(number++))
             continue;
         double box_A[3][3];
         float values[MOST_POINTS];
-        hierarchy_options o = options_of((splitting_kind)p.at[0], windows[p.at[1]], (hierarchy_solver)p.at[3],
-                                         boundaries[p.at[2]], box_A);
+        hierarchy_options o =
+            options_of((splitting_kind)p.at[0], windows[p.at[1]], all_solvers[p.at[3]], boundaries[p.at[2]], box_A);
         o.kappa_per_A = 0.15 * p.at[4];
         const double start_s = support_cpu_s();
         const problem own = make_problem(&o, (const double(*)[3])box_A);
@@ -387,6 +391,31 @@ static void test_fft_equals_direct(void **state)
     }
 }
 
+/* The same levels, the top one by all pairs of its nodes or by transforms. */
+static void test_top_level_by_transforms(void **state)
+{
+    (void)state;
+    for (int i = 0; i < boundary_count(); i++) {
+        float values[2][MOST_POINTS];
+        double apart = 0, squares = 0;
+        if (!is_own_turn(i))
+            continue;
+        const problem direct = plain_problem(HIERARCHY_DIRECT, boundaries[i]),
+                      mixed = plain_problem(HIERARCHY_MIXED, boundaries[i]);
+        assert_int_equal(mixed.hierarchy.levels, direct.hierarchy.levels);
+        solve(&direct, values[0]);
+        solve(&mixed, values[1]);
+        assert_true(off_by_floats(&mixed, values[1]) < float_error);
+        for (int k = 0; k < direct.points; k++) {
+            apart += pow((double)values[0][k] - (double)values[1][k], 2);
+            squares += pow((double)values[0][k], 2);
+        }
+        if (getenv("TEST_VERBOSE") != NULL)
+            print_message("boundary %d: %.2g apart\n", boundaries[i], sqrt(apart / squares));
+        assert_true(sqrt(apart / squares) < (boundaries[i] == 0 ? 2 * float_error : 5e-3));
+    }
+}
+
 /* All levels in one launch, or each in its own with weights of its own: the same bytes. */
 static void test_launches(void **state)
 {
@@ -487,8 +516,8 @@ static void test_net_charges(void **state)
 static void test_background(void **state)
 {
     (void)state;
-    for (int how = 0; how < SOLVERS; how++) {
-        problem own = plain_problem((hierarchy_solver)how, 7);
+    for (int how = 0; how < ALL_SOLVERS; how++) {
+        problem own = plain_problem(all_solvers[how], 7);
         float values[MOST_POINTS];
         own.charge_e[3] += 2;
         solve(&own, values);
@@ -554,7 +583,7 @@ static void test_cancelling(void **state)
         solver s;
         assert_ok(spread_make(&own.hierarchy, MOST_ATOMS, own.position_A[0], own.charge_e, NULL, &atoms, &error));
         ready(&s, &own);
-        s.cycle.cancelled = s.spectral.cancelled = &cancelled;
+        solver_cancel_by(&s, &cancelled);
         assert_int_equal(solver_load(&s, &atoms, &error), LEY_CANCELLED);
         solver_end(&s);
         spread_clear(&atoms);
@@ -670,14 +699,20 @@ static void test_faults_of_kernels(void **state)
 
 static int run(const char *selector, const ley_device_info *info)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_combinations),       cmocka_unit_test(test_thin_cells),
-        cmocka_unit_test(test_exact_sums),         cmocka_unit_test(test_fft_equals_direct),
-        cmocka_unit_test(test_launches),           cmocka_unit_test(test_madelung_constants),
-        cmocka_unit_test(test_net_charges),        cmocka_unit_test(test_background),
-        cmocka_unit_test(test_without_transforms), cmocka_unit_test(test_too_far),
-        cmocka_unit_test(test_cancelling),         cmocka_unit_test(test_planted_faults),
-        cmocka_unit_test(test_faults_of_kernels)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_combinations),
+                                              cmocka_unit_test(test_thin_cells),
+                                              cmocka_unit_test(test_exact_sums),
+                                              cmocka_unit_test(test_fft_equals_direct),
+                                              cmocka_unit_test(test_top_level_by_transforms),
+                                              cmocka_unit_test(test_launches),
+                                              cmocka_unit_test(test_madelung_constants),
+                                              cmocka_unit_test(test_net_charges),
+                                              cmocka_unit_test(test_background),
+                                              cmocka_unit_test(test_without_transforms),
+                                              cmocka_unit_test(test_too_far),
+                                              cmocka_unit_test(test_cancelling),
+                                              cmocka_unit_test(test_planted_faults),
+                                              cmocka_unit_test(test_faults_of_kernels)};
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;

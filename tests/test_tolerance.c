@@ -165,6 +165,33 @@ static void test_odd_rates(void **state)
     assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
 }
 
+/* Where there is no room for the whole lattice's transform, a coarser one's is taken where that
+ * pays, and never where there is. */
+static void test_little_memory(void **state)
+{
+    (void)state;
+    const survey s = water(100);
+    const double aim = 2e-4;
+    choice_device odd = usual_device();
+    choice_figures figures, whole;
+    odd.transform_byte_s /= 1000;
+    set_rate(&odd, 1e-2); /* a longer cutoff and a coarser lattice would take long */
+    const ley_long_range r = choose(&s, &odd, aim, &whole);
+    assert_true(r.solver == LEY_SOLVER_FFT);
+    double nodes = 1;
+    for (int axis = 0; axis < 3; axis++)
+        nodes *= 2 * s.extent_A[axis] / r.spacing_A;
+    odd.memory_bytes = 5.6 * nodes;
+    const ley_long_range little = choose(&s, &odd, aim, &figures);
+    assert_true(little.solver == LEY_SOLVER_MIXED && little.window < LEY_WINDOW_BSPLINE4);
+    assert_true(figures.seconds > whole.seconds);
+    odd.memory_bytes = 0;
+    odd.largest_bytes = 1.4 * nodes;
+    assert_true(choose(&s, &odd, aim, &figures).solver == LEY_SOLVER_MIXED);
+    odd.largest_bytes = 0;
+    assert_true(choose(&s, &odd, aim, &figures).solver == LEY_SOLVER_FFT);
+}
+
 /* A stricter map is never predicted to be had sooner, and each one to be within a tenth of what is
  * allowed where that is not for nothing. */
 static void test_strictness(void **state)
@@ -492,9 +519,11 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_between_columns), cmocka_unit_test(test_odd_rates),
-        cmocka_unit_test(test_strictness), cmocka_unit_test(test_two_devices),     cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_maps),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_between_columns),
+        cmocka_unit_test(test_odd_rates),  cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_strictness), cmocka_unit_test(test_two_devices),
+        cmocka_unit_test(test_fixed),      cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

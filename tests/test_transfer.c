@@ -237,7 +237,7 @@ static problem *make_problem(void)
     const hierarchy *h = &p->hierarchy;
     const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {0.375, 0.625, 0.25}};
     assert_ok(spread_make(h, ATOMS, p->position_A[0], p->charge_e, NULL, &atoms, &error));
-    assert_ok(cycle_ready(&p->cycle, device, h, &wish, LEY_SPEC_SUM_FLOAT, &error));
+    assert_ok(cycle_ready(&p->cycle, device, h, &wish, LEY_SPEC_SUM_FLOAT, NULL, false, &error));
     assert_ok(cycle_load(&p->cycle, &atoms, &error));
     spread_clear(&atoms);
 

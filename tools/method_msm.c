@@ -75,21 +75,25 @@ static const option_row rows[] = {
      .value = "NAME",
      .choices = solver_names,
      .help = "what finds the nodes' potentials: direct is multilevel summation, fft one lattice and its Fourier "
-             "transform, which B-splines need; auto is what the window asks for, and direct with a nodal window "
-             "where no device has transforms"},
+             "transform, which B-splines need, mixed the first of so many levels that its transform fits into the "
+             "device's memory and the finer ones by lattice cutoff; auto is what the window asks for, mixed with a "
+             "nodal window where no device has room for the whole lattice's transform, and direct where none has "
+             "transforms"},
     {.name = "fft",
      .kind = OPTION_CHOICE,
      .offset = offsetof(msm_values, fft),
      .value = "LIBRARY",
      .choices = library_names,
-     .help = "of --solver fft: whose transforms; auto: those that are predicted fastest, preparation included"},
+     .help =
+         "of --solver fft and mixed: whose transforms; auto: those that are predicted fastest, preparation included"},
     {.name = "levels",
      .kind = OPTION_INTEGER,
      .offset = offsetof(msm_values, levels),
      .value = "N",
      .low = 0,
      .high = 16,
-     .help = "lattices, each of twice the spacing of the one before; 0: as many as pay"},
+     .help = "lattices, each of twice the spacing of the one before; 0: as many as pay, of --solver mixed as few as "
+             "there is room for"},
 };
 
 static const option_block msm_options = OPTION_BLOCK(rows, msm_values, set_defaults);
@@ -97,7 +101,7 @@ static const option_block msm_options = OPTION_BLOCK(rows, msm_values, set_defau
 /* Whether it may come to transforms: auto does with B-splines. */
 static bool may_transform(const ley_long_range *range)
 {
-    return range->solver == LEY_SOLVER_FFT ||
+    return range->solver == LEY_SOLVER_FFT || range->solver == LEY_SOLVER_MIXED ||
            (range->solver == LEY_SOLVER_AUTO && range->window >= LEY_WINDOW_BSPLINE4);
 }
 
@@ -158,7 +162,7 @@ static int begin(const parsed_arguments *arguments, void *to)
     msm_take_space(input);
     if (code == 0 && option_named_given(arguments, "fft") && !may_transform(range))
         return fail_usage(
-            arguments->command, "--fft is for --solver fft%s",
+            arguments->command, "--fft is for --solver fft and mixed%s",
             range->solver == LEY_SOLVER_AUTO ? ", or auto with a B-spline: with a nodal window that is direct" : "");
     return code;
 }
@@ -293,12 +297,14 @@ static void print_steps(const ley_report *report)
     putchar('\n');
 }
 
-/* What `--solver auto` came to, where nothing came of what was asked for. */
+/* What `--solver auto` came to, where nothing came of the whole lattice's transform. */
 static void print_otherwise(const ley_report *report)
 {
     const ley_note *why = ley_report_note(report, "otherwise"), *window = ley_report_note(report, "window");
     if (why != NULL && window != NULL)
-        printf("in place of Fourier transforms: %s, solver direct: %s\n", window->text, why->text);
+        printf("in place of %s: %s, solver %s: %s\n",
+               ley_report_note(report, "fft_library") != NULL ? "one lattice" : "Fourier transforms", window->text,
+               taken(report, "solver", "direct"), why->text);
 }
 
 static void print_transforms(const ley_report *report)

@@ -393,6 +393,16 @@ ley_status long_range_transform(const hierarchy *h, const double *charge, double
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+/* By all pairs of its nodes, or by transforms. */
+static ley_status solve_top(const hierarchy *h, const double *charge, double *potential, ley_error *error)
+{
+    hierarchy top;
+    if (h->solver != HIERARCHY_MIXED)
+        return long_range_top(h, charge, potential, error);
+    hierarchy_top(h, &top);
+    return long_range_transform(&top, charge, potential, error);
+}
+
 /* Down to the top level and up again. */
 static ley_status solve_levels(const hierarchy *h, const double *charge, double *potential, ley_error *error)
 {
@@ -410,7 +420,7 @@ static ley_status solve_levels(const hierarchy *h, const double *charge, double 
         else
             long_range_restrict(h, k - 1, q[k - 1], q[k]);
         if (status == LEY_OK)
-            status = k < top ? long_range_cutoff(h, k, q[k], e[k], error) : long_range_top(h, q[k], e[k], error);
+            status = k < top ? long_range_cutoff(h, k, q[k], e[k], error) : solve_top(h, q[k], e[k], error);
     }
     for (int k = top - 1; k >= 0 && status == LEY_OK; k--)
         long_range_prolongate(h, k, e[k + 1], e[k]);

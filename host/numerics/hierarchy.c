@@ -19,16 +19,19 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
     const window *w = window_get(o->window);
     if (w == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "lattice: there is no window of number %d", (int)o->window);
-    if (!w->is_nodal && o->solver == HIERARCHY_DIRECT)
+    if (!w->is_nodal && o->solver != HIERARCHY_FFT)
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice: the direct solver takes nodal windows: values at the nodes of %s are not what is "
+                        "lattice: the %s solver takes nodal windows: values at the nodes of %s are not what is "
                         "interpolated, which the influence function of the fft solver makes up for: take --solver fft, "
                         "or --window nodal7",
-                        w->name);
+                        o->solver == HIERARCHY_MIXED ? "mixed" : "direct", w->name);
     if (o->solver == HIERARCHY_FFT && o->levels > 1)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "lattice: the fft solver has one level, not %d: leave --levels out, or take --solver direct",
                         o->levels);
+    if (o->solver == HIERARCHY_MIXED && o->levels == 1)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "lattice: the mixed solver has two levels or more: take --levels 2, or --solver fft");
     if (o->levels < 0 || o->levels > HIERARCHY_MOST_LEVELS)
         return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels, must be 1 to %d, or 0 for as many as pay",
                         o->levels, HIERARCHY_MOST_LEVELS);
@@ -158,7 +161,7 @@ static bool fits(const hierarchy *h, int level)
 
 static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error *error)
 {
-    const int wanted = o->solver == HIERARCHY_FFT ? 1 : o->levels;
+    const int wanted = o->solver == HIERARCHY_FFT ? 1 : o->solver == HIERARCHY_MIXED && o->levels == 0 ? 2 : o->levels;
     h->levels = 1;
     h->level[0].cutoff_A = o->cutoff_A;
     ley_status status = make_splitting(o, h, &h->level[0], error);
@@ -179,12 +182,14 @@ static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error
     return status;
 }
 
-/* How often a period should be halved when nobody says: as long as more than a few nodes are
- * left. */
+/* How often a period should be halved when nobody says: as long as more than a few nodes are left.
+ * Transforms are of even numbers of nodes. */
 static int halvings_of(const hierarchy_options *o, const cell *c)
 {
     if (o->solver == HIERARCHY_FFT)
         return 1;
+    if (o->solver == HIERARCHY_MIXED)
+        return o->levels == 0 ? 2 : o->levels;
     if (o->levels > 0)
         return o->levels - 1;
     int halvings = HIERARCHY_MOST_LEVELS - 1;
@@ -214,6 +219,21 @@ ley_status hierarchy_make(const hierarchy_options *options, const double low[3],
     if (status == LEY_OK)
         *made = h;
     return status;
+}
+
+void hierarchy_top(const hierarchy *h, hierarchy *top)
+{
+    const int last = h->levels - 1;
+    const double scale = ldexp(1, last);
+    *top = *h;
+    top->solver = HIERARCHY_FFT;
+    top->levels = 1;
+    top->level[0] = h->level[last];
+    for (int m = 0; m < 3; m++)
+        for (int i = 0; i < 3; i++) {
+            top->step_A[m][i] *= scale;
+            top->inverse_per_A[m][i] /= scale;
+        }
 }
 
 void hierarchy_box(const cell *c, size_t n, const double *position_A, double low[3], double high[3])

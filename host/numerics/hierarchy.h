@@ -22,7 +22,9 @@ enum { HIERARCHY_MOST_LEVELS = 16 };
  * so many that the top one's do not reach further. */
 enum { HIERARCHY_MOST_REACH = 31 };
 
-typedef enum hierarchy_solver { HIERARCHY_DIRECT, HIERARCHY_FFT } hierarchy_solver;
+/* The lattice cutoff on all levels; one level, by transforms; or the lattice cutoff on all levels
+ * but the top one, which is done by transforms. */
+typedef enum hierarchy_solver { HIERARCHY_DIRECT = 0, HIERARCHY_FFT = 1, HIERARCHY_MIXED = 3 } hierarchy_solver;
 
 /* What one chooses. */
 typedef struct hierarchy_options {
@@ -31,7 +33,7 @@ typedef struct hierarchy_options {
     double band; /* of pswf and ewald; 0: splitting_band() */
     window_kind window;
     hierarchy_solver solver;
-    int levels;                 /* 0: as many as pay; with HIERARCHY_FFT 0 or 1 */
+    int levels;                 /* 0: as many as pay; with HIERARCHY_FFT 0 or 1, with HIERARCHY_MIXED 0 is 2 */
     double cutoff_A, spacing_A; /* spacing: at most; periods are divided evenly */
     double kappa_per_A;
     bool periodic[3];
@@ -59,12 +61,15 @@ typedef struct hierarchy {
 /* The box is what atoms and map fill, along the cell's vectors: components low[m] to high[m] along
  * its axis m, in A, as hierarchy_box() finds them; of periodic axes it does not matter.
  *
- * Errors: LEY_ERROR_USAGE for what does not combine: B-splines with HIERARCHY_DIRECT, levels with
- * HIERARCHY_FFT, screening with other splittings than Taylor's, a cutoff below a spacing, more
+ * Errors: LEY_ERROR_USAGE for what does not combine: B-splines with more than one level, levels
+ * with HIERARCHY_FFT, screening with other splittings than Taylor's, a cutoff below a spacing, more
  * levels than a periodic axis can be halved; those of cell_make() and splitting_make();
  * LEY_ERROR_INPUT for lattices that are too large. */
 ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
                           ley_error *error);
+
+/* The top level alone, as the only one of a lattice that is done by transforms. */
+void hierarchy_top(const hierarchy *h, hierarchy *top);
 
 /* Widens low and high to n places; begin with INFINITY and -INFINITY. */
 void hierarchy_box(const cell *c, size_t n, const double *position_A, double low[3], double high[3]);

@@ -3,6 +3,7 @@
 #include "error.h"
 #include "fft.h"
 #include "methods/cutoff/kernel.h"
+#include "methods/msm/fit.h"
 #include "methods/msm/transfer.h"
 #include "numerics/error_table.h"
 #include "parallel.h"
@@ -22,8 +23,9 @@ static const double rounding = 4e-7;
 /* a/h with LEY_SOLVER_DIRECT: what kernels reach, and below which lattices are pointless. */
 static const double most_ratio = 15, least_ratio = 1.5;
 
-/* Nodes of a transform's lattice that a plan looks at, at most; and bytes for each of them. */
-static const double most_nodes = 1 << 30, node_bytes = 12;
+/* Nodes of a transform's lattice that a plan looks at, at most; and bytes for each of them, with a
+ * library's work area; and of lattices that are done by lattice cutoff. */
+static const double most_nodes = 1 << 30, transform_node_bytes = 9, node_bytes = 8;
 
 /* ---- What it is off by ----------------------------------------------------------------------- */
 
@@ -37,7 +39,7 @@ static const double least_alone = 0.3;
  * interpolation between nodes is off by epsilon of it in the mean, too; transforms are not. */
 static double unit_error2(const survey *s, const ley_long_range *r, double spacing_A)
 {
-    const bool is_direct = r->solver == LEY_SOLVER_DIRECT;
+    const bool is_direct = r->solver != LEY_SOLVER_FFT;
     const double alone_e2 =
         is_direct ? fmax(survey_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2) : s->square_e2;
     double sum = 0;
@@ -108,6 +110,7 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
 {
     *d = (choice_device){.is_cpu = info->device_class == DEV_CPU,
                          .memory_bytes = (double)info->global_bytes,
+                         .largest_bytes = (double)info->max_allocation_bytes,
                          .transform_byte_s = transform_byte_s(info)};
     memcpy(d->pairs_per_s, rates, sizeof d->pairs_per_s);
     d->fma_per_s = facts != NULL && facts->fma_per_s > 0 ? facts->fma_per_s
@@ -172,11 +175,11 @@ static void count_nodes(const survey *s, const ley_long_range *r, int k, double 
         n[axis] = s->extent_A[axis] / (r->spacing_A * (1 << k)) + (s->periodic[axis] ? 0 : points + 1);
 }
 
-/* A transform's lattice, padded along open axes. */
-static double transform_nodes(const survey *s, const ley_long_range *r, size_t padded[3])
+/* A transform's lattice of level k, padded along open axes. */
+static double transform_nodes(const survey *s, const ley_long_range *r, int k, size_t padded[3])
 {
     double n[3], nodes = 1;
-    count_nodes(s, r, 0, n);
+    count_nodes(s, r, k, n);
     for (int axis = 0; axis < 3; axis++) {
         const double all = s->periodic[axis] ? n[axis] : 2 * n[axis] + 16;
         padded[axis] = fft_good_size((size_t)fmin(all, most_nodes));
@@ -185,32 +188,74 @@ static double transform_nodes(const survey *s, const ley_long_range *r, size_t p
     return nodes;
 }
 
+/* Whether the device has room for the transform of level k, and for the finer levels as they
+ * are. */
+static bool has_room(const survey *s, const choice_device *d, const ley_long_range *r, int k)
+{
+    size_t padded[3];
+    const double nodes = transform_nodes(s, r, k, padded), transform = nodes * transform_node_bytes;
+    double n[3], levels = 0;
+    for (int i = 0; i < k; i++) {
+        count_nodes(s, r, i, n);
+        levels += n[0] * n[1] * n[2] * node_bytes;
+    }
+    return nodes <= most_nodes &&
+           fit_has_room(levels + transform, fmax(levels, transform) / 2, d->memory_bytes, d->largest_bytes);
+}
+
 /* There and back; the product, and what it is multiplied by, made for this lattice. */
-static double transforms_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double transforms_s(const survey *s, const choice_device *d, const ley_long_range *r, int k)
 {
     size_t n[3];
-    const double nodes = transform_nodes(s, r, n), host_node_s = 7e-9; /* on two cores */
-    if (nodes > most_nodes || (d->memory_bytes > 0 && nodes * node_bytes > 0.7 * d->memory_bytes))
+    const double nodes = transform_nodes(s, r, k, n), host_node_s = 7e-9; /* on two cores */
+    if (!has_room(s, d, r, k))
         return INFINITY;
     const double transform_s = d->transform_byte_s * fft_least_bytes(n);
     return 3 * transform_s + (d->is_cpu ? nodes * host_node_s * 2 / parallel_cores() : transform_s);
 }
 
-static double levels_s(const survey *s, const choice_device *d, const ley_long_range *r)
+/* The lattice cutoff of level k, and what leads to it and back. */
+static double level_s(const survey *s, const choice_device *d, const ley_long_range *r, int k, bool is_top)
 {
     const double all = 4 * M_PI / 3 * cube(2 * r->cutoff_A / r->spacing_A), start_s = 3e-5;
+    double n[3];
+    count_nodes(s, r, k, n);
+    const double nodes = n[0] * n[1] * n[2];
+    return start_s + nodes * fmin(is_top ? nodes : all, all) / d->fma_per_s +
+           (k > 0 ? nodes * d->window[r->window].restriction_s : 0) +
+           (is_top ? 0 : nodes * d->window[r->window].prolongation_s);
+}
+
+static double levels_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
     double sum_s = 0, n[3];
-    for (int k = 0; k < HIERARCHY_MOST_LEVELS; k++) {
+    bool is_top = false;
+    for (int k = 0; k < HIERARCHY_MOST_LEVELS && !is_top; k++) {
         count_nodes(s, r, k, n);
-        const double nodes = n[0] * n[1] * n[2];
-        const bool is_top = fmax(n[0], fmax(n[1], n[2])) <= HIERARCHY_MOST_REACH;
-        sum_s += start_s + nodes * fmin(is_top ? nodes : all, all) / d->fma_per_s;
-        sum_s += (k > 0 ? nodes * d->window[r->window].restriction_s : 0) +
-                 (is_top ? 0 : nodes * d->window[r->window].prolongation_s);
-        if (is_top)
-            break;
+        is_top = fmax(n[0], fmax(n[1], n[2])) <= HIERARCHY_MOST_REACH;
+        sum_s += level_s(s, d, r, k, is_top);
     }
     return sum_s;
+}
+
+/* Levels by lattice cutoff, until the device has room for the transform of what is left. */
+static double mixed_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    double sum_s = 0, n[3];
+    for (int k = 0; k + 1 < HIERARCHY_MOST_LEVELS; k++) {
+        count_nodes(s, r, k + 1, n);
+        sum_s += level_s(s, d, r, k, false);
+        if (has_room(s, d, r, k + 1))
+            return sum_s + transforms_s(s, d, r, k + 1) + n[0] * n[1] * n[2] * d->window[r->window].restriction_s;
+    }
+    return INFINITY;
+}
+
+static double solver_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    return r->solver == LEY_SOLVER_FFT     ? transforms_s(s, d, r, 0)
+           : r->solver == LEY_SOLVER_MIXED ? mixed_s(s, d, r)
+                                           : levels_s(s, d, r);
 }
 
 /* A point's: for each of the window's nodes along an axis, so many multiply-adds; measured. With
@@ -225,8 +270,7 @@ static double interpolation_s(const survey *s, const choice_device *d, const ley
 /* Of one device: what it does to the lattices, the points' interpolation, and what it waits for. */
 static double lattices_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
-    return s->atoms * d->window[r->window].anterpolation_s +
-           (r->solver == LEY_SOLVER_FFT ? transforms_s(s, d, r) : levels_s(s, d, r)) + interpolation_s(s, d, r) +
+    return s->atoms * d->window[r->window].anterpolation_s + solver_s(s, d, r) + interpolation_s(s, d, r) +
            binning_s(s, d, r);
 }
 
@@ -248,6 +292,7 @@ typedef struct search {
     unsigned fixed;
     ley_long_range best;
     choice_figures figures; /* seconds: infinite, nothing was found */
+    bool lacks_room;        /* for a transform that was looked at */
 } search;
 
 /* Seconds; infinite: it cannot be had. */
@@ -260,9 +305,10 @@ static double try_at(search *f, ley_long_range r, double cutoff_A)
         r.spacing_A = fmin(widest_A, r.cutoff_A / least_ratio);
     const double ratio = r.cutoff_A / r.spacing_A;
     if (!(r.spacing_A > 0 && r.spacing_A <= widest_A && ratio >= 1) ||
-        (r.solver == LEY_SOLVER_DIRECT && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
+        (r.solver != LEY_SOLVER_FFT && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
         return INFINITY;
     const double seconds = choice_seconds(s, f->count, f->devices, &r);
+    f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
     if (seconds < f->figures.seconds) {
         f->best = r;
         f->figures = (choice_figures){seconds, choice_error(s, &r)};
@@ -298,16 +344,20 @@ static bool goes_together(const ley_long_range *r, unsigned fixed)
            (r->splitting != LEY_SPLITTING_EWALD || fixed & LEY_FIX_SPLITTING);
 }
 
-static void try_all(search *f, const ley_long_range *asked)
+/* Of these solvers the fixed one; else all. */
+static bool is_asked(const search *f, const ley_long_range *asked, ley_solver solver)
 {
-    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_DIRECT};
+    return !(f->fixed & LEY_FIX_SOLVER) || asked->solver == LEY_SOLVER_AUTO || solver == asked->solver;
+}
+
+static void try_all(search *f, const ley_long_range *asked, const ley_solver *solvers, int count)
+{
     for (int w = 0; w < LEY_WINDOW_COUNT; w++)
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < count; i++)
             for (int p = 0; p < LEY_SPLITTING_COUNT; p++) {
                 ley_long_range r = *asked;
                 if ((f->fixed & LEY_FIX_WINDOW && w != (int)asked->window) ||
-                    (f->fixed & LEY_FIX_SPLITTING && p != (int)asked->splitting) ||
-                    (f->fixed & LEY_FIX_SOLVER && asked->solver != LEY_SOLVER_AUTO && solvers[i] != asked->solver))
+                    (f->fixed & LEY_FIX_SPLITTING && p != (int)asked->splitting) || !is_asked(f, asked, solvers[i]))
                     continue;
                 r.window = (ley_window)w;
                 r.splitting = (ley_splitting)p;
@@ -317,12 +367,32 @@ static void try_all(search *f, const ley_long_range *asked)
             }
 }
 
+/* Whether some lattices were passed over because no device has room for their transforms. */
+static bool lacks_room(const search *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->devices[i].transform_byte_s < INFINITY)
+            return f->lacks_room;
+    return false;
+}
+
+/* Whole lattices first. Levels that are done in both ways cost more than these and no less than the
+ * lattice cutoff alone, but for their top, and are looked at where there is no room for the whole,
+ * or they are asked for. */
+static void search_all(search *f, const ley_long_range *asked)
+{
+    static const ley_solver whole[] = {LEY_SOLVER_FFT, LEY_SOLVER_DIRECT}, mixed[] = {LEY_SOLVER_MIXED};
+    try_all(f, asked, whole, 2);
+    if (lacks_room(f) || (f->fixed & LEY_FIX_SOLVER && asked->solver == LEY_SOLVER_MIXED))
+        try_all(f, asked, mixed, 1);
+}
+
 ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
                        ley_long_range *range, choice_figures *figures, ley_error *error)
 {
     search f = {.survey = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed};
     f.figures.seconds = INFINITY;
-    try_all(&f, range);
+    search_all(&f, range);
     if (!(f.figures.seconds < INFINITY))
         return ley_fail(
             error, LEY_ERROR_USAGE,

@@ -16,7 +16,7 @@ extern const double choice_reaches[CHOICE_REACHES];
 /* A device as a plan sees it: what steps take on it, in seconds. */
 typedef struct choice_device {
     bool is_cpu;
-    double memory_bytes;                /* 0: nobody knows */
+    double memory_bytes, largest_bytes; /* and of a single buffer; 0: nobody knows */
     double pairs_per_s[CHOICE_REACHES]; /* within a cutoff, with Taylor's splittings */
     double fma_per_s;                   /* multiply-adds */
     double transform_byte_s;            /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */

@@ -21,23 +21,38 @@ static void run_cutoff(const cycle *c, work *w, int top)
         lattice_launch(w, &c->cutoff_tables, 0, top, c->weights[0], c->charges, c->potentials);
 }
 
+/* The potentials of the top level, all of its pairs or by transforms. */
+static void run_top(const cycle *c, work *w)
+{
+    const int top = c->hierarchy->levels - 1;
+    if (c->is_mixed) {
+        spectral_transform(&c->spectral, w);
+        return;
+    }
+    work_step(w, CYCLE_TOP_LEVEL);
+    lattice_launch(w, &c->top_tables, top, 1, c->weights[top], c->charges, c->potentials);
+}
+
 void cycle_run(const cycle *c, work *w)
 {
     const int top = c->hierarchy->levels - 1;
+    const buffer_of_float top_charges = c->is_mixed ? c->spectral.charges : c->charges,
+                          top_potentials = c->is_mixed ? c->spectral.potentials : c->potentials;
     work_fill(w, c->charges.buffer, 0, DEV_NO_NUMBERS, c->bytes); /* what is left out must not pass */
     work_fill(w, c->potentials.buffer, 0, DEV_NO_NUMBERS, c->bytes);
+    if (c->is_mixed)
+        spectral_clear(&c->spectral, w);
     work_step(w, CYCLE_ANTERPOLATION);
     transfer_anterpolate(w, &c->lattices, &c->atoms, c->charges);
     work_step(w, CYCLE_RESTRICTION);
     for (int k = 0; k < top; k++)
-        transfer_restrict(w, &c->lattices, k, c->charges);
+        transfer_restrict(w, &c->lattices, k, c->charges, k + 1 < top ? c->charges : top_charges);
     work_step(w, CYCLE_LATTICE_CUTOFF);
     run_cutoff(c, w, top);
-    work_step(w, CYCLE_TOP_LEVEL);
-    lattice_launch(w, &c->top_tables, top, 1, c->weights[top], c->charges, c->potentials);
+    run_top(c, w);
     work_step(w, CYCLE_PROLONGATION);
     for (int k = top - 1; k >= 0; k--)
-        transfer_prolongate(w, &c->lattices, k, c->potentials);
+        transfer_prolongate(w, &c->lattices, k, k + 1 < top ? c->potentials : top_potentials, c->potentials);
 }
 
 void cycle_learn(const cycle *c, const work_times *times)
@@ -50,7 +65,10 @@ void cycle_learn(const cycle *c, const work_times *times)
                      {CYCLE_PROLONGATION, TRANSFER_PROLONGATION}};
     for (size_t i = 0; i < sizeof transfers / sizeof *transfers; i++)
         transfer_learn(&c->transfer, transfers[i].transfer, predicted_s[transfers[i].step], took_s[transfers[i].step]);
-    lattice_learn(&c->top, top_name, predicted_s[CYCLE_TOP_LEVEL], took_s[CYCLE_TOP_LEVEL]);
+    if (c->is_mixed)
+        spectral_learn(&c->spectral, times);
+    else
+        lattice_learn(&c->top, top_name, predicted_s[CYCLE_TOP_LEVEL], took_s[CYCLE_TOP_LEVEL]);
     if (c->hierarchy->levels > 1)
         lattice_learn(&c->cutoff, cutoff_name, predicted_s[CYCLE_LATTICE_CUTOFF], took_s[CYCLE_LATTICE_CUTOFF]);
 }
@@ -95,25 +113,45 @@ static ley_status make_wish(const hierarchy *h, bool is_top, int sum, lattice_wi
     return find_radius(h, is_top, wish->radius, error);
 }
 
-ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum, ley_error *error)
+/* Of the top level: its kernel, or its transforms. */
+static ley_status ready_top(cycle *c, dev *device, int sum, const fft_wish *fft, bool foreseen, ley_error *error)
 {
-    *c = (cycle){.hierarchy = h, .by_level = h->kappa_per_A > 0, .room = {.device = device}};
+    lattice_wish top;
+    if (c->is_mixed) {
+        const ley_status status = (foreseen ? spectral_foresee_lattice
+                                            : spectral_ready_lattice)(&c->spectral, device, &c->top_level, fft, error);
+        c->spectral.step = CYCLE_FORWARD - SPECTRAL_FORWARD;
+        c->spectral.room.within = &c->room;
+        return status;
+    }
+    ley_status status = make_wish(c->hierarchy, true, sum, &top, error);
+    if (status == LEY_OK)
+        status = lattice_kernel_create(device, &top, &c->top, error);
+    if (status == LEY_OK)
+        lattice_look_up_cost(&c->top, top_name);
+    return status;
+}
+
+ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
+                       const fft_wish *fft, bool foreseen, ley_error *error)
+{
+    *c = (cycle){.hierarchy = h,
+                 .by_level = h->kappa_per_A > 0,
+                 .is_mixed = h->solver == HIERARCHY_MIXED,
+                 .room = {.device = device}};
     transfer_wish own = *wish;
-    lattice_wish cutoff, top;
+    lattice_wish cutoff;
     own.has_levels = h->levels > 1;
-    ley_status status = make_wish(h, true, sum, &top, error);
+    hierarchy_top(h, &c->top_level);
+    ley_status status = ready_top(c, device, sum, fft, foreseen, error);
     if (status == LEY_OK && h->levels > 1)
         status = make_wish(h, false, sum, &cutoff, error);
     if (status == LEY_OK)
         status = transfer_kernels_create(device, &own, &c->transfer, error);
     if (status == LEY_OK && h->levels > 1)
         status = lattice_kernel_create(device, &cutoff, &c->cutoff, error);
-    if (status == LEY_OK)
-        status = lattice_kernel_create(device, &top, &c->top, error);
     if (status == LEY_OK && h->levels > 1)
         lattice_look_up_cost(&c->cutoff, cutoff_name);
-    if (status == LEY_OK)
-        lattice_look_up_cost(&c->top, top_name);
     return status;
 }
 
@@ -229,11 +267,13 @@ bool cycle_has_mean(const hierarchy *h, size_t n, double total_e, double square_
     return fabs(total_e) > rounding_e && fabs(total_e) * cycle_mean(h) > nothing;
 }
 
-/* Of the top level; and of the first one for all others, or of each of them. */
-static ley_status make_all_weights(cycle *c, ley_error *error)
+/* Of the top level, but where it is done by transforms; and of the first one for all others, or of
+ * each of them. */
+static ley_status make_all_weights(cycle *c, const spread *atoms, ley_error *error)
 {
     const int top = c->hierarchy->levels - 1;
-    ley_status status = make_weights(c, top, error);
+    ley_status status =
+        c->is_mixed ? spectral_load_influence(&c->spectral, c->hierarchy, atoms, error) : make_weights(c, top, error);
     for (int k = 0; k < (c->by_level ? top : top > 0 ? 1 : 0) && status == LEY_OK; k++)
         status = make_weights(c, k, error);
     return status;
@@ -241,29 +281,50 @@ static ley_status make_all_weights(cycle *c, ley_error *error)
 
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
+/* Levels that are stored one after the other: all but a top one that is done by transforms. */
+static int stored_levels(const hierarchy *h)
+{
+    return h->solver == HIERARCHY_MIXED ? h->levels - 1 : h->levels;
+}
+
 /* Where weights are those of level 0, the others have 2^-k of them, but for the top level. */
 static ley_status make_layout(const hierarchy *h, bool by_level, lattice_layout *layout, ley_error *error)
 {
     lattice_level levels[HIERARCHY_MOST_LEVELS];
-    for (int k = 0; k < h->levels; k++) {
+    const int count = stored_levels(h);
+    for (int k = 0; k < count; k++) {
         levels[k].scale = by_level || k == h->levels - 1 ? 1 : ldexp(1, -k);
         for (int axis = 0; axis < 3; axis++) {
             levels[k].n[axis] = h->level[k].n[axis];
             levels[k].periodic[axis] = h->cell.periodic[axis];
         }
     }
-    return lattice_layout_make(levels, h->levels, layout, error);
+    return lattice_layout_make(levels, count, layout, error);
 }
 
 bool cycle_can_number(const hierarchy *h)
 {
     lattice_layout layout;
     bool can = make_layout(h, false, &layout, NULL) == LEY_OK;
-    for (int k = 0; k < h->levels && can; k++) {
+    for (int k = 0; k < layout.count && can; k++) {
         const places_array array = lattice_layout_array(&layout, k);
         can = places_can_number(&array);
     }
+    if (can && h->solver == HIERARCHY_MIXED) {
+        hierarchy top;
+        hierarchy_top(h, &top);
+        can = spectral_can_number(&top);
+    }
     return can;
+}
+
+static ley_status load_top(cycle *c, const lattice_layout *layout, ley_error *error)
+{
+    if (!c->is_mixed)
+        return lattice_tables_create(&c->top_tables, &c->top, layout, &c->room, error);
+    const ley_status status = spectral_load_lattice(&c->spectral, error);
+    c->arrays[c->hierarchy->levels - 1] = c->spectral.arrays[0];
+    return status;
 }
 
 static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_error *error)
@@ -273,13 +334,13 @@ static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_erro
     ley_status status = room_check_host(&c->room, "lattices for the processor as a device", 2 * (double)bytes,
                                         "a wider --lattice-spacing", error);
     if (status == LEY_OK)
+        status = load_top(c, layout, error);
+    if (status == LEY_OK)
         status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
     if (status == LEY_OK)
         status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->charges.buffer, error);
     if (status == LEY_OK)
         status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->potentials.buffer, error);
-    if (status == LEY_OK)
-        status = lattice_tables_create(&c->top_tables, &c->top, layout, &c->room, error);
     return status == LEY_OK && h->levels > 1
                ? lattice_tables_create(&c->cutoff_tables, &c->cutoff, layout, &c->room, error)
                : status;
@@ -287,22 +348,30 @@ static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_erro
 
 ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
 {
+    const hierarchy *h = c->hierarchy;
     lattice_layout layout;
-    ley_status status = make_layout(c->hierarchy, c->by_level, &layout, error);
-    c->mean =
-        cycle_has_mean(c->hierarchy, atoms->atoms, atoms->total_e, atoms->square_e2) ? 0 : cycle_mean(c->hierarchy);
+    ley_status status = make_layout(h, c->by_level, &layout, error);
+    c->mean = c->is_mixed || cycle_has_mean(h, atoms->atoms, atoms->total_e, atoms->square_e2) ? 0 : cycle_mean(h);
     if (status != LEY_OK)
         return status;
-    for (int k = 0; k < c->hierarchy->levels; k++)
+    for (int k = 0; k < layout.count; k++)
         c->arrays[k] = lattice_layout_array(&layout, k);
     status = load_lattices(c, &layout, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);
-    return status == LEY_OK ? make_all_weights(c, error) : status;
+    return status == LEY_OK ? make_all_weights(c, atoms, error) : status;
+}
+
+void cycle_unload(cycle *c)
+{
+    room_clear(&c->spectral.room);
+    room_clear(&c->room);
 }
 
 void cycle_end(cycle *c)
 {
+    if (c->is_mixed)
+        spectral_end(&c->spectral);
     room_clear(&c->room);
     transfer_kernels_destroy(&c->transfer);
     lattice_kernel_destroy(&c->cutoff);
@@ -316,7 +385,8 @@ double cycle_seconds(const cycle *c, size_t atoms)
     lattice_layout layout;
     if (make_layout(h, c->by_level, &layout, NULL) != LEY_OK)
         return 0;
-    double sum_s = transfer_anterpolation_s(&c->transfer, atoms) + lattice_predict(&c->top, &layout, top, 1);
+    double sum_s = transfer_anterpolation_s(&c->transfer, atoms) +
+                   (c->is_mixed ? spectral_transform_s(&c->spectral) : lattice_predict(&c->top, &layout, top, 1));
     for (int k = 0; k < top; k++)
         sum_s += transfer_restriction_s(&c->transfer, h->level[k + 1].n) + lattice_predict(&c->cutoff, &layout, k, 1) +
                  transfer_prolongation_s(&c->transfer, h->level[k].n);
@@ -326,8 +396,10 @@ double cycle_seconds(const cycle *c, size_t atoms)
 double cycle_bytes(const cycle *c, double *largest)
 {
     lattice_layout layout;
-    *largest = 0;
+    double levels = 0, top_largest = 0;
     if (make_layout(c->hierarchy, c->by_level, &layout, NULL) == LEY_OK)
-        *largest = (double)lattice_layout_bytes(&layout);
-    return 2 * *largest;
+        levels = (double)lattice_layout_bytes(&layout);
+    const double top = c->is_mixed ? spectral_bytes(&c->spectral, &top_largest) : 0;
+    *largest = fmax(levels, top_largest);
+    return 2 * levels + top;
 }

@@ -20,8 +20,9 @@ typedef struct mean_wave {
 bool mean_wave_is_needed(const hierarchy *h);
 
 /* [z][y][x] of the product of charges and influence function, of a transform of n nodes, as
- * spectrum.h scales it. The charges' sum is that of their doubles, whatever floats make of it.
- * Errors: LEY_ERROR_MEMORY. On failure there is nothing to clear. */
+ * spectrum.h scales it: of the top level where there are several. The charges' sum is that of their
+ * doubles, whatever floats make of it. Errors: LEY_ERROR_MEMORY. On failure there is nothing to
+ * clear. */
 ley_status mean_wave_make(const hierarchy *h, const int64_t n[3], const spread *atoms, mean_wave *made,
                           ley_error *error);
 void mean_wave_clear(mean_wave *m);

@@ -20,6 +20,7 @@
 #include "methods/cutoff/stages.h"
 #include "methods/msm/beside.h"
 #include "methods/msm/device_spread.h"
+#include "methods/msm/fit.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
@@ -36,6 +37,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WHY_SIZE = 256 };
+
 typedef struct msm_task {
     cutoff_task near;       /* the first member: cutoff's stages take this for their task */
     ley_long_range options; /* the solver resolved; but for `fft`: */
@@ -51,7 +54,7 @@ typedef struct msm_task {
 
     ley_long_range other; /* in place of the options, where no device has transforms; and why that was taken: */
     bool has_other;
-    char why[256]; /* empty: it was not */
+    char why[WHY_SIZE]; /* empty: it was not */
 
     beside beside; /* from prepare() to release() */
 } msm_task;
@@ -200,8 +203,24 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
                                      ley_error *error)
 {
     void *task;
-    const ley_status status = msm_task_create(atoms, map, range, &task, error);
-    return status == LEY_OK ? job_create(engine, &method_msm, task, atoms, options, job, error) : status;
+    ley_long_range fitted;
+    job_plan *given = NULL;
+    char why[WHY_SIZE] = "";
+    ley_run_options run = {.decision_count = 0};
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &fitted, range, error);
+    if (status == LEY_OK)
+        status = OPTIONS_TAKE(ley_run_options, decisions, &run, options, error);
+    if (status == LEY_OK && run.decision_count > 0)
+        status = plan_of_list(run.decisions, run.decision_count, &given, error);
+    if (status == LEY_OK && ley_lattice_check(ley_map_lattice(map), NULL) == LEY_OK)
+        fit_solver(engine, atoms, ley_map_lattice(map), given, &fitted, why, sizeof why);
+    plan_destroy(given);
+    if (status == LEY_OK)
+        status = msm_task_create(atoms, map, &fitted, &task, error);
+    if (status != LEY_OK)
+        return status;
+    memcpy(((msm_task *)task)->why, why, sizeof why);
+    return job_create(engine, &method_msm, task, atoms, options, job, error);
 }
 
 /* Pairs stay as they are, and so must the splitting: that of lattices made anew would be of the
@@ -224,17 +243,25 @@ static bool otherwise(void *context, const char *why)
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
+/* Of plans and reports, by ley_solver; a task's is never auto. */
+static const char *const solver_words[] = {LEY_SOLVER_TABLE(LEY_NAME) NULL};
+
 /* The solver that a plan says is taken: the other one where that had come to pass. */
 static ley_status take_solver(msm_task *task, const job_plan *given, ley_error *error)
 {
     const char *planned = plan_word(given, NULL, "solver");
     const bool is_direct = planned != NULL && strcmp(planned, "direct") == 0;
+    const int64_t levels = plan_number(given, NULL, "levels");
     if (planned == NULL || task->lattices.levels == 0)
         return LEY_OK;
-    if (is_direct && task->options.solver == LEY_SOLVER_FFT && !otherwise(task, "as the plan says"))
-        return plan_fail(error, "solver is to be direct, and fft is asked for");
-    if (!is_direct && task->options.solver != LEY_SOLVER_FFT)
-        return plan_fail(error, "solver is to be fft, and what is asked for is direct");
+    if (is_direct && task->options.solver != LEY_SOLVER_DIRECT && !otherwise(task, "as the plan says"))
+        return plan_fail(error, "solver is to be direct, and %s is asked for", solver_words[task->options.solver]);
+    if (strcmp(planned, solver_words[task->options.solver]) != 0)
+        return plan_fail(error, "solver is to be %s, and what is asked for is %s", planned,
+                         solver_words[task->options.solver]);
+    if (task->options.solver == LEY_SOLVER_MIXED && levels > 0 && levels != task->lattices.levels)
+        return plan_fail(error, "levels are to be %lld, and what is asked for has %d", (long long)levels,
+                         task->lattices.levels);
     task->has_other = false;
     return LEY_OK;
 }
@@ -445,8 +472,9 @@ static ley_status ready_field(dev *device, const void *wish, kernel_notes *noted
         device_spread_create(device, &f->spread);
     const ley_status status = (w->only_plans ? solver_foresee : solver_ready)(&f->solver, device, &f->lattices,
                                                                               &w->transfer, w->sum, &fft, error);
-    if (status == LEY_OK && f->solver.kind == HIERARCHY_FFT)
-        note_library(&f->solver.spectral.fft, noted);
+    const spectral *by = solver_spectral(&f->solver);
+    if (status == LEY_OK && by != NULL)
+        note_library(&by->fft, noted);
     return status;
 }
 
@@ -509,11 +537,11 @@ static ley_status begin_field(void *context, const stage_place *place, void **st
     f->task = context;
     solver_room(&f->solver)->within = place->room;
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
-    f->solver.cycle.cancelled = f->solver.spectral.cancelled = f->unwanted;
+    solver_cancel_by(&f->solver, f->unwanted);
     stage_make(place, &product_field, f);
     const ley_status status = load_field(f, place, error);
     if (status == LEY_CANCELLED) /* it may begin once more */
-        room_clear(solver_room(&f->solver));
+        solver_unload(&f->solver);
     return status;
 }
 
@@ -590,12 +618,13 @@ static ley_status collect_field(void *state, int slot, slab piece, slab_times *t
     if (status == LEY_OK)
         solver_learn(&f->solver, times);
     pthread_mutex_lock(&task->near.mutex);
-    if (f->solver.kind == HIERARCHY_FFT && status == LEY_OK)
-        note_transforms(task, &f->solver.spectral.fft);
+    const spectral *by = solver_spectral(&f->solver);
+    if (by != NULL && status == LEY_OK)
+        note_transforms(task, &by->fft);
     if (f->work.times.kernel_s > task->lattices_s) {
         task->lattices_s = f->work.times.kernel_s;
         task->predicted_s = f->work.times.unpredicted == 0 ? f->work.times.predicted_s : 0;
-        task->spectrum_s = f->solver.kind == HIERARCHY_FFT ? f->solver.spectral.spectrum_s : 0;
+        task->spectrum_s = by != NULL ? by->spectrum_s : 0;
         memcpy(task->step_s, f->work.times.step_s, sizeof task->step_s);
     }
     pthread_mutex_unlock(&task->near.mutex);
@@ -649,21 +678,25 @@ static const cutoff_addition addition = {.begin = begin_addition, .end = free, .
 
 static void note_solver(const msm_task *task, notes *n)
 {
-    if (task->options.solver == LEY_SOLVER_FFT) {
+    const bool is_mixed = task->options.solver == LEY_SOLVER_MIXED;
+    if (is_mixed || task->options.solver == LEY_SOLVER_FFT) {
+        const double *step_s = task->step_s + (is_mixed ? CYCLE_FORWARD - SPECTRAL_FORWARD : 0);
         notes_text(n, "fft_library", task->transforms);
         if (task->passed_over[0] != '\0')
             notes_text(n, "fft_passed_over", task->passed_over);
         notes_number(n, "spectrum_s", task->spectrum_s);
-        notes_number(n, "transforms_s", task->step_s[SPECTRAL_FORWARD] + task->step_s[SPECTRAL_BACK]);
-        notes_number(n, "product_s", task->step_s[SPECTRAL_PRODUCT]);
-        return;
+        notes_number(n, "transforms_s", step_s[SPECTRAL_FORWARD] + step_s[SPECTRAL_BACK]);
+        notes_number(n, "product_s", step_s[SPECTRAL_PRODUCT]);
     }
+    if (task->options.solver == LEY_SOLVER_FFT)
+        return;
     const bool has_levels = task->lattices.levels > 1; /* else all there is is the top one */
     if (has_levels) {
         notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
         notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
     }
-    notes_number(n, "top_level_s", task->step_s[CYCLE_TOP_LEVEL]);
+    if (!is_mixed)
+        notes_number(n, "top_level_s", task->step_s[CYCLE_TOP_LEVEL]);
     if (has_levels)
         notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
 }
@@ -673,7 +706,7 @@ static void outline_lattices(const msm_task *task, notes *n)
     const hierarchy *h = &task->lattices;
     notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
     notes_text(n, "window", h->window->name);
-    notes_text(n, "solver", h->solver == HIERARCHY_FFT ? "fft" : "direct");
+    notes_text(n, "solver", solver_words[task->options.solver]);
     if (task->why[0] != '\0')
         notes_text(n, "otherwise", task->why);
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
@@ -768,11 +801,9 @@ static accuracy_limits limits(const void *context)
     return (accuracy_limits){.tolerance = own_error(task) + rounding,
                              .nothing = ACCURACY_NOTHING,
                              .left_out = left_out(task),
-                             .share = task->options.solver == LEY_SOLVER_FFT ? transforms : 0,
+                             .share = task->options.solver != LEY_SOLVER_DIRECT ? transforms : 0,
                              .rounding = rounding};
 }
-
-static const char *const solver_words[] = {"direct", "fft", NULL};
 
 static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS,
                                      {.name = "splitting", .words = msm_splitting_words},
@@ -780,6 +811,7 @@ static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS,
                                      {.name = "cutoff", .high = 10000, .is_real = true},
                                      {.name = "spacing", .high = 10000, .is_real = true},
                                      {.name = "solver", .words = solver_words},
+                                     {.name = "levels", .low = 2, .high = HIERARCHY_MOST_LEVELS},
                                      {.name = "fft", .of_device = true, .words = library_words},
                                      {.name = NULL}};
 
@@ -794,7 +826,9 @@ static void decide(const void *context, job_plan *made)
     plan_add(made, NULL, "window", msm_window_words[r->window]);
     plan_add_real(made, NULL, "cutoff", r->cutoff_A);
     plan_add_real(made, NULL, "spacing", r->spacing_A);
-    plan_add(made, NULL, "solver", solver_words[r->solver == LEY_SOLVER_FFT]);
+    plan_add(made, NULL, "solver", solver_words[r->solver]);
+    if (r->solver == LEY_SOLVER_MIXED)
+        plan_add_number(made, NULL, "levels", task->lattices.levels);
 }
 
 static void terms(const void *context, reference_terms *t)
@@ -814,19 +848,28 @@ static void terms(const void *context, reference_terms *t)
 /* Sums of nodes that a core is given for what its steps make, and waves of a transform. */
 static const double most_pairs = 5e9, most_waves = 4e6;
 
+static bool has_few_waves(const hierarchy *h)
+{
+    hierarchy top;
+    int64_t n[3];
+    hierarchy_top(h, &top);
+    influence_extent(&top, n);
+    return (double)n[0] * (double)n[1] * (double)n[2] <= most_waves;
+}
+
 static bool is_small(const hierarchy *h)
 {
-    int64_t reach[3], n[3];
+    int64_t reach[3];
     double pairs = 0;
-    if (h->solver == HIERARCHY_FFT) {
-        influence_extent(h, n);
-        return (double)n[0] * (double)n[1] * (double)n[2] <= most_waves;
-    }
+    if (h->solver != HIERARCHY_DIRECT && !has_few_waves(h))
+        return false;
     hierarchy_reach(h, reach);
     for (int k = 0; k < h->levels; k++) {
         const int64_t *of = h->level[k].n;
         const bool is_top = k == h->levels - 1;
         double each = 1;
+        if (is_top && h->solver != HIERARCHY_DIRECT)
+            break;
         for (int axis = 0; axis < 3; axis++)
             each *= 2 * (double)(is_top ? of[axis] : reach[axis]) + 1;
         pairs += (double)hierarchy_nodes(&h->level[k]) * each;

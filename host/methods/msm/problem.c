@@ -28,6 +28,7 @@ IS_NUMBER(LEY_WINDOW_BSPLINE8, WINDOW_BSPLINE8);
 IS_NUMBER(LEY_WINDOW_COUNT, WINDOW_COUNT);
 IS_NUMBER(LEY_SOLVER_DIRECT, HIERARCHY_DIRECT);
 IS_NUMBER(LEY_SOLVER_FFT, HIERARCHY_FFT);
+IS_NUMBER(LEY_SOLVER_MIXED, HIERARCHY_MIXED);
 
 const char *const msm_splitting_words[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
 const char *const msm_window_words[] = {LEY_WINDOW_TABLE(LEY_NAME) NULL};
@@ -74,10 +75,10 @@ static ley_status check(const ley_long_range *r, ley_error *error)
                         r->spacing_A, r->cutoff_A);
     if (!(r->kappa_per_A >= 0 && r->kappa_per_A <= 100))
         return ley_fail(error, LEY_ERROR_USAGE, "kappa %g / A, must be 0 to 100", r->kappa_per_A);
-    if (r->solver == LEY_SOLVER_DIRECT && r->cutoff_A > most_ratio * r->spacing_A)
+    if (r->solver != LEY_SOLVER_FFT && r->cutoff_A > most_ratio * r->spacing_A)
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "a cutoff of %g A is %.4g lattice spacings of %g A: the direct solver's weights reach twice as "
+            "a cutoff of %g A is %.4g lattice spacings of %g A: weights of the lattice cutoff reach twice as "
             "far, and kernels hold those of at most %g spacings; a wider lattice, a shorter cutoff, or the fft solver",
             r->cutoff_A, r->cutoff_A / r->spacing_A, r->spacing_A, most_ratio);
     return LEY_OK;
@@ -173,7 +174,7 @@ static bool is_in_reach(const int64_t reach[3])
     return reach[0] <= LATTICE_MOST_RADIUS && reach[1] <= LATTICE_MOST_RADIUS && reach[2] <= LATTICE_MOST_RADIUS;
 }
 
-/* Whether kernels reach from end to end of the top level, whose nodes all interact, and as far as
+/* Whether kernels reach from end to end of a top level whose nodes all interact, and as far as
  * the cutoffs of the others do: periods may make lattices denser, and oblique cells neighbourhoods
  * longer. */
 static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error *error)
@@ -181,7 +182,7 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
     const ley_status status = are_asked_for ? LEY_ERROR_USAGE : LEY_ERROR_INPUT;
     int64_t reach[3];
     hierarchy_whole_reach(h, h->levels - 1, reach);
-    if (!is_in_reach(reach))
+    if (h->solver == HIERARCHY_DIRECT && !is_in_reach(reach))
         return ley_fail(error, status,
                         "%d level%s too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
                         "interact, and kernels reach %d nodes far%s",
@@ -269,7 +270,7 @@ static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms,
     ley_status status = find_box(&made->cell, atoms, points, low, high, error);
     if (status == LEY_OK)
         status = hierarchy_make(&o, low, high, made, error);
-    if (status == LEY_OK && r->solver == LEY_SOLVER_DIRECT)
+    if (status == LEY_OK && r->solver != LEY_SOLVER_FFT)
         status = check_reach(made, r->levels > 0, error);
     if (status == LEY_OK)
         status = check_numbers(made, error);
@@ -284,14 +285,19 @@ ley_long_range msm_resolved(const ley_long_range *r)
     return resolved;
 }
 
-bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
+ley_window msm_nodal_window(ley_window w)
 {
     static const ley_window nodal[] = {LEY_WINDOW_NODAL5, LEY_WINDOW_NODAL7, LEY_WINDOW_NODAL9};
-    if (r->solver != LEY_SOLVER_AUTO || msm_resolved(r).solver != LEY_SOLVER_FFT)
+    return w < LEY_WINDOW_BSPLINE4 ? w : nodal[w - LEY_WINDOW_BSPLINE4];
+}
+
+bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
+{
+    if (r->solver != LEY_SOLVER_MIXED && (r->solver != LEY_SOLVER_AUTO || msm_resolved(r).solver != LEY_SOLVER_FFT))
         return false;
     *other = *r;
     other->solver = LEY_SOLVER_DIRECT;
-    other->window = nodal[r->window - LEY_WINDOW_BSPLINE4];
+    other->window = msm_nodal_window(r->window);
     other->levels = 0;
     return true;
 }

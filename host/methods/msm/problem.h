@@ -19,8 +19,12 @@ extern const char *const msm_splitting_words[], *const msm_window_words[];
 /* With LEY_SOLVER_AUTO: the solver that its window asks for. */
 ley_long_range msm_resolved(const ley_long_range *r);
 
-/* What LEY_SOLVER_AUTO stands for where no device has transforms; false: for nothing else. */
+/* What LEY_SOLVER_AUTO and LEY_SOLVER_MIXED stand for where no device has transforms; false: for
+ * nothing else. */
 bool msm_otherwise(const ley_long_range *r, ley_long_range *other);
+
+/* A nodal window of the next higher degree than a B-spline's; a nodal one is itself. */
+ley_window msm_nodal_window(ley_window w);
 
 /* The map's points, moved by whole periods so that the first one is in the cell. */
 ley_lattice msm_points(const cell *c, const ley_lattice *points);

@@ -7,7 +7,7 @@ ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transf
 {
     *s = (solver){.kind = h->solver};
     return s->kind == HIERARCHY_FFT ? spectral_ready(&s->spectral, device, h, wish, fft, error)
-                                    : cycle_ready(&s->cycle, device, h, wish, sum, error);
+                                    : cycle_ready(&s->cycle, device, h, wish, sum, fft, false, error);
 }
 
 ley_status solver_foresee(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
@@ -15,7 +15,7 @@ ley_status solver_foresee(solver *s, dev *device, const hierarchy *h, const tran
 {
     *s = (solver){.kind = h->solver};
     return s->kind == HIERARCHY_FFT ? spectral_foresee(&s->spectral, device, h, wish, fft, error)
-                                    : cycle_ready(&s->cycle, device, h, wish, sum, error);
+                                    : cycle_ready(&s->cycle, device, h, wish, sum, fft, true, error);
 }
 
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error)
@@ -41,20 +41,30 @@ double solver_bytes(const solver *s, double *largest)
     return s->kind == HIERARCHY_FFT ? spectral_bytes(&s->spectral, largest) : cycle_bytes(&s->cycle, largest);
 }
 
+const spectral *solver_spectral(const solver *s)
+{
+    return s->kind == HIERARCHY_FFT ? &s->spectral : s->kind == HIERARCHY_MIXED ? &s->cycle.spectral : NULL;
+}
+
 double solver_prepare_s(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? s->spectral.fft.prepared_s : 0;
+    const spectral *by = solver_spectral(s);
+    return by != NULL ? by->fft.prepared_s : 0;
 }
 
 void solver_describe(const solver *s, char *text, size_t size)
 {
-    if (s->kind == HIERARCHY_FFT)
-        snprintf(text, size, "transforms of %lld x %lld x %lld by %s%s", (long long)s->spectral.n[0],
-                 (long long)s->spectral.n[1], (long long)s->spectral.n[2], s->spectral.fft.library,
-                 s->spectral.fft.tables ? " with tables" : "");
-    else
-        snprintf(text, size, "%d level%s by lattice cutoff", s->cycle.hierarchy->levels,
-                 s->cycle.hierarchy->levels == 1 ? "" : "s");
+    const spectral *by = solver_spectral(s);
+    const int levels = by == NULL                   ? s->cycle.hierarchy->levels
+                       : s->kind == HIERARCHY_MIXED ? s->cycle.hierarchy->levels - 1
+                                                    : 0;
+    size_t used = 0;
+    if (levels > 0)
+        used = (size_t)snprintf(text, size, "%d level%s by lattice cutoff%s", levels, levels == 1 ? "" : "s",
+                                by != NULL ? ", then " : "");
+    if (by != NULL && used < size)
+        snprintf(text + used, size - used, "transforms of %lld x %lld x %lld by %s%s", (long long)by->n[0],
+                 (long long)by->n[1], (long long)by->n[2], by->fft.library, by->fft.tables ? " with tables" : "");
 }
 
 const transfer_kernels *solver_kernels(const solver *s)
@@ -68,6 +78,19 @@ void solver_learn(const solver *s, const work_times *times)
         spectral_learn(&s->spectral, times);
     else
         cycle_learn(&s->cycle, times);
+}
+
+void solver_cancel_by(solver *s, const atomic_bool *cancelled)
+{
+    s->cycle.cancelled = s->cycle.spectral.cancelled = s->spectral.cancelled = cancelled;
+}
+
+void solver_unload(solver *s)
+{
+    if (s->kind == HIERARCHY_FFT)
+        room_clear(&s->spectral.room);
+    else
+        cycle_unload(&s->cycle);
 }
 
 void solver_end(solver *s)

@@ -1,5 +1,5 @@
 /* From atoms to the potentials of the finest lattice on one device, the way that the hierarchy
- * says: by the V-cycle, or by Fourier transforms. */
+ * says: by the V-cycle, whose top level may be done by Fourier transforms, or by these alone. */
 #ifndef LEY_MSM_SOLVER_H
 #define LEY_MSM_SOLVER_H
 
@@ -8,7 +8,7 @@
 
 typedef struct solver {
     hierarchy_solver kind;
-    cycle cycle;       /* HIERARCHY_DIRECT */
+    cycle cycle;       /* HIERARCHY_DIRECT, HIERARCHY_MIXED */
     spectral spectral; /* HIERARCHY_FFT */
 } solver;
 
@@ -40,6 +40,15 @@ double solver_prepare_s(const solver *s);
 double solver_bytes(const solver *s, double *largest);
 void solver_describe(const solver *s, char *text, size_t size);
 const transfer_kernels *solver_kernels(const solver *s);
+
+/* What it does by transforms: all of it, or the top level; NULL: nothing. */
+const spectral *solver_spectral(const solver *s);
+
+/* From now on what takes the host long ends soon after *cancelled turns true. */
+void solver_cancel_by(solver *s, const atomic_bool *cancelled);
+
+/* Its buffers go; it may be loaded again. */
+void solver_unload(solver *s);
 
 void solver_end(solver *s);
 

@@ -10,19 +10,29 @@
 #include <stdio.h>
 #include <string.h>
 
-void spectral_run(const spectral *s, work *w)
+void spectral_clear(const spectral *s, work *w)
+{
+    const bool is_padded = s->hierarchy->cell.dimensions < 3; /* nodes of padding have no charges */
+    work_fill(w, s->charges.buffer, 0, is_padded ? 0 : DEV_NO_NUMBERS, s->bytes);
+}
+
+void spectral_transform(const spectral *s, work *w)
 {
     dev_buffer *lattice = s->charges.buffer;
-    const bool is_padded = s->hierarchy->cell.dimensions < 3; /* nodes of padding have no charges */
-    work_fill(w, lattice, 0, is_padded ? 0 : DEV_NO_NUMBERS, s->bytes);
+    work_step(w, s->step + SPECTRAL_FORWARD);
+    work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
+    work_step(w, s->step + SPECTRAL_PRODUCT);
+    influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
+    work_step(w, s->step + SPECTRAL_BACK);
+    work_fft(w, &s->fft, false, lattice, lattice, s->scratch);
+}
+
+void spectral_run(const spectral *s, work *w)
+{
+    spectral_clear(s, w);
     work_step(w, SPECTRAL_ANTERPOLATION);
     transfer_anterpolate(w, &s->lattices, &s->atoms, s->charges);
-    work_step(w, SPECTRAL_FORWARD);
-    work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
-    work_step(w, SPECTRAL_PRODUCT);
-    influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
-    work_step(w, SPECTRAL_BACK);
-    work_fft(w, &s->fft, false, lattice, lattice, s->scratch);
+    spectral_transform(s, w);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -56,29 +66,35 @@ static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_er
     return fft_create(device, &own, &s->fft, error);
 }
 
+ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
+{
+    *s = (spectral){.hierarchy = h, .room = {.device = device}};
+    choose_extent(s, device);
+    const ley_status status = make_fft(s, device, fft, error);
+    return status == LEY_OK ? influence_kernel_create(device, mean_wave_is_needed(h), &s->multiply, error) : status;
+}
+
+static ley_status make_transfers(spectral *s, dev *device, const transfer_wish *wish, ley_error *error)
+{
+    transfer_wish own = *wish;
+    own.has_levels = false;
+    return transfer_kernels_create(device, &own, &s->transfer, error);
+}
+
 ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish, const fft_wish *fft,
                           ley_error *error)
 {
-    *s = (spectral){.hierarchy = h, .room = {.device = device}};
-    transfer_wish own = *wish;
-    own.has_levels = false;
-    choose_extent(s, device);
-    ley_status status = make_fft(s, device, fft, error);
-    if (status == LEY_OK)
-        status = transfer_kernels_create(device, &own, &s->transfer, error);
-    return status == LEY_OK ? influence_kernel_create(device, mean_wave_is_needed(h), &s->multiply, error) : status;
+    const ley_status status = spectral_ready_lattice(s, device, h, fft, error);
+    return status == LEY_OK ? make_transfers(s, device, wish, error) : status;
 }
 
 /* Work areas are not known before a plan is made; VkFFT, in place, has none for the sizes that
  * lattices have. */
-ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish,
-                            const fft_wish *fft, ley_error *error)
+ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
 {
     char why[256];
     fft_prediction predicted;
     *s = (spectral){.hierarchy = h, .room = {.device = device}};
-    transfer_wish own = *wish;
-    own.has_levels = false;
     choose_extent(s, device);
     const fft_wish wished = wish_of(s, fft);
     if (!fft_is_there(device->info, why, sizeof why))
@@ -92,7 +108,14 @@ ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const 
     s->fft.forward_s = s->fft.back_s = predicted.transform_s;
     s->fft.prepared_s = predicted.prepare_s;
     s->fft.scratch_bytes = strcmp(predicted.library, "vkfft") == 0 ? 0 : fft_lattice_bytes(wished.n, true);
-    return transfer_kernels_create(device, &own, &s->transfer, error);
+    return LEY_OK;
+}
+
+ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish,
+                            const fft_wish *fft, ley_error *error)
+{
+    const ley_status status = spectral_foresee_lattice(s, device, h, fft, error);
+    return status == LEY_OK ? make_transfers(s, device, wish, error) : status;
 }
 
 /* ---- Lattice --------------------------------------------------------------------------------- */
@@ -117,7 +140,7 @@ bool spectral_can_number(const hierarchy *h)
     return places_can_number(&array);
 }
 
-static ley_status load_influence(spectral *s, const spread *atoms, ley_error *error)
+ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const spread *atoms, ley_error *error)
 {
     const bool has_mean = mean_wave_is_needed(s->hierarchy);
     kept_spectrum *kept;
@@ -127,7 +150,7 @@ static ley_status load_influence(spectral *s, const spread *atoms, ley_error *er
     if (status != LEY_OK)
         return status;
     if (has_mean)
-        status = mean_wave_make(s->hierarchy, s->n, atoms, &mean, error);
+        status = mean_wave_make(whole, s->n, atoms, &mean, error);
     s->spectrum_s = ley_clock_s() - start_s;
     if (status == LEY_OK)
         status =
@@ -137,7 +160,7 @@ static ley_status load_influence(spectral *s, const spread *atoms, ley_error *er
     return status;
 }
 
-ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
+ley_status spectral_load_lattice(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
     s->bytes = fft_lattice_bytes(s->fft.n, true);
@@ -145,15 +168,21 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
         room_check_host(&s->room, "a lattice for the processor as a device",
                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --lattice-spacing", error);
     if (status == LEY_OK)
+        status = room_buffer(&s->room, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
+    s->potentials = s->charges;
+    return status == LEY_OK && s->fft.scratch_bytes > 0
+               ? room_buffer(&s->room, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
+               : status;
+}
+
+ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
+{
+    ley_status status = spectral_load_lattice(s, error);
+    if (status == LEY_OK)
         status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&s->atoms, atoms, &s->room, error);
-    if (status == LEY_OK)
-        status = room_buffer(&s->room, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
-    s->potentials = s->charges;
-    if (status == LEY_OK && s->fft.scratch_bytes > 0)
-        status = room_buffer(&s->room, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error);
-    return status == LEY_OK ? load_influence(s, atoms, error) : status;
+    return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
 }
 
 void spectral_end(spectral *s)
@@ -165,10 +194,14 @@ void spectral_end(spectral *s)
         fft_destroy(&s->fft);
 }
 
+double spectral_transform_s(const spectral *s)
+{
+    return s->fft.forward_s + s->fft.back_s + influence_seconds(s->room.device, s->n);
+}
+
 double spectral_seconds(const spectral *s, size_t atoms)
 {
-    return transfer_anterpolation_s(&s->transfer, atoms) + s->fft.forward_s + s->fft.back_s +
-           influence_seconds(s->room.device, s->n);
+    return transfer_anterpolation_s(&s->transfer, atoms) + spectral_transform_s(s);
 }
 
 double spectral_bytes(const spectral *s, double *largest)
@@ -184,9 +217,10 @@ double spectral_bytes(const spectral *s, double *largest)
 
 void spectral_learn(const spectral *s, const work_times *times)
 {
-    transfer_learn(&s->transfer, TRANSFER_ANTERPOLATION, times->step_predicted_s[SPECTRAL_ANTERPOLATION],
-                   times->step_s[SPECTRAL_ANTERPOLATION]);
-    influence_learn(s->room.device, &s->influence, times->step_predicted_s[SPECTRAL_PRODUCT],
-                    times->step_s[SPECTRAL_PRODUCT]);
-    fft_learn(&s->fft, times->step_s[SPECTRAL_FORWARD], times->step_s[SPECTRAL_BACK]);
+    const double *predicted_s = times->step_predicted_s + s->step, *took_s = times->step_s + s->step;
+    if (s->step == 0) /* else the atoms are another level's */
+        transfer_learn(&s->transfer, TRANSFER_ANTERPOLATION, predicted_s[SPECTRAL_ANTERPOLATION],
+                       took_s[SPECTRAL_ANTERPOLATION]);
+    influence_learn(s->room.device, &s->influence, predicted_s[SPECTRAL_PRODUCT], took_s[SPECTRAL_PRODUCT]);
+    fft_learn(&s->fft, took_s[SPECTRAL_FORWARD], took_s[SPECTRAL_BACK]);
 }

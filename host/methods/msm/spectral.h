@@ -14,6 +14,7 @@ _Static_assert((int)SPECTRAL_STEPS <= (int)WORK_STEPS, "a sequence tells them ap
 
 typedef struct spectral {
     const hierarchy *hierarchy;
+    int step; /* what its launches are told apart by begins with this one; 0 but in a V-cycle's top level */
     const atomic_bool *cancelled; /* looked at while the influence function is made; may be NULL */
     transfer_kernels transfer;
     dev_kernel multiply;
@@ -32,6 +33,20 @@ typedef struct spectral {
 
 /* Whether kernels can number all nodes, of those of the transform. */
 bool spectral_can_number(const hierarchy *h);
+
+/* The lattice alone, without atoms: the top level of a V-cycle. Its kernel and its transform, built
+ * and tested, or predicted; its buffers, but for the mean wave; what turns its charges, `charges`,
+ * into its potentials, in the same buffer, `arrays` saying where they are; before that the buffer
+ * is to be cleared; and how long that is predicted to take. `whole`: the hierarchy whose finest
+ * level has the atoms. */
+ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error);
+ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft,
+                                    ley_error *error);
+ley_status spectral_load_lattice(spectral *s, ley_error *error);
+ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const spread *atoms, ley_error *error);
+void spectral_clear(const spectral *s, work *w);
+void spectral_transform(const spectral *s, work *w);
+double spectral_transform_s(const spectral *s);
 
 /* Kernels and the transform, built and tested. `wish` has no levels. Of `fft` the library, tables,
  * error and number of transforms are looked at; NULL: usual ones. Errors: those of kernel_create();

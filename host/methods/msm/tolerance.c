@@ -5,6 +5,7 @@
 #include "log.h"
 #include "methods/cutoff/stages.h"
 #include "methods/msm/choice.h"
+#include "methods/msm/fit.h"
 #include "methods/msm/problem.h"
 #include "run/engine.h"
 
@@ -61,28 +62,43 @@ static void look_at_device(const worker *w, const ley_run_options *options, choi
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
-/* What makes no lattices is not looked for: where it leads to is for the job's creator to say. */
-static bool has_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *lattice)
+/* What makes no lattices, or none that a device has room for, is not looked for: where it leads to
+ * is for the job's creator to say. */
+static bool has_lattices(const ley_engine *engine, const ley_long_range *r, const ley_atoms *atoms,
+                         const ley_lattice *lattice)
 {
     hierarchy h;
-    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK;
+    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK &&
+           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || fit_any(engine, &h));
 }
 
 /* Some that are fine by their figures cannot be had: periods that cannot be halved, transforms that
  * are too large. Then there may be others. */
-static ley_status choose(const survey *s, size_t count, const choice_device *devices, const ley_atoms *atoms,
-                         const ley_lattice *lattice, double relative_rms, unsigned fixed, ley_long_range *range,
-                         choice_figures *figures, ley_error *error)
+static ley_status choose(const ley_engine *engine, const survey *s, const choice_device *devices,
+                         const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
+                         ley_long_range *range, choice_figures *figures, ley_error *error)
 {
+    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
     const ley_long_range asked = *range;
+    const size_t count = engine->worker_count;
     ley_status status = choice_make(s, count, devices, relative_rms, fixed, range, figures, error);
-    if (status != LEY_OK || has_lattices(range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
+    if (status != LEY_OK || has_lattices(engine, range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
         return status;
-    const ley_solver other = range->solver == LEY_SOLVER_FFT ? LEY_SOLVER_DIRECT : LEY_SOLVER_FFT;
-    ley_long_range second = asked;
-    second.solver = other;
-    if (choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, &second, figures, NULL) == LEY_OK)
-        *range = second;
+    const ley_solver first = range->solver;
+    double least_s = INFINITY;
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+        choice_figures own;
+        ley_long_range other = asked;
+        other.solver = solvers[i];
+        if (solvers[i] == first ||
+            choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, &other, &own, NULL) != LEY_OK)
+            continue;
+        if (own.seconds < least_s && has_lattices(engine, &other, atoms, lattice)) {
+            *range = other;
+            *figures = own;
+            least_s = own.seconds;
+        }
+    }
     return LEY_OK;
 }
 
@@ -118,7 +134,9 @@ static bool take_plan(const job_plan *given, ley_long_range *r)
         return false;
     r->splitting = (ley_splitting)s;
     r->window = (ley_window)w;
-    r->solver = strcmp(solver, "fft") == 0 ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r->solver = strcmp(solver, "fft") == 0     ? LEY_SOLVER_FFT
+                : strcmp(solver, "mixed") == 0 ? LEY_SOLVER_MIXED
+                                               : LEY_SOLVER_DIRECT; /* of mixed the job takes the plan's levels */
     r->cutoff_A = cutoff_A;
     r->spacing_A = spacing_A;
     return true;
@@ -177,7 +195,7 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
     }
     choice_figures figures;
     r.levels = 0;
-    status = choose(&s, engine->worker_count, devices, atoms, lattice, aim * tolerance, fixed, &r, &figures, error);
+    status = choose(engine, &s, devices, atoms, lattice, aim * tolerance, fixed, &r, &figures, error);
     free(devices);
     if (status != LEY_OK)
         return status;

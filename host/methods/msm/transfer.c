@@ -356,7 +356,7 @@ static void count_groups_of_nodes(const dev_kernel *kernel, const int64_t n[3], 
 
 /* From one level to its neighbour: level `fine` + 1 is written, or level `fine`. */
 static void launch_between(work *w, const transfer_lattices *l, const dev_kernel *kernel, int fine, bool to_coarse,
-                           buffer_of_float values)
+                           buffer_of_float from, buffer_of_float to)
 {
     const transfer_kernels *k = l->kernels;
     const int64_t *n = l->hierarchy->level[to_coarse ? fine + 1 : fine].n;
@@ -366,7 +366,8 @@ static void launch_between(work *w, const transfer_lattices *l, const dev_kernel
                                    .gm_two_scale = l->two_scale,
                                    .gm_places = l->places,
                                    .nodes = {(int32_t)n[0], (int32_t)n[1], 0, 0},
-                                   .gm_values = values};
+                                   .gm_from = from,
+                                   .gm_to = to};
     find_shift(l->hierarchy, fine, arguments.shift);
     put_places(arguments.fine, &l->level[fine]);
     put_places(arguments.coarse, &l->level[fine + 1]);
@@ -381,14 +382,14 @@ static void launch_between(work *w, const transfer_lattices *l, const dev_kernel
     }
 }
 
-void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges)
+void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to)
 {
-    launch_between(w, l, &l->kernels->restriction, fine, true, charges);
+    launch_between(w, l, &l->kernels->restriction, fine, true, from, to);
 }
 
-void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float potentials)
+void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to)
 {
-    launch_between(w, l, &l->kernels->prolongation, fine, false, potentials);
+    launch_between(w, l, &l->kernels->prolongation, fine, false, from, to);
 }
 
 static interpolation_arguments along_axes(const transfer_map *m, bool accumulate, buffer_of_float potentials,

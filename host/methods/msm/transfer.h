@@ -136,11 +136,13 @@ ley_status transfer_map_create(transfer_map *map, const transfer_lattices *latti
 /* Equation 12: sets the finest level's charges. */
 void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *atoms, buffer_of_float charges);
 
-/* Equation 13: sets the charges of level `fine` + 1. */
-void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float charges);
+/* Equation 13: sets the charges of level `fine` + 1, from those of level `fine`, which may be in
+ * the same buffer. */
+void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to);
 
-/* Equation 16: adds what level `fine` + 1 brings to the potentials of level `fine`. */
-void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float potentials);
+/* Equation 16: adds what level `fine` + 1 brings, `from`, to the potentials of level `fine`, which
+ * may be in the same buffer. */
+void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to);
 
 /* Equation 17: planes [first, first + count) of the map, stored from the first on, get the finest
  * level's potentials added, or set. */

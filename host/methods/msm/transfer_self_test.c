@@ -395,9 +395,9 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
     if (status != LEY_OK)
         return status;
     if (is_restriction)
-        transfer_restrict(&t->work, &t->lattices, 0, values);
+        transfer_restrict(&t->work, &t->lattices, 0, values, values);
     else
-        transfer_prolongate(&t->work, &t->lattices, 0, values);
+        transfer_prolongate(&t->work, &t->lattices, 0, values, values);
     const ley_status back = bring(t, values.buffer, t->values, t->nodes, error);
     return back == LEY_OK ? judge_level(t, is_restriction ? 1 : 0, error) : back;
 }
