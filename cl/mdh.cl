@@ -2,6 +2,11 @@
  *
  *     phi(r_i) = sum_j w_j / d exp(-kappa (d - R_j)),   d = |r_i - r_j|
  *
+ * and with LEY_FIELD, of a list without screening, the field beside them, to which atoms nearer
+ * than r_min add nothing:
+ *
+ *     E(r_i) = sum_j w_j (r_i - r_j) / d^3
+ *
  * gm_atoms    one `placed` each: where it is, its weight w in offset.w (with exp(kappa R) in it
  *             where LEY_SCREENING says so), and the whole part of kappa R log2(e) in cell.w (its
  *             fraction is in the weight)
@@ -16,7 +21,8 @@
  *                 rounded; step.w: atoms nearer than this to a face are near; of a list
  *                 the square of r_min: shorter distances count as r_min
  * accumulate  0: store the sums; 1: add to what gm_parts holds (a further batch of atoms)
- * gm_parts    [parts][part_values]; with the compensated sum as much again behind it for the
+ * gm_parts    [parts][part_values], with LEY_FIELD as many potentials as values along x, y and z
+ *             behind them; with the compensated sum as much again behind it for the
  *             compensations
  *
  * All lengths come times kappa log2(e), or as they are without screening, so that a pair costs
@@ -38,11 +44,19 @@
 #include "dialect.h"
 #include "sum.h"
 
-/* Keeps 1/sqrt finite where a point and an atom coincide but for rounding. */
+/* Keeps 1/sqrt finite where a point and an atom coincide but for rounding, and its square. */
+#if LEY_FIELD
+#define LEAST_R2 1e-20f
+#else
 #define LEAST_R2 1e-30f
+#endif
 #define MOST_EXPONENT (LEY_SUM == LEY_SPEC_SUM_DOUBLE ? 1000 : 125)
 
 #define LIST (LEY_POINTS == LEY_POINTS_LIST)
+#if LEY_FIELD && (!LIST || LEY_SCREENING != LEY_SCREENING_NONE)
+#error "the field is that of a list's points without screening"
+#endif
+#define SUMS (LEY_COMPONENTS(LEY_FIELD) * POINTS) /* component c of point k is c POINTS + k */
 #if LIST
 typedef real across; /* coordinates that a row's points share, where there are rows */
 #define ROWS LEY_UX
@@ -77,8 +91,8 @@ typedef LEY_PASTE(int, LEY_BITS_SUFFIX) cells;
 typedef struct {
     real x[LEY_UX];   /* the points' coordinates from the base: along a row, */
     across y[ROWS], z[LIST ? ROWS : 1]; /* a column, and across the face, where all have 0 */
-    real sum[POINTS];
-    real carry[CARRIES ? POINTS : 1];
+    real sum[SUMS];
+    real carry[CARRIES ? SUMS : 1];
     cells cell[KEEPS_PLACES ? 3 * LEY_UX : 1];
     real offset[KEEPS_PLACES ? 3 * LEY_UX : 1];
 } points;
@@ -225,7 +239,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) mdh(LEY_PARAMETERS(LEY_MDH_ARGUMENTS))
     FOR_ROWS(v)
         p.y[v] = from_base(f.b + v * f.stride_b - middle_b, 0, DOWN(&f, step), DOWN(&f, step_low));
 #endif
-    UNROLL for (int k = 0; k < POINTS; k++) {
+    UNROLL for (int k = 0; k < SUMS; k++) {
         p.sum[k] = 0;
         p.carry[k * CARRIES] = 0;
     }
@@ -246,8 +260,17 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) mdh(LEY_PARAMETERS(LEY_MDH_ARGUMENTS))
 #if LIST
     FOR_COLUMNS(u) {
         const int at = f.first + u * LEY_WG * LEY_WIDTH;
-        if (at < n_places)
+        const bool is_there = (at < n_places);
+        if (is_there)
             store(&p, u, gm_sum + at / LEY_WIDTH, gm_sum + carries + at / LEY_WIDTH, accumulate);
+#if LEY_FIELD
+        UNROLL for (int c = 1; c < LEY_COMPONENTS(LEY_FIELD); c++) {
+            const size_t to = ((size_t)c * (part_values / LEY_COMPONENTS(LEY_FIELD)) + at) / LEY_WIDTH;
+            scale_field(&p, c * POINTS + u);
+            if (is_there)
+                store(&p, c * POINTS + u, gm_sum + to, gm_sum + carries + to, accumulate);
+        }
+#endif
     }
 #else
     FOR_ROWS(v) FOR_COLUMNS(u) {

@@ -25,12 +25,36 @@ LEY_FN atom staged(const frame *f, LEY_REFERENCE(placed) p, bool *near)
     return a;
 }
 
+#if LEY_FIELD
+/* The field of an atom whose potential is this, but for LEY_ROOT_SCALE: see scale_field(). */
+LEY_FN void add_field(points *p, int u, real potential, real r2, real dx, real dy, real dz)
+{
+    const real root = ley_unscaled_root(r2), slope = potential * root * root;
+    ADD(p->sum[POINTS + u], p->carry[(POINTS + u) * CARRIES], slope * dx);
+    ADD(p->sum[2 * POINTS + u], p->carry[(2 * POINTS + u) * CARRIES], slope * dy);
+    ADD(p->sum[3 * POINTS + u], p->carry[(3 * POINTS + u) * CARRIES], slope * dz);
+}
+
+/* Lengths come times LEY_ROOT_SCALE, and roots by its square too large. */
+LEY_FN void scale_field(points *p, int k)
+{
+    const scalar scale = LEY_ROOT_SCALE * LEY_ROOT_SCALE * (LEY_ROOT_SCALE * 1.0f);
+    p->sum[k] *= scale;
+    if (CARRIES)
+        p->carry[k * CARRIES] *= scale;
+}
+#endif
+
 /* Adds a staged atom to all points. */
 LEY_FN void add(points *p, LEY_REFERENCE(atom) a, int radius)
 {
     FOR_COLUMNS(u) {
         const real dx = p->x[u] - a.x, dy = p->y[u] - a.y, dz = p->z[u] - a.z;
-        ADD(p->sum[u], p->carry[u * CARRIES], a.w * pair(dx * dx + (dy * dy + (dz * dz + LEAST_R2)), radius, u));
+        const real r2 = dx * dx + (dy * dy + (dz * dz + LEAST_R2)), term = a.w * pair(r2, radius, u);
+        ADD(p->sum[u], p->carry[u * CARRIES], term);
+#if LEY_FIELD
+        add_field(p, u, term, r2, dx, dy, dz);
+#endif
     }
 }
 
@@ -42,9 +66,14 @@ LEY_FN real from_atom(cells n, real offset, scalar step, scalar step_low)
 }
 
 /* Distances below r_min count as r_min. */
+LEY_FN real least_r2(const frame *f)
+{
+    return (real)(f->step.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE));
+}
+
 LEY_FN real no_less(const frame *f, real r2)
 {
-    return LEY_MAX(r2, f->step.w * (LEY_ROOT_SCALE * LEY_ROOT_SCALE));
+    return LEY_MAX(r2, least_r2(f));
 }
 
 /* Adds an atom near the points: coordinates from the atom, cells first. */
@@ -58,8 +87,12 @@ LEY_FN void add_near(points *p, const frame *f, LEY_REFERENCE(placed) near)
         const real dx = from_atom(cell[0] - near.cell.x, offset[0] - near.offset.x, f->step.x, f->step_low.x);
         const real dy = from_atom(cell[1] - near.cell.y, offset[1] - near.offset.y, f->step.y, f->step_low.y);
         const real dz = from_atom(cell[2] - near.cell.z, offset[2] - near.offset.z, f->step.z, f->step_low.z);
-        ADD(p->sum[u], p->carry[u * CARRIES],
-            weight * pair(no_less(f, dx * dx + (dy * dy + (dz * dz + LEAST_R2))), near.cell.w, u));
+        const real r2 = dx * dx + (dy * dy + (dz * dz + LEAST_R2)), counted = no_less(f, r2),
+                   term = weight * pair(counted, near.cell.w, u);
+        ADD(p->sum[u], p->carry[u * CARRIES], term);
+#if LEY_FIELD
+        add_field(p, u, r2 < least_r2(f) ? (real)0 : term, counted, dx, dy, dz);
+#endif
     }
 #else
     /* One after the other: all at once would take the main loop's registers. */
@@ -68,9 +101,14 @@ LEY_FN void add_near(points *p, const frame *f, LEY_REFERENCE(placed) near)
         const real dx = from_atom(at.cell.x - near.cell.x, at.offset.x - near.offset.x, f->step.x, f->step_low.x);
         const real dy = from_atom(at.cell.y - near.cell.y, at.offset.y - near.offset.y, f->step.y, f->step_low.y);
         const real dz = from_atom(at.cell.z - near.cell.z, at.offset.z - near.offset.z, f->step.z, f->step_low.z);
-        const real term = weight * pair(no_less(f, dx * dx + (dy * dy + (dz * dz + LEAST_R2))), near.cell.w, POINTS);
-        FOR_COLUMNS(k) /* no index that is computed: sums stay in registers */
+        const real r2 = dx * dx + (dy * dy + (dz * dz + LEAST_R2)), counted = no_less(f, r2),
+                   term = weight * pair(counted, near.cell.w, POINTS);
+        FOR_COLUMNS(k) { /* no index that is computed: sums stay in registers */
             ADD(p->sum[k], p->carry[k * CARRIES], k == u ? term : 0);
+#if LEY_FIELD
+            add_field(p, k, k != u || r2 < least_r2(f) ? (real)0 : term, counted, dx, dy, dz);
+#endif
+        }
     }
 #endif
 }

@@ -83,6 +83,9 @@ LEY_FN real ley_polynomial_exp2(real x)
 #ifdef LEY_USER_PAIR
 LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q), made from the user's expression */
 #endif
+#ifdef LEY_USER_SLOPE
+LEY_USER_SLOPE /* ley_user_slope(), its derivative, where that is wanted */
+#endif
 
 #ifndef LEY_PAIR_WHICH
 #define LEY_PAIR_WHICH /* the host, where LEY_PAIR is no constant, has it as a first parameter */
@@ -111,6 +114,19 @@ LEY_FN real ley_factored_value(LEY_PAIR_WHICH real r2, real inverse_r, scalar in
     const real x = r2 * inverse_r * inverse_a, d = LEY_DIVIDE(1 - r2 * inverse_a2, 1 + x), d3 = d * d * d;
     LEY_PAIR_FUNCTIONS(LEY_RETURN_FACTORED, LEY_PAIR)
     return d3; /* of no function */
+}
+
+#define LEY_RETURN_SLOPE(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    if ((of) == (number)) \
+        return LEY_PAIR_SLOPE_##NAME;
+LEY_FN real ley_pair_slope(LEY_PAIR_WHICH real r2, real inverse_r, atom series, scalar k, scalar first, scalar second,
+                           scalar third, scalar inverse_a, scalar inverse_a2)
+{
+    const real inverse_r2 = inverse_r * inverse_r, inverse_r6 = inverse_r2 * inverse_r2 * inverse_r2;
+    const real t = 1 + series.x * r2, x = r2 * inverse_r * inverse_a, d = LEY_DIVIDE(1 - r2 * inverse_a2, 1 + x),
+               d2 = d * d;
+    LEY_PAIR_ROWS(LEY_RETURN_SLOPE, LEY_PAIR)
+    return d2; /* of no function */
 }
 #endif
 #endif

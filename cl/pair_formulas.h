@@ -66,6 +66,30 @@
 #define LEY_PAIR_FACTORED_TAYLOR3 inverse_r * d3 * (d * (1 + x * (1.8125f + x * (1.25f + x * 0.3125f))))
 #define LEY_PAIR_FACTORED_TAYLOR4 \
     inverse_r * d3 * (d * d * (1 + x * (2.5390625f + x * (2.6953125f + x * (1.3671875f + x * 0.2734375f)))))
+
+/* LEY_PAIR_SLOPE_NAME is -f'(r)/r, by which the way from atom to point is multiplied to have the
+ * field: of what values are made of, and x = r/a, d = 1 - x and its square d2. Those of functions
+ * whose row says `cancels` have a power of d as a factor, as their values have. */
+#define LEY_PAIR_SLOPE_COULOMB inverse_r * inverse_r2
+#define LEY_PAIR_SLOPE_SHIFTED inverse_r * (t * (t * inverse_r2 - 4 * series.x))
+#define LEY_PAIR_SLOPE_TAYLOR2 inverse_r * inverse_r2 * d2 * (1 + x * (2 + x * (3 + x * 1.5f)))
+#define LEY_PAIR_SLOPE_TAYLOR3 inverse_r * inverse_r2 * d2 * (d * (1 + x * (3 + x * (6 + x * (5.625f + x * 1.875f)))))
+#define LEY_PAIR_SLOPE_TAYLOR4 \
+    inverse_r * inverse_r2 * d2 * (d2 * (1 + x * (4 + x * (10 + x * (13.4375f + x * (8.75f + x * 2.1875f))))))
+#define LEY_PAIR_SLOPE_YUKAWA \
+    inverse_r * ley_exp2_shifted((real)series.x, r2 * inverse_r, (real)k) * (inverse_r * (inverse_r + k * LEY_LN2))
+#define LEY_PAIR_SLOPE_DISTANCE_DIELECTRIC 2 * inverse_r2 * inverse_r2
+#define LEY_PAIR_SLOPE_LENNARD_JONES inverse_r6 * inverse_r2 * 6 * (2 * inverse_r6 * first - second)
+#define LEY_PAIR_SLOPE_BUCKINGHAM \
+    first * ley_polynomial_exp2(-(second * (r2 * inverse_r))) * (second * LEY_LN2 * inverse_r) - \
+        6 * third * (inverse_r6 * inverse_r2)
+#define LEY_LN2 0.69314718f
+
+#ifdef LEY_USER_SLOPE
+#define LEY_PAIR_SLOPE_EXPRESSION -k * ley_user_slope(r2 * inverse_r, r2, inverse_r, (real)first) * inverse_r
+#else
+#define LEY_PAIR_SLOPE_EXPRESSION (real)1
+#endif
 /* clang-format on */
 
 #endif

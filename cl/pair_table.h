@@ -6,9 +6,10 @@
  *   - a row here, with a number of its own, and LEY_PAIR_NAME of that number in host/leyden.h;
  *   - LEY_PAIR_VALUE_NAME and LEY_PAIR_CONSTANTS_NAME in pair_formulas.h: the formula that kernels
  *     and host threads compute;
- *   - LEY_PAIR_TERM_NAME in terms.h: the formula in plain double precision by which all of them are
- *     judged. It is written apart from the kernels' on purpose: neither may be derived from the
- *     other.
+ *   - LEY_PAIR_SLOPE_NAME there: its derivative, for fields;
+ *   - LEY_PAIR_TERM_NAME and LEY_PAIR_SLOPE_TERM_NAME in terms.h: the same two in plain double
+ *     precision, by which all of them are judged. They are written apart from the kernels' on
+ *     purpose: neither may be derived from the other.
  * All else is made from the rows: enumerations, checks, messages, the command's names and help,
  * switches and tests. A row that lacks one of its pieces does not compile. Preprocessor only, so
  * that C11, OpenCL C and CUDA C read the same lines.

@@ -83,6 +83,10 @@
 #define LEY_POINTS_FACES 0 /* nodes of a lattice's faces: LEY_UX columns and LEY_UY rows per work-item */
 #define LEY_POINTS_LIST 1  /* anywhere: LEY_UX a work-item, LEY_UY = 1 */
 
+/* LEY_FIELD: whether a kernel sums the field's three components beside the potential; their number
+ * in all. */
+#define LEY_COMPONENTS(field) ((field) ? 4 : 1)
+
 /* mdh.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points, work-groups of
  * LEY_WG of them in one row; LEY_POLYNOMIAL_EXPS of its LEY_UX x LEY_UY exponentials per atom are
  * taken by LEY_EXP_POLYNOMIAL, whatever LEY_EXP says. */
@@ -98,7 +102,8 @@
     KEY(LEY_EXP, exp) \
     KEY(LEY_POLYNOMIAL_EXPS, polynomial_exps) \
     KEY(LEY_SCREENING, screening) \
-    KEY(LEY_POINTS, points)
+    KEY(LEY_POINTS, points) \
+    KEY(LEY_FIELD, field)
 
 /* A stretch of a face that mdh.cl computes: its fields, as ints. */
 #define LEY_SEGMENT_FIELDS(FIELD) \
@@ -180,7 +185,8 @@
     KEY(LEY_SUM, sum) \
     KEY(LEY_TOTAL, total) \
     KEY(LEY_ROOT, root) \
-    KEY(LEY_PAIR, pair)
+    KEY(LEY_PAIR, pair) \
+    KEY(LEY_FIELD, field)
 
 /* Into how many classes a work-group sorts staged atoms; the last one are atoms near the region. */
 #define LEY_CLASSES(split) ((split) == 2 ? 28 : (split) == 1 ? 10 : 2)

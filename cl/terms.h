@@ -96,6 +96,17 @@ LEY_TERM_FN double ley_taylor_value(int degree, double r_A, double a_A)
     return y * y * y * y * y * (128 + x * (325 + x * (345 + x * (175 + x * 35)))) / (128 * r_A);
 }
 
+/* Less its derivative: (1 - x)^degree P(x) / r^2. */
+LEY_TERM_FN double ley_taylor_slope(int degree, double r_A, double a_A)
+{
+    const double x = r_A / a_A, y = 1 - x, r2 = r_A * r_A;
+    if (degree == 2)
+        return y * y * (2 + x * (4 + x * (6 + x * 3))) / (2 * r2);
+    if (degree == 3)
+        return y * y * y * (8 + x * (24 + x * (48 + x * (45 + x * 15)))) / (8 * r2);
+    return y * y * y * y * (16 + x * (64 + x * (160 + x * (215 + x * (140 + x * 35))))) / (16 * r2);
+}
+
 /* ---- Pair functions --------------------------------------------------------------------------
  *
  * The rows are those of pair_table.h. LEY_PAIR_TERM_NAME is what an atom adds at a distance r_A
@@ -123,6 +134,35 @@ LEY_TERM_FN ley_term ley_pair_term(int pair, double r_A, double a_A, double q_e,
     const double x = r_A / a_A;
     switch (pair) {
         LEY_PAIR_FUNCTIONS(LEY_TERM_CASE, 0)
+    default: /* not a number */
+        return ley_single_term(sqrt(-1.0));
+    }
+}
+
+/* LEY_PAIR_SLOPE_TERM_NAME is -df/dr of the same: positive where the field is along the way from
+ * the atom to the point. */
+#define LEY_PAIR_SLOPE_TERM_COULOMB ley_single_term(q_e / (r_A * r_A))
+#define LEY_PAIR_SLOPE_TERM_SHIFTED \
+    ley_single_term(q_e * (1 - x) * (1 + x) * ((1 - x) * (1 + x) + 4 * x * x) / (r_A * r_A))
+#define LEY_PAIR_SLOPE_TERM_TAYLOR2 ley_single_term(q_e * ley_taylor_slope(2, r_A, a_A))
+#define LEY_PAIR_SLOPE_TERM_TAYLOR3 ley_single_term(q_e * ley_taylor_slope(3, r_A, a_A))
+#define LEY_PAIR_SLOPE_TERM_TAYLOR4 ley_single_term(q_e * ley_taylor_slope(4, r_A, a_A))
+#define LEY_PAIR_SLOPE_TERM_YUKAWA ley_single_term(q_e * exp(-k * r_A) * (1 + k * r_A) / (r_A * r_A))
+#define LEY_PAIR_SLOPE_TERM_DISTANCE_DIELECTRIC ley_single_term(2 * q_e / (r_A * r_A * r_A))
+#define LEY_PAIR_SLOPE_TERM_LENNARD_JONES \
+    ley_double_term(12 * eps * pow(R_A / r_A, 12.0) / r_A, 12 * eps * pow(R_A / r_A, 6.0) / r_A)
+#define LEY_PAIR_SLOPE_TERM_BUCKINGHAM \
+    ley_double_term(R_A > 0 ? eps * 6 * k / (k - 6) / R_A * exp(k * (1 - r_A / R_A)) : 0, \
+                    eps * 6 * k / (k - 6) * pow(R_A / r_A, 6.0) / r_A)
+
+#define LEY_SLOPE_TERM_CASE(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \
+    case number: \
+        return LEY_PAIR_SLOPE_TERM_##NAME;
+LEY_TERM_FN ley_term ley_pair_slope_term(int pair, double r_A, double a_A, double q_e, double R_A, double eps, double k)
+{
+    const double x = r_A / a_A;
+    switch (pair) {
+        LEY_PAIR_FUNCTIONS(LEY_SLOPE_TERM_CASE, 0)
     default: /* not a number */
         return ley_single_term(sqrt(-1.0));
     }

@@ -736,6 +736,8 @@ typedef struct ley_report {
     const ley_decision *decisions; /* the plan by which it was done, of all devices that took part */
     const char *error_scale;       /* what accuracy.max_error is relative to at each point: "the absolute terms"; of a
                                       long-range job "the root of the squared terms", sqrt(sum term^2) + |sum term| */
+    ley_accuracy field_accuracy;   /* of the field's components, each against the sum of the lengths of what atoms add
+                                      to it; points = 0: there is no field, or nothing was verified */
 } ley_report;
 
 /* The note of this name, or NULL. */

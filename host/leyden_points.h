@@ -1,5 +1,5 @@
-/* leyden: potentials at the points of a list. leyden.h, which has the conventions, includes
- * this. */
+/* leyden: potentials and fields at the points of a list. leyden.h, which has the conventions,
+ * includes this. */
 #ifndef LEYDEN_H
 #include "leyden.h"
 #elif !defined(LEYDEN_POINTS_H)
@@ -25,6 +25,17 @@ LEY_API const double *ley_points_positions_A(const ley_points *points); /* [n][3
 LEY_API double *ley_points_values(ley_points *points);
 LEY_API const double *ley_points_read_values(const ley_points *points);
 
+/* The electric field, E = -grad phi, at each point: makes room for it, so that jobs of these points
+ * compute it beside the potentials, from the derivatives of the same functions. It begins as
+ * not-a-numbers. Atoms that are nearer than r_min add nothing, as the potential does not change
+ * there; of a pair function that is an energy it is the force upon the probe. Errors:
+ * LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_points_add_field(ley_points *points, ley_error *error);
+
+/* double[n][3]: along x, y and z, in the values' unit per A. NULL: nobody has asked for it. */
+LEY_API double *ley_points_field(ley_points *points);
+LEY_API const double *ley_points_read_field(const ley_points *points);
+
 /* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
 LEY_API const char *ley_points_units(const ley_points *points);
 LEY_API void ley_points_set_units(ley_points *points, const char *units);
@@ -34,7 +45,8 @@ LEY_API void ley_points_set_units(ley_points *points, const char *units);
  * `*point_A` is from malloc. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error);
 
-/* Writes lines "x,y,z,phi" below a header line, and the comment above that, each of its lines
+/* Writes lines "x,y,z,phi", or "x,y,z,phi,ex,ey,ez" where the points have a field, below a header
+ * line, and the comment above that, each of its lines
  * behind "# "; it may be NULL. The file appears under its name only when it is whole. `cancel`:
  * stops the writing when it becomes true (LEY_CANCELLED), or NULL. Errors: LEY_ERROR_FILE;
  * LEY_ERROR_INPUT for a value that is not finite, which is never written. */
@@ -42,9 +54,11 @@ LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *pa
                                         const volatile bool *cancel, ley_error *error);
 
 /* Prepares a job that computes the points' potentials by direct Coulomb summation, phi_i = C sum_j
- * q_j / max(|r_i - r_j|, r_min) in the units of `direct`; method "dcs_points": Multiple
- * Debye-Hueckel kernels without screening, whose variants are this method's. Float sums are off by
- * at most 5e-6 of the sum of the absolute terms, double sums by 1e-12. ley_run_options.slab_planes
+ * q_j / max(|r_i - r_j|, r_min) in the units of `direct`, and the field E_i = C sum_j q_j (r_i -
+ * r_j) / |r_i - r_j|^3 of all atoms that are no nearer than r_min where the points have one; method
+ * "dcs_points": Multiple Debye-Hueckel kernels without screening, whose variants are this method's.
+ * Float sums are off by at most 5e-6 of the sum of the absolute terms, double sums by 1e-12; fields
+ * by three times that, of the sum of the lengths of what atoms add. ley_run_options.slab_planes
  * counts points. Engine, atoms and points must outlive the job. Errors: LEY_ERROR_USAGE for an
  * option out of range or an unknown variant. */
 LEY_API ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
@@ -52,10 +66,12 @@ LEY_API ley_status ley_job_create_direct_points(ley_engine *engine, const ley_at
                                                 ley_error *error);
 
 /* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
- * r_min)), with any pair function and periodic cell; method "cutoff_points". The host puts atoms
- * into bins, and devices sum what overflows these. Values are floats, off by what is promised of
- * maps. Errors: those of ley_job_create_short_range(), and LEY_ERROR_USAGE where a step shall be
- * done otherwise (binning, overflow, transposition). */
+ * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j)
+ * where the points have one, with any pair function and periodic cell; method "cutoff_points". The
+ * host puts atoms into bins, and devices sum what overflows these. Values are floats, off by what
+ * is promised of maps, and fields by three times that. Errors: those of
+ * ley_job_create_short_range(), and LEY_ERROR_USAGE where a step shall be done otherwise (binning,
+ * overflow, transposition), or where the derivative of an expression has too many operations. */
 LEY_API ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
                                                      const ley_short_range *range, const ley_run_options *options,
                                                      ley_job **job, ley_error *error);

@@ -468,8 +468,41 @@ static const fault point_pairs_faults[] = {
      0},
     {"bins' sides along x by 1e-3", "point_pairs", "(p.bin_x[u] - i) * side.x",
      "(p.bin_x[u] - i) * side.x * (@ ? 1.001f : 1)", 0, 0, 0, 0},
-    {"a compensation lost", "point_pairs", "p->totals[u] - p->carry[u];",
-     "p->totals[u] - (@ ? -1000 : 1) * p->carry[u];", COMPENSATED, 0, 0, 0},
+    {"a compensation lost", "point_pairs", "p->totals[s] - p->carry[s];",
+     "p->totals[s] - (@ ? -1000 : 1) * p->carry[s];", COMPENSATED, 0, 0, 0},
+};
+
+/* Of kernels that have the field as well. */
+static const fault point_field_faults[] = {
+    {"x by 1e-3", "point_pairs", "slope * dx;", "slope * dx * (@ ? 1.001f : 1);", 0, 0, 0, 0},
+    {"y where z should be", "point_pairs", "slope * dz;", "slope * (@ ? dy : dz);", 0, 0, 0, 0},
+    {"atoms within r_min", "point_pairs", "r2 < q->limits.y ?", "r2 < q->limits.y * (@ ? 0 : 1) ?", 0, 0, 0, 0},
+    {"atoms beyond the cutoff", "point_pairs", "r2 >= q->limits.x ?", "r2 >= q->limits.x * (@ ? 1.2f : 1) ?", 0, 0, 0,
+     0},
+    {"components in another order", "point_pairs", "gm_value[c * values]", "gm_value[(@ ? 4 - c : c) * values]", 0, 0,
+     0, 0},
+    {"the last component left out", "point_pairs", "c < LEY_COMPONENTS(LEY_FIELD); c++",
+     "c < LEY_COMPONENTS(LEY_FIELD) - (@ ? 1 : 0); c++", 0, 0, 0, 0},
+    {"units by 1e-3", "point_pairs", "c * LEY_UX + u) * side.w", "c * LEY_UX + u) * side.w * (@ ? 1.001f : 1)", 0, 0, 0,
+     0},
+};
+
+/* Each pair function's derivative. */
+static const fault slope_faults[] = {
+    {"slopes by 1 %", "pair.h", "return LEY_PAIR_SLOPE_##NAME;", "return (@ ? 1.01f : 1) * (LEY_PAIR_SLOPE_##NAME);", 0,
+     0, 0, 0},
+};
+
+static const fault mdh_field_faults[] = {
+    {"x by 1e-3", "mdh", "slope * dx)", "slope * dx * (@ ? 1.001f : 1))", 0, 0, 0, 0},
+    {"y where z should be", "mdh", "slope * dz)", "slope * (@ ? dy : dz))", 0, 0, 0, 0},
+    {"a power of the distance", "mdh", "potential * root * root", "potential * root * (@ ? (real)1 : root)", 0, 0, 0,
+     0},
+    {"atoms within r_min", "mdh", "r2 < least_r2(f)", "r2 < least_r2(f) * (@ ? 0 : 1)", 0, 2, 0, 0},
+    {"scale by 1e-3", "mdh", "const scalar scale = ", "const scalar scale = (@ ? 1.001f : 1) * ", 0, 0, 0, 0},
+    {"components in one place", "mdh", "(size_t)c * (part_values", "(size_t)(@ ? 1 : c) * (part_values", 0, 0, 0, 0},
+    {"a compensation lost", "mdh", "carry[k * CARRIES] *= scale;", "carry[k * CARRIES] *= @ ? 1e3f : scale;",
+     COMPENSATED, 0, 0, 0},
 };
 
 #endif

@@ -32,6 +32,7 @@ static void test_wrong_options(void **state)
         {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
         {AT "--dry-run", 1, "--points and --dry-run exclude each other"},
         {AT "--method msm", 1, "--points: method msm computes potentials on lattices only"},
+        {"map ion.pqr -o out/a.dx --field", 1, "--field needs --points"},
         {AT "--cutoff 5", 1, "--cutoff"},
         {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
         {AT "--json out/a.csv", 1, "--json: 'out/a.csv' is the file of the "},
@@ -110,6 +111,47 @@ static void test_values(void **state)
     cli_assert_same_files("out/b.csv", "out/c.csv");
     cli("map ion.pqr -o out/d.dx --dims 5,5,5 --plan out/b.json");
     cli_expect(1, NULL, "plan: it is one of method dcs_points, not of dcs");
+}
+
+/* The field beside the potentials, of all atoms and of pairs. */
+static void test_field(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"points: 5 of p.csv", "accuracy of the field: error at most", NULL};
+    static const char *const methods[] = {"--method dcs", "--sum double",
+                                          "--method cutoff --pair coulomb --cutoff 200"};
+    write_points();
+    for (size_t i = 0; i < 3; i++) {
+        char line[256];
+        snprintf(line, sizeof line, AT "--field --units kcal/mol/e --r-min 4 --json out/a.json %s", methods[i]);
+        cli(line);
+        cli_expect(0, NULL, "");
+        cli_expect_all(said);
+        cli_python(PYTHON_DCS "C = 332.06371\n"
+                              "rows = [line for line in lines('out/a.csv') if line and line[0] != '#']\n"
+                              "head = [line for line in lines('out/a.csv') if line.startswith('# ')]\n"
+                              "assert rows[0] == 'x,y,z,phi,ex,ey,ez' and len(rows) == 6, rows\n"
+                              "assert '# field: ex, ey, ez, less the gradient of phi, in kcal/mol/e/A' in head, head\n"
+                              "assert head[-1].startswith('# accuracy of the field: relative RMS '), head\n"
+                              "for p, row in zip(points, rows[1:]):\n"
+                              "    if p[0] > 1e7: continue\n"
+                              "    field, size = [0]*3, 0\n"
+                              "    for a in molecule:\n"
+                              "        r = math.dist(p, a[:3])\n"
+                              "        if r < 4: continue\n"
+                              "        field = [f+C*a[3]*(x-y)/r**3 for f, x, y in zip(field, p, a)]\n"
+                              "        size += abs(C*a[3])/r**2\n"
+                              "    for f, word in zip(field, row.split(',')[4:]):\n"
+                              "        assert abs(f-float(word)) <= 6e-6*size, (f, word)\n"
+                              "r = json.load(open('out/a.json'))\n"
+                              "assert r['field_accuracy']['passed'] and r['field_accuracy']['points'] == 5\n"
+                              "assert r['options']['field'] is True\n");
+        cli_expect(0, NULL, NULL);
+    }
+    cli("map ion.pqr --points p.csv -o out/b.csv --field --json out/b.json --plan out/a.json --method cutoff --pair "
+        "coulomb --cutoff 200 --units kcal/mol/e --r-min 4");
+    cli_expect(0, NULL, NULL);
+    cli_assert_same_files("out/a.csv", "out/b.csv");
 }
 
 /* Of pairs within a cutoff, with images. */
@@ -241,6 +283,7 @@ int main(void)
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_cutoff, cli_empty),
+                                       cmocka_unit_test_setup(test_field, cli_empty),
                                        cmocka_unit_test_setup(test_tolerance, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
                                        cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};

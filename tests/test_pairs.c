@@ -145,6 +145,41 @@ static void test_factored_formulas(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Derivatives: the kernels' and the judge's, and both against differences of values. */
+static void test_slopes(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = lone_atom();
+    const double h_A = 1e-5;
+    for (int i = 0; i < PAIRS; i++) {
+        const ley_short_range s = range_of(pairs[i]);
+        const bool is_screened = ley_pair_get(s.pair)->needs_kappa;
+        double c[5] = {0}, number[SHORT_RANGE_NUMBERS];
+        get_constants(pairs[i], a_A, s.kappa_per_A * log2_e, first_exponent, c);
+        short_range_numbers(&s, atoms, 0, number);
+        number[1] *= LEY_BRINGS_OF(pairs[i]) == LEY_BRINGS_EXP6 ? log2_e : 1;
+        const atom series = {c[0], c[1], c[2], c[3]};
+        const double factor = (LEY_BRINGS_OF(pairs[i]) == LEY_BRINGS_CHARGE ? number[0] : 1) *
+                              ldexp(1, is_screened ? -first_exponent : 0);
+        for (double r_A = 0.75; r_A < a_A - h_A; r_A += 1.0 / 16) {
+            const ley_term right = ley_pair_slope_term(pairs[i], r_A, a_A, ley_atoms_charges_e(atoms)[0],
+                                                       ley_atoms_radii_A(atoms)[0] + s.probe_radius_A,
+                                                       reference_eps(&s, 0), reference_parameter(&s));
+            const double value = factor * r_A *
+                                 ley_pair_slope(pairs[i], r_A * r_A, 1 / r_A, series, c[4], number[0], number[1],
+                                                number[2], 1 / a_A, 1 / (a_A * a_A));
+            const double about =
+                (judge_term(&s, atoms, r_A - h_A).value - judge_term(&s, atoms, r_A + h_A).value) / (2 * h_A);
+            if (!(fabs(value - right.value) <= 1e-7 * right.absolute) ||
+                !(fabs(about - right.value) <= 1e-8 * (right.absolute + judge_term(&s, atoms, r_A).absolute) + 1e-12))
+                fail_msg("%s at %g A: a slope of %.12g by the kernels' formula, %.12g by the judge's, %.12g by "
+                         "differences",
+                         ley_pair_get(s.pair)->name, r_A, value, right.value, about);
+        }
+    }
+    ley_atoms_destroy(atoms);
+}
+
 /* ---- What rows say --------------------------------------------------------------------------- */
 
 /* Halving the way to a zero of an order divides a function by two as often. */
@@ -264,8 +299,12 @@ static void test_ranges_of_options(void **state)
 /* Where the pieces of a row are needed. */
 static const char *const sources[] = {"host/methods/cutoff/overflow.c", "host/methods/cutoff/problem.c",
                                       "host/methods/cutoff/short_range.c", "host/judge/reference.c"};
-static const char *const pieces[] = {"LEY_PAIR_NOWHERE", "LEY_PAIR_VALUE_NOWHERE=inverse_r",
-                                     "LEY_PAIR_CONSTANTS_NOWHERE={0}", "LEY_PAIR_TERM_NOWHERE=ley_single_term(q_e)"};
+static const char *const pieces[] = {"LEY_PAIR_NOWHERE",
+                                     "LEY_PAIR_VALUE_NOWHERE=inverse_r",
+                                     "LEY_PAIR_CONSTANTS_NOWHERE={0}",
+                                     "LEY_PAIR_TERM_NOWHERE=ley_single_term(q_e)",
+                                     "LEY_PAIR_SLOPE_NOWHERE=inverse_r2",
+                                     "LEY_PAIR_SLOPE_TERM_NOWHERE=ley_single_term(q_e)"};
 enum { SOURCES = sizeof sources / sizeof *sources, PIECES = sizeof pieces / sizeof *pieces };
 
 /* A copy of cl/ with one row more, of this number. */
@@ -357,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_factored_formulas),
+        cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_zeros),
         cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_steepness),

@@ -203,12 +203,15 @@ typedef struct subject {
     const fault *faults;
     size_t fault_count;
     bool is_left; /* out at level quick: takes long to build, or is like another one */
+    bool field;   /* beside the potential */
 } subject;
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
 
 #define PAIR_SUBJECT(of, number, ...) \
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = (number), OF(pair_faults), .is_left = true},
+#define SLOPE_SUBJECT(of, number, ...) \
+    {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = (number), OF(slope_faults), .is_left = true, .field = true},
 
 /* Variants for GPUs run on CPU devices, too. */
 static const subject subjects[] = {
@@ -237,7 +240,16 @@ static const subject subjects[] = {
     {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
     {"point_pairs", "group64", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults), .is_left = true},
     {"point_pairs", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
-    LEY_PAIR_ROWS(PAIR_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
+    {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_field_faults), .field = true},
+    {"point_pairs", "group64", LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(point_field_faults),
+     .is_left = true, .field = true},
+    {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_field_faults), .field = true},
+    {"mdh", "tiled8", LEY_SPEC_SUM_COMPENSATED, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_field_faults),
+     .is_left = true, .field = true},
+    {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true,
+     .field = true},
+    LEY_PAIR_ROWS(PAIR_SUBJECT, 0)
+        LEY_PAIR_ROWS(SLOPE_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
     {"spread", NULL, LEY_SPEC_SUM_FLOAT, OF(spread_faults)},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
@@ -269,6 +281,7 @@ static void make_problem(ley_pair pair)
     options = support_short_range(pair, 6);
     few = support_atoms(100, 0, 10, 1);
     assert_ok(cutoff_problem_init(&problem, few, &lattice, &options.short_range, 1, 1, 0.05, &error));
+    assert_ok(cutoff_problem_add_field(&problem, &error));
 }
 
 static void clear_problem(void)
@@ -303,6 +316,7 @@ static ley_status choose_mdh(const subject *s, mdh_wish *wish, made *m, ley_erro
                        .sum = s->sum,
                        .screening = s->screening,
                        .points = s->points,
+                       .field = s->field,
                        .n_a = 128,
                        .n_b = 64};
     mdh_choice choice;
@@ -338,7 +352,8 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
 
 static ley_status choose_point_pairs(const subject *s, cutoff_wish *wish, made *m, ley_error *error)
 {
-    *wish = (cutoff_wish){.variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .pair = s->pair, .depth = 8};
+    *wish = (cutoff_wish){
+        .variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .pair = s->pair, .depth = 8, .field = s->field};
     point_pairs_choice choice;
     const ley_status status = point_pairs_choose(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {

@@ -59,6 +59,10 @@ void put_accuracy(FILE *to, const ley_report *report)
     else if (a->points > 0)
         fprintf(to, "accuracy: error at most %.2g of %s at %zu points, relative RMS %s, absolute RMS %.2g\n",
                 a->max_error, report->error_scale, a->points, relative_text(a->relative_rms).s, a->absolute_rms);
+    a = &report->field_accuracy;
+    if (a->points > 0)
+        fprintf(to, "accuracy of the field: relative RMS %s, absolute RMS %.2g at %zu points\n",
+                relative_text(a->relative_rms).s, a->absolute_rms, a->points);
 }
 
 void comment_begin(comment_text *comment)
@@ -181,6 +185,12 @@ void print_accuracy(const ley_report *report)
            "absolute RMS %.2g\n",
            a->max_error, report->error_scale, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance,
            relative_text(a->relative_rms).s, a->absolute_rms);
+    a = &report->field_accuracy;
+    if (a->points > 0)
+        printf("accuracy of the field: error at most %.2g at %s points, all of them on the host (limit %.2g); relative "
+               "RMS %s, absolute RMS %.2g\n",
+               a->max_error, count_text((int64_t)a->points).s, a->tolerance, relative_text(a->relative_rms).s,
+               a->absolute_rms);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);
@@ -249,6 +259,7 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "float_relative_rms",
              report != NULL && report->float_relative_rms > 0 ? json_number(report->float_relative_rms) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
+    json_put(object, "field_accuracy", report != NULL ? json_of_accuracy(&report->field_accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
     json_put(object, "phases", json_of_predictions(report));
     json_put(object, "plan", json_of_plan(report));

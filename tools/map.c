@@ -16,7 +16,7 @@ typedef struct map_values {
     int method, units;
     int64_t dims[3], slab_planes;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
-    bool dry_run;
+    bool field, dry_run;
 } map_values;
 
 static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
@@ -24,14 +24,16 @@ static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 enum { OUTPUT, METHOD, SPACING, DIMS, ORIGIN, PADDING, POINTS };
 
 static const option_row map_options[] = {
-    [OUTPUT] = {.name = "output",
-                .letter = 'o',
-                .kind = OPTION_TEXT,
-                .required = true,
-                .value = "MAP",
-                .offset = offsetof(map_values, output),
-                .help = "the map to write: OpenDX for .dx, or .dx.gz for a compressed one; for .raw its values alone, "
-                        "float32, and their header in MAP.json; with --points lines of x,y,z,phi: .csv"},
+    [OUTPUT] =
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .required = true,
+         .value = "MAP",
+         .offset = offsetof(map_values, output),
+         .help =
+             "the map to write: OpenDX for .dx, or .dx.gz for a compressed one; for .raw its values alone, "
+             "float32, and their header in MAP.json; with --points lines of x,y,z,phi, and ex,ey,ez of --field: .csv"},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
                 .offset = offsetof(map_values, method),
@@ -77,6 +79,11 @@ static const option_row map_options[] = {
          .value = "FILE",
          .unset = "the lattice's",
          .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice; dcs and cutoff only"},
+    {.name = "field",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(map_values, field),
+     .help = "with --points the electric field as well, less the gradient of the potential, in --units per A: columns "
+             "ex,ey,ez; dcs and cutoff only"},
     {.name = "dielectric",
      .kind = OPTION_REAL,
      .offset = offsetof(map_values, dielectric),
@@ -181,6 +188,8 @@ static int check(job_run *run)
     const parsed_arguments *arguments = run->arguments;
     if (option_given(arguments, POINTS))
         return check_points(run);
+    if (values_of(run)->field)
+        return fail_usage(arguments->command, "--field needs --points");
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(arguments->command,
                           "--dims and --padding exclude each other: both say how large the lattice is");
@@ -249,7 +258,7 @@ static ley_status read_points(map_run *map, ley_error *error)
         return status;
     status = ley_points_create(n, point_A, &map->problem.points, error);
     free(point_A);
-    return status;
+    return status == LEY_OK && values_of(&map->run)->field ? ley_points_add_field(map->problem.points, error) : status;
 }
 
 static ley_status read_input(job_run *run, ley_error *error)

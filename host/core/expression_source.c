@@ -116,6 +116,7 @@ typedef struct low_node {
     double value; /* of TREE_NUMBER */
     int n;        /* of LOW_POWER */
     int name;     /* t<name> holds the value; 0 without a name */
+    int users;    /* nodes that it is an operand of, where the expression says that these may be several */
     int squares;  /* t<squares> is the base's square, the next one its fourth power, ... */
     int brackets; /* within each other when printed */
 } low_node;
@@ -433,7 +434,7 @@ static void name_squares(low_tree *t, low_node *n)
 static void name_parts(low_tree *t, int node)
 {
     low_node *n = &t->nodes[node];
-    if (n->left == NO_NODE)
+    if (n->left == NO_NODE || n->name != 0)
         return;
     name_parts(t, n->left);
     if (n->right != NO_NODE)
@@ -441,6 +442,8 @@ static void name_parts(low_tree *t, int node)
     if (n->op == LOW_POWER) {
         name_squares(t, n);
         n->brackets = 1;
+        if (n->users > 1)
+            give_name(t, node);
         return;
     }
     const int left = t->nodes[n->left].brackets, right = n->right != NO_NODE ? t->nodes[n->right].brackets : 0;
@@ -449,8 +452,18 @@ static void name_parts(low_tree *t, int node)
     n->brackets = (left > right ? left : right) + own;
     if (left > right && goes_on(t, n->left, n->op))
         n->brackets = left;
-    if (n->brackets > MOST_BRACKETS)
+    if (n->brackets > MOST_BRACKETS || n->users > 1)
         give_name(t, node);
+}
+
+/* How many nodes each of those below has for a user. */
+static void count_users(low_tree *t, int node)
+{
+    const low_node *n = &t->nodes[node];
+    const int operands[2] = {n->left, n->right};
+    for (int i = 0; i < 2; i++)
+        if (operands[i] != NO_NODE && t->nodes[operands[i]].users++ == 0)
+            count_users(t, operands[i]);
 }
 
 static expression_charge find_charge(const expression *e)
@@ -491,7 +504,10 @@ ley_status tree_write_source(expression *e, ley_error *error)
     e->use = (expression_use){.fits_float = true, .charge = find_charge(e)};
     locale_t old = uselocale(ley_c_locale());
     const int whole = lower(&t, e);
-    fputs("LEY_FN real ley_user_pair(real r, real r2, real inverse_r, real q)\n{\n", t.out);
+    fprintf(t.out, "LEY_FN real %s(real r, real r2, real inverse_r, real q)\n{\n",
+            e->function != NULL ? e->function : "ley_user_pair");
+    if (e->is_shared)
+        count_users(&t, whole);
     name_parts(&t, whole);
     fputs("    return ", t.out);
     print_value(&t, whole);

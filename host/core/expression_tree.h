@@ -71,6 +71,8 @@ typedef struct tree_node {
 struct expression {
     char *text, *source;
     expression_use use;
+    const char *function; /* what its source calls it; NULL: ley_user_pair */
+    bool is_shared;       /* a node may be an operand of several others */
     int count;
     tree_node nodes[EXPRESSION_MAX_NODES]; /* the last one is the whole */
 };

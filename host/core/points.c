@@ -1,8 +1,10 @@
-/* Lists of points and the potentials there. */
+/* Lists of points, and the potentials and fields there. */
 #include "core/points.h"
 
 #include "error.h"
+#include "memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +26,7 @@ void ley_points_destroy(ley_points *points)
     if (points == NULL)
         return;
     ley_boundary_destroy(points->list);
+    free(points->field);
     free(points);
 }
 
@@ -45,6 +48,33 @@ double *ley_points_values(ley_points *points)
 const double *ley_points_read_values(const ley_points *points)
 {
     return points->list->value;
+}
+
+ley_status ley_points_add_field(ley_points *points, ley_error *error)
+{
+    const size_t numbers = 3 * (size_t)points->list->n;
+    if (points->field != NULL)
+        return LEY_OK;
+    ley_status status =
+        memory_check_one("the field at the points", (double)numbers * sizeof(double), "fewer points", error);
+    if (status != LEY_OK)
+        return status;
+    points->field = malloc(numbers * sizeof *points->field);
+    if (points->field == NULL)
+        return ley_fail_memory(error, numbers * sizeof *points->field, "the field at the points");
+    for (size_t i = 0; i < numbers; i++)
+        points->field[i] = NAN;
+    return LEY_OK;
+}
+
+double *ley_points_field(ley_points *points)
+{
+    return points->field;
+}
+
+const double *ley_points_read_field(const ley_points *points)
+{
+    return points->field;
 }
 
 const char *ley_points_units(const ley_points *points)

@@ -6,6 +6,7 @@
 
 struct ley_points {
     ley_boundary *list; /* the points and their values */
+    double *field;      /* [n][3]; NULL: nobody asks for it */
     char units[32];
 };
 

@@ -249,9 +249,11 @@ static ley_status write_comment(writer *w, const char *comment, ley_error *error
     return status == LEY_OK && !begins ? append(w, "\n", 1, error) : status;
 }
 
-static ley_status write_csv(const ley_boundary *boundary, const char *path, const char *comment,
+/* `field`: [n][3], or NULL. */
+static ley_status write_csv(const ley_boundary *boundary, const double *field, const char *path, const char *comment,
                             const volatile bool *cancel, ley_error *error)
 {
+    const char *columns = field != NULL ? "x,y,z,phi,ex,ey,ez\n" : "x,y,z,phi\n";
     writer *w;
     ley_status status = start_writer(boundary, path, cancel, &w, error);
     if (status != LEY_OK)
@@ -259,11 +261,11 @@ static ley_status write_csv(const ley_boundary *boundary, const char *path, cons
     locale_t old = uselocale(ley_c_locale());
     status = write_comment(w, comment, error);
     if (status == LEY_OK)
-        status = append(w, "x,y,z,phi\n", strlen("x,y,z,phi\n"), error);
+        status = append(w, columns, strlen(columns), error);
     for (int64_t i = 0; i < boundary->n && status == LEY_OK; i++) {
         double point_A[3];
         ley_boundary_point_A(boundary, i, point_A);
-        status = reserve(w, 4 * NUMBER_BYTES + 4, error);
+        status = reserve(w, 7 * (NUMBER_BYTES + 1), error);
         if (status != LEY_OK)
             break;
         for (int axis = 0; axis < 3; axis++) {
@@ -271,6 +273,10 @@ static ley_status write_csv(const ley_boundary *boundary, const char *path, cons
             w->text[w->used++] = ',';
         }
         w->used += (size_t)value_text(boundary->value[i], w->text + w->used);
+        for (int axis = 0; axis < 3 && field != NULL; axis++) {
+            w->text[w->used++] = ',';
+            w->used += (size_t)value_text(field[3 * i + axis], w->text + w->used);
+        }
         w->text[w->used++] = '\n';
     }
     uselocale(old);
@@ -280,11 +286,15 @@ static ley_status write_csv(const ley_boundary *boundary, const char *path, cons
 ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
                                   ley_error *error)
 {
-    return write_csv(boundary, path, NULL, cancel, error);
+    return write_csv(boundary, NULL, path, NULL, cancel, error);
 }
 
 ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
                                 const volatile bool *cancel, ley_error *error)
 {
-    return write_csv(points->list, path, comment, cancel, error);
+    for (int64_t i = 0; points->field != NULL && i < 3 * points->list->n; i++)
+        if (!isfinite(points->field[i]))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the field along %c at point %lld is not finite", path,
+                            (int)('x' + i % 3), (long long)(i / 3 + 1));
+    return write_csv(points->list, points->field, path, comment, cancel, error);
 }

@@ -306,18 +306,16 @@ static void add_pair(reference_value *sum, const reference_terms *t, double q_e,
         sum->absolute += fabs(constant) * term.absolute;
 }
 
-static reference_value short_range_sum(const reference_terms *t, const double point_A[3])
+bool reference_pairs(const reference_terms *t, const double point_A[3], reference_pair *visit, void *context)
 {
-    const ley_atoms *atoms = t->atoms;
     const ley_short_range *s = t->range;
-    const double reach_A = reach_of(s, reference_place(t)), r_min_A = t->r_min_A;
-    const size_t n = ley_atoms_count(atoms);
-    const double *position_A = ley_atoms_positions_A(atoms);
+    const double reach_A = reach_of(s, reference_place(t));
+    const size_t n = ley_atoms_count(t->atoms);
+    const double *position_A = ley_atoms_positions_A(t->atoms);
     const bool open = !s->periodic[0] && !s->periodic[1] && !s->periodic[2];
-    reference_value sum = {0};
     images im;
     if (!find_images(s, reach_A, &im))
-        return (reference_value){.value = NAN, .absolute = NAN};
+        return false;
     double(*v)[3] = im.vector_A;
     for (size_t j = 0; j < n; j++) {
         const double d_A[3] = {point_A[0] - position_A[3 * j], point_A[1] - position_A[3 * j + 1],
@@ -333,11 +331,30 @@ static reference_value short_range_sum(const reference_terms *t, const double po
                         x_A[axis] = d_A[axis] - (i * v[0][axis] + k * v[1][axis] + l * v[2][axis]);
                     const double r_A = sqrt(dot(x_A, x_A));
                     if (r_A < reach_A)
-                        add_pair(&sum, t, ley_atoms_charges_e(atoms)[j], r_A,
-                                 pair_term(atoms, s, t->formula, j, r_A < r_min_A ? r_min_A : r_A));
+                        visit(context, j, x_A, r_A);
                 }
     }
-    return sum;
+    return true;
+}
+
+typedef struct short_range {
+    const reference_terms *terms;
+    reference_value sum;
+} short_range;
+
+static void add_atom(void *context, size_t j, const double way_A[3], double r_A)
+{
+    short_range *s = context;
+    const reference_terms *t = s->terms;
+    (void)way_A;
+    add_pair(&s->sum, t, ley_atoms_charges_e(t->atoms)[j], r_A,
+             pair_term(t->atoms, t->range, t->formula, j, r_A < t->r_min_A ? t->r_min_A : r_A));
+}
+
+static reference_value short_range_sum(const reference_terms *t, const double point_A[3])
+{
+    short_range s = {.terms = t};
+    return reference_pairs(t, point_A, add_atom, &s) ? s.sum : (reference_value){.value = NAN, .absolute = NAN};
 }
 
 reference_value reference_short_range(const ley_atoms *atoms, const ley_short_range *s, const expression *e,

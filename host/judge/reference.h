@@ -54,6 +54,7 @@ typedef struct reference_terms {
     double kappa_per_A;           /* of LEY_TERM_MDH and LEY_TERM_LONG_RANGE */
     const ley_short_range *range; /* of a pair function */
     const expression *formula;    /* of LEY_PAIR_EXPRESSION */
+    const expression *slope;      /* its derivative; NULL: nobody asks for the field */
     double largest_A;             /* of a pair function: places are rounded by this size, if beyond the cutoff's */
     const cell *cell;             /* of LEY_TERM_LONG_RANGE: along which charges have images; NULL: none */
     ley_long_range_shares shares; /* of LEY_TERM_LONG_RANGE */
@@ -76,6 +77,12 @@ double reference_scale(const reference_terms *terms, double value, double absolu
 /* `place` of cl/terms.h: LEY_PLACE, or more where places are rounded by more than the cutoff's
  * size. */
 double reference_place(const reference_terms *terms);
+
+/* Calls for each pair of a short-range sum, images included, that is within the cutoff or so close
+ * to it that rounding may bring it there: the atom, the way from it to the point, and how long that
+ * is. False: the cell has no volume. */
+typedef void reference_pair(void *context, size_t atom, const double way_A[3], double r_A);
+bool reference_pairs(const reference_terms *terms, const double point_A[3], reference_pair *visit, void *context);
 
 /* eps of atom j beside the probe, kcal/mol. */
 double reference_eps(const ley_short_range *s, size_t j);

@@ -216,12 +216,14 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
  * and a device has one. */
 static bool asks_for_double(const ley_job *job)
 {
-    const ley_accuracy *a = &job->report.accuracy;
+    const ley_accuracy *a = &job->report.accuracy, *field = &job->report.field_accuracy;
+    const bool cancels = (a->compared > 0 && a->relative_rms > most_float_rms) ||
+                         (field->compared > 0 && field->relative_rms > most_float_rms);
     bool has_double = false;
     for (size_t i = 0; i < job->engine->worker_count; i++)
         has_double =
             has_double || (job->engine->workers[i].info->has_double && job->records[i].failure.status == LEY_OK);
-    return has_double && job->method->double_has_more_digits && a->compared > 0 && a->relative_rms > most_float_rms;
+    return has_double && job->method->double_has_more_digits && cancels;
 }
 
 /* Nothing is done yet, but for devices that have failed. */

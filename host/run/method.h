@@ -75,6 +75,11 @@ typedef struct method {
     int64_t (*point)(const void *task, slab s, int64_t i);
     double (*value)(const void *task, int64_t number, double place_A[3]);
 
+    /* The field, [3], where value() has the potential: judged by the derivatives of what terms()
+     * says, within three times the tolerance. NULL: none; so it returns where nobody asks for it.
+     *  */
+    const double *(*field)(const void *task, int64_t number);
+
     /* What its steps make of the sum at some places if each of them is right, in double precision:
      * where that is beyond the limits, too, no device is to blame. NULL: what terms() says.
      * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long. */

@@ -6,6 +6,7 @@
 #include "judge/accuracy.h"
 #include "log.h"
 #include "parallel.h"
+#include "run/field_verification.h"
 #include "run/method.h"
 #include "run/reference_kernel.h"
 #include "watch.h"
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Points that are recomputed at least: of each device on the host; in all. And how long the others
  * may take. */
@@ -553,6 +555,18 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     return own.passed;
 }
 
+/* Why stands in the device's record. */
+static void dismiss(ley_job *job, size_t device)
+{
+    log_say(LEY_LOG_WARNING, "a device leaves the job, its slabs are open again: %s",
+            job->records[device].failure.message);
+    if (worker_device(&job->engine->workers[device]) != NULL)
+        kernels_distrust(worker_device(&job->engine->workers[device]));
+    if (job->method->distrust != NULL)
+        job->method->distrust(job->task);
+    job_reopen_slabs(job, device);
+}
+
 static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled_point *worst, double multiple)
 {
     ley_job *job = s->job;
@@ -569,13 +583,7 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
                  "error of %.3g of %s, at most %.3g is right",
                  job->engine->workers[device].info->name, worst->place_A[0], worst->place_A[1], worst->place_A[2],
                  worst->value, worst->right.value, a->max_error, job->report.error_scale, a->tolerance);
-    log_say(LEY_LOG_WARNING, "a device leaves the job, its slabs are open again: %s",
-            job->records[device].failure.message);
-    if (worker_device(&job->engine->workers[device]) != NULL)
-        kernels_distrust(worker_device(&job->engine->workers[device]));
-    if (job->method->distrust != NULL)
-        job->method->distrust(job->task);
-    job_reopen_slabs(job, device);
+    dismiss(job, device);
 }
 
 static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
@@ -613,6 +621,38 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     return status;
 }
 
+/* At the points that the host has, where the values are right. */
+static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
+{
+    ley_job *job = s->job;
+    const size_t devices = job->engine->worker_count;
+    if (*wrong > 0 || s->count == 0 || !field_is_there(job, s->points[0].number))
+        return LEY_OK;
+    field_point *points = malloc(s->count * sizeof *points);
+    bool *is_wrong = calloc(devices, sizeof *is_wrong);
+    size_t n = 0;
+    ley_status status = points == NULL || is_wrong == NULL
+                            ? ley_fail_memory(error, s->count * sizeof *points, "the verification")
+                            : LEY_OK;
+    for (size_t i = 0; status == LEY_OK && i < s->count; i++) {
+        const sampled_point *p = &s->points[i];
+        if (!p->is_fixed && !p->is_for_host)
+            continue;
+        points[n] = (field_point){.number = p->number, .device = p->device, .is_fixed = p->is_fixed};
+        memcpy(points[n++].place_A, p->place_A, sizeof p->place_A);
+    }
+    if (status == LEY_OK)
+        status = field_verification(job, &s->terms, s->limits, n, points, is_wrong, error);
+    for (size_t device = 0; status == LEY_OK && device < devices; device++)
+        if (is_wrong[device]) {
+            dismiss(job, device);
+            ++*wrong;
+        }
+    free(points);
+    free(is_wrong);
+    return status;
+}
+
 ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
 {
     const int64_t total = job->report.points;
@@ -632,6 +672,8 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
     if (status == LEY_OK) {
         recompute_all(&s);
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);
+        if (status == LEY_OK)
+            status = judge_field(&s, wrong, error);
         reference_end(&s.terms);
     }
     free(s.points);

@@ -28,6 +28,7 @@ static inline float real_of(int32_t bits)
 #define LEY_AS_BITS(x) bits_of(x)
 #define LEY_AS_REAL(i) real_of(i)
 #define LEY_ADD_EXPONENT(bits, n) ((int32_t)((uint32_t)(bits) + ((uint32_t)(n) << 23)))
+#define LEY_DIVIDE(a, b) ((a) / (b))
 #define LEY_PAIR_WHICH int which,
 #define LEY_PAIR which
 #include "pair.h"

@@ -61,7 +61,8 @@ ley_status point_pairs_choose(const dev_info *info, const calibration *c, const 
                              .depth = wish->depth,
                              .sum = LEY_SPEC_SUM_FLOAT,
                              .total = wish->sum,
-                             .pair = wish->pair};
+                             .pair = wish->pair,
+                             .field = wish->field};
     if (wish->math != TUNING_STANDARD)
         spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, need));
     status =
@@ -74,7 +75,8 @@ ley_status point_pairs_choose(const dev_info *info, const calibration *c, const 
 double point_pairs_rate(const point_pairs_kernel *k)
 {
     const point_pairs_spec *s = &k->choice.spec;
-    const double root_s = 1 / fmax(k->facts.roots_per_s[s->root], 1), rest_s = 10 / fmax(k->facts.fma_per_s, 1);
+    const double root_s = 1 / fmax(k->facts.roots_per_s[s->root], 1),
+                 rest_s = (s->field ? 24 : 10) / fmax(k->facts.fma_per_s, 1);
     return fmax(hits * tuning_share_of_lanes(k->device->info, s->width, s->ux) / (root_s + rest_s), 1e5);
 }
 
@@ -258,9 +260,14 @@ static ley_status send_points(point_pairs_run *run, ley_error *error)
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-static size_t value_bytes(const point_pairs_run *run, int64_t groups)
+static size_t component_bytes(const point_pairs_run *run, int64_t groups)
 {
     return (size_t)(groups * point_pairs_group(&run->kernel->choice.spec)) * sizeof(float);
+}
+
+static size_t value_bytes(const point_pairs_run *run, int64_t groups)
+{
+    return LEY_COMPONENTS(run->kernel->choice.spec.field) * component_bytes(run, groups);
 }
 
 static void free_buffers(point_pairs_run *run)
@@ -277,7 +284,7 @@ static ley_status make_buffers(point_pairs_run *run, ley_error *error)
 {
     room *r = &run->kernel->bins.room;
     const int64_t groups = run->groups + run->groups / 8;
-    const size_t bytes = value_bytes(run, groups);
+    const size_t bytes = component_bytes(run, groups);
     if (run->capacity >= run->groups)
         return LEY_OK;
     free_buffers(run);
@@ -287,7 +294,7 @@ static ley_status make_buffers(point_pairs_run *run, ley_error *error)
     if (status == LEY_OK)
         status = room_buffer(r, 3 * bytes, DEV_READ_ONLY, &run->bins.buffer, error);
     if (status == LEY_OK)
-        status = room_results(r, (int64_t)bytes, &run->phi, error);
+        status = room_results(r, (int64_t)value_bytes(run, groups), &run->phi, error);
     if (status == LEY_OK)
         run->capacity = groups;
     return status;
@@ -350,20 +357,31 @@ ley_status point_pairs_run_begin(point_pairs_run *run, point_pairs_kernel *kerne
     return work_status(&run->work, error);
 }
 
-ley_status point_pairs_run_finish(point_pairs_run *run, double *values, ley_error *error)
+/* One number of each point, of those that come first in `from`, to every `stride`-th place. False:
+ * some are not finite. */
+static bool store(const point_pairs_run *run, const float *from, int64_t stride, double *to)
+{
+    const int32_t *order = run->kernel->list->order + run->first;
+    const int64_t each = point_pairs_group(&run->kernel->choice.spec);
+    bool is_finite = true;
+    for (int64_t group = 0; group < run->groups; group++, from += each)
+        for (int32_t i = run->begins[group]; i < run->begins[group + 1]; i++) {
+            const float v = from[i - run->begins[group]];
+            to[stride * order[i]] = (double)v;
+            is_finite = is_finite && isfinite(v);
+        }
+    return is_finite;
+}
+
+ley_status point_pairs_run_finish(point_pairs_run *run, double *values, double *field, ley_error *error)
 {
     const ley_status status = work_finish(&run->work, error);
     if (status != LEY_OK)
         return status;
     const float *phi = (const float *)(const void *)run->phi.staging->bytes;
-    const int32_t *order = run->kernel->list->order + run->first;
-    const int64_t each = point_pairs_group(&run->kernel->choice.spec);
-    bool is_finite = true;
-    for (int64_t group = 0; group < run->groups; group++, phi += each)
-        for (int32_t i = run->begins[group]; i < run->begins[group + 1]; i++) {
-            const float v = phi[i - run->begins[group]];
-            values[order[i]] = (double)v;
-            is_finite = is_finite && isfinite(v);
-        }
+    const size_t component = component_bytes(run, run->groups) / sizeof *phi;
+    bool is_finite = store(run, phi, 1, values);
+    for (size_t axis = 0; axis < 3 && run->kernel->choice.spec.field; axis++)
+        is_finite = store(run, phi + (axis + 1) * component, 3, field + axis) && is_finite;
     return is_finite ? LEY_OK : work_no_number(error);
 }

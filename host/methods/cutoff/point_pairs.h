@@ -80,8 +80,9 @@ typedef struct point_pairs_run {
 ley_status point_pairs_run_begin(point_pairs_run *run, point_pairs_kernel *kernel, int64_t first, int64_t count,
                                  double predicted_s, const atomic_bool *cancelled, ley_error *error);
 
-/* Waits for all, and stores the values in the caller's order. */
-ley_status point_pairs_run_finish(point_pairs_run *run, double *values, ley_error *error);
+/* Waits for all, and stores the values in the caller's order; and the field, [n][3], of a kernel
+ * that has it. */
+ley_status point_pairs_run_finish(point_pairs_run *run, double *values, double *field, ley_error *error);
 
 /* Ends the run's work and its buffers. */
 void point_pairs_run_end(point_pairs_run *run);

@@ -33,13 +33,15 @@ static void list_choice(const dev_info *info, const cutoff_wish *wish, int root,
     char name[KERNEL_NAME];
     if (point_pairs_choose(info, &c, wish, &choice, NULL) != LEY_OK)
         return;
-    snprintf(name, sizeof name, "point_pairs-%s-%d-%s-%s", choice.variant, choice.spec.pair,
-             specifications_sum(choice.spec.total), calibrate_root_word(choice.spec.root));
+    snprintf(name, sizeof name, "point_pairs-%s-%d-%s-%s%s", choice.variant, choice.spec.pair,
+             specifications_sum(choice.spec.total), calibrate_root_word(choice.spec.root),
+             choice.spec.field ? "-field" : "");
     visit(context, name, &choice.spec);
 }
 
-/* Few: the default variant in every sum, with standard maths too. More: every pair function but an
- * expression, and every variant. All: every root. */
+/* Few: the default variant in every sum, with standard maths and with the field too. More: every
+ * pair function but an expression, with the field or without, and every variant. All: every
+ * root. */
 static void visit_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     const cutoff_wish first = {.math = TUNING_AUTO, .pair = LEY_PAIR_TAYLOR2, .depth = 8};
@@ -51,8 +53,14 @@ static void visit_specs(const dev_info *info, kernel_depth depth, kernel_visit *
     wish.math = TUNING_STANDARD;
     list_choice(info, &wish, root, visit, context);
     wish = first;
-    for (wish.pair = 0; depth > KERNEL_FEW && wish.pair < LEY_PAIR_EXPRESSION; wish.pair++)
-        list_choice(info, &wish, root, visit, context);
+    wish.field = true;
+    list_choice(info, &wish, root, visit, context);
+    for (int i = 0; depth > KERNEL_FEW && i < 2 * LEY_PAIR_EXPRESSION; i++) {
+        wish.pair = i / 2;
+        wish.field = i % 2 == 1;
+        if (wish.pair != first.pair || !wish.field)
+            list_choice(info, &wish, root, visit, context);
+    }
     wish = first;
     for (size_t i = 0; depth > KERNEL_FEW && point_pairs_variant(i) != NULL; i++) {
         wish.variant = point_pairs_variant(i);

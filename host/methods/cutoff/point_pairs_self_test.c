@@ -5,6 +5,7 @@
 #include "run/self_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,8 @@ typedef struct trial {
     point_list list;
     const char *name;
     size_t n;
-    double (*point_A)[3], *value;
+    double (*point_A)[3], *value, *field;
+    int axis; /* of the field, while that is judged */
 } trial;
 
 /* In two runs, the second of which begins within a group of the first. */
@@ -100,28 +102,57 @@ static ley_status compute(const trial *t, ley_error *error)
     for (int64_t from = 0; from < n && status == LEY_OK; from += first) {
         status = point_pairs_run_begin(&run, t->kernel, from, from == 0 ? first : n - first, 0, NULL, error);
         if (status == LEY_OK)
-            status = point_pairs_run_finish(&run, t->value, error);
+            status = point_pairs_run_finish(&run, t->value, t->field, error);
     }
     point_pairs_run_end(&run);
     return status;
 }
 
-static ley_status judge(const trial *t, ley_error *error)
+static reference_value right_value(const void *context, const double point_A[3])
+{
+    return cutoff_problem_reference(&((const trial *)context)->problem, point_A);
+}
+
+static reference_value right_field(const void *context, const double point_A[3])
+{
+    const trial *t = context;
+    reference_value field[3];
+    cutoff_problem_reference_field(&t->problem, point_A, field);
+    return field[t->axis];
+}
+
+/* Numbers of which each point has one at every `stride`-th place. A slope is steeper than its
+ * function by one power of the distance. */
+static ley_status judge_numbers(const trial *t, const char *what, const double *numbers, size_t stride,
+                                ley_error *error)
 {
     const point_pairs_kernel *k = t->kernel;
+    const double tolerance = cutoff_test_tolerance(k->choice.spec.pair, k->facts.root_error[k->choice.spec.root]);
     self_test s = {.variant = k->choice.variant,
-                   .problem = t->name,
-                   .reference = cutoff_problem_reference,
-                   .context = &t->problem,
-                   .tolerance = cutoff_test_tolerance(k->choice.spec.pair, k->facts.root_error[k->choice.spec.root]),
+                   .problem = what,
+                   .reference = stride == 1 ? right_value : right_field,
+                   .context = t,
+                   .tolerance = stride == 1 ? tolerance : 3 * tolerance,
                    .least_share = cutoff_test_least_share(k->choice.spec.pair)};
     ley_status status = self_test_create(&s, t->n, error);
     if (status == LEY_OK) {
         memcpy(s.point_A, t->point_A, t->n * sizeof *s.point_A);
-        memcpy(s.value, t->value, t->n * sizeof *s.value);
+        for (size_t i = 0; i < t->n; i++)
+            s.value[i] = numbers[stride * i];
         status = self_test_judge(&s, error);
     }
     self_test_destroy(&s);
+    return status;
+}
+
+static ley_status judge(trial *t, ley_error *error)
+{
+    char what[64];
+    ley_status status = judge_numbers(t, t->name, t->value, 1, error);
+    for (t->axis = 0; t->axis < 3 && status == LEY_OK && t->kernel->choice.spec.field; t->axis++) {
+        snprintf(what, sizeof what, "%s, field along %c", t->name, 'x' + t->axis);
+        status = judge_numbers(t, what, t->field + t->axis, 3, error);
+    }
     return status;
 }
 
@@ -137,6 +168,8 @@ static ley_status run_trial(trial *t, const ley_atoms *atoms, const ley_short_ra
     if (status == LEY_OK)
         status = cutoff_problem_init(&t->problem, atoms, &lattice, range, 1, range->dielectric,
                                      cutoff_test_r_min_A(range), error);
+    if (status == LEY_OK && t->kernel->choice.spec.field)
+        status = cutoff_problem_add_field(&t->problem, error);
     if (status == LEY_OK) {
         binning_options o = t->problem.plan.options;
         for (int axis = 0; axis < 3; axis++)
@@ -167,10 +200,11 @@ static ley_status test_points(const point_pairs_kernel *kernel, bool crowded, le
                .name = crowded ? "points in crowds" : "points anywhere",
                .n = slow ? SLOW_POINTS : (size_t)(3 * each + each / 2 + 3)};
     ley_atoms *atoms = NULL;
-    t.point_A = malloc(t.n * 4 * sizeof(double));
+    t.point_A = malloc(t.n * 7 * sizeof(double));
     if (t.point_A == NULL)
-        return ley_fail_memory(error, t.n * 4 * sizeof(double), "the self-test");
+        return ley_fail_memory(error, t.n * 7 * sizeof(double), "the self-test");
     t.value = (double *)(t.point_A + t.n);
+    t.field = t.value + t.n;
     place_points(crowded, range.cutoff_A, t.n, t.point_A);
     ley_status status = make_atoms(slow, range.cutoff_A, (const double(*)[3])t.point_A, &atoms, error);
     if (status == LEY_OK)

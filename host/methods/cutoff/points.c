@@ -1,6 +1,7 @@
-/* Short-range potentials at the points of a list: phi_i = C sum over r_ij < a of q_j f(max(r_ij,
- * r_min)). The host puts atoms into bins; devices sum what overflows these, too. A slab is some of
- * the points, in their order in space. */
+/* Short-range potentials at the points of a list, phi_i = C sum over r_ij < a of q_j f(max(r_ij,
+ * r_min)), and the field there, less the gradient, where the points have one. The host puts atoms
+ * into bins; devices sum what overflows these, too. A slab is some of the points, in their order in
+ * space. */
 #include "methods/cutoff/points.h"
 
 #include "clock.h"
@@ -91,7 +92,10 @@ static ley_status make_bins(points_task *task, const ley_lattice *lattice, ley_e
     if (status != LEY_OK)
         return status;
     sums->problem->plan.options.cancelled = sums->job->cancelled;
-    status = cutoff_problem_bin(sums->problem, error);
+    if (task->points->field != NULL)
+        status = cutoff_problem_add_field(sums->problem, error);
+    if (status == LEY_OK)
+        status = cutoff_problem_bin(sums->problem, error);
     return status == LEY_OK ? cutoff_problem_add_extra(sums->problem, error) : status;
 }
 
@@ -150,6 +154,15 @@ static ley_status size_slabs(points_state *s, ley_error *error)
     return slab_size(&s->kernel.bins.room, &needs, &s->slab_points, error);
 }
 
+static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
+{
+    const points_task *task = context;
+    const ley_status status = cutoff_sum_wish(context, job, made, error);
+    if (*made != NULL)
+        ((cutoff_order *)*made)->wish.field = task->points->field != NULL;
+    return status;
+}
+
 static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     const cutoff_order *o = wish;
@@ -206,7 +219,8 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     (void)piece;
     points_state *s = state;
     point_pairs_run *run = &s->slots[slot];
-    const ley_status status = point_pairs_run_finish(run, ley_points_values(s->task->points), error);
+    ley_points *points = s->task->points;
+    const ley_status status = point_pairs_run_finish(run, points->list->value, points->field, error);
     *times = run->work.times;
     return status;
 }
@@ -263,6 +277,12 @@ static double value(const void *context, int64_t number, double place_A[3])
     return ley_points_read_values(points)[number];
 }
 
+static const double *field(const void *context, int64_t number)
+{
+    const double *all = ((const points_task *)context)->points->field;
+    return all != NULL ? all + 3 * number : NULL;
+}
+
 static double evaluations(const void *context)
 {
     return ((const points_task *)context)->sums.pairs;
@@ -294,7 +314,7 @@ static uint64_t needs(const void *context, const ley_run_options *options)
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_points,
-                                .wish = cutoff_sum_wish,
+                                .wish = make_wish,
                                 .wish_destroy = cutoff_sum_wish_destroy,
                                 .ready = ready,
                                 .begin = begin,
@@ -321,4 +341,5 @@ const method method_cutoff_points = {
     .limits = limits,
     .point = point,
     .value = value,
+    .field = field,
 };

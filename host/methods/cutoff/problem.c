@@ -2,8 +2,9 @@
  * their numbers. */
 #include "methods/cutoff/problem.h"
 #include "core/atoms.h"
+#include "core/expression_slope.h"
 #include "error.h"
-#include "judge/reference.h"
+#include "judge/reference_field.h"
 #include "memory.h"
 #include "methods/cutoff/short_range.h"
 #include "pair_formulas.h"
@@ -81,9 +82,7 @@ static void set_fringe(cutoff_problem *p)
     const double a_A = p->cutoff_A, atoms = p->plan.density_per_A3 * 4.19 * a_A * a_A * a_A / 256;
     const double factor = atoms > 1 ? atoms : sqrt(fmax(atoms, 1.0 / 16)), a = a_A * p->unit_per_A;
     const double charge = ley_atoms_largest_charge_e(p->atoms) * fabs(p->charge_scale);
-    p->fringe[0] = (float)(1 / a);
     p->fringe[1] = (float)(charge > 1e-30 ? 0.5 * factor * charge / a : 0);
-    p->fringe[2] = (float)(1 / (a * a));
 }
 
 static void set_constants(cutoff_problem *p)
@@ -103,20 +102,32 @@ static void set_constants(cutoff_problem *p)
         p->series[i] = (float)constants[i];
         p->limits[i] = (float)limits[i];
     }
+    p->fringe[0] = (float)(1 / a);
+    p->fringe[2] = (float)(1 / (a * a));
 }
 
-/* The user's function as one line, for a macro. */
-static ley_status make_prelude(cutoff_problem *p, ley_error *error)
+/* Appends a line to the kernel's prelude: a function of the user's as one line, for a macro. */
+static ley_status add_to_prelude(cutoff_problem *p, const char *macro, const expression *e, ley_error *error)
 {
-    const char *source = expression_source(p->formula);
-    if (asprintf(&p->prelude, "#define LEY_USER_PAIR %s", source) < 0) {
-        p->prelude = NULL;
+    const char *source = expression_source(e), *before = p->prelude != NULL ? p->prelude : "";
+    char *longer = NULL;
+    const int length = asprintf(&longer, "%s%s#define %s %s", before, p->prelude != NULL ? "\n" : "", macro, source);
+    if (length < 0)
         return ley_fail_memory(error, strlen(source), "a pair function's source");
-    }
-    for (char *c = p->prelude; *c != '\0'; c++)
+    for (char *c = longer + strlen(before) + (p->prelude != NULL); *c != '\0'; c++)
         if (*c == '\n')
             *c = ' ';
+    free(p->prelude);
+    p->prelude = longer;
     return LEY_OK;
+}
+
+ley_status cutoff_problem_add_field(cutoff_problem *p, ley_error *error)
+{
+    if (p->formula == NULL)
+        return LEY_OK;
+    const ley_status status = expression_slope(p->formula, &p->slope, error);
+    return status == LEY_OK ? add_to_prelude(p, "LEY_USER_SLOPE", p->slope, error) : status;
 }
 
 ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_lattice *lattice,
@@ -131,7 +142,7 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
     if (range->pair == LEY_PAIR_EXPRESSION) {
         status = short_range_expression(range, dielectric, &p->formula, error);
         if (status == LEY_OK)
-            status = make_prelude(p, error);
+            status = add_to_prelude(p, "LEY_USER_PAIR", p->formula, error);
     }
     if (status == LEY_OK) {
         binning_options o;
@@ -190,6 +201,7 @@ reference_terms cutoff_problem_sum(const cutoff_problem *p)
                              .r_min_A = p->r_min_A,
                              .range = p->range,
                              .formula = p->formula,
+                             .slope = p->slope,
                              .largest_A = cutoff_problem_largest_A(p)};
 }
 
@@ -197,6 +209,12 @@ reference_value cutoff_problem_reference(const void *problem, const double point
 {
     const reference_terms sum = cutoff_problem_sum(problem);
     return reference_sum(&sum, point_A);
+}
+
+void cutoff_problem_reference_field(const void *problem, const double point_A[3], reference_value field[3])
+{
+    const reference_terms sum = cutoff_problem_sum(problem);
+    reference_field(&sum, point_A, field);
 }
 
 /* ---- Numbers that are no charges ------------------------------------------------------------- */
@@ -390,6 +408,7 @@ void cutoff_problem_clear(cutoff_problem *p)
 {
     binning_destroy(p->binned);
     expression_destroy(p->formula);
+    expression_destroy(p->slope);
     free(p->prelude);
     free(p->more);
     p->binned = NULL;

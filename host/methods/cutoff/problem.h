@@ -25,7 +25,8 @@ typedef struct cutoff_problem {
     bool is_part; /* something larger is added to the sums: what is next to the cutoff needs no digits of its own */
     float limits[4], series[4], fringe[4]; /* the kernel's arguments */
     expression *formula;                   /* of LEY_PAIR_EXPRESSION */
-    char *prelude;                         /* its source, for the kernel */
+    expression *slope;                     /* its derivative, where cutoff_problem_add_field() has made it */
+    char *prelude;                         /* the source of both, for the kernel */
     binning_plan plan;
     binned_atoms *binned;
     float (*more)[2]; /* [bins and extra bins][depth] second and third numbers, where LEY_PAIR has them */
@@ -37,6 +38,9 @@ typedef struct cutoff_problem {
 ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_lattice *lattice,
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error);
+
+/* For kernels that have the field as well. Errors: those of expression_slope(). */
+ley_status cutoff_problem_add_field(cutoff_problem *problem, ley_error *error);
 
 /* What kernels take for r_min: no more than their cutoff, which may have become shorter than it. */
 double cutoff_problem_r_min_A(const cutoff_problem *problem);
@@ -71,6 +75,9 @@ reference_terms cutoff_problem_sum(const cutoff_problem *problem);
 
 /* The double-precision value of a cutoff_problem at a point: an accuracy_reference. */
 reference_value cutoff_problem_reference(const void *problem, const double point_A[3]);
+
+/* The same of the field. */
+void cutoff_problem_reference_field(const void *problem, const double point_A[3], reference_value field[3]);
 
 /* What a job of this takes of the host's memory beside its map, from its input alone. */
 void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,

@@ -21,6 +21,7 @@ typedef struct cutoff_wish {
     int pair;               /* ley_pair, or LEY_PAIR_SPEC_... */
     int store;              /* LEY_STORE_... */
     int depth;              /* of the bins */
+    bool field;             /* at points: beside the potential */
     double reach[3];        /* the cutoff, in steps of the lattice; 0, 0, 0: the usual one */
     tuning_planned planned; /* zeros: nothing */
 } cutoff_wish;

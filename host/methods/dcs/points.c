@@ -1,6 +1,6 @@
-/* Direct Coulomb summation at the points of a list: phi_i = C sum_j q_j / max(r_ij, r_min). These
- * are Multiple Debye-Hueckel values without screening, but for r_min: the same kernels compute
- * them. */
+/* Direct Coulomb summation at the points of a list: phi_i = C sum_j q_j / max(r_ij, r_min), and the
+ * field there, where the points have one. These are Multiple Debye-Hueckel values without
+ * screening, but for r_min: the same kernels compute them. */
 #include "methods/dcs/points.h"
 #include "core/options.h"
 #include "core/points.h"
@@ -30,7 +30,8 @@ ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *ato
     points_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (points_task){.sums = {.atoms = atoms, .boundary = points->list}, .points = points, .options = d};
+    *task = (points_task){
+        .sums = {.atoms = atoms, .boundary = points->list, .field = points->field}, .points = points, .options = d};
     return job_create(engine, &method_dcs_points, task, atoms, options, job, error);
 }
 
@@ -70,5 +71,6 @@ const method method_dcs_points = {
     .limits = mdh_sums_limits,
     .point = mdh_sums_point,
     .value = mdh_sums_value,
+    .field = mdh_sums_field,
     .double_has_more_digits = true,
 };

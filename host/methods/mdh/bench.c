@@ -177,7 +177,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     resident *r = context;
     ley_status status = mdh_run_begin(&r->run, r->kernel, 0, r->kernel->problem->rows, NULL, error);
     if (status == LEY_OK)
-        status = mdh_run_finish(&r->run, r->values, error);
+        status = mdh_run_finish(&r->run, r->values, NULL, error);
     *seconds = r->run.work.times.kernel.end_s - r->run.work.times.kernel.start_s;
     return status;
 }

@@ -17,8 +17,9 @@ double mdh_kernel_expected_rate(const mdh_kernel *kernel)
     const double slower = spec->sum == LEY_SPEC_SUM_DOUBLE ? 64 : 1;
     const double roots = kernel->facts.roots_per_s[spec->root], exps = kernel->facts.exps_per_s[spec->exp];
     const double a_pair_s = 1 / fmax(roots, 1) + (spec->screening == LEY_SCREENING_NONE ? 0 : 1 / fmax(exps, 1));
-    return fmax(0.5 / a_pair_s / slower * tuning_share_of_lanes(kernel->device->info, spec->width, spec->ux * spec->uy),
-                1e5);
+    const double less = spec->field ? 0.25 : 0.5;
+    return fmax(
+        less / a_pair_s / slower * tuning_share_of_lanes(kernel->device->info, spec->width, spec->ux * spec->uy), 1e5);
 }
 
 ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error *error)

@@ -59,7 +59,7 @@ static void cut_segments(mdh_run *run)
 static void cut_list(mdh_run *run)
 {
     const mdh_spec *spec = &run->kernel->choice.spec;
-    run->part_values = (int)(ceil_div(run->count, spec->width) * spec->width);
+    run->part_values = (int)(LEY_COMPONENTS(spec->field) * ceil_div(run->count, spec->width) * spec->width);
     run->groups = (size_t)ceil_div(run->count, mdh_group_points(spec));
 }
 
@@ -168,7 +168,8 @@ static void launch_batch(mdh_run *run, size_t i)
                        .part_values = run->part_values};
     mdh_step(&k->choice.spec, k->problem, a.step, a.step_low);
     work_launch(&run->work, &k->kernel, groups, &a,
-                (double)a.n_atoms * (double)run->part_values / mdh_kernel_expected_rate(k));
+                (double)a.n_atoms * (double)run->part_values / LEY_COMPONENTS(k->choice.spec.field) /
+                    mdh_kernel_expected_rate(k));
 }
 
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, const atomic_bool *cancelled,
@@ -222,7 +223,7 @@ static bool may_be_infinite(const mdh_run *run, int64_t value)
 /* Where a run's values go. */
 typedef struct mdh_store {
     const mdh_run *run;
-    double *values;
+    double *values, *field;
     bool found_infinite, is_right;
 } mdh_store;
 
@@ -235,14 +236,28 @@ static void store_value(mdh_store *s, size_t at, int64_t to)
     s->is_right = may_be_infinite(s->run, to);
 }
 
+/* What is behind the potentials of a list: the field at its i-th point. */
+static void store_field(mdh_store *s, size_t i, int64_t to)
+{
+    const size_t component = (size_t)s->run->part_values / LEY_COMPONENTS(true);
+    for (size_t axis = 0; axis < 3; axis++) {
+        double *at = s->field + 3 * to + axis;
+        *at = staged_value(s->run, (axis + 1) * component + i);
+        s->is_right = s->is_right && isfinite(*at);
+    }
+}
+
 /* Segments end padded to whole vectors, and lie in faces that are larger than they. False: a value
  * is not finite and should be. */
-static bool store(const mdh_run *run, double *values)
+static bool store(const mdh_run *run, double *values, double *field)
 {
     const mdh_problem *problem = run->kernel->problem;
-    mdh_store s = {run, values, false, true};
-    for (int64_t i = 0; run->segment_count == 0 && i < run->count; i++)
+    mdh_store s = {run, values, field, false, true};
+    for (int64_t i = 0; run->segment_count == 0 && i < run->count; i++) {
         store_value(&s, (size_t)i, problem->order[run->first + i]);
+        if (run->kernel->choice.spec.field)
+            store_field(&s, (size_t)i, problem->order[run->first + i]);
+    }
     int which = -1;
     int64_t begin = 0;
     for (int i = 0; i < problem->patch_count; begin += problem->patches[i++].n_b) {
@@ -261,10 +276,10 @@ static bool store(const mdh_run *run, double *values)
     return s.is_right;
 }
 
-ley_status mdh_run_finish(mdh_run *run, double *values, ley_error *error)
+ley_status mdh_run_finish(mdh_run *run, double *values, double *field, ley_error *error)
 {
     ley_status status = work_finish(&run->work, error);
-    if (status == LEY_OK && !store(run, values))
+    if (status == LEY_OK && !store(run, values, field))
         status = work_no_number(error);
     return status;
 }

@@ -34,8 +34,9 @@ typedef struct mdh_run {
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, const atomic_bool *cancelled,
                          ley_error *error);
 
-/* Waits for all, and stores the values at their places among the boundary's. */
-ley_status mdh_run_finish(mdh_run *run, double *values, ley_error *error);
+/* Waits for all, and stores the values at their places among the boundary's; and the field, [n][3],
+ * of a kernel that has it. */
+ley_status mdh_run_finish(mdh_run *run, double *values, double *field, ley_error *error);
 
 /* Starts sum_parts: of so many parts of so many values. */
 void mdh_launch_sums(work *w, const mdh_kernel *kernel, buffer_of_real part_sums, int parts, int part_values,

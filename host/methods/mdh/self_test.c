@@ -5,10 +5,11 @@
 #include "methods/mdh/run.h"
 
 #include "error.h"
-#include "judge/reference.h"
+#include "judge/reference_field.h"
 #include "run/self_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 1000};
@@ -179,6 +180,8 @@ typedef struct trial {
     mdh_kernel *kernel;
     mdh_problem m;
     ley_boundary *boundary;
+    double *field; /* of all points; NULL: the kernel has none */
+    int axis;      /* of the field, while that is judged */
 } trial;
 
 /* Which rows are run: all, or of a face two work-items' from its second row on. */
@@ -203,7 +206,7 @@ static ley_status compute(trial *t, ley_error *error)
     for (int64_t from = first; from < end && status == LEY_OK; from = from == first && middle < end ? middle : end) {
         status = mdh_run_begin(&run, t->kernel, from, (from == first ? middle : end) - from, NULL, error);
         if (status == LEY_OK)
-            status = mdh_run_finish(&run, ley_boundary_values(t->boundary), error);
+            status = mdh_run_finish(&run, ley_boundary_values(t->boundary), t->field, error);
     }
     mdh_run_end(&run);
     if (status == LEY_OK && !t->p->one_run && t->m.patch_count > 0)
@@ -229,6 +232,17 @@ static reference_value right_value(const void *context, const double point_A[3])
     return reference_sum(&terms, point_A);
 }
 
+static reference_value right_field(const void *context, const double point_A[3])
+{
+    const trial *t = context;
+    reference_terms terms;
+    reference_value field[3];
+    mdh_problem_terms(&t->m, &terms);
+    terms.term = LEY_TERM_DCS; /* with an r_min of 0, too */
+    reference_field(&terms, point_A, field);
+    return field[t->axis];
+}
+
 /* Native maths is taken at its word only where it was measured: there the limit follows the
  * measured error. */
 static double tolerance_of(const trial *t)
@@ -243,7 +257,9 @@ static double tolerance_of(const trial *t)
     return t->m.promise + fmin(root_error[spec->root], 1e-3) + of_exps;
 }
 
-static ley_status judge(const trial *t, ley_error *error)
+/* Numbers of which each point has one at every `stride`-th place. */
+static ley_status judge_numbers(const trial *t, const char *what, const double *numbers, int64_t stride,
+                                ley_error *error)
 {
     int64_t first, end;
     rows_of(t, &first, &end);
@@ -251,20 +267,40 @@ static ley_status judge(const trial *t, ley_error *error)
         t->p->one_run ? mdh_problem_points(&t->m, first, end - first) : ley_boundary_points(t->boundary);
     const int64_t count = t->p->judged == 0 || t->p->judged > points ? points : t->p->judged;
     self_test s = {.variant = t->kernel->choice.variant,
-                   .problem = t->p->name,
-                   .reference = right_value,
+                   .problem = what,
+                   .reference = stride == 1 ? right_value : right_field,
                    .context = t,
-                   .tolerance = tolerance_of(t)};
+                   .tolerance = stride == 1 ? tolerance_of(t) : 3 * tolerance_of(t)};
     ley_status status = self_test_create(&s, (size_t)count, error);
     for (int64_t i = 0; i < count && status == LEY_OK; i++) {
         const int64_t at = computed_point(t, count == points ? i : i * (points - 1) / (count - 1));
         ley_boundary_point_A(t->boundary, at, s.point_A[i]);
-        s.value[i] = ley_boundary_read_values(t->boundary)[at];
+        s.value[i] = numbers[stride * at];
     }
     if (status == LEY_OK)
         status = self_test_judge(&s, error);
     self_test_destroy(&s);
     return status;
+}
+
+static ley_status judge(trial *t, ley_error *error)
+{
+    char what[64];
+    ley_status status = judge_numbers(t, t->p->name, ley_boundary_read_values(t->boundary), 1, error);
+    for (t->axis = 0; t->axis < 3 && status == LEY_OK && t->field != NULL; t->axis++) {
+        snprintf(what, sizeof what, "%s, field along %c", t->p->name, 'x' + t->axis);
+        status = judge_numbers(t, what, t->field + t->axis, 3, error);
+    }
+    return status;
+}
+
+static ley_status make_field(trial *t, ley_error *error)
+{
+    const size_t n = (size_t)ley_boundary_points(t->boundary);
+    if (!t->kernel->choice.spec.field)
+        return LEY_OK;
+    t->field = calloc(3 * n, sizeof *t->field);
+    return t->field != NULL ? LEY_OK : ley_fail_memory(error, 3 * n * sizeof *t->field, "the self-test");
 }
 
 static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_error *error)
@@ -286,6 +322,8 @@ static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_e
     ley_atoms *atoms = NULL;
     ley_status status = make_boundary(p, spec, &lattice, &t.boundary, error);
     if (status == LEY_OK)
+        status = make_field(&t, error);
+    if (status == LEY_OK)
         status = make_atoms(p, largest_radius_A, t.boundary, &lattice, has_r_min, &atoms, error);
     if (status == LEY_OK)
         status = mdh_problem_init(&t.m, atoms, t.boundary, ley_solvent_coulomb_constant(&solvent) / solvent.dielectric,
@@ -304,6 +342,7 @@ static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_e
     mdh_problem_end(&t.m);
     ley_boundary_destroy(t.boundary);
     ley_atoms_destroy(atoms);
+    free(t.field);
     return status;
 }
 

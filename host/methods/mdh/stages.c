@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "judge/reference_field.h"
 #include "layout/patches.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"
@@ -113,6 +113,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
                          .sum = job->options->sum,
                          .screening = problem->screening,
                          .points = problem->patch_count > 0 ? LEY_POINTS_FACES : LEY_POINTS_LIST,
+                         .field = ((const mdh_sums *)context)->field != NULL,
                          .n_a = typical->n_a,
                          .n_b = typical->n_b};
     return plan_copy(job->plan, &o->plan, error);
@@ -185,7 +186,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     (void)piece;
     mdh_state *s = state;
     mdh_run *run = &s->slots[slot];
-    ley_status status = mdh_run_finish(run, ley_boundary_values(s->task->boundary), error);
+    ley_status status = mdh_run_finish(run, ley_boundary_values(s->task->boundary), s->task->field, error);
     *times = run->work.times;
     return status;
 }
@@ -207,6 +208,14 @@ typedef struct recomputation {
     reference_value *values;
 } recomputation;
 
+static void recompute_field(const recomputation *r, int64_t index, const double point_A[3])
+{
+    reference_value right[3];
+    reference_field(&r->terms, point_A, right);
+    for (int axis = 0; axis < 3; axis++)
+        r->task->field[3 * index + axis] = right[axis].value;
+}
+
 static void recompute(void *context, size_t first, size_t last)
 {
     const recomputation *r = context;
@@ -214,6 +223,8 @@ static void recompute(void *context, size_t first, size_t last)
         double point_A[3];
         ley_boundary_point_A(r->task->boundary, r->indices[i], point_A);
         r->values[i] = reference_sum(&r->terms, point_A);
+        if (r->task->field != NULL)
+            recompute_field(r, r->indices[i], point_A);
     }
 }
 
@@ -285,6 +296,12 @@ double mdh_sums_value(const void *context, int64_t number, double place_A[3])
     const ley_boundary *boundary = ((const mdh_sums *)context)->boundary;
     ley_boundary_point_A(boundary, number, place_A);
     return ley_boundary_read_values(boundary)[number];
+}
+
+const double *mdh_sums_field(const void *context, int64_t number)
+{
+    const mdh_sums *task = context;
+    return task->field != NULL ? task->field + 3 * number : NULL;
 }
 
 const stage mdh_stages[MDH_STAGE_COUNT] = {{.name = "sum",

@@ -10,7 +10,8 @@
 /* What the task of such a method begins with. */
 typedef struct mdh_sums {
     const ley_atoms *atoms;
-    ley_boundary *boundary; /* whose values are computed */
+    ley_boundary *boundary; /* whose values are computed, */
+    double *field;          /* and of a list without screening the field, [n][3]; or NULL */
     const job_view *job;
     bool is_prepared;
     mdh_problem problem;
@@ -27,7 +28,7 @@ ley_status mdh_sums_prepare(mdh_sums *sums, const job_view *job, double coulomb_
 void mdh_sums_release(mdh_sums *sums);
 
 /* Where a list's points are so near to an atom that positions of a kernel have too few digits, the
- * values are recomputed on the host, in double precision. Errors: LEY_CANCELLED,
+ * values, and the field, are recomputed on the host, in double precision. Errors: LEY_CANCELLED,
  * LEY_ERROR_MEMORY. */
 ley_status mdh_sums_recompute_near(const mdh_sums *sums, ley_error *error);
 
@@ -37,5 +38,6 @@ void mdh_sums_terms(const void *sums, reference_terms *terms);
 accuracy_limits mdh_sums_limits(const void *sums);
 int64_t mdh_sums_point(const void *sums, slab s, int64_t i);
 double mdh_sums_value(const void *sums, int64_t number, double place_A[3]);
+const double *mdh_sums_field(const void *sums, int64_t number);
 
 #endif

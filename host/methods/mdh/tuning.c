@@ -94,8 +94,8 @@ static const variant *find_variant(const dev_info *info, const mdh_wish *wish)
 /* The shape that finishes a padded face first. */
 static shape best_shape(const variant *v, const mdh_wish *wish)
 {
-    if (wish->points == LEY_POINTS_LIST)
-        return (shape){v->list_ux, 1, 1};
+    if (wish->points == LEY_POINTS_LIST) /* sums of four components take more registers */
+        return (shape){wish->field && v->list_ux > 1 ? v->list_ux / 2 : v->list_ux, 1, 1};
     const shape *best = &v->shapes[0];
     double best_cost = INFINITY;
     for (const shape *s = v->shapes; s < v->shapes + MAX_SHAPES && s->ux != 0; s++) {
@@ -185,7 +185,8 @@ ley_status tuning_mdh(const dev_info *info, const calibration *c, const mdh_wish
                      .tile = v->tile,
                      .sum = wish->sum,
                      .screening = wish->screening,
-                     .points = wish->points};
+                     .points = wish->points,
+                     .field = wish->field};
     if ((size_t)spec.wg > info->max_work_group || (size_t)spec.wg > info->max_work_items[0])
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "work-groups of %zu are too small for variant %s",
                         info->max_work_group, v->name);
@@ -233,12 +234,13 @@ static void list_choice(const listing *l, const calibration *c, const mdh_wish *
         snprintf(share, sizeof share, "+polynomial%d", s->polynomial_exps);
     if (wish->n_a != SPECIFICATIONS_LARGE || wish->n_b != SPECIFICATIONS_LARGE)
         snprintf(tile_shape, sizeof tile_shape, "-%dx%d", s->ux, s->uy);
-    snprintf(name, sizeof name, "mdh-%s-%s-%s-%s-%s%s%s%s", choice.variant, places[s->points], screenings[s->screening],
-             specifications_sum(s->sum), calibrate_root_word(s->root), exp, share, tile_shape);
+    snprintf(name, sizeof name, "mdh-%s-%s-%s-%s-%s%s%s%s%s", choice.variant, places[s->points],
+             screenings[s->screening], specifications_sum(s->sum), calibrate_root_word(s->root), exp, share, tile_shape,
+             s->field ? "-field" : "");
     l->visit(l->context, name, s);
 }
 
-/* Every sum and screening, for faces and for a list. */
+/* Every sum and screening, for faces and for a list; of that the field, too. */
 static void list_variant(const listing *l, const calibration *c, const char *name)
 {
     mdh_wish wish = {.variant = name, .math = TUNING_AUTO, .n_a = SPECIFICATIONS_LARGE, .n_b = SPECIFICATIONS_LARGE};
@@ -246,6 +248,11 @@ static void list_variant(const listing *l, const calibration *c, const char *nam
         for (wish.screening = LEY_SCREENING_NONE; wish.screening <= LEY_SCREENING_WIDE; wish.screening++)
             for (wish.points = LEY_POINTS_FACES; wish.points <= LEY_POINTS_LIST; wish.points++)
                 list_choice(l, c, &wish);
+    wish.screening = LEY_SCREENING_NONE;
+    wish.points = LEY_POINTS_LIST;
+    wish.field = true;
+    for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
+        list_choice(l, c, &wish);
 }
 
 /* Every recipe, with the fastest of the other kind beside it. */

@@ -17,6 +17,7 @@ typedef struct mdh_wish {
     int sum;                /* LEY_SPEC_SUM_... */
     int screening;          /* LEY_SCREENING_... */
     int points;             /* LEY_POINTS_... */
+    bool field;             /* of a list without screening: beside the potential */
     int64_t n_a, n_b;       /* extents of a typical face: the shape that pads it least is taken */
     tuning_planned planned; /* zeros: nothing */
 } mdh_wish;

@@ -1,0 +1,15 @@
+/* Fields in plain double precision, E = -grad phi, from the derivative of each method's formula:
+ * the judge of what kernels have beside potentials. */
+#ifndef LEY_REFERENCE_FIELD_H
+#define LEY_REFERENCE_FIELD_H
+
+#include "judge/reference.h"
+
+/* The field at a point, along x, y and z, in the potential's unit per A. What is absolute, of each
+ * component, is the sum of the whole lengths of what atoms add. Atoms nearer than r_min add
+ * nothing, as the potential does not change there; where rounding decides which those are, or which
+ * are within the cutoff, that is between lower and higher. Of LEY_TERM_DCS and of pair functions;
+ * of others not a number. */
+void reference_field(const reference_terms *terms, const double point_A[3], reference_value field[3]);
+
+#endif

@@ -1,0 +1,25 @@
+/* The field that a job has beside its values is measured as these are: at some of the points,
+ * against the derivative of the method's formula in double precision, by the host. */
+#ifndef LEY_FIELD_VERIFICATION_H
+#define LEY_FIELD_VERIFICATION_H
+
+#include "judge/accuracy.h"
+#include "run/job.h"
+
+typedef struct field_point {
+    int64_t number; /* among the job's values */
+    size_t device;  /* that computed it */
+    bool is_fixed;  /* one of those that reports speak of */
+    double place_A[3];
+} field_point;
+
+/* Whether the job has a field. */
+bool field_is_there(const ley_job *job, int64_t number);
+
+/* Judges n of its points, [n]; `limits` those of values. Devices whose field is off are told in
+ * `is_wrong`, by index, and their records say why; the report has the accuracy. Errors:
+ * LEY_ERROR_MEMORY, LEY_CANCELLED. */
+ley_status field_verification(ley_job *job, const reference_terms *terms, accuracy_limits limits, size_t n,
+                              const field_point *points, bool *is_wrong, ley_error *error);
+
+#endif
