@@ -878,7 +878,8 @@ typedef struct ley_bench_options {
                           Taylor's C2 function in a box of water; or "lattice": the cutoff part of multilevel summation
                           between nodes of lattices as large as a box of water; or "fft": Fourier transforms of a
                           lattice, whose libraries are the variants; of MSM, each step of long-range potentials of a
-                          box of water, whose steps are the rows */
+                          box of water, whose steps are the rows; or "frontier": what a map of such a box takes by what
+                          it may be off by, each tolerance a row, and direct summation the last one */
     int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
@@ -894,7 +895,13 @@ typedef struct ley_bench_options {
     void *context;
     const volatile bool *cancel; /* or NULL */
     const char *fft;             /* FFT, MSM: one library only, "vkfft", "clfft" or "cufft"; NULL: all */
-    const char *preset;          /* MSM: one choice only, "papers", "default" or "fft"; NULL: all */
+    const char *preset; /* MSM: one choice only, "papers", "default", "fft" or, with what follows, "chosen"; NULL: all
+                           but the last */
+    const double *tolerances; /* FRONTIER: relative root mean square errors, [1e-6, 1e-1]; MSM: one, for what is not
+                                 `fixed` of the range; NULL: of FRONTIER 1e-2 to 1e-6, of MSM none */
+    size_t tolerance_count;   /* 16 at most */
+    ley_long_range range;     /* MSM: preset "chosen" */
+    unsigned fixed;           /* MSM: LEY_FIX_... */
 } ley_bench_options;
 
 LEY_API void ley_bench_options_default(ley_bench_options *options);
@@ -920,13 +927,17 @@ typedef struct ley_bench_row {
                                once, at least */
     double cold_s, warm_s;  /* preparing it where nothing is kept of it, but what the driver itself may keep; and from
                                what the build cache keeps */
-    int64_t launches;       /* MSM: of a step; 0: of the host. And what follows; 0 with other methods: */
+    int64_t launches;       /* MSM: of a step; 0: of the host; FRONTIER: of all. And what follows; 0 with other
+                               methods: */
     double multiply_adds;   /* that a step takes, a pair within the cutoff as six; a launch's padding is left out */
     double bytes;           /* that must move at least between the device's memory and its cores */
-    ley_accuracy accuracy;  /* MSM: of the map that the steps make */
+    ley_accuracy accuracy;  /* MSM, FRONTIER: of the map that is made */
     bool is_default;        /* what a job would take */
     ley_status status;
     const char *failure;
+    double tolerance; /* FRONTIER: what was asked for; 0: direct summation. And what follows; 0 with other methods: */
+    double whole_s;   /* from atoms to a map in the host's memory, median; kernel_s: of all kernels */
+    double measured_share; /* of the map's points that were computed; seconds are scaled to all of them */
 } ley_bench_row;
 
 /* One of the boxes of ley_bench_options.linear. */

@@ -17,6 +17,7 @@ typedef struct bench_values {
     const char *device, *variant;
     int method, math, sum;
     int64_t dims[3], atoms;
+    bool frontier;
 } bench_values;
 
 typedef struct report_values {
@@ -36,6 +37,11 @@ static const option_row bench_options[] = {
      .value = "KERNEL",
      .between = ", ",
      .help = "whose variants: %s"},
+    {.name = "frontier",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(bench_values, frontier),
+     .method = "frontier",
+     .help = "the same as --kernel frontier: error against time"},
     OPTION_ROW_DEVICE(bench_values),
     OPTION_ROW_MATH(bench_values),
     {.name = "sum",
@@ -58,7 +64,7 @@ static const option_row bench_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "by the device's speed",
-     .help = "lattice points of the test problem; of cutoff, msm and lattice they follow from the atoms"},
+     .help = "lattice points of the test problem; of cutoff, msm, frontier and lattice they follow from the atoms"},
     {.name = "atoms",
      .kind = OPTION_INTEGER,
      .offset = offsetof(bench_values, atoms),
@@ -229,6 +235,7 @@ typedef enum bench_column {
     VARIANT,
     RECIPE,
     SECONDS,
+    WHOLE,
     RATE,
     LAUNCHES,
     SPREAD,
@@ -243,6 +250,7 @@ typedef enum bench_column {
     ERROR,
     COLD,
     WARM,
+    PLAN,
     COLUMN_COUNT
 } bench_column;
 
@@ -252,21 +260,23 @@ static const struct {
     unsigned not ; /* but for those with this one */
 } columns[] = {[VARIANT] = {"variant", 0},
                [RECIPE] = {"root recipe", BENCH_PAIRS},
-               [SECONDS] = {"kernel s", BENCH_SECONDS | BENCH_STEPS, 0},
-               [RATE] = {"billion/s", 0, BENCH_STEPS},
-               [LAUNCHES] = {"launches", BENCH_STEPS, 0},
+               [SECONDS] = {"kernel s", BENCH_SECONDS | BENCH_STEPS | BENCH_TOLERANCES, 0},
+               [WHOLE] = {"whole s", BENCH_TOLERANCES, 0},
+               [RATE] = {"billion/s", 0, BENCH_STEPS | BENCH_TOLERANCES},
+               [LAUNCHES] = {"launches", BENCH_STEPS | BENCH_TOLERANCES, 0},
                [SPREAD] = {"spread %", 0},
-               [RATIO] = {"to", 0, BENCH_STEPS},
+               [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES},
                [HITS] = {"hits %", BENCH_HITS},
                [ROOTS] = {"% of root limit", BENCH_PAIRS},
-               [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS, 0},
+               [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS | BENCH_TOLERANCES, 0},
                [LOCAL] = {"% of local memory", BENCH_LOCAL},
                [THERE] = {"there s", BENCH_TRANSFORMS},
                [BACK] = {"back s", BENCH_TRANSFORMS},
-               [MEMORY] = {"% of memory", BENCH_TRANSFORMS | BENCH_STEPS, 0},
+               [MEMORY] = {"% of memory", BENCH_TRANSFORMS | BENCH_STEPS | BENCH_TOLERANCES, 0},
                [ERROR] = {"relative RMS", 0},
                [COLD] = {"prepared s", BENCH_TRANSFORMS},
-               [WARM] = {"again s", BENCH_TRANSFORMS}};
+               [WARM] = {"again s", BENCH_TRANSFORMS},
+               [PLAN] = {"what was taken", BENCH_TOLERANCES, 0}};
 _Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
 
 /* A table of a device's variants, and where its columns are. */
@@ -290,6 +300,11 @@ static bool are_steps(const bench_row *method)
     return (method->columns & BENCH_STEPS) != 0;
 }
 
+static bool are_tolerances(const bench_row *method)
+{
+    return (method->columns & BENCH_TOLERANCES) != 0;
+}
+
 static short_text heading_text(const bench_table *table, bench_column c)
 {
     const bool has_exps = table->device->exps_per_s > 0;
@@ -297,6 +312,8 @@ static short_text heading_text(const bench_table *table, bench_column c)
         return text_of("to %s", table->method->first_variant);
     if (are_steps(table->method) && (c == VARIANT || c == SECONDS || c == MULTIPLY_ADDS))
         return text_of("%s", c == VARIANT ? "step" : c == SECONDS ? "seconds" : "% of arithmetic");
+    if (are_tolerances(table->method) && (c == VARIANT || c == MULTIPLY_ADDS))
+        return text_of("%s", c == VARIANT ? "tolerance" : "% of arithmetic");
     if (has_exps && c == RECIPE)
         return text_of("recipes");
     if (has_exps && c == ROOTS)
@@ -312,7 +329,7 @@ static void begin_table(bench_table *table)
         const bool is_there = (columns[c].of == 0 || (columns[c].of & has) != 0) && (columns[c].not &has) == 0;
         table->at[c] = is_there ? count : COLUMN_COUNT;
         if (is_there)
-            table->alignment[count++] = c <= RECIPE ? 'l' : 'r';
+            table->alignment[count++] = c <= RECIPE || c == PLAN ? 'l' : 'r';
     }
     table->alignment[count] = '\0';
     table->text = table_begin(table->alignment);
@@ -343,9 +360,10 @@ static const char *why_absent(const ley_bench_row *row)
 static const char *verdict_of(bench_table *table, const ley_bench_row *row)
 {
     const char *why = row->failure != NULL ? row->failure : ley_status_text(row->status);
-    if (is_wrong(row) && row->accuracy.points > 0) {
+    if (is_wrong(row) && row->failure == NULL && row->accuracy.points > 0) {
         tell(table, "WRONG: an error of %.2g of the %s terms, at most %.2g is allowed", row->accuracy.max_error,
-             are_steps(table->method) ? "root of the squared" : "absolute", row->accuracy.tolerance);
+             are_steps(table->method) || row->tolerance > 0 ? "root of the squared" : "absolute",
+             row->accuracy.tolerance);
         return "WRONG";
     }
     if (is_wrong(row)) {
@@ -377,7 +395,8 @@ static bool begin_row(bench_table *table, const ley_bench_row *row)
         set(table, ERROR, text_of("%.2g", row->accuracy.relative_rms).s);
     const char *verdict = verdict_of(table, row);
     if (verdict != NULL)
-        set(table, are_steps(table->method) ? SECONDS : RATE, verdict);
+        set(table, table->at[RATE] == COLUMN_COUNT ? SECONDS : RATE, verdict);
+    set(table, PLAN, row->specification != NULL ? row->specification : "");
     return verdict == NULL;
 }
 
@@ -385,7 +404,9 @@ static void add_row(bench_table *table, const ley_bench_row *row, double first_r
 {
     if (!begin_row(table, row))
         return;
-    set(table, SECONDS, row->kernel_s > 0 ? text_of("%.3g", row->kernel_s).s : "-");
+    const bool is_scaled = are_tolerances(table->method) && row->measured_share < 1;
+    set(table, SECONDS, row->kernel_s > 0 ? text_of("%s%.3g", is_scaled ? "~" : "", row->kernel_s).s : "-");
+    set(table, WHOLE, text_of("%s%.3g", is_scaled ? "~" : "", row->whole_s).s);
     set(table, RATE, rate_text(row->evaluations_per_s).s);
     set(table, LAUNCHES, row->launches > 0 ? text_of("%lld", (long long)row->launches).s : "-");
     set(table, SPREAD, percent_text(row->spread).s);
@@ -426,7 +447,10 @@ static void print_variants(const bench_row *method, const ley_bench_device *devi
         add_row(&table, &device->rows[i], first_rate);
     add_host_loop(&table, first_rate);
     table_print(&table.text);
-    if (!are_steps(method))
+    if (are_tolerances(method))
+        puts("kernel s: all kernels; whole s: from atoms in memory to the map in the host's memory, whose spread is "
+             "beside it");
+    else if (!are_steps(method))
         puts("* what a job takes");
     else if (!device->device->has_timestamps)
         puts("the device does not stamp its events: steps are timed by the host, from the end of the one before to the "
@@ -572,11 +596,13 @@ static ley_status measure(const parsed_arguments *arguments, row_counter *counte
     return ley_bench_run(*engine, &options, bench, error);
 }
 
-static int report(const parsed_arguments *arguments, const ley_bench *bench)
+static int report(const parsed_arguments *arguments, const ley_bench *bench, const char *picture)
 {
     const report_values *values = option_values(arguments, &report_options);
     ley_status outcome = verdict(bench);
     int written = values->json != NULL ? write_json(arguments, bench, outcome) : 0;
+    if (written == 0 && picture != NULL)
+        written = bench_of(arguments)->draw(bench, picture);
     bool silent = values->quiet || json_takes_stdout(values->json);
     for (size_t d = 0; !silent && d < ley_bench_device_count(bench); d++) {
         if (d > 0)
@@ -598,6 +624,8 @@ static int check_options(const parsed_arguments *arguments)
     const bench_values *values = arguments->values;
     const bench_row *method = bench_of(arguments);
     int code = check_method_options(arguments, &method->option);
+    if (code == 0 && method->check != NULL)
+        code = method->check(arguments);
     for (const bench_refusal *r = method->not_its; code == 0 && r->option != NULL; r++)
         if (option_named_given(arguments, r->option))
             code = fail_usage(arguments->command, "--%s is not for --kernel %s: %s", r->option, method->option.name,
@@ -612,10 +640,12 @@ static int bench_run(const parsed_arguments *arguments)
     ley_bench *bench = NULL;
     ley_error error = {0};
     const report_values *how = option_values(arguments, &report_options);
-    const named_file report_file = {how->json, "report", "--json"};
+    const bench_row *method = bench_of(arguments);
+    const char *picture = method->picture != NULL ? method->picture(arguments) : NULL;
+    const named_file files[] = {{picture, "picture", "--output"}, {how->json, "report", "--json"}};
     int code = check_options(arguments);
     if (code == 0)
-        code = files_check(arguments->command, &report_file, 1);
+        code = files_check(arguments->command, files, sizeof files / sizeof *files);
     if (code != 0)
         return code;
     progress_start(&counter.progress, how->quiet);
@@ -624,7 +654,7 @@ static int bench_run(const parsed_arguments *arguments)
     if (status == LEY_OK && interrupt_came())
         fail(status = LEY_CANCELLED, "cancelled");
     else if (status == LEY_OK)
-        code = report(arguments, bench);
+        code = report(arguments, bench, picture);
     else
         code = fail_with(&error);
     if (status == LEY_CANCELLED)
@@ -647,6 +677,8 @@ const subcommand bench_command = {
         "Of lattice a pair is two nodes whose weight is not 0, on all levels. "
         "Of msm each step of a job is a row: arithmetic and bytes are the least that it takes, and what it took is "
         "held against what the device's rate of multiply-adds and its memory would take for these. "
+        "Of frontier each tolerance is a row, with what is chosen for it, and direct summation is the last one: "
+        "where it would take long, it is made of some of the map's planes, and its seconds are scaled (~). "
         "Of fft, rates are values of the lattice there and back per second; libraries are "
         "prepared without what the build cache keeps of them, and again with it.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),

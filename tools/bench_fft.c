@@ -15,8 +15,8 @@ static const option_row rows[] = {
      .value = "LIBRARY",
      .choices = libraries,
      .help =
-         "fft, msm: one library only, or auto: all of them, what a job would take being marked; of msm the one that a "
-         "job would take"},
+         "fft, msm, frontier: one library only, or auto: of fft all of them, what a job would take being marked; of "
+         "the others the one that a job would take"},
 };
 
 const option_block bench_library = OPTION_BLOCK(rows, fft_bench_values, NULL);

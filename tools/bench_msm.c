@@ -1,6 +1,7 @@
 /* Long-range potentials, step by step, in `leyden bench`. */
 #include "bench_msm.h"
 #include "console.h"
+#include "lattice_options.h"
 #include "table.h"
 
 #include <math.h>
@@ -31,6 +32,36 @@ static const option_row rows[] = {
 
 static const option_block options = OPTION_BLOCK(rows, msm_bench_values, NULL);
 
+/* What the lattices are is said, or what they may be off by. */
+static bool is_chosen(const parsed_arguments *arguments)
+{
+    ley_long_range range;
+    return lattice_options_take(arguments, &range) != 0 || bench_tolerances_of(arguments)->n > 0;
+}
+
+static int check(const parsed_arguments *arguments)
+{
+    const msm_bench_values *values = option_values(arguments, &options);
+    const char *excluded = values->curve ? "curve" : values->preset > 0 ? "preset" : NULL;
+    if (bench_tolerances_of(arguments)->n > 1)
+        return fail_usage(arguments->command, "--tol: one tolerance with --kernel msm; --frontier takes several");
+    if (is_chosen(arguments) && excluded != NULL)
+        return fail_usage(arguments->command,
+                          "--%s has choices of its own: without --tol, --lattice-spacing, "
+                          "--splitting, --window and --solver",
+                          excluded);
+    return 0;
+}
+
+static void set_choice(const parsed_arguments *arguments, ley_bench_options *to)
+{
+    const option_reals *tolerances = bench_tolerances_of(arguments);
+    to->preset = "chosen";
+    to->tolerances = tolerances->value;
+    to->tolerance_count = tolerances->n;
+    to->fixed = lattice_options_take(arguments, &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
+}
+
 static void set(const parsed_arguments *arguments, ley_bench_options *to)
 {
     const msm_bench_values *values = option_values(arguments, &options);
@@ -38,6 +69,8 @@ static void set(const parsed_arguments *arguments, ley_bench_options *to)
     to->linear = values->curve;
     to->fft = bench_fft_library(arguments);
     to->cutoff_A = bench_cutoff_A(arguments);
+    if (is_chosen(arguments))
+        set_choice(arguments, to);
 }
 
 /* ---- What stands below the table ------------------------------------------------------------- */
@@ -70,6 +103,9 @@ static void print_preset(const ley_bench_device *device, size_t first, size_t en
         else if (row->launches > 0)
             others_s += row->kernel_s;
     }
+    if (device->rows[first].specification[0] != '\0')
+        printf("%.*s: %s\n", (int)preset_length(device->rows[first].variant), device->rows[first].variant,
+               device->rows[first].specification);
     printf("%.*s: from atoms in memory to the map in the host's memory %.3g s; kernels %.3g s: short range %.3g s, all "
            "others %.3g s\n",
            (int)preset_length(device->rows[first].variant), device->rows[first].variant, whole_s, pairs_s + others_s,
@@ -175,10 +211,11 @@ const bench_row msm_bench = {
     .option = {.name = "msm",
                .says = "msm each step of long-range potentials of a box of water, at 0.5 A, and all of it",
                .options = &options,
-               .common = {&bench_distance, &bench_library}},
+               .common = {&bench_distance, &bench_library, &bench_tolerances, &lattice_options}},
     .not_its = {{"dims", "they follow from --atoms"},
                 {"variant", "its rows are the steps of a job, and --preset takes one choice of them"}},
     .columns = BENCH_STEPS,
+    .check = check,
     .set = set,
     .print = print,
     .print_sizes = print_sizes,

@@ -8,7 +8,7 @@
 
 /* Columns of the table that not every method has figures for: of the seconds of a kernel, of the
  * cutoff, of sums of pairs that take roots, of transforms, of sums of pairs that take none, of
- * steps of a whole job in place of variants. */
+ * steps of a whole job in place of variants, of whole jobs for tolerances in place of variants. */
 enum {
     BENCH_SECONDS = 1 << 0,
     BENCH_HITS = 1 << 1,
@@ -16,7 +16,8 @@ enum {
     BENCH_PAIRS = 1 << 3,
     BENCH_TRANSFORMS = 1 << 4,
     BENCH_FMA = 1 << 5,
-    BENCH_STEPS = 1 << 6
+    BENCH_STEPS = 1 << 6,
+    BENCH_TOLERANCES = 1 << 7
 };
 
 /* An option of all kernels that means nothing to one of them, and why. */
@@ -31,7 +32,10 @@ struct bench_row {
     bench_refusal not_its[BENCH_MOST_REFUSALS]; /* NULL behind the last */
     const char *first_variant; /* that the others are compared with: the papers' first kernel; NULL: none */
     unsigned columns;          /* of those above */
-    void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* its own options; or NULL */
+    int (*check)(const parsed_arguments *arguments); /* its own options: prints errors; exit code; or NULL */
+    void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* the same; or NULL */
+    const char *(*picture)(const parsed_arguments *arguments);        /* the file to be drawn, NULL: none; or NULL */
+    int (*draw)(const ley_bench *bench, const char *path);            /* draws it; prints errors; exit code */
     void (*print)(const ley_bench_device *device);                    /* what stands below the table; or NULL */
     void (*print_sizes)(const ley_bench_device *device);              /* of ever larger problems; NULL: as of cutoff */
     void (*put_json)(json_t *object, const ley_bench_device *device); /* what else is reported; or NULL */
@@ -45,5 +49,9 @@ double bench_best_rate(const ley_bench_device *device);
 const char *bench_fft_library(const parsed_arguments *arguments);
 double bench_cutoff_A(const parsed_arguments *arguments);
 extern const option_block bench_library, bench_distance;
+
+/* Of --tol: the tolerances that are given, which live as long as the arguments; n 0: none are. */
+extern const option_block bench_tolerances;
+const option_reals *bench_tolerances_of(const parsed_arguments *arguments);
 
 #endif

@@ -101,6 +101,8 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
         return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(*(const int64_t *)value);
     case OPTION_TRIPLES:
         return json_triples(value);
+    case OPTION_REALS:
+        return json_numbers(((const option_reals *)value)->value, ((const option_reals *)value)->n);
     case OPTION_REAL:
         if (option->word != NULL && isnan(*(const double *)value))
             return json_text(option->word);

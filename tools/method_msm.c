@@ -2,19 +2,13 @@
 #include "bench_msm.h"
 #include "console.h"
 #include "job_report.h"
+#include "lattice_options.h"
 #include "method_row.h"
 #include "msm_input.h"
 #include "registry.h"
 
 #include <math.h>
 #include <string.h>
-
-static const char *const splitting_names[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
-static const char *const window_names[] = {LEY_WINDOW_TABLE(LEY_NAME) NULL};
-static const char *const solver_names[] = {LEY_SOLVER_TABLE(LEY_NAME) NULL};
-CHOICES_ARE(splitting_names, LEY_SPLITTING_COUNT);
-CHOICES_ARE(window_names, LEY_WINDOW_COUNT);
-CHOICES_ARE(solver_names, LEY_SOLVER_COUNT);
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -24,20 +18,15 @@ enum { PRESET_PAPERS };
 static const char *const preset_names[] = {[PRESET_PAPERS] = "papers", NULL};
 
 typedef struct msm_values {
-    double spacing_A;
     int64_t levels;
-    int splitting, window, solver, preset, fft;
+    int preset, fft;
 } msm_values;
 
 static void set_defaults(void *to)
 {
     ley_long_range range;
     ley_long_range_default(&range);
-    *(msm_values *)to = (msm_values){.spacing_A = range.spacing_A,
-                                     .levels = range.levels,
-                                     .splitting = (int)range.splitting,
-                                     .window = (int)range.window,
-                                     .solver = (int)range.solver};
+    *(msm_values *)to = (msm_values){.levels = range.levels};
 }
 
 static const option_row rows[] = {
@@ -49,36 +38,6 @@ static const option_row rows[] = {
      .unset = "none",
      .help = "cutoff, lattice spacing, splitting, window and solver all at once, but for what is given beside it; "
              "papers is nodal3, taylor2, 12 A, 2 A, direct"},
-    {.name = "lattice-spacing",
-     .kind = OPTION_REAL,
-     .offset = offsetof(msm_values, spacing_A),
-     .value = "A",
-     .low = 0,
-     .above_low = true,
-     .high = 1e4,
-     .help = "distance of neighbouring nodes of the finest lattice, in Angstrom"},
-    {.name = "splitting",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(msm_values, splitting),
-     .value = "NAME",
-     .choices = splitting_names,
-     .help = "how 1/r is split into what pairs and what lattices sum"},
-    {.name = "window",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(msm_values, window),
-     .value = "NAME",
-     .choices = window_names,
-     .help = "how charges are spread over nodes, and points take their values from them"},
-    {.name = "solver",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(msm_values, solver),
-     .value = "NAME",
-     .choices = solver_names,
-     .help = "what finds the nodes' potentials: direct is multilevel summation, fft one lattice and its Fourier "
-             "transform, which B-splines need, mixed the first of so many levels that its transform fits into the "
-             "device's memory and the finer ones by lattice cutoff; auto is what the window asks for, mixed with a "
-             "nodal window where no device has room for the whole lattice's transform, and direct where none has "
-             "transforms"},
     {.name = "fft",
      .kind = OPTION_CHOICE,
      .offset = offsetof(msm_values, fft),
@@ -116,19 +75,9 @@ void msm_take_space(msm_input *input)
 /* With --tol what is not given is chosen. */
 static int set_tolerance(const parsed_arguments *arguments, msm_input *input)
 {
-    static const struct {
-        const char *option;
-        unsigned fixed;
-    } all[] = {{"cutoff", LEY_FIX_CUTOFF},
-               {"lattice-spacing", LEY_FIX_SPACING},
-               {"splitting", LEY_FIX_SPLITTING},
-               {"window", LEY_FIX_WINDOW},
-               {"solver", LEY_FIX_SOLVER}};
     if (!option_named_given(arguments, "tol"))
         return 0;
     input->tolerance = tolerance_of(arguments);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        input->fixed |= option_named_given(arguments, all[i].option) ? all[i].fixed : 0;
     if (option_named_given(arguments, "preset") || option_named_given(arguments, "levels"))
         return fail_usage(arguments->command, "--tol and --%s exclude each other: both say what the lattices are",
                           option_named_given(arguments, "preset") ? "preset" : "levels");
@@ -149,14 +98,9 @@ static int begin(const parsed_arguments *arguments, void *to)
         ley_long_range_papers(range);
     if (option_named_given(arguments, "cutoff"))
         range->cutoff_A = input->common.cutoff_A;
-    if (option_named_given(arguments, "lattice-spacing"))
-        range->spacing_A = values->spacing_A;
-    if (option_named_given(arguments, "splitting"))
-        range->splitting = (ley_splitting)values->splitting;
-    if (option_named_given(arguments, "window"))
-        range->window = (ley_window)values->window;
-    if (option_named_given(arguments, "solver"))
-        range->solver = (ley_solver)values->solver;
+    const unsigned given = lattice_options_take(arguments, range) |
+                           (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
+    input->fixed = input->tolerance > 0 ? given : 0;
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
     msm_take_space(input);
@@ -368,7 +312,7 @@ const method_row msm_row = {
              "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "
              "charge is screened, exp(-kappa r)/r. docs/long-range.md has tables.",
          .options = &msm_options,
-         .common = {&cutoff_options, &tolerance_options}},
+         .common = {&cutoff_options, &tolerance_options, &lattice_options}},
     .title = "multilevel summation",
     .command = &map_command,
     .kernels = "msm",

@@ -292,7 +292,8 @@ bool read_real(const char *word, double *value)
 
 static bool parse_numbers(const subcommand *command, const option_row *option, const char *value, void *to)
 {
-    int wanted = numbers_of(option), found = 0;
+    const bool is_list = option->kind == OPTION_REALS;
+    int wanted = is_list ? OPTION_REALS_MAX : numbers_of(option), found = 0;
     bool integer = option->kind == OPTION_INTEGER;
     const char *rest = value;
     for (;; rest++) {
@@ -314,15 +315,21 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
         if (integer)
             ((int64_t *)to)[found++] = whole;
         else
-            ((double *)to)[found++] = real;
+            (is_list ? ((option_reals *)to)->value : (double *)to)[found++] = real;
         rest += length;
         if (*rest == '\0')
             break;
     }
-    if (found == wanted && *rest == '\0')
+    if (is_list)
+        ((option_reals *)to)->n = (size_t)found;
+    const bool is_whole = found == wanted || (is_list && found > 0 && rest[-1] != ',');
+    if (is_whole && *rest == '\0')
         return true;
     const char *what = integer ? "whole number" : "number";
-    if (wanted > 1)
+    if (is_list)
+        fail_usage(command, "--%s takes numbers separated by commas (%s), %d at most, not '%s'", option->name,
+                   option->value, wanted, value);
+    else if (wanted > 1)
         fail_usage(command, "--%s takes %d %ss separated by commas (%s)%s%s, not '%s'", option->name, wanted, what,
                    option->value, option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
     else
@@ -381,6 +388,7 @@ static bool parse_value(const subcommand *command, const option_row *option, con
     case OPTION_METHOD:
         return parse_choice(command, option, value, to);
     case OPTION_INTEGER:
+    case OPTION_REALS:
         return parse_numbers(command, option, value, to);
     case OPTION_REAL:
         return parse_real(command, option, value, to);
@@ -471,6 +479,26 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     return parse_value(command, option, attached, parsed->value) ? PARSE_RUN : PARSE_WRONG;
 }
 
+/* A flag that stands for a method makes it the chosen one. */
+static parse_result take_method(const parsed_arguments *arguments, const option_row *flag)
+{
+    const option_method *method;
+    size_t i = 0, number = 0;
+    while (arguments->options[i].row->kind != OPTION_METHOD)
+        i++;
+    while ((method = method_at(arguments->command, number)) != NULL && strcmp(method->name, flag->method) != 0)
+        number++;
+    int *chosen = arguments->options[i].value;
+    if (arguments->options[i].given && *chosen != (int)number) {
+        fail_usage(arguments->command, "--%s stands for --%s %s, and --%s %s is given", flag->name,
+                   arguments->options[i].row->name, flag->method, arguments->options[i].row->name,
+                   method_at(arguments->command, (size_t)*chosen)->name);
+        return PARSE_WRONG;
+    }
+    *chosen = (int)number;
+    return PARSE_RUN;
+}
+
 static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
@@ -484,6 +512,8 @@ static parse_result check_complete(const parsed_arguments *arguments)
             fail_usage(command, "--%s %s is missing: %s", option->name, option->value, option->help);
             return PARSE_WRONG;
         }
+        if (option->method != NULL && arguments->options[i].given && take_method(arguments, option) != PARSE_RUN)
+            return PARSE_WRONG;
     }
     if (arguments->verbose && option_named_given(arguments, "quiet")) {
         fail_usage(command, "--quiet and --verbose exclude each other");
@@ -584,7 +614,7 @@ static void append_default(char *to, size_t size, const subcommand *command, con
         append(to, size, "%s", *(const char *const *)value);
     else if (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD)
         append(to, size, "%s", option_choice(command, option, (size_t) * (const int *)value));
-    else if (option->kind == OPTION_TRIPLES)
+    else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS)
         append(to, size, "none");
     else
         for (int i = 0; i < numbers_of(option); i++)

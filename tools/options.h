@@ -18,15 +18,21 @@ typedef enum option_kind {
     OPTION_METHOD,  /* int: index among the command's methods */
     OPTION_INTEGER, /* int64_t[count] */
     OPTION_REAL,    /* double[count] */
+    OPTION_REALS,   /* option_reals: as many as are given */
     OPTION_TRIPLES  /* option_triples: three numbers, each time it is given */
 } option_kind;
 
-enum { OPTION_TRIPLES_MAX = 32, OPTION_MOST_COMMON = 2 };
+enum { OPTION_TRIPLES_MAX = 32, OPTION_REALS_MAX = 16, OPTION_MOST_COMMON = 4 };
 
 typedef struct option_triples {
     size_t n;
     double value[OPTION_TRIPLES_MAX][3];
 } option_triples;
+
+typedef struct option_reals {
+    size_t n; /* 0: it was not given */
+    double value[OPTION_REALS_MAX];
+} option_reals;
 
 typedef struct option_row {
     const char *name; /* long name, without the dashes */
@@ -43,6 +49,7 @@ typedef struct option_row {
     int count;                  /* numbers separated by commas; 0 counts as 1 */
     double low, high;           /* what numbers are allowed, both included ... */
     bool above_low;             /* ... or `low` itself is not */
+    const char *method;         /* of OPTION_FLAG: it stands for the OPTION_METHOD of this name; or NULL */
     const char *word;           /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
 } option_row;
 

@@ -1,16 +1,12 @@
 #include "picture.h"
+#include "canvas.h"
 #include "colours.h"
 #include "console.h"
-#include "file.h"
 
-#include <cairo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char font[] = "sans-serif";
-static const double pi = 3.14159265358979323846;
 
 /* Lengths for a picture 1000 pixels wide; everything grows with the width. */
 enum {
@@ -72,47 +68,6 @@ static short_text tick_text(const drawing *canvas, const tick_marks *ticks, int6
     return text_of("%s%.*f", ticks->first + i < 0 ? canvas->minus : "", decimals, fabs(value));
 }
 
-static void set_size(const drawing *canvas, double size, bool bold)
-{
-    cairo_select_font_face(canvas->cairo, font, CAIRO_FONT_SLANT_NORMAL,
-                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(canvas->cairo, size * canvas->unit);
-}
-
-static double width_of(const drawing *canvas, const char *words)
-{
-    cairo_text_extents_t extents;
-    cairo_text_extents(canvas->cairo, words, &extents);
-    return extents.x_advance;
-}
-
-/* Height of a capital letter: what texts are centred by. */
-static double cap_height(const drawing *canvas)
-{
-    cairo_text_extents_t extents;
-    cairo_text_extents(canvas->cairo, "H", &extents);
-    return extents.height;
-}
-
-/* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base
- * line. */
-static void put_words(const drawing *canvas, double x, double y, double across, const char *words)
-{
-    cairo_move_to(canvas->cairo, x - across * width_of(canvas, words), y);
-    cairo_show_text(canvas->cairo, words);
-}
-
-static bool font_has(cairo_t *cairo, const char *character)
-{
-    cairo_glyph_t *glyphs = NULL;
-    int count = 0;
-    cairo_status_t status = cairo_scaled_font_text_to_glyphs(cairo_get_scaled_font(cairo), 0, 0, character, -1, &glyphs,
-                                                             &count, NULL, NULL, NULL);
-    bool has = status == CAIRO_STATUS_SUCCESS && count == 1 && glyphs[0].index != 0;
-    cairo_glyph_free(glyphs);
-    return has;
-}
-
 /* Large and small values share a power of ten, which stands in the colour bar's title. */
 static void choose_bar_title(drawing *canvas)
 {
@@ -125,7 +80,7 @@ static void choose_bar_title(drawing *canvas)
     if (exponent >= 5 || exponent <= -3) {
         canvas->bar_scale = pow(10, exponent);
         short_text digits = text_of("%d", abs(exponent));
-        bool can_raise = font_has(canvas->cairo, "⁴") && font_has(canvas->cairo, "⁻");
+        bool can_raise = canvas_font_has(canvas->cairo, "⁴") && canvas_font_has(canvas->cairo, "⁻");
         snprintf(scale, sizeof scale, can_raise ? "10%s" : "1e%s", exponent < 0 ? (can_raise ? "⁻" : "-") : "");
         for (const char *digit = digits.s; *digit != '\0'; digit++)
             strcat(scale, can_raise ? raised[*digit - '0'] : (char[]){*digit, '\0'});
@@ -145,7 +100,7 @@ static double widest_label(const drawing *canvas, const tick_marks *ticks, doubl
 {
     double widest = 0;
     for (int64_t i = 0; i < ticks->count; i++)
-        widest = fmax(widest, width_of(canvas, tick_text(canvas, ticks, i, scale).s));
+        widest = fmax(widest, canvas_width(canvas->cairo, tick_text(canvas, ticks, i, scale).s));
     return widest;
 }
 
@@ -187,7 +142,7 @@ static void choose_labels(drawing *canvas)
 {
     const plane_picture *picture = canvas->picture;
     double unit = canvas->unit, frame = fmax(canvas->plane.height, least_frame * unit), room = 48 * unit;
-    set_size(canvas, text_size, false);
+    canvas_font(canvas->cairo, text_size * canvas->unit, false);
     canvas->axis_ticks[0] = choose_ticks_across(canvas);
     canvas->axis_ticks[1] =
         ticks_choose(canvas->low_A[1], canvas->high_A[1], ticks_that_fit(canvas->plane.height, room));
@@ -211,7 +166,7 @@ static void lay_out(drawing *canvas)
         canvas->low_A[axis] = picture->origin_A[axis] - beyond_A;
         canvas->high_A[axis] = picture->origin_A[axis] + (double)(n - 1) * picture->spacing_A[axis] + beyond_A;
     }
-    set_size(canvas, text_size, false);
+    canvas_font(canvas->cairo, text_size * canvas->unit, false);
     choose_bar_title(canvas);
     canvas->left = canvas->right = 130 * unit; /* a guess; the labels depend on the plane's size, and it on them */
     for (int i = 0; i < 2; i++) {
@@ -232,12 +187,6 @@ static void lay_out(drawing *canvas)
 }
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
-
-/* An axis line's y or x on whole pixels, so that thin lines are sharp. */
-static double on_pixel(double position)
-{
-    return floor(position) + 0.5;
-}
 
 static void paint_pixels(const drawing *canvas, cairo_surface_t *pixels, double x, double y)
 {
@@ -310,22 +259,17 @@ static void draw_axis_titles(const drawing *canvas, double label_base, double la
     const rectangle *plane = &canvas->plane;
     double unit = canvas->unit, gap = (text_gap + text_size) * unit;
     short_text title = text_of("%s (%s)", canvas->picture->axis[0], canvas->angstrom);
-    put_words(canvas, plane->x + 0.5 * plane->width, label_base + gap, 0.5, title.s);
+    canvas_words(canvas->cairo, plane->x + 0.5 * plane->width, label_base + gap, 0.5, title.s);
     title = text_of("%s (%s)", canvas->picture->axis[1], canvas->angstrom);
-    cairo_save(canvas->cairo);
-    cairo_move_to(canvas->cairo, label_left - text_gap * unit, plane->y + 0.5 * plane->height);
-    cairo_rotate(canvas->cairo, -0.5 * pi);
-    cairo_rel_move_to(canvas->cairo, -0.5 * width_of(canvas, title.s), 0);
-    cairo_show_text(canvas->cairo, title.s);
-    cairo_restore(canvas->cairo);
+    canvas_words_up(canvas->cairo, label_left - text_gap * unit, plane->y + 0.5 * plane->height, title.s);
 }
 
 static void draw_axes(const drawing *canvas)
 {
     const rectangle *plane = &canvas->plane;
     double unit = canvas->unit, bottom = plane->y + plane->height, tick = tick_length * unit;
-    set_size(canvas, text_size, false);
-    double cap = cap_height(canvas), label_base = bottom + tick + text_gap * unit + cap;
+    canvas_font(canvas->cairo, text_size * canvas->unit, false);
+    double cap = canvas_cap_height(canvas->cairo), label_base = bottom + tick + text_gap * unit + cap;
     cairo_set_line_width(canvas->cairo, fmax(1, round(1.3 * unit)));
     for (int axis = 0; axis < 2; axis++) {
         const tick_marks *ticks = &canvas->axis_ticks[axis];
@@ -334,17 +278,17 @@ static void draw_axes(const drawing *canvas)
                               (canvas->high_A[axis] - canvas->low_A[axis]);
             short_text label = tick_text(canvas, ticks, i, 1);
             if (axis == 0) {
-                double x = on_pixel(plane->x + position * plane->width);
+                double x = canvas_on_pixel(plane->x + position * plane->width);
                 cairo_move_to(canvas->cairo, x, bottom);
                 cairo_line_to(canvas->cairo, x, bottom + tick);
                 cairo_stroke(canvas->cairo);
-                put_words(canvas, x, label_base, 0.5, label.s);
+                canvas_words(canvas->cairo, x, label_base, 0.5, label.s);
             } else {
-                double y = on_pixel(bottom - position * plane->height);
+                double y = canvas_on_pixel(bottom - position * plane->height);
                 cairo_move_to(canvas->cairo, plane->x - tick, y);
                 cairo_line_to(canvas->cairo, plane->x, y);
                 cairo_stroke(canvas->cairo);
-                put_words(canvas, plane->x - tick - text_gap * unit, y + 0.5 * cap, 1, label.s);
+                canvas_words(canvas->cairo, plane->x - tick - text_gap * unit, y + 0.5 * cap, 1, label.s);
             }
         }
     }
@@ -372,25 +316,21 @@ static void draw_bar_labels(const drawing *canvas, double top, double bottom)
 {
     const plane_picture *picture = canvas->picture;
     const rectangle *bar = &canvas->bar;
-    double unit = canvas->unit, cap = cap_height(canvas), right = bar->x + bar->width, tick = tick_length * unit;
+    double unit = canvas->unit, cap = canvas_cap_height(canvas->cairo), right = bar->x + bar->width,
+           tick = tick_length * unit;
     double left = right + tick + text_gap * unit;
     for (int64_t i = 0; i < canvas->bar_ticks.count; i++) {
         double value = (double)(canvas->bar_ticks.first + i) * canvas->bar_ticks.step;
-        double y = on_pixel(bottom - (value - picture->low) / (picture->high - picture->low) * (bottom - top));
+        double y = canvas_on_pixel(bottom - (value - picture->low) / (picture->high - picture->low) * (bottom - top));
         cairo_move_to(canvas->cairo, right, y);
         cairo_line_to(canvas->cairo, right + tick, y);
         cairo_stroke(canvas->cairo);
         double widest = widest_label(canvas, &canvas->bar_ticks, canvas->bar_scale);
-        put_words(canvas, left + widest, y + 0.5 * cap, 1,
-                  tick_text(canvas, &canvas->bar_ticks, i, canvas->bar_scale).s);
+        canvas_words(canvas->cairo, left + widest, y + 0.5 * cap, 1,
+                     tick_text(canvas, &canvas->bar_ticks, i, canvas->bar_scale).s);
     }
     double edge = left + widest_label(canvas, &canvas->bar_ticks, canvas->bar_scale) + (text_gap + text_size) * unit;
-    cairo_save(canvas->cairo);
-    cairo_move_to(canvas->cairo, edge, 0.5 * (top + bottom));
-    cairo_rotate(canvas->cairo, -0.5 * pi);
-    cairo_rel_move_to(canvas->cairo, -0.5 * width_of(canvas, canvas->bar_title), 0);
-    cairo_show_text(canvas->cairo, canvas->bar_title);
-    cairo_restore(canvas->cairo);
+    canvas_words_up(canvas->cairo, edge, 0.5 * (top + bottom), canvas->bar_title);
 }
 
 static void draw_bar(const drawing *canvas, const colour_scale *colours)
@@ -416,7 +356,7 @@ static void draw_bar(const drawing *canvas, const colour_scale *colours)
         draw_arrow(canvas, bar.y - 0.5, bar.y - arrow, colours_at(colours, picture->high));
     if (below)
         draw_arrow(canvas, bar.y + bar.height + 0.5, bar.y + bar.height + arrow, colours_at(colours, picture->low));
-    set_size(canvas, text_size, false);
+    canvas_font(canvas->cairo, text_size * canvas->unit, false);
     draw_bar_labels(canvas, bar.y, bar.y + bar.height);
 }
 
@@ -424,15 +364,15 @@ static void draw_bar(const drawing *canvas, const colour_scale *colours)
 static void draw_title(const drawing *canvas, const char *words, double size, bool bold, double base)
 {
     double room = canvas->full_width - 2 * margin * canvas->unit;
-    set_size(canvas, size, bold);
-    double width = width_of(canvas, words);
+    canvas_font(canvas->cairo, size * canvas->unit, bold);
+    double width = canvas_width(canvas->cairo, words);
     if (width > room)
-        set_size(canvas, fmax(size * room / width, 0.5 * size), bold);
+        canvas_font(canvas->cairo, fmax(size * room / width, 0.5 * size) * canvas->unit, bold);
     /* Centred above the plane, as far as the picture's edges let it. */
-    double half = 0.5 * width_of(canvas, words), middle = canvas->plane.x + 0.5 * canvas->plane.width;
+    double half = 0.5 * canvas_width(canvas->cairo, words), middle = canvas->plane.x + 0.5 * canvas->plane.width;
     middle = fmin(middle, canvas->full_width - margin * canvas->unit - half);
     middle = fmax(middle, margin * canvas->unit + half);
-    put_words(canvas, middle, base, 0.5, words);
+    canvas_words(canvas->cairo, middle, base, 0.5, words);
 }
 
 static void draw_titles(const drawing *canvas)
@@ -466,67 +406,23 @@ static void draw(const drawing *canvas)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-typedef struct png_target {
-    ley_file *file;
-    ley_status status;
-    ley_error *error;
-} png_target;
-
-static cairo_status_t write_bytes(void *context, const unsigned char *data, unsigned int length)
+static void draw_on(cairo_t *cairo, const void *context)
 {
-    png_target *to = context;
-    to->status = ley_file_write(to->file, data, length, to->error);
-    return to->status == LEY_OK ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
-}
-
-/* Replaces the canvas' surface; texts are drawn without the hints that would make their widths
- * depend on the display. */
-static void use_surface(drawing *canvas, cairo_surface_t *surface)
-{
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    canvas->cairo = cairo_create(surface);
-    cairo_set_font_options(canvas->cairo, options);
-    cairo_font_options_destroy(options);
-    set_size(canvas, text_size, false);
-}
-
-static int save(cairo_surface_t *surface, cairo_status_t status, const char *path)
-{
-    if (status != CAIRO_STATUS_SUCCESS)
-        return fail(LEY_ERROR_MEMORY, "drawing %s: %s", path, cairo_status_to_string(status));
-    ley_error error = {0};
-    png_target to = {.error = &error};
-    to.status = file_begin(path, &to.file, &error);
-    if (to.status == LEY_OK)
-        status = cairo_surface_write_to_png_stream(surface, write_bytes, &to);
-    if (to.status == LEY_OK && status != CAIRO_STATUS_SUCCESS) {
-        to.status = LEY_ERROR_FILE;
-        snprintf(error.message, sizeof error.message, "%s: %s", path, cairo_status_to_string(status));
-    }
-    return file_end(to.file, to.status, &error);
+    drawing canvas = *(const drawing *)context;
+    canvas.cairo = cairo;
+    draw(&canvas);
 }
 
 int picture_write(const plane_picture *picture, const char *path)
 {
     drawing canvas = {.picture = picture, .unit = picture->width / 1000.0};
     cairo_surface_t *scratch = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
-    use_surface(&canvas, scratch);
-    canvas.minus = font_has(canvas.cairo, "−") ? "−" : "-";
-    canvas.angstrom = font_has(canvas.cairo, "Å") ? "Å" : "A";
+    canvas.cairo = canvas_begin(scratch);
+    canvas_font(canvas.cairo, text_size * canvas.unit, false);
+    canvas.minus = canvas_font_has(canvas.cairo, "−") ? "−" : "-";
+    canvas.angstrom = canvas_font_has(canvas.cairo, "Å") ? "Å" : "A";
     lay_out(&canvas);
     cairo_destroy(canvas.cairo);
     cairo_surface_destroy(scratch);
-
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)canvas.full_width, (int)canvas.full_height);
-    use_surface(&canvas, surface);
-    draw(&canvas);
-    cairo_status_t status = cairo_status(canvas.cairo);
-    cairo_destroy(canvas.cairo);
-    int code = save(surface, status, path);
-    cairo_surface_destroy(surface);
-    return code;
+    return canvas_write(path, (int)canvas.full_width, (int)canvas.full_height, draw_on, &canvas);
 }

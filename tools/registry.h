@@ -27,7 +27,7 @@
     METHOD(msm)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
-#define BENCHES(BENCH) BENCH(lattice) BENCH(fft)
+#define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier)
 
 #define DECLARE_BENCH(name) extern const bench_row name##_bench;
 #define DECLARE_COMMAND(name) extern const subcommand name##_command;

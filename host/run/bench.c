@@ -7,6 +7,7 @@
 #include "run/method.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +32,7 @@ void ley_bench_options_default(ley_bench_options *options)
                                    .salt_M = 0.15,
                                    .math = LEY_MATH_AUTO,
                                    .sum = LEY_SUM_FLOAT};
+    ley_long_range_default(&options->range);
 }
 
 double bench_random(uint64_t *state)
@@ -74,21 +76,23 @@ bool bench_cancelled(const ley_bench_options *o)
     return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
 }
 
-static const char *variant_at(const worker *w, const bench_subject *subject, const ley_bench_options *o, size_t i)
+static const char *variant_at(const worker *w, const bench_subject *subject, const ley_bench_options *o,
+                              const void *problem, size_t i)
 {
-    return subject->kernel != NULL ? kernel_variant(subject->kernel, i) : subject->variant(w, o, i);
+    return subject->kernel != NULL ? kernel_variant(subject->kernel, i) : subject->variant(w, o, problem, i);
 }
 
 static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem,
                            bench_device *d)
 {
     const char *name, *usual = subject->kernel != NULL ? subject->kernel->usual(w->info, (int)o->sum) : NULL;
-    for (size_t i = 0; (name = variant_at(w, subject, o, i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS;
-         i++) {
+    for (size_t i = 0;
+         (name = variant_at(w, subject, o, problem, i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS; i++) {
         if ((o->variant != NULL && strcmp(o->variant, name) != 0) || bench_cancelled(o))
             continue;
         bench_row *r = &d->rows[d->device.row_count++];
-        r->row.variant = name;
+        snprintf(r->name, sizeof r->name, "%s", name);
+        r->row.variant = r->name;
         r->row.status = subject->measure(w, o, name, problem, &d->device, r);
         if (o->row_done != NULL)
             o->row_done(o->context);
@@ -184,6 +188,7 @@ static void bench_task(worker *w, void *context)
     d->device.sizes = d->sizes;
     for (size_t i = 0; i < d->device.row_count; i++) {
         bench_row *r = &d->rows[i];
+        r->row.variant = r->name;
         r->row.specification = r->specification;
         r->row.failure = r->row.status != LEY_OK ? r->failure.message : NULL;
         d->public_rows[i] = r->row;

@@ -9,7 +9,7 @@ enum { BENCH_MOST_VARIANTS = 32, BENCH_MOST_REPEATS = 64, BENCH_SAMPLE_POINTS = 
 
 typedef struct bench_row {
     ley_bench_row row;
-    char specification[512];
+    char name[32], specification[512];
     ley_error failure;
 } bench_row;
 
@@ -33,7 +33,7 @@ typedef struct bench_subject {
 
     /* Without a kernel: the variants, NULL behind the last; and which of them a job takes, once all
      * are measured. */
-    const char *(*variant)(const worker *w, const ley_bench_options *options, size_t i);
+    const char *(*variant)(const worker *w, const ley_bench_options *options, const void *problem, size_t i);
     const char *(*usual)(const worker *w, const ley_bench_options *options, const ley_bench_device *device);
 
     /* Without a kernel: the names that may be asked for as one variant only, NULL behind the last;

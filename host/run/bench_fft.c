@@ -43,8 +43,9 @@ static bool is_there(const dev_info *info, const way *w)
 }
 
 /* What is asked for stands there in any case. */
-static const char *variant(const worker *w, const ley_bench_options *o, size_t i)
+static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
 {
+    (void)problem;
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         const bool is_wanted = (o->fft == NULL || strcmp(o->fft, ways[k].library) == 0) &&
                                (o->variant == NULL || strcmp(o->variant, ways[k].name) == 0),

@@ -76,6 +76,23 @@ static void host_needs(const void *context, job_needs *needs)
     add_needs(task->problem.atoms, &task->problem.lattice, map_get_store(task->map) != NULL, needs);
 }
 
+ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direct *direct, void **task,
+                           ley_error *error)
+{
+    dcs_task *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return ley_fail_memory(error, sizeof *made, "the job");
+    *made = (dcs_task){
+        .problem = {.atoms = atoms,
+                    .lattice = *ley_map_lattice(map),
+                    .coulomb_constant = ley_coulomb_constant(direct->units, direct->dielectric, direct->temperature_K),
+                    .r_min_A = direct->r_min_A},
+        .map = map,
+        .options = *direct};
+    *task = made;
+    return LEY_OK;
+}
+
 ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_direct *direct,
                                  const ley_run_options *options, ley_job **job, ley_error *error)
 {
@@ -87,16 +104,9 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
         status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
     if (status != LEY_OK)
         return status;
-    dcs_task *task = calloc(1, sizeof *task);
-    if (task == NULL)
-        return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (dcs_task){.problem = {.atoms = atoms,
-                                   .lattice = *ley_map_lattice(map),
-                                   .coulomb_constant = ley_coulomb_constant(d.units, d.dielectric, d.temperature_K),
-                                   .r_min_A = d.r_min_A},
-                       .map = map,
-                       .options = d};
-    return job_create(engine, &method_dcs, task, atoms, options, job, error);
+    void *task;
+    status = dcs_task_create(atoms, map, &d, &task, error);
+    return status == LEY_OK ? job_create(engine, &method_dcs, task, atoms, options, job, error) : status;
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)

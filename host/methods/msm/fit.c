@@ -44,13 +44,13 @@ bool fit_has_room(double bytes, double largest, double memory_bytes, double most
     return (memory_bytes == 0 || bytes <= FIT_SHARE * memory_bytes) && (most_bytes == 0 || largest <= most_bytes);
 }
 
-bool fit_any(const ley_engine *engine, const hierarchy *h)
+bool fit_any(size_t count, const worker *workers, const hierarchy *h)
 {
     double largest;
     const double bytes = fit_bytes(h, &largest);
-    bool any = engine->worker_count == 0;
-    for (size_t i = 0; i < engine->worker_count; i++) {
-        const dev_info *info = engine->workers[i].info;
+    bool any = count == 0;
+    for (size_t i = 0; i < count; i++) {
+        const dev_info *info = workers[i].info;
         any = any || fit_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes);
     }
     return any;
@@ -84,7 +84,8 @@ static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const l
     hierarchy h;
     for (int levels = 2; levels <= HIERARCHY_MOST_LEVELS; levels++) {
         take_mixed(&trial, levels);
-        if (msm_lattices(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels && fit_any(engine, &h)) {
+        if (msm_lattices(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
+            fit_any(engine->worker_count, engine->workers, &h)) {
             *r = trial;
             return true;
         }
@@ -119,7 +120,7 @@ void fit_solver(const ley_engine *engine, const ley_atoms *atoms, const ley_latt
     whole.solver = LEY_SOLVER_FFT;
     whole.levels = 0;
     const bool has_lattices = msm_lattices(&whole, atoms, points, &h, NULL) == LEY_OK;
-    if (is_auto && has_lattices && (h.levels == 0 || fit_any(engine, &h)))
+    if (is_auto && has_lattices && (h.levels == 0 || fit_any(engine->worker_count, engine->workers, &h)))
         return;
     if (add_levels(engine, atoms, points, range) && is_auto)
         say_why(&h, has_lattices, why, size);

@@ -20,8 +20,8 @@ double fit_bytes(const hierarchy *h, double *largest);
  * 0: the device does not say. */
 bool fit_has_room(double bytes, double largest, double memory_bytes, double most_bytes);
 
-/* Whether any device of the engine has room for the lattices. */
-bool fit_any(const ley_engine *engine, const hierarchy *h);
+/* Whether any of these devices has room for the lattices; none: whether some may. */
+bool fit_any(size_t count, const worker *workers, const hierarchy *h);
 
 /* Where it may come to transforms and nobody has said of how many levels: with LEY_SOLVER_AUTO and
  * a B-spline, or LEY_SOLVER_MIXED and no levels. `given`, a plan or NULL, decides; else the solver

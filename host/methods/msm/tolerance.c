@@ -1,4 +1,5 @@
 /* Long-range potentials for a tolerance: what is to be summed how, on the devices of an engine. */
+#include "methods/msm/tolerance.h"
 #include "calibrate.h"
 #include "core/options.h"
 #include "error.h"
@@ -33,7 +34,8 @@ static double fastest_root(const calibration *c)
     return most;
 }
 
-static void look_at_device(const worker *w, const ley_run_options *options, choice_device *d, double *roots_per_s)
+static void look_at_device(const worker *w, dev *device, const ley_run_options *options, choice_device *d,
+                           double *roots_per_s)
 {
     const bool is_cpu = w->info->device_class == DEV_CPU;
     ley_short_range range;
@@ -46,8 +48,7 @@ static void look_at_device(const worker *w, const ley_run_options *options, choi
                         .store = LEY_STORE_ROWS,
                         .depth = range.bin_depth};
     device_view view = {.info = w->info};
-    view.is_known =
-        calibrate_known(worker_device(w), w->info, tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS, &view.facts);
+    view.is_known = calibrate_known(device, w->info, tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS, &view.facts);
     *roots_per_s = view.is_known ? fastest_root(&view.facts) : 0;
     if (!(*roots_per_s > 0))
         *roots_per_s = is_cpu ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
@@ -64,25 +65,24 @@ static void look_at_device(const worker *w, const ley_run_options *options, choi
 
 /* What makes no lattices, or none that a device has room for, is not looked for: where it leads to
  * is for the job's creator to say. */
-static bool has_lattices(const ley_engine *engine, const ley_long_range *r, const ley_atoms *atoms,
+static bool has_lattices(size_t count, const worker *workers, const ley_long_range *r, const ley_atoms *atoms,
                          const ley_lattice *lattice)
 {
     hierarchy h;
     return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK &&
-           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || fit_any(engine, &h));
+           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || fit_any(count, workers, &h));
 }
 
 /* Some that are fine by their figures cannot be had: periods that cannot be halved, transforms that
  * are too large. Then there may be others. */
-static ley_status choose(const ley_engine *engine, const survey *s, const choice_device *devices,
+static ley_status choose(size_t count, const worker *workers, const survey *s, const choice_device *devices,
                          const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
                          ley_long_range *range, choice_figures *figures, ley_error *error)
 {
     static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
     const ley_long_range asked = *range;
-    const size_t count = engine->worker_count;
     ley_status status = choice_make(s, count, devices, relative_rms, fixed, range, figures, error);
-    if (status != LEY_OK || has_lattices(engine, range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
+    if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
         return status;
     const ley_solver first = range->solver;
     double least_s = INFINITY;
@@ -93,7 +93,7 @@ static ley_status choose(const ley_engine *engine, const survey *s, const choice
         if (solvers[i] == first ||
             choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, &other, &own, NULL) != LEY_OK)
             continue;
-        if (own.seconds < least_s && has_lattices(engine, &other, atoms, lattice)) {
+        if (own.seconds < least_s && has_lattices(count, workers, &other, atoms, lattice)) {
             *range = other;
             *figures = own;
             least_s = own.seconds;
@@ -103,11 +103,11 @@ static ley_status choose(const ley_engine *engine, const survey *s, const choice
 }
 
 /* Compilers that run on the host's processor for a processor take longest. */
-static double building_s(const ley_engine *engine)
+static double building_s(size_t count, const worker *workers)
 {
     double longest_s = 0;
-    for (size_t i = 0; i < engine->worker_count; i++)
-        longest_s = fmax(longest_s, engine->workers[i].info->device_class == DEV_CPU ? 1 : 0.2);
+    for (size_t i = 0; i < count; i++)
+        longest_s = fmax(longest_s, workers[i].info->device_class == DEV_CPU ? 1 : 0.2);
     return longest_s;
 }
 
@@ -161,6 +161,55 @@ static ley_status check(double tolerance, const ley_lattice *lattice, ley_error 
     return status == LEY_OK ? ley_lattice_check_orthogonal(lattice, "a tolerance", error) : status;
 }
 
+/* Options have been checked. */
+static ley_status choose_for(size_t count, const worker *workers, bool is_own, const ley_atoms *atoms,
+                             const ley_lattice *lattice, double tolerance, unsigned fixed, const ley_run_options *o,
+                             ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    ley_long_range r = *range;
+    survey s;
+    ley_status status = survey_make(atoms, lattice, &r, &s, error);
+    if (status != LEY_OK)
+        return status;
+    choice_device *devices = calloc(count + 1, sizeof *devices);
+    if (devices == NULL)
+        return ley_fail_memory(error, sizeof *devices, "a plan");
+    double roots_per_s = 0, of_device;
+    for (size_t i = 0; i < count; i++) {
+        look_at_device(&workers[i], is_own ? workers[i].device : worker_device(&workers[i]), o, &devices[i],
+                       &of_device);
+        roots_per_s += of_device;
+    }
+    choice_figures figures;
+    r.levels = 0;
+    status = choose(count, workers, &s, devices, atoms, lattice, aim * tolerance, fixed, &r, &figures, error);
+    free(devices);
+    if (status != LEY_OK)
+        return status;
+    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER))
+        r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
+    *range = r;
+    *choice = (ley_choice){.seconds = figures.seconds,
+                           .relative_rms = figures.relative_rms,
+                           .building_s = building_s(count, workers),
+                           .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
+    log_say(
+        LEY_LOG_NOTE,
+        "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
+        "direct summation: %.3g s",
+        tolerance, r.cutoff_A, r.spacing_A, figures.relative_rms, s.potential_e_A, figures.seconds, choice->direct_s);
+    return LEY_OK;
+}
+
+ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+                         unsigned fixed, const ley_run_options *options, ley_long_range *range, ley_choice *choice,
+                         ley_error *error)
+{
+    const ley_status status = check(tolerance, lattice, error);
+    return status == LEY_OK ? choose_for(1, w, true, atoms, lattice, tolerance, fixed, options, range, choice, error)
+                            : status;
+}
+
 ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                                  double tolerance, unsigned fixed, const ley_run_options *options,
                                  ley_long_range *range, ley_choice *choice, ley_error *error)
@@ -176,40 +225,12 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status != LEY_OK)
         return status;
-    if (is_planned(&o, &r)) {
-        *range = r;
+    if (is_planned(&o, &r))
         *choice = (ley_choice){.seconds = 0};
-        return LEY_OK;
-    }
-    survey s;
-    status = survey_make(atoms, lattice, &r, &s, error);
-    if (status != LEY_OK)
-        return status;
-    choice_device *devices = calloc(engine->worker_count + 1, sizeof *devices);
-    if (devices == NULL)
-        return ley_fail_memory(error, sizeof *devices, "a plan");
-    double roots_per_s = 0, of_device;
-    for (size_t i = 0; i < engine->worker_count; i++) {
-        look_at_device(&engine->workers[i], &o, &devices[i], &of_device);
-        roots_per_s += of_device;
-    }
-    choice_figures figures;
-    r.levels = 0;
-    status = choose(engine, &s, devices, atoms, lattice, aim * tolerance, fixed, &r, &figures, error);
-    free(devices);
-    if (status != LEY_OK)
-        return status;
-    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER))
-        r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
-    *range = r;
-    *choice = (ley_choice){.seconds = figures.seconds,
-                           .relative_rms = figures.relative_rms,
-                           .building_s = building_s(engine),
-                           .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
-    log_say(
-        LEY_LOG_NOTE,
-        "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
-        "direct summation: %.3g s",
-        tolerance, r.cutoff_A, r.spacing_A, figures.relative_rms, s.potential_e_A, figures.seconds, choice->direct_s);
-    return LEY_OK;
+    else
+        status = choose_for(engine->worker_count, engine->workers, false, atoms, lattice, tolerance, fixed, &o, &r,
+                            choice, error);
+    if (status == LEY_OK)
+        *range = r;
+    return status;
 }

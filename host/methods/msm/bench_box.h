@@ -1,0 +1,55 @@
+/* Long-range potentials of a box of water as benchmarks take them: the box, and what each step of a
+ * job takes there on one device. */
+#ifndef LEY_MSM_BENCH_BOX_H
+#define LEY_MSM_BENCH_BOX_H
+
+#include "methods/msm/bench_steps.h"
+#include "run/bench.h"
+
+/* A box of water, and a map of it at 0.5 A, as in the papers. */
+typedef struct msm_box {
+    ley_atoms *atoms;
+    ley_lattice points;
+    ley_map *map;
+} msm_box;
+
+/* Made of so many atoms, or a few less; box_clear() frees what there is of it. */
+ley_status msm_box_make(int64_t atoms, msm_box *box, ley_error *error);
+void msm_box_clear(msm_box *box);
+
+/* How many atoms are measured where nobody says, and the device's limits. */
+void msm_box_choose(const worker *w, const calibration *facts, const ley_bench_options *options,
+                    ley_bench_device *device);
+
+/* The pairs within the cutoff. */
+ley_status msm_box_pairs(const msm_box *box, const ley_long_range *range, double *pairs, ley_error *error);
+
+/* "nodal3, taylor2, direct, cutoff 12 A, nodes 2 A apart". */
+void msm_describe(const ley_long_range *range, hierarchy_solver solver, char *text, size_t size);
+
+/* What was measured of one choice of lattices: medians, of the host's steps by the clock. */
+typedef struct msm_measured {
+    bool is_done; /* it has been tried; and what became of that: */
+    ley_status status;
+    ley_error failure;
+    hierarchy_solver solver;
+    ley_accuracy accuracy;
+    double pairs;
+    step_needs needs[MSM_STEP_COUNT];
+    double seconds[MSM_STEP_COUNT], spread[MSM_STEP_COUNT]; /* (slowest - fastest) / median */
+    size_t launches[MSM_STEP_COUNT];
+} msm_measured;
+
+/* Whether a job with this solver has this step. */
+bool msm_has_step(hierarchy_solver solver, msm_step step);
+
+/* Runs the job once to warm up, then as often as the options say or until 3 s are spent. The first
+ * map is judged. `pairs` of `measured` is what counts as such. */
+ley_status msm_measure(worker *w, const ley_bench_options *options, const msm_box *box, const ley_long_range *range,
+                       msm_measured *measured, ley_error *error);
+
+/* What the device's limits would take for a step's arithmetic, in seconds: pairs take a root each
+ * beside their multiply-adds, and where roots are slower, they are the limit. */
+double msm_least_s(const msm_measured *m, msm_step step, const ley_bench_device *limits);
+
+#endif

@@ -1,0 +1,30 @@
+/* What pictures share: texts, sharp lines, and the file that a drawing becomes. */
+#ifndef LEYDEN_CANVAS_H
+#define LEYDEN_CANVAS_H
+
+#include <cairo.h>
+#include <stdbool.h>
+
+/* Something to draw on. Texts have none of the hints that would make their widths depend on the
+ * display. */
+cairo_t *canvas_begin(cairo_surface_t *surface);
+
+void canvas_font(cairo_t *cairo, double pixels, bool bold);
+double canvas_width(cairo_t *cairo, const char *words);
+double canvas_cap_height(cairo_t *cairo); /* of a capital letter: what texts are centred by */
+bool canvas_font_has(cairo_t *cairo, const char *character);
+
+/* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base
+ * line. The other one writes upwards, centred at y, with its base line at x. */
+void canvas_words(cairo_t *cairo, double x, double y, double across, const char *words);
+void canvas_words_up(cairo_t *cairo, double x, double y, const char *words);
+
+/* A line's place on whole pixels, so that thin lines are sharp. */
+double canvas_on_pixel(double position);
+
+/* Makes a file of what `draw` draws: PNG, or SVG for a name that ends so. Prints errors; exit
+ * code. */
+int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *cairo, const void *context),
+                 const void *context);
+
+#endif

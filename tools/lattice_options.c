@@ -1,0 +1,84 @@
+/* Which lattices a long-range sum takes, for all commands that can be told so. */
+#include "lattice_options.h"
+
+#include <stddef.h>
+
+const char *const splitting_names[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
+const char *const window_names[] = {LEY_WINDOW_TABLE(LEY_NAME) NULL};
+const char *const solver_names[] = {LEY_SOLVER_TABLE(LEY_NAME) NULL};
+CHOICES_ARE(splitting_names, LEY_SPLITTING_COUNT);
+CHOICES_ARE(window_names, LEY_WINDOW_COUNT);
+CHOICES_ARE(solver_names, LEY_SOLVER_COUNT);
+
+typedef struct lattice_values {
+    double spacing_A;
+    int splitting, window, solver;
+} lattice_values;
+
+static void set_defaults(void *to)
+{
+    ley_long_range range;
+    ley_long_range_default(&range);
+    *(lattice_values *)to = (lattice_values){.spacing_A = range.spacing_A,
+                                             .splitting = (int)range.splitting,
+                                             .window = (int)range.window,
+                                             .solver = (int)range.solver};
+}
+
+static const option_row rows[] = {
+    {.name = "lattice-spacing",
+     .kind = OPTION_REAL,
+     .offset = offsetof(lattice_values, spacing_A),
+     .value = "A",
+     .low = 0,
+     .above_low = true,
+     .high = 1e4,
+     .help = "distance of neighbouring nodes of the finest lattice, in Angstrom"},
+    {.name = "splitting",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(lattice_values, splitting),
+     .value = "NAME",
+     .choices = splitting_names,
+     .help = "how 1/r is split into what pairs and what lattices sum"},
+    {.name = "window",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(lattice_values, window),
+     .value = "NAME",
+     .choices = window_names,
+     .help = "how charges are spread over nodes, and points take their values from them"},
+    {.name = "solver",
+     .kind = OPTION_CHOICE,
+     .offset = offsetof(lattice_values, solver),
+     .value = "NAME",
+     .choices = solver_names,
+     .help = "what finds the nodes' potentials: direct is multilevel summation, fft one lattice and its Fourier "
+             "transform, which B-splines need, mixed the first of so many levels that its transform fits into the "
+             "device's memory and the finer ones by lattice cutoff; auto is what the window asks for, mixed with a "
+             "nodal window where no device has room for the whole lattice's transform, and direct where none has "
+             "transforms"},
+};
+
+const option_block lattice_options = OPTION_BLOCK(rows, lattice_values, set_defaults);
+
+unsigned lattice_options_take(const parsed_arguments *arguments, ley_long_range *range)
+{
+    const lattice_values *values = option_values(arguments, &lattice_options);
+    unsigned given = 0;
+    if (option_named_given(arguments, "lattice-spacing")) {
+        range->spacing_A = values->spacing_A;
+        given |= LEY_FIX_SPACING;
+    }
+    if (option_named_given(arguments, "splitting")) {
+        range->splitting = (ley_splitting)values->splitting;
+        given |= LEY_FIX_SPLITTING;
+    }
+    if (option_named_given(arguments, "window")) {
+        range->window = (ley_window)values->window;
+        given |= LEY_FIX_WINDOW;
+    }
+    if (option_named_given(arguments, "solver")) {
+        range->solver = (ley_solver)values->solver;
+        given |= LEY_FIX_SOLVER;
+    }
+    return given;
+}
