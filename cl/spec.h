@@ -279,13 +279,13 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window)
 
-/* interpolation.cl. A work-group of LEY_ITEMS has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z
- * points, along x in vectors of LEY_WIDTH, and room for LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z
- * nodes. */
+/* interpolation.cl. A work-group has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z points: with
+ * a LEY_WIDTH of 1 a work-item for each column along z, else one alone for all of them, along x in
+ * vectors. There is room for the LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z nodes that have a part in
+ * the block. */
 #define LEY_INTERPOLATION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
-    KEY(LEY_ITEMS, items) \
     KEY(LEY_BLOCK_X, block_x) \
     KEY(LEY_BLOCK_Y, block_y) \
     KEY(LEY_BLOCK_Z, block_z) \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double longest_launch_s = 0.25;
-enum { ITEMS = 128, BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
+enum { BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
@@ -31,8 +31,9 @@ static void group_of_nodes(const dev_info *info, const void *spec, size_t size[3
 
 static void group_of_block(const dev_info *info, const void *spec, size_t size[3])
 {
+    const interpolation_spec *s = spec;
     (void)info;
-    size[0] = (size_t)((const interpolation_spec *)spec)->items;
+    size[0] = s->width > 1 ? 1 : (size_t)(s->block_x * s->block_y);
     size[1] = size[2] = 1;
 }
 
@@ -47,9 +48,10 @@ static size_t bytes_of_tile(const dev_info *info, const void *spec)
 static size_t bytes_of_block(const dev_info *info, const void *spec)
 {
     const interpolation_spec *s = spec;
+    const size_t rows = (size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x),
+                 planes = (size_t)s->block_y * (size_t)s->block_x;
     (void)info;
-    return sizeof(float) * (size_t)s->nodes_z *
-           ((size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x) + (size_t)s->block_y * (size_t)s->block_x);
+    return sizeof(float) * (s->width > 1 ? (size_t)s->nodes_z * (rows + planes) : 2 * rows);
 }
 
 static const int windows_of_all[] = {4, 6, 8, 10};
@@ -83,26 +85,34 @@ static int nodes_of(int block, double nodes_per_point, int points)
     return nodes < 1000 ? (int)ley_round_up((int64_t)nodes, 4) : 1000;
 }
 
+static interpolation_spec spec_of_block(const int block[3], int points, int width, const double nodes_per_point[3])
+{
+    return (interpolation_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                                .width = width,
+                                .root = LEY_ROOT_STANDARD,
+                                .window = points,
+                                .block_x = block[0],
+                                .block_y = block[1],
+                                .block_z = block[2],
+                                .nodes_x = nodes_of(block[0], nodes_per_point[0], points),
+                                .nodes_y = nodes_of(block[1], nodes_per_point[1], points),
+                                .nodes_z = nodes_of(block[2], nodes_per_point[2], points)};
+}
+
 /* The largest block whose nodes local memory has room for; a window of 0: none. */
 static interpolation_spec block_spec(const dev_info *info, int points, int wished, const double nodes_per_point[3])
 {
-    static const int blocks[][3] = {{16, 8, 8}, {16, 4, 4}, {16, 2, 2}, {16, 1, 1}};
+    static const int of_vectors[][3] = {{16, 8, 8}, {16, 4, 4}, {16, 2, 2}, {16, 1, 1}},
+                     of_groups[][3] = {{32, 8, 32}, {32, 4, 32}, {16, 4, 32}, {8, 4, 32}};
+    enum { BLOCKS = sizeof of_vectors / sizeof of_vectors[0] };
+    _Static_assert(BLOCKS == sizeof of_groups / sizeof of_groups[0], "as many");
     const size_t usual = 30 << 10, most = info->local_bytes < usual ? (size_t)info->local_bytes : usual;
     const int width = width_for(info, wished);
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        const int *b = blocks[i];
-        const interpolation_spec s = {.sum = LEY_SPEC_SUM_FLOAT,
-                                      .width = width,
-                                      .root = LEY_ROOT_STANDARD,
-                                      .window = points,
-                                      .items = width > 1 ? 1 : ITEMS,
-                                      .block_x = b[0],
-                                      .block_y = b[1],
-                                      .block_z = b[2],
-                                      .nodes_x = nodes_of(b[0], nodes_per_point[0], points),
-                                      .nodes_y = nodes_of(b[1], nodes_per_point[1], points),
-                                      .nodes_z = nodes_of(b[2], nodes_per_point[2], points)};
-        if (bytes_of_block(info, &s) <= most)
+    const bool alone = width > 1;
+    for (int i = 0; i < BLOCKS; i++) {
+        const int *block = alone ? of_vectors[i] : of_groups[i];
+        const interpolation_spec s = spec_of_block(block, points, width, nodes_per_point);
+        if (bytes_of_block(info, &s) <= most && (alone || (size_t)(block[0] * block[1]) <= info->max_work_group))
             return s;
     }
     return (interpolation_spec){.window = 0};

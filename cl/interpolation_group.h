@@ -1,0 +1,119 @@
+/* Interpolation by work-groups: a work-item has a column of points along z. The group goes through
+ * the block's planes of nodes from the lowest one up. Each plane is read into local memory, where
+ * its rows are interpolated along x; from there every work-item interpolates along y for its own
+ * column, and keeps what the last LEY_WINDOW planes gave in registers. Once a point has all of its
+ * planes, it takes them from there: local memory holds two planes, however high the block is, and
+ * one barrier a plane is enough, as what is written goes to the one that nobody reads. */
+#define ITEMS (LEY_BLOCK_X * LEY_BLOCK_Y)
+#define NODES (LEY_NODES_X * LEY_NODES_Y)
+#define NODES_EACH ((NODES + ITEMS - 1) / ITEMS)
+#define ROWS_EACH ((LEY_NODES_Y + LEY_BLOCK_Y - 1) / LEY_BLOCK_Y)
+
+typedef struct {
+    float nodes[2][NODES];                    /* of a plane, x fastest */
+    float rows[2][LEY_NODES_Y * LEY_BLOCK_X]; /* at points along x, nodes along y */
+} shared;
+
+/* A work-item's weights along an axis of its column, and the block's node that the first one is
+ * for. Columns behind the map are those at its end once more. */
+typedef struct {
+    float weight[LEY_WINDOW];
+    int node;
+} share;
+
+LEY_FN share share_of(LEY_GLOBAL const int *gm_nodes, LEY_GLOBAL const float *gm_weights, stretch s, int coordinate)
+{
+    const int point = s.first + min(coordinate, s.count - 1);
+    share made;
+    UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+        made.weight[k] = gm_weights[point * LEY_WINDOW + k];
+    made.node = gm_nodes[point] - s.node;
+    return made;
+}
+
+/* The nodes of a plane that a work-item reads: what each one's two coordinates add to its number;
+ * negative: there is none. */
+typedef struct {
+    int place[NODES_EACH];
+} nodes_read;
+
+LEY_FN nodes_read find_nodes(const block *b, int item)
+{
+    nodes_read r;
+    UNROLL for (int i = 0; i < NODES_EACH; i++) {
+        const int node = item + i * ITEMS, x = node % LEY_NODES_X, y = node / LEY_NODES_X;
+        r.place[i] = LEY_NOWHERE;
+        if (x < b->along_x.nodes && y < b->along_y.nodes)
+            r.place[i] = b->gm_places[b->lattice.x + b->along_x.node + x] +
+                         b->gm_places[b->lattice.y + b->along_y.node + y];
+    }
+    return r;
+}
+
+LEY_FN void read_plane(const block *b, LEY_REFERENCE(nodes_read) r, int plane, int item, LEY_LOCAL float *sm_nodes)
+{
+    const int place_z = b->gm_places[b->lattice.z + b->along_z.node + plane];
+    UNROLL for (int i = 0; i < NODES_EACH; i++) {
+        const int node = item + i * ITEMS, at = r.place[i] + place_z;
+        if (node < NODES)
+            sm_nodes[node] = at < 0 ? 0.0f : b->gm_potentials[at + b->lattice.w];
+    }
+}
+
+/* The work-item's points of a plane's rows: at its x, of every LEY_BLOCK_Y-th row. */
+LEY_FN void along_rows(const block *b, LEY_REFERENCE(share) of_x, int item, LEY_LOCAL const float *sm_nodes,
+                       LEY_LOCAL float *sm_rows)
+{
+    UNROLL for (int i = 0; i < ROWS_EACH; i++) {
+        const int row = item / LEY_BLOCK_X + i * LEY_BLOCK_Y;
+        if (row < b->along_y.nodes) {
+            float sum = 0;
+            UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+                sum += of_x.weight[k] * sm_nodes[row * LEY_NODES_X + of_x.node + k];
+            sm_rows[row * LEY_BLOCK_X + item % LEY_BLOCK_X] = sum;
+        }
+    }
+}
+
+LEY_FN float along_column(LEY_REFERENCE(share) of_y, int x, LEY_LOCAL const float *sm_rows)
+{
+    float sum = 0;
+    UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+        sum += of_y.weight[k] * sm_rows[(of_y.node + k) * LEY_BLOCK_X + x];
+    return sum;
+}
+
+LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
+{
+    const int item = (int)LEY_LOCAL_ID(0), x = item % LEY_BLOCK_X, y = item / LEY_BLOCK_X;
+    const bool is_inside = x < b->along_x.count && y < b->along_y.count;
+    const int place = is_inside ? t->gm_x[x] + t->gm_y[y] : 0;
+    const share of_x = share_of(b->gm_nodes_x, b->gm_weights_x, b->along_x, x),
+                of_y = share_of(b->gm_nodes_y, b->gm_weights_y, b->along_y, y);
+    const nodes_read reads = find_nodes(b, item);
+    float kept[LEY_WINDOW]; /* of the last planes, at the column */
+    UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+        kept[k] = 0;
+    read_plane(b, reads, 0, item, sm->nodes[0]);
+    LEY_BARRIER();
+    for (int plane = 0, z = 0; plane < b->along_z.nodes; plane++) {
+        const int now = plane % 2;
+        if (plane + 1 < b->along_z.nodes)
+            read_plane(b, reads, plane + 1, item, sm->nodes[1 - now]);
+        along_rows(b, of_x, item, sm->nodes[now], sm->rows[now]);
+        LEY_BARRIER();
+        UNROLL for (int k = 0; k + 1 < LEY_WINDOW; k++)
+            kept[k] = kept[k + 1];
+        kept[LEY_WINDOW - 1] = along_column(of_y, x, sm->rows[now]);
+        for (; z < b->along_z.count; z++) {
+            const int point = b->along_z.first + z;
+            if (b->gm_nodes_z[point] - b->along_z.node + LEY_WINDOW - 1 > plane)
+                break;
+            float sum = 0;
+            UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+                sum += b->gm_weights_z[point * LEY_WINDOW + k] * kept[k];
+            if (is_inside)
+                put(*t, place + t->gm_z[z], sum);
+        }
+    }
+}
