@@ -49,9 +49,9 @@ static size_t bytes_of_block(const dev_info *info, const void *spec)
 {
     const interpolation_spec *s = spec;
     const size_t rows = (size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x),
-                 planes = (size_t)s->block_y * (size_t)s->block_x;
+                 planes = (size_t)s->block_y * (size_t)s->block_x, shares = (size_t)(s->nodes_x * s->block_x);
     (void)info;
-    return sizeof(float) * (s->width > 1 ? (size_t)s->nodes_z * (rows + planes) : 2 * rows);
+    return sizeof(float) * (s->width > 1 ? (size_t)s->nodes_z * (rows + planes) + shares : 2 * rows);
 }
 
 static const int windows_of_all[] = {4, 6, 8, 10};
