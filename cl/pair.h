@@ -75,7 +75,10 @@ LEY_FN real ley_polynomial_exp2(real x)
 /* LEY_PAIR_OF_CHARGE: the value is to be multiplied by the first number, the charge.
  * LEY_PAIR_SCALES: a factor that 1/r, the series and k have in common is one of the value. */
 #ifdef LEY_PAIR
-#define LEY_PAIR_OF_CHARGE (LEY_BRINGS_OF(LEY_PAIR) == LEY_BRINGS_CHARGE)
+#ifndef LEY_USER_PAIR_IS_LINEAR
+#define LEY_USER_PAIR_IS_LINEAR 0 /* 1: in the charge; the value is what a charge of 1 does */
+#endif
+#define LEY_PAIR_OF_CHARGE (LEY_BRINGS_OF(LEY_PAIR) == LEY_BRINGS_CHARGE || LEY_USER_PAIR_IS_LINEAR)
 #define LEY_PAIR_SCALES (LEY_SCALING_OF(LEY_PAIR) == LEY_SCALES_ALL)
 #define LEY_PAIR_ENDS LEY_ENDS_OF(LEY_PAIR)
 #define LEY_PAIR_CANCELS LEY_CANCELS_OF(LEY_PAIR)

@@ -52,8 +52,11 @@
 #define LEY_PAIR_VALUE_BUCKINGHAM first * ley_polynomial_exp2(-second * (r2 * inverse_r)) - third * inverse_r6
 #define LEY_PAIR_CONSTANTS_BUCKINGHAM {0}
 
+/* The caller's own: of charge 1, where that can be multiplied by, as by the functions above. */
 #ifdef LEY_USER_PAIR
-#define LEY_PAIR_VALUE_EXPRESSION k * ley_user_pair(r2 * inverse_r, r2, inverse_r, (real)first)
+#define LEY_PAIR_VALUE_EXPRESSION \
+    (LEY_USER_PAIR_IS_LINEAR ? 1 : k) * \
+        ley_user_pair(r2 * inverse_r, r2, inverse_r, (real)(LEY_USER_PAIR_IS_LINEAR ? 1 : first))
 #else
 #define LEY_PAIR_VALUE_EXPRESSION (real)1
 #endif
@@ -86,7 +89,9 @@
 #define LEY_LN2 0.69314718f
 
 #ifdef LEY_USER_SLOPE
-#define LEY_PAIR_SLOPE_EXPRESSION -k * ley_user_slope(r2 * inverse_r, r2, inverse_r, (real)first) * inverse_r
+#define LEY_PAIR_SLOPE_EXPRESSION \
+    (LEY_USER_PAIR_IS_LINEAR ? -1 : -k) * \
+        ley_user_slope(r2 * inverse_r, r2, inverse_r, (real)(LEY_USER_PAIR_IS_LINEAR ? 1 : first)) * inverse_r
 #else
 #define LEY_PAIR_SLOPE_EXPRESSION (real)1
 #endif

@@ -124,6 +124,25 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
     return overflow;
 }
 
+static void assert_declined(const ley_atoms *atoms, const ley_short_range *range, const char *why)
+{
+    ley_error error = {0};
+    cutoff_problem p;
+    buffer_of_atom slots = {NULL};
+    buffer_of_int extra = {NULL};
+    device_bins counts;
+    room memory = {.device = device};
+    problem_of(atoms, &lattice, range, &p);
+    device_binning kernels;
+    device_binning_create(device, &kernels);
+    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, NULL, &counts, &error));
+    device_binning_destroy(&kernels);
+    assert_non_null(counts.declined);
+    assert_string_equal(counts.declined, why);
+    assert_true(slots.buffer == NULL && extra.buffer == NULL && memory.holdings == NULL && memory.taken == 0);
+    cutoff_problem_clear(&p);
+}
+
 static void test_random_boxes(void **state)
 {
     (void)state;
@@ -137,6 +156,21 @@ static void test_random_boxes(void **state)
         ley_atoms_destroy(atoms);
     }
     assert_true(overflow > 0);
+}
+
+/* Those of the caller's functions that charges multiply. */
+static void test_expressions(void **state)
+{
+    (void)state;
+    ley_short_range range = range_of(LEY_PAIR_EXPRESSION, 8, 0.75);
+    range.expression = "q*(1/r-r2/cutoff^3)";
+    ley_atoms *atoms = scatter(600, 0, 4, 17);
+    assert_same_bins(atoms, &lattice, &range);
+    range.expression = "q^2/r";
+    assert_declined(atoms, &range, "the pair function is not of charges");
+    range.expression = "1/r";
+    assert_declined(atoms, &range, "the pair function is not of charges");
+    ley_atoms_destroy(atoms);
 }
 
 static void test_clusters(void **state)
@@ -202,25 +236,6 @@ static void test_walls(void **state)
 }
 
 /* ---- Declined -------------------------------------------------------------------------------- */
-
-static void assert_declined(const ley_atoms *atoms, const ley_short_range *range, const char *why)
-{
-    ley_error error = {0};
-    cutoff_problem p;
-    buffer_of_atom slots = {NULL};
-    buffer_of_int extra = {NULL};
-    device_bins counts;
-    room memory = {.device = device};
-    problem_of(atoms, &lattice, range, &p);
-    device_binning kernels;
-    device_binning_create(device, &kernels);
-    assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, NULL, &counts, &error));
-    device_binning_destroy(&kernels);
-    assert_non_null(counts.declined);
-    assert_string_equal(counts.declined, why);
-    assert_true(slots.buffer == NULL && extra.buffer == NULL && memory.holdings == NULL && memory.taken == 0);
-    cutoff_problem_clear(&p);
-}
 
 static void test_declined(void **state)
 {
@@ -510,10 +525,9 @@ static void test_plan(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_boxes), cmocka_unit_test(test_clusters),
-        cmocka_unit_test(test_few_atoms),    cmocka_unit_test(test_walls),
-        cmocka_unit_test(test_declined),     cmocka_unit_test(test_wrong_kernels),
-        cmocka_unit_test(test_maps),         cmocka_unit_test(test_order_of_atoms),
+        cmocka_unit_test(test_random_boxes),  cmocka_unit_test(test_expressions), cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_few_atoms),     cmocka_unit_test(test_walls),       cmocka_unit_test(test_declined),
+        cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_maps),        cmocka_unit_test(test_order_of_atoms),
     };
     char group[512];
     snprintf(group, sizeof group, "binning on %s (%s)", info->name, selector);

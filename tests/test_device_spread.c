@@ -214,7 +214,8 @@ static void hear(void *context, ley_log_level level, const char *text)
 
 static const ley_lattice lattice = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
 
-static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_solver solver, double spacing_A)
+static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_splitting kind, ley_solver solver,
+                       double spacing_A)
 {
     ley_error error = {0};
     ley_map *map;
@@ -225,6 +226,8 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_solver s
     ley_long_range_default(&r);
     r.cutoff_A = 5 * spacing_A;
     r.spacing_A = spacing_A;
+    r.splitting = kind;
+    r.window = kind == LEY_SPLITTING_PSWF ? LEY_WINDOW_BSPLINE6 : r.window;
     r.solver = solver;
     ley_run_options_default(&run);
     run.decision_count = 2;
@@ -241,10 +244,10 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_solver s
     return map;
 }
 
-static void assert_same_maps(const ley_atoms *atoms, ley_solver solver, double spacing_A)
+static void assert_same_maps(const ley_atoms *atoms, ley_splitting kind, ley_solver solver, double spacing_A)
 {
-    ley_map *by_host = map_of(atoms, "host", solver, spacing_A),
-            *by_device = map_of(atoms, "device", solver, spacing_A);
+    ley_map *by_host = map_of(atoms, "host", kind, solver, spacing_A),
+            *by_device = map_of(atoms, "device", kind, solver, spacing_A);
     assert_memory_equal(ley_map_read_values(by_host), ley_map_read_values(by_device),
                         (size_t)ley_lattice_points(&lattice) * sizeof(float));
     ley_map_destroy(by_host);
@@ -255,12 +258,13 @@ static void test_maps(void **state)
 {
     (void)state;
     ley_atoms *atoms = support_atoms(2000, 0, 33, 5);
-    assert_same_maps(atoms, LEY_SOLVER_DIRECT, 1.6);
-    assert_same_maps(atoms, LEY_SOLVER_AUTO, 1.6);
+    assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_DIRECT, 1.6);
+    assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_AUTO, 1.6);
+    assert_same_maps(atoms, LEY_SPLITTING_PSWF, LEY_SOLVER_FFT, 1.6);
     ley_atoms_destroy(atoms);
     atoms = support_atoms(80000, 0, 40, 5); /* 4 A: most of them in one bin of the lattice */
     ley_log_set(hear, NULL, LEY_LOG_NOTE);
-    assert_same_maps(atoms, LEY_SOLVER_DIRECT, 4);
+    assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_DIRECT, 4);
     ley_log_set(NULL, NULL, LEY_LOG_NOTE);
     assert_true(said > 0);
     ley_atoms_destroy(atoms);

@@ -106,10 +106,10 @@ static void set_constants(cutoff_problem *p)
     p->fringe[2] = (float)(1 / (a * a));
 }
 
-/* Appends a line to the kernel's prelude: a function of the user's as one line, for a macro. */
-static ley_status add_to_prelude(cutoff_problem *p, const char *macro, const expression *e, ley_error *error)
+/* Appends a line to the kernel's prelude: a macro's text, such as a function of the user's. */
+static ley_status add_to_prelude(cutoff_problem *p, const char *macro, const char *source, ley_error *error)
 {
-    const char *source = expression_source(e), *before = p->prelude != NULL ? p->prelude : "";
+    const char *before = p->prelude != NULL ? p->prelude : "";
     char *longer = NULL;
     const int length = asprintf(&longer, "%s%s#define %s %s", before, p->prelude != NULL ? "\n" : "", macro, source);
     if (length < 0)
@@ -127,7 +127,7 @@ ley_status cutoff_problem_add_field(cutoff_problem *p, ley_error *error)
     if (p->formula == NULL)
         return LEY_OK;
     const ley_status status = expression_slope(p->formula, &p->slope, error);
-    return status == LEY_OK ? add_to_prelude(p, "LEY_USER_SLOPE", p->slope, error) : status;
+    return status == LEY_OK ? add_to_prelude(p, "LEY_USER_SLOPE", expression_source(p->slope), error) : status;
 }
 
 ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_lattice *lattice,
@@ -139,10 +139,14 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
     p->constant = short_range_constant(range, coulomb_constant);
     set_constants(p);
     ley_status status = LEY_OK;
+    p->is_of_charge = LEY_BRINGS_OF(range->pair) == LEY_BRINGS_CHARGE;
     if (range->pair == LEY_PAIR_EXPRESSION) {
         status = short_range_expression(range, dielectric, &p->formula, error);
+        p->is_of_charge = status == LEY_OK && expression_uses(p->formula).charge == EXPRESSION_LINEAR_IN_CHARGE;
         if (status == LEY_OK)
-            status = add_to_prelude(p, "LEY_USER_PAIR", p->formula, error);
+            status = add_to_prelude(p, "LEY_USER_PAIR", expression_source(p->formula), error);
+        if (status == LEY_OK && p->is_of_charge)
+            status = add_to_prelude(p, "LEY_USER_PAIR_IS_LINEAR", "1", error);
     }
     if (status == LEY_OK) {
         binning_options o;
@@ -153,7 +157,7 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         o.charge_scale = p->charge_scale;
         for (int axis = 0; axis < 3; axis++)
             o.region[axis] = CUTOFF_LAYER;
-        o.keep_neutral = LEY_BRINGS_OF(range->pair) != LEY_BRINGS_CHARGE;
+        o.keep_neutral = !p->is_of_charge;
         o.with_index = o.keep_neutral;
         memcpy(o.periodic, range->periodic, sizeof o.periodic);
         memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
@@ -170,7 +174,7 @@ void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[
 {
     double exact[3] = {0};
     short_range_numbers(p->range, p->atoms, atom, exact);
-    if (LEY_BRINGS_OF(p->range->pair) == LEY_BRINGS_CHARGE)
+    if (p->is_of_charge)
         exact[0] *= p->charge_scale;
     if (LEY_BRINGS_OF(p->range->pair) == LEY_BRINGS_EXP6)
         exact[1] *= log2_e;

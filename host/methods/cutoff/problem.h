@@ -22,6 +22,7 @@ typedef struct cutoff_problem {
     double cutoff_A; /* the range's, or shorter where screening leaves nothing beyond */
     double unit_per_A;
     double charge_scale; /* from charges to first numbers */
+    bool is_of_charge;   /* charges multiply what the pair function does of a unit charge */
     bool is_part; /* something larger is added to the sums: what is next to the cutoff needs no digits of its own */
     float limits[4], series[4], fringe[4]; /* the kernel's arguments */
     expression *formula;                   /* of LEY_PAIR_EXPRESSION */

@@ -140,13 +140,6 @@ static double pair_factor(const choice_device *d, const ley_long_range *r)
     return r->kappa_per_A > 0 ? 2 : d->is_cpu && is_expression(r) ? 1.7 : 1;
 }
 
-/* Of expressions the host puts all atoms into bins, twice; of others GPUs do. */
-static double binning_s(const survey *s, const choice_device *d, const ley_long_range *r)
-{
-    const double atom_s = 4e-7;
-    return d->is_cpu || !is_expression(r) ? 0 : s->atoms * atom_s / parallel_cores();
-}
-
 /* Of a device, at this cutoff: between those that are known by powers, beyond them as at the last
  * ones. */
 static double pairs_per_s(const choice_device *d, double reach)
@@ -258,20 +251,18 @@ static double solver_s(const survey *s, const choice_device *d, const ley_long_r
                                            : levels_s(s, d, r);
 }
 
-/* A point's: for each of the window's nodes along an axis, so many multiply-adds; measured. With
- * windows wider than 6 a GPU's local memory has no room for more than one work-group's nodes. */
+/* A point's: for each of the window's nodes along an axis, what takes as long as so many
+ * multiply-adds: measured with PoCL; of GPUs, which wait for their memory, estimated. */
 static double interpolation_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
-    const double multiply_adds = 80, points = window_get((window_kind)r->window)->points;
-    const double wider = !d->is_cpu && points > 6 ? cube(points / 6) : 1;
-    return s->points * multiply_adds * points * wider / d->fma_per_s;
+    const double multiply_adds = d->is_cpu ? 40 : 20, points = window_get((window_kind)r->window)->points;
+    return s->points * multiply_adds * points / d->fma_per_s;
 }
 
 /* Of one device: what it does to the lattices, the points' interpolation, and what it waits for. */
 static double lattices_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
-    return s->atoms * d->window[r->window].anterpolation_s + solver_s(s, d, r) + interpolation_s(s, d, r) +
-           binning_s(s, d, r);
+    return s->atoms * d->window[r->window].anterpolation_s + solver_s(s, d, r) + interpolation_s(s, d, r);
 }
 
 double choice_seconds(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
