@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 static const double small_bytes = 64 << 20, most_reserve_bytes = 256 << 20, reserve_share = 1.0 / 16;
@@ -245,4 +246,20 @@ ley_status memory_check_growth(const char *what, double from_bytes, double to_by
     return to_bytes - from_bytes <= room.bytes
                ? LEY_OK
                : refuse(&need, 1, to_bytes, (memory_room){room.bytes + from_bytes, room.limit}, 0, error);
+}
+
+/* ---- Large pages ----------------------------------------------------------------------------- */
+
+void *memory_in_large_pages(int64_t bytes)
+{
+    const int64_t page = 1 << 21;
+    if (bytes < 4 * page)
+        return malloc(bytes > 0 ? (size_t)bytes : 1);
+    if (bytes > INT64_MAX - page)
+        return NULL;
+    const size_t whole = (size_t)((bytes + page - 1) / page * page);
+    void *memory = aligned_alloc((size_t)page, whole);
+    if (memory != NULL)
+        madvise(memory, whole, MADV_HUGEPAGE);
+    return memory;
 }

@@ -50,6 +50,11 @@ static inline ley_status memory_check_one(const char *what, double bytes, const 
     return memory_check(&need, 1, error);
 }
 
+/* Memory that free() ends, not touched yet; NULL where there is none. Much of it comes in large
+ * pages where the system has them: it is touched for the first time by who writes to it, a fault a
+ * page, which several threads do several times as fast as one. */
+void *memory_in_large_pages(int64_t bytes);
+
 /* Frees what its owner keeps behind a pointer to const, so that nobody else writes to it. */
 static inline void memory_free(const void *owned)
 {

@@ -2,6 +2,7 @@
 #include "error.h"
 #include "leyden.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -10,6 +11,9 @@
 
 /* Buffers of planes on their way to a store, as many as threads have at a time. */
 enum { SPARE_BUFFERS = 8 };
+
+/* So many points of a new map are filled by all cores at once: threads take less time to start. */
+static const size_t worth_threads = 1 << 20;
 
 struct ley_map {
     ley_lattice lattice;
@@ -22,6 +26,13 @@ struct ley_map {
         size_t count;
     } spare[SPARE_BUFFERS];
 };
+
+static void fill_unknown(void *context, size_t first, size_t last)
+{
+    float *values = context;
+    for (size_t i = first; i < last; i++)
+        values[i] = NAN;
+}
 
 ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error)
 {
@@ -36,13 +47,15 @@ ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *
     if (status != LEY_OK)
         return status;
     ley_map *m = calloc(1, sizeof *m);
-    float *values = m != NULL ? malloc(points * sizeof(float)) : NULL;
+    float *values = m != NULL ? memory_in_large_pages((int64_t)(points * sizeof(float))) : NULL;
     if (values == NULL) {
         free(m);
         return ley_fail_memory(error, points * sizeof(float), "the map");
     }
-    for (size_t i = 0; i < points; i++)
-        values[i] = NAN;
+    if (points < worth_threads)
+        fill_unknown(values, 0, points);
+    else
+        parallel_ranges(points, fill_unknown, values);
     m->lattice = *lattice;
     m->values = values;
     *map = m;

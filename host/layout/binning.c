@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static const double longest_A = 1e8;
 static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
@@ -365,21 +364,6 @@ static ley_status check_memory(const fill_job *j, double entries, ley_error *err
     return memory_check(needs, sizeof needs / sizeof *needs, error);
 }
 
-/* Much memory comes in large pages where the system has them: it is touched for the first time
- * here, a fault a page. */
-static void *allocate(int64_t bytes)
-{
-    const int64_t page = 1 << 21;
-    if (bytes < 4 * page)
-        return malloc(bytes > 0 ? (size_t)bytes : 1);
-    if (bytes > INT64_MAX - page)
-        return NULL;
-    void *memory = aligned_alloc((size_t)page, (size_t)ley_round_up(bytes, page));
-    if (memory != NULL)
-        madvise(memory, (size_t)ley_round_up(bytes, page), MADV_HUGEPAGE);
-    return memory;
-}
-
 static inline int32_t along(const bin_axis *a, double d_A)
 {
     const int32_t bin = (int32_t)(d_A * a->bins_per_A + a->zero);
@@ -706,7 +690,7 @@ static ley_status sort(fill_job *j, ley_error *error)
     ley_status status = j->images.any ? check_memory(j, (double)records, error) : LEY_OK;
     if (status != LEY_OK)
         return status;
-    if ((j->records = allocate((int64_t)(records * sizeof *j->records))) == NULL)
+    if ((j->records = memory_in_large_pages((int64_t)(records * sizeof *j->records))) == NULL)
         return ley_fail_memory(error, records * sizeof *j->records, "sorting atoms");
     parallel_ranges(j->chunks, j->images.any ? visit_chunks : sort_chunks, j);
     if (is_cancelled(j))
@@ -725,9 +709,9 @@ static ley_status fill(fill_job *j, ley_error *error)
     const int64_t index_bytes = b->bins * b->depth * (int64_t)sizeof *b->index;
     b->used = malloc((size_t)b->bins);
     if (b->owns_slots)
-        b->slot = allocate(j->plan->slot_bytes);
+        b->slot = memory_in_large_pages(j->plan->slot_bytes);
     if (j->plan->options.with_index)
-        b->index = allocate(index_bytes);
+        b->index = memory_in_large_pages(index_bytes);
     if (b->used == NULL || b->slot == NULL || (j->plan->options.with_index && b->index == NULL))
         return ley_fail_memory(error, (size_t)(j->plan->slot_bytes + index_bytes), "bins of atoms");
     parallel_ranges(j->groups, fill_groups, j);
@@ -742,9 +726,9 @@ static ley_status fill(fill_job *j, ley_error *error)
                                          j->images.any ? fewer_images : fuller_bins, error);
     if (status != LEY_OK)
         return status;
-    b->overflow_slot = allocate(b->overflow * (int64_t)sizeof *b->overflow_slot);
-    b->overflow_bin = allocate(b->overflow * (int64_t)sizeof *b->overflow_bin);
-    b->overflow_index = allocate(b->overflow * (int64_t)sizeof *b->overflow_index);
+    b->overflow_slot = memory_in_large_pages(b->overflow * (int64_t)sizeof *b->overflow_slot);
+    b->overflow_bin = memory_in_large_pages(b->overflow * (int64_t)sizeof *b->overflow_bin);
+    b->overflow_index = memory_in_large_pages(b->overflow * (int64_t)sizeof *b->overflow_index);
     if (b->overflow_slot == NULL || b->overflow_bin == NULL || b->overflow_index == NULL)
         return ley_fail_memory(error, (size_t)b->overflow * sizeof(record), "atoms beyond full bins");
     parallel_ranges(j->groups, list_overflow, j);
@@ -836,7 +820,7 @@ ley_status binning_add_extra(binned_atoms *b, const atomic_bool *cancelled, ley_
     const int64_t extra = number_extra(b, cancelled, first), slots = is_set(cancelled) ? 0 : extra * b->depth;
     const int64_t bytes = slots * (int64_t)sizeof *b->extra_slot;
     status = memory_check_one("bins for what overflows", (double)bytes, fuller_bins, error);
-    float(*slot)[4] = status == LEY_OK ? allocate(bytes) : NULL;
+    float(*slot)[4] = status == LEY_OK ? memory_in_large_pages(bytes) : NULL;
     if (status == LEY_OK && slot == NULL)
         status = ley_fail_memory(error, (size_t)bytes, "bins for overflow");
     if (status == LEY_OK && slots > 0)
