@@ -217,7 +217,8 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
         assert_true(r.predicted_device_s >= 0 && (i == 1 || r.predicted_overflow_s > 0));
         assert_true(r.binned - r.overflow <= r.bins * r.bin_depth);
     }
-    assert_true(support_difference(o[0].map, o[1].map) < 3e-6);
+    /* Of the twelfth power of a distance roots' errors are twelve times as large. */
+    assert_true(support_difference(o[0].map, o[1].map) < (LEY_IS_ENERGY(LEY_BRINGS_OF(pair)) ? 1e-5 : 3e-6));
     const int64_t overflow = short_job_notes(&o[0]).overflow;
     assert_int_equal(overflow, short_job_notes(&o[1]).overflow);
     assert_true(overflow > 0);
@@ -512,7 +513,9 @@ static void test_screening(void **state)
                     fail_msg("%s: %g", name, (double)ley_map_read_values(o.map)[k]);
             }
             const double off = support_short_range_error(o.map, atoms, &options).rms;
-            if (!(off <= 1e-5) && cases[i].kappa_per_A * cases[i].r_min_A < 60)
+            /* What distances are off by is multiplied by kappa: 5e-7 of r_min by Newton's recipe. */
+            const double most_off = fmax(1e-5, 6e-7 * cases[i].kappa_per_A * cases[i].r_min_A);
+            if (!(off <= most_off) && cases[i].kappa_per_A * cases[i].r_min_A < 60)
                 fail_msg("%s, overflow on the %s: off by %g", name, host ? "host" : "device", off);
             short_job_end(&o);
         }

@@ -175,7 +175,7 @@ static void test_little_memory(void **state)
     choice_device odd = usual_device();
     choice_figures figures, whole;
     odd.transform_byte_s /= 1000;
-    set_rate(&odd, 1e-2); /* a longer cutoff and a coarser lattice would take long */
+    set_rate(&odd, 1e-3); /* a longer cutoff and a coarser lattice would take long */
     const ley_long_range r = choose(&s, &odd, aim, &whole);
     assert_true(r.solver == LEY_SOLVER_FFT);
     double nodes = 1;

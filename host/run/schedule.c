@@ -397,7 +397,8 @@ static double left_without_s(const shift *s, double now_s)
     return least_s;
 }
 
-/* At work already, a device counts once its time is predicted. The caller holds the pass's mutex. */
+/* At work already, a device counts once its time is predicted. The caller holds the pass's
+ * mutex. */
 static bool is_about_to_join(const shift *s)
 {
     return s->phase < SHIFT_AT_WORK || (s->phase == SHIFT_AT_WORK && !s->is_predicted);
