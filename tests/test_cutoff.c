@@ -513,7 +513,7 @@ static void test_screening(void **state)
                     fail_msg("%s: %g", name, (double)ley_map_read_values(o.map)[k]);
             }
             const double off = support_short_range_error(o.map, atoms, &options).rms;
-            /* What distances are off by is multiplied by kappa: 5e-7 of r_min by Newton's recipe. */
+            /* Times kappa, what distances are off by: 5e-7 of r_min by Newton's recipe. */
             const double most_off = fmax(1e-5, 6e-7 * cases[i].kappa_per_A * cases[i].r_min_A);
             if (!(off <= most_off) && cases[i].kappa_per_A * cases[i].r_min_A < 60)
                 fail_msg("%s, overflow on the %s: off by %g", name, host ? "host" : "device", off);

@@ -183,7 +183,8 @@ static void blank_sections(char *text, const char *condition, const char *name)
  * not is for those that do. In CUDA C nobody reads OpenCL's dialect. */
 static void blank_what_is_not_for(const kernel_kind *kind, const char *suffix, char *text)
 {
-    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR", "LEY_EXP", "LEY_PTX", "LEY_TOTAL"};
+    static const char *const optional[] = {"LEY_PAIR", "LEY_USER_PAIR", "LEY_USER_SLOPE",
+                                           "LEY_EXP",  "LEY_PTX",       "LEY_TOTAL"};
     for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
         bool is_key = false;
         for (const char *const *key = kind->keys; *key != NULL; key++)
