@@ -448,6 +448,25 @@ static void test_costs_are_learnt(void **state)
     close_fake(f);
 }
 
+/* What preparing a plan took the first time is not what it takes from what is kept of it. */
+static void test_what_is_kept_is_taken_again(void **state)
+{
+    (void)state;
+    faked *f =
+        open_fake((fake_plan){.fft_libraries = 2, .fft = {{.prepare_us = 200000, .run_us = 100}, {.run_us = 100}}});
+    fft_prediction p;
+    forget(f);
+    plant(f, "alpha", false, 1e-3, 1e-9);
+    plant(f, "beta", false, 0.1, 1e-9);
+    plant(f, "beta", true, 0.1, 1e-9);
+    const dev_fft first = take(f, &small);
+    assert_string_equal(first.library, "alpha");
+    assert_true(first.cold_s >= 0.2);
+    assert_true(fft_predict(f->device->info, &small, &p) && p.is_measured && p.prepare_s < 0.1 * first.cold_s);
+    assert_string_equal(take(f, &small).library, "alpha");
+    close_fake(f);
+}
+
 /* So does what jobs find, where the test had waited for more than the transform; a little less, or
  * more, is noise. */
 static void test_jobs_are_learnt_from(void **state)
@@ -935,6 +954,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_known_trouble),
         cmocka_unit_test(test_the_cheapest_is_taken),
         cmocka_unit_test(test_costs_are_learnt),
+        cmocka_unit_test(test_what_is_kept_is_taken_again),
         cmocka_unit_test(test_jobs_are_learnt_from),
         cmocka_unit_test(test_what_is_cached_is_not_tested_again),
         cmocka_unit_test(test_plans_that_cannot_be_kept),
