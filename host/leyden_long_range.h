@@ -97,10 +97,10 @@ typedef struct ley_choice {
  * `fixed`, so that the relative root mean square error of the map, against exact sums, is expected
  * to be half the tolerance, in the least time that is predicted for the engine's devices. The other
  * fields are taken as they are; levels becomes 0. What the map is off by follows from the squares
- * of the charges, from how these cancel, and from the potential at 40 to 512 points, which are
- * summed exactly: it is an expectation, which ley_report.accuracy.relative_rms has to confirm.
- * Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is expected to
- * reach it. */
+ * of the charges, from how these cancel, and from the potential at 512 points, which is summed by
+ * cubes where atoms are many and far: it is an expectation, which ley_report.accuracy.relative_rms
+ * has to confirm. Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is
+ * expected to reach it. */
 LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                                          double tolerance, unsigned fixed, const ley_run_options *options,
                                          ley_long_range *range, ley_choice *choice, ley_error *error);

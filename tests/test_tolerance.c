@@ -1,6 +1,5 @@
-/* Potentials for a tolerance: the table of what lattices are off by, the choice among them on
- * devices of any rates, and maps of all kinds of charges, which are held to what was asked for by
- * exact sums. */
+/* Potentials for a tolerance: the table of what lattices are off by, what is found out about
+ * charges and map, and the choice of lattices on devices of any rates. */
 #include "support.h"
 
 #include "methods/msm/choice.h"
@@ -79,6 +78,56 @@ static void test_between_columns(void **state)
     const hierarchy h = lattices_of(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25, 1, false);
     const double found = expected_error(&h), held = error_table_at(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25);
     assert_true(fabs(held - found) < 0.1 * found);
+}
+
+/* ---- The survey ------------------------------------------------------------------------------ */
+
+/* The root mean square potential of ions, and of as many again that have none; of some it is summed
+ * exactly, of many by cubes. */
+static double potential_of(size_t ions, size_t others, const char *axes, double kappa_per_A)
+{
+    const double edge_A = cbrt((double)ions / 0.05);
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    survey s;
+    double *numbers = calloc(ions + others, 4 * sizeof *numbers);
+    ley_long_range r;
+    ley_lattice lattice = {.n = {40, 40, 40}};
+    assert_non_null(numbers);
+    ley_long_range_default(&r);
+    r.kappa_per_A = kappa_per_A;
+    srand(5);
+    for (size_t i = 0; i < ions + others; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            numbers[3 * i + (size_t)axis] = edge_A * (rand() / (RAND_MAX + 1.0));
+        numbers[3 * (ions + others) + i] = i >= ions ? 0 : i % 2 ? -1 : 1;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        lattice.step_A[axis][axis] = edge_A / 40;
+        r.cell_A[axis][axis] = edge_A;
+        r.periodic[axis] = strchr(axes, 'x' + axis) != NULL;
+    }
+    assert_ok(ley_atoms_create(ions + others, numbers, numbers + 3 * (ions + others), NULL, &atoms, &error));
+    assert_ok(survey_make(atoms, &lattice, &r, &s, &error));
+    assert_true(s.atoms == (double)ions && s.square_e2 == (double)ions);
+    ley_atoms_destroy(atoms);
+    free(numbers);
+    return s.potential_e_A;
+}
+
+static void test_survey(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *axes;
+        double kappa_per_A;
+    } cases[] = {{"", 0}, {"xyz", 0}, {"xy", 0.1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double exact = potential_of(4000, 0, cases[i].axes, cases[i].kappa_per_A),
+                     by_cubes = potential_of(4000, 16000, cases[i].axes, cases[i].kappa_per_A);
+        if (!(fabs(by_cubes - exact) < 0.02 * exact))
+            fail_msg("periodic along '%s': %.4g e/A by cubes, %.4g exactly", cases[i].axes, by_cubes, exact);
+    }
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -248,239 +297,6 @@ static void test_fixed(void **state)
     assert_non_null(strstr(error.message, "with the choices that are given"));
 }
 
-/* ---- Maps ------------------------------------------------------------------------------------ */
-
-enum { MOST_ATOMS = 4096 };
-
-typedef struct charges {
-    size_t n;
-    double place_A[MOST_ATOMS][3], charge_e[MOST_ATOMS];
-    double edge_A[3]; /* of a cell; and along which axes it is periodic: */
-    const char *axes;
-    double kappa_per_A;
-} charges;
-
-static charges c; /* the case at hand */
-
-static void put(double x_A, double y_A, double z_A, double charge_e)
-{
-    assert_true(c.n < MOST_ATOMS);
-    memcpy(c.place_A[c.n], (double[3]){x_A, y_A, z_A}, sizeof c.place_A[0]);
-    c.charge_e[c.n++] = charge_e;
-}
-
-static double draw(double low, double high)
-{
-    return low + (high - low) * rand() / (RAND_MAX + 1.0);
-}
-
-static void put_ion(void)
-{
-    put(0.3, 0.2, 0.1, 1);
-}
-
-static void put_pair(void)
-{
-    put(0.3, 0.2, 0.1, 1);
-    put(3.1, 0.5, 0.2, -1);
-}
-
-static void put_gas(size_t n, double edge_A, bool is_neutral)
-{
-    for (size_t i = 0; i < n; i++)
-        put(draw(0, edge_A), draw(0, edge_A), draw(0, edge_A), is_neutral && i % 2 ? -1 : 1);
-}
-
-static void put_sparse(void)
-{
-    put_gas(60, 80, true);
-}
-
-static void put_dense(void)
-{
-    put_gas(1000, 16, true);
-}
-
-static void put_charged(void)
-{
-    put_gas(500, 40, false);
-}
-
-static void put_salt(int x, int y, int z)
-{
-    for (int i = 0; i < x * y * z; i++)
-        put(2.82 * (i % x), 2.82 * (i / x % y), 2.82 * (i / x / y), (i % x + i / x % y + i / x / y) % 2 ? -1 : 1);
-    memcpy(c.edge_A, (double[3]){2.82 * x, 2.82 * y, 2.82 * z}, sizeof c.edge_A);
-}
-
-static void put_crystal(void)
-{
-    put_salt(8, 8, 8);
-}
-
-static void put_periodic_crystal(void)
-{
-    put_salt(6, 6, 6);
-    c.axes = "xyz";
-}
-
-static void put_slab(void)
-{
-    put_salt(8, 8, 3);
-    c.edge_A[2] = 30;
-    c.axes = "xy";
-}
-
-static void put_wire(void)
-{
-    put_salt(10, 1, 1);
-    for (size_t i = 0; i < c.n; i++)
-        c.place_A[i][1] += draw(-1, 1);
-    memcpy(c.edge_A, (double[3]){28.2, 30, 30}, sizeof c.edge_A);
-    c.axes = "x";
-}
-
-/* Three-site molecules that stand on no grid. */
-static void put_water(size_t molecules, const char *axes)
-{
-    const double edge_A = cbrt((double)molecules / 0.0334);
-    const int side = (int)ceil(cbrt((double)molecules));
-    for (size_t i = 0; i < molecules; i++) {
-        const double step_A = edge_A / side, x_A = step_A * (double)((int)i % side) + draw(0, 1),
-                     y_A = step_A * (double)((int)i / side % side) + draw(0, 1),
-                     z_A = step_A * (double)((int)i / side / side) + draw(0, 1), turn = draw(0, 6.28);
-        put(x_A, y_A, z_A, -0.834);
-        put(x_A + 0.9572 * cos(turn), y_A + 0.9572 * sin(turn), z_A, 0.417);
-        put(x_A + 0.9572 * cos(turn + 1.824), y_A + 0.9572 * sin(turn + 1.824), z_A, 0.417);
-    }
-    c.axes = axes;
-    memcpy(c.edge_A, (double[3]){edge_A, edge_A, edge_A}, sizeof c.edge_A);
-}
-
-static void put_open_water(void)
-{
-    put_water(1000, NULL);
-}
-
-static void put_periodic_water(void)
-{
-    put_water(300, "xyz");
-}
-
-static void put_screened_water(void)
-{
-    put_water(300, NULL);
-    c.kappa_per_A = 0.1;
-}
-
-static void put_screened_salt(void)
-{
-    put_periodic_crystal();
-    c.kappa_per_A = 0.05;
-    c.charge_e[0] = 3;
-}
-
-typedef struct case_of {
-    const char *name;
-    void (*put)(void);
-    bool is_quick;
-} case_of;
-
-static const case_of cases[] = {
-    {"one ion", put_ion, true},
-    {"two ions", put_pair, false},
-    {"a sparse gas", put_sparse, false},
-    {"a dense gas", put_dense, false},
-    {"charges of one sign", put_charged, true},
-    {"a crystal", put_crystal, false},
-    {"a periodic crystal", put_periodic_crystal, true},
-    {"a slab", put_slab, false},
-    {"a wire", put_wire, false},
-    {"water", put_open_water, true},
-    {"periodic water", put_periodic_water, false},
-    {"screened water", put_screened_water, false},
-    {"a screened crystal", put_screened_salt, false},
-};
-
-static ley_lattice map_around(void)
-{
-    const double spacing_A = 1, padding_A = 5;
-    double low_A[3] = {INFINITY, INFINITY, INFINITY}, high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
-    ley_lattice lattice = {.n = {0}};
-    for (size_t i = 0; i < c.n; i++)
-        for (int axis = 0; axis < 3; axis++) {
-            low_A[axis] = fmin(low_A[axis], c.place_A[i][axis] - padding_A);
-            high_A[axis] = fmax(high_A[axis], c.place_A[i][axis] + padding_A);
-        }
-    for (int axis = 0; axis < 3; axis++) {
-        lattice.origin_A[axis] = low_A[axis];
-        lattice.step_A[axis][axis] = spacing_A;
-        lattice.n[axis] = (int64_t)((high_A[axis] - low_A[axis]) / spacing_A) + 1;
-    }
-    return lattice;
-}
-
-static ley_long_range range_of_case(void)
-{
-    ley_long_range r;
-    ley_long_range_default(&r);
-    r.kappa_per_A = c.kappa_per_A;
-    for (int axis = 0; axis < 3; axis++) {
-        r.periodic[axis] = c.axes != NULL && strchr(c.axes, 'x' + axis) != NULL;
-        r.cell_A[axis][axis] = c.edge_A[axis];
-    }
-    return r;
-}
-
-/* How far the map is off, by what the job says, which exact sums have measured. */
-static double error_of(ley_engine *engine, double tolerance)
-{
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
-    ley_job *job = NULL;
-    ley_choice forecast;
-    ley_run_options options;
-    const ley_lattice lattice = map_around();
-    ley_long_range r = range_of_case();
-    ley_run_options_default(&options);
-    options.verify_points = 1000;
-    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&lattice, &map, &error));
-    assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerance, 0, &options, &r, &forecast, &error));
-    assert_true(forecast.relative_rms <= 0.51 * tolerance && forecast.seconds > 0 && forecast.direct_s > 0);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
-    assert_ok(ley_job_run(job, &error));
-    const ley_accuracy a = ley_job_report(job)->accuracy;
-    assert_true(a.passed && a.points >= 50);
-    ley_job_destroy(job);
-    ley_map_destroy(map);
-    ley_atoms_destroy(atoms);
-    return a.relative_rms;
-}
-
-static void test_maps(void **state)
-{
-    (void)state;
-    static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
-    assert_ok(ley_engine_create(NULL, &engine, &error));
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
-            if (support_is_quick() && (!cases[i].is_quick || k % 2 == 1))
-                continue;
-            srand(7);
-            memset(&c, 0, sizeof c);
-            cases[i].put();
-            const double off = error_of(engine, tolerances[k]);
-            printf("    %s, tolerance %g: off by %.2f of it\n", cases[i].name, tolerances[k], off / tolerances[k]);
-            if (off > tolerances[k])
-                fail_msg("%s: off by %.2g, for a tolerance of %g", cases[i].name, off, tolerances[k]);
-        }
-    ley_engine_destroy(engine);
-}
-
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -494,11 +310,10 @@ static void test_refused(void **state)
     ley_run_options options;
     ley_run_options_default(&options);
     ley_long_range_default(&r);
-    memset(&c, 0, sizeof c);
-    put_pair();
-    const ley_lattice lattice = map_around();
+    const double position_A[2][3] = {{0.3, 0.2, 0.1}, {3.1, 0.5, 0.2}}, charge_e[2] = {1, -1};
+    const ley_lattice lattice = {.n = {9, 9, 9}, .step_A = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     assert_ok(ley_engine_create(NULL, &engine, &error));
-    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
+    assert_ok(ley_atoms_create(2, position_A[0], charge_e, NULL, &atoms, &error));
     static const double wrong[] = {0, -1, 0.5, 1e-9, NAN, INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, wrong[i], 0, &options, &r, &forecast, &error),
@@ -519,11 +334,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_between_columns),
-        cmocka_unit_test(test_odd_rates),  cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_strictness), cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_fixed),      cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_between_columns), cmocka_unit_test(test_survey),
+        cmocka_unit_test(test_odd_rates),   cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_strictness),
+        cmocka_unit_test(test_two_devices), cmocka_unit_test(test_fixed),           cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, FEWEST = 40, MOST = 512 };
+enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, POINTS = 512, MOST_NEAR = 64 };
 
-/* Pairs of atoms and points that are summed exactly, where these are enough points. */
-static const double pairs = 4e6;
+/* Pairs of atoms and points up to which all are summed; of more atoms those that are far from a
+ * point are summed as charges and dipoles of cubes. */
+static const double most_pairs = 8e6;
+
+/* Cubes count as far from this many of their edges on; no more than 64 middles are nearer. */
+static const double far_edges = 2;
 
 typedef struct pass {
     const ley_atoms *atoms;
@@ -21,7 +25,8 @@ typedef struct pass {
     double low_A[3], high_A[3]; /* of the charges */
     double edge_A;              /* of the smallest cubes */
     double map_low_A[3], map_high_A[3];
-    double (*charge_e)[CUBES]; /* of each stretch of atoms */
+    double (
+        *moment)[CUBES][4]; /* of each stretch of atoms, of each cube: charge, e, and dipole about its middle, e A */
     double *square_e2, *inside, *count;
 } pass;
 
@@ -33,6 +38,22 @@ static size_t cube_of(const pass *p, const double r_A[3])
         cube = cube * EDGE + (size_t)fmin(fmax(at, 0), EDGE - 1);
     }
     return cube;
+}
+
+static void middle_of(const pass *p, size_t cube, double middle_A[3])
+{
+    for (int axis = 0; axis < 3; axis++, cube /= EDGE)
+        middle_A[axis] = p->low_A[axis] + ((double)(cube % EDGE) + 0.5) * p->edge_A;
+}
+
+static void add_moment(const pass *p, const double r_A[3], double q_e, double moment[CUBES][4])
+{
+    const size_t cube = cube_of(p, r_A);
+    double middle_A[3];
+    middle_of(p, cube, middle_A);
+    moment[cube][0] += q_e;
+    for (int axis = 0; axis < 3; axis++)
+        moment[cube][1 + axis] += q_e * (r_A[axis] - middle_A[axis]);
 }
 
 static void look_at(void *context, size_t first, size_t last)
@@ -49,7 +70,7 @@ static void look_at(void *context, size_t first, size_t last)
                 continue;
             for (int axis = 0; axis < 3; axis++)
                 is_inside = is_inside && r_A[axis] >= p->map_low_A[axis] && r_A[axis] <= p->map_high_A[axis];
-            p->charge_e[k][cube_of(p, r_A)] += q_e;
+            add_moment(p, r_A, q_e, p->moment[k]);
             square_e2 += q_e * q_e;
             inside += is_inside;
             count++;
@@ -61,10 +82,15 @@ static void look_at(void *context, size_t first, size_t last)
 }
 
 /* Sums of squares of the cubes, and of those that eight make each. */
-static void add_blocks(double *cubes, double edge_A, survey *s)
+static ley_status add_blocks(const pass *p, survey *s, ley_error *error)
 {
+    double *cubes = malloc(CUBES * sizeof *cubes);
+    if (cubes == NULL)
+        return ley_fail_memory(error, CUBES * sizeof *cubes, "looking at the atoms");
+    for (size_t i = 0; i < CUBES; i++)
+        cubes[i] = p->moment[0][i][0];
     for (int k = 0, n = EDGE; k < SURVEY_BLOCKS; k++, n /= 2) {
-        s->block_A[k] = edge_A * (1 << k);
+        s->block_A[k] = p->edge_A * (1 << k);
         s->block_e2[k] = 0;
         for (int i = 0; i < n * n * n; i++)
             s->block_e2[k] += cubes[i] * cubes[i];
@@ -76,16 +102,19 @@ static void add_blocks(double *cubes, double edge_A, survey *s)
             cubes[i] = sum; /* the eight are not before it, and were read */
         }
     }
+    free(cubes);
+    return LEY_OK;
 }
 
+/* p->moment[0] is then that of all atoms, and the caller's to free. */
 static ley_status pass_atoms(pass *p, survey *s, ley_error *error)
 {
     p->stretches = (size_t)parallel_cores();
-    const size_t bytes = p->stretches * (sizeof *p->charge_e + 3 * sizeof(double));
-    p->charge_e = calloc(1, bytes);
-    if (p->charge_e == NULL)
+    const size_t bytes = p->stretches * (sizeof *p->moment + 3 * sizeof(double));
+    p->moment = calloc(1, bytes);
+    if (p->moment == NULL)
         return ley_fail_memory(error, bytes, "looking at the atoms");
-    p->square_e2 = (double *)(p->charge_e + p->stretches);
+    p->square_e2 = (double *)(p->moment + p->stretches);
     p->inside = p->square_e2 + p->stretches;
     p->count = p->inside + p->stretches;
     parallel_ranges(p->stretches, look_at, p);
@@ -94,50 +123,153 @@ static ley_status pass_atoms(pass *p, survey *s, ley_error *error)
         s->pairs_per_A3 += p->inside[k];
         s->atoms += p->count[k];
         for (size_t i = 0; i < CUBES && k > 0; i++)
-            p->charge_e[0][i] += p->charge_e[k][i];
+            for (int m = 0; m < 4; m++)
+                p->moment[0][i][m] += p->moment[k][i][m];
     }
-    add_blocks(p->charge_e[0], p->edge_A, s);
-    free(p->charge_e);
-    return LEY_OK;
+    return add_blocks(p, s, error);
 }
 
 /* ---- The potential --------------------------------------------------------------------------- */
 
 typedef struct sampling {
-    const ley_atoms *atoms;
-    const cell *cell;
+    const pass *pass;
     double kappa_per_A, r_min_A;
-    double (*point_A)[3], *value_e_A;
+    double point_A[POINTS][3], value_e_A[POINTS];
+    size_t near_count[POINTS];
+    uint32_t near_cube[POINTS][MOST_NEAR]; /* cubes whose atoms are summed one by one at a point */
+    uint32_t first[CUBES + 1];             /* the same by cubes: their points, near_point[first[cube]] and on */
+    uint32_t near_point[POINTS * MOST_NEAR];
+    double (*near_e_A)[POINTS]; /* of each stretch of atoms: what near atoms add */
 } sampling;
 
-/* To the nearest image, along the cell's vectors. */
+/* From a point to its nearest image, along the cell's vectors. */
 static void bring_near(const cell *c, double d_A[3])
 {
     double component[3];
+    if (c->dimensions == 0)
+        return;
     cell_components(c, d_A, component);
     for (int i = 0; i < 3; i++)
         for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
             d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
 }
 
+static void subtract(const cell *c, const double to_A[3], const double from_A[3], double d_A[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        d_A[axis] = to_A[axis] - from_A[axis];
+    bring_near(c, d_A);
+}
+
+static double potential_of(const sampling *s, double q_e, const double d_A[3])
+{
+    const double r_A = fmax(sqrt(cell_dot(d_A, d_A)), s->r_min_A);
+    return q_e / r_A * (s->kappa_per_A > 0 ? exp(-s->kappa_per_A * r_A) : 1);
+}
+
+/* All atoms at points [first, last). */
 static void sum_points(void *context, size_t first, size_t last)
 {
-    const sampling *s = context;
-    const size_t n = ley_atoms_count(s->atoms);
-    const double *position_A = ley_atoms_positions_A(s->atoms), *charge_e = ley_atoms_charges_e(s->atoms);
-    for (size_t k = first; k < last; k++) {
-        double sum = 0;
+    sampling *s = context;
+    const ley_atoms *atoms = s->pass->atoms;
+    const size_t n = ley_atoms_count(atoms);
+    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    double d_A[3];
+    for (size_t k = first; k < last; k++)
         for (size_t i = 0; i < n; i++) {
-            double d_A[3];
-            for (int axis = 0; axis < 3; axis++)
-                d_A[axis] = position_A[3 * i + (size_t)axis] - s->point_A[k][axis];
-            if (s->cell->dimensions > 0)
-                bring_near(s->cell, d_A);
-            const double r_A = fmax(sqrt(cell_dot(d_A, d_A)), s->r_min_A);
-            sum += charge_e[i] / r_A * (s->kappa_per_A > 0 ? exp(-s->kappa_per_A * r_A) : 1);
+            subtract(s->pass->cell, position_A + 3 * i, s->point_A[k], d_A);
+            s->value_e_A[k] += potential_of(s, charge_e[i], d_A);
         }
-        s->value_e_A[k] = sum;
-    }
+}
+
+/* A charge and a dipole p at d: q/r - p d/r^3, each screened. */
+static double potential_of_cube(const sampling *s, const double moment[4], const double d_A[3])
+{
+    const double square_A2 = cell_dot(d_A, d_A), per_A = 1 / sqrt(square_A2), x = s->kappa_per_A / per_A;
+    return (moment[0] - cell_dot(moment + 1, d_A) * (1 + x) * per_A * per_A) * per_A * (x > 0 ? exp(-x) : 1);
+}
+
+static bool is_empty(const double moment[4])
+{
+    return moment[0] == 0 && moment[1] == 0 && moment[2] == 0 && moment[3] == 0;
+}
+
+/* Cubes that are far from points [first, last), and which are near. */
+static void sum_cubes(void *context, size_t first, size_t last)
+{
+    sampling *s = context;
+    const double far_A = far_edges * s->pass->edge_A;
+    double middle_A[3], d_A[3];
+    for (size_t k = first; k < last; k++)
+        for (size_t cube = 0; cube < CUBES; cube++) {
+            const double *moment = s->pass->moment[0][cube];
+            if (is_empty(moment))
+                continue;
+            middle_of(s->pass, cube, middle_A);
+            subtract(s->pass->cell, middle_A, s->point_A[k], d_A);
+            if (cell_dot(d_A, d_A) < far_A * far_A && s->near_count[k] < MOST_NEAR)
+                s->near_cube[k][s->near_count[k]++] = (uint32_t)cube;
+            else
+                s->value_e_A[k] += potential_of_cube(s, moment, d_A);
+        }
+}
+
+/* The points of each cube, of the cubes of each point. */
+static void list_by_cubes(sampling *s)
+{
+    for (size_t k = 0; k < POINTS; k++)
+        for (size_t i = 0; i < s->near_count[k]; i++)
+            s->first[s->near_cube[k][i] + 1]++;
+    for (size_t cube = 0; cube < CUBES; cube++)
+        s->first[cube + 1] += s->first[cube];
+    for (size_t k = POINTS; k-- > 0;) /* from behind: each list's end moves to its beginning */
+        for (size_t i = 0; i < s->near_count[k]; i++)
+            s->near_point[--s->first[s->near_cube[k][i] + 1]] = (uint32_t)k;
+    memmove(s->first, s->first + 1, CUBES * sizeof *s->first);
+    s->first[CUBES] = 0;
+    for (size_t k = 0; k < POINTS; k++)
+        s->first[CUBES] += (uint32_t)s->near_count[k];
+}
+
+/* Atoms of stretches [first, last) at the points that are near their cubes. */
+static void sum_near(void *context, size_t first, size_t last)
+{
+    const sampling *s = context;
+    const ley_atoms *atoms = s->pass->atoms;
+    const size_t n = ley_atoms_count(atoms), stretches = s->pass->stretches;
+    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    double d_A[3];
+    for (size_t stretch = first; stretch < last; stretch++)
+        for (size_t i = stretch * n / stretches; i < (stretch + 1) * n / stretches; i++) {
+            const size_t cube = charge_e[i] != 0 ? cube_of(s->pass, position_A + 3 * i) : CUBES;
+            for (uint32_t at = cube < CUBES ? s->first[cube] : 0; cube < CUBES && at < s->first[cube + 1]; at++) {
+                const size_t k = s->near_point[at];
+                subtract(s->pass->cell, position_A + 3 * i, s->point_A[k], d_A);
+                s->near_e_A[stretch][k] += potential_of(s, charge_e[i], d_A);
+            }
+        }
+}
+
+static ley_status sum_by_cubes(sampling *s, ley_error *error)
+{
+    const size_t stretches = s->pass->stretches, bytes = stretches * sizeof *s->near_e_A;
+    s->near_e_A = calloc(1, bytes);
+    if (s->near_e_A == NULL)
+        return ley_fail_memory(error, bytes, "looking at the atoms");
+    parallel_ranges(POINTS, sum_cubes, s);
+    list_by_cubes(s);
+    parallel_ranges(stretches, sum_near, s);
+    for (size_t stretch = 0; stretch < stretches; stretch++)
+        for (size_t k = 0; k < POINTS; k++)
+            s->value_e_A[k] += s->near_e_A[stretch][k];
+    free(s->near_e_A);
+    return LEY_OK;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -146,41 +278,64 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Over nearest images the mean is not that of all, which is zero where it is anything: it is taken
+ * away. Where charges are of one sign, it is what all points have, and no outlier is. */
+static void centre(size_t count, double *value_e_A)
+{
+    qsort(value_e_A, count, sizeof *value_e_A, compare_values);
+    const size_t cut = count / 50;
+    double sum = 0;
+    for (size_t k = cut; k < count - cut; k++)
+        sum += value_e_A[k];
+    for (size_t k = 0; k < count; k++)
+        value_e_A[k] -= sum / (double)(count - 2 * cut);
+}
+
 /* Points that happen to be next to an atom would decide alone: in place of the largest ones is what
  * there is of such points in the mean. Those where the potential is above x are within 1/x of a
  * charge, so that their part of space goes as x^-3, and they add 3 p c^2 to the mean square where p
- * of the points are above c. Over nearest images the mean is not that of all, which is zero where
- * it is anything. */
+ * of the points are above c. */
 static double root_mean_square(size_t count, double *value_e_A, bool is_about_mean)
 {
     const size_t kept = count - 1 - count / 50;
-    double sum = 0, square = 0;
+    double square = 0;
+    if (is_about_mean)
+        centre(count, value_e_A);
     qsort(value_e_A, count, sizeof *value_e_A, compare_sizes);
-    for (size_t k = 0; k < kept; k++) {
-        sum += value_e_A[k];
+    for (size_t k = 0; k < kept; k++)
         square += value_e_A[k] * value_e_A[k];
-    }
     square += 3 * (double)(count - kept) * value_e_A[kept - 1] * value_e_A[kept - 1];
-    const double mean = is_about_mean ? sum / (double)kept : 0;
-    return sqrt(fmax(square / (double)count - mean * mean, 0));
+    return sqrt(square / (double)count);
 }
 
-static void sample_potential(sampling *of, const ley_lattice *lattice, survey *s)
+static void draw_points(const ley_lattice *lattice, double point_A[POINTS][3])
 {
-    double point_A[MOST][3], value_e_A[MOST] = {0};
-    const double wanted = pairs / fmax((double)ley_atoms_count(of->atoms), 1);
-    const size_t count = (size_t)fmin(fmax(wanted, FEWEST), MOST);
     uint64_t random = 1;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < POINTS; k++) {
         int64_t at[3];
         for (int axis = 0; axis < 3; axis++)
             at[axis] = (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
         ley_lattice_point_A(lattice, at, point_A[k]);
     }
-    of->point_A = point_A;
-    of->value_e_A = value_e_A;
-    parallel_ranges(count, sum_points, of);
-    s->potential_e_A = root_mean_square(count, value_e_A, of->cell->dimensions > 0 && of->kappa_per_A == 0);
+}
+static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_lattice *lattice, survey *s,
+                                   ley_error *error)
+{
+    sampling *of = calloc(1, sizeof *of);
+    ley_status status = LEY_OK;
+    if (of == NULL)
+        return ley_fail_memory(error, sizeof *of, "looking at the atoms");
+    of->pass = p;
+    of->kappa_per_A = range->kappa_per_A;
+    of->r_min_A = range->r_min_A;
+    draw_points(lattice, of->point_A);
+    if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->edge_A)
+        parallel_ranges(POINTS, sum_points, of);
+    else
+        status = sum_by_cubes(of, error);
+    s->potential_e_A = root_mean_square(POINTS, of->value_e_A, p->cell->dimensions > 0 && range->kappa_per_A == 0);
+    free(of);
+    return status;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -238,14 +393,15 @@ ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const
         return status;
     find_bounds(lattice, &p, &s);
     status = pass_atoms(&p, &s, error);
-    if (status != LEY_OK)
-        return status;
-    take_cell(&c, &s);
-    s.pairs_per_A3 *= s.points / s.volume_A3;
-    sampling of = {.atoms = atoms, .cell = &c, .kappa_per_A = range->kappa_per_A, .r_min_A = range->r_min_A};
-    sample_potential(&of, lattice, &s);
-    *made = s;
-    return LEY_OK;
+    if (status == LEY_OK) {
+        take_cell(&c, &s);
+        s.pairs_per_A3 *= s.points / s.volume_A3;
+        status = sample_potential(&p, range, lattice, &s, error);
+    }
+    free(p.moment);
+    if (status == LEY_OK)
+        *made = s;
+    return status;
 }
 
 double survey_square_e2(const survey *s, double edge_A)

@@ -23,10 +23,11 @@ typedef struct survey {
     double potential_e_A;           /* root mean square at points of the map, e/A */
 } survey;
 
-/* Looks at all atoms, on all cores. The potential is that of exact sums, exp(-kappa d)/d, d =
- * max(r, r_min), at 40 to 512 points of the map that a fixed seed chooses; of periodic charges over
- * each one's nearest image, which is as large but not the same. Errors: those of cell_make();
- * LEY_ERROR_MEMORY. */
+/* Looks at all atoms, on all cores. The potential is that of exp(-kappa d)/d, d = max(r, r_min), at
+ * 512 points of the map that a fixed seed chooses: exact where atoms are few, else with atoms that
+ * are far from a point as charges and dipoles of cubes, which is right to a hundredth of the root
+ * mean square; of periodic charges over each one's nearest image, which is as large but not the
+ * same. Errors: those of cell_make(); LEY_ERROR_MEMORY. */
 ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
                        ley_error *error);
 
