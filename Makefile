@@ -128,7 +128,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 
 # Calls of these functions from one file of the library to another go through the test.
 $(BUILD)/tests/test_msm_faults: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' tests/test_msm_faults.c))
-$(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust
+$(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--wrap=solver_seconds
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 
 # The command's options for short-range sums, with all that they need.

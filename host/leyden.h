@@ -738,6 +738,8 @@ typedef struct ley_report {
                                       long-range job "the root of the squared terms", sqrt(sum term^2) + |sum term| */
     ley_accuracy field_accuracy;   /* of the field's components, each against the sum of the lengths of what atoms add
                                       to it; points = 0: there is no field, or nothing was verified */
+    size_t stage_count;
+    const struct ley_stage_report *stages; /* who did what when: leyden_forecast.h */
 } ley_report;
 
 /* The note of this name, or NULL. */

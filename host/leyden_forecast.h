@@ -50,6 +50,18 @@ typedef struct ley_forecast {
     const ley_decision *decisions; /* the plan; what a device decides with its first slab is left out */
 } ley_forecast;
 
+/* One device's part in a stage of a job, as "bins", "field" or "sum": from when to when, in s from
+ * the job's start. Of what each device makes for itself `from` may be another device, which has
+ * made it for this one. */
+typedef struct ley_stage_report {
+    const char *name;
+    size_t device, from; /* indices into ley_report.devices; LEY_HOST: threads of the host */
+    double start_s, end_s;
+    bool is_done; /* else the device failed, or the job was cancelled */
+} ley_stage_report;
+
+#define LEY_HOST ((size_t)-1)
+
 /* A job's memory, predicted seconds and plan, in place of its run. Devices are readied as for a
  * run: they are measured, and kernels are built, as far as the build cache does not have them; but
  * Fourier transforms are predicted, not made. No value is computed, and the map may be one without

@@ -48,6 +48,7 @@ BLANKED = {
     "from_cache",
     "bytes_written", # a header has the device's name
     "json",          # where the report goes
+    "schedule",      # who did what when
     "off_by_more_than_2", # whether a phase took what was predicted
 }
 UNSURE = ("phases.",)              # is there only where costs are known already

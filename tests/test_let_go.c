@@ -1,6 +1,7 @@
 /* What each device makes for itself before it takes slabs: a device that would come too late with
  * it does not begin, and one that is at it when the job is over is let go; neither is a failure,
- * and both are there when the faster device leaves the job. The method's stages only wait. */
+ * and both are there when the faster device leaves the job. What can be lent is borrowed where that
+ * is predicted to be sooner. The method's stages only wait, and pass a letter on. */
 #include "fake_job.h"
 
 #include "clock.h"
@@ -20,7 +21,9 @@ typedef struct conduct {
     double predicting_s;       /* so long it takes to be told */
     double piece_s;
     int fails_at; /* this slab, from 1; 0: none */
+    bool breaks;  /* what it makes for itself comes to nothing */
     atomic_int begun, let_go, slabs;
+    atomic_int letter; /* of the device that made what its slabs were done with */
 } conduct;
 
 static conduct devices[DEVICES];
@@ -39,10 +42,16 @@ static void rest(double seconds)
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
+enum { LENT_BYTES = 1000 };
+
 typedef struct state {
     conduct *conduct;
+    dev *device;
     const atomic_bool *is_unwanted;
+    dev_buffer *buffer; /* what it makes for itself: a letter, so many times */
 } state;
+
+static const product product_own = {.name = "own"};
 
 static ley_status wish(const void *task, const job_view *job, void **made, ley_error *error)
 {
@@ -57,15 +66,45 @@ static ley_status ready(dev *device, const void *made, kernel_notes *noted, void
     (void)made, (void)noted, (void)error;
     assert_non_null(s);
     s->conduct = of(device);
+    s->device = device;
     *to = s;
     return LEY_OK;
 }
 
-static ley_status begin(void *task, const stage_place *place, void **to, ley_error *error)
+static ley_status begin_slabs(void *task, const stage_place *place, void **to, ley_error *error)
 {
     (void)task, (void)error;
-    ((state *)*to)->is_unwanted = place->is_unwanted;
+    ((state *)*to)->buffer = ((state *)stage_get(place, &product_own))->buffer;
     return LEY_OK;
+}
+
+static ley_status borrow(void *task, const stage_place *place, void **to, dev_buffer **buffer, ley_error *error)
+{
+    state *s = *to;
+    (void)task;
+    stage_make(place, &product_own, s);
+    room_free_buffer(place->room, &s->buffer);
+    const ley_status status = room_buffer(place->room, LENT_BYTES, DEV_READ_WRITE, &s->buffer, error);
+    *buffer = s->buffer;
+    return status;
+}
+
+static ley_status begin(void *task, const stage_place *place, void **to, ley_error *error)
+{
+    dev_buffer *buffer;
+    ((state *)*to)->is_unwanted = place->is_unwanted;
+    return borrow(task, place, to, &buffer, error);
+}
+
+static size_t lent_bytes(const void *of_device)
+{
+    (void)of_device;
+    return LENT_BYTES;
+}
+
+static dev_buffer *lent(const void *of_device)
+{
+    return ((const state *)of_device)->buffer;
 }
 
 static double predict_own(const void *task, const void *of_device)
@@ -94,7 +133,31 @@ static ley_status submit_own(void *of_device, int slot, slab piece, ley_error *e
         }
         rest(0.01);
     }
-    return LEY_OK;
+    if (s->conduct->breaks)
+        return ley_fail(error, LEY_ERROR_DEVICE, "it breaks");
+    char letters[LENT_BYTES];
+    memset(letters, s->device->info->name[0], sizeof letters);
+    return s->device->backend->write(s->device, s->buffer, 0, letters, sizeof letters, error);
+}
+
+/* The letter that all of the buffer is of; 0: it is not. */
+static int letter_of(const state *s)
+{
+    const dev_backend *b = s->device->backend;
+    ley_error error = {0};
+    dev_staging *staging = NULL;
+    dev_event *done = NULL;
+    bool same = true;
+    assert_ok(b->staging_create(s->device, LENT_BYTES, &staging, &error));
+    const char *at = staging->bytes;
+    if (b->read(s->device, s->buffer, 0, staging, LENT_BYTES, NULL, &done, &error) == LEY_OK)
+        assert_ok(b->wait(s->device, done, &(dev_times){0, 0}, &error));
+    ley_error_clear(&error);
+    for (int i = 1; i < LENT_BYTES; i++)
+        same = same && at[i] == at[0];
+    const int letter = same ? at[0] : 0;
+    b->staging_destroy(s->device, staging);
+    return letter;
 }
 
 static ley_status submit_slab(void *of_device, int slot, slab piece, ley_error *error)
@@ -115,6 +178,7 @@ static ley_status collect_slab(void *of_device, int slot, slab piece, slab_times
     state *s = of_device;
     (void)slot;
     times->kernel_s = 0;
+    atomic_store(&s->conduct->letter, letter_of(s));
     rest(s->conduct->piece_s * (double)piece.count);
     return atomic_fetch_add(&s->conduct->slabs, 1) + 1 == s->conduct->fails_at
                ? ley_fail(error, LEY_ERROR_DEVICE, "it breaks")
@@ -155,37 +219,28 @@ static int64_t points(const void *task, slab s)
     return s.count;
 }
 
-static const stage stages[] = {{.name = "own",
-                                .split = STAGE_EACH_DEVICE,
-                                .wish = wish,
-                                .ready = ready,
-                                .begin = begin,
-                                .predict = predict_own,
-                                .end = free,
-                                .submit = submit_own,
-                                .collect = collect_own,
-                                .drop = drop},
-                               {.name = "slabs",
-                                .split = STAGE_SLABS,
-                                .count = count,
-                                .wish = wish,
-                                .ready = ready,
-                                .begin = begin,
-                                .predict = predict_slabs,
-                                .end = free,
-                                .slab_count = slab_count,
-                                .submit = submit_slab,
-                                .collect = collect_slab,
-                                .drop = drop}};
+static const product *const owns[] = {&product_own, NULL};
 
-static const method waits = {.name = "waits",
-                             .prepare = prepare,
-                             .release = release,
-                             .end = free,
-                             .stages = stages,
-                             .stage_count = 2,
-                             .result = 1,
-                             .points = points};
+#define OWN(...) \
+    { \
+        .name = "own", .split = STAGE_EACH_DEVICE, .makes = owns, .wish = wish, .ready = ready, .begin = begin, \
+        .predict = predict_own, .end = free, .submit = submit_own, .collect = collect_own, .drop = drop, __VA_ARGS__ \
+    }
+#define SLABS \
+    { \
+        .name = "slabs", .split = STAGE_SLABS, .needs = owns, .count = count, .wish = wish, .ready = ready, \
+        .begin = begin_slabs, .predict = predict_slabs, .end = free, .slab_count = slab_count, .submit = submit_slab, \
+        .collect = collect_slab, .drop = drop \
+    }
+#define WAITS(own_stages) \
+    { \
+        .name = "waits", .prepare = prepare, .release = release, .end = free, .stages = own_stages, .stage_count = 2, \
+        .result = 1, .points = points \
+    }
+
+static const stage stages[] = {OWN(.lent = NULL), SLABS},
+                   lending_stages[] = {OWN(.lent_bytes = lent_bytes, .lent = lent, .borrow = borrow), SLABS};
+static const method waits = WAITS(stages), lends = WAITS(lending_stages);
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
@@ -196,13 +251,15 @@ typedef struct outcome {
     double took_s;
 } outcome;
 
-static outcome run(const conduct of_a, const conduct of_b)
+static fake_plan plans[DEVICES];
+
+/* `fail_read`: of the first device, as of a fake_plan. */
+static outcome run_method(const method *m, const conduct of_a, const conduct of_b, int fail_read)
 {
-    static fake_plan plans[DEVICES];
     outcome o = {.took_s = 0};
     ley_error error = {0};
     ley_run_options options;
-    plans[0] = (fake_plan){.name = "A"};
+    plans[0] = (fake_plan){.name = "A", .fail_read = fail_read};
     plans[1] = (fake_plan){.name = "B"};
     memcpy(&devices[0], &of_a, sizeof of_a);
     memcpy(&devices[1], &of_b, sizeof of_b);
@@ -211,12 +268,22 @@ static outcome run(const conduct of_a, const conduct of_b)
     ley_run_options_default(&options);
     options.verify_points = 0;
     options.sum = LEY_SUM_FLOAT;
-    assert_ok(job_create(o.engine, &waits, malloc(1), NULL, &options, &o.job, &error));
+    assert_ok(job_create(o.engine, m, malloc(1), NULL, &options, &o.job, &error));
     const double start_s = ley_clock_s();
     assert_ok(ley_job_run(o.job, &error));
     o.took_s = ley_clock_s() - start_s;
     o.report = ley_job_report(o.job);
     return o;
+}
+
+static outcome run(const conduct of_a, const conduct of_b)
+{
+    return run_method(&waits, of_a, of_b, 0);
+}
+
+static outcome run_lending(const conduct of_a, const conduct of_b)
+{
+    return run_method(&lends, of_a, of_b, 0);
 }
 
 static void end(outcome *o)
@@ -300,6 +367,61 @@ static void test_both(void **state_of_test)
     end(&o);
 }
 
+/* ---- Lending --------------------------------------------------------------------------------- */
+
+static void check_all_done(const outcome *o)
+{
+    assert_true(o->took_s < soon_s);
+    assert_int_equal(o->report->devices[0].points + o->report->devices[1].points, PIECES);
+}
+
+/* What would take a minute comes from the other device, which is still at it, or has long begun its
+ * slabs. */
+static void test_borrowed(void **state_of_test)
+{
+    (void)state_of_test;
+    for (int i = 0; i < 2; i++) {
+        outcome o =
+            run_lending((conduct){.predicted_s = 0.1, .own_s = 0.1, .piece_s = 0.05},
+                        (conduct){.predicted_s = long_s, .own_s = long_s, .piece_s = 0.05, .predicting_s = 0.3 * i});
+        check_all_done(&o);
+        assert_true(o.report->devices[1].points > 0);
+        assert_null(o.report->devices[1].late);
+        assert_int_equal(atomic_load(&devices[1].begun), 0);
+        assert_int_equal(atomic_load(&devices[1].letter), 'A');
+        end(&o);
+    }
+}
+
+/* As fast as each other, both make it, since it is not there sooner by way of the host. */
+static void test_not_borrowed(void **state_of_test)
+{
+    (void)state_of_test;
+    const conduct same = {.predicted_s = 0.5, .own_s = 0.5, .piece_s = 0.05};
+    outcome o = run_lending(same, same);
+    check_all_done(&o);
+    assert_true(atomic_load(&devices[0].begun) == 1 && atomic_load(&devices[1].begun) == 1);
+    assert_true(atomic_load(&devices[0].letter) == 'A' && atomic_load(&devices[1].letter) == 'B');
+    end(&o);
+}
+
+/* The lender breaks while it makes it, or while it brings it to the host: the other one makes it
+ * after all. */
+static void test_lender_breaks(void **state_of_test)
+{
+    (void)state_of_test;
+    for (int i = 0; i < 2; i++) {
+        outcome o = run_method(&lends, (conduct){.predicted_s = 0.1, .own_s = 0.1, .piece_s = 0.05, .breaks = i == 0},
+                               (conduct){.predicted_s = 5, .own_s = 0.05, .piece_s = 0.05}, i == 0 ? 0 : 1);
+        check_all_done(&o);
+        assert_int_equal(o.report->devices[0].status, LEY_ERROR_DEVICE);
+        assert_int_equal(o.report->devices[1].points, PIECES);
+        assert_int_equal(atomic_load(&devices[1].letter), 'B');
+        assert_int_equal(plans[0].live_objects, 0);
+        end(&o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +429,9 @@ int main(void)
         cmocka_unit_test(test_let_go),
         cmocka_unit_test(test_the_faster_one_leaves),
         cmocka_unit_test(test_both),
+        cmocka_unit_test(test_borrowed),
+        cmocka_unit_test(test_not_borrowed),
+        cmocka_unit_test(test_lender_breaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

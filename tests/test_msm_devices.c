@@ -5,6 +5,8 @@
 #include "trials.h"
 
 #include "dev_kernel.h"
+#include "methods/msm/solver.h"
+#include "run/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +38,18 @@ void keep_kernels(dev *device) __asm__("__wrap_kernels_distrust");
 void keep_kernels(dev *device)
 {
     (void)device;
+}
+
+/* The device that believes that its lattices take it long, and so has them from the other one,
+ * which they take some seconds: not soon enough to be let go of; NULL: all know what they take. */
+static const dev_info *slow;
+
+double right_seconds(const solver *s, size_t atoms) __asm__("__real_solver_seconds");
+double seconds(const solver *s, size_t atoms) __asm__("__wrap_solver_seconds");
+double seconds(const solver *s, size_t atoms)
+{
+    const double right_s = right_seconds(s, atoms);
+    return slow != NULL && solver_kernels(s)->device->info == slow ? 1000 * (right_s + 1) : right_s;
 }
 
 /* Direct sums over lattices have the same bytes whoever made them: without a fault they must be
@@ -80,13 +94,28 @@ static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *m
         const ley_device_report *d = &ley_job_report(job)->devices[i];
         printf("device %zu: %lld points, %s\n", i, (long long)d->points, d->failure != NULL ? d->failure : "well");
     }
+    for (size_t i = 0; job != NULL && i < ley_job_report(job)->stage_count; i++) {
+        const ley_stage_report *s = &ley_job_report(job)->stages[i];
+        if (s->from != s->device)
+            printf("device %zu borrows from %zu\n", s->device, s->from);
+    }
     ley_job_destroy(job);
     return status;
 }
 
-/* The selector begins with "fft " where it is to be by transforms. */
+/* Whether the selector begins with this word, which is taken off. */
+static bool take_word(const char **selector, const char *word)
+{
+    const bool has = strncmp(*selector, word, strlen(word)) == 0;
+    *selector += has ? strlen(word) : 0;
+    return has;
+}
+
+/* The selector begins with "fft " where it is to be by transforms; before that with "borrow 0 " or
+ * "borrow 1 " where that device is to have its lattices from the other one. */
 static int child(const char *selector, double patience_factor)
 {
+    const int borrower = take_word(&selector, "borrow 0 ") ? 0 : take_word(&selector, "borrow 1 ") ? 1 : -1;
     const watch_patience patience = trial_patience(patience_factor);
     const bool by_transforms = strncmp(selector, "fft ", 4) == 0;
     ley_atoms *atoms = support_atoms(ATOMS, 0, 21, 7);
@@ -97,6 +126,8 @@ static int child(const char *selector, double patience_factor)
     ley_status status = ley_map_create(&points, &map, &error);
     if (status == LEY_OK)
         status = ley_engine_create(selector + (by_transforms ? 4 : 0), &engine, &error);
+    if (status == LEY_OK && borrower >= 0)
+        slow = engine->workers[borrower].info;
     if (status == LEY_OK)
         status = compute(engine, atoms, map, by_transforms, &error);
     int code = status == LEY_OK ? judge(map, atoms, by_transforms) : ley_status_exit_code(status);
@@ -119,7 +150,7 @@ static char right_bytes[24]; /* of the map by one device */
 
 static bool is_by_transforms(const trial *t)
 {
-    return strncmp(t->selector, "fft ", 4) == 0;
+    return strstr(t->selector, "fft ") != NULL;
 }
 
 static const char *map_of(const trial_outcome *o)
@@ -135,9 +166,12 @@ static bool has_right_bytes(const trial_outcome *o)
     return strncmp(map_of(o), right_bytes, 16) == 0;
 }
 
+static int borrowed; /* trials whose map is right, and in which a device has borrowed */
+
 /* What is right has the same bytes, whoever made it; by transforms the child has compared it. */
 static bool is_right(const trial *t, const trial_outcome *o)
 {
+    borrowed += strstr(o->says, " borrows from ") != NULL && o->code == TRIAL_RIGHT;
     const bool is_alone = strcmp(t->selector, "0") == 0 || strcmp(t->selector, "fft 0") == 0;
     return o->code == TRIAL_RIGHT ? is_by_transforms(t) || has_right_bytes(o)
                                   : is_alone && o->code >= 3 && o->code <= 5;
@@ -167,6 +201,31 @@ static void test_two_are_as_one(void **state)
         assert_int_equal(trials_run(), 1);
     }
     assert_true(right_bytes[0] != '\0');
+}
+
+/* By two, one of which has its lattices from the other one; the first one lies, dies or leaves
+ * out. */
+static void test_borrowed_lattices(void **state)
+{
+    static const char *const selectors[] = {"borrow 1 all", "borrow 0 all", "borrow 1 fft all", "borrow 0 fft all"};
+    (void)state;
+    borrowed = 0;
+    for (int i = 0; i < 4; i++) {
+        try_case("none", "none", 1, "", selectors[i]);
+        assert_int_equal(trials_run(), 1);
+    }
+    if (borrowed == 0)
+        fail_msg("no device has borrowed anything");
+    for (int i = 0; i < (support_is_quick() ? 2 : 4); i++) { /* transforms are compiled for each trial */
+        try_case("clEnqueueReadBuffer", "garbage", 1, ",ever=1", selectors[i]);
+        try_case("clEnqueueReadBuffer", "fail", 1, "", selectors[i]);
+        try_case("clEnqueueReadBuffer", "hang", 1, "", selectors[i]);
+        for (int at = 2; at <= 18; at += support_is_quick() ? 9 : 2) {
+            try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", selectors[i]);
+            try_case("clEnqueueNDRangeKernel", "skip", at, "", selectors[i]);
+        }
+    }
+    trials_run();
 }
 
 static void expect_none_wrong(void)
@@ -240,7 +299,9 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return child(argv[2], atof(argv[3]));
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_are_as_one), cmocka_unit_test(test_one_dies),
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_are_as_one),
+                                              cmocka_unit_test(test_borrowed_lattices),
+                                              cmocka_unit_test(test_one_dies),
                                               cmocka_unit_test(test_one_leaves_something_out),
                                               cmocka_unit_test(test_one_is_not_written_to),
                                               cmocka_unit_test(test_one_lies)};

@@ -106,6 +106,8 @@ static transfer_wish wish_of(const problem *p)
     return wish;
 }
 
+static bool is_borrowed; /* the potentials are there */
+
 /* What the points get. */
 static void run_solver(solver *s, const problem *p, float *values)
 {
@@ -121,7 +123,8 @@ static void run_solver(solver *s, const problem *p, float *values)
     assert_ok(room_results(solver_room(s), (int64_t)bytes, &phi, &error));
     work_begin(&w, &f, NULL);
     work_poison(&w, &phi, bytes);
-    solver_run(s, &w);
+    if (!is_borrowed)
+        solver_run(s, &w);
     transfer_interpolate(&w, solver_lattices(s), &map, 0, p->map.n[2], false, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
     work_read(&w, phi.buffer, 0, phi.staging, bytes);
@@ -416,6 +419,50 @@ static void test_top_level_by_transforms(void **state)
     }
 }
 
+/* What the points get, from the potentials that another solver has made. */
+static void run_borrowed(const solver *lender, const problem *p, float *values)
+{
+    const size_t bytes = solver_lent_bytes(lender);
+    const dev_backend *b = device->backend;
+    ley_error error = {0};
+    dev_staging *staging = NULL;
+    dev_event *done = NULL;
+    solver s;
+    assert_ok(b->staging_create(device, bytes, &staging, &error));
+    assert_ok(b->read(device, solver_potentials(lender).buffer, 0, staging, bytes, NULL, &done, &error));
+    assert_ok(b->wait(device, done, &(dev_times){0, 0}, &error));
+    ready(&s, p);
+    assert_true(solver_lent_bytes(&s) == bytes);
+    load(&s, p); /* as one that is let go of */
+    solver_unload(&s);
+    assert_ok(solver_borrow(&s, &error));
+    assert_ok(b->write(device, solver_potentials(&s).buffer, 0, staging->bytes, bytes, &error));
+    is_borrowed = true;
+    run_solver(&s, p, values);
+    is_borrowed = false;
+    solver_end(&s);
+    b->staging_destroy(device, staging);
+}
+
+/* Another device's potentials are as good as one's own: the same bytes. */
+static void test_borrowed_potentials(void **state)
+{
+    (void)state;
+    for (int i = 0; i < boundary_count() * ALL_SOLVERS; i++) {
+        float values[2][MOST_POINTS];
+        solver s;
+        if (!is_own_turn(i / 2))
+            continue;
+        const problem own = plain_problem(all_solvers[i % ALL_SOLVERS], boundaries[i / ALL_SOLVERS]);
+        ready(&s, &own);
+        load(&s, &own);
+        run_solver(&s, &own, values[0]);
+        run_borrowed(&s, &own, values[1]);
+        solver_end(&s);
+        assert_memory_equal(values[0], values[1], (size_t)own.points * sizeof(float));
+    }
+}
+
 /* All levels in one launch, or each in its own with weights of its own: the same bytes. */
 static void test_launches(void **state)
 {
@@ -704,6 +751,7 @@ static int run(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_exact_sums),
                                               cmocka_unit_test(test_fft_equals_direct),
                                               cmocka_unit_test(test_top_level_by_transforms),
+                                              cmocka_unit_test(test_borrowed_potentials),
                                               cmocka_unit_test(test_launches),
                                               cmocka_unit_test(test_madelung_constants),
                                               cmocka_unit_test(test_net_charges),

@@ -151,10 +151,53 @@ static void print_device(const ley_device_report *device)
     }
 }
 
+/* Who did a stage, and from when to when. */
+static void print_stage(const ley_report *report, const ley_stage_report *s)
+{
+    if (s->device == LEY_HOST)
+        printf(" the host");
+    else
+        printf(" device %d", report->devices[s->device].device->index);
+    printf(" %.3g to %.3g s", s->start_s, s->end_s);
+    if (s->from != s->device)
+        printf(" from device %d", report->devices[s->from].device->index);
+    if (!s->is_done)
+        printf(" in vain");
+}
+
+static bool is_first_of_name(const ley_report *report, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(report->stages[i].name, report->stages[at].name) == 0)
+            return false;
+    return true;
+}
+
+/* Of several devices, stage by stage. */
+static void print_schedule(const ley_report *report)
+{
+    const char *before = "schedule: ";
+    for (size_t i = 0; report->device_count > 1 && i < report->stage_count; i++) {
+        if (!is_first_of_name(report, i))
+            continue;
+        printf("%s%s:", before, report->stages[i].name);
+        for (size_t k = i; k < report->stage_count; k++)
+            if (strcmp(report->stages[k].name, report->stages[i].name) == 0) {
+                fputs(k > i ? "," : "", stdout);
+                print_stage(report, &report->stages[k]);
+            }
+        before = "; ";
+    }
+    if (before[0] == ';')
+        putchar('\n');
+}
+
 void print_work(const ley_report *report, const char *what)
 {
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
+    if (report != NULL)
+        print_schedule(report);
     if (report != NULL)
         printf("rate: %s %s, %.4g in all\n", billions_text(report->evaluations_per_s).s,
                what != NULL ? what : "evaluations/s", report->evaluations);
@@ -261,6 +304,7 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
     json_put(object, "field_accuracy", report != NULL ? json_of_accuracy(&report->field_accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
+    json_put(object, "schedule", report != NULL ? json_of_schedule(report) : json_array());
     json_put(object, "phases", json_of_predictions(report));
     json_put(object, "plan", json_of_plan(report));
 }

@@ -38,6 +38,7 @@ json_t *json_of_lattice(const ley_lattice *lattice);
 json_t *json_of_accuracy(const ley_accuracy *accuracy); /* null when nothing was verified */
 json_t *json_of_device_reports(const ley_report *report);
 json_t *json_of_slabs(const ley_report *report);
+json_t *json_of_schedule(const ley_report *report);
 json_t *json_of_bench_device(const ley_bench_device *device);
 
 #endif

@@ -150,6 +150,7 @@ void ley_job_destroy(ley_job *job)
     free(job->records);
     free(job->device_reports);
     free(job->slabs);
+    free(job->stage_reports);
     free(job);
 }
 
@@ -161,6 +162,26 @@ void ley_job_cancel(ley_job *job)
 const ley_report *ley_job_report(const ley_job *job)
 {
     return &job->report;
+}
+
+void job_note_stage(ley_job *job, const ley_stage_report *done)
+{
+    pthread_mutex_lock(&job->mutex);
+    const size_t count = job->report.stage_count, capacity = count + 32;
+    if (count == job->stage_capacity) {
+        ley_stage_report *grown = realloc(job->stage_reports, capacity * sizeof *grown);
+        if (grown != NULL) {
+            job->stage_reports = grown;
+            job->stage_capacity = capacity;
+        }
+    }
+    if (count < job->stage_capacity) {
+        ley_stage_report *r = &job->stage_reports[job->report.stage_count++];
+        *r = *done;
+        r->start_s -= job->start_s;
+        r->end_s -= job->start_s;
+    }
+    pthread_mutex_unlock(&job->mutex);
 }
 
 /* ---- Open again ------------------------------------------------------------------------------ */
@@ -190,6 +211,7 @@ static void reopen_result(ley_job *job, size_t device)
 {
     ley_report *r = &job->report;
     size_t kept = 0;
+    pthread_mutex_lock(&job->mutex);
     for (size_t i = 0; i < r->slab_count; i++) {
         const ley_slab_report *s = &job->slabs[i];
         const slab piece = {s->first, s->count};
@@ -204,6 +226,20 @@ static void reopen_result(ley_job *job, size_t device)
             slab_queue_stop(job_result_queue(job));
     }
     r->slab_count = kept;
+    pthread_mutex_unlock(&job->mutex);
+}
+
+void job_reopen_own_slabs(ley_job *job, size_t device)
+{
+    reopen_result(job, device);
+}
+
+/* What others computed with what it made for them. */
+static void reopen_borrowers(ley_job *job, size_t lender)
+{
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        if (i != lender && job->records[i].lender == lender + 1)
+            reopen_result(job, i);
 }
 
 void job_reopen_slabs(ley_job *job, size_t device)
@@ -222,4 +258,5 @@ void job_reopen_slabs(ley_job *job, size_t device)
         result_is_stale = result_is_stale || (is_stale[i] && i == m->result);
     }
     reopen_result(job, result_is_stale ? SIZE_MAX : device);
+    reopen_borrowers(job, device);
 }

@@ -17,8 +17,10 @@ typedef struct device_record {
     double predicted_kernel_s; /* beside the report's kernel_s */
     size_t unpredicted;        /* launches that nobody predicted */
     double predicted_transfer_s;
-    int64_t slab;  /* pieces at most */
-    char late[64]; /* what it was still at when the work was done; empty: it was not late */
+    int64_t slab;   /* pieces at most */
+    size_t lender;  /* 1 + the device that made for it what each makes for itself; 0: it did so itself */
+    bool makes_own; /* that was wrong, or what it did with it: it takes no more of others' */
+    char late[64];  /* what it was still at when the work was done; empty: it was not late */
     ley_error failure;
 } device_record;
 
@@ -58,6 +60,8 @@ struct ley_job {
     struct job_forecast *forecast; /* in place of a run; or NULL. And its end: */
     void (*end_forecast)(struct job_forecast *forecast);
     size_t slab_capacity;
+    ley_stage_report *stage_reports; /* in the order in which they ended */
+    size_t stage_capacity;
 };
 
 /* For a method's creator: a job that does this task. The task is the job's from now on, also when
@@ -72,9 +76,16 @@ int64_t job_pieces(const ley_job *job, const stage *s);
 /* The queue of the stage that makes the result. */
 slab_queue *job_result_queue(ley_job *job);
 
+/* Adds to the report who did a stage, and when: by ley_clock_s(). What memory does not suffice for
+ * is left out. */
+void job_note_stage(ley_job *job, const ley_stage_report *done);
+
 /* Gives back what a device has computed: its slabs are open again, and out of the report; so is
  * what it made for others, and all that was made of that. */
 void job_reopen_slabs(ley_job *job, size_t device);
+
+/* Its slabs alone, also while others are at work. */
+void job_reopen_own_slabs(ley_job *job, size_t device);
 
 static inline bool job_cancelled(ley_job *job)
 {

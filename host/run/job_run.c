@@ -102,6 +102,7 @@ static void complete_report(ley_job *job)
     }
     r->devices = job->device_reports;
     r->slabs = job->slabs;
+    r->stages = job->stage_reports;
     r->note_count = job->notes.count;
     r->notes = job->notes.list;
     if (r->compute_s > 0)

@@ -8,7 +8,4 @@
  * cancelled. Failures of single devices go into their records. */
 ley_status schedule_run(ley_job *job, ley_error *error);
 
-/* For tests: what makes room for the slabs' reports; NULL: realloc() again. */
-void schedule_realloc_replace(void *(*replacement)(void *bytes, size_t size));
-
 #endif

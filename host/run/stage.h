@@ -125,6 +125,16 @@ typedef struct stage {
      * once it is ready; 0: nobody knows. NULL: nobody does. */
     double (*predict)(const void *task, const void *state);
 
+    /* STAGE_EACH_DEVICE with predict(): what one device has made may be lent to others, through the
+     * host, where it is predicted to be there sooner. How many bytes that is, on a device that is
+     * ready (0: it cannot be lent); in which buffer they are, from the first byte on, once
+     * collected; and, in place of begin(), submit() and collect(), also after a begin() that came
+     * to nothing, a buffer of as many bytes, which are then written to it. NULL, all three: it is
+     * never lent. */
+    size_t (*lent_bytes)(const void *state);
+    dev_buffer *(*lent)(const void *state);
+    ley_status (*borrow)(void *task, const stage_place *place, void **state, dev_buffer **buffer, ley_error *error);
+
     /* In place of begin(), where nothing is going to be computed: what it would take of the device,
      * once it is ready. The figures are to be complete also where there is no room for them, which
      * is said by LEY_ERROR_NO_DEVICE. NULL: nothing worth mentioning. */

@@ -567,6 +567,20 @@ static void dismiss(ley_job *job, size_t device)
     job_reopen_slabs(job, device);
 }
 
+/* Its values follow from what another device made, which may be the one that is wrong: from now on
+ * it makes that itself. */
+static bool is_excused(sample *s, size_t device)
+{
+    device_record *record = &s->job->records[device];
+    if (record->lender == 0 || record->makes_own)
+        return false;
+    record->makes_own = true;
+    log_say(LEY_LOG_WARNING, "%s: its values are wrong, and follow from what %s has made: it does without that",
+            s->job->engine->workers[device].info->name, s->job->engine->workers[record->lender - 1].info->name);
+    job_reopen_slabs(s->job, device);
+    return true;
+}
+
 static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled_point *worst, double multiple)
 {
     ley_job *job = s->job;
@@ -607,7 +621,8 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
         }
         if (a.points == 0 || a.passed)
             continue;
-        blame(s, device, &a, &s->points[worst], multiple);
+        if (!is_excused(s, device))
+            blame(s, device, &a, &s->points[worst], multiple);
         ++*wrong;
     }
     s->limits.tolerance = fmax(s->limits.tolerance, own);

@@ -362,6 +362,31 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
     return status == LEY_OK ? make_all_weights(c, atoms, error) : status;
 }
 
+/* 0: kernels cannot number the lattices. */
+size_t cycle_lent_bytes(const cycle *c)
+{
+    lattice_layout layout;
+    return make_layout(c->hierarchy, c->by_level, &layout, NULL) == LEY_OK
+               ? sizeof(float) * (size_t)layout.first_node[1]
+               : 0;
+}
+
+/* Of coarser levels nothing is there but where they would be: interpolation looks at the finest. */
+ley_status cycle_borrow(cycle *c, ley_error *error)
+{
+    lattice_layout layout;
+    ley_status status = make_layout(c->hierarchy, c->by_level, &layout, error);
+    for (int k = 0; k < c->hierarchy->levels && status == LEY_OK; k++)
+        c->arrays[k] = lattice_layout_array(&layout, k < layout.count ? k : 0);
+    if (status == LEY_OK)
+        status = room_check_host(&c->room, "lattices for the processor as a device", (double)cycle_lent_bytes(c),
+                                 "a wider --lattice-spacing", error);
+    if (status == LEY_OK)
+        status = transfer_lattices_create(&c->lattices, &c->transfer, c->hierarchy, c->arrays, &c->room, error);
+    return status == LEY_OK ? room_buffer(&c->room, cycle_lent_bytes(c), DEV_READ_WRITE, &c->potentials.buffer, error)
+                            : status;
+}
+
 void cycle_unload(cycle *c)
 {
     room_clear(&c->spectral.room);

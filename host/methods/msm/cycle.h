@@ -74,6 +74,11 @@ double cycle_seconds(const cycle *c, size_t atoms);
 /* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
 double cycle_bytes(const cycle *c, double *largest);
 
+/* The finest level, as solver_lent_bytes() says; and a buffer for it, in place of what cycle_load()
+ * makes. */
+size_t cycle_lent_bytes(const cycle *c);
+ley_status cycle_borrow(cycle *c, ley_error *error);
+
 /* Learns from what its steps were predicted to take, and took. */
 void cycle_learn(const cycle *c, const work_times *times);
 

@@ -545,6 +545,30 @@ static ley_status begin_field(void *context, const stage_place *place, void **st
     return status;
 }
 
+static size_t field_lent_bytes(const void *state)
+{
+    return solver_lent_bytes(&((const field_state *)state)->solver);
+}
+
+static dev_buffer *lent_field(const void *state)
+{
+    return solver_potentials(&((const field_state *)state)->solver).buffer;
+}
+
+static ley_status borrow_field(void *context, const stage_place *place, void **state, dev_buffer **buffer,
+                               ley_error *error)
+{
+    field_state *f = *state;
+    f->task = context;
+    solver_unload(&f->solver);
+    solver_room(&f->solver)->within = place->room;
+    cutoff_bins_free_atoms(place);
+    stage_make(place, &product_field, f);
+    const ley_status status = solver_borrow(&f->solver, error);
+    *buffer = solver_potentials(&f->solver).buffer;
+    return status;
+}
+
 static double predict_field(const void *context, const void *state)
 {
     const msm_task *task = context;
@@ -919,6 +943,9 @@ static const stage stages[] = {
                          .ready = ready_field,
                          .begin = begin_field,
                          .predict = predict_field,
+                         .lent_bytes = field_lent_bytes,
+                         .lent = lent_field,
+                         .borrow = borrow_field,
                          .forecast = forecast_field,
                          .end = end_field,
                          .submit = submit_field,

@@ -93,6 +93,16 @@ void solver_unload(solver *s)
         cycle_unload(&s->cycle);
 }
 
+size_t solver_lent_bytes(const solver *s)
+{
+    return s->kind == HIERARCHY_FFT ? spectral_lent_bytes(&s->spectral) : cycle_lent_bytes(&s->cycle);
+}
+
+ley_status solver_borrow(solver *s, ley_error *error)
+{
+    return s->kind == HIERARCHY_FFT ? spectral_borrow(&s->spectral, error) : cycle_borrow(&s->cycle, error);
+}
+
 void solver_end(solver *s)
 {
     if (s->kind == HIERARCHY_FFT)

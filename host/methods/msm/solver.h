@@ -50,6 +50,12 @@ void solver_cancel_by(solver *s, const atomic_bool *cancelled);
 /* Its buffers go; it may be loaded again. */
 void solver_unload(solver *s);
 
+/* The potentials as they are stored, for another device's solver that is ready for the same
+ * hierarchy: so many bytes, from the first of solver_potentials() on. And in place of loading and
+ * running it: a buffer of as many bytes, to be written. */
+size_t solver_lent_bytes(const solver *s);
+ley_status solver_borrow(solver *s, ley_error *error);
+
 void solver_end(solver *s);
 
 /* For transfer_map_create() and transfer_interpolate(): once it is loaded. */

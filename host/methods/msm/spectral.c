@@ -185,6 +185,24 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
     return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
 }
 
+size_t spectral_lent_bytes(const spectral *s)
+{
+    const places_array array = array_of(s->hierarchy, s->n);
+    return sizeof(float) * (size_t)(array.pitch[0] * array.pitch[1] * array.n[2]);
+}
+
+ley_status spectral_borrow(spectral *s, ley_error *error)
+{
+    s->arrays[0] = array_of(s->hierarchy, s->n);
+    ley_status status = room_check_host(&s->room, "a lattice for the processor as a device",
+                                        (double)spectral_lent_bytes(s), "a wider --lattice-spacing", error);
+    if (status == LEY_OK)
+        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+    if (status == LEY_OK)
+        status = room_buffer(&s->room, spectral_lent_bytes(s), DEV_READ_WRITE, &s->potentials.buffer, error);
+    return status;
+}
+
 void spectral_end(spectral *s)
 {
     room_clear(&s->room);

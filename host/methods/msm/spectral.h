@@ -72,6 +72,11 @@ double spectral_seconds(const spectral *s, size_t atoms);
 /* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
 double spectral_bytes(const spectral *s, double *largest);
 
+/* Planes of the lattice with their padding, as solver_lent_bytes() says; and a buffer for them, in
+ * place of what spectral_load() makes. */
+size_t spectral_lent_bytes(const spectral *s);
+ley_status spectral_borrow(spectral *s, ley_error *error);
+
 /* Learns from what its steps were predicted to take, and took. */
 void spectral_learn(const spectral *s, const work_times *times);
 
