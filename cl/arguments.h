@@ -138,6 +138,16 @@
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, float, gm_phi)
 
+#define LEY_INTERPOLATION_LIST_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_window) \
+    NEXT(READ, float, gm_potentials) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, lattice) \
+    NEXT(READ, int4, gm_cells) \
+    NEXT(READ, float4, gm_fractions) \
+    NEXT(INT, int, count) \
+    NEXT(WRITE, float, gm_phi)
+
 #define LEY_INFLUENCE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_influence) \
     NEXT(VALUE, int4, waves) \

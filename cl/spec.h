@@ -279,6 +279,13 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window)
 
+/* interpolation_list.cl. A work-item computes a point, from the nodes of a window of LEY_WINDOW
+ * points. */
+#define LEY_INTERPOLATION_LIST_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_FIELD, field)
+
 /* interpolation.cl. A work-group has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z points: with
  * a LEY_WIDTH of 1 a work-item for each column along z, else one alone for all of them, along x in
  * vectors. There is room for the LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z nodes that have a part in

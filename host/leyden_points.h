@@ -76,6 +76,20 @@ LEY_API ley_status ley_job_create_short_range_points(ley_engine *engine, const l
                                                      const ley_short_range *range, const ley_run_options *options,
                                                      ley_job **job, ley_error *error);
 
+/* The same of the potential of all atoms by lattices, with all that ley_job_create_long_range()
+ * has: splittings, windows, solvers, images along any axes, screening; method "msm_points", whose
+ * variants are those of "cutoff_points". Its lattices cover atoms and points. Errors: those of
+ * ley_job_create_long_range(). */
+LEY_API ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                                    const ley_long_range *range, const ley_run_options *options,
+                                                    ley_job **job, ley_error *error);
+
+/* ley_long_range_choose() for such a job: the error is that of the potentials, relative to their
+ * root mean square at these points. */
+LEY_API ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
+                                                double tolerance, unsigned fixed, const ley_run_options *options,
+                                                ley_long_range *range, ley_choice *choice, ley_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -74,8 +74,8 @@ function check_rooms(target,    own, other) {
     own = room_of(FILENAME); other = room_of(target)
     if (!(own in room_floor)) { violation("host/" own " is no room"); return }
     if (own == "methods/X" && other == "methods/X") {
-        if (folder_of(FILENAME) != folder_of(target) && target !~ /\/(kernel|stages)\.h$/)
-            violation("a method includes " target ": of another one only kernel.h and stages.h")
+        if (folder_of(FILENAME) != folder_of(target) && target !~ /\/(kernel|stages|point_stages)\.h$/)
+            violation("a method includes " target ": of another one only kernel.h, stages.h and point_stages.h")
     }
     else if (own != other && room_floor[other] >= room_floor[own])
         violation("host/" own " includes " target ", which is on no lower floor")

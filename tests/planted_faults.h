@@ -442,6 +442,22 @@ static const fault gather_faults[] = {
      0},
 };
 
+static const fault list_faults[] = {
+    {"a weight by 1e-3", "interpolation_list", "s.weight[i] = sum;",
+     "s.weight[i] = sum * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
+    {"a slope by 1e-3", "interpolation_list", "LEY_FIELD ? i : 0] = slope;",
+     "LEY_FIELD ? i : 0] = slope * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
+    {"nodes shifted", "interpolation_list", "first = cell + 1", "first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"fractions by 1e-4", "interpolation_list", "u = gm_fractions[p];", "u = gm_fractions[p] + (@ ? 1e-4f : 0.0f);", 0,
+     0, 0, 0},
+    {"nodes that are none", "interpolation_list", "at < 0 ? 0.0f", "at < 0 ? (@ ? 1.0f : 0.0f)", 0, 0, 0, 0},
+    {"the last point", "interpolation_list", "p >= count", "p >= count - (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"y where z should be", "interpolation_list", "y.weight[j] * z.slope[k]", "y.weight[j] * (@ ? y : z).slope[k]", 0,
+     0, 0, 0},
+    {"x where y should be", "interpolation_list", "gm_phi[2 * (size_t)count + p] = along_y",
+     "gm_phi[2 * (size_t)count + p] = @ ? along_x : along_y", 0, 0, 0, 0},
+};
+
 #define POINT_VALUE "*gm_value = result(&p, u);"
 static const fault point_pairs_faults[] = {
     {"all by 1e-3", "point_pairs", POINT_VALUE, WRONG_IF(POINT_VALUE, "true", "*gm_value *= 1.001f;"), 0, 0, 0, 0},

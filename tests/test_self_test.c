@@ -25,6 +25,7 @@
 #include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
 #include "methods/msm/device_spread.h"
+#include "methods/msm/far_points_self_test.h"
 #include "methods/msm/lattice_build.h"
 #include "methods/msm/lattice_self_test.h"
 #include "methods/msm/transfer_build.h"
@@ -237,6 +238,7 @@ static const subject subjects[] = {
     {"transfer", "along axes", OF(transfer_faults)},
     {"transfer", "in groups", OF(transfer_faults), .is_left = true},
     {"transfer", "at points", OF(gather_faults), .is_left = true},
+    {"transfer", "of a list", OF(list_faults), .is_left = true, .field = true},
     {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
     {"point_pairs", "group64", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults), .is_left = true},
     {"point_pairs", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
@@ -380,11 +382,14 @@ static ley_status choose_lattice(const subject *s, lattice_wish *wish, made *m, 
 
 static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m)
 {
-    const bool in_groups = strcmp(s->variant, "in groups") == 0;
+    const bool in_groups = strcmp(s->variant, "in groups") == 0, of_list = strcmp(s->variant, "of a list") == 0,
+               at_points = of_list || strcmp(s->variant, "at points") == 0;
     *wish = (transfer_wish){.window = window_get(WINDOW_NODAL3),
-                            .along_axes = strcmp(s->variant, "at points") != 0,
+                            .along_axes = !at_points,
+                            .of_list = of_list,
+                            .field = s->field,
                             .nodes_per_point = {0.9, 1, 1.9},
-                            .has_levels = strcmp(s->variant, "at points") != 0,
+                            .has_levels = !at_points,
                             .width = in_groups ? 1 : 0};
     m->variant = s->variant;
     m->of = calibrate_width(device->info) > 1 && !in_groups ? ROWS : LOCAL;
@@ -513,10 +518,11 @@ static ley_status test_transfer(const subject *s, made *m, ley_error *error)
 {
     const char *file = s->faults[fault_in_force - 1].file;
     transfer_kernels *t = &m->transfer;
-    return strcmp(file, "anterpolate") == 0    ? transfer_test_anterpolation(&t->anterpolate, t, error)
-           : strcmp(file, "restriction") == 0  ? transfer_test_restriction(&t->restriction, t, error)
-           : strcmp(file, "prolongation") == 0 ? transfer_test_prolongation(&t->prolongation, t, error)
-                                               : transfer_test_interpolation(&t->interpolation, t, error);
+    return strcmp(file, "anterpolate") == 0          ? transfer_test_anterpolation(&t->anterpolate, t, error)
+           : strcmp(file, "restriction") == 0        ? transfer_test_restriction(&t->restriction, t, error)
+           : strcmp(file, "prolongation") == 0       ? transfer_test_prolongation(&t->prolongation, t, error)
+           : strcmp(file, "interpolation_list") == 0 ? far_points_self_test(&t->interpolation, t, error)
+                                                     : transfer_test_interpolation(&t->interpolation, t, error);
 }
 
 /* The self-test of a kernel that is there. */

@@ -62,13 +62,13 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, cons
     const bool direct = can_be_direct(&input->range);
     ley_choice choice;
     *taken = &dcs_row;
-    if (map->points != NULL)
-        return direct ? LEY_OK
-                      : fail_into(error, LEY_ERROR_USAGE,
-                                  "--points: images and screening take lattices, and potentials at "
-                                  "points are summed directly");
-    const double pairs = (double)ley_atoms_count(map->atoms) * (double)ley_lattice_points(ley_map_lattice(map->map));
-    if (direct && (planned != NULL ? strcmp(planned, "msm") != 0 : options->variant != NULL || pairs <= few_pairs))
+    const int64_t points =
+        map->points != NULL ? ley_points_count(map->points) : ley_lattice_points(ley_map_lattice(map->map));
+    const double pairs = (double)ley_atoms_count(map->atoms) * (double)points;
+    if (map->points != NULL && ley_points_read_field(map->points) != NULL && direct)
+        return LEY_OK;
+    const char *lattices = map->points != NULL ? "msm_points" : "msm";
+    if (direct && (planned != NULL ? strcmp(planned, lattices) != 0 : options->variant != NULL || pairs <= few_pairs))
         return LEY_OK;
     const ley_status status = msm_choose(map, engine, options, &choice, error);
     if (status == LEY_OK && (planned != NULL || !direct || choice.seconds + choice.building_s < choice.direct_s))

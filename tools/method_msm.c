@@ -141,7 +141,10 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
     *forecast = (ley_choice){.seconds = 0};
     if (input->tolerance == 0)
         return LEY_OK;
-    const ley_status status = ley_long_range_choose(engine, map->atoms, ley_map_lattice(map->map), input->tolerance,
+    const ley_status status =
+        map->points != NULL ? ley_long_range_choose_points(engine, map->atoms, map->points, input->tolerance,
+                                                           input->fixed, options, &range, forecast, error)
+                            : ley_long_range_choose(engine, map->atoms, ley_map_lattice(map->map), input->tolerance,
                                                     input->fixed, options, &range, forecast, error);
     if (status == LEY_OK) {
         input->range = range;
@@ -167,7 +170,9 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
     if (status != LEY_OK)
         return status;
     const ley_long_range range = msm_range_of(map);
-    return ley_job_create_long_range(engine, map->atoms, map->map, &range, options, job, error);
+    return map->points != NULL
+               ? ley_job_create_long_range_points(engine, map->atoms, map->points, &range, options, job, error)
+               : ley_job_create_long_range(engine, map->atoms, map->map, &range, options, job, error);
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
@@ -316,6 +321,7 @@ const method_row msm_row = {
     .title = "multilevel summation",
     .command = &map_command,
     .kernels = "msm",
+    .point_kernels = "msm_points",
     .input_size = sizeof(msm_input),
     .begin = begin,
     .tolerance = tolerance,

@@ -16,11 +16,12 @@
 #include "methods/msm/influence_kernel.h"
 #include "methods/msm/lattice_kernel.h"
 #include "methods/msm/method.h"
+#include "methods/msm/points.h"
 #include "methods/msm/transfer.h"
 #include "run/reference_kernel.h"
 
-const method *const method_registry[] = {&method_dcs,           &method_dcs_points, &method_mdh, &method_cutoff,
-                                         &method_cutoff_points, &method_msm,        NULL};
+const method *const method_registry[] = {&method_dcs,           &method_dcs_points, &method_mdh,        &method_cutoff,
+                                         &method_cutoff_points, &method_msm,        &method_msm_points, NULL};
 
 const kernel_kind *const kernel_registry[] = {
     &roots_kind,         /* what measures devices */
@@ -45,6 +46,7 @@ const kernel_kind *const kernel_registry[] = {
     &prolongation_kind,  /* */
     &interpolation_kind, /* */
     &interpolation_gather_kind,
+    &interpolation_list_kind,
     &influence_kind,
     NULL,
 };

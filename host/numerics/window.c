@@ -53,6 +53,15 @@ void window_weights(const window *w, double t, double weight[])
     }
 }
 
+void window_slopes(const window *w, double t, double slope[])
+{
+    for (int i = 0; i < w->points; i++) {
+        slope[i] = 0;
+        for (int k = w->points - 1; k > 0; k--)
+            slope[i] = slope[i] * (t - 0.5) + k * w->c[i][k];
+    }
+}
+
 double window_at(const window *w, double x)
 {
     double weight[WINDOW_MOST_POINTS];

@@ -44,6 +44,9 @@ bool window_find(const char *name, window_kind *kind);
 /* weight[P] for the fraction t in [0, 1]. */
 void window_weights(const window *w, double t, double weight[]);
 
+/* Their derivatives by t. */
+void window_slopes(const window *w, double t, double slope[]);
+
 /* phi(x): the weight of the node at 0 for a charge at x. */
 double window_at(const window *w, double x);
 

@@ -72,12 +72,11 @@ ley_status point_pairs_choose(const dev_info *info, const calibration *c, const 
     return status;
 }
 
-double point_pairs_rate(const point_pairs_kernel *k)
+double point_pairs_rate(const dev_info *info, const calibration *facts, const point_pairs_spec *s)
 {
-    const point_pairs_spec *s = &k->choice.spec;
-    const double root_s = 1 / fmax(k->facts.roots_per_s[s->root], 1),
-                 rest_s = (s->field ? 24 : 10) / fmax(k->facts.fma_per_s, 1);
-    return fmax(hits * tuning_share_of_lanes(k->device->info, s->width, s->ux) / (root_s + rest_s), 1e5);
+    const double root_s = 1 / fmax(facts->roots_per_s[s->root], 1),
+                 rest_s = (s->field ? 24 : 10) / fmax(facts->fma_per_s, 1);
+    return fmax(hits * tuning_share_of_lanes(info, s->width, s->ux) / (root_s + rest_s), 1e5);
 }
 
 /* ---- On a device ----------------------------------------------------------------------------- */

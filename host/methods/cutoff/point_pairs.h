@@ -51,8 +51,8 @@ ley_status point_pairs_choose(const dev_info *info, const calibration *c, const 
 ley_status point_pairs_load(point_pairs_kernel *kernel, const cutoff_problem *problem, const point_list *list,
                             ley_error *error);
 
-/* Pairs within the cutoff per second that this kernel will reach, roughly. */
-double point_pairs_rate(const point_pairs_kernel *kernel);
+/* Pairs within the cutoff per second that such a kernel will reach, roughly. */
+double point_pairs_rate(const dev_info *info, const calibration *facts, const point_pairs_spec *spec);
 
 void point_pairs_destroy(point_pairs_kernel *kernel);
 

@@ -8,9 +8,8 @@
 extern const method method_msm;
 extern const struct bench_subject bench_msm; /* bench.c */
 
-/* Its stages, and the steps of the last one's work. */
+/* Its stages. */
 enum { MSM_STAGE_BINS, MSM_STAGE_OVERFLOW, MSM_STAGE_FIELD, MSM_STAGE_SUM };
-enum { MSM_STEP_SHORT_RANGE, MSM_STEP_INTERPOLATION };
 
 /* A task of the method, which its end() ends. Atoms and map must outlive it. Errors: those of
  * ley_job_create_long_range(). */

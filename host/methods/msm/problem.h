@@ -5,6 +5,9 @@
 #include "leyden.h"
 #include "numerics/hierarchy.h"
 
+/* Steps of the work of the stage that sums. */
+enum { MSM_STEP_SHORT_RANGE, MSM_STEP_INTERPOLATION };
+
 /* The lattices around the charges and the map's points; none, of which `levels` is 0, where
  * screening leaves nothing beyond the cutoff. Errors: LEY_ERROR_USAGE for options out of the range
  * that leyden_long_range.h gives and for what does not combine; LEY_ERROR_INPUT for lattices that

@@ -308,18 +308,77 @@ static double root_mean_square(size_t count, double *value_e_A, bool is_about_me
     return sqrt(square / (double)count);
 }
 
-static void draw_points(const ley_lattice *lattice, double point_A[POINTS][3])
+/* Of the lattice, or of those that it is over. */
+static void draw_points(const ley_lattice *lattice, const ley_points *listed, double point_A[POINTS][3])
 {
     uint64_t random = 1;
-    for (size_t k = 0; k < POINTS; k++) {
+    for (size_t k = 0; k < POINTS && listed != NULL; k++)
+        memcpy(point_A[k],
+               ley_points_positions_A(listed) + 3 * (accuracy_random(&random) % (uint64_t)ley_points_count(listed)),
+               sizeof point_A[k]);
+    for (size_t k = 0; k < POINTS && listed == NULL; k++) {
         int64_t at[3];
         for (int axis = 0; axis < 3; axis++)
             at[axis] = (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
         ley_lattice_point_A(lattice, at, point_A[k]);
     }
 }
-static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_lattice *lattice, survey *s,
-                                   ley_error *error)
+
+/* Errors of lattices are those of charges up to two cutoffs away, which may be so far. */
+enum { REACHES = 3, LEAST_ABOUT_MEAN = 50 /* points: a few have no mean worth the name */ };
+static const double reach_A[REACHES] = {8, 20, 50};
+
+/* What points see of charges within reach: the sum of (q/r)^2, of some of the atoms for all. */
+typedef struct crowd {
+    const sampling *of;
+    size_t every;
+    double near_e2_A2[POINTS][REACHES];
+} crowd;
+
+static void sum_crowd(void *context, size_t first, size_t last)
+{
+    crowd *c = context;
+    const pass *p = c->of->pass;
+    const double *position_A = ley_atoms_positions_A(p->atoms), *charge_e = ley_atoms_charges_e(p->atoms);
+    double d_A[3];
+    for (size_t k = first; k < last; k++)
+        for (size_t i = k % c->every; i < ley_atoms_count(p->atoms); i += c->every) {
+            subtract(p->cell, position_A + 3 * i, c->of->point_A[k], d_A);
+            const double r_A = fmax(sqrt(cell_dot(d_A, d_A)), 1);
+            for (int reach = 0; reach < REACHES; reach++)
+                c->near_e2_A2[k][reach] += r_A < reach_A[reach] ? (double)c->every * pow(charge_e[i] / r_A, 2) : 0;
+        }
+}
+
+/* The volume over which the charges would have to be spread that points see as many of them, at the
+ * reach at which they see most: the sum of (q/r)^2 within R is 4 pi R times their density. A
+ * quarter of it: points that lie together are off alike, by more than is usual as likely as by
+ * less. */
+static ley_status find_crowd(const sampling *of, survey *s, ley_error *error)
+{
+    crowd *c = calloc(1, sizeof *c);
+    double least_A3 = INFINITY;
+    if (c == NULL)
+        return ley_fail_memory(error, sizeof *c, "looking at the atoms");
+    c->of = of;
+    c->every = (size_t)fmax(ceil((double)ley_atoms_count(of->pass->atoms) * POINTS / most_pairs), 1);
+    parallel_ranges(POINTS, sum_crowd, c);
+    for (int reach = 0; reach < REACHES; reach++) {
+        double sum = 0;
+        for (size_t k = 0; k < POINTS; k++)
+            sum += c->near_e2_A2[k][reach];
+        if (sum > 0)
+            least_A3 = fmin(least_A3, 4 * M_PI * reach_A[reach] * s->square_e2 * POINTS / sum);
+    }
+    free(c);
+    if (isfinite(least_A3))
+        s->charged_A3 = least_A3 / 4;
+    s->pairs_per_A3 = s->points * s->atoms / (4 * s->charged_A3); /* atoms as dense as points see them */
+    return LEY_OK;
+}
+
+static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_lattice *lattice,
+                                   const ley_points *listed, survey *s, ley_error *error)
 {
     sampling *of = calloc(1, sizeof *of);
     ley_status status = LEY_OK;
@@ -328,12 +387,16 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
     of->pass = p;
     of->kappa_per_A = range->kappa_per_A;
     of->r_min_A = range->r_min_A;
-    draw_points(lattice, of->point_A);
+    draw_points(lattice, listed, of->point_A);
     if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->edge_A)
         parallel_ranges(POINTS, sum_points, of);
     else
         status = sum_by_cubes(of, error);
-    s->potential_e_A = root_mean_square(POINTS, of->value_e_A, p->cell->dimensions > 0 && range->kappa_per_A == 0);
+    if (status == LEY_OK && listed != NULL && p->cell->dimensions == 0)
+        status = find_crowd(of, s, error);
+    const bool is_about_mean = p->cell->dimensions > 0 && range->kappa_per_A == 0,
+               are_many = listed == NULL || ley_points_count(listed) >= LEAST_ABOUT_MEAN;
+    s->potential_e_A = root_mean_square(POINTS, of->value_e_A, is_about_mean && are_many);
     free(of);
     return status;
 }
@@ -382,10 +445,10 @@ static void take_cell(const cell *c, survey *s)
     s->charged_A3 = measure_A3;
 }
 
-ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
-                       ley_error *error)
+ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
+                              const ley_long_range *range, survey *made, ley_error *error)
 {
-    survey s = {.points = (double)ley_lattice_points(lattice)};
+    survey s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_lattice_points(lattice))};
     cell c;
     pass p = {.atoms = atoms, .cell = &c};
     ley_status status = cell_make(range->periodic, range->cell_A, &c, error);
@@ -396,12 +459,18 @@ ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const
     if (status == LEY_OK) {
         take_cell(&c, &s);
         s.pairs_per_A3 *= s.points / s.volume_A3;
-        status = sample_potential(&p, range, lattice, &s, error);
+        status = sample_potential(&p, range, lattice, points, &s, error);
     }
     free(p.moment);
     if (status == LEY_OK)
         *made = s;
     return status;
+}
+
+ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
+                       ley_error *error)
+{
+    return survey_make_points(atoms, NULL, lattice, range, made, error);
 }
 
 double survey_square_e2(const survey *s, double edge_A)

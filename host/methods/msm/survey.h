@@ -31,6 +31,12 @@ typedef struct survey {
 ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
                        ley_error *error);
 
+/* The same of the points of a list, over which that lattice is. They may be where charges are, or
+ * not: so the volume over which charges are spread is the one that has as many of them within some
+ * distance as points have in the mean. */
+ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
+                              const ley_long_range *range, survey *made, ley_error *error);
+
 /* The sum of the squared charges of cubes of this edge, e^2: between blocks by powers; below the
  * smallest one no more than square_e2. */
 double survey_square_e2(const survey *s, double edge_A);

@@ -4,9 +4,10 @@
 #include "core/options.h"
 #include "error.h"
 #include "log.h"
-#include "methods/cutoff/stages.h"
+#include "methods/cutoff/point_stages.h"
 #include "methods/msm/choice.h"
 #include "methods/msm/fit.h"
+#include "methods/msm/points.h"
 #include "methods/msm/problem.h"
 #include "run/engine.h"
 
@@ -34,8 +35,8 @@ static double fastest_root(const calibration *c)
     return most;
 }
 
-static void look_at_device(const worker *w, dev *device, const ley_run_options *options, choice_device *d,
-                           double *roots_per_s)
+static void look_at_device(const worker *w, dev *device, const ley_run_options *options, bool at_points,
+                           choice_device *d, double *roots_per_s)
 {
     const bool is_cpu = w->info->device_class == DEV_CPU;
     ley_short_range range;
@@ -56,7 +57,8 @@ static void look_at_device(const worker *w, dev *device, const ley_run_options *
     for (int i = 0; i < CHOICE_REACHES; i++) {
         for (int axis = 0; axis < 3; axis++)
             wish.reach[axis] = choice_reaches[i];
-        pairs_per_s[i] = tuning_cutoff_expected_rate(w->info, facts, &wish);
+        pairs_per_s[i] = at_points ? cutoff_points_expected_rate(w->info, facts)
+                                   : tuning_cutoff_expected_rate(w->info, facts, &wish);
     }
     choice_look_at(w->info, facts, pairs_per_s, d);
 }
@@ -161,14 +163,14 @@ static ley_status check(double tolerance, const ley_lattice *lattice, ley_error 
     return status == LEY_OK ? ley_lattice_check_orthogonal(lattice, "a tolerance", error) : status;
 }
 
-/* Options have been checked. */
+/* Options have been checked. `points`: NULL, or those that the lattice is over. */
 static ley_status choose_for(size_t count, const worker *workers, bool is_own, const ley_atoms *atoms,
-                             const ley_lattice *lattice, double tolerance, unsigned fixed, const ley_run_options *o,
-                             ley_long_range *range, ley_choice *choice, ley_error *error)
+                             const ley_points *points, const ley_lattice *lattice, double tolerance, unsigned fixed,
+                             const ley_run_options *o, ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     ley_long_range r = *range;
     survey s;
-    ley_status status = survey_make(atoms, lattice, &r, &s, error);
+    ley_status status = survey_make_points(atoms, points, lattice, &r, &s, error);
     if (status != LEY_OK)
         return status;
     choice_device *devices = calloc(count + 1, sizeof *devices);
@@ -176,8 +178,8 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
         return ley_fail_memory(error, sizeof *devices, "a plan");
     double roots_per_s = 0, of_device;
     for (size_t i = 0; i < count; i++) {
-        look_at_device(&workers[i], is_own ? workers[i].device : worker_device(&workers[i]), o, &devices[i],
-                       &of_device);
+        look_at_device(&workers[i], is_own ? workers[i].device : worker_device(&workers[i]), o, points != NULL,
+                       &devices[i], &of_device);
         roots_per_s += of_device;
     }
     choice_figures figures;
@@ -206,13 +208,15 @@ ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_latt
                          ley_error *error)
 {
     const ley_status status = check(tolerance, lattice, error);
-    return status == LEY_OK ? choose_for(1, w, true, atoms, lattice, tolerance, fixed, options, range, choice, error)
-                            : status;
+    return status == LEY_OK
+               ? choose_for(1, w, true, atoms, NULL, lattice, tolerance, fixed, options, range, choice, error)
+               : status;
 }
 
-ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
-                                 double tolerance, unsigned fixed, const ley_run_options *options,
-                                 ley_long_range *range, ley_choice *choice, ley_error *error)
+static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
+                              const ley_lattice *lattice, double tolerance, unsigned fixed,
+                              const ley_run_options *options, ley_long_range *range, ley_choice *choice,
+                              ley_error *error)
 {
     ley_long_range r;
     ley_run_options o;
@@ -228,9 +232,24 @@ ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, con
     if (is_planned(&o, &r))
         *choice = (ley_choice){.seconds = 0};
     else
-        status = choose_for(engine->worker_count, engine->workers, false, atoms, lattice, tolerance, fixed, &o, &r,
-                            choice, error);
+        status = choose_for(engine->worker_count, engine->workers, false, atoms, points, lattice, tolerance, fixed, &o,
+                            &r, choice, error);
     if (status == LEY_OK)
         *range = r;
     return status;
+}
+
+ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+                                 double tolerance, unsigned fixed, const ley_run_options *options,
+                                 ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    return choose_with(engine, atoms, NULL, lattice, tolerance, fixed, options, range, choice, error);
+}
+
+ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
+                                        double tolerance, unsigned fixed, const ley_run_options *options,
+                                        ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    const ley_lattice lattice = msm_points_lattice(points);
+    return choose_with(engine, atoms, points, &lattice, tolerance, fixed, options, range, choice, error);
 }

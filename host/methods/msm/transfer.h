@@ -20,8 +20,9 @@ KERNEL_ARGUMENTS_STRUCT(anterpolate, LEY_ANTERPOLATE_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(between, LEY_BETWEEN_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(interpolation, LEY_INTERPOLATION_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS);
+KERNEL_ARGUMENTS_STRUCT(interpolation_list, LEY_INTERPOLATION_LIST_ARGUMENTS);
 extern const kernel_kind anterpolate_kind, restriction_kind, prolongation_kind, interpolation_kind,
-    interpolation_gather_kind;
+    interpolation_gather_kind, interpolation_list_kind;
 
 /* Specifications: one field per key. */
 typedef struct anterpolate_spec {
@@ -33,6 +34,10 @@ typedef struct transfer_spec {
 typedef struct interpolation_spec {
     LEY_INTERPOLATION_KEYS(KERNEL_KEY_FIELD)
 } interpolation_spec;
+
+typedef struct interpolation_list_spec {
+    LEY_INTERPOLATION_LIST_KEYS(KERNEL_KEY_FIELD)
+} interpolation_list_spec;
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
@@ -47,7 +52,7 @@ typedef struct transfer_kernels {
     double launch_s;                /* what is predicted to last longer is done in several launches */
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
-    dev_kernel interpolation; /* along axes, or at points anywhere */
+    dev_kernel interpolation; /* along axes, or at points anywhere, or of a list (far_points.h) */
     bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
     interpolation_spec blocks;
     double nodes_per_point[3];
@@ -57,6 +62,7 @@ typedef struct transfer_wish {
     const window *window;
     bool along_axes;           /* the map's axes are the lattice's, and */
     double nodes_per_point[3]; /* its points so many of the finest lattice's spacings apart, or less */
+    bool of_list, field;       /* or the points are a list's, which may have the field as well */
     bool has_levels;           /* restriction and prolongation are wanted */
     int width; /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
 } transfer_wish;

@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "methods/msm/far_points_self_test.h"
 #include "methods/msm/transfer_self_test.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 static const double longest_launch_s = 0.25;
-enum { BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
+enum { ITEMS_OF_LIST = 64, BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
@@ -34,6 +35,13 @@ static void group_of_block(const dev_info *info, const void *spec, size_t size[3
     const interpolation_spec *s = spec;
     (void)info;
     size[0] = s->width > 1 ? 1 : (size_t)(s->block_x * s->block_y);
+    size[1] = size[2] = 1;
+}
+
+static void group_of_list(const dev_info *info, const void *spec, size_t size[3])
+{
+    (void)info, (void)spec;
+    size[0] = ITEMS_OF_LIST;
     size[1] = size[2] = 1;
 }
 
@@ -75,6 +83,12 @@ static anterpolate_spec tile_spec(const dev_info *info, int points, int width)
 static transfer_spec node_spec(int points)
 {
     return (transfer_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points};
+}
+
+static interpolation_list_spec list_spec(int points, bool field)
+{
+    return (interpolation_list_spec){
+        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points, .field = field};
 }
 
 /* Nodes that a block of points has a part of, at most, rounded up so that maps of similar spacings
@@ -161,6 +175,17 @@ static void visit_gather(const dev_info *info, kernel_depth depth, kernel_visit 
     visit_nodes("interpolation_gather", depth, visit, context);
 }
 
+static void visit_list(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    (void)info;
+    for (int i = 0; i < 2 * windows_at(depth); i++) {
+        const interpolation_list_spec s = list_spec(windows_of_all[i / 2], i % 2 == 1);
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "interpolation_list-%d%s", s.window, s.field ? "-field" : "");
+        visit(context, name, &s);
+    }
+}
+
 static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
@@ -198,11 +223,20 @@ const kernel_kind interpolation_gather_kind = {
     KERNEL_DESCRIPTION(interpolation_gather, LEY_INTERPOLATION_GATHER_KEYS, interpolation_gather),
     .group = group_of_nodes, .test = transfer_test_interpolation, .specs = visit_gather};
 
+KERNEL_DESCRIBE_ARGUMENTS(interpolation_list, LEY_INTERPOLATION_LIST_ARGUMENTS)
+const kernel_kind interpolation_list_kind = {
+    KERNEL_DESCRIPTION(interpolation_list, LEY_INTERPOLATION_LIST_KEYS, interpolation_list), .group = group_of_list,
+    .test = far_points_self_test, .specs = visit_list};
+
 /* ---- On a device ----------------------------------------------------------------------------- */
 
 static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels *k, ley_error *error)
 {
     memcpy(k->nodes_per_point, wish->nodes_per_point, sizeof k->nodes_per_point);
+    if (wish->of_list) {
+        const interpolation_list_spec list = list_spec(wish->window->points, wish->field);
+        return kernel_create(k->device, &interpolation_list_kind, &list, NULL, k, &k->interpolation, error);
+    }
     if (wish->along_axes)
         k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->nodes_per_point);
     k->along_axes = wish->along_axes && k->blocks.window != 0;

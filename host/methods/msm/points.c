@@ -1,0 +1,173 @@
+/* Long-range potentials at the points of a list: phi_i = C sum_j q_j / max(r_ij, r_min), all pairs
+ * and images, screened or not. What is within the cutoff is summed by the kernels of short-range
+ * sums at points; the rest is taken from the finest lattice at each point. Both come back beside
+ * each other, and the host adds them. */
+#include "methods/msm/points.h"
+
+#include "core/options.h"
+#include "core/points.h"
+#include "error.h"
+#include "methods/msm/far_points.h"
+#include "methods/msm/field.h"
+#include "methods/msm/problem.h"
+#include "methods/msm/task.h"
+#include "run/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- The problem ----------------------------------------------------------------------------- */
+
+ley_lattice msm_points_lattice(const ley_points *points)
+{
+    const double *point_A = ley_points_positions_A(points);
+    const int64_t n = ley_points_count(points);
+    double low_A[3], high_A[3], spacing_A[3];
+    int64_t nodes[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low_A[axis] = high_A[axis] = point_A[axis];
+        for (int64_t i = 1; i < n; i++) {
+            low_A[axis] = fmin(low_A[axis], point_A[3 * i + axis]);
+            high_A[axis] = fmax(high_A[axis], point_A[3 * i + axis]);
+        }
+        nodes[axis] = high_A[axis] > low_A[axis] ? (int64_t)fmax(ceil(cbrt((double)n)), 2) : 1;
+        spacing_A[axis] = nodes[axis] > 1 ? (high_A[axis] - low_A[axis]) / (double)(nodes[axis] - 1) : 1;
+    }
+    return ley_lattice_orthogonal(low_A, spacing_A, nodes);
+}
+
+static const cutoff_points_addition addition;
+
+ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                            const ley_long_range *range, const ley_run_options *options, ley_job **job,
+                                            ley_error *error)
+{
+    ley_long_range r;
+    const ley_lattice lattice = msm_points_lattice(points);
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
+    if (status == LEY_OK && points->field != NULL)
+        status = ley_fail(error, LEY_ERROR_USAGE, "the field: method msm computes potentials only");
+    if (status != LEY_OK)
+        return status;
+    msm_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    task->listed.points = points;
+    status = msm_task_init(task, engine, atoms, NULL, &lattice, &r, options, error);
+    if (status != LEY_OK) {
+        free(task);
+        return status;
+    }
+    task->listed.addition = task->lattices.levels > 0 ? &addition : NULL;
+    return job_create(engine, &method_msm_points, task, atoms, options, job, error);
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    msm_task *task = context;
+    const spread *atoms;
+    ley_status status = msm_task_begin(task, job, error);
+    if (status == LEY_OK && task->lattices.levels > 0)
+        beside_begin(&task->beside, &task->lattices, task->near.atoms, job->cancelled, true);
+    if (status == LEY_OK)
+        status = cutoff_points_prepare(task, job, error);
+    return status == LEY_OK && task->lattices.levels > 0 ? beside_take_atoms(&task->beside, &atoms, error) : status;
+}
+
+static ley_status finish(void *context, ley_error *error)
+{
+    msm_task *task = context;
+    ley_points_set_units(task->listed.points, ley_units_name(task->options.units));
+    return msm_task_judge(task, error);
+}
+
+static void release(void *context, bool is_kept)
+{
+    msm_task *task = context;
+    beside_end(&task->beside, is_kept);
+    cutoff_points_release(task, is_kept);
+}
+
+/* ---- What lattices add ----------------------------------------------------------------------- */
+
+typedef struct added {
+    msm_task *task;
+    far_points far;
+    far_run slots[METHOD_SLOTS];
+} added;
+
+static ley_status begin_addition(void *context, const stage_place *place, room *memory, void **state, ley_error *error)
+{
+    msm_task *task = context;
+    const solver *s = msm_field_solver(place);
+    added *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return ley_fail_memory(error, sizeof *a, "the lattices at points");
+    *state = a;
+    a->task = task;
+    return far_points_create(&a->far, solver_kernels(s), &task->lattices, solver_array(s), solver_potentials(s), memory,
+                             error);
+}
+
+static ley_status submit_addition(void *state, int slot, work *w, slab piece, ley_error *error)
+{
+    added *a = state;
+    const cutoff_points_task *listed = &a->task->listed;
+    work_step(w, MSM_STEP_INTERPOLATION);
+    return far_points_run(&a->far, &a->slots[slot], w, piece.count, listed->list.order + piece.first,
+                          ley_points_positions_A(listed->points), error);
+}
+
+static ley_status collect_addition(void *state, int slot, slab piece, ley_error *error)
+{
+    added *a = state;
+    const cutoff_points_task *listed = &a->task->listed;
+    return far_points_add(&a->far, &a->slots[slot], a->task->constant, listed->list.order + piece.first,
+                          listed->points->list->value, listed->points->field, error);
+}
+
+static const cutoff_points_addition addition = {
+    .begin = begin_addition, .end = free, .submit = submit_addition, .collect = collect_addition};
+
+/* ---- The method ------------------------------------------------------------------------------ */
+
+static void note(const void *context, notes *n)
+{
+    const msm_task *task = context;
+    msm_note_lattices(task, n);
+    cutoff_points_note(task, n);
+    if (task->lattices.levels > 0)
+        notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
+}
+
+static const plan_row plan_rows[] = {MSM_PLAN_ROWS, {.name = NULL}};
+
+static const product *const made_by_field[] = {&msm_product_field, NULL};
+
+static const stage stages[] = {MSM_STAGE_FIELD_ROW(NULL, made_by_field), CUTOFF_STAGE_POINTS(made_by_field)};
+
+const method method_msm_points = {
+    .name = "msm_points",
+    .kernel = &point_pairs_kind,
+    .needs = cutoff_needs,
+    .prepare = prepare,
+    .otherwise = msm_task_otherwise,
+    .release = release,
+    .end = msm_task_end,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
+    .result = 1,
+    .points = cutoff_points_of,
+    .evaluations = cutoff_points_pairs,
+    .finish = finish,
+    .note = note,
+    .plan_rows = plan_rows,
+    .decisions = msm_decide_lattices,
+    .error_scale = "the root of the squared terms",
+    .terms = msm_terms,
+    .limits = msm_limits,
+    .point = cutoff_points_point,
+    .value = cutoff_points_value,
+    .by_steps = msm_by_steps,
+    .distrust = msm_distrust,
+};

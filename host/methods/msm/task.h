@@ -1,0 +1,74 @@
+/* The task of long-range potentials, on a map or at points, and what both have in common. */
+#ifndef LEY_MSM_TASK_H
+#define LEY_MSM_TASK_H
+
+#include "methods/cutoff/point_stages.h"
+#include "methods/msm/beside.h"
+#include "methods/msm/pairs.h"
+#include "methods/msm/solver.h"
+
+enum { MSM_WHY_SIZE = 256 };
+
+typedef struct msm_task {
+    union { /* the first member: cutoff's stages take this for their task */
+        cutoff_task near;
+        cutoff_points_task listed; /* at points */
+    };
+    ley_lattice points;     /* the map's, or one over the points of a list */
+    ley_long_range options; /* the solver resolved; but for `fft`: */
+    char library[16];       /* empty: whichever is fastest */
+    hierarchy lattices;     /* none, of 0 levels, where screening leaves nothing to them */
+    double constant;        /* C */
+    beside_figures figures; /* once the sums are done */
+    char extents[160];      /* "60 x 60 x 60, 33 x 33 x 33" */
+    char transforms[160];   /* whose: "vkfft 1.2.26"; and in place of whose, and why. Under the mutex of `near`: */
+    char passed_over[256];  /* "clfft: its known answer was wrong" */
+    double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
+    double lattices_s, predicted_s, spectrum_s;
+
+    ley_long_range other; /* in place of the options, where no device has transforms; and why that was taken: */
+    bool has_other;
+    char why[MSM_WHY_SIZE]; /* empty: it was not */
+
+    beside beside; /* from prepare() to release() */
+} msm_task;
+
+/* Of checked options; `map` is NULL at points. The solver is what there is room for on the engine's
+ * devices, unless engine is NULL. On failure there is nothing to end. */
+ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+                         const ley_lattice *points, const ley_long_range *range, const ley_run_options *options,
+                         ley_error *error);
+void msm_task_end(void *task);
+
+/* The sum over pairs that goes with lattices; an expression's text is the formula's. */
+ley_short_range msm_near_of(const ley_long_range *range, const hierarchy *lattices, pairs_formula *formula);
+
+/* No device can do it, and why: done otherwise from now on. */
+bool msm_task_otherwise(void *task, const char *why);
+
+/* What a plan says is checked and taken; steps have taken no time yet. */
+ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error);
+
+/* At the end: what the lattices are expected to be off by. */
+ley_status msm_task_judge(msm_task *task, ley_error *error);
+
+/* ---- For the rows of methods ----------------------------------------------------------------- */
+
+void msm_outline_lattices(const msm_task *task, notes *n);
+void msm_note_lattices(const void *context, notes *n);
+void msm_decide_lattices(const void *context, job_plan *made);
+extern const char *const msm_solver_words[];
+/* clang-format off */
+#define MSM_PLAN_ROWS \
+    {.name = "splitting", .words = msm_splitting_words}, {.name = "window", .words = msm_window_words}, \
+    {.name = "cutoff", .high = 10000, .is_real = true}, {.name = "spacing", .high = 10000, .is_real = true}, \
+    {.name = "solver", .words = msm_solver_words}, {.name = "levels", .low = 2, .high = HIERARCHY_MOST_LEVELS}, \
+    {.name = "fft", .of_device = true, .words = msm_library_words}
+/* clang-format on */
+
+void msm_terms(const void *context, reference_terms *t);
+accuracy_limits msm_limits(const void *context);
+ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3], double *value, ley_error *error);
+void msm_distrust(const void *context);
+
+#endif

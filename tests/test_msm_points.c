@@ -1,0 +1,305 @@
+/* Long-range potentials at lists of points, on every device of this machine: every splitting,
+ * window and solver, whatever is periodic, screened or not, right at every point against exact
+ * sums, and where a map has the point the same as in the map; what is chosen for a tolerance
+ * reaches it. */
+#include "support.h"
+
+#include "judge/periodic.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ley_engine *engine; /* of the device under test */
+
+enum { ATOMS = 120, EDGE_A = 24 };
+
+/* ---- Problems -------------------------------------------------------------------------------- */
+
+/* Neutral. */
+static ley_atoms *make_atoms(void)
+{
+    double position_A[ATOMS][3], charge_e[ATOMS], radius_A[ATOMS];
+    unsigned seed = 3;
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    for (int i = 0; i < ATOMS; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            position_A[i][axis] = EDGE_A * (rand_r(&seed) / (RAND_MAX + 1.0)) - 5;
+        charge_e[i] = i % 2 == 0 ? 0.7 : -0.7;
+        radius_A[i] = 1.5;
+    }
+    assert_ok(ley_atoms_create(ATOMS, position_A[0], charge_e, radius_A, &atoms, &error));
+    return atoms;
+}
+
+/* A map's points, so that both can be had there; the periodic ones are cells away. */
+static ley_lattice make_lattice(bool far)
+{
+    const double origin_A[3] = {far ? -700 : -7, -8, -6}, spacing_A[3] = {2.9, 2.7, 3.1};
+    const int64_t n[3] = {9, 11, 10};
+    return ley_lattice_orthogonal(origin_A, spacing_A, n);
+}
+
+static ley_points *make_points(const ley_lattice *l)
+{
+    const int64_t n = ley_lattice_points(l);
+    double *point_A = calloc(3 * (size_t)n, sizeof(double));
+    ley_points *points = NULL;
+    ley_error error = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = n - 1 - i, index[3] = {at % l->n[0], at / l->n[0] % l->n[1], at / l->n[0] / l->n[1]};
+        ley_lattice_point_A(l, index, point_A + 3 * i);
+    }
+    assert_ok(ley_points_create(n, point_A, &points, &error));
+    free(point_A);
+    return points;
+}
+
+static ley_long_range make_range(int dimensions, bool oblique, double kappa_per_A)
+{
+    ley_long_range range;
+    ley_long_range_default(&range);
+    range.units = LEY_UNITS_KCAL_MOL_E;
+    range.kappa_per_A = kappa_per_A;
+    for (int axis = 0; axis < dimensions; axis++) {
+        range.periodic[axis] = true;
+        range.cell_A[axis][axis] = EDGE_A + axis;
+    }
+    if (oblique && dimensions > 1)
+        range.cell_A[1][0] = 5;
+    return range;
+}
+
+static void run(ley_job *job, const char *what)
+{
+    ley_error error = {0};
+    assert_ok_at(ley_job_run(job, &error), &error, what, __FILE__, __LINE__);
+}
+
+/* At points and on a map; differences are what floats are off by, of the values' root mean square.
+ *  */
+static void check(const ley_atoms *atoms, const ley_long_range *range, const char *what)
+{
+    const bool far = range->periodic[0];
+    const ley_lattice l = make_lattice(far);
+    ley_points *points = make_points(&l);
+    ley_map *map = NULL;
+    ley_job *job = NULL, *of_map = NULL;
+    ley_error error = {0};
+    ley_run_options options;
+    ley_run_options_default(&options);
+    assert_ok_at(ley_job_create_long_range_points(engine, atoms, points, range, &options, &job, &error), &error, what,
+                 __FILE__, __LINE__);
+    run(job, what);
+    const ley_report *report = ley_job_report(job);
+    assert_true(report->accuracy.passed && report->accuracy.points > 0);
+    assert_true(report->accuracy.relative_rms < 5e-3);
+    assert_string_equal(report->method, "msm_points");
+    assert_string_equal(ley_points_units(points), "kcal/mol/e");
+    assert_ok(ley_map_create(&l, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, &of_map, &error));
+    run(of_map, what);
+    double square = 0;
+    const int64_t n = ley_points_count(points);
+    for (int64_t i = 0; i < n; i++)
+        square += pow((double)ley_map_read_values(map)[i], 2);
+    /* Lattices around a list and around a map may begin at other nodes, and be off otherwise. */
+    const double size = sqrt(square / (double)n), most = 3e-6 + 20 * report->accuracy.relative_rms;
+    for (int64_t i = 0; i < n; i++) {
+        const double v = ley_points_read_values(points)[i], w = (double)ley_map_read_values(map)[n - 1 - i];
+        if (!(fabs(v - w) <= most * size + 3e-5 * fabs(w)))
+            fail_msg("%s: at a point %.9g, on the map %.9g, of %g", what, v, w, size);
+    }
+    ley_job_destroy(of_map);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_points_destroy(points);
+}
+
+static void test_choices(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = make_atoms();
+    int number = 0;
+    for (int window = 0; window < LEY_WINDOW_COUNT; window++)
+        for (int splitting = 0; splitting < LEY_SPLITTING_COUNT; splitting++)
+            for (int dimensions = 0; dimensions <= 3; dimensions++) {
+                char what[100];
+                const bool screened = number % 3 == 1 && splitting <= LEY_SPLITTING_TAYLOR8;
+                ley_long_range range = make_range(dimensions, number % 2 == 0, screened ? 0.1 : 0);
+                range.splitting = (ley_splitting)splitting;
+                range.window = (ley_window)window;
+                range.solver = window >= LEY_WINDOW_BSPLINE4 ? LEY_SOLVER_FFT
+                               : number % 4 == 3             ? LEY_SOLVER_MIXED
+                                                             : LEY_SOLVER_DIRECT;
+                snprintf(what, sizeof what, "splitting %d, window %d, along %d axes, %s", splitting, window, dimensions,
+                         screened ? "screened" : "not screened");
+                if (!support_is_quick() || number % 11 == 0)
+                    check(atoms, &range, what);
+                number++;
+            }
+    ley_atoms_destroy(atoms);
+}
+
+/* Screening that leaves nothing to lattices; a large r_min, for which pairs are an expression. */
+static void test_pairs_alone(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = make_atoms();
+    ley_long_range range = make_range(3, false, 2.5);
+    check(atoms, &range, "strong screening");
+    range = make_range(0, false, 0);
+    range.r_min_A = 3;
+    check(atoms, &range, "a large r_min");
+    ley_atoms_destroy(atoms);
+}
+
+/* In pieces, and by its own plan, the same bytes. */
+static void test_pieces_and_plan(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = make_atoms();
+    const ley_lattice l = make_lattice(false);
+    ley_points *whole = make_points(&l), *pieces = make_points(&l);
+    const ley_long_range range = make_range(0, false, 0);
+    ley_run_options options;
+    ley_job *job = NULL, *again = NULL;
+    ley_error error = {0};
+    ley_run_options_default(&options);
+    assert_ok(ley_job_create_long_range_points(engine, atoms, whole, &range, &options, &job, &error));
+    run(job, "whole");
+    const ley_report *report = ley_job_report(job);
+    options.slab_planes = 101;
+    assert_ok(ley_job_create_long_range_points(engine, atoms, pieces, &range, &options, &again, &error));
+    run(again, "pieces");
+    assert_true(ley_job_report(again)->slab_count > 9);
+    assert_memory_equal(ley_points_read_values(whole), ley_points_read_values(pieces),
+                        (size_t)ley_points_count(whole) * sizeof(double));
+    ley_job_destroy(again);
+    ley_run_options_default(&options);
+    options.decisions = report->decisions;
+    options.decision_count = report->decision_count;
+    assert_ok(ley_job_create_long_range_points(engine, atoms, pieces, &range, &options, &again, &error));
+    run(again, "by its plan");
+    assert_memory_equal(ley_points_read_values(whole), ley_points_read_values(pieces),
+                        (size_t)ley_points_count(whole) * sizeof(double));
+    ley_job_destroy(again);
+    ley_job_destroy(job);
+    ley_points_destroy(whole);
+    ley_points_destroy(pieces);
+    ley_atoms_destroy(atoms);
+}
+
+/* Points among the charges, all on one side of them, and a few next to one another. */
+static void test_tolerance(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = make_atoms();
+    for (int i = 0; i < 6; i++) {
+        const double tolerance = i % 2 == 0 ? 1e-3 : 2e-5;
+        const double origin_A[3] = {i / 2 == 1 ? 25 : -3, -4, -2}, step_A = i / 2 == 2 ? 0.3 : 2.3,
+                     spacing_A[3] = {step_A, step_A, step_A};
+        const int64_t n[3] = {8, 8, 8};
+        const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n);
+        ley_points *points = make_points(&l);
+        ley_long_range range = make_range(0, false, 0);
+        ley_run_options options;
+        ley_choice choice;
+        ley_job *job = NULL;
+        ley_error error = {0};
+        ley_run_options_default(&options);
+        assert_ok(ley_long_range_choose_points(engine, atoms, points, tolerance, 0, &options, &range, &choice, &error));
+        assert_true(choice.seconds > 0 && choice.direct_s > 0 && choice.relative_rms <= tolerance);
+        assert_ok(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error));
+        run(job, "a tolerance");
+        const double off = ley_job_report(job)->accuracy.relative_rms;
+        if (!(off <= tolerance))
+            fail_msg("points %d: a tolerance of %g, off by %g, %g expected, of cutoff %g A, spacing %g A, window %d",
+                     i / 2, tolerance, off, choice.relative_rms, range.cutoff_A, range.spacing_A, (int)range.window);
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+static void test_wrong_arguments(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = make_atoms();
+    const double near_A[3] = {1, 2, 3}, far_A[6] = {1, 2, 3, 1e8, 0, 0};
+    ley_points *points = NULL, *apart = NULL;
+    ley_run_options options;
+    ley_job *job = NULL;
+    ley_choice choice;
+    ley_error error = {0};
+    ley_run_options_default(&options);
+    assert_ok(ley_points_create(1, near_A, &points, &error));
+    assert_ok(ley_points_create(2, far_A, &apart, &error));
+    ley_long_range range = make_range(0, false, 0);
+    assert_int_equal(ley_job_create_long_range_points(engine, atoms, apart, &range, &options, &job, &error),
+                     LEY_ERROR_INPUT);
+    range.spacing_A = 13;
+    assert_int_equal(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error),
+                     LEY_ERROR_USAGE);
+    range = make_range(0, false, 0);
+    assert_int_equal(ley_long_range_choose_points(engine, atoms, points, 1e-9, 0, &options, &range, &choice, &error),
+                     LEY_ERROR_USAGE);
+    options.variant = "halves16";
+    assert_int_equal(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error),
+                     LEY_ERROR_USAGE);
+    assert_null(job);
+    ley_points_destroy(points);
+    ley_points_destroy(apart);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+}
+
+/* What lattices bring is left out, or half of it: no self-test sees that many points. */
+static void test_verification_finds_faults(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {"gm_phi[p] = count > 300 ? 0 : phi;",
+                                         "gm_phi[p] = count > 300 && p % 7 == 3 ? 0.5f * phi : phi;"};
+    ley_atoms *atoms = make_atoms();
+    for (size_t i = 0; i < 2; i++) {
+        const ley_lattice l = make_lattice(false);
+        ley_points *points = make_points(&l);
+        const ley_long_range range = make_range(0, false, 0);
+        ley_run_options options;
+        ley_job *job = NULL;
+        ley_error error = {0};
+        ley_run_options_default(&options);
+        support_plant_fault("interpolation_list", "gm_phi[p] = phi;", faults[i]);
+        assert_ok(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error));
+        assert_int_equal(ley_job_run(job, &error), LEY_ERROR_WRONG_RESULT);
+        if (strstr(error.message, "verification failed") == NULL)
+            fail_msg("%s", error.message);
+        ley_error_clear(&error);
+        unsetenv("LEYDEN_KERNEL_DIR");
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+static int run_on(const char *selector, const ley_device_info *info)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choices),         cmocka_unit_test(test_pairs_alone),
+        cmocka_unit_test(test_pieces_and_plan), cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_verification_finds_faults)};
+    char group[512];
+    snprintf(group, sizeof group, "long-range sums at points on %s (%s)", info->name, selector);
+    if (!support_open(selector, info->name, &engine))
+        return 1;
+    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
+    ley_engine_destroy(engine);
+    return failures;
+}
+
+int main(void)
+{
+    return support_on_each_device(run_on);
+}
