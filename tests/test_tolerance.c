@@ -122,6 +122,8 @@ static void test_survey(void **state)
         const char *axes;
         double kappa_per_A;
     } cases[] = {{"", 0}, {"xyz", 0}, {"xy", 0.1}};
+    const double small_cubes = support_is_quick() ? 0 : potential_of(4000, 3100000, "", 0);
+    assert_true(support_is_quick() || fabs(small_cubes - potential_of(4000, 0, "", 0)) < 0.02 * small_cubes);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double exact = potential_of(4000, 0, cases[i].axes, cases[i].kappa_per_A),
                      by_cubes = potential_of(4000, 16000, cases[i].axes, cases[i].kappa_per_A);

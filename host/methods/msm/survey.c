@@ -15,42 +15,56 @@ enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, POINTS = 512
  * point are summed as charges and dipoles of cubes. */
 static const double most_pairs = 8e6;
 
+/* Atoms up to which eight of the smallest cubes make one. */
+static const double most_of_coarse = 3e6;
+
 /* Cubes count as far from this many of their edges on; no more than 64 middles are nearer. */
 static const double far_edges = 2;
+
+/* So many along each axis. */
+typedef struct cubes {
+    size_t n;
+    double low_A[3], edge_A, per_A; /* 1 / edge */
+} cubes;
 
 typedef struct pass {
     const ley_atoms *atoms;
     const cell *cell;
     size_t stretches;
-    double low_A[3], high_A[3]; /* of the charges */
-    double edge_A;              /* of the smallest cubes */
+    double high_A[3]; /* of the charges, and where they begin: */
+    cubes cubes;      /* the smallest ones */
     double map_low_A[3], map_high_A[3];
     double (
         *moment)[CUBES][4]; /* of each stretch of atoms, of each cube: charge, e, and dipole about its middle, e A */
     double *square_e2, *inside, *count;
 } pass;
 
-static size_t cube_of(const pass *p, const double r_A[3])
+static size_t cube_of(const cubes *c, const double r_A[3])
 {
     size_t cube = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        const double at = (r_A[axis] - p->low_A[axis]) / p->edge_A;
-        cube = cube * EDGE + (size_t)fmin(fmax(at, 0), EDGE - 1);
+        const double at = (r_A[axis] - c->low_A[axis]) * c->per_A;
+        cube = cube * c->n + (size_t)fmin(fmax(at, 0), (double)(c->n - 1));
     }
     return cube;
 }
 
-static void middle_of(const pass *p, size_t cube, double middle_A[3])
+static void middle_of(const cubes *c, size_t cube, double middle_A[3])
 {
-    for (int axis = 0; axis < 3; axis++, cube /= EDGE)
-        middle_A[axis] = p->low_A[axis] + ((double)(cube % EDGE) + 0.5) * p->edge_A;
+    for (int axis = 0; axis < 3; axis++, cube /= c->n)
+        middle_A[axis] = c->low_A[axis] + ((double)(cube % c->n) + 0.5) * c->edge_A;
 }
 
-static void add_moment(const pass *p, const double r_A[3], double q_e, double moment[CUBES][4])
+static size_t count_of(const cubes *c)
 {
-    const size_t cube = cube_of(p, r_A);
+    return c->n * c->n * c->n;
+}
+
+static void add_moment(const cubes *c, const double r_A[3], double q_e, double moment[][4])
+{
+    const size_t cube = cube_of(c, r_A);
     double middle_A[3];
-    middle_of(p, cube, middle_A);
+    middle_of(c, cube, middle_A);
     moment[cube][0] += q_e;
     for (int axis = 0; axis < 3; axis++)
         moment[cube][1 + axis] += q_e * (r_A[axis] - middle_A[axis]);
@@ -70,7 +84,7 @@ static void look_at(void *context, size_t first, size_t last)
                 continue;
             for (int axis = 0; axis < 3; axis++)
                 is_inside = is_inside && r_A[axis] >= p->map_low_A[axis] && r_A[axis] <= p->map_high_A[axis];
-            add_moment(p, r_A, q_e, p->moment[k]);
+            add_moment(&p->cubes, r_A, q_e, p->moment[k]);
             square_e2 += q_e * q_e;
             inside += is_inside;
             count++;
@@ -84,25 +98,25 @@ static void look_at(void *context, size_t first, size_t last)
 /* Sums of squares of the cubes, and of those that eight make each. */
 static ley_status add_blocks(const pass *p, survey *s, ley_error *error)
 {
-    double *cubes = malloc(CUBES * sizeof *cubes);
-    if (cubes == NULL)
-        return ley_fail_memory(error, CUBES * sizeof *cubes, "looking at the atoms");
+    double *charge_e = malloc(CUBES * sizeof *charge_e);
+    if (charge_e == NULL)
+        return ley_fail_memory(error, CUBES * sizeof *charge_e, "looking at the atoms");
     for (size_t i = 0; i < CUBES; i++)
-        cubes[i] = p->moment[0][i][0];
+        charge_e[i] = p->moment[0][i][0];
     for (int k = 0, n = EDGE; k < SURVEY_BLOCKS; k++, n /= 2) {
-        s->block_A[k] = p->edge_A * (1 << k);
+        s->block_A[k] = p->cubes.edge_A * (1 << k);
         s->block_e2[k] = 0;
         for (int i = 0; i < n * n * n; i++)
-            s->block_e2[k] += cubes[i] * cubes[i];
+            s->block_e2[k] += charge_e[i] * charge_e[i];
         for (int i = 0; i < n * n * n / 8; i++) {
             const int half = n / 2, x = i % half, y = i / half % half, z = i / half / half;
             double sum = 0;
             for (int corner = 0; corner < 8; corner++)
-                sum += cubes[((2 * z + (corner >> 2)) * n + 2 * y + (corner >> 1 & 1)) * n + 2 * x + (corner & 1)];
-            cubes[i] = sum; /* the eight are not before it, and were read */
+                sum += charge_e[((2 * z + (corner >> 2)) * n + 2 * y + (corner >> 1 & 1)) * n + 2 * x + (corner & 1)];
+            charge_e[i] = sum; /* the eight are not before it, and were read */
         }
     }
-    free(cubes);
+    free(charge_e);
     return LEY_OK;
 }
 
@@ -133,6 +147,8 @@ static ley_status pass_atoms(pass *p, survey *s, ley_error *error)
 
 typedef struct sampling {
     const pass *pass;
+    cubes cubes;             /* as large as leave few atoms near a point, */
+    double moment[CUBES][4]; /* and theirs */
     double kappa_per_A, r_min_A;
     double point_A[POINTS][3], value_e_A[POINTS];
     size_t near_count[POINTS];
@@ -198,14 +214,15 @@ static bool is_empty(const double moment[4])
 static void sum_cubes(void *context, size_t first, size_t last)
 {
     sampling *s = context;
-    const double far_A = far_edges * s->pass->edge_A;
+    const double far_A = far_edges * s->cubes.edge_A;
+    const size_t count = count_of(&s->cubes);
     double middle_A[3], d_A[3];
     for (size_t k = first; k < last; k++)
-        for (size_t cube = 0; cube < CUBES; cube++) {
-            const double *moment = s->pass->moment[0][cube];
+        for (size_t cube = 0; cube < count; cube++) {
+            const double *moment = s->moment[cube];
             if (is_empty(moment))
                 continue;
-            middle_of(s->pass, cube, middle_A);
+            middle_of(&s->cubes, cube, middle_A);
             subtract(s->pass->cell, middle_A, s->point_A[k], d_A);
             if (cell_dot(d_A, d_A) < far_A * far_A && s->near_count[k] < MOST_NEAR)
                 s->near_cube[k][s->near_count[k]++] = (uint32_t)cube;
@@ -241,7 +258,7 @@ static void sum_near(void *context, size_t first, size_t last)
     double d_A[3];
     for (size_t stretch = first; stretch < last; stretch++)
         for (size_t i = stretch * n / stretches; i < (stretch + 1) * n / stretches; i++) {
-            const size_t cube = charge_e[i] != 0 ? cube_of(s->pass, position_A + 3 * i) : CUBES;
+            const size_t cube = charge_e[i] != 0 ? cube_of(&s->cubes, position_A + 3 * i) : CUBES;
             for (uint32_t at = cube < CUBES ? s->first[cube] : 0; cube < CUBES && at < s->first[cube + 1]; at++) {
                 const size_t k = s->near_point[at];
                 subtract(s->pass->cell, position_A + 3 * i, s->point_A[k], d_A);
@@ -250,8 +267,35 @@ static void sum_near(void *context, size_t first, size_t last)
         }
 }
 
+/* Eight smallest cubes make one, unless that would leave more atoms near a point than there are
+ * cubes. */
+static void choose_cubes(sampling *s)
+{
+    const pass *p = s->pass;
+    const bool is_fine = (double)ley_atoms_count(p->atoms) > most_of_coarse;
+    double middle_A[3], whole_A[3];
+    s->cubes = p->cubes;
+    if (is_fine) {
+        memcpy(s->moment, p->moment[0], sizeof s->moment);
+        return;
+    }
+    s->cubes.n = EDGE / 2;
+    s->cubes.edge_A = 2 * p->cubes.edge_A;
+    s->cubes.per_A = p->cubes.per_A / 2;
+    for (size_t i = 0; i < CUBES; i++) {
+        const double *part = p->moment[0][i];
+        middle_of(&p->cubes, i, middle_A);
+        const size_t cube = cube_of(&s->cubes, middle_A);
+        middle_of(&s->cubes, cube, whole_A);
+        s->moment[cube][0] += part[0];
+        for (int axis = 0; axis < 3; axis++)
+            s->moment[cube][1 + axis] += part[1 + axis] + part[0] * (middle_A[axis] - whole_A[axis]);
+    }
+}
+
 static ley_status sum_by_cubes(sampling *s, ley_error *error)
 {
+    choose_cubes(s);
     const size_t stretches = s->pass->stretches, bytes = stretches * sizeof *s->near_e_A;
     s->near_e_A = calloc(1, bytes);
     if (s->near_e_A == NULL)
@@ -291,10 +335,9 @@ static void centre(size_t count, double *value_e_A)
         value_e_A[k] -= sum / (double)(count - 2 * cut);
 }
 
-/* Points that happen to be next to an atom would decide alone: in place of the largest ones is what
- * there is of such points in the mean. Those where the potential is above x are within 1/x of a
- * charge, so that their part of space goes as x^-3, and they add 3 p c^2 to the mean square where p
- * of the points are above c. */
+/* Points that happen to be next to an atom would decide alone: two of a hundred make half of the
+ * mean square. A run is judged by a sample of as few as 50 points, which may have none of them, and
+ * is to be within its tolerance then, too: the largest values count as the one before them. */
 static double root_mean_square(size_t count, double *value_e_A, bool is_about_mean)
 {
     const size_t kept = count - 1 - count / 50;
@@ -304,7 +347,7 @@ static double root_mean_square(size_t count, double *value_e_A, bool is_about_me
     qsort(value_e_A, count, sizeof *value_e_A, compare_sizes);
     for (size_t k = 0; k < kept; k++)
         square += value_e_A[k] * value_e_A[k];
-    square += 3 * (double)(count - kept) * value_e_A[kept - 1] * value_e_A[kept - 1];
+    square += (double)(count - kept) * value_e_A[kept - 1] * value_e_A[kept - 1];
     return sqrt(square / (double)count);
 }
 
@@ -388,7 +431,7 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
     of->kappa_per_A = range->kappa_per_A;
     of->r_min_A = range->r_min_A;
     draw_points(lattice, listed, of->point_A);
-    if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->edge_A)
+    if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->cubes.edge_A)
         parallel_ranges(POINTS, sum_points, of);
     else
         status = sum_by_cubes(of, error);
@@ -411,23 +454,26 @@ static void find_bounds(const ley_lattice *lattice, pass *p, survey *s)
     double corner_A[2][3];
     ley_lattice_point_A(lattice, first, corner_A[0]);
     ley_lattice_point_A(lattice, last, corner_A[1]);
-    ley_atoms_charged_bounds_A(p->atoms, p->low_A, p->high_A);
+    ley_atoms_charged_bounds_A(p->atoms, p->cubes.low_A, p->high_A);
     s->volume_A3 = s->charged_A3 = 1;
     for (int axis = 0; axis < 3; axis++) {
         const double half_A = 0.5 * fabs(lattice->step_A[axis][axis]);
         p->map_low_A[axis] = fmin(corner_A[0][axis], corner_A[1][axis]) - half_A;
         p->map_high_A[axis] = fmax(corner_A[0][axis], corner_A[1][axis]) + half_A;
         const double map_A = p->map_high_A[axis] - p->map_low_A[axis],
-                     both_A = fmax(p->map_high_A[axis], p->high_A[axis]) - fmin(p->map_low_A[axis], p->low_A[axis]);
+                     both_A =
+                         fmax(p->map_high_A[axis], p->high_A[axis]) - fmin(p->map_low_A[axis], p->cubes.low_A[axis]);
         s->volume_A3 *= map_A;
         s->extent_A[axis] = both_A;
         farthest2_A2 += both_A * both_A;
-        largest_A = fmax(largest_A, p->high_A[axis] - p->low_A[axis]);
-        s->charged_A3 *= p->high_A[axis] - p->low_A[axis];
+        largest_A = fmax(largest_A, p->high_A[axis] - p->cubes.low_A[axis]);
+        s->charged_A3 *= p->high_A[axis] - p->cubes.low_A[axis];
     }
     s->charged_A3 = fmax(s->charged_A3, s->volume_A3);
     s->radius_A = 0.5 * sqrt(farthest2_A2);
-    p->edge_A = fmax(largest_A, 1e-3) * 1.0001 / EDGE;
+    p->cubes.n = EDGE;
+    p->cubes.edge_A = fmax(largest_A, 1e-3) * 1.0001 / EDGE;
+    p->cubes.per_A = 1 / p->cubes.edge_A;
 }
 
 static void take_cell(const cell *c, survey *s)
