@@ -1,6 +1,6 @@
-/* Long-range potentials at lists of points, on every device of this machine: every splitting,
- * window and solver, whatever is periodic, screened or not, right at every point against exact
- * sums, and where a map has the point the same as in the map; what is chosen for a tolerance
+/* Long-range potentials and fields at lists of points, on every device of this machine: every
+ * splitting, window and solver, whatever is periodic, screened or not, right at every point against
+ * exact sums, and where a map has the point the same as in the map; what is chosen for a tolerance
  * reaches it. */
 #include "support.h"
 
@@ -78,9 +78,19 @@ static void run(ley_job *job, const char *what)
     assert_ok_at(ley_job_run(job, &error), &error, what, __FILE__, __LINE__);
 }
 
+/* Of independent charges a component is off by what is expected, of which it may be 32 times as
+ * much: of some hundred the worst by four times that, and no less than a fraction of it. */
+static void check_field(const ley_report *report, const char *what)
+{
+    const ley_accuracy *a = &report->field_accuracy;
+    if (!a->passed || a->points != 50 || !(a->max_error < 0.5) || !(a->relative_rms < 2e-2))
+        fail_msg("%s: the field is off by %g of what is allowed, at %zu points, relative RMS %g", what, a->max_error,
+                 a->points, a->relative_rms);
+}
+
 /* At points and on a map; differences are what floats are off by, of the values' root mean square.
  *  */
-static void check(const ley_atoms *atoms, const ley_long_range *range, const char *what)
+static void check(const ley_atoms *atoms, const ley_long_range *range, const char *what, bool field)
 {
     const bool far = range->periodic[0];
     const ley_lattice l = make_lattice(far);
@@ -90,10 +100,14 @@ static void check(const ley_atoms *atoms, const ley_long_range *range, const cha
     ley_error error = {0};
     ley_run_options options;
     ley_run_options_default(&options);
+    if (field)
+        assert_ok(ley_points_add_field(points, &error));
     assert_ok_at(ley_job_create_long_range_points(engine, atoms, points, range, &options, &job, &error), &error, what,
                  __FILE__, __LINE__);
     run(job, what);
     const ley_report *report = ley_job_report(job);
+    if (field)
+        check_field(report, what);
     assert_true(report->accuracy.passed && report->accuracy.points > 0);
     assert_true(report->accuracy.relative_rms < 5e-3);
     assert_string_equal(report->method, "msm_points");
@@ -137,7 +151,7 @@ static void test_choices(void **state)
                 snprintf(what, sizeof what, "splitting %d, window %d, along %d axes, %s", splitting, window, dimensions,
                          screened ? "screened" : "not screened");
                 if (!support_is_quick() || number % 11 == 0)
-                    check(atoms, &range, what);
+                    check(atoms, &range, what, number % 2 == 1);
                 number++;
             }
     ley_atoms_destroy(atoms);
@@ -149,10 +163,49 @@ static void test_pairs_alone(void **state)
     (void)state;
     ley_atoms *atoms = make_atoms();
     ley_long_range range = make_range(3, false, 2.5);
-    check(atoms, &range, "strong screening");
+    check(atoms, &range, "strong screening", true);
     range = make_range(0, false, 0);
     range.r_min_A = 3;
-    check(atoms, &range, "a large r_min");
+    check(atoms, &range, "a large r_min", true);
+    ley_atoms_destroy(atoms);
+}
+
+/* The judge's fields against differences of its potentials: whatever is periodic, screened or not,
+ * among the charges and far from layers and wires. */
+static void test_exact_fields(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = make_atoms();
+    for (int i = 0; i < 12; i++) {
+        const int dimensions = i % 3 + 1;
+        const ley_long_range range = make_range(dimensions, i % 2 == 0, i / 3 % 2 == 1 ? 0.15 : 0);
+        periodic_options o = {.kappa_per_A = range.kappa_per_A,
+                              .r_min_A = 0.05,
+                              .near_A = 24,
+                              .n = ATOMS,
+                              .position_A = ley_atoms_positions_A(atoms),
+                              .charge_e = ley_atoms_charges_e(atoms),
+                              .points = 50};
+        periodic_sum *sum = NULL;
+        ley_error error = {0};
+        const double point_A[3] = {3.1, -2.2, i >= 6 ? 4.4 : 90}, h_A = 1e-4;
+        assert_ok(cell_make(range.periodic, range.cell_A, &o.cell, &error));
+        assert_ok(periodic_sum_create(&o, &sum, &error));
+        const periodic_gradient g = periodic_sum_field(sum, point_A);
+        for (int axis = 0; axis < 3; axis++) {
+            double at_A[2][3];
+            for (int side = 0; side < 2; side++) {
+                memcpy(at_A[side], point_A, sizeof point_A);
+                at_A[side][axis] += side == 0 ? -h_A : h_A;
+            }
+            const double about =
+                (periodic_sum_at(sum, at_A[0]).value - periodic_sum_at(sum, at_A[1]).value) / (2 * h_A);
+            if (!(fabs(g.field[axis] - about) <= 1e-6 * sqrt(g.field_squares) + 1e-8))
+                fail_msg("problem %d, along %d: %.12g, by differences %.12g", i, axis, g.field[axis], about);
+        }
+        assert_true(g.squares > 0 && g.field_squares > 0);
+        periodic_sum_destroy(sum);
+    }
     ley_atoms_destroy(atoms);
 }
 
@@ -261,9 +314,10 @@ static void test_verification_finds_faults(void **state)
 {
     (void)state;
     static const char *const faults[] = {"gm_phi[p] = count > 300 ? 0 : phi;",
-                                         "gm_phi[p] = count > 300 && p % 7 == 3 ? 0.5f * phi : phi;"};
+                                         "gm_phi[p] = count > 300 && p % 7 == 3 ? 0.5f * phi : phi;",
+                                         "gm_phi[p] = phi; if (count > 300) along_x *= 1.1f;"};
     ley_atoms *atoms = make_atoms();
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const ley_lattice l = make_lattice(false);
         ley_points *points = make_points(&l);
         const ley_long_range range = make_range(0, false, 0);
@@ -271,10 +325,13 @@ static void test_verification_finds_faults(void **state)
         ley_job *job = NULL;
         ley_error error = {0};
         ley_run_options_default(&options);
+        if (i == 2)
+            assert_ok(ley_points_add_field(points, &error));
         support_plant_fault("interpolation_list", "gm_phi[p] = phi;", faults[i]);
         assert_ok(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error));
         assert_int_equal(ley_job_run(job, &error), LEY_ERROR_WRONG_RESULT);
-        if (strstr(error.message, "verification failed") == NULL)
+        if (strstr(error.message, "verification failed") == NULL ||
+            (strstr(error.message, "the field along x") != NULL) != (i == 2))
             fail_msg("%s", error.message);
         ley_error_clear(&error);
         unsetenv("LEYDEN_KERNEL_DIR");
@@ -286,10 +343,13 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choices),         cmocka_unit_test(test_pairs_alone),
-        cmocka_unit_test(test_pieces_and_plan), cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_verification_finds_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_fields),
+                                       cmocka_unit_test(test_choices),
+                                       cmocka_unit_test(test_pairs_alone),
+                                       cmocka_unit_test(test_pieces_and_plan),
+                                       cmocka_unit_test(test_tolerance),
+                                       cmocka_unit_test(test_wrong_arguments),
+                                       cmocka_unit_test(test_verification_finds_faults)};
     char group[512];
     snprintf(group, sizeof group, "long-range sums at points on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

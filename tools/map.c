@@ -82,7 +82,7 @@ static const option_row map_options[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
      .help = "with --points the electric field as well, less the gradient of the potential, in --units per A: columns "
-             "ex,ey,ez; dcs and cutoff only"},
+             "ex,ey,ez"},
     {.name = "dielectric",
      .kind = OPTION_REAL,
      .offset = offsetof(map_values, dielectric),

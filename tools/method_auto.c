@@ -65,8 +65,6 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, cons
     const int64_t points =
         map->points != NULL ? ley_points_count(map->points) : ley_lattice_points(ley_map_lattice(map->map));
     const double pairs = (double)ley_atoms_count(map->atoms) * (double)points;
-    if (map->points != NULL && ley_points_read_field(map->points) != NULL && direct)
-        return LEY_OK;
     const char *lattices = map->points != NULL ? "msm_points" : "msm";
     if (direct && (planned != NULL ? strcmp(planned, lattices) != 0 : options->variant != NULL || pairs <= few_pairs))
         return LEY_OK;

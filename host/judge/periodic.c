@@ -413,6 +413,127 @@ periodic_value periodic_sum_at(const periodic_sum *s, const double point_A[3])
     return sum;
 }
 
+/* ---- Its gradient ---------------------------------------------------------------------------- */
+
+/* Less the derivative of image_value(). */
+static double image_slope(const periodic_sum *s, double r_A)
+{
+    const double kappa = s->o.kappa_per_A, beta = s->beta_per_A;
+    if (r_A >= s->o.r_min_A)
+        return ewald_image_slope(r_A, kappa, beta);
+    return beta * r_A < 1e-3 ? 0 : ewald_image_slope(r_A, kappa, beta) - ewald_image_slope(r_A, kappa, 0);
+}
+
+static void add_image_slopes(const periodic_sum *s, const double point_A[3], periodic_gradient *sum)
+{
+    const double near2 = s->o.near_A * s->o.near_A, reach2 = s->line != NULL ? 0 : s->reach_A * s->reach_A,
+                 most2 = fmax(near2, reach2);
+    for (size_t j = 0; j < s->o.n; j++) {
+        const double q_e = s->o.charge_e[j];
+        double x_A[3], squares = 0, field_squares = 0, least2 = INFINITY;
+        for (int axis = 0; axis < 3; axis++)
+            x_A[axis] = point_A[axis] - s->o.position_A[3 * j + (size_t)axis];
+        wrap(&s->o.cell, x_A);
+        for (size_t m = 0; m < s->vectors && q_e != 0; m++) {
+            const double *v = s->vector_A[m], way_A[3] = {x_A[0] - v[0], x_A[1] - v[1], x_A[2] - v[2]};
+            const double r2 = cell_dot(way_A, way_A), r_A = sqrt(r2);
+            least2 = fmin(least2, r2);
+            if (r2 >= most2)
+                continue;
+            const double slope = r2 < reach2 && r_A > 0 ? q_e * image_slope(s, r_A) / r_A : 0;
+            for (int axis = 0; axis < 3; axis++)
+                sum->field[axis] += slope * way_A[axis];
+            squares += r2 < near2 ? square_of(s, r2) : 0;
+            field_squares += r2 < near2 ? 1 / pow(fmax(r_A, s->o.r_min_A), 4) : 0;
+        }
+        if (squares == 0 && q_e != 0) {
+            squares = square_of(s, least2);
+            field_squares = 1 / (least2 * least2);
+        }
+        sum->squares += q_e * q_e * squares;
+        sum->field_squares += q_e * q_e * field_squares;
+    }
+}
+
+static bool add_wave_slopes(const periodic_sum *s, const double point_A[3], double field[3])
+{
+    double *room = malloc(phases_size(s) * sizeof *room);
+    const double(*dual)[3] = s->waved.dual_per_A;
+    phases p;
+    if (room == NULL)
+        return false;
+    find_phases(s, point_A, room, &p);
+    for (size_t r = 0; r < s->rows; r++) {
+        const wave_row *row = &s->row[r];
+        const double *c = p.axis[0][0] + row->first, *d = p.axis[0][1] + row->first, *real = s->real + row->at,
+                     *imaginary = s->imaginary + row->at;
+        double across[2], sum = 0, moment = 0;
+        phase_of_row(&p, row, across);
+        for (int64_t i = 0; i < row->count; i++) {
+            const double turned =
+                real[i] * (across[0] * d[i] + across[1] * c[i]) - imaginary[i] * (across[0] * c[i] - across[1] * d[i]);
+            sum += turned;
+            moment += turned * (double)(row->first + i);
+        }
+        for (int axis = 0; axis < 3; axis++)
+            field[axis] +=
+                2 * M_PI *
+                (moment * dual[0][axis] + sum * ((double)row->k * dual[1][axis] + (double)row->l * dual[2][axis]));
+    }
+    free(room);
+    return true;
+}
+
+/* Less the derivatives of without_images() and flat_value(). */
+static double without_images_slope(const periodic_sum *s, double z_A)
+{
+    const double kappa = s->o.kappa_per_A, height_A = s->high_A - s->low_A + 2 * s->gap_A;
+    if (kappa == 0)
+        return 2 * z_A / height_A;
+    return (exp(-kappa * (height_A + z_A)) - exp(-kappa * (height_A - z_A))) / expm1(-kappa * height_A);
+}
+
+static double flat_slope(const periodic_sum *s, double z_A)
+{
+    return s->o.kappa_per_A == 0 ? 1 : exp(-s->o.kappa_per_A * z_A);
+}
+
+static void add_layer_slopes(const periodic_sum *s, double z_A, layer_function *slope, double field[3])
+{
+    const double *normal = s->o.cell.vector_A[s->open];
+    double sum = 0;
+    for (size_t j = 0; j < s->o.n; j++) {
+        const double from_A = z_A - cell_dot(normal, s->o.position_A + 3 * j);
+        sum += s->o.charge_e[j] * slope(s, fabs(from_A)) * (from_A > 0 ? 1 : from_A < 0 ? -1 : 0);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        field[axis] += 2 * M_PI / s->o.cell.measure * sum * normal[axis];
+}
+
+periodic_gradient periodic_sum_field(const periodic_sum *s, const double point_A[3])
+{
+    periodic_gradient g = {.squares = 0};
+    add_image_slopes(s, point_A, &g);
+    if (s->line != NULL)
+        lattice_sum_line_field(s->line, point_A, g.field);
+    if (s->beta_per_A == 0)
+        return g;
+    if (s->o.cell.dimensions == 2) {
+        const double z_A = cell_dot(s->o.cell.vector_A[s->open], point_A);
+        if (z_A < s->low_A - s->gap_A || z_A > s->high_A + s->gap_A) {
+            g.field[0] = g.field[1] = g.field[2] = 0;
+            add_layer_slopes(s, z_A, flat_slope, g.field);
+            return g;
+        }
+        add_layer_slopes(s, z_A, without_images_slope, g.field);
+    }
+    if (!add_wave_slopes(s, point_A, g.field))
+        g.field[0] = NAN;
+    return g;
+}
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
 /* As far as images count that are summed one by one. What a value may be off by is a share of its
  * screened terms, and images that bring the terms bring their values, too, however small these
  * are. */

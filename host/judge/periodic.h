@@ -49,6 +49,13 @@ bool periodic_can_be_summed(const cell *c, double kappa_per_A, double near_A);
  * true. */
 ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error);
 periodic_value periodic_sum_at(const periodic_sum *s, const double point_A[3]);
+
+/* Less the gradient; of `squares` those of potentials, and of the fields of charges, in 1/A^4.
+ * Images nearer than r_min add nothing. */
+typedef struct periodic_gradient {
+    double field[3], squares, field_squares;
+} periodic_gradient;
+periodic_gradient periodic_sum_field(const periodic_sum *s, const double point_A[3]);
 void periodic_sum_destroy(periodic_sum *s);
 
 #endif

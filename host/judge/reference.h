@@ -59,6 +59,8 @@ typedef struct reference_terms {
     const cell *cell;             /* of LEY_TERM_LONG_RANGE: along which charges have images; NULL: none */
     ley_long_range_shares shares; /* of LEY_TERM_LONG_RANGE */
     double near_A;                /* with images: how far their squared terms count */
+    double field_per_A;           /* and of the field: what a charge's may be off by, of q/r; */
+    double field_share;           /* of q/r^2, and of the field itself */
     periodic_sum *images;         /* made by reference_begin() */
 } reference_terms;
 

@@ -96,6 +96,46 @@ static void add_pair(void *context, size_t j, const double way_A[3], double r_A)
         allow_place(s, j, way_A, r_A, place);
 }
 
+/* ---- Long-range sums ------------------------------------------------------------------------- */
+
+static periodic_gradient open_gradient(const reference_terms *t, const double point_A[3], reference_value field[3])
+{
+    const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
+    periodic_gradient g = {.squares = 0};
+    for (size_t j = 0; j < ley_atoms_count(t->atoms); j++) {
+        double way_A[3], r2 = 0;
+        for (size_t axis = 0; axis < 3; axis++) {
+            way_A[axis] = point_A[axis] - position_A[3 * j + axis];
+            r2 += way_A[axis] * way_A[axis];
+        }
+        const double r_A = sqrt(r2), safe_A = fmax(r_A, t->r_min_A), kappa_r = t->kappa_per_A * r_A;
+        g.squares += ley_long_range_term(charge_e[j], r_A, t->r_min_A, t->kappa_per_A, t->shares).absolute;
+        g.field_squares += pow(charge_e[j] / (safe_A * safe_A), 2);
+        for (int axis = 0; axis < 3 && r_A > 0; axis++) {
+            const double along = charge_e[j] * exp(-kappa_r) * (1 + kappa_r) / r2 * way_A[axis] / r_A;
+            g.field[axis] += r_A >= t->r_min_A ? along : 0;
+            if (is_at_r_min(t, r_A, 1e-6)) {
+                field[axis].lower -= fabs(t->constant * along);
+                field[axis].higher += fabs(t->constant * along);
+            }
+        }
+    }
+    return g;
+}
+
+static void add_long_range(const reference_terms *t, const double point_A[3], reference_value field[3])
+{
+    const periodic_gradient g =
+        t->images != NULL ? periodic_sum_field(t->images, point_A) : open_gradient(t, point_A, field);
+    for (int axis = 0; axis < 3; axis++) {
+        field[axis].value = t->constant * g.field[axis];
+        field[axis].absolute = fabs(t->constant) * (t->field_per_A * sqrt(g.squares) +
+                                                    t->field_share * (sqrt(g.field_squares) + fabs(g.field[axis])));
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
 void reference_field(const reference_terms *t, const double point_A[3], reference_value field[3])
 {
     field_sum s = {t, field};
@@ -104,6 +144,8 @@ void reference_field(const reference_terms *t, const double point_A[3], referenc
         field[axis] = (reference_value){0};
     if (t->term == LEY_TERM_DCS)
         add_direct(&s, point_A);
+    else if (t->term == LEY_TERM_LONG_RANGE)
+        add_long_range(t, point_A, field);
     else
         is_known = t->range != NULL && reference_pairs(t, point_A, add_pair, &s);
     for (int axis = 0; axis < 3 && !is_known; axis++)

@@ -20,6 +20,15 @@ double ewald_smooth(double r_A, double kappa, double beta)
     return kappa == 0 ? erf(beta * r_A) / r_A : exp(-kappa * r_A) / r_A - ewald_image(r_A, kappa, beta);
 }
 
+double ewald_image_slope(double r_A, double kappa, double beta)
+{
+    if (beta == 0)
+        return exp(-kappa * r_A) * (1 + kappa * r_A) / (r_A * r_A);
+    const double half = kappa / (2 * beta), x = beta * r_A, bell = 4 * beta / sqrt(M_PI) * exp(-x * x - half * half),
+                 falls = kappa > 0 ? exp(-kappa * r_A) * erfc(x - half) - exp(kappa * r_A) * erfc(x + half) : 0;
+    return ewald_image(r_A, kappa, beta) / r_A + (kappa * falls + bell) / (2 * r_A);
+}
+
 double ewald_wave(double k2, double kappa, double beta)
 {
     const double q2 = k2 + kappa * kappa;

@@ -9,6 +9,9 @@ double ewald_image(double r_A, double kappa_per_A, double beta_per_A);
 /* And what they do, also at 0; beta above 0. */
 double ewald_smooth(double r_A, double kappa_per_A, double beta_per_A);
 
+/* Less its derivative. */
+double ewald_image_slope(double r_A, double kappa_per_A, double beta_per_A);
+
 /* Of a wave along three dimensions, k^2 + kappa^2 above 0, over the volume. */
 double ewald_wave(double k2_per_A2, double kappa_per_A, double beta_per_A);
 

@@ -23,28 +23,32 @@ typedef struct steps {
     double first;
 } steps;
 
-static steps steps_of(const window *w, double charge, double point)
+static steps steps_of(const window *w, double charge, double point, bool is_slope)
 {
     const double below = floor(charge), above = floor(point);
     double of_charge[WINDOW_MOST_POINTS], of_point[WINDOW_MOST_POINTS];
     steps s = {.first = above - below - (w->points - 1)};
     window_weights(w, charge - below, of_charge);
-    window_weights(w, point - above, of_point);
+    if (is_slope)
+        window_slopes(w, point - above, of_point);
+    else
+        window_weights(w, point - above, of_point);
     for (int i = 0; i < w->points; i++)
         for (int k = 0; k < w->points; k++)
             s.share[k - i + w->points - 1] += of_charge[i] * of_point[k];
     return s;
 }
 
-/* The smooth part between two places, given in nodes, through the lattice, in 1/A. */
-static double through_lattice(const hierarchy *h, const double charge[3], const double point[3])
+/* The smooth part between two places, given in nodes, through the lattice, in 1/A; or its
+ * derivative along axis `slope` of the lattice, per node. */
+static double through_lattice(const hierarchy *h, const double charge[3], const double point[3], int slope)
 {
     const int count = 2 * h->window->points - 1;
     const hierarchy_level *level = &h->level[0];
     double sum = 0;
     steps s[3];
     for (int axis = 0; axis < 3; axis++)
-        s[axis] = steps_of(h->window, charge[axis], point[axis]);
+        s[axis] = steps_of(h->window, charge[axis], point[axis], axis == slope);
     for (int z = 0; z < count; z++)
         for (int y = 0; y < count; y++) {
             double row = 0;
@@ -72,8 +76,33 @@ static void draw_direction(uint64_t *random, double direction[3])
         direction[axis] /= length;
 }
 
-static double nodal_error(const hierarchy *h)
+/* Less the derivative of the smooth part, in 1/A^2. */
+static double smooth_slope(const hierarchy_level *level, double r_A)
 {
+    const double step = 1e-5, rho = r_A / level->cutoff_A;
+    return (splitting_gamma(&level->split, fmax(rho - step, 0)) - splitting_gamma(&level->split, rho + step)) /
+           (rho - fmax(rho - step, 0) + step) / (level->cutoff_A * level->cutoff_A);
+}
+
+/* The mean square, times r^2, of a component of the gradient's error. */
+static double square_of_gradient(const hierarchy *h, const double charge[3], const double point[3],
+                                 const double direction[3], double r_A)
+{
+    double along[3], sum = 0;
+    for (int m = 0; m < 3; m++)
+        along[m] = through_lattice(h, charge, point, m);
+    for (int axis = 0; axis < 3; axis++) {
+        double error = smooth_slope(&h->level[0], r_A) * direction[axis];
+        for (int m = 0; m < 3; m++)
+            error += h->inverse_per_A[m][axis] * along[m];
+        sum += error * error * r_A * r_A / 3;
+    }
+    return sum;
+}
+
+static double nodal_error(const hierarchy *h, bool of_field)
+{
+    enum { NO_SLOPE = -1 };
     const hierarchy_level *level = &h->level[0];
     uint64_t random = 1;
     double sum = 0;
@@ -86,8 +115,8 @@ static double nodal_error(const hierarchy *h)
             point[axis] = charge[axis] + r_A * cell_dot(h->inverse_per_A[axis], direction);
         }
         const double right = splitting_gamma(&level->split, r_A / level->cutoff_A) / level->cutoff_A;
-        const double error = (through_lattice(h, charge, point) - right) * r_A;
-        sum += error * error;
+        const double error = of_field ? 0 : (through_lattice(h, charge, point, NO_SLOPE) - right) * r_A;
+        sum += of_field ? square_of_gradient(h, charge, point, direction, r_A) : error * error;
     }
     return (h->levels > 1 ? all_levels : 1) * sqrt(sum / PAIRS);
 }
@@ -112,11 +141,12 @@ static double kernel_at(const kernel_table *t, double k_per_A, double cutoff_A)
     return 4 * M_PI * sigma / (k_per_A * k_per_A);
 }
 
-/* The squared error of the wave of these radians per node. */
-static double wave_error(const hierarchy *h, const kernel_table *t, const double theta[3])
+/* The squared error of the wave of these radians per node; or of a component of its gradient, in
+ * the mean over the axes: an alias counts by its own length. */
+static double wave_error(const hierarchy *h, const kernel_table *t, const double theta[3], bool of_field)
 {
     enum { ALIASES = 27 };
-    double kernel[ALIASES], window2[ALIASES], all = 1, of_all = 0;
+    double kernel[ALIASES], window2[ALIASES], counts[ALIASES], all = 1, of_all = 0;
     for (int axis = 0; axis < 3; axis++)
         all *= window_aliases(h->window, theta[axis]);
     for (int i = 0; i < ALIASES; i++) {
@@ -129,20 +159,21 @@ static double wave_error(const hierarchy *h, const kernel_table *t, const double
             k2_per_A2 += k * k;
             window2[i] *= w * w;
         }
+        counts[i] = of_field ? k2_per_A2 / 3 : 1;
         kernel[i] = kernel_at(t, sqrt(k2_per_A2), h->level[0].cutoff_A);
         of_all += kernel[i];
     }
     const double influence = of_all * window2[0] / (all * all);
-    double sum = 0, others = all * all;
+    double sum = 0, others = of_field ? 0 : all * all;
     for (int i = 0; i < ALIASES; i++) {
         const double error = kernel[i] - influence * window2[i];
-        sum += error * error;
-        others -= window2[i] * window2[i];
+        sum += error * error * counts[i];
+        others += of_field ? window2[i] * (all - window2[i]) * counts[i] : -window2[i] * window2[i];
     }
     return sum + influence * influence * fmax(others, 0);
 }
 
-static double spline_error(const hierarchy *h)
+static double spline_error(const hierarchy *h, bool of_field)
 {
     const double a_A = h->level[0].cutoff_A;
     kernel_table t = {.step = 0};
@@ -155,7 +186,7 @@ static double spline_error(const hierarchy *h)
     for (int i = 0; i < WAVES * WAVES * WAVES; i++) {
         const double theta[3] = {M_PI * (i % WAVES + 0.5) / WAVES, M_PI * (i / WAVES % WAVES + 0.5) / WAVES,
                                  M_PI * (i / WAVES / WAVES + 0.5) / WAVES};
-        sum += wave_error(h, &t, theta);
+        sum += wave_error(h, &t, theta, of_field);
     }
     for (int axis = 0; axis < 3; axis++)
         volume *= cell_length(h->step_A[axis]) * WAVES;
@@ -164,5 +195,10 @@ static double spline_error(const hierarchy *h)
 
 double expected_error(const hierarchy *h)
 {
-    return h->window->is_nodal ? nodal_error(h) : spline_error(h);
+    return h->window->is_nodal ? nodal_error(h, false) : spline_error(h, false);
+}
+
+double expected_field_error(const hierarchy *h)
+{
+    return h->window->is_nodal ? nodal_error(h, true) : spline_error(h, true);
 }

@@ -11,4 +11,7 @@
  * one. Of nodal windows; deterministic. */
 double expected_error(const hierarchy *h);
 
+/* The same of each component of the gradient, less that of the potential, in units of q/r per A. */
+double expected_field_error(const hierarchy *h);
+
 #endif

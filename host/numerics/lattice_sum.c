@@ -127,6 +127,41 @@ static double line_tail(double y_A, double rho2_A2, double period_A)
     return sum;
 }
 
+/* Less the derivatives of both tails along the line and across it. They are smooth on the scale of
+ * all neighbours together: differences lose nothing. */
+static void line_tail_field(double nearest, double rho_A, int count, double period_A, double *along, double *across)
+{
+    static const double weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12}, at[4] = {-2, -1, 1, 2};
+    const double end_A = (count + 0.5) * period_A, step_A = 0.01 * end_A;
+    *along = *across = 0;
+    for (int i = 0; i < 4; i++) {
+        const double y_A = nearest * period_A + at[i] * step_A, rho2 = pow(rho_A + at[i] * step_A, 2),
+                     here_A = nearest * period_A;
+        *along -= weight[i] / step_A *
+                  (line_tail(end_A - y_A, rho_A * rho_A, period_A) + line_tail(end_A + y_A, rho_A * rho_A, period_A));
+        *across -= weight[i] / step_A *
+                   (line_tail(end_A - here_A, rho2, period_A) + line_tail(end_A + here_A, rho2, period_A));
+    }
+}
+
+static void add_line_field(const lattice_sum *s, const double x_A[3], int axis, double charge_e, double field[3])
+{
+    const double *v = s->o.cell.vector_A[axis], period_A = s->o.cell.measure;
+    const double along = cell_dot(s->o.cell.dual_per_A[axis], x_A), nearest = along - floor(along + 0.5);
+    double rho_A[3], tail_along, tail_across;
+    for (int i = 0; i < 3; i++)
+        rho_A[i] = x_A[i] - along * v[i];
+    const double rho = cell_length(rho_A);
+    line_tail_field(nearest, rho, LINE_NEIGHBOURS, period_A, &tail_along, &tail_across);
+    for (int n = -LINE_NEIGHBOURS; n <= LINE_NEIGHBOURS; n++) {
+        const double t = (nearest - n) * period_A, r = sqrt(t * t + rho * rho);
+        for (int i = 0; i < 3 && r >= s->o.r_min_A; i++)
+            field[i] += charge_e * (rho_A[i] + t * v[i] / period_A) / (r * r * r);
+    }
+    for (int i = 0; i < 3; i++)
+        field[i] += charge_e * (tail_along * v[i] / period_A + (rho > 0 ? tail_across * rho_A[i] / rho : 0));
+}
+
 static double line_images(const lattice_sum *s, const double x_A[3], int axis)
 {
     const double *v = s->o.cell.vector_A[axis], period_A = s->o.cell.measure;
@@ -176,6 +211,17 @@ double lattice_sum_at(const lattice_sum *s, const double point_A[3])
         sum += s->charge_e[j] * one_charge(s, x_A);
     }
     return s->o.cell.dimensions == 3 && s->beta_per_A > 0 ? sum + volume_waves(s, point_A) : sum;
+}
+
+void lattice_sum_line_field(const lattice_sum *s, const double point_A[3], double field[3])
+{
+    field[0] = field[1] = field[2] = 0;
+    for (size_t j = 0; j < s->n; j++) {
+        double x_A[3];
+        for (int i = 0; i < 3; i++)
+            x_A[i] = point_A[i] - s->position_A[3 * j + (size_t)i];
+        add_line_field(s, x_A, periodic_axis(&s->o.cell, true), s->charge_e[j], field);
+    }
 }
 
 /* ---- Making it ------------------------------------------------------------------------------- */

@@ -38,6 +38,10 @@ typedef struct lattice_sum_options {
 ley_status lattice_sum_create(const lattice_sum_options *options, size_t n, const double *position_A,
                               const double *charge_e, lattice_sum **made, ley_error *error);
 double lattice_sum_at(const lattice_sum *s, const double point_A[3]);
+
+/* Less the gradient, of a sum over a line, 1-D without screening, all of it. What is nearer than
+ * r_min adds nothing. */
+void lattice_sum_line_field(const lattice_sum *s, const double point_A[3], double field[3]);
 void lattice_sum_destroy(lattice_sum *s);
 
 #endif

@@ -102,7 +102,7 @@ ley_status field_verification(ley_job *job, const reference_terms *terms, accura
         parallel_ranges(n, recompute, &r);
     if (status == LEY_OK && job_cancelled(job))
         status = ley_fail(error, LEY_CANCELLED, "cancelled");
-    limits.tolerance *= times_tolerance;
+    limits.tolerance = job->method->field_is_allowed ? 1 : times_tolerance * limits.tolerance;
     if (status == LEY_OK)
         judge_all(job, &r, n, limits, &j, is_wrong);
     free(r.right);

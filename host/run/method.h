@@ -76,9 +76,10 @@ typedef struct method {
     double (*value)(const void *task, int64_t number, double place_A[3]);
 
     /* The field, [3], where value() has the potential: judged by the derivatives of what terms()
-     * says, within three times the tolerance. NULL: none; so it returns where nobody asks for it.
-     *  */
+     * says, within three times the tolerance; or within 1 where errors are relative to what the
+     * terms allow. NULL: none; so it returns where nobody asks for it. */
     const double *(*field)(const void *task, int64_t number);
+    bool field_is_allowed;
 
     /* What its steps make of the sum at some places if each of them is right, in double precision:
      * where that is beyond the limits, too, no device is to blame. NULL: what terms() says.

@@ -45,8 +45,6 @@ ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms 
     ley_long_range r;
     const ley_lattice lattice = msm_points_lattice(points);
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
-    if (status == LEY_OK && points->field != NULL)
-        status = ley_fail(error, LEY_ERROR_USAGE, "the field: method msm computes potentials only");
     if (status != LEY_OK)
         return status;
     msm_task *task = calloc(1, sizeof *task);
@@ -168,6 +166,8 @@ const method method_msm_points = {
     .limits = msm_limits,
     .point = cutoff_points_point,
     .value = cutoff_points_value,
+    .field = cutoff_points_field,
+    .field_is_allowed = true,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
 };

@@ -2,12 +2,14 @@
 
 #include "core/atoms.h"
 #include "core/options.h"
+#include "core/points.h"
 #include "error.h"
 #include "judge/long_range.h"
 #include "log.h"
 #include "methods/msm/fit.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/problem.h"
+#include "numerics/expected_error.h"
 #include "numerics/influence.h"
 #include "parallel.h"
 
@@ -209,6 +211,8 @@ ley_status msm_task_judge(msm_task *task, ley_error *error)
     const ley_status judged = beside_take_figures(&task->beside, &task->figures, error);
     if (judged == LEY_OK)
         log_say(LEY_LOG_NOTE, "lattices are expected to be off by %.2g", task->figures.expected);
+    if (judged == LEY_OK && task->near.map == NULL && task->listed.points->field != NULL)
+        task->field_expected_per_A = expected_field_error(&task->lattices);
     return judged;
 }
 
@@ -345,6 +349,16 @@ void msm_decide_lattices(const void *context, job_plan *made)
         plan_add_number(made, NULL, "levels", task->lattices.levels);
 }
 
+/* What a charge's field may be off by, of q/r: lattices by as many times what is expected as values
+ * may be where their own steps are asked; transforms by a share of all values, node by node. */
+static double field_error_per_A(const msm_task *task)
+{
+    const double safety = 32, transforms = 1e-6, a_A = task->options.cutoff_A, kappa = task->options.kappa_per_A;
+    if (task->lattices.levels == 0)
+        return safety * exp(-kappa * a_A) * (kappa + 1 / a_A);
+    return safety * (task->field_expected_per_A * task->figures.coherence + transforms / task->options.spacing_A);
+}
+
 void msm_terms(const void *context, reference_terms *t)
 {
     const msm_task *task = context;
@@ -356,7 +370,9 @@ void msm_terms(const void *context, reference_terms *t)
                            .r_min_A = task->options.r_min_A,
                            .kappa_per_A = task->options.kappa_per_A,
                            .cell = &task->lattices.cell,
-                           .near_A = 2 * task->options.cutoff_A};
+                           .near_A = 2 * task->options.cutoff_A,
+                           .field_per_A = field_error_per_A(task),
+                           .field_share = 3 * all.rounding};
 }
 
 /* Sums of nodes that a core is given for what its steps make, and waves of a transform. */

@@ -14,15 +14,16 @@ typedef struct msm_task {
         cutoff_task near;
         cutoff_points_task listed; /* at points */
     };
-    ley_lattice points;     /* the map's, or one over the points of a list */
-    ley_long_range options; /* the solver resolved; but for `fft`: */
-    char library[16];       /* empty: whichever is fastest */
-    hierarchy lattices;     /* none, of 0 levels, where screening leaves nothing to them */
-    double constant;        /* C */
-    beside_figures figures; /* once the sums are done */
-    char extents[160];      /* "60 x 60 x 60, 33 x 33 x 33" */
-    char transforms[160];   /* whose: "vkfft 1.2.26"; and in place of whose, and why. Under the mutex of `near`: */
-    char passed_over[256];  /* "clfft: its known answer was wrong" */
+    ley_lattice points;          /* the map's, or one over the points of a list */
+    ley_long_range options;      /* the solver resolved; but for `fft`: */
+    char library[16];            /* empty: whichever is fastest */
+    hierarchy lattices;          /* none, of 0 levels, where screening leaves nothing to them */
+    double constant;             /* C */
+    beside_figures figures;      /* once the sums are done */
+    char extents[160];           /* "60 x 60 x 60, 33 x 33 x 33" */
+    char transforms[160];        /* whose: "vkfft 1.2.26"; and in place of whose, and why. Under the mutex of `near`: */
+    char passed_over[256];       /* "clfft: its known answer was wrong" */
+    double field_expected_per_A; /* of the field, where points have it: expected_field_error() */
     double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
     double lattices_s, predicted_s, spectrum_s;
 
