@@ -3,6 +3,7 @@
 #include "cli_support.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,31 @@ static void test_little_memory(void **state)
     cli_expect(0, "solver fft; ", NULL);
 }
 
+/* While atoms are put into bins, kernels are built, lattices are summed, slabs go to the file: no
+ * half of one is left. */
+static void test_interrupted(void **state)
+{
+    static const char *const solvers[] = {"direct", "mixed", "fft --window bspline6 --splitting pswf"};
+    static const double work_s[] = {0.05, 0.6, 2};
+    (void)state;
+    cli("generate waterbox --atoms 300000 --disorder 0.3 -o water.atoms --quiet");
+    cli_expect(0, NULL, NULL);
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++)
+        for (size_t k = 0; k < sizeof work_s / sizeof *work_s; k++) {
+            if (support_is_quick() && (i + k) % 2 != 0)
+                continue;
+            const pid_t child = cli_start("map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 "
+                                          "--lattice-spacing 0.9 --solver %s --device 0 --json out/a.json --quiet",
+                                          solvers[i]);
+            cli_wait_for_work(child, work_s[k]);
+            kill(child, k % 2 == 0 ? SIGINT : SIGTERM);
+            const cli_result *r = cli_wait(child);
+            cli_expect(k % 2 == 0 ? 130 : 143, "", NULL);
+            assert_true(r->cpu_s < work_s[k] + 5); /* compilers in the background are waited for by nobody */
+            cli_assert_nothing_left();
+        }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -296,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_little_memory),
+        cmocka_unit_test_setup(test_interrupted, cli_empty),
         cmocka_unit_test(test_a_step_left_out),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

@@ -205,8 +205,8 @@ static int most_in_flight(int launches, double predicted_s, int delay_us, bool i
 static void test_bounded_by_seconds(void **state)
 {
     (void)state;
-    assert_int_equal(most_in_flight(30, 0.125, 0, true), 4);
-    assert_int_equal(most_in_flight(30, 0.25, 0, true), 2);
+    assert_int_equal(most_in_flight(30, 0.0625, 0, true), 4);
+    assert_int_equal(most_in_flight(30, 0.125, 0, true), 2);
     assert_int_equal(most_in_flight(10, 10, 0, true), FLIGHT_LEAST);
     assert_int_equal(most_in_flight(3, 0.01, 0, false), FLIGHT_LEAST); /* none of them has shown how long it is */
     assert_int_equal(most_in_flight(3, 0.01, 0, true), 3);

@@ -13,13 +13,14 @@
 #include <stdatomic.h>
 
 /* Launches under way on a device: at least two, so that it never waits for the host; more, as long
- * as they are predicted to last half a second together. One that nobody predicts counts as a
- * quarter. How many more grows with those that have ended and shown how right predictions are: as
+ * as they are predicted to last a quarter of a second together: loaded machines take several times
+ * as long, and are to be free again within half a second. One that nobody predicts counts as half
+ * of that. How many more grows with those that have ended and shown how right predictions are: as
  * long as none has, only short ones are more than two. */
 enum { FLIGHT_LEAST = 2, FLIGHT_FIRST = 16, FLIGHT_MOST = 256 };
 #define FLIGHT_SHORT_S 0.005
-#define FLIGHT_MOST_S 0.5
-#define FLIGHT_UNKNOWN_S 0.25
+#define FLIGHT_MOST_S 0.25
+#define FLIGHT_UNKNOWN_S 0.125
 
 typedef struct work work;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double longest_launch_s = 0.25;
+static const double longest_launch_s = 0.1;
 
 void lattice_kernel_destroy(lattice_kernel *k)
 {

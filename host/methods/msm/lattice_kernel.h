@@ -43,7 +43,7 @@ ley_status lattice_weights_create(const lattice_kernel *kernel, const lattice_we
                                   buffer_of_float *made, ley_error *error);
 
 /* The potentials of levels [first, first + count), in one launch; where that is predicted to last
- * for more than a quarter of a second, in several, between which the sequence can be cancelled.
+ * for more than a tenth of a second, in several, between which the sequence can be cancelled.
  * The bytes are the same. `charges` and `potentials`: of all levels, in sub-cubes. */
 void lattice_launch(work *w, const lattice_tables *tables, int first, int count, buffer_of_float weights,
                     buffer_of_float charges, buffer_of_float potentials);

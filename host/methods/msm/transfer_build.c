@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double longest_launch_s = 0.25;
+static const double longest_launch_s = 0.1;
 enum { ITEMS_OF_LIST = 64, BETWEEN_X = 16, BETWEEN_Y = 2, BETWEEN_Z = 2 };
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
