@@ -120,7 +120,7 @@ add() {
 # faults and try to get wrong sums past the judge; what proves that another test sees what it
 # should; benchmarks; a second look at lists, maps and cells.
 from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier"
-from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates "
+from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others "
 
 # Every choice of a long-range sum with every other one, in the double reference and on each driver,
 # also with TEST_REST.
@@ -151,11 +151,12 @@ declare -A scripts=(
     [golden]=$golden_check
     [check_golden]="$golden --self-test"
     [check_rates]="$with_python tests/compare_rates.py --self-test"
+    [check_others]="$with_python tests/compare_others.py --self-test"
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [test_install]='bash tests/test_install.sh'
 )
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back golden check_golden check_rates check_commands test_install "
+outer=" oclgrind read_back golden check_golden check_rates check_others check_commands test_install "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -176,7 +177,7 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_run check_golden check_commands check_rates oclgrind read_back golden test_install'
+every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back golden test_install'
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"

@@ -36,7 +36,6 @@ static void test_what_is_refused(void **state)
         {MAP "--method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.9", 1, "with the choices that are given"},
         {MAP "--window nodal3", 1, "--window needs --method msm"},
         {MAP "--cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
-        {"map ion.pqr -o out/a.csv --points ion.txt --kappa 0.1", 1, "images and screening take lattices"},
         {MAP "--variant halves16", 1, "--variant: 'halves16' is none of"},
     };
     cli_write_text("ion.txt", "1 2 3\n");
