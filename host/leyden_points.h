@@ -16,6 +16,10 @@ typedef struct ley_points ley_points;
  * LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not finite or beyond 1e8 A;
  * LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
+
+/* The points of a lattice, in the order of a map's values: for the field of a map. Errors: those of
+ * ley_lattice_check(), too. */
+LEY_API ley_status ley_points_create_lattice(const ley_lattice *lattice, ley_points **points, ley_error *error);
 LEY_API void ley_points_destroy(ley_points *points);
 
 LEY_API int64_t ley_points_count(const ley_points *points);
@@ -35,6 +39,12 @@ LEY_API ley_status ley_points_add_field(ley_points *points, ley_error *error);
 /* double[n][3]: along x, y and z, in the values' unit per A. NULL: nobody has asked for it. */
 LEY_API double *ley_points_field(ley_points *points);
 LEY_API const double *ley_points_read_field(const ley_points *points);
+
+/* A map of the values of a lattice's points, or of their field along an axis, 0 to 2, in its unit;
+ * axis -1: of the values. Errors: LEY_ERROR_USAGE where the points are not as many, or have no
+ * field; those of ley_map_create(). */
+LEY_API ley_status ley_points_to_map(const ley_points *points, const ley_lattice *lattice, int axis, ley_map **map,
+                                     ley_error *error);
 
 /* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
 LEY_API const char *ley_points_units(const ley_points *points);

@@ -34,7 +34,6 @@ static void test_wrong_options(void **state)
         {AT "--method msm", 2, "which are too many: take a wider --lattice-spacing"},
         {AT "--method msm --lattice-spacing 13", 1, "lattice spacing 13 A, must be above 0"},
         {AT "--method msm --periodic x --cell 10,10,10 --kappa 1e-6", 2, "take at least 4e-06 / A"},
-        {"map ion.pqr -o out/a.dx --field", 1, "--field needs --points"},
         {AT "--cutoff 5", 1, "--cutoff"},
         {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
         {AT "--json out/a.csv", 1, "--json: 'out/a.csv' is the file of the "},

@@ -19,18 +19,22 @@ static int begin_method(job_run *run)
     return code == 0 && method->begin != NULL ? method->begin(run->arguments, run->input) : code;
 }
 
+enum { MOST_OTHERS = 8 };
+
 static int check_files(const job_run *run)
 {
     const job_kind *kind = run->kind;
     const method_row *method = run->method;
     const named_file none = {NULL, NULL, NULL};
-    const named_file files[] = {{run->arguments->operand, kind->operand, NULL},
-                                kind->file != NULL ? kind->file(run) : none,
-                                method->file != NULL ? method->file(run->input) : none,
-                                {run->values->plan, "plan", NULL},
-                                {run->output, kind->product, "--output"},
-                                {run->header, "header", "--output"},
-                                {run->values->json, "report", "--json"}};
+    named_file files[7 + MOST_OTHERS] = {{run->arguments->operand, kind->operand, NULL},
+                                         kind->file != NULL ? kind->file(run) : none,
+                                         method->file != NULL ? method->file(run->input) : none,
+                                         {run->values->plan, "plan", NULL},
+                                         {run->output, kind->product, "--output"},
+                                         {run->header, "header", "--output"},
+                                         {run->values->json, "report", "--json"}};
+    for (size_t i = 0; i < MOST_OTHERS && i < run->other_count; i++)
+        files[7 + i] = (named_file){run->others[i], kind->product, "--output"};
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }
 
@@ -193,6 +197,9 @@ static void print_report(const job_run *run)
     print_accuracy(run->report);
     if (run->output != NULL)
         print_written(run->output);
+    for (size_t i = 0; i < run->other_count; i++)
+        if (run->others[i] != NULL)
+            print_written(run->others[i]);
 }
 
 /* What the methods of this sub-command have to say, which is nothing of those that were not run. */

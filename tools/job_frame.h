@@ -38,9 +38,11 @@ struct job_run {
     const job_kind *kind;
     const parsed_arguments *arguments;
     const method_row *method;
-    const char *output; /* the file, or NULL */
-    const char *header; /* a second one that is written with it, or NULL */
-    void *problem;      /* what the method is given */
+    const char *output;  /* the file, or NULL */
+    const char *header;  /* a second one that is written with it, or NULL */
+    char *const *others; /* and more of them, so many, of which each may be NULL */
+    size_t other_count;
+    void *problem; /* what the method is given */
     int64_t slab_planes;
     const char *kernels; /* the library's method whose variants can be named; NULL: what the method's row says */
     bool is_dry;         /* nothing is computed: what it would take is said */

@@ -1,5 +1,6 @@
 /* leyden map: the electrostatic potential of a molecule on a lattice, or at points. */
 #include "console.h"
+#include "field_maps.h"
 #include "interrupt.h"
 #include "job_frame.h"
 #include "map_problem.h"
@@ -81,8 +82,8 @@ static const option_row map_options[] = {
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
-     .help = "with --points the electric field as well, less the gradient of the potential, in --units per A: columns "
-             "ex,ey,ez"},
+     .help = "the electric field as well, less the gradient of the potential, in --units per A: three more maps beside "
+             "MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez"},
     {.name = "dielectric",
      .kind = OPTION_REAL,
      .offset = offsetof(map_values, dielectric),
@@ -132,7 +133,9 @@ static const option_row map_options[] = {
 typedef struct map_run {
     job_run run;
     map_problem problem;
-    char *header; /* the path of the map's header, where that is a file of its own */
+    char *header;        /* the path of the map's header, where that is a file of its own */
+    ley_lattice lattice; /* with the field: whose points the problem has; and: */
+    field_files field;
 } map_run;
 
 static void set_defaults(void *to)
@@ -182,13 +185,37 @@ static int check_points(job_run *run)
     return 0;
 }
 
+/* Of the field of a map: what is not done of its points as of planes. */
+static int check_field(job_run *run)
+{
+    static const char *const of_planes[] = {"slab-planes", "dry-run", "binning", "overflow", "transposition"};
+    map_run *map = (map_run *)run;
+    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
+        if (option_named_given(run->arguments, of_planes[i]))
+            return fail_usage(run->arguments->command, "--field and --%s exclude each other", of_planes[i]);
+    if (run->method->point_kernels == NULL)
+        return fail_usage(run->arguments->command, "--field: method %s computes potentials only",
+                          run->method->option.name);
+    run->kernels = run->method->point_kernels;
+    map->field = field_files_for(run->output);
+    run->others = map->field.path;
+    run->other_count = FIELD_FILES;
+    return 0;
+}
+
+static bool is_field_of_map(const job_run *run)
+{
+    return values_of(run)->field && values_of(run)->points == NULL;
+}
+
 static int check(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
+    int code = 0;
     if (option_given(arguments, POINTS))
         return check_points(run);
-    if (values_of(run)->field)
-        return fail_usage(arguments->command, "--field needs --points");
+    if (values_of(run)->field && (code = check_field(run)) != 0)
+        return code;
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(arguments->command,
                           "--dims and --padding exclude each other: both say how large the lattice is");
@@ -277,6 +304,12 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.points != NULL)
         return LEY_OK;
     ley_status status = choose_lattice(map, &lattice, error);
+    if (status == LEY_OK && is_field_of_map(run)) {
+        map->lattice = lattice;
+        map->problem.is_lattice = true;
+        status = ley_points_create_lattice(&lattice, &map->problem.points, error);
+        return status == LEY_OK ? ley_points_add_field(map->problem.points, error) : status;
+    }
     if (status == LEY_OK && run->header != NULL) /* planes go to the file as they come */
         return ley_map_create_raw(&lattice, run->output, &map->problem.map, error);
     if (status == LEY_OK && run->is_dry)
@@ -345,7 +378,9 @@ static ley_status write_file(job_run *run, ley_error *error)
     const map_run *map = (const map_run *)run;
     char *comment = header_comment(map), *facts = run->header != NULL ? header_facts(map) : NULL;
     const ley_status status =
-        map->problem.points != NULL
+        is_field_of_map(run) ? field_maps_write(map->problem.points, &map->lattice, run->output, &map->field, comment,
+                                                facts, interrupt_flag(), error)
+        : map->problem.points != NULL
             ? ley_points_write_csv(map->problem.points, run->output, comment, interrupt_flag(), error)
             : ley_map_write(map->problem.map, run->output, comment, facts, interrupt_flag(), error);
     free(facts);
@@ -357,6 +392,7 @@ static void end(job_run *run)
 {
     map_run *map = (map_run *)run;
     free(map->header);
+    field_files_free(&map->field);
     ley_map_destroy(map->problem.map);
     ley_points_destroy(map->problem.points);
     ley_atoms_destroy(map->problem.atoms);
@@ -377,7 +413,9 @@ static void print(const job_run *run)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     print_molecule(run->arguments->operand, problem->atoms);
-    if (problem->points != NULL)
+    if (is_field_of_map(run))
+        print_lattice(run, &((const map_run *)run)->lattice);
+    else if (problem->points != NULL)
         printf("points: %s of %s\n", count_text(ley_points_count(problem->points)).s,
                base_name(values_of(run)->points));
     else
@@ -388,8 +426,13 @@ static void put_json(const job_run *run, json_t *report)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
-    json_put(report, "lattice", problem->map != NULL ? json_of_lattice(ley_map_lattice(problem->map)) : json_null());
-    json_put(report, "points", problem->points != NULL ? json_count(ley_points_count(problem->points)) : json_null());
+    const bool is_field = is_field_of_map(run) && problem->points != NULL;
+    const ley_lattice *lattice = is_field               ? &((const map_run *)run)->lattice
+                                 : problem->map != NULL ? ley_map_lattice(problem->map)
+                                                        : NULL;
+    json_put(report, "lattice", lattice != NULL ? json_of_lattice(lattice) : json_null());
+    json_put(report, "points",
+             problem->points != NULL && !is_field ? json_count(ley_points_count(problem->points)) : json_null());
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */

@@ -1,0 +1,159 @@
+/* `leyden map --field` from end to end: three maps of the field beside the one of the potential, by
+ * every method and in every format, and what is refused. */
+#include "cli_support.h"
+
+#include "leyden.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAP "map ion.pqr -o out/a.dx --dims 7,6,5 --spacing 1.25 --origin -3,-2,-1 --field "
+
+static void test_wrong_options(void **state)
+{
+    (void)state;
+    static const cli_failing cases[] = {
+        {MAP "--dry-run", 1, "--field and --dry-run exclude each other"},
+        {MAP "--slab-planes 4", 1, "--field and --slab-planes exclude each other"},
+        {MAP "--method cutoff --binning host", 1, "--field and --binning exclude each other"},
+        {MAP "--method cutoff --overflow device", 1, "--field and --overflow exclude each other"},
+        {MAP "--method cutoff --transposition host", 1, "--field and --transposition exclude each other"},
+        {MAP "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64"},
+        {MAP "--json out/a_Ey.dx", 1, "--output: 'out/a_Ey.dx' is the file of the report"},
+        {"map ion.pqr -o out/a.csv --field", 1, "'out/a.csv' must end in .dx, .dx.gz or .raw"},
+        {"map ion.pqr -o nodir/a.dx --field", 2, "nodir/a.dx: No such file or directory"},
+        {"map ion.pqr -o out/a.dx --field --dims 2000,2000,2000", 2, "8000000000 points, and the field is there at "},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* Reads four maps, and holds the field against sums over all atoms in double precision. */
+#define PYTHON_FIELD \
+    "import gzip, json, math, struct\n" \
+    "molecule = [[float(w) for w in line.split()[6:10]] for line in open('ion.pqr')]\n" \
+    "def dx(name):\n" \
+    "    text = (gzip.open(name, 'rt') if name.endswith('.gz') else open(name)).read()\n" \
+    "    return text, [float(w) for l in text.split('\\n') if l[:1] in '-0123456789' for w in l.split() if l]\n" \
+    "def raw(name):\n" \
+    "    data = open(name, 'rb').read()\n" \
+    "    head = json.load(open(name+'.json'))\n" \
+    "    v, n = struct.unpack('<%df' % (len(data)//4), data), head['n']\n" \
+    "    return str(head), [v[(k*n[1]+j)*n[0]+i] for i in range(n[0]) for j in range(n[1]) for k in range(n[2])]\n" \
+    "def check(name, read, C, tolerance):\n" \
+    "    stem, dot, kind = name.partition('.')\n" \
+    "    maps = [read(stem+e+dot+kind) for e in ('', '_Ex', '_Ey', '_Ez')]\n" \
+    "    for axis in range(3):\n" \
+    "        assert 'field along %s, less the gradient of the potential' % 'xyz'[axis] in maps[axis+1][0]\n" \
+    "    assert 'maps _Ex, _Ey, _Ez beside' in maps[0][0] and 'accuracy of the field: ' in maps[0][0]\n" \
+    "    at = 0\n" \
+    "    for i in range(7):\n" \
+    "        for j in range(6):\n" \
+    "            for k in range(5):\n" \
+    "                p = (-3+1.25*i, -2+1.25*j, -1+1.25*k)\n" \
+    "                right, size = [0]*4, 0\n" \
+    "                for a in molecule:\n" \
+    "                    d = [x-y for x, y in zip(p, a)]\n" \
+    "                    r = math.hypot(*d)\n" \
+    "                    right[0] += C*a[3]/max(r, 0.05)\n" \
+    "                    if r > 0.05: right[1:] = [e+C*a[3]*x/r**3 for e, x in zip(right[1:], d)]\n" \
+    "                    size += abs(C*a[3])/max(r, 1)**2\n" \
+    "                for c in range(4):\n" \
+    "                    assert abs(maps[c][1][at]-right[c]) <= tolerance*(size+abs(right[c])), (p, c, right)\n" \
+    "                at += 1\n" \
+    "    assert at == len(maps[3][1]) == 210\n"
+
+static void test_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *file, *read;
+        double tolerance;
+    } cases[] = {{"--method dcs", "dx", "dx", 1e-5},
+                 {"--sum double", "dx.gz", "dx", 2e-6},
+                 {"--method cutoff --pair coulomb --cutoff 300", "raw", "raw", 2e-5},
+                 {"--method msm --tol 1e-4", "dx", "dx", 2e-3},
+                 {"--method msm --solver direct", "raw", "raw", 1e-2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *script = NULL;
+        cli("map ion.pqr -o out/a.%s --dims 7,6,5 --spacing 1.25 --origin -3,-2,-1 --field --units kcal/mol/e --json "
+            "out/a.json %s",
+            cases[i].file, cases[i].options);
+        cli_expect(0, "accuracy of the field: error at most ", "");
+        cli_expect(0, "lattice: 7 x 6 x 5 = 210 points", NULL);
+        cli_expect(0, "written: out/a_Ez.", NULL);
+        assert_true(asprintf(&script,
+                             "%s"
+                             "check('out/a.%s', %s, 332.06371, %g)\n"
+                             "r = json.load(open('out/a.json'))\n"
+                             "assert r['lattice']['dims'] == [7, 6, 5] and r['points'] is None\n"
+                             "assert r['field_accuracy']['passed'] and r['options']['field']\n",
+                             PYTHON_FIELD, cases[i].file, cases[i].read, cases[i].tolerance) > 0);
+        cli_python(script);
+        cli_expect(0, NULL, NULL);
+        free(script);
+        cli_empty(NULL);
+    }
+}
+
+/* In a cell, whose lattice is the map: the field is as periodic as the potential. */
+static void test_a_cell(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.dx --method msm --periodic xyz --cell 20,20,20 --spacing 4 --field");
+    cli_expect(0, "lattice: 5 x 5 x 5", NULL);
+    cli("map ion.pqr -o out/b.dx --method msm --periodic xyz --cell 20,20,20 --dims 5,5,5 --spacing 4 --origin "
+        "60,-20,40 --field");
+    cli_expect(0, NULL, NULL);
+    cli_python("def dx(name): return [float(w) for l in open(name) if l[0] in '-0123456789' for w in l.split()]\n"
+               "for e in ('', '_Ex', '_Ey', '_Ez'):\n"
+               "    a, b = dx('out/a'+e+'.dx'), dx('out/b'+e+'.dx')\n"
+               "    size = max(map(abs, a))\n"
+               "    assert len(a) == 125 and all(abs(x-y) <= 3e-5*size for x, y in zip(a, b)), e\n");
+    cli_expect(0, NULL, NULL);
+}
+
+/* In the library: what becomes of points, and what does not. */
+static void test_points_and_maps(void **state)
+{
+    (void)state;
+    const double origin_A[3] = {1, 2, 3}, spacing_A[3] = {0.5, 1, 2};
+    const int64_t n[3] = {4, 3, 2}, other_n[3] = {4, 3, 3};
+    const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n),
+                      other = ley_lattice_orthogonal(origin_A, spacing_A, other_n);
+    ley_points *points = NULL;
+    ley_map *map = NULL;
+    ley_error error = {0};
+    assert_int_equal(ley_points_create_lattice(&l, &points, &error), LEY_OK);
+    assert_int_equal(ley_points_count(points), 24);
+    assert_true(ley_points_positions_A(points)[3 * 23] == 2.5 && ley_points_positions_A(points)[3 * 4 + 1] == 3);
+    assert_int_equal(ley_points_to_map(points, &l, 0, &map, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_points_add_field(points, &error), LEY_OK);
+    assert_int_equal(ley_points_to_map(points, &l, 3, &map, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_points_to_map(points, &other, 0, &map, &error), LEY_ERROR_USAGE);
+    assert_null(map);
+    for (int i = 0; i < 24; i++) {
+        ley_points_values(points)[i] = i;
+        ley_points_field(points)[3 * i + 2] = -i;
+    }
+    ley_points_set_units(points, "V");
+    assert_int_equal(ley_points_to_map(points, &l, 2, &map, &error), LEY_OK);
+    assert_true((double)ley_map_read_values(map)[23] == -23);
+    assert_string_equal(ley_map_units(map), "V/A");
+    ley_map_destroy(map);
+    assert_int_equal(ley_points_to_map(points, &l, -1, &map, &error), LEY_OK);
+    assert_true((double)ley_map_read_values(map)[23] == 23);
+    assert_string_equal(ley_map_units(map), "V");
+    ley_map_destroy(map);
+    ley_points_destroy(points);
+    ley_error_clear(&error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_wrong_options, cli_empty), cmocka_unit_test_setup(test_values, cli_empty),
+        cmocka_unit_test_setup(test_a_cell, cli_empty), cmocka_unit_test(test_points_and_maps)};
+    return cmocka_run_group_tests_name("maps of fields", tests, cli_prepare, NULL);
+}

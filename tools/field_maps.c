@@ -1,0 +1,63 @@
+#include "field_maps.h"
+#include "console.h"
+#include "file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a map's name ends and its kind begins. */
+static size_t stem_of(const char *path)
+{
+    static const char *const kinds[] = {".dx.gz", ".dx", ".raw"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends_with(path, kinds[i]))
+            return strlen(path) - strlen(kinds[i]);
+    return strlen(path);
+}
+
+field_files field_files_for(const char *map)
+{
+    field_files files = {{NULL}};
+    const size_t stem = stem_of(map), size = strlen(map) + sizeof "_Ex";
+    for (int axis = 0; axis < 3; axis++) {
+        files.path[axis] = allocate(size, 1);
+        snprintf(files.path[axis], size, "%.*s_E%c%s", (int)stem, map, 'x' + axis, map + stem);
+        files.path[3 + axis] = map_header_path(files.path[axis]);
+    }
+    return files;
+}
+
+void field_files_free(field_files *files)
+{
+    for (int i = 0; i < FIELD_FILES; i++)
+        free(files->path[i]);
+    *files = (field_files){{NULL}};
+}
+
+static ley_status write_map(const ley_points *points, const ley_lattice *lattice, int axis, const char *path,
+                            const char *comment, const char *facts, const volatile bool *cancel, ley_error *error)
+{
+    ley_map *map = NULL;
+    ley_status status = ley_points_to_map(points, lattice, axis, &map, error);
+    if (status == LEY_OK)
+        status = ley_map_write(map, path, comment, facts, cancel, error);
+    ley_map_destroy(map);
+    return status;
+}
+
+ley_status field_maps_write(const ley_points *points, const ley_lattice *lattice, const char *map,
+                            const field_files *files, const char *comment, const char *facts,
+                            const volatile bool *cancel, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++) {
+        const size_t size = strlen(comment) + 100;
+        char *own = allocate(size, 1);
+        snprintf(own, size, "field along %c, less the gradient of the potential, in %s/A\n%s", 'x' + axis,
+                 ley_points_units(points), comment);
+        status = write_map(points, lattice, axis, files->path[axis], own, facts, cancel, error);
+        free(own);
+    }
+    return status == LEY_OK ? write_map(points, lattice, -1, map, comment, facts, cancel, error) : status;
+}
