@@ -21,14 +21,16 @@ enum { ATOMS = 800, SLAB_PLANES = 8 };
 static const ley_lattice points = {
     .origin_A = {-1.2, 0.7, -3}, .step_A = LEY_STEPS(0.6, 0.6, 0.3), .n = {40, 36, 12 * SLAB_PLANES}};
 
+static bool is_mixed; /* of transforms: the coarser one of two levels alone */
+
 static ley_long_range options_of(bool by_transforms)
 {
     ley_long_range r;
     ley_long_range_default(&r);
     r.cutoff_A = 9.6;
-    r.spacing_A = by_transforms ? 1.6 : 1.2;
-    r.levels = by_transforms ? 0 : 2;
-    r.solver = by_transforms ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r.spacing_A = by_transforms && !is_mixed ? 1.6 : 1.2;
+    r.levels = by_transforms && !is_mixed ? 0 : 2;
+    r.solver = is_mixed ? LEY_SOLVER_MIXED : by_transforms ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
     return r;
 }
 
@@ -111,13 +113,15 @@ static bool take_word(const char **selector, const char *word)
     return has;
 }
 
-/* The selector begins with "fft " where it is to be by transforms; before that with "borrow 0 " or
- * "borrow 1 " where that device is to have its lattices from the other one. */
+/* The selector begins with "fft " where it is to be by transforms, "fft mixed " where by both;
+ * before that with "borrow 0 " or "borrow 1 " where that device is to have its lattices from the
+ * other one. */
 static int child(const char *selector, double patience_factor)
 {
     const int borrower = take_word(&selector, "borrow 0 ") ? 0 : take_word(&selector, "borrow 1 ") ? 1 : -1;
     const watch_patience patience = trial_patience(patience_factor);
-    const bool by_transforms = strncmp(selector, "fft ", 4) == 0;
+    const bool by_transforms = take_word(&selector, "fft ");
+    is_mixed = take_word(&selector, "mixed ");
     ley_atoms *atoms = support_atoms(ATOMS, 0, 21, 7);
     ley_engine *engine = NULL;
     ley_map *map = NULL;
@@ -125,7 +129,7 @@ static int child(const char *selector, double patience_factor)
     watch_patience_replace(&patience);
     ley_status status = ley_map_create(&points, &map, &error);
     if (status == LEY_OK)
-        status = ley_engine_create(selector + (by_transforms ? 4 : 0), &engine, &error);
+        status = ley_engine_create(selector, &engine, &error);
     if (status == LEY_OK && borrower >= 0)
         slow = engine->workers[borrower].info;
     if (status == LEY_OK)
@@ -195,7 +199,7 @@ static void try_case(const char *call, const char *fault, int at, const char *mo
 static void test_two_are_as_one(void **state)
 {
     (void)state;
-    static const char *const selectors[] = {"0", "fft 0", "all", "fft all", "1"};
+    static const char *const selectors[] = {"0", "fft 0", "all", "fft all", "fft mixed all", "1"};
     for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
         try_case("none", "none", 1, "", selectors[i]);
         assert_int_equal(trials_run(), 1);
@@ -207,7 +211,8 @@ static void test_two_are_as_one(void **state)
  * out. */
 static void test_borrowed_lattices(void **state)
 {
-    static const char *const selectors[] = {"borrow 1 all", "borrow 0 all", "borrow 1 fft all", "borrow 0 fft all"};
+    static const char *const selectors[] = {"borrow 1 all", "borrow 0 all", "borrow 1 fft all",
+                                            "borrow 0 fft mixed all"};
     (void)state;
     borrowed = 0;
     for (int i = 0; i < 4; i++) {
@@ -242,6 +247,8 @@ static void test_one_dies(void **state)
         try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "all");
         if (!support_is_quick() || at == 13)
             try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "fft all");
+        if (!support_is_quick() || at == 7)
+            try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "fft mixed all");
     }
     for (int at = 2; at <= 20; at += support_is_quick() ? 9 : 3) {
         try_case("clWaitForEvents", "fail", at, ",ever=1", "all");
