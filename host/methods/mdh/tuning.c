@@ -224,7 +224,7 @@ static void list_choice(const listing *l, const calibration *c, const mdh_wish *
 {
     static const char *const screenings[] = {"none", "folded", "wide"}, *const places[] = {"faces", "list"};
     mdh_choice choice;
-    char name[KERNEL_NAME], exp[32] = "", share[32] = "", tile_shape[64] = "";
+    char name[KERNEL_NAME], exp[32] = "", share[24] = "", tile_shape[24] = "";
     if (tuning_mdh(l->info, c, wish, &choice, NULL) != LEY_OK)
         return;
     const mdh_spec *s = &choice.spec;
