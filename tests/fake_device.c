@@ -505,20 +505,24 @@ static void fake_program_destroy(dev *device, dev_program *program)
     free(program);
 }
 
-static int32_t int_argument(const dev_launch *launch, size_t i)
+/* Arithmetic, which is most of what tests with the thread sanitizer would take their time for: what
+ * it reads is written by functions that are watched, on the same thread. */
+#define UNWATCHED __attribute__((no_sanitize("thread")))
+
+UNWATCHED static int32_t int_argument(const dev_launch *launch, size_t i)
 {
     int32_t value;
     memcpy(&value, launch->arguments[i].value, sizeof value);
     return value;
 }
 
-static double real_at(const void *bytes, bool is_double, size_t i)
+UNWATCHED static double real_at(const void *bytes, bool is_double, size_t i)
 {
     return is_double ? ((const double *)bytes)[i] : (double)((const float *)bytes)[i];
 }
 
 /* The j-th atom, {x, y, z, q} relative to the lattice origin, whichever way it is packed. */
-static void unpack(const dev_launch *launch, size_t j, double atom[4])
+UNWATCHED static void unpack(const dev_launch *launch, size_t j, double atom[4])
 {
     const unsigned char *bytes = launch->arguments[dcs_at_gm_atoms].buffer->bytes;
     const dcs_spec *spec = &launch->program->spec;
@@ -531,7 +535,7 @@ static void unpack(const dev_launch *launch, size_t j, double atom[4])
     }
 }
 
-static double sum_at(const dev_launch *launch, const double point_A[3], double r_min2_A2)
+UNWATCHED static double sum_at(const dev_launch *launch, const double point_A[3], double r_min2_A2)
 {
     const size_t first = (size_t)int_argument(launch, dcs_at_first_atom),
                  count = (size_t)int_argument(launch, dcs_at_n_atoms);
@@ -582,7 +586,7 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
 
 /* ---- cutoff ---------------------------------------------------------------------------------- */
 
-static float float_at(const dev_launch *launch, size_t argument, size_t i)
+UNWATCHED static float float_at(const dev_launch *launch, size_t argument, size_t i)
 {
     float value;
     memcpy(&value, launch->arguments[argument].value + i * sizeof value, sizeof value);
@@ -591,14 +595,15 @@ static float float_at(const dev_launch *launch, size_t argument, size_t i)
 
 /* Of 1/r and Taylor's C2 function, written so that it keeps its digits next to the cutoff: others
  * are not for this device. */
-static double cutoff_value(const dev_launch *launch, double r2)
+UNWATCHED static double cutoff_value(const dev_launch *launch, double r2)
 {
     const double r = sqrt(r2), x = r / sqrt((double)float_at(launch, cutoff_at_limits, 0));
     return launch->program->cutoff.pair == LEY_PAIR_TAYLOR2 ? pow(1 - x, 3) * (1 + x * (1.125 + x * 0.375)) / r : 1 / r;
 }
 
 /* Adds what a bin's atoms do to a region; `corner`: of the bin, from the region's lowest point. */
-static void add_bin(const dev_launch *launch, size_t bin, const double corner[3], const int64_t region[3], double *sum)
+UNWATCHED static void add_bin(const dev_launch *launch, size_t bin, const double corner[3], const int64_t region[3],
+                              double *sum)
 {
     const int depth = launch->program->cutoff.depth;
     const float *slot = (const float *)launch->arguments[cutoff_at_gm_slots].buffer->bytes + 4 * bin * (size_t)depth;
@@ -619,7 +624,7 @@ static void add_bin(const dev_launch *launch, size_t bin, const double corner[3]
 }
 
 /* All bins of the table, with those in which they go on. */
-static void sum_region(const dev_launch *launch, const size_t group[3], const int64_t region[3], double *sum)
+UNWATCHED static void sum_region(const dev_launch *launch, const size_t group[3], const int64_t region[3], double *sum)
 {
     int32_t(*table)[4] = (void *)launch->arguments[cutoff_at_gm_table].buffer->bytes,
     (*homes)[2] = (void *)launch->arguments[cutoff_at_gm_homes].buffer->bytes;
@@ -686,7 +691,7 @@ static bool is_root(const dev_program *program)
 }
 
 /* f(f(...)) of the calibration: only its last step matters to the fake. */
-static void run_recipe(const fake_plan *plan, const dev_launch *launch)
+UNWATCHED static void run_recipe(const fake_plan *plan, const dev_launch *launch)
 {
     const dev_program *p = launch->program;
     const dev_buffer *in = launch->arguments[rate_at_gm_in].buffer;
