@@ -27,10 +27,11 @@ static const double settled_gain = 1.03; /* what a rate grows in a round no more
 static const double clear_lead = 1.1;
 
 /* What has so many times the rate, after this round, is beaten for good: a launch that something
- * else held up seems slow. */
-static double last_lead(int round)
+ * else held up seems slow. Short launches of a busy processor may all be held up, at first. */
+static double last_lead(int round, bool is_short)
 {
-    return round == 0 ? 4 : round == 1 ? 2 : 1.4;
+    const int seen = is_short ? round - 4 : round;
+    return seen < 0 ? INFINITY : seen == 0 ? 4 : seen == 1 ? 2 : 1.4;
 }
 
 /* One kernel in progress. */
@@ -320,10 +321,10 @@ static bool is_beaten(const measurement *m, const runner *r, double lead, double
     return beaten;
 }
 
-static void drop_beaten(const measurement *m, int round, double tolerance)
+static void drop_beaten(const measurement *m, double lead, double tolerance)
 {
     for (size_t i = 0; i < m->count; i++)
-        if (is_beaten(m, &m->runners[i], last_lead(round), tolerance))
+        if (is_beaten(m, &m->runners[i], lead, tolerance))
             m->runners[i].is_racing = false;
 }
 
@@ -401,7 +402,7 @@ ley_status measure_run(measurement *m, double tolerance, bool is_precise, ley_er
     ley_status status = look_at_all(m, is_precise, error);
     m->until_s = fmax(m->until_s, ley_clock_s() + rounds_s);
     for (int round = 0; status == LEY_OK && round < most && !is_late(m); round++) {
-        drop_beaten(m, round, tolerance);
+        drop_beaten(m, last_lead(round, is_short), tolerance);
         if (!is_precise && round >= fewest && is_clear(m, tolerance))
             break;
         status = run_round(m, error);

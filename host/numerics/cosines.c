@@ -1,6 +1,7 @@
 #include "numerics/cosines.h"
 
 #include "error.h"
+#include "for_this_cpu.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -52,7 +53,8 @@ static inline void set_product(number *to, const number *from, root r)
 
 /* One step of Stockham's transform: n / stride values, `stride` of them side by side, by the factor
  * p of that. */
-static void step(const lines *l, int64_t stride, int64_t p, const number *in, number *out)
+static inline __attribute__((always_inline)) void step(const lines *l, int64_t stride, int64_t p, const number *in,
+                                                       number *out)
 {
     const int64_t n = l->n / stride, m = n / p;
     for (int64_t i = 0; i < m; i++)
@@ -68,7 +70,8 @@ static void step(const lines *l, int64_t stride, int64_t p, const number *in, nu
 }
 
 /* The same by 4, which takes no multiplications but for the turns. */
-static void step_of_four(const lines *l, int64_t stride, const number *in, number *out)
+static inline __attribute__((always_inline)) void step_of_four(const lines *l, int64_t stride, const number *in,
+                                                               number *out)
 {
     const int64_t n = l->n / stride, m = n / 4;
     for (int64_t i = 0; i < m; i++) {
@@ -98,7 +101,7 @@ static void step_of_four(const lines *l, int64_t stride, const number *in, numbe
 }
 
 /* Returns which of the two has the result. */
-static number *transform(const lines *l, number *a, number *b)
+static inline __attribute__((always_inline)) number *transform(const lines *l, number *a, number *b)
 {
     for (int64_t stride = 1, p; stride < l->n; stride *= p) {
         const int64_t left = l->n / stride;
@@ -123,7 +126,7 @@ static double *start_of(const lines *l, int64_t q)
 }
 
 /* Lines [first, first + count), LINES at most; of those that are missing the first one again. */
-static void make_some(const lines *l, int64_t first, int64_t count, number *a, number *b)
+FOR_THIS_CPU static void make_some(const lines *l, int64_t first, int64_t count, number *a, number *b)
 {
     double *start[LINES];
     for (int64_t i = 0; i < LINES; i++)

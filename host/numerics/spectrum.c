@@ -15,6 +15,7 @@ typedef struct filling {
     double *kernel;               /* [stored z][stored y][stored x] */
     double *factor[3];            /* of the window, by wave */
     const influence_table *waves; /* NULL: open along some axis */
+    double *square_A2[3];         /* of the distance along an axis, by node, in a box that is open all around */
     const atomic_bool *cancelled;
     atomic_bool is_over;
 } filling;
@@ -63,6 +64,34 @@ static bool is_cancelled(filling *f)
     return atomic_load(&f->is_over);
 }
 
+/* Whether the kernel is 1/r beyond the cutoff, and distances are those along the axes, squared. */
+static bool is_coulomb_in_a_box(const hierarchy *h)
+{
+    return h->cell.dimensions == 0 && h->levels == 1 && h->level[0].split.kappa_a == 0 && hierarchy_is_rectangular(h);
+}
+
+/* A row of such a kernel: nodes are the farther away the higher their number. */
+static void fill_row_in_a_box(const filling *f, const double *x2_A2, int64_t count, double yz2_A2, double *row)
+{
+    const double a_A = f->h->level[0].cutoff_A;
+    int64_t x = 0;
+    for (; x < count && x2_A2[x] + yz2_A2 < a_A * a_A; x++)
+        row[x] = hierarchy_weight(f->h, 0, sqrt(x2_A2[x] + yz2_A2));
+    for (; x < count; x++)
+        row[x] = 1 / sqrt(x2_A2[x] + yz2_A2);
+}
+
+static void fill_rows_in_a_box(void *context, size_t first, size_t last)
+{
+    filling *f = context;
+    const int64_t *stored = f->made->stored;
+    for (size_t row = first; row < last && !is_cancelled(f); row++) {
+        const int64_t y = (int64_t)row % stored[1], z = (int64_t)row / stored[1];
+        fill_row_in_a_box(f, f->square_A2[0], stored[0], f->square_A2[1][y] + f->square_A2[2][z],
+                          f->kernel + (int64_t)row * stored[0]);
+    }
+}
+
 /* Rows along x of the kernel, before its open axes are transformed. */
 static void fill_rows(void *context, size_t first, size_t last)
 {
@@ -91,12 +120,17 @@ static void finish_rows(void *context, size_t first, size_t last)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-static void make_factors(filling *f)
+/* What each axis has by itself. */
+static void make_axes(filling *f)
 {
+    const hierarchy *h = f->h;
     const int64_t *n = f->made->n;
     for (int axis = 0; axis < 3; axis++)
-        for (int64_t m = 0; m < f->made->stored[axis]; m++)
-            f->factor[axis][m] = influence_factor(f->h->window, m, n[axis]) / (double)n[axis];
+        for (int64_t m = 0; m < f->made->stored[axis]; m++) {
+            const double d_A = influence_distance(m, h->level[0].n[axis], n[axis]) * h->step_A[axis][axis];
+            f->factor[axis][m] = influence_factor(h->window, m, n[axis]) / (double)n[axis];
+            f->square_A2[axis][m] = d_A * d_A;
+        }
 }
 
 static ley_status fill(filling *f, ley_error *error)
@@ -111,7 +145,7 @@ static ley_status fill(filling *f, ley_error *error)
         influence_table_make(&level->split, level->cutoff_A, longest_per_A(f->h, f->made->n), waves);
     }
     f->waves = waves;
-    parallel_ranges(rows, fill_rows, f);
+    parallel_ranges(rows, is_coulomb_in_a_box(f->h) ? fill_rows_in_a_box : fill_rows, f);
     free(waves);
     f->waves = NULL;
     ley_status status = is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
@@ -133,12 +167,15 @@ static ley_status make_in(filling *f, ley_error *error)
         return status;
     f->kernel = malloc((size_t)waves * sizeof *f->kernel);
     f->made->values = malloc((size_t)waves * sizeof *f->made->values);
-    f->factor[0] = malloc((size_t)(stored[0] + stored[1] + stored[2]) * sizeof *f->factor[0]);
+    const size_t all_axes = (size_t)(stored[0] + stored[1] + stored[2]);
+    f->factor[0] = malloc(2 * all_axes * sizeof *f->factor[0]);
     if (f->kernel == NULL || f->made->values == NULL || f->factor[0] == NULL)
         return ley_fail_memory(error, (size_t)waves * sizeof *f->kernel, "the influence function");
     f->factor[1] = f->factor[0] + stored[0];
     f->factor[2] = f->factor[1] + stored[1];
-    make_factors(f);
+    for (int axis = 0; axis < 3; axis++)
+        f->square_A2[axis] = f->factor[axis] + all_axes;
+    make_axes(f);
     return fill(f, error);
 }
 

@@ -1,5 +1,7 @@
 #include "methods/cutoff/overflow.h"
 
+#include "for_this_cpu.h"
+
 #include "spec.h"
 
 #include <math.h>
@@ -215,12 +217,6 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
         }
     }
 }
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_THIS_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_THIS_CPU
-#endif
 
 #define ADD(name, number) \
     FOR_THIS_CPU static void name(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, \
