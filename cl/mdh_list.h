@@ -50,10 +50,10 @@ LEY_FN void add(points *p, LEY_REFERENCE(atom) a, int radius)
 {
     FOR_COLUMNS(u) {
         const real dx = p->x[u] - a.x, dy = p->y[u] - a.y, dz = p->z[u] - a.z;
-        const real r2 = dx * dx + (dy * dy + (dz * dz + LEAST_R2)), term = a.w * pair(r2, radius, u);
-        ADD(p->sum[u], p->carry[u * CARRIES], term);
+        const real r2 = dx * dx + (dy * dy + (dz * dz + LEAST_R2)), each = pair(r2, radius, u);
+        ADD(p->sum[u], p->carry[u * CARRIES], a.w * each); /* one multiply-add, where it may be */
 #if LEY_FIELD
-        add_field(p, u, term, r2, dx, dy, dz);
+        add_field(p, u, a.w * each, r2, dx, dy, dz);
 #endif
     }
 }
@@ -88,10 +88,10 @@ LEY_FN void add_near(points *p, const frame *f, LEY_REFERENCE(placed) near)
         const real dy = from_atom(cell[1] - near.cell.y, offset[1] - near.offset.y, f->step.y, f->step_low.y);
         const real dz = from_atom(cell[2] - near.cell.z, offset[2] - near.offset.z, f->step.z, f->step_low.z);
         const real r2 = dx * dx + (dy * dy + (dz * dz + LEAST_R2)), counted = no_less(f, r2),
-                   term = weight * pair(counted, near.cell.w, u);
-        ADD(p->sum[u], p->carry[u * CARRIES], term);
+                   each = pair(counted, near.cell.w, u);
+        ADD(p->sum[u], p->carry[u * CARRIES], weight * each);
 #if LEY_FIELD
-        add_field(p, u, r2 < least_r2(f) ? (real)0 : term, counted, dx, dy, dz);
+        add_field(p, u, r2 < least_r2(f) ? (real)0 : weight * each, counted, dx, dy, dz);
 #endif
     }
 #else
