@@ -82,11 +82,14 @@ for after in '' quick; do
 done
 run TEST_REST=yes test_msm_attack test_host
 expect 0 '^\[1/1\] test_msm_attack '
-# The solvers of long-range sums are tried in pairs then, with the second driver.
+# The solvers of long-range sums are tried in pairs then; the second driver has its turn at level
+# pairwise.
 program test_solvers 'echo "[  PASSED  ] 1 test(s)."; [ "$TEST_LEVEL $RUSTICL_ENABLE" = "$WANTED" ]'
 run WANTED='quick ' test_solvers
 expect 0 '^1 passed, '
-run TEST_REST=yes WANTED='pairwise llvmpipe' test_solvers
+run TEST_REST=yes WANTED='pairwise ' test_solvers
+expect 0 '^1 passed, '
+run TEST_LEVEL=pairwise WANTED='pairwise llvmpipe' test_solvers
 expect 0 '^1 passed, '
 # At level quick one of these has the second driver; the other one has it later, for it opens each
 # device.
@@ -95,6 +98,12 @@ program test_lattice 'echo "[  PASSED  ] 1 test(s)."; [ "$RUSTICL_ENABLE" = "$WA
 run WANTED= test_dcs test_lattice
 expect 0 '^2 passed, '
 run TEST_AFTER=quick TEST_LEVEL=pairwise WANTED=llvmpipe test_lattice
+expect 0 '^1 passed, '
+# Sanitizers begin with what drivers compiled before.
+program test_warm 'echo "[  PASSED  ] 1 test(s)."; [ -e "$LEYDEN_CACHE_DIR/leyden/kernel" ] && [ -e "$POCL_CACHE_DIR/kernel" ]'
+mkdir -p "$top/build/cache-test/leyden" "$top/build/cache-test/pocl"
+touch "$top/build/cache-test/leyden/kernel" "$top/build/cache-test/pocl/kernel"
+run BUILD="$top/build/tsan" test_warm
 expect 0 '^1 passed, '
 run TEST_LEVEL=thorough level
 expect 2 '^TEST_LEVEL=thorough: it is quick, pairwise or full$'

@@ -6,7 +6,7 @@
 #                 support.c reads it for the programs.
 #   TEST_AFTER    quick: that level has just run; at a higher one, only what has more cases there
 #   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
-#                 the solvers of long-range sums in pairs, on each driver
+#                 the solvers of long-range sums in pairs
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
 #   TEST_LIMIT_S  after which a program counts as hanging
 #   TEST_SCRIPTS  which of the scripts below run beside the programs; when unset, all
@@ -32,6 +32,7 @@ esac
 # What is compiled and measured stays below BUILD: the next run is faster, and the user's own caches
 # are left alone.
 cache=$(realpath -m "$BUILD/cache-test")
+plain_cache=$(realpath -m "$BUILD/../cache-test")
 export LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$cache} POCL_CACHE_DIR=${POCL_CACHE_DIR:-$cache/pocl}
 export MESA_SHADER_CACHE_DIR=${MESA_SHADER_CACHE_DIR:-$cache/mesa}
 mkdir -p "$POCL_CACHE_DIR" "$MESA_SHADER_CACHE_DIR"
@@ -68,6 +69,12 @@ ubsan)
 tsan) flavour="the thread sanitizer" ;;
 esac
 
+# What drivers compile does not depend on how the host was compiled: it is taken over from the tests
+# without sanitizers.
+if [ -n "$flavour" ] && [ -d "$plain_cache" ] && [ "$LEYDEN_CACHE_DIR" = "$cache" ] && [ ! -e "$cache/leyden" ]; then
+    cp -r "$plain_cache/." "$cache"
+fi
+
 # PoCL compiles a kernel once for its first launch and once more for the build cache. But at level
 # full it launches what goes into the cache, as each later run of a user's does.
 [ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
@@ -75,7 +82,7 @@ esac
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
 two_drivers=" test_dcs test_mdh "
-has_two_drivers() { [ -z "$flavour" ] && { [ "$(level_of "$1")" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
+has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
 second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
 
 # Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
@@ -116,13 +123,15 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
-# From level pairwise on, and under sanitizers, which run at level quick: attacks, which plant
-# faults and try to get wrong sums past the judge; what proves that another test sees what it
-# should; benchmarks; a second look at lists, maps and cells.
-from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier"
-from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others "
+# From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge; what
+# proves that another test sees what it should; benchmarks; a second look at lists, maps, cells,
+# tolerances and files. Those among them that are about memory and threads run under sanitizers,
+# which are at level quick, too.
+from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
+from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others "
+sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
 
-# Every choice of a long-range sum with every other one, in the double reference and on each driver,
+# Every choice of a long-range sum with every other one, in the double reference and on a driver,
 # also with TEST_REST.
 in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
@@ -167,7 +176,7 @@ wanted() {
     if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
         [[ $from_pairwise$in_pairs == *" $1 "* ]]
     elif [ "$TEST_LEVEL" = quick ]; then
-        [ -n "$flavour" ] || [[ $from_pairwise != *" $1 "* ]]
+        [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }
     else
         [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"
     fi
