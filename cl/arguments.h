@@ -63,6 +63,8 @@
     NEXT(VALUE, atom, series) \
     NEXT(INT, int, n_close) \
     NEXT(VALUE, atom, fringe) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(VALUE, sixteen, more_numbers) \
     NEXT(WRITE, float, gm_phi)
 
 #define LEY_POINT_PAIRS_ARGUMENTS(FIRST, NEXT) \
@@ -78,6 +80,8 @@
     NEXT(VALUE, atom, limits) \
     NEXT(VALUE, atom, series) \
     NEXT(VALUE, atom, fringe) \
+    NEXT(VALUE, sixteen, numbers) \
+    NEXT(VALUE, sixteen, more_numbers) \
     NEXT(WRITE, real, gm_phi)
 
 #define LEY_LATTICE_ARGUMENTS(FIRST, NEXT) \

@@ -26,6 +26,7 @@
  *               is_fringe(); negative: there are no fringes
  * fringe        {1/a, what absolute terms must add up to at a point that is covered, 1/a^2, -}: of
  *               functions that LEY_PAIR_CANCELS
+ * numbers, more_numbers  those of the user's pair function, which expression_numbers() lists
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions:
  *               LEY_STORE
  *
@@ -92,6 +93,9 @@ typedef real total;
 
 typedef struct {
     atom step, side, limits, series, fringe;
+#ifdef LEY_USER_PAIR
+    own_numbers own;
+#endif
     atom extent;                    /* of the region */
     real x[LEY_UX], y[LEY_UY], z[LEY_UZ]; /* the points' coordinates from the region's lowest corner */
     real sum[POINTS];
@@ -181,7 +185,7 @@ LEY_FN real result(const points *p, int k)
  * such that beyond `near` no value is above 1, where LEY_SATURATE ends. */
 LEY_FN void add_term(real *sum, const points *p, real r2, real inverse_r, scalar first, scalar second, scalar third)
 {
-    const real value = ley_pair_value(r2, inverse_r, p->series, p->limits.z, first, second, third);
+    const real value = ley_pair_value(r2, inverse_r, p->series, p->limits.z, first, second, third LEY_OWN_OF(p));
     const scalar factor = LEY_PAIR_OF_CHARGE ? first : 1;
 #if LEY_PAIR == LEY_PAIR_SPEC_TESTED
     *sum += value;
@@ -204,7 +208,7 @@ LEY_FN real careful_value(const points *p, real r2, real inverse_r, LEY_REFERENC
     return ley_factored_value(r2, inverse_r, p->fringe.x, p->fringe.z) * (real)(1.0f / TERM_SCALE);
 #else
     return ley_pair_value(r2, inverse_r * (real)(1.0f / TERM_SCALE), p->series, p->limits.z, s.a.w, SECOND(s),
-                          THIRD(s));
+                          THIRD(s) LEY_OWN_OF(p));
 #endif
 }
 
@@ -217,7 +221,7 @@ LEY_FN real near_value(const points *p, real r2, LEY_REFERENCE(staged) s)
 #else
     if (p->careful)
         return careful_value(p, r2, root_of(r2) * (real)TERM_SCALE, s);
-    return ley_pair_value(r2, root_of(r2), p->series, p->limits.z, s.a.w, SECOND(s), THIRD(s));
+    return ley_pair_value(r2, root_of(r2), p->series, p->limits.z, s.a.w, SECOND(s), THIRD(s) LEY_OWN_OF(p));
 #endif
 }
 
@@ -270,7 +274,7 @@ LEY_FN real farther2(scalar x, real low, real high)
 LEY_FN real worth(const points *p, scalar charge, real farthest2)
 {
     const real r2 = LARGER(farthest2, (real)p->limits.y);
-    const real value = ley_pair_value(r2, root_of(r2), p->series, p->limits.z, charge, 0, 0);
+    const real value = ley_pair_value(r2, root_of(r2), p->series, p->limits.z, charge, 0, 0 LEY_OWN_OF(p));
     return LEY_ABS(charge) * TERM_SCALE * (farthest2 < p->limits.x ? LARGER(value, (real)0) : (real)0);
 }
 #endif
@@ -314,6 +318,10 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     p.limits = limits;
     p.series = LEY_SCALED_ATOM(series, 1.0f / TERM_SCALE);
     p.fringe = fringe;
+#ifdef LEY_USER_PAIR
+    p.own.low = numbers;
+    p.own.high = more_numbers;
+#endif
     p.limits.z *= 1.0f / TERM_SCALE;
     p.extent = LEY_ATOM((REGION_X - 1) * step.x, (REGION_Y - 1) * step.y, (REGION_Z - 1) * step.z, 0);
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;

@@ -3,6 +3,7 @@
  * vectors, X_vectors.h, is for OpenCL C alone.
  *
  *   scalar, real, atom    one number, LEY_WIDTH of them, {x, y, z, q}: float or double by LEY_SUM
+ *   sixteen               16 numbers, .s0 to .sf
  *   LEY_KERNEL            qualifies a kernel
  *   LEY_KERNEL_OF(x, y, z)  one whose work-groups have x, y, z work-items
  *   LEY_PARAMETERS(list)  a kernel's parameters, from a list of arguments.h. Where that says
@@ -77,6 +78,7 @@
 #endif
 #endif
 typedef LEY_PASTE(scalar, 4) atom;
+typedef LEY_PASTE(scalar, 16) sixteen;
 
 /* Doubles beside reals that are floats. */
 #ifdef LEY_TOTAL

@@ -83,8 +83,19 @@ LEY_FN real ley_polynomial_exp2(real x)
 #define LEY_PAIR_ENDS LEY_ENDS_OF(LEY_PAIR)
 #define LEY_PAIR_CANCELS LEY_CANCELS_OF(LEY_PAIR)
 
+/* LEY_OWN_PARAMETER: the last parameter of functions that need the numbers of the user's function;
+ * LEY_OWN_OF(p): p's own, for it. */
+#define LEY_OWN_PARAMETER
+#define LEY_OWN_OF(p)
 #ifdef LEY_USER_PAIR
-LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q), made from the user's expression */
+#undef LEY_OWN_PARAMETER
+#undef LEY_OWN_OF
+#define LEY_OWN_PARAMETER , LEY_REFERENCE(own_numbers) own
+#define LEY_OWN_OF(p) , (p)->own
+typedef struct {
+    sixteen low, high;
+} own_numbers;
+LEY_USER_PAIR /* ley_user_pair(r, r2, inverse_r, q, own), made from the user's expression */
 #endif
 #ifdef LEY_USER_SLOPE
 LEY_USER_SLOPE /* ley_user_slope(), its derivative, where that is wanted */
@@ -97,7 +108,7 @@ LEY_USER_SLOPE /* ley_user_slope(), its derivative, where that is wanted */
     if ((of) == (number)) \
         return LEY_PAIR_VALUE_##NAME;
 LEY_FN real ley_pair_value(LEY_PAIR_WHICH real r2, real inverse_r, atom series, scalar k, scalar first, scalar second,
-                           scalar third)
+                           scalar third LEY_OWN_PARAMETER)
 {
     const real inverse_r2 = inverse_r * inverse_r, inverse_r6 = inverse_r2 * inverse_r2 * inverse_r2;
     const real t = 1 + series.x * r2;
@@ -123,7 +134,7 @@ LEY_FN real ley_factored_value(LEY_PAIR_WHICH real r2, real inverse_r, scalar in
     if ((of) == (number)) \
         return LEY_PAIR_SLOPE_##NAME;
 LEY_FN real ley_pair_slope(LEY_PAIR_WHICH real r2, real inverse_r, atom series, scalar k, scalar first, scalar second,
-                           scalar third, scalar inverse_a, scalar inverse_a2)
+                           scalar third, scalar inverse_a, scalar inverse_a2 LEY_OWN_PARAMETER)
 {
     const real inverse_r2 = inverse_r * inverse_r, inverse_r6 = inverse_r2 * inverse_r2 * inverse_r2;
     const real t = 1 + series.x * r2, x = r2 * inverse_r * inverse_a, d = LEY_DIVIDE(1 - r2 * inverse_a2, 1 + x),

@@ -56,7 +56,7 @@
 #ifdef LEY_USER_PAIR
 #define LEY_PAIR_VALUE_EXPRESSION \
     (LEY_USER_PAIR_IS_LINEAR ? 1 : k) * \
-        ley_user_pair(r2 * inverse_r, r2, inverse_r, (real)(LEY_USER_PAIR_IS_LINEAR ? 1 : first))
+        ley_user_pair(r2 * inverse_r, r2, inverse_r, (real)(LEY_USER_PAIR_IS_LINEAR ? 1 : first), own)
 #else
 #define LEY_PAIR_VALUE_EXPRESSION (real)1
 #endif
@@ -91,7 +91,7 @@
 #ifdef LEY_USER_SLOPE
 #define LEY_PAIR_SLOPE_EXPRESSION \
     (LEY_USER_PAIR_IS_LINEAR ? -1 : -k) * \
-        ley_user_slope(r2 * inverse_r, r2, inverse_r, (real)(LEY_USER_PAIR_IS_LINEAR ? 1 : first)) * inverse_r
+        ley_user_slope(r2 * inverse_r, r2, inverse_r, (real)(LEY_USER_PAIR_IS_LINEAR ? 1 : first), own) * inverse_r
 #else
 #define LEY_PAIR_SLOPE_EXPRESSION (real)1
 #endif

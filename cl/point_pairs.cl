@@ -19,6 +19,7 @@
  * side          {s_x, s_y, s_z, u^2}: of a bin, A; of the units in an A that sums are in
  * limits        {a^2, r_min^2, k, -}: units^2; k of the pair function
  * series, fringe  constants of the pair function, see pair.h: fringe is {1/a, -, 1/a^2, -}
+ * numbers, more_numbers  as in cutoff.cl
  * gm_phi        [LEY_COMPONENTS][groups][LEY_UX][LEY_WG] vectors of LEY_WIDTH: the potential, then
  *               the field along x, y and z
  *
@@ -67,6 +68,9 @@ typedef struct {
     LEY_GLOBAL const atom *slots;
     LEY_GLOBAL const float2 *more;
     atom side, limits, series, fringe;
+#ifdef LEY_USER_PAIR
+    own_numbers own;
+#endif
 } problem;
 
 /* The pair function's value, the distance being clamped. */
@@ -76,7 +80,7 @@ LEY_FN real value_of(const problem *q, real r2, scalar first, scalar second, sca
 #if LEY_PAIR_CANCELS
     return ley_factored_value(r2, inverse_r, q->fringe.x, q->fringe.z);
 #else
-    return ley_pair_value(r2, inverse_r, q->series, q->limits.z, first, second, third);
+    return ley_pair_value(r2, inverse_r, q->series, q->limits.z, first, second, third LEY_OWN_OF(q));
 #endif
 }
 
@@ -85,7 +89,8 @@ LEY_FN real value_of(const problem *q, real r2, scalar first, scalar second, sca
 LEY_FN real slope_of(const problem *q, real r2, scalar first, scalar second, scalar third)
 {
     const real inverse_r = ley_unscaled_root(r2) * (real)(1.0f * LEY_ROOT_SCALE);
-    return ley_pair_slope(r2, inverse_r, q->series, q->limits.z, first, second, third, q->fringe.x, q->fringe.z);
+    return ley_pair_slope(r2, inverse_r, q->series, q->limits.z, first, second, third, q->fringe.x,
+                          q->fringe.z LEY_OWN_OF(q));
 }
 #endif
 
@@ -168,6 +173,10 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) point_pairs(LEY_PARAMETERS(LEY_POINT_PAIRS_ARGUMENTS
     q.limits = limits;
     q.series = series;
     q.fringe = fringe;
+#ifdef LEY_USER_PAIR
+    q.own.low = numbers;
+    q.own.high = more_numbers;
+#endif
     FOR_POINTS(u) {
         const size_t at = group * (3 * GROUP_POINTS) + (u * LEY_WG + item) * LEY_WIDTH;
         p.offset_x[u] = LEY_LOAD(gm_offsets + at);

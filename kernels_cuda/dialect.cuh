@@ -26,6 +26,9 @@ typedef float scalar;
 struct __align__(LEY_ATOM_ALIGN) atom {
     scalar x, y, z, w;
 };
+struct __align__(LEY_ATOM_ALIGN) sixteen {
+    scalar s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf;
+};
 typedef scalar real;
 #define LEY_DOUBLE double
 #define LEY_TO_DOUBLE(x) ((double)(x))

@@ -107,7 +107,7 @@ typedef struct dev_build {
 typedef struct dev_argument {
     dev_buffer *buffer; /* NULL: value */
     size_t size;
-    unsigned char value[32];
+    unsigned char value[128]; /* 16 doubles */
 } dev_argument;
 
 typedef struct dev_launch {

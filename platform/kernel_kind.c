@@ -14,14 +14,25 @@ dev_argument kernel_pack_scalar(double value, bool is_double)
     return is_double ? dev_argument_bytes(&value, sizeof value) : dev_argument_bytes(&rounded, sizeof rounded);
 }
 
+/* Not more than 16. */
+static dev_argument pack_scalars(const double *value, size_t count, bool is_double)
+{
+    float rounded[16];
+    if (is_double)
+        return dev_argument_bytes(value, count * sizeof *value);
+    for (size_t i = 0; i < count; i++)
+        rounded[i] = (float)value[i];
+    return dev_argument_bytes(rounded, count * sizeof *rounded);
+}
+
 dev_argument kernel_pack_atom(const double value[4], bool is_double)
 {
-    float rounded[4];
-    if (is_double)
-        return dev_argument_bytes(value, 4 * sizeof *value);
-    for (int i = 0; i < 4; i++)
-        rounded[i] = (float)value[i];
-    return dev_argument_bytes(rounded, sizeof rounded);
+    return pack_scalars(value, 4, is_double);
+}
+
+dev_argument kernel_pack_sixteen(const double value[16], bool is_double)
+{
+    return pack_scalars(value, 16, is_double);
 }
 
 dev_argument kernel_pack_int4(const int32_t value[4], bool is_double)

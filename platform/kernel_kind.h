@@ -12,7 +12,7 @@
 #include "device.h"
 #include "spec.h"
 
-enum { KERNEL_MOST_ARGUMENTS = 16, KERNEL_MOST_KEYS = 24, KERNEL_OPTIONS = 512, KERNEL_NAME = 96 };
+enum { KERNEL_MOST_ARGUMENTS = 20, KERNEL_MOST_KEYS = 24, KERNEL_OPTIONS = 512, KERNEL_NAME = 96 };
 
 /* ---- Arguments by name ----------------------------------------------------------------------- */
 
@@ -56,6 +56,7 @@ KERNEL_BUFFER_OF(double);
 /* The host's types of values. What the specification makes float or double is double here. */
 typedef double value_of_scalar;
 typedef double value_of_atom[4];
+typedef double value_of_sixteen[16];
 typedef int32_t value_of_int4[4];
 
 /* ---- Descriptions ---------------------------------------------------------------------------- */
@@ -143,6 +144,7 @@ typedef struct kernel_kind {
 #define KERNEL_ROW_VALUE(type) KERNEL_VALUE, #type, KERNEL_PARTS_##type
 #define KERNEL_PARTS_scalar 1, 0
 #define KERNEL_PARTS_atom 4, 0
+#define KERNEL_PARTS_sixteen 16, 0
 #define KERNEL_PARTS_int4 0, 4
 
 #define KERNEL_PACK(kind, type, name) *packed++ = KERNEL_PACK_##kind(type, name);
@@ -154,6 +156,7 @@ typedef struct kernel_kind {
 
 dev_argument kernel_pack_scalar(double value, bool is_double);
 dev_argument kernel_pack_atom(const double value[4], bool is_double);
+dev_argument kernel_pack_sixteen(const double value[16], bool is_double);
 dev_argument kernel_pack_int4(const int32_t value[4], bool is_double);
 
 /* The specification of kernels that have no more keys than what the dialect reads,

@@ -211,6 +211,12 @@ static const fault pair_faults[] = {
      0, 0},
     {"k", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.z *= 1.001f;", TAYLOR4 | YUKAWA, 0, 0, 0},
     {"k", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.z *= 1.01f;", EXPRESSION, 0, 0, 0},
+    {"the expression's first number", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) numbers.s0 *= 1.02f;",
+     EXPRESSION, 0, 0, 0},
+    {"its second one", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) numbers.s1 *= 1.1f;", EXPRESSION, 0,
+     0, 0},
+    {"no numbers at all", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) numbers = more_numbers;",
+     EXPRESSION, 0, 0, 0},
     {"near atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? a.w : 1;",
      "(LEY_PAIR_OF_CHARGE ? a.w : 1) * (@ ? 1.001f : 1.0f);",
      SHIFTED | TAYLOR2 | TAYLOR3 | TAYLOR4 | YUKAWA | LENNARD_JONES | BUCKINGHAM, 0, 0, 0},
@@ -533,6 +539,8 @@ static const fault point_field_faults[] = {
 static const fault slope_faults[] = {
     {"slopes by 1 %", "pair.h", "return LEY_PAIR_SLOPE_##NAME;", "return (@ ? 1.01f : 1) * (LEY_PAIR_SLOPE_##NAME);", 0,
      0, 0, 0},
+    {"the expression's first number", "point_pairs", "q.limits = limits;",
+     "q.limits = limits; if (@) numbers.s0 *= 1.1f;", EXPRESSION, 0, 0, 0},
 };
 
 static const fault mdh_field_faults[] = {

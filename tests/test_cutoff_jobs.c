@@ -94,6 +94,49 @@ static void test_verification_finds_faults(void **state)
     }
     ley_atoms_destroy(atoms);
 }
+/* ---- Numbers of an expression ---------------------------------------------------------------- */
+
+/* Of another cutoff, kappa and constant the kernel is the one that the cache has. `fault`: one that
+ * shows with the second job's numbers alone, and no self-test has seen these. */
+static void run_with_other_numbers(const ley_atoms *atoms, bool fault)
+{
+    static const double cutoff_A[] = {5, 6.5, 4}, kappa_per_A[] = {0.3, 0.45, 0.1}, share[] = {0.1, -0.25, 2};
+    support_fresh_cache();
+    if (fault)
+        support_plant_fault("cutoff", "own.low = numbers;",
+                            "own.low = numbers; p.own.low.s0 *= numbers.s0 < 0.16f ? 1.1f : 1.0f;");
+    for (int i = 0; i < 3; i++) {
+        const ley_named_number number = {"share", share[i]};
+        support_options options = short_job_options(LEY_PAIR_EXPRESSION, NULL);
+        options.short_range.cutoff_A = cutoff_A[i];
+        options.short_range.kappa_per_A = kappa_per_A[i];
+        options.short_range.expression = "q*exp(-kappa*r)/r+share*q*(1-r/cutoff)^2";
+        options.short_range.numbers = &number;
+        options.short_range.number_count = 1;
+        options.verify_points = 1000;
+        short_job o = short_job_try(engine, atoms, &short_job_lattice, &options);
+        const ley_report *report = ley_job_report(o.job);
+        const bool is_wrong = fault && i == 1;
+        assert_int_equal(o.status, is_wrong ? LEY_ERROR_WRONG_RESULT : LEY_OK);
+        assert_non_null(is_wrong ? strstr(o.error.message, "verification failed") : "");
+        if (support_has_vectors(engine) && !(fault && i == 2)) /* what was wrong is no longer kept */
+            assert_int_equal(report->devices[0].from_cache, i > 0);
+        if (!is_wrong)
+            short_job_assert_right(&o, atoms, &options, "other numbers");
+        short_job_end(&o);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
+static void test_numbers_are_arguments(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_crowd(100, &short_job_lattice, short_job_cutoff_A, 1);
+    run_with_other_numbers(atoms, false);
+    run_with_other_numbers(atoms, true);
+    ley_atoms_destroy(atoms);
+}
+
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
 static void expect_refused(support_options options, ley_status wanted, const char *message)
@@ -236,6 +279,7 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_wrong_kernels),
         cmocka_unit_test(test_wrong_energies),
         cmocka_unit_test(test_verification_finds_faults),
+        cmocka_unit_test(test_numbers_are_arguments),
         cmocka_unit_test(test_jobs_that_cannot_be),
         cmocka_unit_test(test_progress_and_cancel),
     };

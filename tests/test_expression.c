@@ -206,7 +206,8 @@ static void texts(void **state)
         expression *e = create(rows[i][0]), *again = create(rows[i][1]);
         assert_string_equal(expression_text(e), rows[i][1]);
         assert_string_equal(expression_text(again), rows[i][1]);
-        assert_string_equal(expression_source(again), expression_source(e));
+        if (strstr(rows[i][0], "eps") == NULL) /* named numbers stand in texts, but not in sources */
+            assert_string_equal(expression_source(again), expression_source(e));
         expression_destroy(e);
         expression_destroy(again);
     }

@@ -27,7 +27,7 @@ static expression *create(const char *text)
     return e;
 }
 
-#define HEAD "LEY_FN real ley_user_pair(real r, real r2, real inverse_r, real q)\n{\n"
+#define HEAD "LEY_FN real ley_user_pair(real r, real r2, real inverse_r, real q, LEY_REFERENCE(own_numbers) own)\n{\n"
 
 static void sources(void **state)
 {
@@ -36,7 +36,13 @@ static void sources(void **state)
         {"q*exp(-r/8)/r", "    return (q * LEY_F_EXP(((-r) * LEY_REAL(0.125))) * inverse_r);\n}\n"},
         {"q/r", "    return (q * inverse_r);\n}\n"},
         {"8", "    return LEY_REAL(8.0);\n}\n"},
-        {"below*1e20-1/3", "    return (-LEY_REAL(2.5e+19));\n}\n"},
+        {"0-1e20/3", "    return (-LEY_REAL(3.3333333333333332e+19));\n}\n"},
+        {"below*1e20-1/3", "    return ((real)own.low.s0);\n}\n"},
+        {"r*below+cutoff/r-(r+1)*below/cutoff",
+         "    return ((r * ((real)own.low.s0)) + (((real)own.low.s1) * inverse_r) - "
+         "((r + LEY_REAL(1.0)) * ((real)own.low.s0) * ((real)own.low.s2)));\n}\n"},
+        {"(1+(cutoff-12))*q^(cutoff/6)", "    return (((real)own.low.s0) * (q * q));\n}\n"},
+        {"q+0*cutoff", "    return (q + LEY_REAL(0.0));\n}\n"},
         {"q/1e-60", "    return (q / LEY_REAL(9.9999999999999997e-61));\n}\n"},
         {"q/1e-310", "    return (q / LEY_REAL(9.9999999999999694e-311));\n}\n"},
         {"r^2+r2^0.5", "    return (r2 + r);\n}\n"},
@@ -178,7 +184,11 @@ static void write_program(expression *const *e, size_t n, bool is_float)
                                             "ABS",  "fabs", "MIN", "fmin", "MAX",  "fmax", "POW",  "pow"};
     FILE *out = fopen(c_path, "w");
     assert_non_null(out);
-    fprintf(out, "#include <math.h>\n#define LEY_FN static inline\ntypedef %s real;\n#define LEY_REAL(x) %s\n",
+    fprintf(out,
+            "#include <math.h>\n#define LEY_FN static inline\n#define LEY_REFERENCE(type) const type\n"
+            "typedef %s real;\n#define LEY_REAL(x) %s\n"
+            "typedef struct {\n    real s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf;\n} sixteen;\n"
+            "typedef struct {\n    sixteen low, high;\n} own_numbers;\n",
             is_float ? "float" : "double", is_float ? "((real)x##f)" : "x");
     for (size_t i = 0; i < COUNT(functions); i += 2) {
         const char *arguments = i < 18 ? "x" : "x, y";
@@ -187,10 +197,19 @@ static void write_program(expression *const *e, size_t n, bool is_float)
     }
     for (size_t i = 0; i < n; i++)
         fprintf(out, "#define ley_user_pair pair_%zu\n%s#undef ley_user_pair\n", i, expression_source(e[i]));
+    for (size_t i = 0; i < n; i++) {
+        fprintf(out, "static const own_numbers numbers_%zu = {", i);
+        for (size_t k = 0; k < EXPRESSION_MOST_NUMBERS; k++)
+            fprintf(out, "%s(real)%.17g%s", k % 16 == 0 ? "{" : "", expression_numbers(e[i])[k],
+                    k % 16 == 15 ? "}, " : ", ");
+        fputs("};\n", out);
+    }
     fputs("double call(int i, double r, double q);\ndouble call(int i, double r, double q)\n{\n    switch (i) {\n",
           out);
     for (size_t i = 0; i < n; i++)
-        fprintf(out, "    case %zu: return (double)pair_%zu((real)r, (real)(r * r), (real)(1 / r), (real)q);\n", i, i);
+        fprintf(out,
+                "    case %zu: return (double)pair_%zu((real)r, (real)(r * r), (real)(1 / r), (real)q, numbers_%zu);\n",
+                i, i, i);
     fputs("    }\n    return 0;\n}\n", out);
     assert_int_equal(fclose(out), 0);
 }

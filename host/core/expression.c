@@ -103,6 +103,7 @@ static int add_node(parser *p, tree_node node, size_t at)
         const tree_node *left = &e->nodes[node.left], *right = node.right != NO_NODE ? &e->nodes[node.right] : NULL;
         const double b = right != NULL ? right->value : 0;
         node.constant = left->constant && (right == NULL || right->constant);
+        node.is_named = node.constant && (left->is_named || (right != NULL && right->is_named));
         if (node.constant)
             node.value = tree_apply(node.op, left->value, b);
         if (node.constant ? !isfinite(node.value) : node.op == TREE_DIVIDE && right->constant && b == 0)
@@ -114,12 +115,13 @@ static int add_node(parser *p, tree_node node, size_t at)
 
 static int add_number(parser *p, double value, size_t at)
 {
-    return add_node(p, (tree_node){TREE_NUMBER, true, NO_NODE, NO_NODE, value, false}, at);
+    return add_node(
+        p, (tree_node){.op = TREE_NUMBER, .constant = true, .left = NO_NODE, .right = NO_NODE, .value = value}, at);
 }
 
 static int add_operation(parser *p, tree_op op, int left, int right, size_t at)
 {
-    return add_node(p, (tree_node){op, false, left, right, 0, false}, at);
+    return add_node(p, (tree_node){.op = op, .left = left, .right = right}, at);
 }
 
 static int parse_number(parser *p)
@@ -189,6 +191,8 @@ static int parse_name(parser *p)
              * from. */
             const double value = p->constants[i].value;
             const int node = add_number(p, fabs(value), at);
+            if (node != NO_NODE)
+                p->made->nodes[node].is_named = true;
             return node != NO_NODE && signbit(value) ? add_operation(p, TREE_NEGATE, node, NO_NODE, at) : node;
         }
     fail_at(p, at, "unknown name %s", ley_quote(word, length, quote));

@@ -33,6 +33,7 @@ static int put(writer *w, tree_op op, int left, int right, double value)
         const double b = right != NO_NODE ? e->nodes[right].value : 0;
         n->constant = e->nodes[left].constant && (right == NO_NODE || e->nodes[right].constant);
         n->value = n->constant ? tree_apply(op, e->nodes[left].value, b) : 0;
+        n->is_named = n->constant && (e->nodes[left].is_named || (right != NO_NODE && e->nodes[right].is_named));
     }
     return e->count++;
 }
@@ -49,7 +50,8 @@ static int unary(writer *w, tree_op op, int a)
 
 static bool is_number(const writer *w, int node, double value)
 {
-    return w->made->nodes[node].constant && w->made->nodes[node].value == value;
+    const tree_node *n = &w->made->nodes[node];
+    return n->constant && n->value == value && !n->is_named;
 }
 
 /* Of derivatives, which may be nothing. */
@@ -194,6 +196,8 @@ ley_status expression_slope(const expression *e, expression **made, ley_error *e
         return ley_fail_memory(error, sizeof *w.made, "a pair function");
     w.made->function = "ley_user_slope";
     w.made->is_shared = true;
+    w.made->number_count = e->number_count;
+    memcpy(w.made->numbers, e->numbers, sizeof e->numbers);
     write_slope(&w, e);
     ley_status status = w.is_full ? ley_fail(error, LEY_ERROR_USAGE,
                                              "pair function: its derivative, which the field takes, has more than %d "

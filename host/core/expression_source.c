@@ -113,19 +113,20 @@ enum {
 
 typedef struct low_node {
     int op, left, right;
-    double value; /* of TREE_NUMBER */
-    int n;        /* of LOW_POWER */
-    int name;     /* t<name> holds the value; 0 without a name */
-    int users;    /* nodes that it is an operand of, where the expression says that these may be several */
-    int squares;  /* t<squares> is the base's square, the next one its fourth power, ... */
-    int brackets; /* within each other when printed */
+    double value;  /* of TREE_NUMBER */
+    bool is_named; /* of TREE_NUMBER: it comes of a named number */
+    int n;         /* of LOW_POWER */
+    int name;      /* t<name> holds the value; 0 without a name */
+    int users;     /* nodes that it is an operand of, where the expression says that these may be several */
+    int squares;   /* t<squares> is the base's square, the next one its fourth power, ... */
+    int brackets;  /* within each other when printed */
 } low_node;
 
 typedef struct low_tree {
     low_node *nodes;
     int count, names;
     FILE *out;
-    expression_use *use;
+    expression *made;
 } low_tree;
 
 static int low(low_tree *t, int op, int left, int right)
@@ -134,10 +135,11 @@ static int low(low_tree *t, int op, int left, int right)
     return t->count++;
 }
 
-static int low_number(low_tree *t, double value)
+static int low_number(low_tree *t, double value, bool is_named)
 {
     const int node = low(t, TREE_NUMBER, NO_NODE, NO_NODE);
     t->nodes[node].value = value;
+    t->nodes[node].is_named = is_named;
     return node;
 }
 
@@ -148,7 +150,7 @@ static bool is_op(const low_tree *t, int node, int op)
 
 static bool is_one(const low_tree *t, int node)
 {
-    return is_op(t, node, TREE_NUMBER) && t->nodes[node].value == 1;
+    return is_op(t, node, TREE_NUMBER) && t->nodes[node].value == 1 && !t->nodes[node].is_named;
 }
 
 static bool is_normal_float(double value)
@@ -188,7 +190,7 @@ static int low_reciprocal(low_tree *t, int node, bool is_product_allowed)
     switch (n->op) {
     case TREE_NUMBER:
         /* A reciprocal that floats cannot hold would lose a quotient that they can. */
-        return is_normal_float(1 / n->value) ? low_number(t, 1 / n->value) : NO_NODE;
+        return is_normal_float(1 / n->value) ? low_number(t, 1 / n->value, n->is_named) : NO_NODE;
     case TREE_R:
         return low_inverse_power(t, 1);
     case TREE_R2:
@@ -221,7 +223,7 @@ static int low_root(low_tree *t, int a)
 static int low_integer_power(low_tree *t, int a, int n)
 {
     if (n == 0)
-        return low_number(t, 1);
+        return low_number(t, 1, false);
     if (n == 1)
         return a;
     if (n < 0 && is_op(t, a, TREE_R))
@@ -229,7 +231,7 @@ static int low_integer_power(low_tree *t, int a, int n)
     if (n < 0 && is_op(t, a, TREE_R2))
         return low_inverse_power(t, -2 * n);
     if (n < 0)
-        return low_quotient(t, low_number(t, 1), low_integer_power(t, a, -n));
+        return low_quotient(t, low_number(t, 1, false), low_integer_power(t, a, -n));
     if (is_op(t, a, TREE_R)) {
         const int even = low_integer_power(t, low(t, TREE_R2, NO_NODE, NO_NODE), n / 2);
         return n % 2 == 0 ? even : low_product(t, a, even);
@@ -259,7 +261,7 @@ static int lower(low_tree *t, const expression *e)
         const tree_node *n = &e->nodes[i];
         const int a = n->left != NO_NODE ? at[n->left] : NO_NODE, b = n->right != NO_NODE ? at[n->right] : NO_NODE;
         if (n->constant)
-            at[i] = low_number(t, n->value);
+            at[i] = low_number(t, n->value, n->is_named);
         else if (n->op == TREE_MULTIPLY)
             at[i] = low_product(t, a, b);
         else if (n->op == TREE_DIVIDE)
@@ -336,10 +338,28 @@ static void print_power(low_tree *t, const low_node *n)
         }
 }
 
-static void print_literal(low_tree *t, double value)
+/* The number's place among the arguments, where it may be one that it is already; MOST: there is
+ * none left. */
+static int place_of_number(expression *e, double value)
 {
+    int place = 0;
+    while (place < e->number_count && e->numbers[place] != value)
+        place++;
+    if (place == e->number_count && place < EXPRESSION_MOST_NUMBERS)
+        e->numbers[e->number_count++] = value;
+    return place;
+}
+
+static void print_constant(low_tree *t, const low_node *n)
+{
+    const double value = n->value;
     if (value != 0 && !is_normal_float(value))
-        t->use->fits_float = false;
+        t->made->use.fits_float = false;
+    const int place = n->is_named && value != 0 ? place_of_number(t->made, value) : EXPRESSION_MOST_NUMBERS;
+    if (place < EXPRESSION_MOST_NUMBERS) {
+        fprintf(t->out, "((real)own.%s.s%x)", place < 16 ? "low" : "high", (unsigned)place % 16);
+        return;
+    }
     fputs(signbit(value) ? "(-LEY_REAL(" : "LEY_REAL(", t->out);
     print_number(t->out, fabs(value), 17, true);
     fputs(signbit(value) ? "))" : ")", t->out);
@@ -368,15 +388,15 @@ static void print_value(low_tree *t, int node)
     }
     switch (n->op) {
     case TREE_NUMBER:
-        print_literal(t, n->value);
+        print_constant(t, n);
         return;
     case TREE_R:
     case TREE_R2:
     case TREE_Q:
     case LOW_INVERSE_R:
-        t->use->r |= n->op == TREE_R;
-        t->use->r2 |= n->op == TREE_R2;
-        t->use->inverse_r |= n->op == LOW_INVERSE_R;
+        t->made->use.r |= n->op == TREE_R;
+        t->made->use.r2 |= n->op == TREE_R2;
+        t->made->use.inverse_r |= n->op == LOW_INVERSE_R;
         fputs(names[n->op], t->out);
         return;
     case TREE_NEGATE:
@@ -493,7 +513,7 @@ ley_status tree_write_source(expression *e, ley_error *error)
 {
     const size_t bytes = (size_t)e->count * LOW_PER_NODE * sizeof(low_node);
     size_t size = 0;
-    low_tree t = {.nodes = malloc(bytes), .use = &e->use};
+    low_tree t = {.nodes = malloc(bytes), .made = e};
     if (t.nodes == NULL)
         return ley_fail_memory(error, bytes, "a pair function");
     t.out = open_memstream(&e->source, &size);
@@ -504,7 +524,7 @@ ley_status tree_write_source(expression *e, ley_error *error)
     e->use = (expression_use){.fits_float = true, .charge = find_charge(e)};
     locale_t old = uselocale(ley_c_locale());
     const int whole = lower(&t, e);
-    fprintf(t.out, "LEY_FN real %s(real r, real r2, real inverse_r, real q)\n{\n",
+    fprintf(t.out, "LEY_FN real %s(real r, real r2, real inverse_r, real q, LEY_REFERENCE(own_numbers) own)\n{\n",
             e->function != NULL ? e->function : "ley_user_pair");
     if (e->is_shared)
         count_users(&t, whole);

@@ -84,6 +84,11 @@ const char *expression_text(const expression *e)
     return e->text;
 }
 
+const double *expression_numbers(const expression *e)
+{
+    return e->numbers;
+}
+
 const char *expression_source(const expression *e)
 {
     return e->source;

@@ -10,7 +10,8 @@
 
 enum {
     EXPRESSION_MAX_LENGTH = 1000, /* characters */
-    EXPRESSION_MAX_NODES = 512    /* values and operations */
+    EXPRESSION_MAX_NODES = 512,   /* values and operations */
+    EXPRESSION_MOST_NUMBERS = 32  /* that kernels take as arguments: two vectors of 16 */
 };
 
 typedef struct expression expression;
@@ -63,6 +64,7 @@ enum { NO_NODE = -1 };
 typedef struct tree_node {
     tree_op op;
     bool constant;   /* no variable in or below it */
+    bool is_named;   /* a constant that a named number is, or is in: another job may have another value */
     int left, right; /* operands, which stand before their operation; NO_NODE where there is none */
     double value;    /* of a constant */
     bool is_square;  /* a product of two operands that are the same */
@@ -73,6 +75,8 @@ struct expression {
     expression_use use;
     const char *function; /* what its source calls it; NULL: ley_user_pair */
     bool is_shared;       /* a node may be an operand of several others */
+    int number_count;
+    double numbers[EXPRESSION_MOST_NUMBERS]; /* that the source takes as arguments; 0 behind the last */
     int count;
     tree_node nodes[EXPRESSION_MAX_NODES]; /* the last one is the whole */
 };
@@ -99,10 +103,16 @@ const char *expression_text(const expression *e);
 
 /* A function for C11, OpenCL C 1.2 and CUDA C alike (the expression's text):
  *
- *   LEY_FN real ley_user_pair(real r, real r2, real inverse_r, real q) { ...; return ...; }
+ *   LEY_FN real ley_user_pair(real r, real r2, real inverse_r, real q,
+ *                             LEY_REFERENCE(own_numbers) own) { ...; return ...; }
  *
  * r2 = r^2 and inverse_r = 1/r are the caller's, who has them from one reciprocal root; what is not
- * used may be anything. The dialect defines beforehand, each of them evaluating its arguments once:
+ * used may be anything. `own` has the values of expression_numbers(), low.s0 to low.sf and high.s0
+ * to high.sf: named numbers, and what comes of them alone, stand there and not in the text, which
+ * is the same for whatever values they have. In the text itself are only zeros, which a kernel's
+ * self-test could not tell from what is missing, exponents that become multiplications, and
+ * numbers beyond EXPRESSION_MOST_NUMBERS. The dialect defines beforehand, each evaluating its
+ * arguments once:
  *
  *   real          float, double or, in OpenCL C, a vector of them
  *   LEY_FN        qualifiers of an inline function
@@ -111,6 +121,10 @@ const char *expression_text(const expression *e);
  *   LEY_F_EXP(x) LEY_F_LOG(x) LEY_F_SQRT(x) LEY_F_ERF(x) LEY_F_ERFC(x) LEY_F_SIN(x) LEY_F_COS(x)
  *   LEY_F_TANH(x) LEY_F_ABS(x) LEY_F_MIN(x, y) LEY_F_MAX(x, y) LEY_F_POW(x, y) */
 const char *expression_source(const expression *e);
+
+/* EXPRESSION_MOST_NUMBERS values, 0 behind the last that the source takes. Those of a slope begin
+ * with those of its expression. */
+const double *expression_numbers(const expression *e);
 
 expression_use expression_uses(const expression *e);
 

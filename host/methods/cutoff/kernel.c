@@ -345,6 +345,8 @@ static void launch(cutoff_run *run)
         a.series[j] = (double)p->series[j];
         a.fringe[j] = (double)p->fringe[j];
     }
+    memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
+    memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
     work_launch(&run->work, &k->kernel, groups, &a, k->layer_s * (double)run->planes / CUTOFF_LAYER);
 }
 

@@ -332,6 +332,8 @@ static void launch(point_pairs_run *run, double predicted_s)
         a.series[j] = (double)p->series[j];
         a.fringe[j] = (double)p->fringe[j];
     }
+    memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
+    memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
     work_launch(&run->work, &k->kernel, groups, &a, predicted_s);
 }
 

@@ -106,6 +106,13 @@ static void set_constants(cutoff_problem *p)
     p->fringe[2] = (float)(1 / (a * a));
 }
 
+/* The numbers that the source of a function takes. */
+static void take_numbers(cutoff_problem *p, const expression *e)
+{
+    _Static_assert(sizeof p->numbers == EXPRESSION_MOST_NUMBERS * sizeof(double), "kernels take all numbers");
+    memcpy(p->numbers, expression_numbers(e), sizeof p->numbers);
+}
+
 /* Appends a line to the kernel's prelude: a macro's text, such as a function of the user's. */
 static ley_status add_to_prelude(cutoff_problem *p, const char *macro, const char *source, ley_error *error)
 {
@@ -127,6 +134,8 @@ ley_status cutoff_problem_add_field(cutoff_problem *p, ley_error *error)
     if (p->formula == NULL)
         return LEY_OK;
     const ley_status status = expression_slope(p->formula, &p->slope, error);
+    if (status == LEY_OK)
+        take_numbers(p, p->slope);
     return status == LEY_OK ? add_to_prelude(p, "LEY_USER_SLOPE", expression_source(p->slope), error) : status;
 }
 
@@ -143,6 +152,8 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
     if (range->pair == LEY_PAIR_EXPRESSION) {
         status = short_range_expression(range, dielectric, &p->formula, error);
         p->is_of_charge = status == LEY_OK && expression_uses(p->formula).charge == EXPRESSION_LINEAR_IN_CHARGE;
+        if (status == LEY_OK)
+            take_numbers(p, p->formula);
         if (status == LEY_OK)
             status = add_to_prelude(p, "LEY_USER_PAIR", expression_source(p->formula), error);
         if (status == LEY_OK && p->is_of_charge)

@@ -28,6 +28,7 @@ typedef struct cutoff_problem {
     expression *formula;                   /* of LEY_PAIR_EXPRESSION */
     expression *slope;                     /* its derivative, where cutoff_problem_add_field() has made it */
     char *prelude;                         /* the source of both, for the kernel */
+    double numbers[2][16];                 /* and the numbers that it takes as arguments */
     binning_plan plan;
     binned_atoms *binned;
     float (*more)[2]; /* [bins and extra bins][depth] second and third numbers, where LEY_PAIR has them */
