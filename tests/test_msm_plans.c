@@ -6,11 +6,14 @@
 #include "clock.h"
 #include "error.h"
 #include "methods/msm/kept_spectrum.h"
+#include "methods/msm/method.h"
+#include "methods/msm/spectral.h"
 #include "numerics/influence.h"
 #include "run/engine.h"
 #include "run/job.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -551,6 +554,136 @@ static void test_kept_influence_functions(void **state)
     }
 }
 
+/* ---- Influence functions for several at a time ----------------------------------------------- */
+
+typedef struct asker {
+    const hierarchy *h;
+    int64_t n[3];
+    atomic_bool cancelled;
+    kept_spectrum *kept;
+    ley_status status;
+    double took_s;
+} asker;
+
+static void *ask(void *context)
+{
+    asker *a = context;
+    ley_error error = {0};
+    const double start_s = ley_clock_s();
+    a->status = kept_spectrum_get(a->h, a->n, &a->cancelled, &a->kept, &error);
+    a->took_s = ley_clock_s() - start_s;
+    ley_error_clear(&error);
+    return NULL;
+}
+
+/* One that takes long enough to be asked for meanwhile, and is not there yet. */
+static void make_large(asker *askers, size_t count, hierarchy *h)
+{
+    kept_spectrum_forget();
+    *h = make_lattices(WINDOW_BSPLINE6, 6, 330, 0);
+    h->level[0].n[1] = h->level[0].n[2] = h->level[0].n[0];
+    for (size_t i = 0; i < count; i++) {
+        askers[i] = (asker){.h = h};
+        influence_extent(h, askers[i].n);
+    }
+}
+
+static void start(pthread_t *thread, asker *a)
+{
+    assert_int_equal(pthread_create(thread, NULL, ask, a), 0);
+}
+
+/* Who asks while it is made has the same one; who is cancelled meanwhile has none, at once; and
+ * where whoever makes it is cancelled, another one does. */
+static void test_one_influence_function_for_all(void **state)
+{
+    (void)state;
+    enum { ASKERS = 4 };
+    asker askers[ASKERS];
+    pthread_t threads[ASKERS];
+    hierarchy h;
+    make_large(askers, ASKERS, &h);
+    for (size_t i = 0; i < ASKERS; i++)
+        start(&threads[i], &askers[i]);
+    for (size_t i = 0; i < ASKERS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < ASKERS; i++) {
+        assert_int_equal(askers[i].status, LEY_OK);
+        assert_ptr_equal(askers[i].kept, askers[0].kept);
+    }
+    print_message("an influence function of %lld nodes along each axis: %.3f s\n", (long long)askers[0].n[0],
+                  askers[0].took_s);
+    for (size_t i = 0; i < ASKERS; i++)
+        kept_spectrum_give_back(askers[i].kept);
+
+    make_large(askers, ASKERS, &h);
+    for (size_t i = 0; i < 3; i++)
+        start(&threads[i], &askers[i]);
+    usleep(5000);
+    atomic_store(&askers[1].cancelled, true);
+    pthread_join(threads[1], NULL);
+    atomic_store(&askers[0].cancelled, true);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[2], NULL);
+    assert_int_equal(askers[1].status, LEY_CANCELLED);
+    assert_int_equal(askers[0].status, LEY_CANCELLED);
+    assert_int_equal(askers[2].status, LEY_OK);
+    assert_null(askers[0].kept);
+    kept_spectrum_give_back(askers[2].kept);
+}
+
+/* Once a job is prepared, its influence function is made, whatever devices do. */
+static void test_influence_functions_begin_with_jobs(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    if (!support_open("0", "the first device", &engine))
+        skip();
+    const ley_lattice box = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const dev_info *info = engine->workers[0].info;
+    if (!fft_is_there(info, NULL, 0)) {
+        ley_engine_destroy(engine);
+        skip();
+    }
+    ley_atoms *atoms = support_atoms(ATOMS, 0, 20, 3);
+    ley_map *map = NULL;
+    ley_long_range range;
+    ley_run_options options;
+    void *task = NULL;
+    ley_long_range_default(&range);
+    range.solver = LEY_SOLVER_FFT;
+    range.window = LEY_WINDOW_BSPLINE6;
+    range.cutoff_A = 6;
+    range.spacing_A = 1.4;
+    ley_run_options_default(&options);
+    options.sum = LEY_SUM_FLOAT;
+    assert_ok(ley_map_create(&box, &map, &error));
+    assert_ok(msm_task_create(atoms, map, &range, &task, &error));
+    kept_spectrum_forget();
+    const device_view device = {.info = info};
+    atomic_bool none = false, at_once = true;
+    const job_view view = {.options = &options, .device_count = 1, .devices = &device, .cancelled = &none};
+    assert_ok(method_msm.prepare(task, &view, &error));
+    int64_t n[3];
+    kept_spectrum *kept = NULL;
+    spectral_extent(info, msm_task_lattices(task), n);
+    const double start_s = ley_clock_s();
+    ley_status status;
+    do { /* who is cancelled makes none */
+        ley_error_clear(&error);
+        status = kept_spectrum_get(msm_task_lattices(task), n, &at_once, &kept, &error);
+    } while (status != LEY_OK && ley_clock_s() - start_s < 20);
+    ley_error_clear(&error);
+    assert_int_equal(status, LEY_OK);
+    kept_spectrum_give_back(kept);
+    method_msm.release(task, false);
+    method_msm.end(task);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(engine);
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -567,6 +700,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_influence_functions),
+        cmocka_unit_test(test_one_influence_function_for_all),
+        cmocka_unit_test(test_influence_functions_begin_with_jobs),
         cmocka_unit_test(test_a_device_with_little_memory),
         cmocka_unit_test(test_levels_without_transforms),
         cmocka_unit_test(test_a_library_that_is_passed_over),

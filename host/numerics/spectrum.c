@@ -35,6 +35,19 @@ static bool is_mirrored(const cell *c, int axis)
     return true;
 }
 
+static void find_stored(const hierarchy *h, const int64_t n[3], int64_t stored[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        stored[axis] = axis == 0 || is_mirrored(&h->cell, axis) ? n[axis] / 2 + 1 : n[axis];
+}
+
+double spectrum_bytes(const hierarchy *h, const int64_t n[3])
+{
+    int64_t stored[3];
+    find_stored(h, n, stored);
+    return (double)(sizeof(double) + sizeof(float)) * (double)stored[0] * (double)stored[1] * (double)stored[2];
+}
+
 int64_t spectrum_waves(const spectrum *s)
 {
     return s->stored[0] * s->stored[1] * s->stored[2];
@@ -161,8 +174,8 @@ static ley_status fill(filling *f, ley_error *error)
 static ley_status make_in(filling *f, ley_error *error)
 {
     const int64_t waves = spectrum_waves(f->made), *stored = f->made->stored;
-    ley_status status = memory_check_one("the influence function", (double)waves * (sizeof(double) + sizeof(float)),
-                                         "a coarser lattice", error);
+    ley_status status =
+        memory_check_one("the influence function", spectrum_bytes(f->h, f->made->n), "a coarser lattice", error);
     if (status != LEY_OK)
         return status;
     f->kernel = malloc((size_t)waves * sizeof *f->kernel);
@@ -183,12 +196,11 @@ ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bo
                          ley_error *error)
 {
     *made = (spectrum){.n = {n[0], n[1], n[2]}};
-    for (int axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3; axis++)
         if (n[axis] < 2 || n[axis] % 2 != 0)
             return ley_fail(error, LEY_ERROR_USAGE,
                             "a transform of %lld nodes along an axis: it must be an even number", (long long)n[axis]);
-        made->stored[axis] = axis == 0 || is_mirrored(&h->cell, axis) ? n[axis] / 2 + 1 : n[axis];
-    }
+    find_stored(h, n, made->stored);
     filling f = {.h = h, .made = made, .cancelled = cancelled};
     const ley_status status = make_in(&f, error);
     free(f.kernel);

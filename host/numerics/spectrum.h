@@ -26,6 +26,9 @@ ley_status spectrum_make(const hierarchy *h, const int64_t n[3], const atomic_bo
                          ley_error *error);
 void spectrum_clear(spectrum *s);
 
+/* Bytes of the host's memory that it takes while it is made; a third of them stay. */
+double spectrum_bytes(const hierarchy *h, const int64_t n[3]);
+
 /* How many waves are there. */
 int64_t spectrum_waves(const spectrum *s);
 

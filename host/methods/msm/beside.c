@@ -6,6 +6,7 @@
 #include "numerics/expected_error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void *spread_atoms(void *context)
 {
@@ -20,13 +21,26 @@ static void *spread_atoms(void *context)
     return NULL;
 }
 
+/* What takes all cores comes first: later these bring slabs into the map. */
 static void *find_figures(void *context)
 {
     beside *b = context;
-    b->figures.expected = expected_error(b->lattices);
     b->figures_status =
         spread_coherence(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
                          ley_atoms_charges_e(b->atoms), b->cancelled, &b->figures.coherence, &b->figures_error);
+    b->figures.expected = expected_error(b->lattices);
+    return NULL;
+}
+
+static void *make_influence(void *context)
+{
+    beside *b = context;
+    ley_error error = {0};
+    hierarchy top;
+    hierarchy_top(b->lattices, &top);
+    if (kept_spectrum_get(&top, b->extent, &b->is_ended, &b->influence, &error) != LEY_OK)
+        b->influence = NULL;
+    ley_error_clear(&error);
     return NULL;
 }
 
@@ -46,10 +60,14 @@ static void await(beside_thread *t)
 }
 
 void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
-                  bool spreads)
+                  bool spreads, const int64_t extent[3])
 {
     *b = (beside){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
     pthread_mutex_init(&b->mutex, NULL);
+    if (extent != NULL) {
+        memcpy(b->extent, extent, sizeof b->extent);
+        begin(&b->transforming, make_influence, b);
+    }
     if (spreads)
         begin(&b->spreading, spread_atoms, b);
     begin(&b->judging, find_figures, b);
@@ -85,8 +103,11 @@ void beside_end(beside *b, bool is_kept)
 {
     if (b->lattices == NULL) /* it never began */
         return;
+    atomic_store(&b->is_ended, true);
     await(&b->spreading);
     await(&b->judging);
+    await(&b->transforming);
+    kept_spectrum_give_back(b->influence);
     if (b->spread != NULL && is_kept) {
         dev_keep(b->spread);
     } else if (b->spread != NULL) {

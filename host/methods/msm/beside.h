@@ -1,10 +1,11 @@
 /* What the host does for a job of long-range potentials in threads beside the devices: atoms into
- * the lattice's bins, where devices do not do so themselves; and what the lattices are expected to
- * be off by. */
+ * the lattice's bins, where devices do not do so themselves; the influence function, so that it is
+ * there when the first device wants it; and what the lattices are expected to be off by. */
 #ifndef LEY_MSM_BESIDE_H
 #define LEY_MSM_BESIDE_H
 
 #include "leyden.h"
+#include "methods/msm/kept_spectrum.h"
 #include "methods/msm/spread.h"
 
 #include <pthread.h>
@@ -26,17 +27,22 @@ typedef struct beside {
     const ley_atoms *atoms;
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
-    beside_thread spreading, judging;
+    beside_thread spreading, judging, transforming;
     spread *spread;
     double spread_s; /* how long that took */
     beside_figures figures;
     ley_status spread_status, figures_status;
     ley_error spread_error, figures_error;
+    int64_t extent[3];        /* of transforms */
+    kept_spectrum *influence; /* this job's, until it ends; its thread's as long as that is running */
+    atomic_bool is_ended;     /* nobody wants the influence function any more */
 } beside;
 
-/* Lattices, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins. */
+/* Lattices, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
+ * `extent`: the nodes of the transforms whose influence function devices will ask for by
+ * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves. */
 void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
-                  bool spreads);
+                  bool spreads, const int64_t extent[3]);
 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */

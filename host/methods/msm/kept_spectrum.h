@@ -1,5 +1,6 @@
-/* The latest influence function, for whoever wants the same one: it follows from the lattice and
- * the choices, not from atoms, and takes longer to make than transforms to run. */
+/* The latest influence function, and all that somebody has at the time, for whoever wants the same
+ * one: it follows from the lattice and the choices, not from atoms, and takes longer to make than
+ * transforms to run. */
 #ifndef LEY_MSM_KEPT_SPECTRUM_H
 #define LEY_MSM_KEPT_SPECTRUM_H
 
@@ -10,16 +11,17 @@
 
 typedef struct kept_spectrum kept_spectrum;
 
-/* The kept one, or made as by spectrum_make(), whose errors it has; its values are not to be
- * changed. From any thread; nobody waits for another one's. */
+/* The one that is there; or else made as by spectrum_make(), whose errors it has. From any thread:
+ * who wants one that is being made waits for it, or until *cancelled (may be NULL) turns true; and
+ * makes it where the other one gives up. Its values are not to be changed. */
 ley_status kept_spectrum_get(const hierarchy *h, const int64_t n[3], const atomic_bool *cancelled, kept_spectrum **kept,
                              ley_error *error);
 const spectrum *kept_spectrum_of(const kept_spectrum *kept);
 
-/* Whoever got it gives it back. */
+/* Whoever got it gives it back; NULL is none. */
 void kept_spectrum_give_back(kept_spectrum *kept);
 
-/* The next one is made anew: a map that it had a part in was wrong. */
+/* The next one is made anew: a map that it had a part in was wrong. Who has one keeps it. */
 void kept_spectrum_forget(void);
 
 #endif

@@ -51,6 +51,13 @@ static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, const 
     if (h->levels > 0)
         job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, ley_atoms_count(atoms)),
                       "fewer atoms, or a wider --lattice-spacing");
+    if (h->levels > 0 && h->solver != HIERARCHY_DIRECT) {
+        hierarchy top;
+        int64_t n[3];
+        hierarchy_top(h, &top);
+        influence_extent(&top, n);
+        job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --lattice-spacing");
+    }
 }
 
 static void host_needs(const void *context, job_needs *needs)
@@ -147,7 +154,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     task->near.keeps_atoms = by_devices;
     if (job->only_plans)
         return cutoff_end_preparing(task, error);
-    beside_begin(&task->beside, h, task->near.atoms, job->cancelled, !by_devices);
+    msm_task_begin_beside(task, job, !by_devices);
     status = cutoff_end_preparing(task, error);
     return status == LEY_OK && !by_devices ? beside_take_atoms(&task->beside, &atoms, error) : status;
 }

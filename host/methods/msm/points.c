@@ -66,7 +66,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     const spread *atoms;
     ley_status status = msm_task_begin(task, job, error);
     if (status == LEY_OK && task->lattices.levels > 0)
-        beside_begin(&task->beside, &task->lattices, task->near.atoms, job->cancelled, true);
+        msm_task_begin_beside(task, job, true);
     if (status == LEY_OK)
         status = cutoff_points_prepare(task, job, error);
     return status == LEY_OK && task->lattices.levels > 0 ? beside_take_atoms(&task->beside, &atoms, error) : status;

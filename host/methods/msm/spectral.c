@@ -37,18 +37,17 @@ void spectral_run(const spectral *s, work *w)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Where z is open, what is known to go wrong on the device is left out. */
-static void choose_extent(spectral *s, const dev *device)
+void spectral_extent(const dev_info *info, const hierarchy *h, int64_t n[3])
 {
     size_t least[3], good[3];
-    influence_extent(s->hierarchy, s->n);
+    influence_extent(h, n);
     for (int axis = 0; axis < 3; axis++)
-        least[axis] = (size_t)s->n[axis];
-    if (s->hierarchy->cell.periodic[2])
+        least[axis] = (size_t)n[axis];
+    if (h->cell.periodic[2])
         return;
-    fft_good_sizes(device->info, least, good);
+    fft_good_sizes(info, least, good);
     if (good[0] == least[0] && good[1] == least[1])
-        s->n[2] = (int64_t)good[2];
+        n[2] = (int64_t)good[2];
 }
 
 static fft_wish wish_of(const spectral *s, const fft_wish *fft)
@@ -69,7 +68,7 @@ static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_er
 ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
 {
     *s = (spectral){.hierarchy = h, .room = {.device = device}};
-    choose_extent(s, device);
+    spectral_extent(device->info, h, s->n);
     const ley_status status = make_fft(s, device, fft, error);
     return status == LEY_OK ? influence_kernel_create(device, mean_wave_is_needed(h), &s->multiply, error) : status;
 }
@@ -95,7 +94,7 @@ ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h
     char why[256];
     fft_prediction predicted;
     *s = (spectral){.hierarchy = h, .room = {.device = device}};
-    choose_extent(s, device);
+    spectral_extent(device->info, h, s->n);
     const fft_wish wished = wish_of(s, fft);
     if (!fft_is_there(device->info, why, sizeof why))
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s", why);

@@ -28,11 +28,15 @@ typedef struct spectral {
     buffer_of_float charges, potentials; /* the same one */
     dev_buffer *scratch;
     size_t bytes;      /* of the lattice */
-    double spectrum_s; /* how long the host took for the influence function */
+    double spectrum_s; /* how long the influence function, made here or waited for, kept this device */
 } spectral;
 
 /* Whether kernels can number all nodes, of those of the transform. */
 bool spectral_can_number(const hierarchy *h);
+
+/* How many nodes such a device's transforms of a hierarchy's only level have: influence_extent(),
+ * but where z is open, what is known to go wrong on the device is left out. */
+void spectral_extent(const dev_info *info, const hierarchy *h, int64_t n[3]);
 
 /* The lattice alone, without atoms: the top level of a V-cycle. Its kernel and its transform, built
  * and tested, or predicted; its buffers, but for the mean wave; what turns its charges, `charges`,
@@ -60,7 +64,8 @@ ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const tr
 ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish,
                             const fft_wish *fft, ley_error *error);
 
-/* The influence function is made, on all cores; it and the atoms go to the device. */
+/* The influence function is made, on all cores, or whoever makes it is waited for; it and the atoms
+ * go to the device. */
 ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error);
 
 /* From atoms to potentials, within a sequence of operations. */

@@ -204,6 +204,22 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     return status;
 }
 
+void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
+{
+    const hierarchy *h = &task->lattices;
+    hierarchy top;
+    const dev_info *with_transforms = NULL;
+    int64_t extent[3];
+    for (size_t i = 0; i < job->device_count && h->solver != HIERARCHY_DIRECT && with_transforms == NULL; i++)
+        if (fft_is_there(job->devices[i].info, NULL, 0))
+            with_transforms = job->devices[i].info;
+    if (with_transforms != NULL) {
+        hierarchy_top(h, &top);
+        spectral_extent(with_transforms, &top, extent);
+    }
+    beside_begin(&task->beside, h, task->near.atoms, job->cancelled, spreads, with_transforms != NULL ? extent : NULL);
+}
+
 ley_status msm_task_judge(msm_task *task, ley_error *error)
 {
     if (task->lattices.levels == 0)

@@ -50,6 +50,10 @@ bool msm_task_otherwise(void *task, const char *why);
 /* What a plan says is checked and taken; steps have taken no time yet. */
 ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error);
 
+/* Threads of the host's begin beside the devices; of them that of the influence function as the
+ * first device with transforms wants it. `spreads`: the atoms will be wanted in bins. */
+void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads);
+
 /* At the end: what the lattices are expected to be off by. */
 ley_status msm_task_judge(msm_task *task, ley_error *error);
 
