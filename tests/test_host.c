@@ -379,6 +379,51 @@ static void test_padding(void **state)
     assert_false(padding_bytes(&slab, &bytes));
 }
 
+/* What threads stream past the caches: every point, in rows that begin and end anywhere in a line
+ * of the caches, nothing beside the map, and what is not finite wherever in a row it is. */
+static void test_much_padding(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{7, 501, 300}, {33, 320, 101}, {1023, 9, 117}, {40000, 1, 27}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *n = sizes[i];
+        const padded_slab slab = {.n_x = n[0],
+                                  .n_y = n[1],
+                                  .padded_x = n[0] + 3,
+                                  .padded_y = n[1] + 2,
+                                  .planes = n[2],
+                                  .store = PADDED_FLOAT};
+        const size_t points = (size_t)(n[0] * n[1] * n[2]), padded = (size_t)((n[0] + 3) * (n[1] + 2) * n[2]);
+        float *from = malloc(padded * sizeof *from), *around = malloc((points + 3) * sizeof *around);
+        assert_true(from != NULL && around != NULL && points > 1 << 20);
+        for (size_t k = 0; k < padded; k++)
+            from[k] = (float)k;
+        for (size_t shift = 1; shift < 3; shift++) {
+            memset(around, 0, (points + 3) * sizeof *around);
+            around[shift - 1] = around[shift + points] = -1;
+            assert_true(padding_crop(&slab, from, around + shift));
+            assert_true(around[shift - 1] == -1 && around[shift + points] == -1);
+            for (size_t k = 0, x = 0, y = 0, z = 0; k < points; k++) {
+                if (around[shift + k] != from[(z * (size_t)(n[1] + 2) + y) * (size_t)(n[0] + 3) + x])
+                    fail_msg("point %zu of row %zu of plane %zu", x, y, z);
+                x = x + 1 < (size_t)n[0] ? x + 1 : 0;
+                y = x > 0 ? y : y + 1 < (size_t)n[1] ? y + 1 : 0;
+                z = x > 0 || y > 0 ? z : z + 1;
+            }
+        }
+        for (size_t k = 0; k < 40; k++) { /* in a row in the middle, and the padding behind it */
+            const size_t x = k * 31 % (size_t)(n[0] + 3), row = padded / (size_t)(n[0] + 3) / 2 / (size_t)(n[1] + 2);
+            float *at = &from[row * (size_t)((n[1] + 2) * (n[0] + 3)) + x];
+            const float before = *at;
+            *at = k % 2 == 0 ? NAN : -INFINITY;
+            assert_int_equal(padding_crop(&slab, from, around + 1), x >= (size_t)n[0]);
+            *at = before;
+        }
+        free(around);
+        free(from);
+    }
+}
+
 /* Every packing says the same position; the placed one to a float's digits of the offset, wherever
  * the atom is. */
 static void test_packing(void **state)
@@ -569,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_lattices_on_multiples_of_the_spacing),
         cmocka_unit_test(test_atoms),
         cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_much_padding),
         cmocka_unit_test(test_packing),
         cmocka_unit_test(test_reference),
         cmocka_unit_test(test_comparator),
