@@ -488,6 +488,43 @@ static void no_copy_onto_itself(void)
     check_nothing_is_left();
 }
 
+/* Buffers get memory again that others of their size had; where the driver has no more, it first
+ * gets back all that is kept; and closing the device frees it. */
+static void memory_is_kept(void)
+{
+    enum { SIZE = 8 << 20 };
+    dev_list list;
+    dev *device = NULL;
+    dev_buffer *buffers[2] = {NULL, NULL};
+    ley_error error = {0};
+    reset_faults("devices=1,fail=cuMemAlloc_v2,at=3,code=2");
+    assert_ok(dev_list_create(&list, &error));
+    const dev_backend *b = list.infos[0].backend;
+    assert_ok(b->open(&list.infos[0], &device, &error));
+    const int opened = ask_cuda("fake_cuda_live");
+    for (int i = 0; i < 2; i++)
+        assert_ok(b->buffer_create(device, SIZE, DEV_READ_WRITE, &buffers[i], &error));
+    for (int i = 0; i < 2; i++)
+        b->buffer_destroy(device, buffers[i]);
+    CHECK(ask_cuda("fake_cuda_live") == opened + 2);
+    for (int again = 0; again < 3; again++) {
+        assert_ok(b->buffer_create(device, SIZE - 1000 * (size_t)again, DEV_READ_WRITE, &buffers[0], &error));
+        assert_ok(b->buffer_create(device, SIZE, DEV_READ_ONLY, &buffers[1], &error));
+        CHECK(ask_cuda("fake_cuda_live") == opened + 2);
+        assert_ok(b->fill(device, buffers[0], SIZE - 4000, 1, 4, NULL, &error));
+        b->buffer_destroy(device, buffers[0]);
+        b->buffer_destroy(device, buffers[1]);
+    }
+    CHECK(ask_cuda("fake_cuda_fired") == 0);
+    assert_ok(
+        b->buffer_create(device, 4 * SIZE, DEV_READ_WRITE, &buffers[0], &error)); /* the third call, and a fourth */
+    CHECK(ask_cuda("fake_cuda_fired") == 1 && ask_cuda("fake_cuda_live") == opened + 1);
+    b->buffer_destroy(device, buffers[0]);
+    b->close(device);
+    dev_list_clear(&list);
+    check_nothing_is_left();
+}
+
 /* Every entry point that they take fails, once, or the card is lost by it, or copies go on: the
  * right bytes, or an error. */
 static void door_calls_fail(void)
@@ -598,7 +635,7 @@ static void transforms(void)
     ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) \
     ROW(unusable) ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) \
     ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs) ROW(door) ROW(no_copy_onto_itself) \
-    ROW(door_calls_fail) ROW(dumps) ROW(transforms)
+    ROW(memory_is_kept) ROW(door_calls_fail) ROW(dumps) ROW(transforms)
 /* clang-format on */
 
 /* As programs should end in which a driver has not returned. */
@@ -732,6 +769,7 @@ ALONE(nothing_is_freed_under_a_copy)
 ALONE(a_card_hangs)
 ALONE(door)
 ALONE(no_copy_onto_itself)
+ALONE(memory_is_kept)
 ALONE(door_calls_fail)
 
 typedef struct symbol_row {
@@ -865,6 +903,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_card_hangs),
         cmocka_unit_test(test_door),
         cmocka_unit_test(test_no_copy_onto_itself),
+        cmocka_unit_test(test_memory_is_kept),
         cmocka_unit_test(test_door_calls_fail),
     };
     return argc == 2 ? run_scenario(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * loops, OpenCL's own errors. */
 #include "support.h"
 
+#include "buffer_pool.h"
 #include "build_cache.h"
 #include "dev_kernel.h"
 #include "error.h"
@@ -821,6 +822,38 @@ static void test_parallel_ranges(void **state)
     }
 }
 
+/* Of memory on devices what fits without much waste, the oldest of it first to go, and no more than
+ * a share of the device's. */
+static void test_buffer_pool(void **state)
+{
+    (void)state;
+    const size_t MiB = 1 << 20;
+    const uint64_t device = (uint64_t)800 * MiB; /* 100 of them */
+    buffer_pool pool = {.count = 0};
+    assert_int_equal(buffer_pool_take(&pool, MiB).address, 0);
+    assert_int_equal(buffer_pool_drop(&pool).address, 0);
+    assert_false(buffer_pool_keep(&pool, device, (spare_memory){1, MiB - 1}));
+    assert_false(buffer_pool_keep(&pool, device, (spare_memory){1, 101 * MiB}));
+    assert_false(buffer_pool_is_full(&pool, device, 101 * MiB)); /* nothing has to go for what is not kept */
+    assert_true(buffer_pool_keep(&pool, device, (spare_memory){1, 20 * MiB}));
+    assert_true(buffer_pool_keep(&pool, device, (spare_memory){2, 60 * MiB}));
+    assert_true(buffer_pool_keep(&pool, device, (spare_memory){3, 18 * MiB}));
+    assert_true(buffer_pool_is_full(&pool, device, 3 * MiB));
+    assert_false(buffer_pool_keep(&pool, device, (spare_memory){4, 3 * MiB}));
+    assert_int_equal(buffer_pool_take(&pool, 61 * MiB).address, 0);
+    assert_int_equal(buffer_pool_take(&pool, 47 * MiB).address, 0); /* more than a quarter would be left over */
+    assert_int_equal(buffer_pool_take(&pool, 17 * MiB).address, 3);
+    assert_int_equal(buffer_pool_take(&pool, 17 * MiB).address, 1);
+    assert_true(buffer_pool_keep(&pool, device, (spare_memory){5, 40 * MiB}));
+    assert_int_equal(buffer_pool_drop(&pool).address, 2);
+    assert_int_equal(buffer_pool_drop(&pool).address, 5);
+    for (uintptr_t i = 1; i <= BUFFER_POOL_MOST; i++)
+        assert_true(buffer_pool_keep(&pool, 0, (spare_memory){i, MiB}));
+    assert_true(buffer_pool_is_full(&pool, 0, MiB));
+    assert_false(buffer_pool_keep(&pool, 0, (spare_memory){99, MiB})); /* no place */
+    assert_int_equal(buffer_pool_drop(&pool).address, 1);
+}
+
 /* Staging is kept for the next job: the smallest that is large enough, not too large, not too much
  * of it. */
 static void test_staging_pool(void **state)
@@ -875,6 +908,7 @@ int main(void)
         cmocka_unit_test(test_hits_are_what_can_be_counted),
         cmocka_unit_test(test_parallel_ranges),
         cmocka_unit_test(test_staging_pool),
+        cmocka_unit_test(test_buffer_pool),
     };
     return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 struct dev_buffer {
     CUdeviceptr pointer;
-    size_t size;
+    size_t size, taken; /* bytes that were asked for, and of memory */
 };
 
 struct dev_event {
@@ -75,6 +75,16 @@ static void free_staging(cuda_dev *d, dev_staging *staging)
     free(staging);
 }
 
+/* Memory that is kept for buffers to come goes back to the driver. Returns whether there was
+ * any. */
+static bool free_spare(cuda_dev *d)
+{
+    const bool has_any = d->memory.count > 0;
+    for (spare_memory s; (s = buffer_pool_drop(&d->memory)).address != 0;)
+        d->api->memory_free(s.address);
+    return has_any;
+}
+
 static void cuda_close(dev *device)
 {
     cuda_dev *d = cuda_of(device);
@@ -88,6 +98,7 @@ static void cuda_close(dev *device)
     if (d->context != NULL) {
         for (dev_staging *s; (s = staging_pool_empty(&d->base.spare)) != NULL;)
             free_staging(d, s);
+        free_spare(d);
         for (int lane = 0; lane < LANE_COUNT; lane++)
             if (d->streams[lane] != NULL)
                 api->stream_destroy(d->streams[lane]);
@@ -150,6 +161,19 @@ static ley_status cuda_open(const dev_info *info, dev **device, ley_error *error
     return LEY_OK;
 }
 
+/* What is kept, where it is of the right size; else anew, if need be in the place of all that is
+ * kept. */
+static CUresult allocate(cuda_dev *d, dev_buffer *b)
+{
+    const spare_memory spare = buffer_pool_take(&d->memory, b->size);
+    b->pointer = spare.address;
+    b->taken = spare.address != 0 ? spare.bytes : b->size;
+    if (spare.address != 0)
+        return CUDA_SUCCESS;
+    const CUresult code = d->api->memory_allocate(&b->pointer, b->size);
+    return code == CUDA_ERROR_OUT_OF_MEMORY && free_spare(d) ? d->api->memory_allocate(&b->pointer, b->size) : code;
+}
+
 static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer,
                                      ley_error *error)
 {
@@ -159,7 +183,7 @@ static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access acces
         return ley_fail_memory(error, sizeof *b, "a buffer");
     b->size = bytes;
     ley_status status = enter(d, error);
-    CUresult code = status == LEY_OK ? d->api->memory_allocate(&b->pointer, bytes) : CUDA_SUCCESS;
+    CUresult code = status == LEY_OK ? allocate(d, b) : CUDA_SUCCESS;
     if (code != CUDA_SUCCESS) {
         status = cuda_fail(d->api, error, code, "cuMemAlloc(&b->pointer, bytes)", __FILE__, __LINE__);
         ley_error_prefix(error, "%s", ley_size((double)bytes).s);
@@ -182,7 +206,12 @@ static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
         dev_keep(buffer);
         return;
     }
-    d->api->memory_free(buffer->pointer);
+    const spare_memory spare = {buffer->pointer, buffer->taken};
+    const uint64_t all = device->info->global_bytes;
+    while (buffer_pool_is_full(&d->memory, all, spare.bytes))
+        d->api->memory_free(buffer_pool_drop(&d->memory).address);
+    if (!buffer_pool_keep(&d->memory, all, spare))
+        d->api->memory_free(buffer->pointer);
     free(buffer);
 }
 

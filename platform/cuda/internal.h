@@ -2,6 +2,7 @@
 #ifndef LEY_CUDA_INTERNAL_H
 #define LEY_CUDA_INTERNAL_H
 
+#include "../buffer_pool.h"
 #include "cuda.h"
 #include "driver_api.h"
 
@@ -16,8 +17,9 @@ typedef struct cuda_dev {
     CUcontext context;
     bool is_primary; /* the card's own context, which libraries on the CUDA runtime share */
     CUstream streams[LANE_COUNT];
-    CUevent origin;  /* recorded when the device was opened: */
-    double origin_s; /* its time by the host's clock */
+    buffer_pool memory; /* that buffers to come may have */
+    CUevent origin;     /* recorded when the device was opened: */
+    double origin_s;    /* its time by the host's clock */
 } cuda_dev;
 
 struct dev_program {
