@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "fake_device.h"
 #include "run/room.h"
+#include "run/upload.h"
 #include "run/work.h"
 #include "watch.h"
 
@@ -483,6 +484,62 @@ static void test_rooms_that_fail(void **state)
     bench_destroy(b);
 }
 
+/* ---- Uploads --------------------------------------------------------------------------------- */
+
+enum { MOST_BYTES = (21 << 20) + 5, LAID_OFF = 12 };
+
+/* Uploads so many bytes to a device of this class; returns how many writes and sends that took. */
+static int upload(dev_class device_class, int fail_write, size_t size, ley_status expected)
+{
+    bench *b = bench_create((fake_plan){.device_class = device_class, .fail_write = fail_write});
+    ley_error error = {0};
+    work w = {.flight = NULL};
+    dev_buffer *buffer = NULL;
+    dev_staging *back = NULL;
+    unsigned char *bytes = malloc(size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (unsigned char)((i * 2654435761u) >> 13);
+    assert_ok(room_buffer(&b->room, LAID_OFF + MOST_BYTES + 4, DEV_READ_WRITE, &buffer, &error));
+    assert_ok(room_staging(&b->room, LAID_OFF + size + 4, &back, &error));
+    const size_t before = b->plan.live_objects;
+    work_begin(&w, &b->flight, NULL);
+    work_fill(&w, buffer, 0, 0x55555555, (LAID_OFF + size + 4) / 4 * 4);
+    work_write(&w, buffer, LAID_OFF, bytes, size);
+    const int writes = b->plan.writes;
+    unsigned char *right = malloc(size);
+    assert_non_null(right);
+    memcpy(right, bytes, size);
+    memset(bytes, 0, size); /* the caller's again */
+    work_read(&w, buffer, 0, back, LAID_OFF + size);
+    assert_int_equal(work_finish(&w, &error), expected);
+    if (expected == LEY_OK)
+        assert_memory_equal((const char *)back->bytes + LAID_OFF, right, size);
+    if (expected == LEY_OK)
+        assert_int_equal(((const unsigned char *)back->bytes)[LAID_OFF - 1], 0x55);
+    work_end(&w);
+    ley_error_clear(&error);
+    assert_int_equal(b->plan.live_objects, before);
+    free(right);
+    free(bytes);
+    bench_destroy(b);
+    return writes;
+}
+
+/* Much goes to cards in pieces, through staging; little, and to processors all, at once. Whichever
+ * piece fails, what was begun comes to its end. */
+static void test_uploads(void **state)
+{
+    (void)state;
+    const size_t least = UPLOAD_LEAST_BYTES, sizes[] = {least, least + 1, 2 * least - 1, 3 * least, MOST_BYTES};
+    assert_int_equal(upload(DEV_GPU, 0, least - 1, LEY_OK), 1);
+    assert_int_equal(upload(DEV_CPU, 0, MOST_BYTES, LEY_OK), 1);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        assert_int_equal(upload(DEV_GPU, 0, sizes[i], LEY_OK), (sizes[i] + UPLOAD_PIECE - 1) / UPLOAD_PIECE);
+    for (int at = 1; at <= 22; at += at < 12 ? 1 : 5)
+        assert_int_equal(upload(DEV_GPU, at, MOST_BYTES, LEY_ERROR_DEVICE), at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_a_room_has_a_budget),
         cmocka_unit_test(test_rooms_within_a_room),
         cmocka_unit_test(test_rooms_that_fail),
+        cmocka_unit_test(test_uploads),
     };
     return cmocka_run_group_tests_name("work", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "log.h"
 #include "memory.h"
+#include "run/upload.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -290,7 +291,6 @@ ley_status own_part_lend(shift *s, ley_error *error)
 static ley_status take_lent(shift *s, ley_error *error)
 {
     const size_t i = (size_t)(s->run - s->job->stages);
-    const dev_backend *b = s->worker->device->backend;
     const stage_place place = {.device = s->worker->device,
                                .room = &s->room,
                                .job = &s->job->view,
@@ -306,7 +306,7 @@ static ley_status take_lent(shift *s, ley_error *error)
         count = s->lent_bytes - at < piece_bytes ? s->lent_bytes - at : piece_bytes;
         status = shift_job_is_over(s->job)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                     : b->write(s->worker->device, buffer, at, (unsigned char *)s->pass->lent + at, count, error);
+                     : upload_bytes(s->worker->device, buffer, at, (unsigned char *)s->pass->lent + at, count, error);
     }
     if (status == LEY_OK) {
         s->record->lender = s->pass->lender + 1;

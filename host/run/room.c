@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "memory.h"
+#include "run/upload.h"
 
 #include <stdlib.h>
 
@@ -105,7 +106,7 @@ ley_status room_check_host(const room *r, const char *what, double bytes, const 
 ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
 {
     const ley_status status = room_buffer(r, size, DEV_READ_ONLY, buffer, error);
-    return status == LEY_OK ? r->device->backend->write(r->device, *buffer, 0, bytes, size, error) : status;
+    return status == LEY_OK ? upload_bytes(r->device, *buffer, 0, bytes, size, error) : status;
 }
 
 ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error)

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "run/own_part.h"
 #include "run/shift.h"
+#include "run/upload.h"
 #include "watch.h"
 
 #include <stdatomic.h>
@@ -83,7 +84,7 @@ static ley_status bring(shift *s, const stage_run *maker, const product *what, l
     dev_buffer *buffer = NULL;
     ley_status status = room_buffer(&s->room, bytes, DEV_READ_WRITE, &buffer, error);
     if (status == LEY_OK)
-        status = device->backend->write(device, buffer, 0, maker->made, bytes, error);
+        status = upload_bytes(device, buffer, 0, maker->made, bytes, error);
     if (status != LEY_OK) {
         room_free_buffer(&s->room, &buffer);
         return status;

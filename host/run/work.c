@@ -1,6 +1,7 @@
 #include "run/work.h"
 
 #include "error.h"
+#include "run/upload.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static bool send_small(work *w, dev_buffer *buffer, size_t offset, const void *b
 void work_write(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
 {
     if (is_ready(w) && !send_small(w, buffer, offset, bytes, size))
-        door(w)->write(w->flight->device, buffer, offset, bytes, size, &w->error);
+        upload_bytes(w->flight->device, buffer, offset, bytes, size, &w->error);
 }
 
 void work_send(work *w, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from, size_t size)

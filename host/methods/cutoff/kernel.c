@@ -4,6 +4,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "memory.h"
+#include "run/upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,8 +148,8 @@ static ley_status write_bytes(cutoff_kernel *k, dev_buffer *buffer, int64_t offs
         part = size - done < most ? size - done : most;
         if (cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        const ley_status status = k->device->backend->write(k->device, buffer, (size_t)(offset + done),
-                                                            (const char *)bytes + done, (size_t)part, error);
+        const ley_status status =
+            upload_bytes(k->device, buffer, (size_t)(offset + done), (const char *)bytes + done, (size_t)part, error);
         if (status != LEY_OK)
             return status;
     }
