@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "memory.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -255,13 +256,50 @@ void spread_clear(spread *s)
 
 /* ---- Charges between the same nodes ---------------------------------------------------------- */
 
+/* Sums over atoms and over nodes are those of stretches, added up in their order: the same bytes on
+ * any number of cores. */
+enum { STRETCH = 1 << 16 };
+
 typedef struct gathering {
     const hierarchy *h;
+    size_t n, nodes;
     const double *position_A, *charge_e;
     double scale; /* charges are summed as whole numbers, so that it does not matter who comes first */
     _Atomic int64_t *sum;
+    double *largest_e, *square_e2; /* of each stretch */
     const atomic_bool *cancelled;
 } gathering;
+
+static size_t stretches_of(size_t n)
+{
+    return (n + STRETCH - 1) / STRETCH;
+}
+
+static size_t end_of(size_t stretch, size_t n)
+{
+    return (stretch + 1) * STRETCH < n ? (stretch + 1) * STRETCH : n;
+}
+
+static void look_at_charges(void *context, size_t first, size_t last)
+{
+    const gathering *g = context;
+    for (size_t k = first; k < last; k++) {
+        double largest_e = 0, square_e2 = 0;
+        for (size_t i = k * STRETCH; i < end_of(k, g->n); i++) {
+            const double q_e = (double)(float)g->charge_e[i];
+            largest_e = fmax(largest_e, fabs(g->charge_e[i]));
+            square_e2 += q_e * q_e;
+        }
+        g->largest_e[k] = largest_e;
+        g->square_e2[k] = square_e2;
+    }
+}
+
+static void clear_nodes(void *context, size_t first, size_t last)
+{
+    const gathering *g = context;
+    memset(g->sum + first * STRETCH, 0, (end_of(last - 1, g->nodes) - first * STRETCH) * sizeof *g->sum);
+}
 
 static void gather(void *context, size_t first, size_t last)
 {
@@ -282,32 +320,65 @@ static void gather(void *context, size_t first, size_t last)
     }
 }
 
+static void square_nodes(void *context, size_t first, size_t last)
+{
+    const gathering *g = context;
+    for (size_t k = first; k < last; k++) {
+        g->square_e2[k] = 0;
+        for (size_t i = k * STRETCH; i < end_of(k, g->nodes); i++) {
+            const double q_e = (double)atomic_load_explicit(&g->sum[i], memory_order_relaxed) / g->scale;
+            g->square_e2[k] += q_e * q_e;
+        }
+    }
+}
+
+static double add_stretches(const gathering *g, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < stretches_of(count); k++)
+        sum += g->square_e2[k];
+    return sum;
+}
+
+/* Charges are summed by their first nodes; of `g` the rest is set. */
+static double find_coherence(gathering *g, double single_e2)
+{
+    parallel_ranges(stretches_of(g->nodes), clear_nodes, g);
+    parallel_ranges(g->n, gather, g);
+    parallel_ranges(stretches_of(g->nodes), square_nodes, g);
+    const double together_e2 = add_stretches(g, g->nodes);
+    return together_e2 > single_e2 ? sqrt(together_e2 / single_e2) : 1;
+}
+
 ley_status spread_coherence(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
                             const atomic_bool *cancelled, double *coherence, ley_error *error)
 {
-    const size_t nodes = (size_t)hierarchy_nodes(&h->level[0]);
-    double largest_e = 0, single = 0, together = 0;
-    for (size_t i = 0; i < n; i++) {
-        largest_e = fmax(largest_e, fabs(charge_e[i]));
-        single += (double)(float)charge_e[i] * (double)(float)charge_e[i];
-    }
-    *coherence = 1;
-    if (largest_e == 0)
-        return LEY_OK;
+    const size_t nodes = (size_t)hierarchy_nodes(&h->level[0]), stretches = stretches_of(n > nodes ? n : nodes);
+    double largest_e = 0;
     gathering g = {.h = h,
+                   .n = n,
+                   .nodes = nodes,
                    .position_A = position_A,
                    .charge_e = charge_e,
-                   .scale = 0x1p62 / ((double)n * largest_e),
-                   .sum = calloc(nodes, sizeof *g.sum),
+                   .sum = memory_in_large_pages((int64_t)(nodes * sizeof *g.sum)),
+                   .largest_e = calloc(2 * stretches, sizeof *g.largest_e),
                    .cancelled = cancelled};
-    if (g.sum == NULL)
-        return ley_fail_memory(error, nodes * sizeof *g.sum, "charges between a lattice's nodes");
-    parallel_ranges(n, gather, &g);
-    for (size_t i = 0; i < nodes; i++)
-        together += pow((double)g.sum[i] / g.scale, 2);
+    const bool has_memory = g.sum != NULL && g.largest_e != NULL;
+    *coherence = 1;
+    if (has_memory) {
+        g.square_e2 = g.largest_e + stretches;
+        parallel_ranges(stretches_of(n), look_at_charges, &g);
+    }
+    for (size_t k = 0; k < stretches && has_memory; k++)
+        largest_e = fmax(largest_e, g.largest_e[k]);
+    g.scale = 0x1p62 / ((double)n * largest_e);
+    if (has_memory && largest_e > 0)
+        *coherence = find_coherence(&g, add_stretches(&g, n));
+    free(g.largest_e);
     free(g.sum);
-    if (cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
-        return ley_fail(error, LEY_CANCELLED, "cancelled");
-    *coherence = together > single ? sqrt(together / single) : 1;
-    return LEY_OK;
+    if (!has_memory)
+        return ley_fail_memory(error, nodes * sizeof *g.sum, "charges between a lattice's nodes");
+    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed)
+               ? ley_fail(error, LEY_CANCELLED, "cancelled")
+               : LEY_OK;
 }
