@@ -59,16 +59,12 @@ typedef struct {
 #if LEY_ROOT == LEY_ROOT_AVX512
 LEY_FN unsigned marks_below(real x, scalar limit)
 {
-    unsigned marks;
-    __asm("vcmpltps %2, %1, %%k1\n\tkmovw %%k1, %0" : "=r"(marks) : "v"(x), "v"((real)limit) : "k1");
-    return marks;
+    return ley_lanes_below(x, limit);
 }
 
 LEY_FN int append(scalar *list, int n, real x, unsigned marks)
 {
-    real marked;
-    __asm("kmovw %2, %%k1\n\tvcompressps %1, %0 %{%%k1%}%{z%}" : "=v"(marked) : "v"(x), "r"(marks) : "k1");
-    *(unaligned_real *)(list + n) = marked;
+    *(unaligned_real *)(list + n) = ley_marked_lanes(x, marks);
     return n + popcount(marks);
 }
 #else

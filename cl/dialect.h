@@ -242,11 +242,30 @@ LEY_FN real ley_saturate(real x)
 }
 #elif LEY_ROOT == LEY_ROOT_AVX512
 #define LEY_ROOT_SCALE 0.5f
+/* Instructions by clang's own names, whose vectors are other types than OpenCL's. (PoCL 5 and 6
+ * break off at inline assembly in kernels without local memory.) */
+typedef float avx512_floats __attribute__((__vector_size__(64)));
+#define LEY_TO_AVX512(x) __builtin_astype((x), avx512_floats)
+#define LEY_OF_AVX512(x) __builtin_astype((x), float16)
+#define LEY_ALL_LANES ((ushort)0xffff)
+
 LEY_FN real ley_unscaled_root(real x)
 {
-    real y;
-    __asm("vrsqrt14ps %1, %0" : "=v"(y) : "v"(x));
+    const avx512_floats of = LEY_TO_AVX512(x);
+    const real y = LEY_OF_AVX512(__builtin_ia32_rsqrt14ps512_mask(of, of, LEY_ALL_LANES));
     return y * (3.0f - x * (y * y));
+}
+
+/* A bit for each lane in which x is below a limit: not where it is no number. */
+LEY_FN unsigned ley_lanes_below(real x, scalar limit)
+{
+    return (ushort)__builtin_ia32_cmpps512_mask(LEY_TO_AVX512(x), LEY_TO_AVX512((real)limit), 17, LEY_ALL_LANES, 4);
+}
+
+/* Those lanes of x that have a bit, side by side from the first one on. */
+LEY_FN real ley_marked_lanes(real x, unsigned marks)
+{
+    return LEY_OF_AVX512(__builtin_ia32_compresssf512_mask(LEY_TO_AVX512(x), LEY_TO_AVX512((real)0), (ushort)marks));
 }
 #endif
 

@@ -18,11 +18,10 @@ typedef enum dev_class { DEV_GPU, DEV_CPU, DEV_OTHER, DEV_CLASS_COUNT } dev_clas
 /* What the quirks table may say of a device; see quirks.c. */
 typedef enum dev_quirk {
     DEV_QUIRK_PTX = 1 << 0,          /* takes inline PTX: the root without denormal handling */
-    DEV_QUIRK_AVX512 = 1 << 1,       /* takes inline x86 assembly with AVX-512 */
+    DEV_QUIRK_AVX512 = 1 << 1,       /* takes clang's names of x86 instructions with AVX-512 */
     DEV_QUIRK_INTERPRETER = 1 << 2,  /* interprets kernels: never time anything on it */
     DEV_QUIRK_NO_BINARY = 1 << 3,    /* its program binaries cannot be trusted: no build cache */
-    DEV_QUIRK_FRAIL_ASM = 1 << 4,    /* its compiler breaks off on inline assembly in some loops: tuning.c of methods */
-    DEV_QUIRK_ONE_COMPILER = 1 << 5, /* compiles one kernel at a time, whatever threads it is called from */
+    DEV_QUIRK_ONE_COMPILER = 1 << 4, /* compiles one kernel at a time, whatever threads it is called from */
 } dev_quirk;
 
 #define DEV_TEXT 256

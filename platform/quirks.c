@@ -21,15 +21,10 @@ static const quirk table[] = {
      .what = "native_rsqrt keeps denormals, inline PTX does not",
      .link = "https://docs.nvidia.com/cuda/parallel-thread-execution/#floating-point-instructions-rsqrt"},
     {.platform = "Portable Computing Language",
-     .vector_width = 16, /* one that is not x86 refuses the assembly, and is none the worse for it */
+     .vector_width = 16, /* one that is not x86 has none of these instructions, and is none the worse for it */
      .quirks = DEV_QUIRK_AVX512,
      .what = "vector rsqrt divides, vrsqrt14ps does not",
      .link = "https://www.intel.com/content/www/us/en/docs/intrinsics-guide/index.html#text=vrsqrt14ps"},
-    {.platform = "Portable Computing Language",
-     .driver_from = 4, /* seen with 5.0 and LLVM 16, whose assertions end the program; not with 3.1 and LLVM 14 */
-     .quirks = DEV_QUIRK_FRAIL_ASM,
-     .what = "direct sums and lists of points without inline assembly",
-     .link = "https://github.com/pocl/pocl/issues"},
     {.platform = "Portable Computing Language", /* a lock around all of LLVM; linkers follow at the first launch */
      .quirks = DEV_QUIRK_ONE_COMPILER,
      .what = "compiles one kernel at a time",

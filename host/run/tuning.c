@@ -24,10 +24,7 @@ double tuning_need(int math, double need)
 
 int tuning_root(const dev_info *info, const calibration *c, int width, double need)
 {
-    calibration possible = *c;
-    if ((info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
-        possible.root_error[LEY_ROOT_AVX512] = INFINITY;
-    return calibrate_fastest_root(info, &possible, width, need);
+    return calibrate_fastest_root(info, c, width, need);
 }
 
 uint64_t tuning_speed_needs(const dev_info *info)

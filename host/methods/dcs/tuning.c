@@ -208,15 +208,12 @@ int tuning_dcs_root(const dev_info *info, const calibration *c, int width, int m
     return tuning_root(info, c, width, tuning_need(math, dcs_root_need));
 }
 
-/* What breaks a compiler in loops is not to be had. */
 static ley_status take_planned(const dev_info *info, const variant *v, const dcs_wish *wish, dcs_spec *spec,
                                ley_error *error)
 {
     const bool is_fixed = wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == TUNING_STANDARD,
-               is_frail = (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0 && wish->planned.root == LEY_ROOT_AVX512,
                may_share = v->spare_newton && wish->sum == LEY_SPEC_SUM_FLOAT && !is_fixed;
-    ley_status status =
-        tuning_take_planned(info, &wish->planned, v->width, is_fixed || is_frail, &spec->root, NULL, error);
+    ley_status status = tuning_take_planned(info, &wish->planned, v->width, is_fixed, &spec->root, NULL, error);
     return status == LEY_OK
                ? tuning_take_share(&wish->planned, may_share ? spec->ux * spec->uy : 0, &spec->newton_roots, error)
                : status;

@@ -139,10 +139,7 @@ static void choose_arithmetic(const dev_info *info, const calibration *c, const 
         wish->math == TUNING_STANDARD) /* nothing measured in it: the same everywhere */
         return;
     const double need = tuning_need(wish->math, mdh_need);
-    calibration possible = *c;
-    if (wish->points == LEY_POINTS_LIST && (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0)
-        possible.root_error[LEY_ROOT_AVX512] = INFINITY;
-    spec->root = calibrate_fastest_root(info, &possible, v->width, need);
+    spec->root = calibrate_fastest_root(info, c, v->width, need);
     if (wish->screening == LEY_SCREENING_NONE) /* no exponentials: nothing is known of them, or need be */
         return;
     spec->exp = calibrate_fastest_exp(info, c, v->width, need);
@@ -151,17 +148,13 @@ static void choose_arithmetic(const dev_info *info, const calibration *c, const 
         spec->polynomial_exps = POLYNOMIAL_SHARE * spec->ux * spec->uy / POLYNOMIAL_OF;
 }
 
-/* What breaks a compiler in loops is not to be had. */
 static ley_status take_planned(const dev_info *info, const variant *v, const mdh_wish *wish, mdh_spec *spec,
                                ley_error *error)
 {
     const bool is_fixed = wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == TUNING_STANDARD,
-               is_frail = (info->quirks & DEV_QUIRK_FRAIL_ASM) != 0 && wish->points == LEY_POINTS_LIST &&
-                          wish->planned.root == LEY_ROOT_AVX512,
                may_share = v->spare_exps && wish->screening == LEY_SCREENING_FOLDED &&
                            wish->sum == LEY_SPEC_SUM_FLOAT && !is_fixed;
-    ley_status status =
-        tuning_take_planned(info, &wish->planned, v->width, is_fixed || is_frail, &spec->root, &spec->exp, error);
+    ley_status status = tuning_take_planned(info, &wish->planned, v->width, is_fixed, &spec->root, &spec->exp, error);
     return status == LEY_OK
                ? tuning_take_share(&wish->planned, may_share ? spec->ux * spec->uy : 0, &spec->polynomial_exps, error)
                : status;
