@@ -603,9 +603,8 @@ typedef struct ley_run_options {
     int64_t slab_planes;  /* planes of a map, or rows of a boundary, per slab at most, 0: as memory and balance suggest;
                              of CUTOFF and MSM  rounded up to whole layers of 8 planes */
     size_t verify_points; /* points recomputed in double precision, at most; 0: none. As many as 2 % of the job's time
-                           * allow, or 0.05 s if that is more, and at least 50: at least 16 of each device on the host
-                           * from the formula, the others there or on the device by a kernel of its own. Devices whose
-                           * values are off leave the job */
+                             allow, or 0.05 s if that is more, and verify_least: 16 of each device by the host, others
+                             also by a kernel of its own. Devices whose values are off leave the job */
     uint64_t verify_seed;
     void (*progress)(void *context,
                      const ley_progress *progress); /* called from one worker thread at a time; or NULL */
@@ -615,6 +614,7 @@ typedef struct ley_run_options {
                               the job. Creators refuse a plan of another method, values out of range, and what
                               contradicts these options: LEY_ERROR_USAGE with LEY_CAUSE_PLAN */
     const ley_decision *decisions;
+    size_t verify_least; /* points recomputed however long it takes; 0: 50 */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */

@@ -163,6 +163,7 @@ ley_run_options support_run_options(const support_options *o)
     run.slab_planes = o->slab_planes;
     run.verify_points = o->verify_points;
     run.verify_seed = o->verify_seed;
+    run.verify_least = o->verify_least;
     run.progress = o->progress;
     run.progress_context = o->progress_context;
     return run;

@@ -73,6 +73,7 @@ typedef struct support_options {
     int64_t slab_planes;
     size_t verify_points;
     uint64_t verify_seed;
+    size_t verify_least;
     void (*progress)(void *context, const ley_progress *progress);
     void *progress_context;
 } support_options;

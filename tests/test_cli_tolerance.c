@@ -115,6 +115,26 @@ static void test_missed(void **state)
     free(report);
 }
 
+/* What is held to a tolerance is looked at at 256 points, though there is time for few of so many
+ * atoms; what is not, at 50 at least. */
+static void test_points(void **state)
+{
+    static const struct {
+        const char *options;
+        int least;
+    } cases[] = {{"--tol 1e-2", 256}, {"--method dcs", 50}};
+    (void)state;
+    cli("generate waterbox --atoms 300000 -o box.atoms -q");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map box.atoms -o a.raw --dims 8,8,8 --origin 9,9,9 --spacing 3 --json a.json %s", cases[i].options);
+        cli_expect(0, "accuracy: ", NULL);
+        char *report = cli_read("a.json", NULL);
+        const char *points = strstr(strstr(report, "\"accuracy\": "), "\"points\": ");
+        assert_true(atoi(points + strlen("\"points\": ")) >= cases[i].least);
+        free(report);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +142,7 @@ int main(void)
         cmocka_unit_test_setup(test_which_method, cli_empty),
         cmocka_unit_test_setup(test_plan, cli_empty),
         cmocka_unit_test_setup(test_missed, cli_empty),
+        cmocka_unit_test_setup(test_points, cli_empty),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

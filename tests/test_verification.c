@@ -26,6 +26,8 @@ typedef struct wishes {
     const char *variant;
 } wishes;
 
+static size_t verify_least; /* of jobs from now on */
+
 /* A job on fake devices, whose kernels come from the cache: their self-tests are behind them. */
 static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
                           const char *selector, wishes w)
@@ -37,6 +39,7 @@ static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *p
     support_options_default(&o.options);
     o.options.slab_planes = w.slab_planes;
     o.options.verify_points = w.verify_points;
+    o.options.verify_least = verify_least;
     o.options.sum = w.sum;
     o.options.variant = w.variant;
     o.options.verify_seed = seed;
@@ -335,6 +338,27 @@ static void test_a_judge_that_is_late(void **state)
     verification_time_replace(0);
 }
 
+/* However little time there is: 50 points, or as many as are wished for. */
+static void test_points_in_any_case(void **state)
+{
+    static const size_t least[] = {0, 50, 300, 5000}, expected[] = {50, 50, 300, 4800};
+    (void)state;
+    verification_time_replace(1e-9);
+    for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+        fake_plan plan = {.name = "A"};
+        fill_cache("A");
+        verify_least = least[i];
+        support_job o = run_job(&plan, 1, "0", (wishes){40, 4800, 2, LEY_SUM_FLOAT, NULL});
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        const ley_report *r = ley_job_report(o.job);
+        assert_int_equal(r->accuracy.points, expected[i]);
+        assert_int_equal(r->seeded_accuracy.points, expected[i]);
+        end(&o);
+    }
+    verify_least = 0;
+    verification_time_replace(0);
+}
+
 static void test_no_verification(void **state)
 {
     (void)state;
@@ -559,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_a_batch_left_out),
         cmocka_unit_test(test_who_recomputes),
         cmocka_unit_test(test_a_judge_that_is_late),
+        cmocka_unit_test(test_points_in_any_case),
         cmocka_unit_test(test_no_verification),
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_sum_auto),

@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points that are recomputed at least: of each device on the host; in all. And how long the others
- * may take. */
-enum { LEAST_HOST_POINTS = 16, LEAST_POINTS = 50 };
+/* Points that are recomputed at least: of each device on the host; in all, unless the options say
+ * otherwise. And how long the others may take. */
+enum { LEAST_HOST_POINTS = 16, USUAL_LEAST_POINTS = 50 };
 static const double share_of_run = 0.02, usual_s = 0.05;
 
 /* For which a judge's kernel may be built, at least: others have the points then. */
@@ -53,6 +53,7 @@ typedef struct sample {
     ley_job *job;
     reference_terms terms;
     accuracy_limits limits;
+    size_t least; /* points in all */
     size_t count;
     sampled_point *points; /* in random order, those that the host must recompute first */
     size_t host_count;     /* of these */
@@ -117,8 +118,7 @@ static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *ran
 {
     const ley_job *job = s->job;
     const bool all = (int64_t)wanted == total;
-    const size_t fixed = wanted < LEAST_POINTS ? wanted : LEAST_POINTS, left = wanted - fixed,
-                 slabs = job->report.slab_count;
+    const size_t fixed = wanted < s->least ? wanted : s->least, left = wanted - fixed, slabs = job->report.slab_count;
     for (; s->count < (all ? wanted : fixed); s->count++) {
         const uint64_t drawn = accuracy_random(random);
         s->points[s->count] = point_number(s, all ? (int64_t)s->count : (int64_t)(drawn % (uint64_t)total));
@@ -140,7 +140,7 @@ static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *ran
         passed += (double)points;
     }
     for (size_t i = fixed; i < s->count; i++)
-        s->points[i].rank = LEAST_POINTS + (accuracy_random(random) >> 1);
+        s->points[i].rank = s->least + (accuracy_random(random) >> 1);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -166,7 +166,7 @@ static ley_status order_points(sample *s, ley_error *error)
         return ley_fail_memory(error, s->job->engine->worker_count * sizeof *taken, "the verification");
     qsort(s->points, s->count, sizeof *s->points, by_rank);
     for (size_t i = 0; i < s->count; i++) {
-        if (i < LEAST_POINTS) /* of all points, too */
+        if (i < s->least) /* of all points, too */
             s->points[i].is_fixed = true;
         s->points[i].is_for_host = taken[s->points[i].device]++ < LEAST_HOST_POINTS;
         s->host_count += s->points[i].is_for_host;
@@ -317,7 +317,7 @@ static bool recompute_some(sample *s, const reference_kernel *k, const size_t *i
 static void recompute_list(sample *s, const reference_kernel *k, const size_t *indices, size_t n)
 {
     const double start_s = ley_clock_s();
-    const size_t first = n < LEAST_POINTS + LEAST_HOST_POINTS ? n : LEAST_POINTS + LEAST_HOST_POINTS;
+    const size_t first = n < s->least + LEAST_HOST_POINTS ? n : s->least + LEAST_HOST_POINTS;
     if (!recompute_some(s, k, indices, first) || first == n)
         return;
     const double each_s = (ley_clock_s() - start_s) / (double)first;
@@ -412,7 +412,7 @@ static void recompute_on_devices(sample *s)
 /* The host, then devices, then the host again where devices were not able to. */
 static void recompute_all(sample *s)
 {
-    const size_t wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS, cores = (size_t)parallel_cores();
+    const size_t wanted = s->count < s->least ? s->count : s->least, cores = (size_t)parallel_cores();
     double each_s;
     size_t must = 0, known = recompute_growing(s, &each_s);
     if (known == s->count)
@@ -499,7 +499,7 @@ static bool is_confirmed(sample *s, size_t device, size_t worst)
         if (s->points[i].device == device && s->points[i].judge == DEVICE)
             s->points[i].judge = NOBODY;
     size_t must;
-    const size_t known = known_first(s, &must), wanted = s->count < LEAST_POINTS ? s->count : LEAST_POINTS;
+    const size_t known = known_first(s, &must), wanted = s->count < s->least ? s->count : s->least;
     const size_t end = must > wanted ? must : wanted;
     if (known < end)
         recompute_on_host(s, known, end);
@@ -675,6 +675,7 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
     uint64_t random = job->options.verify_seed;
     sample s = {.job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job->task)};
     job->method->terms(job->task, &s.terms);
+    s.least = job->options.verify_least > 0 ? job->options.verify_least : USUAL_LEAST_POINTS;
     s.budget_s = budget_s(job->report.compute_s);
     s.points = malloc((wanted + job->report.slab_count + 1) * sizeof *s.points);
     *wrong = 0;
@@ -683,7 +684,7 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
     choose_points(&s, wanted, total, &random);
     ley_status status = order_points(&s, error);
     if (status == LEY_OK)
-        status = reference_begin(&s.terms, LEAST_POINTS, &job->cancelled, error);
+        status = reference_begin(&s.terms, s.least, &job->cancelled, error);
     if (status == LEY_OK) {
         recompute_all(&s);
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);
