@@ -181,9 +181,29 @@ LEY_FN real result(const points *p, int k)
 #endif
 }
 
+/* What pairs take of the launch. A loop has a copy of its own: of what stands behind a pointer
+ * PoCL's compiler reads each number again for each vector. */
+typedef struct {
+    atom limits, series;
+#ifdef LEY_USER_PAIR
+    own_numbers own;
+#endif
+} constants;
+
+LEY_FN constants constants_of(const points *p)
+{
+    constants c;
+    c.limits = p->limits;
+    c.series = p->series;
+#ifdef LEY_USER_PAIR
+    c.own = p->own;
+#endif
+    return c;
+}
+
 /* The pair function's value at this distance, 0 beyond the cutoff, added to a sum. The unit is
  * such that beyond `near` no value is above 1, where LEY_SATURATE ends. */
-LEY_FN void add_term(real *sum, const points *p, real r2, real inverse_r, scalar first, scalar second, scalar third)
+LEY_FN void add_term(real *sum, const constants *p, real r2, real inverse_r, scalar first, scalar second, scalar third)
 {
     const real value = ley_pair_value(r2, inverse_r, p->series, p->limits.z, first, second, third LEY_OWN_OF(p));
     const scalar factor = LEY_PAIR_OF_CHARGE ? first : 1;

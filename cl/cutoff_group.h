@@ -96,6 +96,7 @@ LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home,
  * to the points of these halves. */
 LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int half_z)
 {
+    const constants c = constants_of(p);
     const atom a = s.a;
     scalar dz2[LEY_UZ];
     FOR_Z(w) {
@@ -107,7 +108,7 @@ LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int 
         FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
             const int k = INDEX(u, v, w);
             const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p->limits.y);
-            add_term(&p->sum[k], p, r2, root_of(r2), a.w, SECOND(s), THIRD(s));
+            add_term(&p->sum[k], &c, r2, root_of(r2), a.w, SECOND(s), THIRD(s));
         }
     }
 }

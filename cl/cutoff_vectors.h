@@ -165,6 +165,7 @@ LEY_FN void prune(const points *p, tile *t, int count, int u, int v, int n[PARTS
 /* Adds the listed atoms to vectors [first, first + PART_Z) of a column. */
 LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u, int v, int first)
 {
+    const constants c = constants_of(p);
     real sum[PART_Z];
     UNROLL for (int w = 0; w < PART_Z; w++)
         sum[w] = p->sum[INDEX(u, v, first + w)];
@@ -173,7 +174,7 @@ LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u,
         const real dxy2 = t->dxy2[j];
         UNROLL for (int w = 0; w < PART_Z; w++) {
             const real r2 = dxy2 + OF_PLANES(t->dz2[first + w][j]);
-            add_term(&sum[w], p, r2, root_of(r2), t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j));
+            add_term(&sum[w], &c, r2, root_of(r2), t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j));
         }
     }
     UNROLL for (int w = 0; w < PART_Z; w++)
