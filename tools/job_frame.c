@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "predictions.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,18 +70,62 @@ static int check(job_run *run)
  * of two, as few of them lie where the errors are large. */
 enum { POINTS_FOR_TOLERANCE = 256 };
 
-static ley_status open_devices(job_run *run, ley_error *error)
+/* Devices are opened while there is made what they are to fill: both take long. */
+typedef struct opening {
+    job_run *run;
+    pthread_t thread;
+    bool is_running; /* else it is done, or nobody wants devices */
+    ley_status status;
+    ley_error error;
+} opening;
+
+static bool wants_devices(const job_run *run)
+{
+    return run->method->create != NULL || run->method->resolve != NULL;
+}
+
+static void *open_engine(void *context)
+{
+    opening *o = context;
+    o->status = ley_engine_create(o->run->values->device, &o->run->engine, &o->error);
+    return NULL;
+}
+
+static void begin_opening(opening *o, job_run *run)
+{
+    *o = (opening){.run = run};
+    if (!wants_devices(run))
+        return;
+    progress_say(&run->progress, "opening the devices");
+    o->is_running = pthread_create(&o->thread, NULL, open_engine, o) == 0;
+    if (!o->is_running)
+        open_engine(o);
+}
+
+/* What was wrong before counts. */
+static ley_status end_opening(opening *o, ley_status before, ley_error *error)
+{
+    if (o->is_running)
+        pthread_join(o->thread, NULL);
+    if (before == LEY_OK && o->status != LEY_OK) {
+        *error = o->error;
+        return o->status;
+    }
+    ley_error_clear(&o->error);
+    return before;
+}
+
+static ley_status create_job(job_run *run, ley_error *error)
 {
     ley_run_options options = job_options_of(run->values, &run->progress);
     options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
     options.slab_planes = run->slab_planes;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
-    if (run->method->create == NULL && run->method->resolve == NULL)
+    ley_status status = LEY_OK;
+    if (!wants_devices(run))
         return LEY_OK;
-    progress_say(&run->progress, "opening the devices");
-    ley_status status = ley_engine_create(run->values->device, &run->engine, error);
-    if (status == LEY_OK && run->method->resolve != NULL)
+    if (run->method->resolve != NULL)
         status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
     if (status == LEY_OK)
         status = run->method->create(run->problem, run->engine, &options, &run->job, error);
@@ -108,6 +153,16 @@ static ley_status read_plan(job_run *run, ley_error *error)
     return status;
 }
 
+static ley_status make_ready(job_run *run, ley_error *error)
+{
+    opening devices;
+    begin_opening(&devices, run);
+    const ley_status status = run->kind->place != NULL ? run->kind->place(run, error) : LEY_OK;
+    const ley_status opened = end_opening(&devices, status, error);
+    plan_file_explain(run->values->plan, error);
+    return opened;
+}
+
 static ley_status prepare(job_run *run, ley_error *error)
 {
     double clock_s = run->phases.start_s;
@@ -116,10 +171,10 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
-    if (status == LEY_OK && run->kind->place != NULL)
-        status = run->kind->place(run, error);
     if (status == LEY_OK)
-        status = open_devices(run, error);
+        status = make_ready(run, error);
+    if (status == LEY_OK)
+        status = create_job(run, error);
     run->phases.preparing_s = lap_s(&clock_s);
     return status;
 }
