@@ -277,6 +277,33 @@ static void test_tolerance(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Direct summation is slower at points than on a map, and slower still with the field: by what its
+ * own jobs predict, or lattices would be passed over where they are sooner. */
+static void test_direct_summation_at_points(void **state)
+{
+    (void)state;
+    const double origin_A[3] = {-3, -4, -2}, spacing_A[3] = {2.3, 2.3, 2.3};
+    const int64_t n[3] = {8, 8, 8};
+    const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n);
+    ley_atoms *atoms = make_atoms();
+    ley_points *points = make_points(&l);
+    ley_run_options options;
+    ley_choice on_map, at_points, with_field;
+    ley_error error = {0};
+    ley_long_range range = make_range(0, false, 0);
+    ley_run_options_default(&options);
+    assert_ok(ley_long_range_choose(engine, atoms, &l, 1e-3, 0, &options, &range, &on_map, &error));
+    range = make_range(0, false, 0);
+    assert_ok(ley_long_range_choose_points(engine, atoms, points, 1e-3, 0, &options, &range, &at_points, &error));
+    assert_ok(ley_points_add_field(points, &error));
+    range = make_range(0, false, 0);
+    assert_ok(ley_long_range_choose_points(engine, atoms, points, 1e-3, 0, &options, &range, &with_field, &error));
+    assert_true(at_points.direct_s > 1.8 * on_map.direct_s && at_points.direct_s < 2 * on_map.direct_s);
+    assert_true(with_field.direct_s > 1.9 * at_points.direct_s && with_field.direct_s < 2.1 * at_points.direct_s);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
 static void test_wrong_arguments(void **state)
 {
     (void)state;
@@ -343,13 +370,11 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_fields),
-                                       cmocka_unit_test(test_choices),
-                                       cmocka_unit_test(test_pairs_alone),
-                                       cmocka_unit_test(test_pieces_and_plan),
-                                       cmocka_unit_test(test_tolerance),
-                                       cmocka_unit_test(test_wrong_arguments),
-                                       cmocka_unit_test(test_verification_finds_faults)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact_fields),    cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_pairs_alone),     cmocka_unit_test(test_pieces_and_plan),
+        cmocka_unit_test(test_tolerance),       cmocka_unit_test(test_direct_summation_at_points),
+        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_verification_finds_faults)};
     char group[512];
     snprintf(group, sizeof group, "long-range sums at points on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

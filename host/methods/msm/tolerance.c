@@ -2,6 +2,7 @@
 #include "methods/msm/tolerance.h"
 #include "calibrate.h"
 #include "core/options.h"
+#include "core/points.h"
 #include "error.h"
 #include "log.h"
 #include "methods/cutoff/point_stages.h"
@@ -18,8 +19,10 @@
 /* Of the tolerance: errors are random, and what is expected is half of what is allowed. */
 static const double aim = 0.5;
 
-/* What direct summation makes of a device's roots, and a root's error that it takes. */
-static const double direct_share = 0.95, root_error = 1e-4;
+/* What direct summation makes of a device's roots: on maps, whose points share differences, at
+ * points, and with the field there; and a root's error that it takes. */
+static const double direct_share = 0.95, direct_share_at_points = 0.5, direct_share_with_field = 0.25,
+                    root_error = 1e-4;
 
 /* Of devices that have not been measured yet. */
 static const double unknown_gpu_roots_per_s = 1e12, unknown_cpu_roots_per_s = 1e10;
@@ -61,6 +64,11 @@ static void look_at_device(const worker *w, dev *device, const ley_run_options *
                                    : tuning_cutoff_expected_rate(w->info, facts, &wish);
     }
     choice_look_at(w->info, facts, pairs_per_s, d);
+}
+
+static double direct_share_of(const ley_points *points)
+{
+    return points == NULL ? direct_share : points->field == NULL ? direct_share_at_points : direct_share_with_field;
 }
 
 /* ---- The plan -------------------------------------------------------------------------------- */
@@ -194,7 +202,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     *choice = (ley_choice){.seconds = figures.seconds,
                            .relative_rms = figures.relative_rms,
                            .building_s = building_s(count, workers),
-                           .direct_s = s.atoms * s.points / (direct_share * roots_per_s)};
+                           .direct_s = s.atoms * s.points / (direct_share_of(points) * roots_per_s)};
     log_say(
         LEY_LOG_NOTE,
         "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
