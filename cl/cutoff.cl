@@ -190,15 +190,13 @@ typedef struct {
 #endif
 } constants;
 
-LEY_FN constants constants_of(const points *p)
+LEY_FN void copy_constants(const points *p, constants *c)
 {
-    constants c;
-    c.limits = p->limits;
-    c.series = p->series;
+    c->limits = p->limits;
+    c->series = p->series;
 #ifdef LEY_USER_PAIR
-    c.own = p->own;
+    c->own = p->own;
 #endif
-    return c;
 }
 
 /* The pair function's value at this distance, 0 beyond the cutoff, added to a sum. The unit is

@@ -96,7 +96,8 @@ LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home,
  * to the points of these halves. */
 LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int half_z)
 {
-    const constants c = constants_of(p);
+    constants c;
+    copy_constants(p, &c);
     const atom a = s.a;
     scalar dz2[LEY_UZ];
     FOR_Z(w) {

@@ -165,7 +165,8 @@ LEY_FN void prune(const points *p, tile *t, int count, int u, int v, int n[PARTS
 /* Adds the listed atoms to vectors [first, first + PART_Z) of a column. */
 LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u, int v, int first)
 {
-    const constants c = constants_of(p);
+    constants c;
+    copy_constants(p, &c);
     real sum[PART_Z];
     UNROLL for (int w = 0; w < PART_Z; w++)
         sum[w] = p->sum[INDEX(u, v, first + w)];
