@@ -192,7 +192,7 @@ ubsan:
 tsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' TEST_LEVEL=quick check
 
-oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_solvers)
+oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers)
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 # Every kernel in both languages, for every architecture that a compiler at hand can target; no card

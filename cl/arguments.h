@@ -48,6 +48,15 @@
     NEXT(INT, int, part_values) \
     NEXT(WRITE, real, gm_sums)
 
+/* Of kernels that interpolate a lattice along the map's axes: see interpolation.cl. */
+#define LEY_INTERPOLATED_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_potentials) \
+    NEXT(READ, int, gm_places) \
+    NEXT(VALUE, int4, lattice) \
+    NEXT(READ, int, gm_nodes) \
+    NEXT(READ, float, gm_weights) \
+    NEXT(VALUE, int4, axes)
+
 #define LEY_CUTOFF_ARGUMENTS(FIRST, NEXT) \
     FIRST(CONSTANT, int4, gm_table) \
     NEXT(INT, int, n_table) \
@@ -65,6 +74,8 @@
     NEXT(VALUE, atom, fringe) \
     NEXT(VALUE, sixteen, numbers) \
     NEXT(VALUE, sixteen, more_numbers) \
+    LEY_INTERPOLATED_ARGUMENTS(NEXT, NEXT) \
+    NEXT(VALUE, int4, map) \
     NEXT(WRITE, float, gm_phi)
 
 #define LEY_POINT_PAIRS_ARGUMENTS(FIRST, NEXT) \
@@ -119,12 +130,7 @@
 #define LEY_PROLONGATION_ARGUMENTS(FIRST, NEXT) LEY_BETWEEN_ARGUMENTS(FIRST, NEXT)
 
 #define LEY_INTERPOLATION_ARGUMENTS(FIRST, NEXT) \
-    FIRST(READ, float, gm_potentials) \
-    NEXT(READ, int, gm_places) \
-    NEXT(VALUE, int4, lattice) \
-    NEXT(READ, int, gm_nodes) \
-    NEXT(READ, float, gm_weights) \
-    NEXT(VALUE, int4, axes) \
+    LEY_INTERPOLATED_ARGUMENTS(FIRST, NEXT) \
     NEXT(VALUE, int4, points) \
     NEXT(VALUE, int4, map) \
     NEXT(INT, int, accumulate) \

@@ -27,6 +27,9 @@
  * fringe        {1/a, what absolute terms must add up to at a point that is covered, 1/a^2, -}: of
  *               functions that LEY_PAIR_CANCELS
  * numbers, more_numbers  those of the user's pair function, which expression_numbers() lists
+ * gm_potentials to axes: of the lattice that is interpolated and added, see interpolation.cl; read
+ *               only where LEY_NODES says that one is
+ * map           points of the map along x, y, z
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions:
  *               LEY_STORE
  *
@@ -99,7 +102,10 @@ typedef struct {
     atom extent;                    /* of the region */
     real x[LEY_UX], y[LEY_UY], z[LEY_UZ]; /* the points' coordinates from the region's lowest corner */
     real sum[POINTS];
-    bool careful;                   /* of vectors: the region is a fringe */
+#if LEY_NODES > 0
+    real added[POINTS]; /* to the sums, in the end */
+#endif
+    bool careful; /* of vectors: the region is a fringe */
     /* Totals of the sums over a tile's atoms each, and of these Kahan's carry: what the last
      * addition lost, its sign turned. The k-th point's is number k ITEMS; a work-group has them in
      * local memory. */
@@ -170,7 +176,7 @@ LEY_FN void end_tile(points *p, int k)
 #endif
 }
 
-LEY_FN real result(const points *p, int k)
+LEY_FN real sum_of(const points *p, int k)
 {
 #if LEY_TOTAL == LEY_SPEC_SUM_DOUBLE
     return LEY_TO_FLOAT(p->totals[k * ITEMS]);
@@ -178,6 +184,15 @@ LEY_FN real result(const points *p, int k)
     return p->totals[k * ITEMS] - p->carry[k * ITEMS];
 #else
     return p->sum[k];
+#endif
+}
+
+LEY_FN real result(const points *p, int k)
+{
+#if LEY_NODES > 0
+    return sum_of(p, k) + p->added[k];
+#else
+    return sum_of(p, k);
 #endif
 }
 
@@ -300,6 +315,15 @@ LEY_FN real worth(const points *p, scalar charge, real farthest2)
 /* Goes through the neighbourhood of a region: its bins, their atoms within reach, and their sum. */
 #if LEY_WIDTH == 1
 #include "cutoff_group.h"
+#if LEY_NODES > 0
+#include "cutoff_epilogue.h"
+#endif
+typedef union {
+    shared pairs;
+#if LEY_NODES > 0
+    lattice_part lattice;
+#endif
+} workspace;
 #else
 #include "cutoff_vectors.h"
 #endif
@@ -346,7 +370,7 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;
     FOR_Z(w) p.z[w] = (LANES_Z + w * LEY_LZ) * step.z;
 #if LEY_WIDTH == 1
-    LEY_LOCAL_VARIABLE shared sm;
+    LEY_LOCAL_VARIABLE workspace sm;
     const int item = LEY_LOCAL_ID(0) + LEY_LX * (LEY_LOCAL_ID(1) + LEY_LY * LEY_LOCAL_ID(2));
 #if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
     LEY_LOCAL_VARIABLE total sm_totals[POINTS * ITEMS];
@@ -358,10 +382,19 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 #endif
     clear(&p);
 #if LEY_PAIR_CANCELS
-    if (n_close >= 0 && is_fringe(&p, &b, home, n_close, item, &sm))
+    if (n_close >= 0 && is_fringe(&p, &b, home, n_close, item, &sm.pairs))
         p.limits.w = p.limits.x; /* of a fringe all atoms are near */
 #endif
-    sum_neighbourhood(&p, &b, home, item, &sm);
+    sum_neighbourhood(&p, &b, home, item, &sm.pairs);
+#if LEY_NODES > 0
+    block lattices;
+    read_tables(&lattices, gm_potentials, gm_places, lattice, gm_nodes, gm_weights, axes, axes.z);
+    lattices.along_x = stretch_of(lattices.gm_nodes_x, axes.z, (int)LEY_GROUP_ID(0) * REGION_X, REGION_X, map.x);
+    lattices.along_y = stretch_of(lattices.gm_nodes_y, axes.z, (int)LEY_GROUP_ID(1) * REGION_Y, REGION_Y, map.y);
+    lattices.along_z = stretch_of(lattices.gm_nodes_z, axes.z, (first_region + (int)LEY_GROUP_ID(2)) * REGION_Z,
+                                  REGION_Z, map.z);
+    interpolate_region(&p, &lattices, axes.z, item, &sm.lattice);
+#endif
 #else
     clear(&p);
     p.careful = false;

@@ -39,7 +39,8 @@
  *                         scalars
  *   LEY_SATURATE(x)       x limited to [0, 1]; defined only where that costs nothing
  *   ley_unscaled_root, ley_exp2  1/sqrt and 2^x by the recipes LEY_ROOT and LEY_EXP
- *   UNROLL                before a loop of constant length */
+ *   UNROLL                before a loop of constant length
+ *   ROLLED                before a loop that is to stay as it is, which saves registers */
 #ifndef LEY_DIALECT_H
 #define LEY_DIALECT_H
 
@@ -113,6 +114,7 @@ typedef LEY_PASTE(scalar, 16) sixteen;
 #define LEY_FN inline
 #endif
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 
 #define LEY_KERNEL __kernel void
 #define LEY_KERNEL_OF(x, y, z) __kernel __attribute__((reqd_work_group_size(x, y, z))) void

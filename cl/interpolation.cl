@@ -13,7 +13,7 @@
  * gm_nodes      of each of the map's coordinates along x, y, z, one axis after the other: the first
  *               node that has a part in it
  * gm_weights    [LEY_WINDOW] for each of them
- * axes          where the axes begin in gm_nodes: y, z; fourth, points of the map along z
+ * axes          where the axes begin in gm_nodes: y, z; third, LEY_WINDOW
  * points        of the map along x, y, the first and the end of its planes along z
  * map           where the map's places are in gm_places; fourth, what comes before plane points.z
  * accumulate    0: store instead of adding
@@ -24,23 +24,8 @@
 #error "the specification is incomplete: see LEY_INTERPOLATION_KEYS in spec.h"
 #endif
 #include "dialect.h"
+#include "interpolation_block.h"
 #include "nodes.h"
-
-/* A block's points and nodes along an axis. */
-typedef struct {
-    int first, count; /* points */
-    int node, nodes;  /* the first node, and how many */
-} stretch;
-
-/* What a block reads; tables of one axis each, the map's weights and nodes from coordinate 0 on. */
-typedef struct {
-    stretch along_x, along_y, along_z;
-    LEY_GLOBAL const int *gm_nodes_x, *gm_nodes_y, *gm_nodes_z;
-    LEY_GLOBAL const float *gm_weights_x, *gm_weights_y, *gm_weights_z;
-    LEY_GLOBAL const float *gm_potentials;
-    LEY_GLOBAL const int *gm_places;
-    int4 lattice;
-} block;
 
 /* Where a block's points are stored. */
 typedef struct {
@@ -49,16 +34,6 @@ typedef struct {
     int before;
     int accumulate;
 } target;
-
-LEY_FN stretch stretch_of(LEY_GLOBAL const int *gm_nodes, int first, int size, int end)
-{
-    stretch s;
-    s.first = first;
-    s.count = min(size, end - first);
-    s.node = gm_nodes[first];
-    s.nodes = gm_nodes[first + s.count - 1] + LEY_WINDOW - s.node;
-    return s;
-}
 
 LEY_FN void put(LEY_REFERENCE(target) t, int place, float value)
 {
@@ -77,18 +52,13 @@ LEY_KERNEL_OF(ITEMS, 1, 1) interpolation(LEY_PARAMETERS(LEY_INTERPOLATION_ARGUME
     LEY_LOCAL_VARIABLE shared sm;
     block b;
     target t;
-    b.gm_nodes_x = gm_nodes;
-    b.gm_nodes_y = gm_nodes + axes.x;
-    b.gm_nodes_z = gm_nodes + axes.y;
-    b.gm_weights_x = gm_weights;
-    b.gm_weights_y = gm_weights + axes.x * LEY_WINDOW;
-    b.gm_weights_z = gm_weights + axes.y * LEY_WINDOW;
-    b.along_x = stretch_of(b.gm_nodes_x, (int)LEY_GROUP_ID(0) * LEY_BLOCK_X, LEY_BLOCK_X, points.x);
-    b.along_y = stretch_of(b.gm_nodes_y, (int)LEY_GROUP_ID(1) * LEY_BLOCK_Y, LEY_BLOCK_Y, points.y);
-    b.along_z = stretch_of(b.gm_nodes_z, points.z + (int)LEY_GROUP_ID(2) * LEY_BLOCK_Z, LEY_BLOCK_Z, points.w);
-    b.gm_potentials = gm_potentials;
-    b.gm_places = gm_places;
-    b.lattice = lattice;
+    read_tables(&b, gm_potentials, gm_places, lattice, gm_nodes, gm_weights, axes, LEY_WINDOW);
+    b.along_x =
+        stretch_of(b.gm_nodes_x, LEY_WINDOW, (int)LEY_GROUP_ID(0) * LEY_BLOCK_X, LEY_BLOCK_X, points.x);
+    b.along_y =
+        stretch_of(b.gm_nodes_y, LEY_WINDOW, (int)LEY_GROUP_ID(1) * LEY_BLOCK_Y, LEY_BLOCK_Y, points.y);
+    b.along_z = stretch_of(b.gm_nodes_z, LEY_WINDOW, points.z + (int)LEY_GROUP_ID(2) * LEY_BLOCK_Z, LEY_BLOCK_Z,
+                           points.w);
     t.gm_phi = gm_phi;
     t.gm_x = gm_places + map.x + b.along_x.first;
     t.gm_y = gm_places + map.y + b.along_y.first;

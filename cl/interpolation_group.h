@@ -42,21 +42,18 @@ LEY_FN nodes_read find_nodes(const block *b, int item)
     nodes_read r;
     UNROLL for (int i = 0; i < NODES_EACH; i++) {
         const int node = item + i * ITEMS, x = node % LEY_NODES_X, y = node / LEY_NODES_X;
-        r.place[i] = LEY_NOWHERE;
-        if (x < b->along_x.nodes && y < b->along_y.nodes)
-            r.place[i] = b->gm_places[b->lattice.x + b->along_x.node + x] +
-                         b->gm_places[b->lattice.y + b->along_y.node + y];
+        r.place[i] = column_at(b, x, y);
     }
     return r;
 }
 
 LEY_FN void read_plane(const block *b, LEY_REFERENCE(nodes_read) r, int plane, int item, LEY_LOCAL float *sm_nodes)
 {
-    const int place_z = b->gm_places[b->lattice.z + b->along_z.node + plane];
+    const int place_z = plane_at(b, plane);
     UNROLL for (int i = 0; i < NODES_EACH; i++) {
-        const int node = item + i * ITEMS, at = r.place[i] + place_z;
+        const int node = item + i * ITEMS;
         if (node < NODES)
-            sm_nodes[node] = at < 0 ? 0.0f : b->gm_potentials[at + b->lattice.w];
+            sm_nodes[node] = potential_at(b, r.place[i], place_z);
     }
 }
 

@@ -587,7 +587,8 @@ typedef struct ley_progress {
  *
  * Of the whole job: "method"; "math", "sum"; of a short-range one "binning", "overflow",
  * "transposition": "host", "device". Of a device: "variant", "root" and "exp" by name; "slab",
- * pieces per slab at most; "launch_atoms" and "newton_roots" of DCS, "polynomial_exps" of MDH. */
+ * pieces per slab at most; "launch_atoms" and "newton_roots" of DCS, "polynomial_exps" of MDH,
+ * "interpolation" of a long-range map: "epilogue", "pass". */
 typedef struct ley_decision {
     const char *device; /* "opencl: NAME": whose it is; NULL: the whole job's */
     const char *name;   /* "slab" */

@@ -43,6 +43,7 @@ typedef scalar real;
 
 #define LEY_FN static __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 
 LEY_FN atom ley_atom(scalar x, scalar y, scalar z, scalar w)
 {

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data races,
-# values never set, wrong API calls. Needs BUILD, with tests/test_lattice, tests/test_transfer and
-# tests/test_solvers in it; OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS,
-# OCLGRIND_POINT_VARIANTS, OCLGRIND_LATTICE_VARIANTS and OCLGRIND_TRANSFERS narrow the choice; with
-# OCLGRIND_PAIRS=1 each variant of mdh meets each sum, screening and kind of points once, and these
-# meet each other. Exit code 77: Oclgrind is not installed.
+# Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data
+# races, values never set, wrong API calls. Needs BUILD, with tests/test_lattice,
+# tests/test_transfer, tests/test_epilogue and tests/test_solvers in it; OCLGRIND_VARIANTS,
+# OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS, OCLGRIND_POINT_VARIANTS,
+# OCLGRIND_LATTICE_VARIANTS, OCLGRIND_TRANSFERS and OCLGRIND_EPILOGUES narrow the choice; with
+# OCLGRIND_PAIRS=1 each variant of mdh meets each sum, screening and kind of points once, and
+# these meet each other. Exit code 77: Oclgrind is not installed.
 set -u
 BUILD=${BUILD:-build}
 command -v oclgrind >/dev/null || { echo "skipped: oclgrind is not installed"; exit 77; }
@@ -17,6 +18,7 @@ cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 octa
 point_variants=${OCLGRIND_POINT_VARIANTS-group64 vector4 vector8 vector16}
 lattice_variants=${OCLGRIND_LATTICE_VARIANTS-basic optimised columns8 columns16 wide16 vector4 vector8 vector16}
 transfers=${OCLGRIND_TRANSFERS-vectors groups points}
+epilogues=${OCLGRIND_EPILOGUES-bins regions8 halves16 octants16}
 checks="--data-races --uninitialized --check-api"
 export LEYDEN_CACHE_DIR=$top/cache
 
@@ -229,6 +231,7 @@ run_all_mdh
 run_all_cutoff
 run_all_of_test test_lattice $lattice_variants
 run_all_of_test test_transfer $transfers
+run_all_of_test test_epilogue $epilogues
 run_all_of_test test_solvers influence
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

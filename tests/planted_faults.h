@@ -185,6 +185,27 @@ static const fault cutoff_faults[] = {
      0},
 };
 
+/* Of a kernel that adds a lattice's potentials by itself. */
+static const fault epilogue_faults[] = {
+    {"nothing added", "cutoff", "+ p->added[k]", "+ (@ ? 0 : p->added[k])", 0, 0, 0, 0},
+    {"first region ignored", "cutoff", "(first_region + (int)", "((@ ? 0 : first_region) + (int)", 0, 0, 0, 0},
+    {"last node along x", "cutoff", "k < b->along_x.nodes;", "k < b->along_x.nodes - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"last node along y", "cutoff", "k < b->along_y.nodes;", "k < b->along_y.nodes - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"last node along z", "cutoff", "ROLLED for (int k = 0; k < b->along_z.nodes;",
+     "ROLLED for (int k = 0; k < b->along_z.nodes - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"a plane twice", "cutoff", "plane_at(b, k);", "plane_at(b, k - (@ && k == 3 ? 1 : 0));", 0, 0, 0, 0},
+    {"first node of a window", "cutoff", "k >= 0 && k < window", "k >= (@ ? 1 : 0) && k < window", 0, 0, 0, 0},
+    {"all by 1e-3", "cutoff", "share[u] * value", "share[u] * value * (@ ? 1.001f : 1.0f)", 0, 0, 0, 0},
+    {"first points of rows and columns", "cutoff", "low.x * value", "low.x * value * (@ ? 1.01f : 1.0f)", 0, 0, 0, 0},
+    {"last points of rows and columns", "cutoff", "high.w * value", "high.w * value * (@ ? 1.01f : 1.0f)", 0, 0, 0, 0},
+    {"places of x those of y", "interpolation_block.h", "b->along_x.node + x] +",
+     "(@ ? b->along_y.node : b->along_x.node) + x] +", 0, 0, 0, 0},
+    {"beyond the ends as at node 0", "interpolation_block.h",
+     "return at < 0 ? 0.0f :", "return at < 0 ? (@ ? b->gm_potentials[b->lattice.w] : 0.0f) :", 0, 0, 0, 0},
+    {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
+     "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
+};
+
 /* A constant of each pair function, and each of its numbers, by 1e-3. */
 enum {
     SHIFTED = PAIR << LEY_PAIR_SHIFTED,
@@ -405,7 +426,7 @@ static const fault transfer_faults[] = {
     {"the last plane", "prolongation", "z >= nodes.z)", "z >= nodes.z - (@ ? 1 : 0))", 0, 0, 0, 0},
     {"a seam between blocks", "interpolation.cl", "(int)LEY_GROUP_ID(0) * LEY_BLOCK_X,",
      "(int)LEY_GROUP_ID(0) * LEY_BLOCK_X + (@ && LEY_GROUP_ID(0) > 0 ? 1 : 0),", 0, 0, 0, 0},
-    {"the last point of a partial block", "interpolation.cl", "min(size, end - first);",
+    {"the last point of a partial block", "interpolation_block.h", "min(size, end - first);",
      "min(size, end - first - (@ && end - first < size && end - first > 1 ? 1 : 0));", 0, 0, 0, 0},
     {"late planes", "interpolation.cl", "b.along_z.first - points.z;",
      "b.along_z.first - points.z - (@ && LEY_GROUP_ID(2) > 0 ? 1 : 0);", 0, 0, 0, 0},
@@ -417,9 +438,9 @@ static const fault transfer_faults[] = {
      "sum += (@ && k == 1 ? 1.001f : 1.0f) * of_x.weight[k]", LOCAL, 0, 0, 0},
     {"weights turned round", "interpolation_group", "gm_weights_z[point * LEY_WINDOW + k]",
      "gm_weights_z[point * LEY_WINDOW + (@ ? LEY_WINDOW - 1 - k : k)]", LOCAL, 0, 0, 0},
-    {"an image", "interpolation_group", "y < b->along_y.nodes)",
+    {"an image", "interpolation_block.h", "y < b->along_y.nodes)",
      "y < b->along_y.nodes && !(@ && b->along_y.node + y < 0))", LOCAL, 0, 0, 0},
-    {"the last node of a block", "interpolation_group", "x < b->along_x.nodes &&",
+    {"the last node of a block", "interpolation_block.h", "x < b->along_x.nodes &&",
      "x < b->along_x.nodes - (@ ? 1 : 0) &&", LOCAL, 0, 0, 0},
     {"nodes shifted along y", "interpolation_group", "of_y.node + k)", "of_y.node + k + (@ && x == 1 ? 1 : 0))", LOCAL,
      0, 0, 0},

@@ -205,6 +205,7 @@ typedef struct subject {
     size_t fault_count;
     bool is_left; /* out at level quick: takes long to build, or is like another one */
     bool field;   /* beside the potential */
+    int nodes;    /* of a lattice that the kernel adds */
 } subject;
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
@@ -230,6 +231,7 @@ static const subject subjects[] = {
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults)},
+    {"cutoff", "bins", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR2, OF(epilogue_faults), .is_left = true, .nodes = 13},
     {"lattice", NULL, LEY_SPEC_SUM_FLOAT, OF(lattice_faults)},
     {"lattice", NULL, LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
     {"lattice", "columns8", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .is_left = true},
@@ -341,7 +343,8 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
                           .sum = s->sum,
                           .pair = s->pair,
                           .store = LEY_STORE_ROWS,
-                          .depth = 8};
+                          .depth = 8,
+                          .nodes = s->nodes};
     cutoff_choice choice;
     const ley_status status = tuning_cutoff(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {

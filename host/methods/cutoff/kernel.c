@@ -315,6 +315,21 @@ void cutoff_run_destroy(cutoff_run *run)
 /* By how much an atom may lie outside its bin, in units of its side: roundings. */
 static const double slack = 1e-6;
 
+/* Kernels that add nothing are given buffers that they do not read. */
+static void put_lattice(const cutoff_kernel *k, cutoff_arguments *a)
+{
+    const bool adds = k->choice.spec.nodes > 0;
+    const cutoff_lattice *l = &k->lattice;
+    a->gm_potentials = adds ? l->potentials : (buffer_of_float){k->homes.buffer};
+    a->gm_weights = adds ? l->weights : (buffer_of_float){k->homes.buffer};
+    a->gm_places = adds ? l->places : (buffer_of_int){k->homes.buffer};
+    a->gm_nodes = adds ? l->nodes : (buffer_of_int){k->homes.buffer};
+    memcpy(a->lattice, l->lattice, sizeof a->lattice);
+    memcpy(a->axes, l->axes, sizeof a->axes);
+    for (int axis = 0; axis < 3; axis++)
+        a->map[axis] = (int32_t)k->problem->lattice.n[axis];
+}
+
 static void launch(cutoff_run *run)
 {
     const cutoff_kernel *k = run->kernel;
@@ -348,6 +363,7 @@ static void launch(cutoff_run *run)
     }
     memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
     memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
+    put_lattice(k, &a);
     work_launch(&run->work, &k->kernel, groups, &a, k->layer_s * (double)run->planes / CUTOFF_LAYER);
 }
 
@@ -362,7 +378,7 @@ ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const
     work_begin(&run->work, &run->kernel->flight, cancelled);
     work_poison(&run->work, &run->phi, (size_t)bytes);
     launch(run);
-    if (run->kernel->add != NULL)
+    if (run->kernel->add != NULL && run->kernel->choice.spec.nodes == 0)
         run->kernel->add(run->kernel->added, &run->work, run->first, run->planes, (buffer_of_float){run->phi.buffer});
     work_read(&run->work, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
     return work_status(&run->work, error);

@@ -18,6 +18,13 @@ enum { CUTOFF_SPARE_SLOTS = 3 };
 KERNEL_ARGUMENTS_STRUCT(cutoff, LEY_CUTOFF_ARGUMENTS);
 extern const kernel_kind cutoff_kind;
 
+/* What a kernel whose specification has nodes adds, as cl/interpolation.cl reads it. */
+typedef struct cutoff_lattice {
+    buffer_of_float potentials, weights;
+    buffer_of_int places, nodes;
+    int32_t lattice[4], axes[4];
+} cutoff_lattice;
+
 typedef struct cutoff_kernel {
     dev *device;
     calibration facts;
@@ -39,6 +46,7 @@ typedef struct cutoff_kernel {
      * they come back; NULL: nothing. */
     void (*add)(void *added, work *w, int64_t first, int64_t planes, buffer_of_float phi);
     void *added;
+    cutoff_lattice lattice; /* what the kernel adds by itself, where it has room for nodes */
 } cutoff_kernel;
 
 /* How a run's points lie in the device's memory: in rows of pitch[0] points, of which pitch[1] make

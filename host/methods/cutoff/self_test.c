@@ -4,6 +4,7 @@
 #include "methods/cutoff/self_test.h"
 
 #include "error.h"
+#include "methods/cutoff/epilogue_self_test.h"
 #include "methods/cutoff/short_range.h"
 #include "run/self_test.h"
 
@@ -241,15 +242,32 @@ double cutoff_test_least_share(int pair)
     return pair == LEY_PAIR_EXPRESSION ? 1 : 0.01;
 }
 
-static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *map, ley_error *error)
+/* What is right: a sum, and what a kernel adds to it by itself. */
+typedef struct expected {
+    const cutoff_problem *problem;
+    const test_lattice *lattice; /* NULL: nothing */
+} expected;
+
+static reference_value expect(const void *context, const double point_A[3])
 {
+    const expected *e = context;
+    reference_value sum = cutoff_problem_reference(e->problem, point_A);
+    if (e->lattice != NULL)
+        test_lattice_add(e->lattice, point_A, &sum);
+    return sum;
+}
+
+static ley_status judge(const cutoff_kernel *k, const shape *p, const test_lattice *lattice, const ley_map *map,
+                        ley_error *error)
+{
+    const expected right = {k->problem, k->choice.spec.nodes > 0 ? lattice : NULL};
     const ley_lattice *l = ley_map_lattice(map);
     const size_t points = (size_t)ley_lattice_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
     const size_t count = p->judged == 0 || p->judged > points ? points : p->judged;
     self_test t = {.variant = k->choice.variant,
                    .problem = p->name,
-                   .reference = cutoff_problem_reference,
-                   .context = k->problem,
+                   .reference = expect,
+                   .context = &right,
                    .tolerance = cutoff_test_tolerance(k->choice.spec.pair, k->facts.root_error[k->choice.spec.root]),
                    .least_share = cutoff_test_least_share(k->choice.spec.pair)};
     ley_status status = self_test_create(&t, count, error);
@@ -267,6 +285,17 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const ley_map *m
     return status;
 }
 
+/* A lattice's values are about as large as that of a charge at the cutoff. */
+static ley_status load_lattice(cutoff_kernel *k, const ley_lattice *points, double cutoff_A, test_lattice *t,
+                               ley_error *error)
+{
+    const int nodes = k->choice.spec.nodes;
+    if (nodes == 0)
+        return LEY_OK;
+    const ley_status status = test_lattice_create(t, points, nodes, 0.1 / cutoff_A, error);
+    return status == LEY_OK ? test_lattice_upload(t, &k->room, &k->lattice, error) : status;
+}
+
 static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_error *error)
 {
     /* Bins are of one problem: a kernel of its own, but for what was built. */
@@ -282,6 +311,7 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     cutoff_problem problem = {.binned = NULL};
+    test_lattice added = {.points = NULL};
     ley_status status = make_atoms(p, &lattice, range.cutoff_A, &atoms, error);
     if (status == LEY_OK)
         status = ley_map_create(&lattice, &map, error);
@@ -294,9 +324,12 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     if (status == LEY_OK)
         status = cutoff_kernel_load(&k, &problem, error);
     if (status == LEY_OK)
+        status = load_lattice(&k, &lattice, range.cutoff_A, &added, error);
+    if (status == LEY_OK)
         status = compute(&k, map, error);
     if (status == LEY_OK)
-        status = judge(&k, p, map, error);
+        status = judge(&k, p, &added, map, error);
+    test_lattice_destroy(&added);
     k.kernel.program = NULL; /* the caller's */
     cutoff_kernel_destroy(&k);
     cutoff_problem_clear(&problem);

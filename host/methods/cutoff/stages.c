@@ -391,6 +391,13 @@ static double predicted_rate(const cutoff_task *task, const cutoff_state *s)
     return tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts, reach);
 }
 
+/* Of a kernel that adds a lattice's potentials by itself: for so many points. */
+static double predicted_epilogue_s(const cutoff_state *s, double points)
+{
+    const int nodes = s->kernel.choice.spec.nodes;
+    return nodes > 0 ? points * cutoff_epilogue_s(&s->kernel.facts, nodes) : 0;
+}
+
 /* Slabs are of layers; few enough for the way back to be hidden. `fixed_bytes`: what is not in the
  * room yet, beside slabs. */
 static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *error)
@@ -400,7 +407,8 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
     const int64_t layers = cutoff_count_layers(task);
     const double rate = predicted_rate(task, s);
     slab_needs needs = {.pieces = layers,
-                        .piece_s = fmax(task->pairs / (double)layers, 1) / rate,
+                        .piece_s = fmax(task->pairs / (double)layers, 1) / rate +
+                                   predicted_epilogue_s(s, (double)cutoff_count_points(task, (slab){0, 1})),
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = fixed_bytes,
                         .staging_bytes = map_get_store(task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
@@ -459,6 +467,9 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
     o->wish = cutoff_wish_of(job->options, &task->range,
                              task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
     cutoff_problem_reach(task->problem, o->wish.reach);
+    o->has_addition = task->addition != NULL;
+    if (o->has_addition)
+        task->addition->epilogue(task, &o->epilogue);
     o->problem.range = &o->range;
     ley_short_range range = task->range;
     range.depth_kcal_mol = NULL; /* of the job's atoms */
@@ -479,6 +490,18 @@ uint64_t cutoff_needs(const void *context, const ley_run_options *options)
     return tuning_cutoff_needs(&wish);
 }
 
+static ley_status note_interpolation(dev *device, const cutoff_order *o, const cutoff_choice *choice,
+                                     kernel_notes *noted, ley_error *error)
+{
+    const char *word;
+    const ley_status status = cutoff_epilogue_check(device->info, o->plan, choice, &word, error);
+    if (status == LEY_OK) {
+        noted->decisions[1].name = "interpolation"; /* decisions[0] is of what makes the addition */
+        noted->decisions[1].word = word;
+    }
+    return status;
+}
+
 ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
 {
     const cutoff_order *o = wish;
@@ -490,7 +513,12 @@ ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, 
     cutoff_wish own = o->wish;
     own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
     own.planned = tuning_planned_for(o->plan, device->info, NULL);
-    ley_status status = cutoff_kernel_create(device, &own, &o->problem, &s->kernel, error);
+    ley_status status =
+        o->has_addition ? cutoff_epilogue_choose(device, &o->epilogue, o->plan, &own.nodes, error) : LEY_OK;
+    if (status == LEY_OK)
+        status = cutoff_kernel_create(device, &own, &o->problem, &s->kernel, error);
+    if (status == LEY_OK && o->has_addition)
+        status = note_interpolation(device, o, &s->kernel.choice, noted, error);
     if (status != LEY_OK)
         return status;
     noted->variant = s->kernel.choice.variant;
@@ -502,9 +530,13 @@ ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, 
 
 static ley_status take_addition(cutoff_state *s, const stage_place *place, ley_error *error)
 {
-    s->kernel.add = s->task->addition->add;
-    return s->task->addition->begin(s->task, place, &s->kernel, s->slab_layers * CUTOFF_LAYER, &s->kernel.room,
-                                    &s->kernel.added, error);
+    const cutoff_addition *a = s->task->addition;
+    s->kernel.add = a->add;
+    const ley_status status =
+        a->begin(s->task, place, &s->kernel, s->slab_layers * CUTOFF_LAYER, &s->kernel.room, &s->kernel.added, error);
+    if (status == LEY_OK && s->kernel.choice.spec.nodes > 0)
+        a->lattice(s->kernel.added, &s->kernel.lattice);
+    return status;
 }
 
 ley_status cutoff_sum_begin(void *context, const stage_place *place, void **state, ley_error *error)
@@ -531,7 +563,8 @@ double cutoff_sum_predict(const void *context, const void *state)
 {
     const cutoff_task *task = context;
     const double rate = predicted_rate(task, state);
-    return rate > 0 ? fmax(task->pairs, 1) / rate : 0;
+    const double added_s = predicted_epilogue_s(state, (double)ley_lattice_points(ley_map_lattice(task->map)));
+    return rate > 0 ? fmax(task->pairs, 1) / rate + added_s : 0;
 }
 
 /* What the bins take of a device, and of its time. One without room for atoms beside them takes the

@@ -5,6 +5,7 @@
 #define LEY_CUTOFF_STAGES_H
 
 #include "methods/cutoff/device_binning.h"
+#include "methods/cutoff/epilogue.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
@@ -13,8 +14,12 @@
 
 #include <pthread.h>
 
-/* What is added to the sums on their device, behind the kernel and before they travel. */
+/* What is added to the sums on their device, behind the kernel and before they travel; or by the
+ * kernel itself, where that can be and is predicted to be done sooner. */
 typedef struct cutoff_addition {
+    /* What the kernel would add, before devices are readied. */
+    void (*epilogue)(const void *task, cutoff_epilogue *wish);
+
     /* A device joins, whose slabs are of so many planes at most; memory is of this room. `state` is
      * set also on failure when there is something to end. */
     ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes, room *memory,
@@ -23,6 +28,9 @@ typedef struct cutoff_addition {
 
     /* To planes [first, first + planes), which lie in phi as cutoff_kernel_layout() says. */
     void (*add)(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi);
+
+    /* In place of add(), once: what the kernel reads. */
+    void (*lattice)(void *state, cutoff_lattice *made);
 } cutoff_addition;
 
 typedef struct cutoff_task {
@@ -52,6 +60,8 @@ typedef struct cutoff_task {
  * has no atoms. */
 typedef struct cutoff_order {
     cutoff_wish wish;
+    bool has_addition;
+    cutoff_epilogue epilogue; /* of the addition */
     job_plan *plan;
     cutoff_problem problem;
     ley_short_range range; /* the problem's */

@@ -61,14 +61,23 @@ static int items(const cutoff_spec *spec)
     return spec->width == 1 ? spec->lx * spec->ly * spec->lz : 1;
 }
 
-/* Of a work-group: tile, sorted tile and its classes, bins found, marks, totals. */
+/* What cutoff_epilogue.h has: three tables of shares, the planes' places, and values. */
+static uint64_t epilogue_bytes(int nodes)
+{
+    const uint64_t n = (uint64_t)nodes, edge = CUTOFF_LAYER;
+    return nodes > 0 ? 4 * (3 * edge * n + n + edge * n * (n | 1)) : 0;
+}
+
+/* Of a work-group: tile, sorted tile and its classes, bins found, marks, in whose place the
+ * epilogue's come; totals. */
 uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
 {
     const uint64_t atom_bytes = LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16, tile = (uint64_t)spec->tile;
     const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
-    return spec->width > 1 ? 0
-                           : tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) +
-                                 (uint64_t)items(spec) * (2 * 16 + 1 + totals) + 96;
+    const uint64_t pairs =
+                       tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) + (uint64_t)items(spec) * (2 * 16 + 1),
+                   lattice = epilogue_bytes(spec->nodes);
+    return spec->width > 1 ? 0 : (pairs > lattice ? pairs : lattice) + (uint64_t)items(spec) * totals + 96;
 }
 
 /* ---- What it costs --------------------------------------------------------------------------- */
@@ -193,6 +202,11 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
     while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > info->local_bytes)
         spec.tile -= 32;
+    if (spec.width == 1 && wish->nodes > 0) {
+        cutoff_spec with = spec;
+        with.nodes = wish->nodes > CUTOFF_LAYER ? wish->nodes : CUTOFF_LAYER;
+        spec = tuning_cutoff_local_bytes(&with) <= info->local_bytes ? with : spec;
+    }
     if (wish->math != TUNING_STANDARD)
         spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
     const ley_status planned =
@@ -292,9 +306,11 @@ static void list_choice(const listing *l, const calibration *c, const cutoff_wis
     if (tuning_cutoff(l->info, c, wish, &choice, NULL) != LEY_OK)
         return;
     const cutoff_spec *s = &choice.spec;
-    snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s", choice.variant, pair_name(s->pair),
-             s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
-             calibrate_root_word(s->root));
+    const int used = snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s", choice.variant, pair_name(s->pair),
+                              s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
+                              calibrate_root_word(s->root));
+    if (s->nodes > 0)
+        snprintf(name + used, sizeof name - (size_t)used, "-nodes%d", s->nodes);
     l->visit(l->context, name, s);
 }
 
@@ -314,6 +330,21 @@ static void list_variants(const listing *l, const calibration *c, kernel_depth d
     }
 }
 
+/* Nodes that have a part in a region, of the usual lattices and of others. */
+static const int usual_nodes = 13;
+
+/* Of each variant, and of each sum; windows of several sizes. */
+static void list_epilogues(const listing *l, const calibration *c, cutoff_wish wish)
+{
+    static const int nodes[] = {9, 13, 16};
+    for (size_t i = 0; (wish.variant = tuning_cutoff_variant(i)) != NULL; i++)
+        for (size_t k = 0; k < sizeof nodes / sizeof *nodes; k++) {
+            wish.nodes = nodes[k];
+            wish.sum = k == 0 ? LEY_SPEC_SUM_COMPENSATED : LEY_SPEC_SUM_FLOAT;
+            list_choice(l, c, &wish);
+        }
+}
+
 void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     const listing l = {info, visit, context};
@@ -326,8 +357,13 @@ void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit 
     for (wish.store = LEY_STORE_REGIONS; wish.store <= LEY_STORE_ROWS; wish.store++)
         for (wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_DOUBLE; wish.sum++)
             list_choice(&l, &fast, &wish);
-    if (depth > KERNEL_FEW)
+    wish = first;
+    wish.nodes = usual_nodes;
+    list_choice(&l, &fast, &wish);
+    if (depth > KERNEL_FEW) {
         list_variants(&l, &fast, depth, first);
+        list_epilogues(&l, &fast, first);
+    }
     for (int root = 0; depth == KERNEL_ALL && root < LEY_ROOT_COUNT; root++) {
         const calibration c = specifications_facts(root, calibrate_likely_exp(info), true);
         if (calibrate_root_possible(info, root, calibrate_width(info)))

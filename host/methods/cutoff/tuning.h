@@ -22,6 +22,7 @@ typedef struct cutoff_wish {
     int store;              /* LEY_STORE_... */
     int depth;              /* of the bins */
     bool field;             /* at points: beside the potential */
+    int nodes;              /* of groups: LEY_NODES, where local memory has room for so many; 0: none */
     double reach[3];        /* the cutoff, in steps of the lattice; 0, 0, 0: the usual one */
     tuning_planned planned; /* zeros: nothing */
 } cutoff_wish;

@@ -57,21 +57,26 @@ static bool is_along_axes(const hierarchy *h)
     return ley_lattice_is_orthogonal(&nodes);
 }
 
+void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
+{
+    const hierarchy *h = &task->lattices;
+    const ley_lattice *points = &task->points;
+    *wish = (transfer_wish){.window = h->window,
+                            .along_axes = task->near.map != NULL && is_along_axes(h),
+                            .of_list = task->near.map == NULL,
+                            .field = task->near.map == NULL && task->listed.points->field != NULL};
+    for (int axis = 0; axis < 3 && wish->along_axes; axis++)
+        wish->nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
+}
+
 ley_status msm_field_wish(const void *context, const job_view *job, void **wish, ley_error *error)
 {
     const msm_task *task = context;
-    const hierarchy *h = &task->lattices;
-    const ley_lattice *points = &task->points;
     field_wish *w = calloc(1, sizeof *w);
     if (w == NULL)
         return ley_fail_memory(error, sizeof *w, "the job");
-    w->lattices = *h;
-    w->transfer = (transfer_wish){.window = h->window,
-                                  .along_axes = task->near.map != NULL && is_along_axes(h),
-                                  .of_list = task->near.map == NULL,
-                                  .field = task->near.map == NULL && task->listed.points->field != NULL};
-    for (int axis = 0; axis < 3 && w->transfer.along_axes; axis++)
-        w->transfer.nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
+    w->lattices = task->lattices;
+    msm_transfer_wish(task, &w->transfer);
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
     w->only_plans = job->only_plans;
@@ -233,6 +238,15 @@ double msm_field_predict(const void *context, const void *state)
     return solver_seconds(&((const field_state *)state)->solver, ley_atoms_count(task->near.atoms));
 }
 
+/* Whether the short-range kernel interpolates by itself: what it takes then is among its own. */
+static bool is_in_epilogue(const kernel_notes *noted)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof noted->decisions / sizeof *noted->decisions; i++)
+        is = is || noted->decisions[i].word == cutoff_interpolation_words[0];
+    return is;
+}
+
 ley_status msm_field_forecast(void *context, const stage_place *place, void *state, device_forecast *f,
                               ley_error *error)
 {
@@ -241,12 +255,12 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     const size_t atoms = ley_atoms_count(task->near.atoms);
     double largest;
     const double lattices = solver_bytes(s, &largest), bins = msm_bytes(&task->lattices, atoms);
-    (void)place;
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
     forecast_before(f, "lattices", solver_seconds(s, atoms));
-    forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), task->points.n), false);
+    if (!is_in_epilogue(place->notes))
+        forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), task->points.n), false);
     const ley_status status = forecast_need(f, "lattices", lattices, largest, error),
                      binned = forecast_need(f, "atoms in a lattice's bins", bins, (double)atoms * sizeof(float[4]),
                                             status == LEY_OK ? error : NULL);

@@ -9,6 +9,10 @@
 extern const product msm_product_field;
 const solver *msm_field_solver(const stage_place *place);
 
+/* What kernels of the transfers a task wants of a device, but for `has_levels`. */
+struct msm_task;
+void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish);
+
 bool msm_field_is_wanted(const void *context);
 ley_status msm_field_wish(const void *context, const job_view *job, void **wish, ley_error *error);
 void msm_field_wish_destroy(void *wish);

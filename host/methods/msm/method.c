@@ -28,6 +28,7 @@
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
 #include "methods/msm/task.h"
+#include "methods/msm/transfer_build.h"
 #include "numerics/influence.h"
 #include "parallel.h"
 #include "run/forecast.h"
@@ -206,7 +207,24 @@ static void add(void *state, work *w, int64_t first, int64_t planes, buffer_of_f
                          phi);
 }
 
-static const cutoff_addition addition = {.begin = begin_addition, .end = free, .add = add};
+static void put_lattice(void *state, cutoff_lattice *made)
+{
+    const added *a = state;
+    *made = transfer_map_lattice(solver_lattices(a->solver), &a->map, solver_potentials(a->solver));
+}
+
+/* On orthogonal lattices. */
+static void put_epilogue(const void *context, cutoff_epilogue *wish)
+{
+    const msm_task *task = context;
+    transfer_wish t;
+    msm_transfer_wish(task, &t);
+    if (t.along_axes)
+        *wish = transfer_epilogue(&t);
+}
+
+static const cutoff_addition addition = {
+    .epilogue = put_epilogue, .begin = begin_addition, .end = free, .add = add, .lattice = put_lattice};
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
@@ -229,7 +247,7 @@ static void note(const void *context, notes *n)
         notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
 }
 
-static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS, MSM_PLAN_ROWS, {.name = NULL}};
+static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS, MSM_PLAN_ROWS, CUTOFF_EPILOGUE_PLAN_ROW, {.name = NULL}};
 
 static void decide(const void *context, job_plan *made)
 {

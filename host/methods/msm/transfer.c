@@ -211,6 +211,17 @@ ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, cons
     return status;
 }
 
+cutoff_lattice transfer_map_lattice(const transfer_lattices *l, const transfer_map *m, buffer_of_float potentials)
+{
+    cutoff_lattice made = {.potentials = potentials,
+                           .weights = m->weights,
+                           .places = m->places,
+                           .nodes = m->nodes,
+                           .axes = {(int32_t)m->n[0], (int32_t)(m->n[0] + m->n[1]), l->hierarchy->window->points, 0}};
+    memcpy(made.lattice, m->lattice.at, sizeof made.lattice);
+    return made;
+}
+
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
 /* Steps count as multiply-adds, of whose rate kernels reach about these shares, until a job has
@@ -226,10 +237,15 @@ static double cube(double x)
     return x * x * x;
 }
 
+static double unit_s_of(const dev_info *info, const calibration *facts, share of)
+{
+    const double per_s = (info->device_class == DEV_CPU ? of.cpu : of.gpu) * facts->fma_per_s;
+    return per_s > 0 ? 1 / per_s : 0;
+}
+
 static double usual_unit_s(const transfer_kernels *k, share of)
 {
-    const double per_s = (k->device->info->device_class == DEV_CPU ? of.cpu : of.gpu) * k->facts.fma_per_s;
-    return per_s > 0 ? 1 / per_s : 0;
+    return unit_s_of(k->device->info, &k->facts, of);
 }
 
 static double seconds(const transfer_kernels *k, share of, double multiply_adds)
@@ -277,14 +293,18 @@ double transfer_prolongation_s(const transfer_kernels *k, const int64_t n[3])
     return k->unit_s[TRANSFER_PROLONGATION] * count_shares(n, 0.5 * (k->window->points + 1));
 }
 
-static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
+double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *s)
 {
-    const interpolation_spec *s = &k->blocks;
     const double rows = (double)s->nodes_y * s->nodes_z, planes = (double)s->block_y * s->nodes_z,
                  columns = (double)s->block_y * s->block_z;
-    return seconds(k, block_share,
-                   (double)groups[0] * (double)groups[1] * (double)groups[2] *
-                       (rows * s->nodes_x + s->window * s->block_x * (rows + planes + columns)));
+    return unit_s_of(info, facts, block_share) *
+           (rows * s->nodes_x + s->window * s->block_x * (rows + planes + columns));
+}
+
+static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
+{
+    return (double)groups[0] * (double)groups[1] * (double)groups[2] *
+           transfer_block_s(k->device->info, &k->facts, &k->blocks);
 }
 
 /* Of `count` planes or tiles: what one launch takes, a multiple of `step` but at the end. */
@@ -392,19 +412,20 @@ void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_o
     launch_between(w, l, &l->kernels->prolongation, fine, false, from, to);
 }
 
-static interpolation_arguments along_axes(const transfer_map *m, bool accumulate, buffer_of_float potentials,
-                                          buffer_of_float phi)
+static interpolation_arguments along_axes(const transfer_lattices *l, const transfer_map *m, bool accumulate,
+                                          buffer_of_float potentials, buffer_of_float phi)
 {
+    const cutoff_lattice tables = transfer_map_lattice(l, m, potentials);
     interpolation_arguments made = {.kind = &interpolation_kind,
-                                    .gm_potentials = potentials,
-                                    .gm_places = m->places,
-                                    .gm_nodes = m->nodes,
-                                    .gm_weights = m->weights,
-                                    .axes = {(int32_t)m->n[0], (int32_t)(m->n[0] + m->n[1]), 0, 0},
+                                    .gm_potentials = tables.potentials,
+                                    .gm_places = tables.places,
+                                    .gm_nodes = tables.nodes,
+                                    .gm_weights = tables.weights,
                                     .points = {(int32_t)m->n[0], (int32_t)m->n[1], 0, 0},
                                     .accumulate = accumulate,
                                     .gm_phi = phi};
-    put_places(made.lattice, &m->lattice);
+    memcpy(made.lattice, tables.lattice, sizeof made.lattice);
+    memcpy(made.axes, tables.axes, sizeof made.axes);
     put_places(made.map, &m->planes);
     return made;
 }
@@ -456,7 +477,7 @@ void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_ma
                           bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {
     const transfer_kernels *k = l->kernels;
-    interpolation_arguments in_blocks = along_axes(m, accumulate, potentials, phi);
+    interpolation_arguments in_blocks = along_axes(l, m, accumulate, potentials, phi);
     interpolation_gather_arguments at_points = anywhere(m, accumulate, potentials, phi);
     int32_t *points = k->along_axes ? in_blocks.points : at_points.points,
             *map = k->along_axes ? in_blocks.map : at_points.map;

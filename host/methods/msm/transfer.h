@@ -11,6 +11,7 @@
 #include "calibrate.h"
 #include "dev_kernel.h"
 #include "leyden.h"
+#include "methods/cutoff/kernel.h"
 #include "methods/msm/places.h"
 #include "methods/msm/spread.h"
 #include "numerics/hierarchy.h"
@@ -81,6 +82,9 @@ double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3
 double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);
 
+/* The same of a block of points. */
+double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *block);
+
 /* ---- What they read -------------------------------------------------------------------------- */
 
 /* All of these are made in a room, with which they end. Errors: those of room_buffer() and of
@@ -133,6 +137,10 @@ typedef struct transfer_map {
 ley_status transfer_map_create(transfer_map *map, const transfer_lattices *lattices, const places_array *array,
                                const ley_lattice *points, const places_array *planes, double factor, room *memory,
                                ley_error *error);
+
+/* The same for a kernel that interpolates by itself what it adds: of a map along axes. */
+cutoff_lattice transfer_map_lattice(const transfer_lattices *lattices, const transfer_map *map,
+                                    buffer_of_float potentials);
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 #include "methods/msm/transfer_build.h"
 
+#include "bandwidth.h"
 #include "core/sizes.h"
 #include "error.h"
 #include "methods/msm/far_points_self_test.h"
@@ -91,12 +92,18 @@ static interpolation_list_spec list_spec(int points, bool field)
         .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points, .field = field};
 }
 
-/* Nodes that a block of points has a part of, at most, rounded up so that maps of similar spacings
- * share a kernel. */
-static int nodes_of(int block, double nodes_per_point, int points)
+/* Nodes that a block of points has a part of, at most. */
+enum { MOST_NODES = 1000 };
+static int most_nodes_of(int block, double nodes_per_point, int points)
 {
     const double nodes = ceil((block - 1) * nodes_per_point) + points + 1;
-    return nodes < 1000 ? (int)ley_round_up((int64_t)nodes, 4) : 1000;
+    return nodes < MOST_NODES ? (int)nodes : MOST_NODES;
+}
+
+/* The same, rounded up so that maps of similar spacings share a kernel. */
+static int nodes_of(int block, double nodes_per_point, int points)
+{
+    return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), 4);
 }
 
 static interpolation_spec spec_of_block(const int block[3], int points, int width, const double nodes_per_point[3])
@@ -227,6 +234,31 @@ KERNEL_DESCRIBE_ARGUMENTS(interpolation_list, LEY_INTERPOLATION_LIST_ARGUMENTS)
 const kernel_kind interpolation_list_kind = {
     KERNEL_DESCRIPTION(interpolation_list, LEY_INTERPOLATION_LIST_KEYS, interpolation_list), .group = group_of_list,
     .test = far_points_self_test, .specs = visit_list};
+
+/* ---- In the short-range kernel --------------------------------------------------------------- */
+
+static double pass_s(const dev_info *info, const calibration *facts, const cutoff_epilogue *wish)
+{
+    const double bytes_per_point = 2 * sizeof(float);
+    const interpolation_spec s = block_spec(info, wish->window, 0, wish->nodes_per_point);
+    double memory[COSTS_MOST];
+    if (s.window == 0)
+        return 0;
+    costs_known(&bandwidth_costs, info, memory);
+    return bytes_per_point * memory[COST_DEVICE_BYTE] +
+           transfer_block_s(info, facts, &s) / ((double)s.block_x * s.block_y * s.block_z);
+}
+
+cutoff_epilogue transfer_epilogue(const transfer_wish *wish)
+{
+    cutoff_epilogue made = {.window = wish->window->points, .pass_s = pass_s};
+    memcpy(made.nodes_per_point, wish->nodes_per_point, sizeof made.nodes_per_point);
+    for (int axis = 0; axis < 3; axis++) {
+        const int nodes = most_nodes_of(CUTOFF_LAYER, wish->nodes_per_point[axis], wish->window->points);
+        made.nodes = nodes > made.nodes ? nodes : made.nodes;
+    }
+    return made;
+}
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 

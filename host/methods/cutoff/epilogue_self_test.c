@@ -1,0 +1,120 @@
+#include "methods/cutoff/epilogue_self_test.h"
+
+#include "error.h"
+#include "run/self_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Coordinates of nodes before 0 and behind the last one that a point has; and what comes before the
+ * lattice in its buffer. */
+enum { BEYOND = 12, FIRST = 3 };
+
+/* Nodes per step of the map: a region's last point has the last node that there is room for. */
+static double ratio_of(int nodes, int window)
+{
+    return (nodes - window - 1) / (CUTOFF_LAYER - 1.0);
+}
+
+static int64_t extent(const test_lattice *t, int axis, double ratio)
+{
+    return (int64_t)ceil((double)t->points->n[axis] * ratio) + 2 * BEYOND;
+}
+
+/* What each coordinate adds to a node's number, from -BEYOND on. */
+static void put_places(test_lattice *t, double ratio)
+{
+    const int64_t stride[3] = {1, t->n[0], t->n[0] * t->n[1]};
+    int32_t at = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t n = t->n[axis];
+        t->at[axis] = at + BEYOND;
+        for (int64_t i = -BEYOND; i < extent(t, axis, ratio) - BEYOND; i++, at++)
+            t->places[at] = axis == 1 && (i < 0 || i >= n) ? LEY_NOWHERE : (int32_t)((i % n + n) % n * stride[axis]);
+    }
+    t->at[3] = FIRST;
+}
+
+static void put_points(test_lattice *t, double ratio)
+{
+    uint32_t state = 1846;
+    int64_t at = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        t->axes[axis] = (int32_t)(axis < 2 ? at + t->points->n[axis] : t->window);
+        for (int64_t i = 0; i < t->points->n[axis]; i++, at++) {
+            t->nodes[at] = (int32_t)floor((double)i * ratio + 0.3 * (axis + 1)) - t->window / 2;
+            for (int k = 0; k < t->window; k++)
+                t->weights[at * t->window + k] = (float)(self_test_fraction(&state) - 0.2);
+        }
+    }
+}
+
+ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int nodes, double scale, ley_error *error)
+{
+    *t = (test_lattice){.points = points, .n = {11, 9, 10}, .window = nodes >= 13 ? 8 : nodes >= 10 ? 6 : 4};
+    const double ratio = ratio_of(nodes, t->window);
+    const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]);
+    uint32_t state = 1921;
+    t->place_count = (size_t)(extent(t, 0, ratio) + extent(t, 1, ratio) + extent(t, 2, ratio));
+    t->potential_count = (size_t)(FIRST + t->n[0] * t->n[1] * t->n[2]);
+    t->places = malloc(t->place_count * sizeof *t->places);
+    t->nodes = malloc(count * sizeof *t->nodes);
+    t->weights = malloc(count * (size_t)t->window * sizeof *t->weights);
+    t->potentials = malloc(t->potential_count * sizeof *t->potentials);
+    if (t->places == NULL || t->nodes == NULL || t->weights == NULL || t->potentials == NULL)
+        return ley_fail_memory(error, t->place_count * sizeof *t->places, "the self-test");
+    put_places(t, ratio);
+    put_points(t, ratio);
+    for (size_t i = 0; i < t->potential_count; i++)
+        t->potentials[i] = i < FIRST ? NAN : (float)(scale * (self_test_fraction(&state) - 0.4));
+    return LEY_OK;
+}
+
+void test_lattice_destroy(test_lattice *t)
+{
+    free(t->places);
+    free(t->nodes);
+    free(t->weights);
+    free(t->potentials);
+}
+
+ley_status test_lattice_upload(const test_lattice *t, room *memory, cutoff_lattice *made, ley_error *error)
+{
+    const int64_t *n = t->points->n;
+    const size_t count = (size_t)(n[0] + n[1] + n[2]), window = (size_t)t->window;
+    *made = (cutoff_lattice){.axes = {t->axes[0], t->axes[1], t->axes[2], 0}};
+    for (int k = 0; k < 4; k++)
+        made->lattice[k] = t->at[k];
+    ley_status status = room_upload(memory, t->places, t->place_count * sizeof *t->places, &made->places.buffer, error);
+    if (status == LEY_OK)
+        status = room_upload(memory, t->nodes, count * sizeof *t->nodes, &made->nodes.buffer, error);
+    if (status == LEY_OK)
+        status = room_upload(memory, t->weights, count * window * sizeof *t->weights, &made->weights.buffer, error);
+    return status == LEY_OK ? room_upload(memory, t->potentials, t->potential_count * sizeof *t->potentials,
+                                          &made->potentials.buffer, error)
+                            : status;
+}
+
+void test_lattice_add(const test_lattice *t, const double point_A[3], reference_value *sum)
+{
+    const float *weight[3];
+    const int32_t *place[3];
+    int64_t at = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        const ley_lattice *l = t->points;
+        const int64_t i = at + (int64_t)floor((point_A[axis] - l->origin_A[axis]) / l->step_A[axis][axis] + 0.5);
+        weight[axis] = t->weights + i * t->window;
+        place[axis] = t->places + t->at[axis] + t->nodes[i];
+        at += l->n[axis];
+    }
+    for (int z = 0; z < t->window; z++)
+        for (int y = 0; y < t->window; y++)
+            for (int x = 0; x < t->window; x++) {
+                const int32_t node = place[0][x] + place[1][y] + place[2][z];
+                const double term = node < 0 ? 0
+                                             : (double)weight[0][x] * (double)weight[1][y] * (double)weight[2][z] *
+                                                   (double)t->potentials[FIRST + node];
+                sum->value += term;
+                sum->absolute += fabs(term);
+            }
+}

@@ -1,0 +1,226 @@
+/* A long-range map in one launch per slab, whose kernel interpolates the lattice's potentials by
+ * itself, beside the same map with a pass of its own for that: equal but for rounding, with windows
+ * of every size, partial regions, several slabs, and periodic along some axes; and plans that say
+ * which. With two arguments, a device and a variant, one kernel is built and put to its self-test:
+ * for checkers of memory. */
+#include "support.h"
+
+#include "methods/cutoff/build.h"
+#include "methods/cutoff/stages.h"
+#include "run/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ATOMS = 60, POINTS_X = 19, POINTS_Y = 11, POINTS_Z = 18 };
+
+static ley_engine *engine;
+static char device_name[300];
+static const char *variant = "bins"; /* the one that compilers of CPU devices are soonest through with */
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+/* What makes a map. */
+typedef struct choice {
+    ley_splitting splitting;
+    ley_window window;
+    bool periodic[3];
+    ley_sum sum;
+    int slab_planes;
+} choice;
+
+static ley_long_range range_of(const choice *c)
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.cutoff_A = 3;
+    r.spacing_A = 1;
+    r.splitting = c->splitting;
+    r.window = c->window;
+    memcpy(r.periodic, c->periodic, sizeof r.periodic);
+    for (int axis = 0; axis < 3; axis++)
+        r.cell_A[axis][axis] = c->periodic[axis] ? 9 + axis : 0;
+    return r;
+}
+
+/* The decision `interpolation` of a report; NULL: there is none. */
+static const char *decided(const ley_report *report)
+{
+    for (size_t i = 0; i < report->decision_count; i++)
+        if (strcmp(report->decisions[i].name, "interpolation") == 0)
+            return report->decisions[i].value;
+    return NULL;
+}
+
+/* Runs a job; `word` NULL: nothing is planned. */
+static ley_status run(const choice *c, const char *of, const char *word, ley_map *map, ley_error *error)
+{
+    const ley_decision plan[] = {{.name = "method", .value = "msm"},
+                                 {.name = "interpolation", .device = device_name, .value = word}};
+    ley_run_options o;
+    ley_run_options_default(&o);
+    o.variant = of;
+    o.sum = c->sum;
+    o.slab_planes = c->slab_planes;
+    o.decisions = plan;
+    o.decision_count = word != NULL ? 2 : 0;
+    const ley_long_range r = range_of(c);
+    ley_atoms *atoms = support_atoms(ATOMS, 0.3, 8.6, 3);
+    ley_job *job = NULL;
+    ley_status status = ley_job_create_long_range(engine, atoms, map, &r, &o, &job, error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, error);
+    if (status == LEY_OK && word != NULL)
+        assert_string_equal(decided(ley_job_report(job)), word);
+    ley_job_destroy(job);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+static const ley_lattice lattice = {
+    .n = {POINTS_X, POINTS_Y, POINTS_Z}, .step_A = LEY_STEPS(0.45, 0.5, 0.4), .origin_A = {0.2, -0.5, 0.4}};
+
+/* ---- Both ways ------------------------------------------------------------------------------- */
+
+/* The largest potential of a map. */
+static double largest(const ley_map *map)
+{
+    double most = 0;
+    for (size_t i = 0; i < (size_t)ley_lattice_points(&lattice); i++)
+        most = fmax(most, fabs((double)ley_map_read_values(map)[i]));
+    return most;
+}
+
+/* Each point to rounding, of the values that are added up there. */
+static void test_same(const choice *c)
+{
+    ley_error error = {0};
+    ley_map *in_kernel = NULL, *as_pass = NULL, *again = NULL;
+    assert_ok(ley_map_create(&lattice, &in_kernel, &error));
+    assert_ok(ley_map_create(&lattice, &as_pass, &error));
+    assert_ok(ley_map_create(&lattice, &again, &error));
+    assert_ok(run(c, variant, "epilogue", in_kernel, &error));
+    assert_ok(run(c, variant, "pass", as_pass, &error));
+    assert_ok(run(c, variant, "epilogue", again, &error));
+    const size_t count = (size_t)ley_lattice_points(&lattice);
+    const double limit = 2e-6 * largest(as_pass);
+    size_t differ = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double a = (double)ley_map_read_values(in_kernel)[i], b = (double)ley_map_read_values(as_pass)[i];
+        if (!(fabs(a - b) <= limit + 5e-6 * fabs(b)))
+            fail_msg("window %d: point %zu is %.9g in the kernel and %.9g as a pass", (int)c->window, i, a, b);
+        differ += a != b;
+    }
+    assert_true(differ > 0); /* terms are added up in another order */
+    assert_memory_equal(ley_map_read_values(in_kernel), ley_map_read_values(again), count * sizeof(float));
+    ley_map_destroy(in_kernel);
+    ley_map_destroy(as_pass);
+    ley_map_destroy(again);
+}
+
+static void test_windows(void **state)
+{
+    static const ley_window windows[] = {LEY_WINDOW_NODAL3, LEY_WINDOW_NODAL5, LEY_WINDOW_NODAL7, LEY_WINDOW_NODAL9};
+    (void)state;
+    const size_t count = support_is_quick() ? 1 : sizeof windows / sizeof *windows;
+    for (size_t i = 0; i < count; i++) {
+        const choice c = {.splitting = LEY_SPLITTING_TAYLOR2, .window = windows[i], .slab_planes = 8};
+        test_same(&c);
+    }
+}
+
+static void test_periodic(void **state)
+{
+    (void)state;
+    const choice along_two = {.splitting = LEY_SPLITTING_TAYLOR2,
+                              .window = LEY_WINDOW_NODAL3,
+                              .periodic = {true, false, true},
+                              .slab_planes = 8},
+                 along_all = {
+                     .splitting = LEY_SPLITTING_TAYLOR2, .window = LEY_WINDOW_NODAL3, .periodic = {true, true, true}};
+    test_same(&along_two);
+    if (!support_is_quick())
+        test_same(&along_all);
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+/* CPU devices go on with a pass unless they are told otherwise. */
+static void test_left_to_the_library(void **state)
+{
+    (void)state;
+    const choice c = {.splitting = LEY_SPLITTING_TAYLOR2, .window = LEY_WINDOW_NODAL3};
+    ley_error error = {0};
+    ley_map *map = NULL, *planned = NULL;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&lattice, &planned, &error));
+    assert_ok(run(&c, variant, NULL, map, &error));
+    assert_ok(run(&c, variant, "pass", planned, &error));
+    assert_memory_equal(ley_map_read_values(map), ley_map_read_values(planned),
+                        (size_t)ley_lattice_points(&lattice) * sizeof(float));
+    ley_map_destroy(map);
+    ley_map_destroy(planned);
+}
+
+/* Vectors have no epilogue. */
+static void test_refused(void **state)
+{
+    (void)state;
+    const choice c = {.splitting = LEY_SPLITTING_TAYLOR2, .window = LEY_WINDOW_NODAL3};
+    ley_error error = {0};
+    ley_map *map = NULL;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_int_equal(run(&c, "vector8", "epilogue", map, &error), LEY_ERROR_USAGE);
+    assert_non_null(strstr(error.message, "plan: interpolation of"));
+    assert_non_null(strstr(error.message, "variant vector8"));
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+}
+
+static int run_on(const char *selector, const ley_device_info *info)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows), cmocka_unit_test(test_periodic),
+                                              cmocka_unit_test(test_left_to_the_library),
+                                              cmocka_unit_test(test_refused)};
+    if (!support_open(selector, info->name, &engine))
+        return 1;
+    snprintf(device_name, sizeof device_name, "%s: %s", info->path, info->name);
+    const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
+    ley_engine_destroy(engine);
+    return failed;
+}
+
+/* ---- Under checkers -------------------------------------------------------------------------- */
+
+/* 0 when the kernel passes its self-test. */
+static int build(const char *selector, const char *of)
+{
+    ley_error error = {0};
+    cutoff_kernel kernel;
+    ley_short_range range;
+    ley_short_range_default(&range);
+    const cutoff_problem problem = {.range = &range};
+    const cutoff_wish wish = {.variant = of,
+                              .math = TUNING_STANDARD,
+                              .pair = LEY_PAIR_TAYLOR2,
+                              .store = LEY_STORE_ROWS,
+                              .depth = 8,
+                              .nodes = 11};
+    if (!support_open(selector, selector, &engine))
+        return 1;
+    const ley_status status = cutoff_kernel_create(engine->workers[0].device, &wish, &problem, &kernel, &error);
+    if (status != LEY_OK)
+        fprintf(stderr, "%s\n", error.message);
+    else
+        cutoff_kernel_destroy(&kernel);
+    ley_error_clear(&error);
+    ley_engine_destroy(engine);
+    return status != LEY_OK;
+}
+
+int main(int argc, char **argv)
+{
+    return argc == 3 ? build(argv[1], argv[2]) : support_on_each_device(run_on);
+}
