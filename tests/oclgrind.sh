@@ -110,7 +110,7 @@ awk '{print $7, $8, $9; print $7 + 1.3, $8 - 0.4, $9 + 0.2}; NR == 7 {print 100,
 # run_cutoff VARIANT PAIR SUM [points]: bins with room for few, so that atoms overflow, from which
 # the device sums them; prints what is wrong.
 run_cutoff() {
-    local name="cutoff $1, $2, $3 sum${4:+, at points}" own=$top/$1-$2-$3${4:-} output code
+    local name="cutoff $1, $2, $3 sum${4:+, at points}" own=$top/$1-${2//\//:}-$3${4:-} output code
     local where='--dims 11,9,10 --origin 0,0,-2 --spacing 0.7 --overflow device --binning host' written=$own.dx
     [ -z "${4:-}" ] || { where="--points $top/among.xyz"; written=$own.csv; }
     local checks=${checks/--uninitialized/} # with it Oclgrind 21.10 stops at LLVM's "freeze", and takes bins that the host wrote for never set
@@ -128,16 +128,16 @@ run_cutoff() {
 }
 
 run_all_cutoff() {
-    local variant pair result=$top/cutoff- count=0
+    local variant pair sum result=$top/cutoff- count=0
     for variant in $cutoff_variants $(printf '%s/points ' $point_variants); do
-        for pair in "taylor2 float" "buckingham compensated"; do
+        while read -r pair sum; do
             [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
             count=$((count + 1))
             case $variant in
-            */points) run_cutoff "${variant%/points}" $pair points > "$result$count" & ;;
-            *) run_cutoff "$variant" $pair > "$result$count" & ;;
+            */points) run_cutoff "${variant%/points}" "$pair" "$sum" points > "$result$count" & ;;
+            *) run_cutoff "$variant" "$pair" "$sum" > "$result$count" & ;;
             esac
-        done
+        done <<<"$(printf '%s\n' 'taylor2 float' 'buckingham compensated' 'q*(1/r-r2/cutoff^3) float')"
     done
     wait
     for result in "$top"/cutoff-*; do
