@@ -45,9 +45,9 @@ scratch=$(mktemp -d)
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_door test_cli test_cli_boundary test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_transfer test_epilogue test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
+with_drivers=" test_epilogue test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_door test_cli test_cli_boundary test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_transfer test_epilogue test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
 # These judge numbers and texts; what they call, other programs call under sanitizers, too.
-numbers=" test_dialects test_long_range test_msm_attack test_msm_budget test_msm_faults test_msm_limits "
+numbers=" test_dialects test_epilogue test_long_range test_msm_attack test_msm_budget test_msm_faults test_msm_limits "
 preload='' flavour=''
 case $(basename "$BUILD") in
 asan)
@@ -107,7 +107,7 @@ fi
 
 # Seconds that programs take alone on two cores, roughly; those that are not here are short. What
 # the last run took counts more.
-declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_cuda]=40 [test_schedule]=15 [test_hanging]=30 [test_cli_boundary]=30 [test_mdh]=30
+declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_epilogue]=60 [test_cuda]=40 [test_schedule]=15 [test_hanging]=30 [test_cli_boundary]=30 [test_mdh]=30
     [test_cutoff]=30 [oclgrind]=30 [golden]=60 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15 [test_long_range]=8 [test_solvers]=15 [test_msm]=40 [test_msm_attack]=10 [test_msm_faults]=10 [test_msm_devices]=15 [test_msm_periodic]=30 [test_cli_msm]=15 [test_cli_msm_periodic]=10)
 if [ -r "$seconds_file" ]; then
     while read -r name taken_s; do expected_s[$name]=${taken_s%.*}; done <"$seconds_file"
@@ -127,7 +127,7 @@ add() {
 # proves that another test sees what it should; benchmarks; a second look at lists, maps, cells,
 # tolerances and files. Those among them that are about memory and threads run under sanitizers,
 # which are at level quick, too.
-from_pairwise=" test_self_test test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
+from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
 from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others "
 sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
 
