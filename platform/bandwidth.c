@@ -86,6 +86,17 @@ static bool measure(const probe *p, double *seconds)
 const costs_kind bandwidth_costs = {
     .name = "device memory", .count = 1, .bounds = {[COST_DEVICE_BYTE] = {1e-14, 1e-10, 1e-7}}};
 
+static const double usual_gpu_byte_s = 2e-12;
+
+double bandwidth_byte_s(const dev_info *info, bool *is_known)
+{
+    double seconds[COSTS_MOST];
+    const bool known = costs_known(&bandwidth_costs, info, seconds);
+    if (is_known != NULL)
+        *is_known = known;
+    return known || info->device_class != DEV_GPU ? seconds[COST_DEVICE_BYTE] : usual_gpu_byte_s;
+}
+
 /* Both buffers are touched before anything is timed. */
 static bool begin(probe *p)
 {

@@ -12,6 +12,10 @@ extern const kernel_kind copies_kind;
 enum { COST_DEVICE_BYTE };
 extern const costs_kind bandwidth_costs;
 
+/* Of a device that need not be open: known, or what is usual for its class. *is_known, if not NULL:
+ * whether it has been measured. */
+double bandwidth_byte_s(const dev_info *info, bool *is_known);
+
 /* Bytes per second, read and written together: known, or measured now. On devices that interpret
  * their kernels, and where it cannot be measured, it is the usual one. */
 double bandwidth_get(dev *device);

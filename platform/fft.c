@@ -172,7 +172,6 @@ static void store(const dev_info *info, const candidate *c, const void *kept, si
 /* ---- What it costs --------------------------------------------------------------------------- */
 
 enum { SIZE_CLASSES = 4 };
-static const double usual_gpu_byte_s = 2e-12;
 
 /* Up to 80, 160 and 320 nodes along the edge of a cube, roughly; and more. */
 static int size_class(const size_t n[3])
@@ -225,11 +224,8 @@ static void look_up_costs(const dev_info *info, const char *library, bool tables
             if (costs_known(&costs.kind, info, seconds))
                 return;
         }
-    double byte_s[COSTS_MOST];
-    if (!costs_known(&bandwidth_costs, info, byte_s) && info->device_class == DEV_GPU)
-        byte_s[COST_DEVICE_BYTE] = usual_gpu_byte_s;
     seconds[COST_FFT_PREPARE] = usual[usual_of(library)].prepare_s;
-    seconds[COST_FFT_BYTE] = usual[usual_of(library)].factor * byte_s[COST_DEVICE_BYTE] * (tables ? 1.1 : 1);
+    seconds[COST_FFT_BYTE] = usual[usual_of(library)].factor * bandwidth_byte_s(info, NULL) * (tables ? 1.1 : 1);
 }
 
 void fft_plant_costs(const dev_info *info, const char *library, bool tables, const size_t n[3], const double *seconds)

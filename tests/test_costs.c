@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "apbs/speed.h"
+#include "bandwidth.h"
 #include "costs.h"
 #include "fake_device.h"
 #include "methods/cutoff/plan.h"
@@ -320,6 +321,23 @@ static void test_other_costs_make_another_plan(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* A card's memory is taken for a card's until it has been measured, not for a processor's. */
+static void test_memory_by_class(void **state)
+{
+    (void)state;
+    static const dev_backend nowhere = {.name = "nowhere", .common_options = ""};
+    const dev_info gpu = {.backend = &nowhere, .name = "a card", .device_class = DEV_GPU},
+                   cpu = {.backend = &nowhere, .name = "a processor", .device_class = DEV_CPU};
+    bool is_known = true;
+    support_fresh_cache();
+    const double gpu_s = bandwidth_byte_s(&gpu, &is_known);
+    assert_false(is_known);
+    assert_true(gpu_s < 0.1 * bandwidth_byte_s(&cpu, NULL));
+    costs_keep(&bandwidth_costs, &gpu, (double[]){2.5e-13});
+    assert_float_equal(bandwidth_byte_s(&gpu, &is_known), 2.5e-13, 0);
+    assert_true(is_known);
+}
+
 /* ---- Reports --------------------------------------------------------------------------------- */
 
 static void test_phases_are_judged(void **state)
@@ -389,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_a_device_is_measured_once),
         cmocka_unit_test(test_a_device_that_cannot_be_measured),
         cmocka_unit_test(test_other_costs_make_another_plan),
+        cmocka_unit_test(test_memory_by_class),
         cmocka_unit_test(test_phases_are_judged),
         cmocka_unit_test(test_a_report_predicts_by_the_costs),
     };

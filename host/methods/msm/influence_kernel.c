@@ -15,9 +15,7 @@ static const char step_name[] = "product";
 /* Until a job has shown it: as the device's memory is known to be, or as usual. */
 static double byte_seconds(const dev_info *info)
 {
-    double seconds[COSTS_MOST];
-    costs_known(&bandwidth_costs, info, seconds);
-    return step_cost(info, step_name, "", seconds[COST_DEVICE_BYTE]);
+    return step_cost(info, step_name, "", bandwidth_byte_s(info, NULL));
 }
 
 static ley_status upload_mean(influence_waves *made, const mean_wave *mean, room *memory, ley_error *error)

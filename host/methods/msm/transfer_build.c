@@ -237,15 +237,16 @@ const kernel_kind interpolation_list_kind = {
 
 /* ---- In the short-range kernel --------------------------------------------------------------- */
 
+/* What the bytes take counts once it has been measured: a guess is not to change the kernel. */
 static double pass_s(const dev_info *info, const calibration *facts, const cutoff_epilogue *wish)
 {
     const double bytes_per_point = 2 * sizeof(float);
     const interpolation_spec s = block_spec(info, wish->window, 0, wish->nodes_per_point);
-    double memory[COSTS_MOST];
+    bool is_known;
+    const double byte_s = bandwidth_byte_s(info, &is_known);
     if (s.window == 0)
         return 0;
-    costs_known(&bandwidth_costs, info, memory);
-    return bytes_per_point * memory[COST_DEVICE_BYTE] +
+    return (is_known ? bytes_per_point * byte_s : 0) +
            transfer_block_s(info, facts, &s) / ((double)s.block_x * s.block_y * s.block_z);
 }
 
