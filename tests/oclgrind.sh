@@ -18,7 +18,7 @@ cutoff_variants=${OCLGRIND_CUTOFF_VARIANTS-bins regions8 regions16 halves16 octa
 point_variants=${OCLGRIND_POINT_VARIANTS-group64 vector4 vector8 vector16}
 lattice_variants=${OCLGRIND_LATTICE_VARIANTS-basic optimised columns8 columns16 wide16 vector4 vector8 vector16}
 transfers=${OCLGRIND_TRANSFERS-vectors groups points}
-epilogues=${OCLGRIND_EPILOGUES-bins regions8 halves16 octants16}
+epilogues=${OCLGRIND_EPILOGUES-regions8 halves16 octants16}
 checks="--data-races --uninitialized --check-api"
 export LEYDEN_CACHE_DIR=$top/cache
 
