@@ -5,7 +5,7 @@
 # when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
 # OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang.
 # OFFLINE_FEW=1: of the architectures that the newest NVRTC knows, only the first one of each major
-# number, as 8.0 of 8.x.
+# number, as 8.0 of 8.x; and none that otherwise have few of the kernels.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -123,7 +123,7 @@ old_nvrtc() {
     [ -n "$library" ] || return
     for capability in $old_architectures; do
         case $capability in
-        50 | 60) list "$capability" few ;;
+        50 | 60) [ -n "${OFFLINE_FEW:-}" ] || list "$capability" few ;;
         *) list "$capability" ;;
         esac
     done >"$top/old.list"
@@ -269,7 +269,7 @@ with_clang() {
         for processor in $amd_processors; do
             case $processor in
             gfx90a) "$specs" gpu all ;;
-            gfx900) "$specs" gpu few ;;
+            gfx900) [ -n "${OFFLINE_FEW:-}" ] || "$specs" gpu few ;;
             *) "$specs" gpu ;;
             esac | sed "s/^/$processor /"
         done >"$top/amd.list"
