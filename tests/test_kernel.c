@@ -65,7 +65,7 @@ static void test_builds_are_checked(void **state)
 
 static dev_argument right_argument(const kernel_argument *a, bool is_double)
 {
-    static const char bytes[32];
+    static const char bytes[16 * sizeof(double)];
     const size_t size = (size_t)a->scalars * (is_double ? 8 : 4) + (size_t)a->ints * 4;
     return a->kind == KERNEL_BUFFER ? dev_argument_buffer(any_buffer(0)) : dev_argument_bytes(bytes, size);
 }
