@@ -102,10 +102,7 @@ static int add_node(parser *p, tree_node node, size_t at)
     if (node.left != NO_NODE) {
         const tree_node *left = &e->nodes[node.left], *right = node.right != NO_NODE ? &e->nodes[node.right] : NULL;
         const double b = right != NULL ? right->value : 0;
-        node.constant = left->constant && (right == NULL || right->constant);
-        node.is_named = node.constant && (left->is_named || (right != NULL && right->is_named));
-        if (node.constant)
-            node.value = tree_apply(node.op, left->value, b);
+        tree_fold(e, &node);
         if (node.constant ? !isfinite(node.value) : node.op == TREE_DIVIDE && right->constant && b == 0)
             return fail_at(p, at, "%s", no_value(node.op, left->value, b));
     }

@@ -29,12 +29,8 @@ static int put(writer *w, tree_op op, int left, int right, double value)
     }
     tree_node *n = &e->nodes[e->count];
     *n = (tree_node){.op = op, .constant = op == TREE_NUMBER, .left = left, .right = right, .value = value};
-    if (left != NO_NODE) {
-        const double b = right != NO_NODE ? e->nodes[right].value : 0;
-        n->constant = e->nodes[left].constant && (right == NO_NODE || e->nodes[right].constant);
-        n->value = n->constant ? tree_apply(op, e->nodes[left].value, b) : 0;
-        n->is_named = n->constant && (e->nodes[left].is_named || (right != NO_NODE && e->nodes[right].is_named));
-    }
+    if (left != NO_NODE)
+        tree_fold(e, n);
     return e->count++;
 }
 

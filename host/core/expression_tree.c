@@ -51,6 +51,15 @@ double tree_apply(tree_op op, double a, double b)
     }
 }
 
+void tree_fold(const expression *e, tree_node *operation)
+{
+    const tree_node *a = &e->nodes[operation->left],
+                    *b = operation->right != NO_NODE ? &e->nodes[operation->right] : NULL;
+    operation->constant = a->constant && (b == NULL || b->constant);
+    operation->is_named = operation->constant && (a->is_named || (b != NULL && b->is_named));
+    operation->value = operation->constant ? tree_apply(operation->op, a->value, b != NULL ? b->value : 0) : 0;
+}
+
 double expression_evaluate(const expression *e, double r_A, double q_e)
 {
     double values[EXPRESSION_MAX_NODES];

@@ -91,6 +91,10 @@ extern const tree_function tree_functions[TREE_OPS - TREE_EXP];
 /* The value of an operation. */
 double tree_apply(tree_op op, double a, double b);
 
+/* What an operation with operands is by these: whether it is a constant, whether a named one, and
+ * its value; 0, if it is none. */
+void tree_fold(const expression *e, tree_node *operation);
+
 void expression_destroy(expression *e);
 
 /* The value by the formula as it was written: the judge of what the kernels compute. Any thread. */

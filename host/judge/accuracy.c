@@ -1,5 +1,6 @@
 #include "judge/accuracy.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "judge/reference.h"
 #include "memory.h"
@@ -141,7 +142,7 @@ typedef struct sample {
 
 static bool stopped(const sample *s)
 {
-    return s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
+    return cancel_is_asked(s->cancelled);
 }
 
 static void point_of(const ley_lattice *l, int64_t index, double point_A[3])

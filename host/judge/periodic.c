@@ -1,5 +1,6 @@
 #include "judge/periodic.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "numerics/ewald.h"
 #include "numerics/lattice_sum.h"
@@ -43,7 +44,7 @@ struct periodic_sum {
 
 static bool is_cancelled(const periodic_sum *s)
 {
-    return s->o.cancelled != NULL && atomic_load_explicit(s->o.cancelled, memory_order_relaxed);
+    return cancel_is_asked(s->o.cancelled);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */

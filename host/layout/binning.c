@@ -1,5 +1,6 @@
 #include "layout/binning.h"
 
+#include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
 #include "memory.h"
@@ -341,14 +342,9 @@ binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms)
     return bytes_of(plan, &shape, plan->entries);
 }
 
-static inline bool is_set(const atomic_bool *cancelled)
-{
-    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed);
-}
-
 static inline bool is_cancelled(const fill_job *j)
 {
-    return is_set(j->cancelled);
+    return cancel_is_asked(j->cancelled);
 }
 
 /* Before anything is allocated, and again when images have been counted. */
@@ -784,7 +780,7 @@ void binning_destroy(binned_atoms *binned)
 static int64_t number_extra(const binned_atoms *b, const atomic_bool *cancelled, int32_t *first)
 {
     int64_t extra = 0, at = 0;
-    for (int64_t bin = 0; bin < b->bins && (bin % BLOCK != 0 || !is_set(cancelled));
+    for (int64_t bin = 0; bin < b->bins && (bin % BLOCK != 0 || !cancel_is_asked(cancelled));
          bin++) { /* less than the overflow's atoms: they fit */
         const int64_t start = at;
         first[bin] = (int32_t)extra;
@@ -799,9 +795,9 @@ static int64_t number_extra(const binned_atoms *b, const atomic_bool *cancelled,
 static void fill_extra(const binned_atoms *b, const atomic_bool *cancelled, const int32_t *first, int64_t slots,
                        float (*slot)[4])
 {
-    for (int64_t s = 0; s < slots && !is_set(cancelled); s += BLOCK)
+    for (int64_t s = 0; s < slots && !cancel_is_asked(cancelled); s += BLOCK)
         set_far(slot + s, slots - s < BLOCK ? slots - s : BLOCK);
-    for (int64_t i = 0, rank = 0; i < b->overflow && (i % BLOCK != 0 || !is_set(cancelled)); i++) {
+    for (int64_t i = 0, rank = 0; i < b->overflow && (i % BLOCK != 0 || !cancel_is_asked(cancelled)); i++) {
         const int32_t bin = b->overflow_bin[i];
         rank = i > 0 && b->overflow_bin[i - 1] == bin ? rank + 1 : 0;
         memcpy(slot[(int64_t)first[bin] * b->depth + rank], b->overflow_slot[i], sizeof slot[0]);
@@ -817,7 +813,7 @@ ley_status binning_add_extra(binned_atoms *b, const atomic_bool *cancelled, ley_
     int32_t *first = malloc(((size_t)b->bins + 1) * sizeof *first);
     if (first == NULL)
         return ley_fail_memory(error, ((size_t)b->bins + 1) * sizeof *first, "bins for overflow");
-    const int64_t extra = number_extra(b, cancelled, first), slots = is_set(cancelled) ? 0 : extra * b->depth;
+    const int64_t extra = number_extra(b, cancelled, first), slots = cancel_is_asked(cancelled) ? 0 : extra * b->depth;
     const int64_t bytes = slots * (int64_t)sizeof *b->extra_slot;
     status = memory_check_one("bins for what overflows", (double)bytes, fuller_bins, error);
     float(*slot)[4] = status == LEY_OK ? memory_in_large_pages(bytes) : NULL;
@@ -825,7 +821,7 @@ ley_status binning_add_extra(binned_atoms *b, const atomic_bool *cancelled, ley_
         status = ley_fail_memory(error, (size_t)bytes, "bins for overflow");
     if (status == LEY_OK && slots > 0)
         fill_extra(b, cancelled, first, slots, slot);
-    if (status == LEY_OK && is_set(cancelled))
+    if (status == LEY_OK && cancel_is_asked(cancelled))
         status = ley_fail(error, LEY_CANCELLED, "cancelled");
     if (status != LEY_OK) {
         free(first);

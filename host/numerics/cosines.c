@@ -1,5 +1,6 @@
 #include "numerics/cosines.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "for_this_cpu.h"
 #include "memory.h"
@@ -157,7 +158,7 @@ static void make_lines(void *context, size_t first, size_t last)
     for (size_t group = first; group < last && a != NULL && !atomic_load(&l->is_over); group++) {
         const int64_t line = (int64_t)group * LINES, left = l->count - line;
         make_some(l, line, left < LINES ? left : LINES, a, a + l->n);
-        if (l->cancelled != NULL && atomic_load_explicit(l->cancelled, memory_order_relaxed))
+        if (cancel_is_asked(l->cancelled))
             atomic_store(&l->is_over, true);
     }
     free(a);

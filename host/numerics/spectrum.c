@@ -1,5 +1,6 @@
 #include "numerics/spectrum.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "memory.h"
 #include "numerics/cosines.h"
@@ -72,7 +73,7 @@ static double longest_per_A(const hierarchy *h, const int64_t n[3])
 
 static bool is_cancelled(filling *f)
 {
-    if (f->cancelled != NULL && atomic_load_explicit(f->cancelled, memory_order_relaxed))
+    if (cancel_is_asked(f->cancelled))
         atomic_store(&f->is_over, true);
     return atomic_load(&f->is_over);
 }

@@ -1,5 +1,6 @@
 #include "run/work.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "run/upload.h"
 
@@ -31,7 +32,7 @@ static ley_error *teller(work *w)
 
 static void look_for_cancel(work *w)
 {
-    if (is_well(w) && w->cancelled != NULL && atomic_load_explicit(w->cancelled, memory_order_relaxed))
+    if (is_well(w) && cancel_is_asked(w->cancelled))
         ley_fail(&w->error, LEY_CANCELLED, "cancelled");
 }
 

@@ -1,5 +1,6 @@
 #include "methods/cutoff/kernel.h"
 
+#include "cancel.h"
 #include "clock.h"
 #include "core/sizes.h"
 #include "error.h"
@@ -146,7 +147,7 @@ static ley_status write_bytes(cutoff_kernel *k, dev_buffer *buffer, int64_t offs
     const atomic_bool *cancelled = k->problem->plan.options.cancelled;
     for (int64_t done = 0, part; done < size; done += part) {
         part = size - done < most ? size - done : most;
-        if (cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed))
+        if (cancel_is_asked(cancelled))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         const ley_status status =
             upload_bytes(k->device, buffer, (size_t)(offset + done), (const char *)bytes + done, (size_t)part, error);

@@ -1,5 +1,6 @@
 #include "methods/cutoff/overflow.h"
 
+#include "cancel.h"
 #include "for_this_cpu.h"
 
 #include "spec.h"
@@ -237,7 +238,7 @@ void overflow_add(const overflow_terms *t, const overflow_atom *atoms, size_t n,
 {
     add_function *const add = functions[t->pair];
     for (size_t i = 0; i < n; i++) {
-        if (cancelled != NULL && i % 64 == 0 && atomic_load_explicit(cancelled, memory_order_relaxed))
+        if (i % 64 == 0 && cancel_is_asked(cancelled))
             return;
         add(t, &atoms[i], first, last, plane);
     }

@@ -1,6 +1,7 @@
 /* A short-range problem for the kernels: units, constants of the pair function, atoms in bins with
  * their numbers. */
 #include "methods/cutoff/problem.h"
+#include "cancel.h"
 #include "core/atoms.h"
 #include "core/expression_slope.h"
 #include "error.h"
@@ -238,7 +239,7 @@ enum { STOP_EVERY = 1 << 14 }; /* after so many steps a loop asks whether anybod
 
 static bool is_cancelled(const cutoff_problem *p)
 {
-    return p->plan.options.cancelled != NULL && atomic_load_explicit(p->plan.options.cancelled, memory_order_relaxed);
+    return cancel_is_asked(p->plan.options.cancelled);
 }
 
 static ley_status status_of(const cutoff_problem *p, ley_error *error)

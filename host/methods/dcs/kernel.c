@@ -1,5 +1,6 @@
 #include "methods/dcs/kernel.h"
 
+#include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
 #include "judge/accuracy.h"
@@ -119,7 +120,7 @@ static ley_status pack_atoms(dcs_packing packing, const dcs_problem *problem, vo
     enum { PART = 1 << 20 };
     const size_t n = ley_atoms_count(problem->atoms);
     for (size_t first = 0; first < n; first += PART) {
-        if (problem->cancelled != NULL && atomic_load_explicit(problem->cancelled, memory_order_relaxed))
+        if (cancel_is_asked(problem->cancelled))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         dcs_pack_some(packing, problem->atoms, first, n - first < PART ? n - first : PART, &problem->lattice,
                       problem->coulomb_constant, packed);

@@ -1,5 +1,6 @@
 #include "methods/mdh/kernel.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "memory.h"
 #include "methods/mdh/pack.h"
@@ -39,7 +40,7 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
     if (packed == NULL)
         return ley_fail_memory(error, n * bytes, "packed atoms");
     k->n_atoms = mdh_pack_atoms(&k->choice.spec, problem, packed);
-    if (problem->cancelled != NULL && atomic_load_explicit(problem->cancelled, memory_order_relaxed)) {
+    if (cancel_is_asked(problem->cancelled)) {
         free(packed);
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     }

@@ -1,5 +1,6 @@
 #include "methods/msm/cycle.h"
 
+#include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
 #include "methods/msm/lattice_build.h"
@@ -187,17 +188,12 @@ static double weigh(const weighing *w, const int64_t d[3])
                                       : hierarchy_weight(w->h, w->level, cell_length(d_A)));
 }
 
-static bool is_cancelled(const atomic_bool *cancelled)
-{
-    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed);
-}
-
 static void weigh_some(void *context, size_t first, size_t last)
 {
     const weighing *w = context;
     const int *radius = w->weights.radius, low = w->weights.mirrored ? 0 : -1;
     const size_t n_x = (size_t)((low < 0 ? 2 : 1) * radius[0] + 1), n_y = (size_t)((low < 0 ? 2 : 1) * radius[1] + 1);
-    for (size_t i = first; i < last && !is_cancelled(w->cancelled); i++) {
+    for (size_t i = first; i < last && !cancel_is_asked(w->cancelled); i++) {
         const int64_t d[3] = {(int64_t)(i % n_x) + low * radius[0], (int64_t)(i / n_x % n_y) + low * radius[1],
                               (int64_t)(i / n_x / n_y) + low * radius[2]};
         w->values[i] = weigh(w, d);
@@ -224,7 +220,7 @@ static ley_status upload_weights(cycle *c, weighing *w, const lattice_kernel *ke
         return ley_fail_memory(error, count * sizeof *w->values, "weights of a lattice");
     parallel_ranges(count, weigh_some, w);
     w->weights.values = w->values;
-    const ley_status status = is_cancelled(c->cancelled)
+    const ley_status status = cancel_is_asked(c->cancelled)
                                   ? ley_fail(error, LEY_CANCELLED, "cancelled")
                                   : lattice_weights_create(kernel, &w->weights, &c->room, &c->weights[w->level], error);
     free(w->values);

@@ -1,5 +1,6 @@
 #include "methods/msm/kept_spectrum.h"
 
+#include "cancel.h"
 #include "error.h"
 
 #include <pthread.h>
@@ -91,15 +92,10 @@ static void keep(kept_spectrum *k)
     latest = k;
 }
 
-static bool is_cancelled(const atomic_bool *cancelled)
-{
-    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed);
-}
-
 static void await(const kept_spectrum *k, const atomic_bool *cancelled)
 {
     struct timespec soon;
-    while (k->state == BEING_MADE && !is_cancelled(cancelled)) {
+    while (k->state == BEING_MADE && !cancel_is_asked(cancelled)) {
         clock_gettime(CLOCK_REALTIME, &soon);
         soon.tv_nsec += LOOK_NS;
         soon.tv_sec += soon.tv_nsec / 1000000000;
@@ -163,8 +159,10 @@ ley_status kept_spectrum_get(const hierarchy *h, const int64_t n[3], const atomi
     pthread_mutex_lock(&mutex);
     *kept = find(h, n, cancelled);
     const bool is_there = *kept != NULL, is_made = is_there && (*kept)->state == MADE;
-    if (is_there && !is_made)
+    if (is_there && !is_made) {
         let_go(*kept);
+        *kept = NULL;
+    }
     if (!is_there) {
         own->next = listed;
         listed = own;

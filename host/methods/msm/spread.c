@@ -1,5 +1,6 @@
 #include "methods/msm/spread.h"
 
+#include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
 #include "memory.h"
@@ -116,7 +117,7 @@ static size_t first_of(const sorting *s, size_t part)
 
 static bool look(const sorting *s, size_t i)
 {
-    return i % LOOK_EACH == 0 && s->cancelled != NULL && atomic_load_explicit(s->cancelled, memory_order_relaxed);
+    return i % LOOK_EACH == 0 && cancel_is_asked(s->cancelled);
 }
 
 /* A part's flag lies beside what all threads read, and is written but once. */
@@ -308,7 +309,7 @@ static void gather(void *context, size_t first, size_t last)
     double index[3];
     float u;
     for (size_t i = first; i < last; i++) {
-        if (i % LOOK_EACH == 0 && g->cancelled != NULL && atomic_load_explicit(g->cancelled, memory_order_relaxed))
+        if (i % LOOK_EACH == 0 && cancel_is_asked(g->cancelled))
             return;
         if (g->charge_e[i] == 0) /* the lattice may have no nodes there */
             continue;
@@ -378,7 +379,5 @@ ley_status spread_coherence(const hierarchy *h, size_t n, const double *position
     free(g.sum);
     if (!has_memory)
         return ley_fail_memory(error, nodes * sizeof *g.sum, "charges between a lattice's nodes");
-    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed)
-               ? ley_fail(error, LEY_CANCELLED, "cancelled")
-               : LEY_OK;
+    return cancel_is_asked(cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
