@@ -1,8 +1,10 @@
 #include "error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct status_row {
     const char *name, *meaning;
@@ -88,6 +90,47 @@ void ley_error_take_log(ley_error *error, char *log)
     }
     free(error->log);
     error->log = log;
+}
+
+/* "x.cl:7:3: error: ...", "ptxas fatal   : ..."; "1 error generated." says nothing. */
+static bool tells_of_error(const char *line, size_t length)
+{
+    static const char *const words[] = {"error", "fatal"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t word = strlen(words[i]);
+        for (size_t at = 0; at + word < length; at++)
+            if (strncasecmp(line + at, words[i], word) == 0 && line[at + word + strspn(line + at + word, " ")] == ':')
+                return true;
+    }
+    return false;
+}
+
+/* The line to show of a compiler's log; empty when there is none. */
+static const char *telling_line(const char *log, size_t *length)
+{
+    const char *first = log;
+    size_t first_length = 0;
+    for (const char *line = log; *line != '\0'; line += *length + (line[*length] != '\0')) {
+        *length = strcspn(line, "\r\n");
+        if (tells_of_error(line, *length))
+            return line;
+        if (first_length == 0 && strspn(line, " \t") < *length) {
+            first = line;
+            first_length = *length;
+        }
+    }
+    *length = first_length;
+    return first;
+}
+
+void ley_error_take_compiler_log(ley_error *error, char *log)
+{
+    enum { LONGEST = 300 };
+    size_t length = 0;
+    const char *line = log != NULL ? telling_line(log, &length) : NULL;
+    if (error != NULL && length > 0)
+        ley_fail(error, error->status, "%s: %.*s", error->message, (int)(length < LONGEST ? length : LONGEST), line);
+    ley_error_take_log(error, log);
 }
 
 void ley_error_copy(ley_error *to, const ley_error *from)

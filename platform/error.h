@@ -17,6 +17,10 @@ void ley_error_prefix(ley_error *error, const char *format, ...) __attribute__((
 /* Hands the log (from malloc) over to the report; frees it when `error` is NULL. */
 void ley_error_take_log(ley_error *error, char *log);
 
+/* The same of a compiler's log, whose first line that tells of an error, or else its first line,
+ * comes behind the message. */
+void ley_error_take_compiler_log(ley_error *error, char *log);
+
 /* Copies a report, log included; `to` is cleared first. */
 void ley_error_copy(ley_error *to, const ley_error *from);
 

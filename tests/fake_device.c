@@ -457,7 +457,7 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
         return status;
     if (is_sum && fails(plan, &plan->builds, plan->fail_build)) {
         fault(error, "fake_build()");
-        ley_error_take_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
+        ley_error_take_compiler_log(error, strdup("line 1: the fake compiler's log\nline 2: its end"));
         return LEY_ERROR_DEVICE;
     }
     if (is_sum)

@@ -633,6 +633,20 @@ bool support_open(const char *selector, const char *name, ley_engine **engine)
     return status == LEY_OK;
 }
 
+bool support_open_default(ley_engine **engine)
+{
+    static const char name[] = "the default device";
+    char selector[64];
+    if (!support_open(NULL, name, engine))
+        return false;
+    if (ley_engine_device_count(*engine) == 1)
+        return true;
+    const ley_device_info *info = ley_engine_device(*engine, 0);
+    snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
+    ley_engine_destroy(*engine);
+    return support_open(selector, name, engine);
+}
+
 void support_leave_out_second_driver(void)
 {
     unsetenv("RUSTICL_ENABLE");

@@ -351,7 +351,8 @@ static void test_a_kernel_that_does_not_compile(void **state)
     support_copy_kernels("cl", cli_path("broken_cl"), "dcs.cl", "LEY_KERNEL", "this_is_no_type x; LEY_KERNEL");
     const cli_result *r = cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0", cli_path("broken_cl"));
     cli_expect(4, NULL, "this_is_no_type"); /* the driver's log quotes the line */
-    assert_non_null(strstr(r->err, "error:"));
+    const char *said = strstr(r->err, "leyden: "), *error = said != NULL ? strstr(said, "error:") : NULL;
+    assert_true(error != NULL && error < strchr(said, '\n')); /* in the message's own line */
     assert_string_equal(r->out, "");
     cli_assert_nothing_left();
     cli("LEYDEN_KERNEL_DIR=/nonexistent " MAP SMALL " --device 0");

@@ -273,6 +273,8 @@ static void compilation_fails(void)
     support_job o = run_job("cuda", 40, NULL, NULL);
     CHECK(o.status == LEY_ERROR_DEVICE);
     CHECK_HAS(o.error.message, "nvrtcCompileProgram of dcs.cu (--gpu-architecture=sm_90 -DLEY_WG_X=");
+    CHECK_HAS(o.error.message, ": error 6 at program.c:");
+    CHECK_HAS(o.error.message, ": line 1: the fake compiler");
     CHECK_HAS(o.error.log, "line 1: the fake compiler\nline 2: ");
     CHECK_HAS(o.error.log, "line 400: the fake compiler\n");
     CHECK_HAS(ley_job_report(o.job)->devices[1].failure_log, "line 400: the fake compiler\n");

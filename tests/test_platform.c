@@ -91,6 +91,48 @@ static void test_errors(void **state)
         assert_int_equal(ley_status_exit_code((ley_status)i), codes[i]);
 }
 
+/* The line of a compiler's log that says what is wrong stands in the message, too. */
+static void test_compiler_logs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log, *message;
+    } cases[] = {
+        {"a.cl:3:1: warning: unused\n1 error generated.\nerror: a.cl:7:3: unknown type name 'x'\n    x y;\n",
+         "build: error: a.cl:7:3: unknown type name 'x'"},
+        {"ptxas fatal   : Value 'sm_99' is not defined\r\nerror: later",
+         "build: ptxas fatal   : Value 'sm_99' is not defined"},
+        {"a.cu(5): ERROR: y\nerror: later", "build: a.cu(5): ERROR: y"},
+        {"\n  \nno word of errors\nmore", "build: no word of errors"}, /* the first one that is not blank */
+        {"only an error", "build: only an error"},
+        {"", "build"},
+        {" \n", "build"},
+        {NULL, "build"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ley_error error = {0};
+        ley_fail(&error, LEY_ERROR_DEVICE, "build");
+        ley_error_take_compiler_log(&error, cases[i].log != NULL ? strdup(cases[i].log) : NULL);
+        assert_int_equal(error.status, LEY_ERROR_DEVICE);
+        assert_string_equal(error.message, cases[i].message);
+        if (cases[i].log != NULL)
+            assert_string_equal(error.log, cases[i].log);
+        else
+            assert_null(error.log);
+        ley_error_clear(&error);
+    }
+    char longest[3000];
+    ley_error error = {0};
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    ley_fail(&error, LEY_ERROR_DEVICE, "build");
+    ley_error_take_compiler_log(&error, strdup(longest));
+    assert_true(strlen(error.message) < 400);
+    assert_int_equal(strlen(error.log), sizeof longest - 1);
+    ley_error_clear(&error);
+    ley_error_take_compiler_log(NULL, strdup("nobody listens"));
+}
+
 static ley_status failing_call(ley_error *error)
 {
     CL_TRY(error, clGetDeviceInfo(NULL, 0, 0, NULL, NULL));
@@ -889,6 +931,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_compiler_logs),
         cmocka_unit_test(test_driver_errors_tell_all),
         cmocka_unit_test(test_cache_keeps_and_tells_apart),
         cmocka_unit_test(test_a_damaged_entry_is_a_miss),

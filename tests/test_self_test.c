@@ -690,7 +690,7 @@ static int run_share(const char *selector, int share, int shares)
     for (int i = 0, wanted = 0; i < SUBJECTS; i++)
         if (is_wanted(&subjects[i]) && wanted++ % shares == share)
             tests[count++] = (struct CMUnitTest){subjects[i].kernel, test_subject, NULL, NULL, (void *)&subjects[i]};
-    if (!support_open(selector, selector != NULL ? selector : "the default device", &engine))
+    if (!(selector != NULL ? support_open(selector, selector, &engine) : support_open_default(&engine)))
         return 1;
     device = engine->workers[0].device;
     char group[600];

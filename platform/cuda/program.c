@@ -91,7 +91,7 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
         char *log = compile_log(nvrtc, program);
         status = ley_fail(error, LEY_ERROR_DEVICE, "nvrtcCompileProgram of %s (%s %s): error %d at program.c:%d", name,
                           t.option, source->options, code, __LINE__);
-        ley_error_take_log(error, log);
+        ley_error_take_compiler_log(error, log);
     }
     if (status == LEY_OK) {
         p->log = compile_log(nvrtc, program);

@@ -32,7 +32,7 @@ static ley_status build_program(cl_dev *d, const dev_source *source, cl_program 
     char *log = build_log(program, d->id);
     ley_status status = ley_fail(error, LEY_ERROR_DEVICE, "clBuildProgram of %s (%s): %s (%d) at program.c:%d",
                                  source->kind->name, options, cl_error_name(code), (int)code, __LINE__);
-    ley_error_take_log(error, log);
+    ley_error_take_compiler_log(error, log);
     return status;
 }
 
