@@ -33,6 +33,9 @@ void cli_wait_for_work(pid_t child, double cpu_s);
 
 /* ---- Runs that fail, and what is left of them ------------------------------------------------ */
 
+/* Before a command: there is no device, neither by OpenCL nor a card by CUDA. */
+#define CLI_NO_DEVICE "OCL_ICD_VENDORS=/nonexistent/ CUDA_VISIBLE_DEVICES=-1 "
+
 /* Everything that is made goes to the first of these, temporary files to the second, so that what
  * is left behind shows. */
 #define CLI_OUT "out"

@@ -652,6 +652,13 @@ void support_leave_out_second_driver(void)
     unsetenv("RUSTICL_ENABLE");
 }
 
+void support_pocl_alone(const char *devices)
+{
+    setenv("OCL_ICD_VENDORS", "pocl.icd", 1);
+    setenv("POCL_DEVICES", devices, 1);
+    setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+}
+
 /* ---- Progress -------------------------------------------------------------------------------- */
 
 void support_note_progress(void *watch, const ley_progress *p)

@@ -191,6 +191,9 @@ bool support_open_default(ley_engine **engine);
  * of two CPU devices is the default would depend on what else runs. */
 void support_leave_out_second_driver(void);
 
+/* There are none but these of PoCL's, "pthread pthread": neither other platforms' nor cards. */
+void support_pocl_alone(const char *devices);
+
 /* Follows a job's progress: counts the calls and those that say nonsense, and cancels the job at a
  * call (from 1; -1: before it runs), or when everything is computed. Set before the job is
  * created: these wishes; `job` once it is. */

@@ -203,9 +203,9 @@ static void test_bad_points(void **state)
 static void test_sdh_and_zero_need_no_device(void **state)
 {
     (void)state;
-    cli("OCL_ICD_VENDORS=/nonexistent/ boundary ion.pqr -o out/a.bin --bcfl sdh --pdie 4 " LATTICE " " SALT);
+    cli(CLI_NO_DEVICE "boundary ion.pqr -o out/a.bin --bcfl sdh --pdie 4 " LATTICE " " SALT);
     cli_expect(0, "Single Debye-Hueckel", NULL);
-    cli("OCL_ICD_VENDORS=/nonexistent/ boundary ion.pqr -o out/b.dx --bcfl zero " LATTICE " --json -");
+    cli(CLI_NO_DEVICE "boundary ion.pqr -o out/b.dx --bcfl zero " LATTICE " --json -");
     cli_expect(0, "\"devices\": []", NULL);
     ley_map *zero = cli_read_map("out/b.dx");
     for (int64_t i = 0; i < 9 * 8 * 7; i++)
@@ -216,7 +216,7 @@ static void test_sdh_and_zero_need_no_device(void **state)
                           "assert all(map(math.isfinite, raw)) and max(map(abs, raw)) > 0\n");
     cli_expect(0, NULL, NULL);
     cli_empty(NULL);
-    cli("OCL_ICD_VENDORS=/nonexistent/ " ATOMS LATTICE);
+    cli(CLI_NO_DEVICE ATOMS LATTICE);
     cli_expect(3, NULL, "no platform is installed");
     cli_assert_nothing_left();
 }
@@ -368,7 +368,7 @@ static void test_native_is_faster(void **state)
 {
     (void)state;
     write_inputs();
-    const cli_result *r = cli("OCL_ICD_VENDORS=/nonexistent/ " FAKE "run.in -- --output-file=run.txt");
+    const cli_result *r = cli(CLI_NO_DEVICE FAKE "run.in -- --output-file=run.txt");
     cli_expect(7, "arguments: --output-file=run.txt run.in\n",
                "run.in:4: ELEC 1 (mdh): left to APBS, which takes about 0.00 s");
     assert_non_null(strstr(r->err, "complaint\n"));

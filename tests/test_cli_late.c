@@ -113,8 +113,7 @@ static void test_stamps(void **state)
 
 int main(void)
 {
-    setenv("OCL_ICD_VENDORS", "pocl.icd", 1);
-    setenv("POCL_DEVICES", "pthread pthread", 1);
+    support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_late_to_open_and_to_calibrate, cli_empty),
                                        cmocka_unit_test_setup(test_late_to_build, cli_empty),
                                        cmocka_unit_test_setup(test_an_interrupted_preparation, cli_empty),

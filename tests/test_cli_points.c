@@ -323,8 +323,7 @@ static void test_a_device_that_fails(void **state)
 
 int main(void)
 {
-    setenv("OCL_ICD_VENDORS", "pocl.icd", 1); /* two devices of it */
-    setenv("POCL_DEVICES", "pthread pthread", 1);
+    support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

@@ -39,8 +39,7 @@ static void become(const trial *t)
     setenv("FAULTY_OPENCL_SAYS", says, 1);
     if (t->begins_cold)
         setenv("LEYDEN_CACHE_DIR", directory, 1);
-    setenv("POCL_DEVICES", "pthread pthread", 1);
-    setenv("OCL_ICD_VENDORS", "pocl.icd", 1);
+    support_pocl_alone("pthread pthread");
     if (freopen(said, "w", stdout) == NULL || dup2(fileno(stdout), fileno(stderr)) < 0)
         _exit(TRIAL_BROKEN);
     snprintf(factor, sizeof factor, "%g", t->patience_factor);
