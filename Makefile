@@ -171,8 +171,11 @@ $(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_c
 test: deps
 	@$(BUILD_ALL) check
 
+# Under a sanitizer those that run there; else all, as scripts run some of them.
+checked := $(if $(SANITIZE),$(shell BUILD=$(BUILD) TEST_LEVEL=$(TEST_LEVEL) bash tests/run.sh --list $(tests)),$(tests))
+
 # The tests alone, without installing anything; tests/run.sh says what TEST_LEVEL is.
-check: all $(tests)
+check: all $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
 # Needs the packages of `make deps EXTRA=lint`.

@@ -13,7 +13,7 @@ program() { printf '#!/bin/bash\n%s\n' "$2" >"$top/$1" && chmod +x "$top/$1"; }
 # run NAME=VALUE... NAME...: runs these programs into $top/output; sets code.
 run() {
     local settings=() programs=() word
-    for word; do case $word in *=*) settings+=("$word") ;; *) programs+=("$top/$word") ;; esac; done
+    for word; do case $word in --list) programs+=("$word") ;; *=*) settings+=("$word") ;; *) programs+=("$top/$word") ;; esac; done
     env BUILD="$top/build" TEST_SCRIPTS= TEST_JOBS=2 "${settings[@]}" bash tests/run.sh "${programs[@]}" >"$top/output" 2>&1
     code=$?
 }
@@ -103,8 +103,15 @@ expect 0 '^1 passed, '
 program test_warm 'echo "[  PASSED  ] 1 test(s)."; [ -e "$LEYDEN_CACHE_DIR/leyden/kernel" ] && [ -e "$POCL_CACHE_DIR/kernel" ]'
 mkdir -p "$top/build/cache-test/leyden" "$top/build/cache-test/pocl"
 touch "$top/build/cache-test/leyden/kernel" "$top/build/cache-test/pocl/kernel"
+mkdir -p "$top/build/tsan" "$top/build/asan"
 run BUILD="$top/build/tsan" test_warm
 expect 0 '^1 passed, '
+# Also where one of the caches is elsewhere, as in continuous integration.
+run BUILD="$top/build/asan" LEYDEN_CACHE_DIR="$top/build/cache-test" test_warm
+expect 0 '^1 passed, '
+# Those that do not run under a sanitizer need not be built for it.
+run BUILD="$top/build/tsan" --list test_warm test_dcs test_long_range test_msm_attack
+[ "$(cat "$top/output")" = "$top/test_warm" ] || { echo "to be built for tsan: $(cat "$top/output")" && failures=$((failures + 1)); }
 run TEST_LEVEL=thorough level
 expect 2 '^TEST_LEVEL=thorough: it is quick, pairwise or full$'
 run TEST_SCRIPTS=nonsense good

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Runs the tests, several programs at a time: BUILD=... CC=... run.sh TESTPROGRAM...
+# With --list before them it prints those of the programs that it would run, there or not.
 #
 #   TEST_LEVEL    quick (also when unset): what everybody waits for; pairwise: every value of each
 #                 parameter with every value of each other one; full: whole products, for hours.
@@ -29,18 +30,14 @@ full) limit_s=${TEST_LIMIT_S:-14400} ;;
 *) echo "TEST_LEVEL=$TEST_LEVEL: it is quick, pairwise or full" >&2 && exit 2 ;;
 esac
 
-# What is compiled and measured stays below BUILD: the next run is faster, and the user's own caches
-# are left alone.
-cache=$(realpath -m "$BUILD/cache-test")
-plain_cache=$(realpath -m "$BUILD/../cache-test")
-export LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$cache} POCL_CACHE_DIR=${POCL_CACHE_DIR:-$cache/pocl}
-export MESA_SHADER_CACHE_DIR=${MESA_SHADER_CACHE_DIR:-$cache/mesa}
-mkdir -p "$POCL_CACHE_DIR" "$MESA_SHADER_CACHE_DIR"
-logs=$BUILD/test-logs seconds_file=$BUILD/test-seconds-$TEST_LEVEL
-rm -rf "$logs" && mkdir -p "$logs" || exit 2
-scratch=$(mktemp -d)
+# ---- Which programs ------------------------------------------------------------------------------
 
-# ---- Sanitizers ----------------------------------------------------------------------------------
+flavour=''
+case $(basename "$BUILD") in
+asan) flavour="the address sanitizer" ;;
+ubsan) flavour="the sanitizer of undefined behaviour" ;;
+tsan) flavour="the thread sanitizer" ;;
+esac
 
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
@@ -49,10 +46,83 @@ with_drivers=" test_forecast test_stored_maps test_self_test test_verification t
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
 numbers=" test_bench_lattice test_cli_msm_periodic test_cli_plan test_dialects test_epilogue test_lattice test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_faults test_msm_limits test_pqr "
-preload='' flavour=''
+
+# A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
+# not depend on how the host was compiled. At level quick these have it alone.
+two_drivers=" test_dcs test_mdh "
+has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
+second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
+
+# From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge; what
+# proves that another test sees what it should; benchmarks; a second look at lists, maps, cells,
+# tolerances and files. Those among them that are about memory and threads run under sanitizers,
+# which are at level quick, too.
+from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
+from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others "
+sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
+
+# Every choice of a long-range sum with every other one, in the double reference and on a driver,
+# also with TEST_REST.
+in_pairs=" test_long_range test_solvers "
+level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
+
+# Those that look at the product from outside: not under a sanitizer.
+outer=" oclgrind read_back golden check_golden check_rates check_others check_commands test_install "
+
+# has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
+has_levels() {
+    [[ "$from_pairwise golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c" ||
+        { [[ $two_drivers != *" $1 "* ]] && grep -qsE 'support_on_each_device|"all"' "tests/$1.c"; }
+}
+wanted() {
+    if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
+        [[ $from_pairwise$in_pairs == *" $1 "* ]]
+    elif [ "$TEST_LEVEL" = quick ]; then
+        [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }
+    else
+        [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"
+    fi
+}
+
+# Why one does not run here; nothing when it does.
+why_not() {
+    if [ "$(basename "$BUILD")" = tsan ] && [[ $with_drivers == *" $1 "* ]]; then
+        echo "loads drivers, or takes too long, under $flavour"
+    elif [ -n "$flavour" ] && [[ $outer$numbers == *" $1 "* ]]; then
+        echo "not under $flavour"
+    fi
+}
+
+if [ "${1-}" = --list ]; then
+    shift
+    for program; do
+        name=$(basename "$program")
+        wanted "$name" && [ -z "$(why_not "$name")" ] && echo "$program"
+    done
+    exit 0
+fi
+
+# ---- Caches and logs -----------------------------------------------------------------------------
+
+# What is compiled and measured stays below BUILD: the next run is faster, and the user's own caches
+# are left alone.
+cache=$(realpath -m "$BUILD/cache-test")
+plain_cache=$(realpath -m "$BUILD/../cache-test")
+export LEYDEN_CACHE_DIR=${LEYDEN_CACHE_DIR:-$cache} POCL_CACHE_DIR=${POCL_CACHE_DIR:-$cache/pocl}
+export MESA_SHADER_CACHE_DIR=${MESA_SHADER_CACHE_DIR:-$cache/mesa}
+# What drivers compile does not depend on how the host was compiled: it is taken over from the tests
+# without sanitizers, of all caches that are here.
+if [ -n "$flavour" ] && [ -d "$plain_cache" ] && [ ! -e "$cache" ]; then cp -r "$plain_cache" "$cache"; fi
+mkdir -p "$POCL_CACHE_DIR" "$MESA_SHADER_CACHE_DIR"
+logs=$BUILD/test-logs seconds_file=$BUILD/test-seconds-$TEST_LEVEL
+rm -rf "$logs" && mkdir -p "$logs" || exit 2
+scratch=$(mktemp -d)
+
+# ---- Sanitizers ----------------------------------------------------------------------------------
+
+preload=''
 case $(basename "$BUILD") in
 asan)
-    flavour="the address sanitizer"
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} # both may be in
     # The sanitizer looks for C++'s throw when a program starts; drivers written in C++ come later.
     # Hence the library up front.
@@ -64,27 +134,13 @@ asan)
     export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
     ;;
 ubsan)
-    flavour="the sanitizer of undefined behaviour"
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
     ;;
-tsan) flavour="the thread sanitizer" ;;
 esac
-
-# What drivers compile does not depend on how the host was compiled: it is taken over from the tests
-# without sanitizers.
-if [ -n "$flavour" ] && [ -d "$plain_cache" ] && [ "$LEYDEN_CACHE_DIR" = "$cache" ] && [ ! -e "$cache/leyden" ]; then
-    cp -r "$plain_cache/." "$cache"
-fi
 
 # PoCL compiles a kernel once for its first launch and once more for the build cache. But at level
 # full it launches what goes into the cache, as each later run of a user's does.
 [ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
-
-# A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
-# not depend on how the host was compiled. At level quick these have it alone.
-two_drivers=" test_dcs test_mdh "
-has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
-second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
 
 # Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
 # which tests/lsan.supp goes by. What the tests themselves load and unload lies elsewhere.
@@ -124,19 +180,6 @@ add() {
     command[$2]=$(printf '%q ' "${@:3}")
 }
 
-# From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge; what
-# proves that another test sees what it should; benchmarks; a second look at lists, maps, cells,
-# tolerances and files. Those among them that are about memory and threads run under sanitizers,
-# which are at level quick, too.
-from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
-from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others "
-sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
-
-# Every choice of a long-range sum with every other one, in the double reference and on a driver,
-# also with TEST_REST.
-in_pairs=" test_long_range test_solvers "
-level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
-
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
@@ -165,24 +208,6 @@ declare -A scripts=(
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [test_install]='bash tests/test_install.sh'
 )
-# Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back golden check_golden check_rates check_others check_commands test_install "
-
-# has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
-has_levels() {
-    [[ "$from_pairwise golden " == *" $1 "* ]] || grep -qsE 'PAIRWISE\(|support_is_quick|support_get_level' "tests/$1.c" ||
-        { [[ $two_drivers != *" $1 "* ]] && grep -qsE 'support_on_each_device|"all"' "tests/$1.c"; }
-}
-wanted() {
-    if [ "$TEST_LEVEL" = quick ] && [ "${TEST_REST-}" = yes ]; then
-        [[ $from_pairwise$in_pairs == *" $1 "* ]]
-    elif [ "$TEST_LEVEL" = quick ]; then
-        [[ $from_pairwise != *" $1 "* ]] || { [ -n "$flavour" ] && [[ $sanitized == *" $1 "* ]]; }
-    else
-        [ "${TEST_AFTER:-}" != quick ] || has_levels "$1"
-    fi
-}
-
 for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
@@ -195,15 +220,6 @@ done
 
 # Longest first, so that none of them is left alone at the end.
 mapfile -t names < <(for name in "${names[@]}"; do echo "${expected_s[$name]:-1} $name"; done | sort -k1,1nr -s | cut -d ' ' -f 2)
-
-# Why one does not run here; nothing when it does.
-why_not() {
-    if [ "$(basename "$BUILD")" = tsan ] && [[ $with_drivers == *" $1 "* ]]; then
-        echo "loads drivers, or takes too long, under $flavour"
-    elif [ -n "$flavour" ] && [[ $outer$numbers == *" $1 "* ]]; then
-        echo "not under $flavour"
-    fi
-}
 
 # ---- Running -------------------------------------------------------------------------------------
 
