@@ -164,6 +164,8 @@
     NEXT(VALUE, int4, stored) \
     NEXT(READ, float2, gm_mean) \
     NEXT(VALUE, int4, mean) \
+    NEXT(READ, float2, gm_long) \
+    NEXT(VALUE, int4, longs) \
     NEXT(WRITE, float2, gm_spectrum)
 
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \

@@ -9,10 +9,13 @@
  * gm_mean       the product itself where the wave is 0 along each periodic axis
  * mean          strides of gm_mean along x, y, z, 0 along periodic axes; w 0: there is none.
  *               Without LEY_MEAN neither is looked at
+ * gm_long       [2 longs.z + 1][2 longs.y + 1][longs.x + 1] F of the waves -longs to longs, in
+ *               place of the transform's own: 0 first, then those above it, then those below
+ * longs         how many along x, y, z; x below 0: none. Without LEY_LONG neither is looked at
  * gm_spectrum   [n_z][n_y][n_x / 2 + 1] F
  *
  * Global size: waves along x, y, z, each rounded up to work-groups. */
-#ifndef LEY_MEAN
+#if !defined(LEY_MEAN) || !defined(LEY_LONG)
 #error "the specification is incomplete: see LEY_INFLUENCE_KEYS in spec.h"
 #endif
 #include "dialect.h"
@@ -26,6 +29,12 @@ LEY_KERNEL influence(LEY_PARAMETERS(LEY_INFLUENCE_ARGUMENTS))
     const float g = gm_influence[(plane * stored.y + row) * stored.x + x];
     const int at = (z * waves.y + y) * waves.x + x;
     float2 f = gm_spectrum[at];
+#if LEY_LONG
+    const int long_y = y <= longs.y ? y : y - waves.y + 2 * longs.y + 1,
+              long_z = z <= longs.z ? z : z - waves.z + 2 * longs.z + 1;
+    if (x <= longs.x && (y <= longs.y || long_y > longs.y) && (z <= longs.z || long_z > longs.z))
+        f = gm_long[(long_z * (2 * longs.y + 1) + long_y) * (longs.x + 1) + x];
+#endif
     f.x *= g;
     f.y *= g;
 #if LEY_MEAN

@@ -130,10 +130,11 @@
 /* Whether atoms have a radius, and a depth of their well, for these terms. */
 #define LEY_TERM_HAS_MORE(term) ((term) == LEY_TERM_MDH || LEY_IS_ENERGY(LEY_BRINGS_OF(term)))
 
-/* influence.cl. LEY_MEAN 1: there may be a mean wave. */
+/* influence.cl. LEY_MEAN 1: there may be a mean wave. LEY_LONG 1: there are long waves. */
 #define LEY_INFLUENCE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_MEAN, mean)
+    KEY(LEY_MEAN, mean) \
+    KEY(LEY_LONG, longs)
 
 /* reference.cl. A work-group of LEY_WG work-items computes one point; LEY_SUM is double. */
 #define LEY_REFERENCE_KEYS(KEY) \

@@ -69,6 +69,9 @@ typedef struct ley_long_range {
     double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */
     double kappa_per_A;  /* screening: [0, 100]; above 0 the splitting is one of Taylor's, and where next to nothing is
                             left beyond the cutoff there are no lattices */
+    double long_waves_per_A; /* with B-splines and LEY_SOLVER_FFT: waves of up to so many radians per A have their
+                                charges summed in double precision, [0, 10]; 0: none. What floats leave in a large box
+                                is in the longest waves */
 } ley_long_range;
 
 /* taylor4 and nodal7 with a = 12 A and h = 2 A, off by 2e-4 to 4e-4 of the potential in water;
@@ -88,19 +91,22 @@ typedef struct ley_choice {
     double relative_rms; /* of the map */
     double direct_s;     /* kernels of direct summation in its place, whose map is right to a float's digits */
     double building_s;   /* what should be saved: lattices have more kernels to build where the cache has none */
+    ley_sum sum;         /* what the job's options should say of it: theirs, but for LEY_SUM_AUTO */
 } ley_choice;
 
 #define LEY_LEAST_TOLERANCE 1e-6
 #define LEY_MOST_TOLERANCE 1e-1
 
-/* Chooses cutoff_A, spacing_A, splitting, window and solver of the options, but for what is
- * `fixed`, so that the relative root mean square error of the map, against exact sums, is expected
- * to be half the tolerance, in the least time that is predicted for the engine's devices. The other
- * fields are taken as they are; levels becomes 0. What the map is off by follows from the squares
- * of the charges, from how these cancel, and from the potential at 512 points, which is summed by
- * cubes where atoms are many and far: it is an expectation, which ley_report.accuracy.relative_rms
- * has to confirm. Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is
- * expected to reach it. */
+/* Chooses cutoff_A, spacing_A, splitting, window, solver and long_waves_per_A of the options, but
+ * for what is `fixed`, so that the relative root mean square error of the map, against exact sums,
+ * is expected to be half the tolerance, in the least time that is predicted for the engine's
+ * devices. The other fields are taken as they are; levels becomes 0. What the map is off by follows
+ * from the squares of the charges, from how these cancel, and from the potential at 512 points,
+ * which is summed by cubes where atoms are many and far: it is an expectation, which
+ * ley_report.accuracy.relative_rms has to confirm. Where the options of the run have LEY_SUM_AUTO,
+ * `choice` has compensated sums where float ones would leave too much, and else float ones. Errors:
+ * LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is expected to reach
+ * it. */
 LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                                          double tolerance, unsigned fixed, const ley_run_options *options,
                                          ley_long_range *range, ley_choice *choice, ley_error *error);

@@ -96,6 +96,32 @@ static void test_plan(void **state)
     cli_expect(1, NULL, "is asked for");
 }
 
+/* Of a box so large that floats alone would leave 3e-6: long waves are in double precision and sums
+ * compensated, and a plan repeats that to the byte. What --sum says is done. */
+static void test_large_box(void **state)
+{
+    (void)state;
+    cli("generate waterbox --atoms 150000 --disorder 0.25 -o box.atoms -q");
+    cli("map box.atoms -o a.raw --method msm --tol 1e-6 --cutoff 9 --dims 72,72,72 --json a.json");
+    cli_expect(0, "long range: ", NULL);
+    char *report = cli_read("a.json", NULL);
+    assert_has(report, "\"long_waves_per_A\": 0.3");
+    assert_has(report, "\"long_waves\": \"0.3");
+    assert_has(report, "\"sum\": \"compensated\"");
+    free(report);
+    cli("map box.atoms -o b.raw --method msm --tol 1e-6 --cutoff 9 --dims 72,72,72 --plan a.json");
+    cli_expect(0, "long range: ", NULL);
+    cli_assert_same_files("a.raw", "b.raw");
+    cli("map box.atoms -o b.raw --tol 1e-6 --dims 72,72,72 --plan a.json"); /* auto goes by it, too */
+    cli_expect(0, "long range: ", NULL);
+    cli_assert_same_files("a.raw", "b.raw");
+    cli("map box.atoms -o b.raw --method msm --tol 1e-3 --cutoff 9 --dims 72,72,72 --sum float --json b.json");
+    cli_expect(0, "long range: ", NULL);
+    report = cli_read("b.json", NULL);
+    assert_lacks(report, "long_waves");
+    free(report);
+}
+
 /* A plan that was made for less. The map is there, and says so. */
 static void test_missed(void **state)
 {
@@ -141,6 +167,7 @@ int main(void)
         cmocka_unit_test_setup(test_what_is_refused, cli_empty),
         cmocka_unit_test_setup(test_which_method, cli_empty),
         cmocka_unit_test_setup(test_plan, cli_empty),
+        cmocka_unit_test_setup(test_large_box, cli_empty),
         cmocka_unit_test_setup(test_missed, cli_empty),
         cmocka_unit_test_setup(test_points, cli_empty),
     };

@@ -723,6 +723,9 @@ static void test_faults_of_kernels(void **state)
                   {"influence", "f.y *= g", "f.y *= -g"},
                   {"influence", "x >= waves.x", "x >= waves.x - 1"},
                   {"influence", "z >= waves.z", "z >= waves.z - 1"},
+                  {"influence", "y - waves.y + 2", "y - waves.y + 1"},
+                  {"influence", "long_z > longs.z", "long_z >= longs.z"},
+                  {"influence", "x <= longs.x", "x < longs.x"},
                   {"restriction", "2 * y + shift.y", "2 * y + 1 + shift.y"},
                   {"prolongation", "x - shift.x", "x + 2 - shift.x"}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -736,7 +739,7 @@ static void test_faults_of_kernels(void **state)
         ley_error error = {0};
         wish.has_levels = true;
         support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
-        const ley_status status = is_fft ? influence_kernel_create(device, true, &kernel, &error)
+        const ley_status status = is_fft ? influence_kernel_create(device, true, true, &kernel, &error)
                                          : transfer_kernels_create(device, &wish, &transfer, &error);
         unsetenv("LEYDEN_KERNEL_DIR");
         if (status != LEY_ERROR_WRONG_RESULT)
@@ -777,7 +780,7 @@ static int run_small(const char *selector)
     dev_kernel kernel;
     if (!support_open(selector, selector, &engine))
         return 1;
-    const ley_status status = influence_kernel_create(engine->workers[0].device, true, &kernel, &error);
+    const ley_status status = influence_kernel_create(engine->workers[0].device, true, true, &kernel, &error);
     if (status != LEY_OK)
         fprintf(stderr, "%s\n", error.message);
     else

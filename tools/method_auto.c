@@ -54,7 +54,7 @@ static bool can_be_direct(const ley_long_range *range)
     return range->kappa_per_A == 0 && !range->periodic[0] && !range->periodic[1] && !range->periodic[2];
 }
 
-static ley_status choose_method(const map_problem *map, ley_engine *engine, const ley_run_options *options,
+static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_run_options *options,
                                 const method_row **taken, ley_error *error)
 {
     const msm_input *input = map->input;
@@ -71,6 +71,8 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, cons
     const ley_status status = msm_choose(map, engine, options, &choice, error);
     if (status == LEY_OK && (planned != NULL || !direct || choice.seconds + choice.building_s < choice.direct_s))
         *taken = &msm_row;
+    if (*taken == &msm_row)
+        msm_take_sum(input, &choice, options);
     if (status != LEY_OK && direct) { /* no lattices reach it */
         ley_error_clear(error);
         return LEY_OK;

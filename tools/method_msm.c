@@ -101,6 +101,7 @@ static int begin(const parsed_arguments *arguments, void *to)
     const unsigned given = lattice_options_take(arguments, range) |
                            (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
     input->fixed = input->tolerance > 0 ? given : 0;
+    input->has_sum = option_named_given(arguments, "sum");
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
     msm_take_space(input);
@@ -133,6 +134,12 @@ ley_long_range msm_range_of(const map_problem *map)
     return range;
 }
 
+void msm_take_sum(const msm_input *input, const ley_choice *choice, ley_run_options *options)
+{
+    if (input->is_chosen && !input->has_sum && options->decision_count == 0)
+        options->sum = choice->sum;
+}
+
 ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
                       ley_error *error)
 {
@@ -141,15 +148,32 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
     *forecast = (ley_choice){.seconds = 0};
     if (input->tolerance == 0)
         return LEY_OK;
+    ley_run_options open = *options;
+    if (!input->has_sum && options->decision_count == 0)
+        open.sum = LEY_SUM_AUTO;
     const ley_status status =
         map->points != NULL ? ley_long_range_choose_points(engine, map->atoms, map->points, input->tolerance,
-                                                           input->fixed, options, &range, forecast, error)
+                                                           input->fixed, &open, &range, forecast, error)
                             : ley_long_range_choose(engine, map->atoms, ley_map_lattice(map->map), input->tolerance,
-                                                    input->fixed, options, &range, forecast, error);
+                                                    input->fixed, &open, &range, forecast, error);
     if (status == LEY_OK) {
         input->range = range;
         input->is_chosen = true;
     }
+    return status;
+}
+
+/* Sums of pairs are compensated where the tolerance asks for it, unless --sum or a plan says what
+ * to do. */
+static ley_status resolve(const void *problem, ley_engine *engine, ley_run_options *options, const method_row **taken,
+                          ley_error *error)
+{
+    const map_problem *map = problem;
+    ley_choice choice;
+    (void)taken;
+    const ley_status status = msm_choose(map, engine, options, &choice, error);
+    if (status == LEY_OK)
+        msm_take_sum(map->input, &choice, options);
     return status;
 }
 
@@ -327,6 +351,7 @@ const method_row msm_row = {
     .tolerance = tolerance,
     .cell = msm_cell,
     .check_memory = check_memory,
+    .resolve = resolve,
     .create = create,
     .put_header = put_header,
     .print = print,

@@ -30,6 +30,9 @@ ley_long_range msm_range_of(const map_problem *map);
 ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
                       ley_error *error);
 
+/* The sums of pairs that the choice asks for, where neither --sum nor a plan says any. */
+void msm_take_sum(const msm_input *input, const ley_choice *choice, ley_run_options *options);
+
 /* Whether all space repeats one box, with its edges. */
 bool msm_cell(const void *input, double edge_A[3]);
 

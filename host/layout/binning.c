@@ -224,9 +224,11 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
     double side_A = plan->density_per_A3 > 0 ? cbrt(plan->options.fill * plan->options.depth / plan->density_per_A3)
                                              : neighbourhood_A;
     side_A = fmax(fmin(side_A, neighbourhood_A), neighbourhood_A / neighbourhood_bins);
-    for (; side_A < 1e10; side_A *= 1.02) /* few atoms in a large lattice: no grid of empty bins for them */
-        if (lay_out(plan, (double[3]){side_A, side_A, side_A}) && (double)plan->bins <= 4 * entries + 4096)
+    for (; side_A < 1e10; side_A *= 1.02) { /* few atoms in a large lattice: no grid of empty bins for them */
+        const double taken_A = plan->options.even_sides ? ceil(side_A * 64) / 64 : side_A;
+        if (lay_out(plan, (double[3]){taken_A, taken_A, taken_A}) && (double)plan->bins <= 4 * entries + 4096)
             return LEY_OK;
+    }
     return ley_fail(error, LEY_ERROR_INPUT, "bins: %lld spare bins on each side are too many",
                     (long long)plan->options.spare_bins);
 }

@@ -24,6 +24,8 @@ typedef struct binning_options {
     double fill;           /* wished share of used slots, where the density is that of most atoms */
     double density_per_A3; /* 0: estimated from a sample, as the median atom sees it */
     double side_A[3];      /* 0, 0, 0: (fill depth / density)^(1/3), within bounds; else taken as it is */
+    bool even_sides;       /* of a side that is computed: a whole number of 1/64 A, so that floats have it in full, and
+                              what it is apart from points whose spacing is 1/2 or 1/4 A as well */
     int64_t region[3];
     int64_t spare_bins;  /* empty bins at either end of each axis, beyond those needed */
     double charge_scale; /* slots hold the charge times this */

@@ -94,16 +94,18 @@ static const char *variant(const worker *w, const ley_bench_options *o, const vo
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
 static ley_status choose_for(const worker *w, const ley_bench_options *o, const msm_box *box, double tolerance,
-                             ley_long_range *range, ley_error *error)
+                             ley_long_range *range, ley_sum *sum, ley_error *error)
 {
     ley_run_options job;
-    ley_choice forecast;
+    ley_choice forecast = {.sum = o->sum};
     ley_run_options_default(&job);
     ley_long_range_default(range);
     job.math = o->math;
-    job.sum = o->sum;
+    job.sum = o->sum == LEY_SUM_FLOAT ? LEY_SUM_AUTO : o->sum;
     range->fft = o->fft;
-    return msm_choose_on(w, box->atoms, &box->points, tolerance, 0, &job, range, &forecast, error);
+    const ley_status status = msm_choose_on(w, box->atoms, &box->points, tolerance, 0, &job, range, &forecast, error);
+    *sum = forecast.sum;
+    return status;
 }
 
 /* Of all steps of the device; of the whole job the spread. */
@@ -129,11 +131,12 @@ static ley_status measure_lattices(worker *w, const ley_bench_options *o, const 
 {
     msm_measured m = {.is_done = true};
     ley_long_range range;
-    ley_status status = choose_for(w, o, &f->box, b->row.tolerance, &range, &b->failure);
+    ley_bench_options own = *o;
+    ley_status status = choose_for(w, o, &f->box, b->row.tolerance, &range, &own.sum, &b->failure);
     if (status == LEY_OK)
         status = msm_box_pairs(&f->box, &range, &m.pairs, &b->failure);
     if (status == LEY_OK)
-        status = msm_measure(w, o, &f->box, &range, &m, &b->failure);
+        status = msm_measure(w, &own, &f->box, &range, &m, &b->failure);
     if (status == LEY_OK) {
         put_steps(&m, limits, &b->row);
         msm_describe(&range, m.solver, b->specification, sizeof b->specification);

@@ -205,8 +205,10 @@ static int halvings_of(const hierarchy_options *o, const cell *c)
 ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
                           ley_error *error)
 {
-    hierarchy h = {
-        .window = window_get(options->window), .solver = options->solver, .kappa_per_A = options->kappa_per_A};
+    hierarchy h = {.window = window_get(options->window),
+                   .solver = options->solver,
+                   .kappa_per_A = options->kappa_per_A,
+                   .long_waves_per_A = options->long_waves_per_A};
     ley_status status = check(options, error);
     if (status == LEY_OK)
         status = cell_make(options->periodic, options->cell_A, &h.cell, error);

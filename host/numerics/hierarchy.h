@@ -38,6 +38,7 @@ typedef struct hierarchy_options {
     double kappa_per_A;
     bool periodic[3];
     double cell_A[3][3];
+    double long_waves_per_A; /* waves up to so many radians per A have their charges in double precision; 0: none */
 } hierarchy_options;
 
 typedef struct hierarchy_level {
@@ -51,6 +52,7 @@ typedef struct hierarchy {
     const window *window;
     hierarchy_solver solver;
     double kappa_per_A;
+    double long_waves_per_A; /* as the options have it */
     double origin_A[3];
     double step_A[3][3];        /* of the finest level */
     double inverse_per_A[3][3]; /* inverse[m] . (r - origin) is a place's index along axis m */

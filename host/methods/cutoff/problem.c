@@ -182,6 +182,13 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
     return status;
 }
 
+ley_status cutoff_problem_even_bins(cutoff_problem *p, ley_error *error)
+{
+    binning_options o = p->plan.options;
+    o.even_sides = true;
+    return binning_prepare(p->atoms, &p->lattice, &o, &p->plan, error);
+}
+
 void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[3])
 {
     double exact[3] = {0};

@@ -41,6 +41,11 @@ ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, 
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error);
 
+/* Bins of even sides (layout/binning.h) in place of usual ones, before there are any: next to
+ * atoms, where the places' roundings count most, points are off by half as much. Errors: those of
+ * binning_prepare(). */
+ley_status cutoff_problem_even_bins(cutoff_problem *problem, ley_error *error);
+
 /* For kernels that have the field as well. Errors: those of expression_slope(). */
 ley_status cutoff_problem_add_field(cutoff_problem *problem, ley_error *error);
 

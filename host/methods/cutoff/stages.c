@@ -171,9 +171,11 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     task->has_overflow = calloc((size_t)cutoff_count_layers(task), sizeof *task->has_overflow);
     if (task->problem == NULL || task->has_overflow == NULL)
         return ley_fail_memory(error, (size_t)cutoff_count_layers(task), "the layers");
-    const ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
-                                                  ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
-                                                  r->dielectric, r->r_min_A, error);
+    ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
+                                            ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
+                                            r->dielectric, r->r_min_A, error);
+    if (status == LEY_OK && task->even_bins)
+        status = cutoff_problem_even_bins(task->problem, error);
     if (status != LEY_OK)
         return status;
     task->problem->plan.options.cancelled = job->cancelled;

@@ -40,6 +40,7 @@ typedef struct cutoff_task {
     const job_view *job;
     const cutoff_addition *addition; /* NULL: none */
     bool keeps_atoms;                /* devices that bin them have them for later stages */
+    bool even_bins;                  /* for the last digits: cutoff_problem_even_bins() */
 
     /* From prepare() to release(): */
     double prepared_from_s;

@@ -124,6 +124,7 @@ typedef struct msm_bench {
     double pairs; /* within the cutoff, which is the same one of all presets */
     msm_measured presets[PRESET_COUNT];
     ley_long_range chosen;
+    ley_sum sum; /* of the pairs, of the chosen one */
 } msm_bench;
 
 static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
@@ -165,11 +166,15 @@ static ley_status choose_range(const worker *w, const ley_bench_options *o, msm_
     ley_choice forecast;
     ley_run_options_default(&job);
     job.math = o->math;
-    job.sum = o->sum;
+    job.sum = o->sum == LEY_SUM_FLOAT ? LEY_SUM_AUTO : o->sum;
     p->chosen = range_of(PRESET_CHOSEN, o);
-    return o->tolerance_count > 0 ? msm_choose_on(w, p->box.atoms, &p->box.points, o->tolerances[0], o->fixed, &job,
-                                                  &p->chosen, &forecast, error)
-                                  : LEY_OK;
+    p->sum = o->sum;
+    if (o->tolerance_count == 0)
+        return LEY_OK;
+    const ley_status status =
+        msm_choose_on(w, p->box.atoms, &p->box.points, o->tolerances[0], o->fixed, &job, &p->chosen, &forecast, error);
+    p->sum = status == LEY_OK ? forecast.sum : o->sum;
+    return status;
 }
 
 static ley_status count(worker *w, const ley_bench_options *o, const void *problem, ley_bench_device *d,
@@ -219,8 +224,10 @@ static msm_measured *measured_of(worker *w, const ley_bench_options *o, msm_benc
     msm_measured *m = &p->presets[chosen];
     const ley_long_range range = chosen == PRESET_CHOSEN ? p->chosen : range_of(chosen, o);
     m->pairs = p->pairs;
+    ley_bench_options own = *o;
+    own.sum = chosen == PRESET_CHOSEN ? p->sum : o->sum;
     if (!m->is_done)
-        m->status = msm_measure(w, o, &p->box, &range, m, &m->failure);
+        m->status = msm_measure(w, &own, &p->box, &range, m, &m->failure);
     m->is_done = true;
     return m;
 }

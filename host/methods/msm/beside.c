@@ -21,6 +21,14 @@ static void *spread_atoms(void *context)
     return NULL;
 }
 
+static void *make_long_charges(void *context)
+{
+    beside *b = context;
+    b->long_status = long_charges_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                                       ley_atoms_charges_e(b->atoms), b->cancelled, &b->long_charges, &b->long_error);
+    return NULL;
+}
+
 /* What takes all cores comes first: later these bring slabs into the map. */
 static void *find_figures(void *context)
 {
@@ -70,6 +78,8 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
     }
     if (spreads)
         begin(&b->spreading, spread_atoms, b);
+    if (extent != NULL && long_waves_are_wanted(lattices))
+        begin(&b->coarsening, make_long_charges, b);
     begin(&b->judging, find_figures, b);
 }
 
@@ -83,6 +93,18 @@ ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error)
     const ley_status status = b->spread_status;
     if (status != LEY_OK)
         ley_error_copy(error, &b->spread_error);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+ley_status beside_take_long_charges(beside *b, const long_charges **charges, ley_error *error)
+{
+    pthread_mutex_lock(&b->mutex);
+    await(&b->coarsening);
+    *charges = b->long_charges.values_e != NULL ? &b->long_charges : NULL;
+    const ley_status status = b->long_status;
+    if (status != LEY_OK)
+        ley_error_copy(error, &b->long_error);
     pthread_mutex_unlock(&b->mutex);
     return status;
 }
@@ -107,6 +129,8 @@ void beside_end(beside *b, bool is_kept)
     await(&b->spreading);
     await(&b->judging);
     await(&b->transforming);
+    await(&b->coarsening);
+    long_charges_clear(&b->long_charges);
     kept_spectrum_give_back(b->influence);
     if (b->spread != NULL && is_kept) {
         dev_keep(b->spread);
@@ -116,6 +140,7 @@ void beside_end(beside *b, bool is_kept)
     }
     ley_error_clear(&b->spread_error);
     ley_error_clear(&b->figures_error);
+    ley_error_clear(&b->long_error);
     pthread_mutex_destroy(&b->mutex);
     *b = (beside){.lattices = NULL};
 }

@@ -1,11 +1,13 @@
 /* What the host does for a job of long-range potentials in threads beside the devices: atoms into
  * the lattice's bins, where devices do not do so themselves; the influence function, so that it is
- * there when the first device wants it; and what the lattices are expected to be off by. */
+ * there when the first device wants it; charges of long waves; and what the lattices are expected
+ * to be off by. */
 #ifndef LEY_MSM_BESIDE_H
 #define LEY_MSM_BESIDE_H
 
 #include "leyden.h"
 #include "methods/msm/kept_spectrum.h"
+#include "methods/msm/long_waves.h"
 #include "methods/msm/spread.h"
 
 #include <pthread.h>
@@ -27,12 +29,13 @@ typedef struct beside {
     const ley_atoms *atoms;
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
-    beside_thread spreading, judging, transforming;
+    beside_thread spreading, judging, transforming, coarsening;
     spread *spread;
     double spread_s; /* how long that took */
     beside_figures figures;
-    ley_status spread_status, figures_status;
-    ley_error spread_error, figures_error;
+    long_charges long_charges; /* where the lattices ask for them */
+    ley_status spread_status, figures_status, long_status;
+    ley_error spread_error, figures_error, long_error;
     int64_t extent[3];        /* of transforms */
     kept_spectrum *influence; /* this job's, until it ends; its thread's as long as that is running */
     atomic_bool is_ended;     /* nobody wants the influence function any more */
@@ -47,6 +50,10 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */
 ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error);
+
+/* Waits for the charges of long waves; NULL: there are to be none. Any thread may call it. Errors:
+ * those of long_charges_make(). */
+ley_status beside_take_long_charges(beside *b, const long_charges **charges, ley_error *error);
 
 /* Waits for the figures. Any thread may call it. Errors: those of spread_coherence(). */
 ley_status beside_take_figures(beside *b, beside_figures *figures, ley_error *error);

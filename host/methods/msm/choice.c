@@ -61,6 +61,54 @@ double choice_error(const survey *s, const ley_long_range *r)
     return relative(s, epsilon * epsilon * unit_error2(s, r, r->spacing_A));
 }
 
+/* What nodes' charges are off by, as floats and by transforms of floats, leans to one side over
+ * the whole box, and nothing cancels it: a potential that grows with the box, as far as screening
+ * lets it. Of waves in double precision only what is in the others is left, the mean square of
+ * which is 8 / k of the charges' per volume. Both were found from boxes of water of 6e4 to 1.5e6
+ * atoms (docs/long-range.md). */
+static const double leaning_per_A = 3e-8, short_wave_rounding = 4e-8;
+
+/* Of each root of the density of squared charges; a float sum is as long as its cutoff is wide, in
+ * A, to this power. */
+static const double pair_rounding = 1.8e-8, pair_power = 1.6;
+
+/* The waves that are in double precision, where they are; and what rounding may be, of what is
+ * aimed at, before anything is done about it, and in the end. */
+static const double long_per_A = 0.3, least_rounding = 0.2, most_rounding = 1.5;
+
+static double of_potential(const survey *s, double rounding_e_A)
+{
+    return s->potential_e_A > 0 ? rounding_e_A * sqrt(s->square_e2 / s->charged_A3) / s->potential_e_A : 0;
+}
+
+double choice_lattice_rounding(const survey *s, const ley_long_range *r)
+{
+    return of_potential(s, r->long_waves_per_A > 0
+                               ? short_wave_rounding * sqrt(8 / r->long_waves_per_A)
+                               : leaning_per_A * fmin(s->radius_A, r->kappa_per_A > 0 ? 1 / r->kappa_per_A : INFINITY));
+}
+
+double choice_pair_rounding(const survey *s, const ley_long_range *r, ley_sum sum)
+{
+    return sum == LEY_SUM_FLOAT ? of_potential(s, pair_rounding * pow(r->cutoff_A, pair_power)) : 0;
+}
+
+/* What is done about it: few waves in double precision cost next to nothing, and compensated sums
+ * nothing that was measured. False: too much is left. */
+static bool settle_rounding(const survey *s, double aim, ley_sum asked, ley_long_range *r, choice_figures *made)
+{
+    made->sum = asked == LEY_SUM_AUTO ? LEY_SUM_FLOAT : asked;
+    r->long_waves_per_A = 0;
+    if (r->solver == LEY_SOLVER_FFT && r->window >= LEY_WINDOW_BSPLINE4 &&
+        choice_lattice_rounding(s, r) > least_rounding * aim)
+        r->long_waves_per_A = long_per_A;
+    if (asked == LEY_SUM_AUTO && choice_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
+        made->sum = LEY_SUM_COMPENSATED;
+    const double left = hypot(choice_lattice_rounding(s, r), choice_pair_rounding(s, r, made->sum));
+    made->rounding = left > least_rounding * aim ? left : 0;
+    return left <= most_rounding * aim;
+}
+
 /* The widest spacing whose error is no more than that; 0: none. What blocks of charges come to
  * depends on the spacing itself, and makes a wider one possible at most. */
 static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
@@ -281,9 +329,11 @@ typedef struct search {
     const choice_device *devices;
     double aim;
     unsigned fixed;
+    ley_sum sum;
     ley_long_range best;
     choice_figures figures; /* seconds: infinite, nothing was found */
     bool lacks_room;        /* for a transform that was looked at */
+    bool lacks_digits;      /* floats left too much of something that was looked at */
 } search;
 
 /* Seconds; infinite: it cannot be had. */
@@ -298,11 +348,18 @@ static double try_at(search *f, ley_long_range r, double cutoff_A)
     if (!(r.spacing_A > 0 && r.spacing_A <= widest_A && ratio >= 1) ||
         (r.solver != LEY_SOLVER_FFT && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
         return INFINITY;
+    choice_figures own;
+    if (!settle_rounding(s, f->aim, f->sum, &r, &own)) {
+        f->lacks_digits = true;
+        return INFINITY;
+    }
     const double seconds = choice_seconds(s, f->count, f->devices, &r);
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
     if (seconds < f->figures.seconds) {
         f->best = r;
-        f->figures = (choice_figures){seconds, choice_error(s, &r)};
+        own.seconds = seconds;
+        own.relative_rms = choice_error(s, &r);
+        f->figures = own;
     }
     return seconds;
 }
@@ -379,16 +436,17 @@ static void search_all(search *f, const ley_long_range *asked)
 }
 
 ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
-                       ley_long_range *range, choice_figures *figures, ley_error *error)
+                       ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
 {
-    search f = {.survey = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed};
+    search f = {.survey = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed, .sum = sum};
     f.figures.seconds = INFINITY;
     search_all(&f, range);
     if (!(f.figures.seconds < INFINITY))
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "no lattices%s are expected to be off by %.2g of the potential's root mean square, %.3g e/A, or less",
-            fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A);
+            "no lattices%s are expected to be off by %.2g of the potential's root mean square, %.3g e/A, or less%s",
+            fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A,
+            f.lacks_digits ? ": some would be, had floats the digits for so large a box or so long a cutoff" : "");
     *range = f.best;
     *figures = f.figures;
     return LEY_OK;

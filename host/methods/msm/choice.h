@@ -32,15 +32,24 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
 
 typedef struct choice_figures {
     double seconds;      /* kernels of lattices and pairs, on all devices */
-    double relative_rms; /* of the map */
+    double relative_rms; /* of the map, without what follows */
+    double rounding;     /* what floats are expected to leave in addition, of the potential; 0: next to nothing */
+    ley_sum sum;         /* of the pairs: compensated where that is left open, and floats would leave too much */
 } choice_figures;
 
 /* Fills in what is not `fixed` (LEY_FIX_...) of the options, whose units, medium, cell and
  * screening are taken as they are, so that the map's relative RMS error is expected to be at most
- * `aim`. The lattices are on the fastest device, the pairs on all. LEY_ERROR_USAGE: nothing is
- * expected to reach it, or nothing with what is fixed. */
+ * `aim`, and what floats leave at most half as much again. Where that takes long waves in double
+ * precision, there are such. `sum`: of the pairs; LEY_SUM_AUTO leaves it open. The lattices are on
+ * the fastest device, the pairs on all. LEY_ERROR_USAGE: nothing is expected to reach it, or
+ * nothing with what is fixed. */
 ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
-                       ley_long_range *range, choice_figures *figures, ley_error *error);
+                       ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error);
+
+/* What floats are expected to leave, of the potential, beside what they always do: in the charges
+ * and transforms of lattices, and in the sums of pairs. */
+double choice_lattice_rounding(const survey *s, const ley_long_range *range);
+double choice_pair_rounding(const survey *s, const ley_long_range *range, ley_sum sum);
 
 /* What one choice is expected to come to, on one device. */
 double choice_error(const survey *s, const ley_long_range *range);

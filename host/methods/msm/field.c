@@ -182,7 +182,11 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
 {
     const device_atoms *atoms = cutoff_bins_atoms(place);
     const char *declined = "it has not binned them before";
-    const ley_status status = atoms != NULL ? load_device_atoms(f, atoms, &declined, error) : LEY_OK;
+    const long_charges *charges;
+    ley_status status = beside_take_long_charges(&f->task->beside, &charges, error);
+    solver_take_long_charges(&f->solver, charges);
+    if (status == LEY_OK && atoms != NULL)
+        status = load_device_atoms(f, atoms, &declined, error);
     if (status != LEY_OK)
         return status;
     cutoff_bins_free_atoms(place);

@@ -31,8 +31,21 @@ static ley_status upload_mean(influence_waves *made, const mean_wave *mean, room
                        error);
 }
 
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean, room *memory,
-                                  ley_error *error)
+static ley_status upload_long(influence_waves *made, const long_waves *longs, room *memory, ley_error *error)
+{
+    static const float nothing[2];
+    if (longs == NULL) {
+        made->longs[0] = -1;
+        return room_upload(memory, nothing, sizeof nothing, &made->long_waves.buffer, error);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        made->longs[axis] = (int32_t)longs->most[axis];
+    return room_upload(memory, longs->values, (size_t)long_waves_count(longs) * sizeof *longs->values,
+                       &made->long_waves.buffer, error);
+}
+
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean,
+                                  const long_waves *longs, room *memory, ley_error *error)
 {
     const int64_t waves[3] = {s->n[0] / 2 + 1, s->n[1], s->n[2]};
     const size_t bytes = (size_t)spectrum_waves(s) * sizeof *s->values;
@@ -46,7 +59,9 @@ ley_status influence_waves_create(influence_waves *made, const spectrum *s, cons
         made->stored[axis] = (int32_t)s->stored[axis];
     }
     made->byte_s = byte_seconds(memory->device->info);
-    const ley_status status = upload_mean(made, mean, memory, error);
+    ley_status status = upload_mean(made, mean, memory, error);
+    if (status == LEY_OK)
+        status = upload_long(made, longs, memory, error);
     return status == LEY_OK ? room_upload(memory, s->values, bytes, &made->values.buffer, error) : status;
 }
 
@@ -72,14 +87,19 @@ void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *
     size_t groups[3];
     for (int axis = 0; axis < 3; axis++)
         groups[axis] = ((size_t)f->waves[axis] + kernel->group_size[axis] - 1) / kernel->group_size[axis];
-    influence_arguments arguments = {
-        .kind = &influence_kind, .gm_influence = f->values, .gm_mean = f->mean, .gm_spectrum = transform};
+    influence_arguments arguments = {.kind = &influence_kind,
+                                     .gm_influence = f->values,
+                                     .gm_mean = f->mean,
+                                     .gm_long = f->long_waves,
+                                     .gm_spectrum = transform};
     for (int axis = 0; axis < 3; axis++) {
         arguments.waves[axis] = f->waves[axis];
         arguments.stored[axis] = f->stored[axis];
     }
     for (int i = 0; i < 4; i++)
         arguments.mean[i] = f->strides[i];
+    for (int i = 0; i < 4; i++)
+        arguments.longs[i] = f->longs[i];
     work_launch(w, kernel, groups, &arguments, f->byte_s * count_bytes(waves));
 }
 
@@ -97,6 +117,8 @@ typedef struct trial {
     dev_staging *back;
     float influence[MOST_WAVES], values[2 * (MOST_WAVES + BEHIND)], mean[MOST_WAVES][2];
     mean_wave means; /* without values: there are none */
+    float longs[MOST_WAVES][2];
+    long_waves long_waves; /* the same */
     int count;
 } trial;
 
@@ -110,8 +132,11 @@ static ley_status prepare(trial *t, const spectrum *s, ley_error *error)
         t->values[i] = (float)(self_test_fraction(&state) - 0.5);
     for (int i = 0; i < MOST_WAVES; i++)
         t->mean[i][i % 2] = (float)(self_test_fraction(&state) + 2);
-    ley_status status =
-        influence_waves_create(&t->waves, s, t->means.values != NULL ? &t->means : NULL, &t->room, error);
+    for (int i = 0; i < MOST_WAVES; i++)
+        for (int part = 0; part < 2; part++)
+            t->longs[i][part] = (float)(self_test_fraction(&state) + 5);
+    ley_status status = influence_waves_create(&t->waves, s, t->means.values != NULL ? &t->means : NULL,
+                                               t->long_waves.values != NULL ? &t->long_waves : NULL, &t->room, error);
     if (status == LEY_OK)
         status = room_buffer(&t->room, bytes, DEV_READ_WRITE, &t->transform.buffer, error);
     if (status == LEY_OK)
@@ -132,6 +157,21 @@ static const float *mean_at(const trial *t, const int64_t m[3])
     return t->means.values != NULL ? t->means.values[at] : NULL;
 }
 
+/* What stands in place of the transform; NULL: nothing. */
+static const float *long_at(const trial *t, const spectrum *s, const int64_t m[3])
+{
+    const int64_t *most = t->long_waves.most;
+    int64_t at = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        const int64_t wave = 2 * m[axis] > s->n[axis] ? m[axis] - s->n[axis] : m[axis],
+                      count = axis == 0 ? most[0] + 1 : 2 * most[axis] + 1;
+        if (llabs(wave) > most[axis])
+            return NULL;
+        at = at * count + (wave < 0 ? wave + count : wave);
+    }
+    return t->long_waves.values != NULL ? t->long_waves.values[at] : NULL;
+}
+
 static ley_status judge(const trial *t, const spectrum *s, ley_error *error)
 {
     const int64_t n_x = s->n[0] / 2 + 1;
@@ -140,9 +180,10 @@ static ley_status judge(const trial *t, const spectrum *s, ley_error *error)
         const int64_t m[3] = {i % n_x, i / n_x % s->n[1], i / n_x / s->n[1]},
                       y = m[1] < s->stored[1] ? m[1] : s->n[1] - m[1], z = m[2] < s->stored[2] ? m[2] : s->n[2] - m[2];
         const double g = i < t->count ? (double)s->values[(z * s->stored[1] + y) * s->stored[0] + m[0]] : 1;
-        const float *mean = i < t->count ? mean_at(t, m) : NULL;
+        const float *mean = i < t->count ? mean_at(t, m) : NULL, *in_place = i < t->count ? long_at(t, s, m) : NULL;
+        const float *charges = in_place != NULL ? in_place : t->values + 2 * i;
         for (int part = 0; part < 2; part++) {
-            const double right = mean != NULL ? (double)mean[part] : g * (double)t->values[2 * i + part],
+            const double right = mean != NULL ? (double)mean[part] : g * (double)charges[part],
                          found = (double)back[2 * i + part];
             if (!(fabs(found - right) <= SELF_TEST_FLOAT * fabs(right)))
                 return ley_fail(error, LEY_ERROR_WRONG_RESULT, "wave %d of %d is %g, not %g", i, t->count, found,
@@ -171,14 +212,15 @@ typedef struct influence_spec {
     LEY_INFLUENCE_KEYS(KERNEL_KEY_FIELD)
 } influence_spec;
 
-static influence_spec spec_of(bool has_mean)
+static influence_spec spec_of(bool has_mean, bool has_long)
 {
-    return (influence_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .mean = has_mean};
+    return (influence_spec){
+        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .mean = has_mean, .longs = has_long};
 }
 
 /* Several work-groups and a partial one along each axis; axes normal to each other, one of them
- * oblique, all of them; and then, where the kernel
- * knows them, means over each set of axes. */
+ * oblique, all of them; and then, where the kernel knows them, means over each set of axes. Long
+ * waves, where it knows these, but once. */
 static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
 {
     static const int64_t n[3] = {78, 10, 7};
@@ -198,6 +240,7 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
         for (int axis = 0; axis < 3; axis++)
             t->means.waves[axis] = periodic >> axis & 1 ? 1 : axis == 0 ? n[0] / 2 + 1 : n[axis];
         t->means.values = periodic != 0 ? t->mean : NULL;
+        t->long_waves = (long_waves){.most = {5, 3, 2}, .values = own->longs != 0 && k != 1 ? t->longs : NULL};
         t->room = (room){.device = built->device};
         t->flight = (flight){.device = built->device};
         t->count = (int)((n[0] / 2 + 1) * n[1] * n[2]);
@@ -223,9 +266,10 @@ static void group_of(const dev_info *info, const void *spec, size_t size[3])
 static void all_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)info, (void)depth;
-    for (int has_mean = 0; has_mean < 2; has_mean++) {
-        const influence_spec spec = spec_of(has_mean);
-        visit(context, has_mean ? "influence-mean" : "influence", &spec);
+    static const char *const names[] = {"influence", "influence-mean", "influence-long", "influence-mean-long"};
+    for (int which = 0; which < 4; which++) {
+        const influence_spec spec = spec_of((which & 1) != 0, (which & 2) != 0);
+        visit(context, names[which], &spec);
     }
 }
 
@@ -233,8 +277,8 @@ KERNEL_DESCRIBE_ARGUMENTS(influence, LEY_INFLUENCE_ARGUMENTS)
 const kernel_kind influence_kind = {KERNEL_DESCRIPTION(influence, LEY_INFLUENCE_KEYS, influence), .group = group_of,
                                     .specs = all_specs, .test = test_built};
 
-ley_status influence_kernel_create(dev *device, bool has_mean, dev_kernel *kernel, ley_error *error)
+ley_status influence_kernel_create(dev *device, bool has_mean, bool has_long, dev_kernel *kernel, ley_error *error)
 {
-    const influence_spec spec = spec_of(has_mean);
+    const influence_spec spec = spec_of(has_mean, has_long);
     return kernel_create(device, &influence_kind, &spec, NULL, NULL, kernel, error);
 }

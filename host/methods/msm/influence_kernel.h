@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "methods/msm/long_waves.h"
 #include "methods/msm/mean_wave.h"
 #include "numerics/spectrum.h"
 #include "run/work.h"
@@ -11,21 +12,21 @@
 KERNEL_ARGUMENTS_STRUCT(influence, LEY_INFLUENCE_ARGUMENTS);
 extern const kernel_kind influence_kind;
 
-/* Built and tested; of lattices with a mean wave, or without one. */
-ley_status influence_kernel_create(dev *device, bool has_mean, dev_kernel *kernel, ley_error *error);
+/* Built and tested; of lattices with a mean wave or without one, with long waves or without. */
+ley_status influence_kernel_create(dev *device, bool has_mean, bool has_long, dev_kernel *kernel, ley_error *error);
 
 /* A spectrum on a device. */
 typedef struct influence_waves {
-    int32_t waves[4], stored[4], strides[4];
+    int32_t waves[4], stored[4], strides[4], longs[4];
     buffer_of_float values;
-    buffer_of_float2 mean;
+    buffer_of_float2 mean, long_waves;
     double byte_s; /* a byte that is read or written, as jobs have shown, or as usual */
 } influence_waves;
 
-/* With the mean wave, where there is one; else NULL. Errors: those of room_buffer();
- * LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean, room *memory,
-                                  ley_error *error);
+/* With the mean wave and with long waves, where there are any; else NULL. Errors: those of
+ * room_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean,
+                                  const long_waves *longs, room *memory, ley_error *error);
 
 /* Learns from what the product was predicted to take, and took. */
 void influence_learn(const dev *device, const influence_waves *waves, double predicted_s, double took_s);

@@ -58,6 +58,9 @@ static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, const 
         hierarchy_top(h, &top);
         influence_extent(&top, n);
         job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --lattice-spacing");
+        if (long_waves_are_wanted(h))
+            job_needs_add(needs, "charges of long waves", long_charges_bytes(h, ley_atoms_count(atoms)),
+                          "a looser --tol");
     }
 }
 
@@ -147,6 +150,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
         return status;
     if (h->levels == 0)
         return cutoff_prepare(task, job, error);
+    task->near.even_bins = long_waves_are_wanted(h);
     status = cutoff_begin_preparing(task, job, error);
     if (status != LEY_OK)
         return status;

@@ -75,6 +75,8 @@ static ley_status check(const ley_long_range *r, ley_error *error)
                         r->spacing_A, r->cutoff_A);
     if (!(r->kappa_per_A >= 0 && r->kappa_per_A <= 100))
         return ley_fail(error, LEY_ERROR_USAGE, "kappa %g / A, must be 0 to 100", r->kappa_per_A);
+    if (!(r->long_waves_per_A >= 0 && r->long_waves_per_A <= 10))
+        return ley_fail(error, LEY_ERROR_USAGE, "long waves up to %g / A, must be 0 to 10", r->long_waves_per_A);
     if (r->solver != LEY_SOLVER_FFT && r->cutoff_A > most_ratio * r->spacing_A)
         return ley_fail(
             error, LEY_ERROR_USAGE,
@@ -264,7 +266,8 @@ static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms,
                            .levels = r->levels,
                            .cutoff_A = r->cutoff_A,
                            .spacing_A = r->spacing_A,
-                           .kappa_per_A = r->kappa_per_A};
+                           .kappa_per_A = r->kappa_per_A,
+                           .long_waves_per_A = r->long_waves_per_A};
     memcpy(o.periodic, r->periodic, sizeof o.periodic);
     memcpy(o.cell_A, r->cell_A, sizeof o.cell_A);
     ley_status status = find_box(&made->cell, atoms, points, low, high, error);

@@ -47,6 +47,10 @@ const spectral *solver_spectral(const solver *s);
 /* From now on what takes the host long ends soon after *cancelled turns true. */
 void solver_cancel_by(solver *s, const atomic_bool *cancelled);
 
+/* Before it is loaded: charges of which long waves are made, where the hierarchy asks for them;
+ * they outlive the loading. NULL: none. */
+void solver_take_long_charges(solver *s, const long_charges *charges);
+
 /* Its buffers go; it may be loaded again. */
 void solver_unload(solver *s);
 

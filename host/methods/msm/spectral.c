@@ -70,7 +70,9 @@ ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, 
     *s = (spectral){.hierarchy = h, .room = {.device = device}};
     spectral_extent(device->info, h, s->n);
     const ley_status status = make_fft(s, device, fft, error);
-    return status == LEY_OK ? influence_kernel_create(device, mean_wave_is_needed(h), &s->multiply, error) : status;
+    return status == LEY_OK
+               ? influence_kernel_create(device, mean_wave_is_needed(h), long_waves_are_wanted(h), &s->multiply, error)
+               : status;
 }
 
 static ley_status make_transfers(spectral *s, dev *device, const transfer_wish *wish, ley_error *error)
@@ -144,17 +146,21 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
     const bool has_mean = mean_wave_is_needed(s->hierarchy);
     kept_spectrum *kept;
     mean_wave mean = {.values = NULL};
+    long_waves longs = {.values = NULL};
     const double start_s = ley_clock_s();
     ley_status status = kept_spectrum_get(s->hierarchy, s->n, s->cancelled, &kept, error);
     if (status != LEY_OK)
         return status;
     if (has_mean)
         status = mean_wave_make(whole, s->n, atoms, &mean, error);
+    if (status == LEY_OK && s->long_charges != NULL)
+        status = long_waves_make(s->hierarchy, s->n, s->long_charges, &longs, error);
     s->spectrum_s = ley_clock_s() - start_s;
     if (status == LEY_OK)
-        status =
-            influence_waves_create(&s->influence, kept_spectrum_of(kept), has_mean ? &mean : NULL, &s->room, error);
+        status = influence_waves_create(&s->influence, kept_spectrum_of(kept), has_mean ? &mean : NULL,
+                                        longs.values != NULL ? &longs : NULL, &s->room, error);
     mean_wave_clear(&mean);
+    long_waves_clear(&longs);
     kept_spectrum_give_back(kept);
     return status;
 }
@@ -229,7 +235,7 @@ double spectral_bytes(const spectral *s, double *largest)
                  waves = sizeof(float) * (double)(n[0] / 2 + 1) * (double)(is_mirrored ? n[1] / 2 + 1 : n[1]) *
                          (double)(is_mirrored ? n[2] / 2 + 1 : n[2]);
     *largest = fmax(lattice, fmax(scratch, waves));
-    return lattice + scratch + waves;
+    return lattice + scratch + waves + long_waves_bytes(s->hierarchy, n);
 }
 
 void spectral_learn(const spectral *s, const work_times *times)

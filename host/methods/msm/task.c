@@ -97,6 +97,8 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
         status = OPTIONS_TAKE(ley_run_options, decisions, &run, options, error);
     if (status == LEY_OK && run.decision_count > 0)
         status = plan_of_list(run.decisions, run.decision_count, &given, error);
+    if (status == LEY_OK && isfinite(plan_real(given, "long_waves")))
+        fitted.long_waves_per_A = plan_real(given, "long_waves");
     if (status == LEY_OK && engine != NULL && ley_lattice_check(points, NULL) == LEY_OK)
         fit_solver(engine, atoms, points, given, &fitted, task->why, sizeof task->why);
     plan_destroy(given);
@@ -268,6 +270,8 @@ void msm_outline_lattices(const msm_task *task, notes *n)
     if (task->why[0] != '\0')
         notes_text(n, "otherwise", task->why);
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
+    if (long_waves_are_wanted(h))
+        notes_number(n, "long_waves_per_A", task->options.long_waves_per_A);
     notes_count(n, "levels", h->levels);
     notes_text(n, "lattices", task->extents);
 }
@@ -361,6 +365,8 @@ void msm_decide_lattices(const void *context, job_plan *made)
     plan_add_real(made, NULL, "cutoff", r->cutoff_A);
     plan_add_real(made, NULL, "spacing", r->spacing_A);
     plan_add(made, NULL, "solver", msm_solver_words[r->solver]);
+    if (long_waves_are_wanted(&task->lattices))
+        plan_add_real(made, NULL, "long_waves", r->long_waves_per_A);
     if (r->solver == LEY_SOLVER_MIXED)
         plan_add_number(made, NULL, "levels", task->lattices.levels);
 }

@@ -87,11 +87,11 @@ static bool has_lattices(size_t count, const worker *workers, const ley_long_ran
  * are too large. Then there may be others. */
 static ley_status choose(size_t count, const worker *workers, const survey *s, const choice_device *devices,
                          const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
-                         ley_long_range *range, choice_figures *figures, ley_error *error)
+                         ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
 {
     static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
     const ley_long_range asked = *range;
-    ley_status status = choice_make(s, count, devices, relative_rms, fixed, range, figures, error);
+    ley_status status = choice_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
     if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
         return status;
     const ley_solver first = range->solver;
@@ -101,7 +101,7 @@ static ley_status choose(size_t count, const worker *workers, const survey *s, c
         ley_long_range other = asked;
         other.solver = solvers[i];
         if (solvers[i] == first ||
-            choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, &other, &own, NULL) != LEY_OK)
+            choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, sum, &other, &own, NULL) != LEY_OK)
             continue;
         if (own.seconds < least_s && has_lattices(count, workers, &other, atoms, lattice)) {
             *range = other;
@@ -149,6 +149,7 @@ static bool take_plan(const job_plan *given, ley_long_range *r)
                                                : LEY_SOLVER_DIRECT; /* of mixed the job takes the plan's levels */
     r->cutoff_A = cutoff_A;
     r->spacing_A = spacing_A;
+    r->long_waves_per_A = isfinite(plan_real(given, "long_waves")) ? plan_real(given, "long_waves") : 0;
     return true;
 }
 
@@ -192,7 +193,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     }
     choice_figures figures;
     r.levels = 0;
-    status = choose(count, workers, &s, devices, atoms, lattice, aim * tolerance, fixed, &r, &figures, error);
+    status = choose(count, workers, &s, devices, atoms, lattice, aim * tolerance, fixed, o->sum, &r, &figures, error);
     free(devices);
     if (status != LEY_OK)
         return status;
@@ -200,14 +201,17 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
         r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
     *range = r;
     *choice = (ley_choice){.seconds = figures.seconds,
-                           .relative_rms = figures.relative_rms,
+                           .relative_rms = hypot(figures.relative_rms, figures.rounding),
+                           .sum = figures.sum,
                            .building_s = building_s(count, workers),
                            .direct_s = s.atoms * s.points / (direct_share_of(points) * roots_per_s)};
     log_say(
         LEY_LOG_NOTE,
         "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
-        "direct summation: %.3g s",
-        tolerance, r.cutoff_A, r.spacing_A, figures.relative_rms, s.potential_e_A, figures.seconds, choice->direct_s);
+        "direct summation: %.3g s%s%s",
+        tolerance, r.cutoff_A, r.spacing_A, choice->relative_rms, s.potential_e_A, figures.seconds, choice->direct_s,
+        r.long_waves_per_A > 0 ? "; long waves in double precision" : "",
+        o->sum == LEY_SUM_AUTO && figures.sum != LEY_SUM_FLOAT ? "; compensated sums" : "");
     return LEY_OK;
 }
 
@@ -238,7 +242,7 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
     if (status != LEY_OK)
         return status;
     if (is_planned(&o, &r))
-        *choice = (ley_choice){.seconds = 0};
+        *choice = (ley_choice){.sum = o.sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o.sum};
     else
         status = choose_for(engine->worker_count, engine->workers, false, atoms, points, lattice, tolerance, fixed, &o,
                             &r, choice, error);
