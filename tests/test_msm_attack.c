@@ -335,7 +335,7 @@ static int open_device(void **state)
 {
     (void)state;
     support_leave_out_second_driver();
-    return support_open(NULL, "the default device", &engine) ? 0 : 1;
+    return support_open_default(&engine) ? 0 : 1;
 }
 
 static int close_device(void **state)

@@ -410,7 +410,7 @@ static int open_device(void **state)
 {
     (void)state;
     support_leave_out_second_driver();
-    if (!support_open(NULL, "the default device", &engine))
+    if (!support_open_default(&engine))
         return 1;
     device = engine->workers[0].device;
     return 0;

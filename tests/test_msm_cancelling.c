@@ -58,14 +58,15 @@ static bool run(ley_engine *engine, const ley_atoms *atoms, const ley_long_range
     return was_cancelled;
 }
 
-/* Later and later, until it is done before. */
-static void cancel_everywhere(ley_engine *engine, const ley_atoms *atoms, const ley_long_range *r)
+/* Later and later, until it is done before. Returns how often it was cancelled. */
+static int cancel_everywhere(ley_engine *engine, const ley_atoms *atoms, const ley_long_range *r)
 {
     const double factor = support_is_quick() ? 2 : 1.2;
     int cancelled = 0;
     for (double after_us = 5000; run(engine, atoms, r, (unsigned)after_us); after_us *= factor)
         cancelled++;
-    assert_true(cancelled > 3);
+    assert_true(cancelled > 0);
+    return cancelled;
 }
 
 static void test_any_stage(void **state)
@@ -83,10 +84,12 @@ static void test_any_stage(void **state)
     support_fresh_cache();
     assert_ok(ley_engine_create("0", &engine, &error));
     assert_ok(ley_waterbox_create(ATOMS, 1, 0.3, &atoms, &error));
+    int cancelled = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const ley_long_range r = options_of(cases[i].solver, cases[i].by);
-        cancel_everywhere(engine, atoms, &r);
+        cancelled += cancel_everywhere(engine, atoms, &r);
     }
+    assert_true(cancelled > 10); /* cards are soon done, but for kernels that they have to build */
     ley_atoms_destroy(atoms);
     ley_engine_destroy(engine);
 }

@@ -637,6 +637,21 @@ WRAPPED(void, work_fft, work *w, const dev_fft *fft, bool forward, dev_buffer *f
 
 static ley_engine *engine;
 static dev *device; /* its own; its worker thread sleeps meanwhile */
+static char device_name[300];
+
+/* What cards do by themselves elsewhere, the host's tables and the steps between files do here. */
+static const ley_decision plan[] = {{.name = "method", .value = "msm"},
+                                    {.name = "binning", .value = "host"},
+                                    {.name = "interpolation", .device = device_name, .value = "pass"}};
+
+static ley_run_options run_options(void)
+{
+    ley_run_options o;
+    ley_run_options_default(&o);
+    o.decisions = plan;
+    o.decision_count = sizeof plan / sizeof *plan;
+    return o;
+}
 
 /* A map that ends where the atoms' box does, in several slabs; the lattices have three levels. */
 enum { ATOMS = 700 };
@@ -728,12 +743,11 @@ static void forget_spectrum(const subject *s)
 static run run_job(const subject *s)
 {
     const ley_long_range range = options_of(s->how);
-    ley_run_options options;
+    ley_run_options options = run_options();
     run r = {.status = LEY_OK};
     ley_job *job = NULL;
     ley_map *map = NULL;
     map_plane = -1;
-    ley_run_options_default(&options);
     options.slab_planes = 16;
     r.status = ley_map_create(&points, &map, &r.error);
     if (r.status == LEY_OK)
@@ -874,13 +888,12 @@ static ley_status run_strongly_screened(ley_accuracy *accuracy, ley_error *error
     static const ley_lattice beside = {.origin_A = {14.5, 9, 9}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {4, 5, 5}};
     static const double place_A[3] = {10, 10, 10}, charge_e = 1;
     ley_long_range range = options_of(SCREENED);
-    ley_run_options options;
+    const ley_run_options options = run_options();
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     ley_job *job = NULL;
     range.kappa_per_A = 2.3;
     range.levels = 0;
-    ley_run_options_default(&options);
     ley_status status = ley_atoms_create(1, place_A, &charge_e, NULL, &atoms, error);
     if (status == LEY_OK)
         status = ley_map_create(&beside, &map, error);
@@ -938,9 +951,10 @@ static int open_device(void **state)
     (void)state;
     verification_time_replace(10);
     support_leave_out_second_driver();
-    if (!support_open(NULL, "the default device", &engine))
+    if (!support_open_default(&engine))
         return 1;
     device = engine->workers[0].device;
+    snprintf(device_name, sizeof device_name, "%s: %s", device->info->backend->name, device->info->name);
     return 0;
 }
 

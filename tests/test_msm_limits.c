@@ -145,7 +145,7 @@ static void test_long_cells(void **state)
     p.range.window = LEY_WINDOW_BSPLINE6;
     p.range.splitting = LEY_SPLITTING_PSWF;
     p.range.solver = LEY_SOLVER_FFT;
-    put_points((const double[3]){7, 9, 1480}, 0.15, 3, 3, 260);
+    put_points((const double[3]){7, 9, 1480}, 0.15, 1, 1, 260);
     ley_map *map = run(&accuracy);
     const double C = ley_coulomb_constant(p.range.units, p.range.dielectric, p.range.temperature_K),
                  most = C * 2 * M_PI * 200 / (30 * 30) * 1000; /* half-way through a block, about */
@@ -308,7 +308,7 @@ static int open_device(void **state)
     (void)state;
     verification_time_replace(20);
     support_leave_out_second_driver();
-    return support_open(NULL, "the default device", &engine) ? 0 : 1;
+    return support_open_default(&engine) ? 0 : 1;
 }
 
 static int close_device(void **state)

@@ -455,7 +455,7 @@ static void test_a_device_with_little_memory(void **state)
     assert_ok(ley_engine_create("0", &engine, &error));
     const worker *w = &engine->workers[0];
     trial_job whole = run_with(engine, &r, "fft", NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = support_is_quick() ? 1 : 0; i < sizeof cases / sizeof *cases; i++) {
         const uint64_t all = set_memory(w, cases[i].bytes);
         trial_job little = run_with(engine, &r, "mixed", cases[i].levels);
         assert_string_equal(text_of_note(&little, "window"), "nodal7");
