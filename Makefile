@@ -88,6 +88,8 @@ $(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
 # So are transforms of several lines at once.
 $(BUILD)/host/numerics/cosines.o: own_flags := -O3
+# And rows of reciprocal roots, which set no errno.
+$(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's square roots set no errno.
 $(BUILD)/host/judge/reference.o: own_flags := -fno-math-errno -fno-trapping-math
 # It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes

@@ -549,6 +549,24 @@ static void test_cosines(void **state)
         }
 }
 
+/* Lines are made two at a time, and rounding lets each see a little of the other: which two they
+ * are does not depend on how many there are, in eights, so that lattices keep their last digits. */
+static void test_cosines_of_partners(void **state)
+{
+    (void)state;
+    enum { LINE = 51, LINES = 27, EIGHT = 8 };
+    static double together[LINES][LINE], apart[LINES][LINE];
+    uint64_t seed = 8;
+    ley_error error = {0};
+    for (int i = 0; i < LINES * LINE; i++)
+        together[i / LINE][i % LINE] = apart[i / LINE][i % LINE] = random_number(&seed) - 0.5;
+    assert_ok(cosines_transform(together[0], (const int64_t[3]){LINE, LINES, 1}, 0, NULL, &error));
+    for (int i = 0; i < LINES; i += EIGHT)
+        assert_ok(cosines_transform(apart[i], (const int64_t[3]){LINE, LINES - i < EIGHT ? LINES - i : EIGHT, 1}, 0,
+                                    NULL, &error));
+    assert_memory_equal(together, apart, sizeof together);
+}
+
 static hierarchy lattice_of(int which, const double vector_A[3][3], window_kind kind, splitting_kind split)
 {
     const double low[3] = {0}, high[3] = {1, 1.5, 2};
@@ -724,6 +742,7 @@ int main(void)
         cmocka_unit_test(test_periodic_lattices),
         cmocka_unit_test(test_choices_that_do_not_combine),
         cmocka_unit_test(test_cosines),
+        cmocka_unit_test(test_cosines_of_partners),
         cmocka_unit_test(test_spectra),
         cmocka_unit_test(test_spectra_that_cannot_be),
         cmocka_unit_test(test_levels_are_within_reach),

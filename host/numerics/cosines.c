@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many transforms are made at once, so that loops over them are vectors; each of two lines, one
- * of which is the real part and one the imaginary part: the transform of an even line is real. */
-enum { SIDE_BY_SIDE = 4, LINES = 2 * SIDE_BY_SIDE };
+/* So many transforms are made at once, in vectors; each of two lines, one of which is the real part
+ * and one the imaginary part: the transform of an even line is real. Rounding lets either see a
+ * little of the other, so who is whose partner stays the same however many there are at once: a
+ * line without one has the first line of its GROUP for it. */
+enum { SIDE_BY_SIDE = 8, LINES = 2 * SIDE_BY_SIDE, GROUP = 8 };
 
-typedef double vector[SIDE_BY_SIDE];
+typedef double vector __attribute__((vector_size(SIDE_BY_SIDE * sizeof(double))));
 typedef struct number {
     vector real, imaginary;
 } number;
@@ -35,21 +37,17 @@ typedef struct lines {
 
 /* ---- One transform --------------------------------------------------------------------------- */
 
-static inline void add_product(number *to, const number *from, root r)
+static inline __attribute__((always_inline)) void add_product(number *to, const number *from, root r)
 {
-    for (int i = 0; i < SIDE_BY_SIDE; i++) {
-        to->real[i] += from->real[i] * r.cosine - from->imaginary[i] * r.sine;
-        to->imaginary[i] += from->real[i] * r.sine + from->imaginary[i] * r.cosine;
-    }
+    to->real += from->real * r.cosine - from->imaginary * r.sine;
+    to->imaginary += from->real * r.sine + from->imaginary * r.cosine;
 }
 
-static inline void set_product(number *to, const number *from, root r)
+static inline __attribute__((always_inline)) void set_product(number *to, const number *from, root r)
 {
-    for (int i = 0; i < SIDE_BY_SIDE; i++) {
-        const double real = from->real[i], imaginary = from->imaginary[i];
-        to->real[i] = real * r.cosine - imaginary * r.sine;
-        to->imaginary[i] = real * r.sine + imaginary * r.cosine;
-    }
+    const vector real = from->real, imaginary = from->imaginary;
+    to->real = real * r.cosine - imaginary * r.sine;
+    to->imaginary = real * r.sine + imaginary * r.cosine;
 }
 
 /* One step of Stockham's transform: n / stride values, `stride` of them side by side, by the factor
@@ -70,6 +68,36 @@ static inline __attribute__((always_inline)) void step(const lines *l, int64_t s
         }
 }
 
+enum { MOST_SMALL = 7 };
+
+/* The same by a small factor that the compiler knows: values are read once, and roots looked up
+ * once. */
+static inline __attribute__((always_inline)) void small_step(const lines *l, int64_t stride, const int p,
+                                                             const number *in, number *out)
+{
+    const int64_t n = l->n / stride, m = n / p;
+    root roots[MOST_SMALL];
+    for (int j = 0; j < p; j++)
+        roots[j] = l->roots[j * (l->n / p)];
+    for (int64_t i = 0; i < m; i++) {
+        root turn[MOST_SMALL];
+        for (int k = 0; k < p; k++)
+            turn[k] = l->roots[i * k % n * stride];
+        for (int64_t q = 0; q < stride; q++) {
+            const number *from = &in[q + stride * i];
+            number value[MOST_SMALL];
+            for (int j = 0; j < p; j++)
+                value[j] = from[stride * m * j];
+            for (int k = 0; k < p; k++) {
+                number sum = value[0];
+                for (int j = 1; j < p; j++)
+                    add_product(&sum, &value[j], roots[j * k % p]);
+                set_product(&out[q + stride * (p * i + k)], &sum, turn[k]);
+            }
+        }
+    }
+}
+
 /* The same by 4, which takes no multiplications but for the turns. */
 static inline __attribute__((always_inline)) void step_of_four(const lines *l, int64_t stride, const number *in,
                                                                number *out)
@@ -80,21 +108,14 @@ static inline __attribute__((always_inline)) void step_of_four(const lines *l, i
                    turn[4] = {roots[0], roots[i * stride], roots[2 * i * stride], roots[3 * i % n * stride]};
         for (int64_t q = 0; q < stride; q++) {
             const number *a = &in[q + stride * i], *b = a + stride * m, *c = b + stride * m, *d = c + stride * m;
-            number sum[4];
-            for (int v = 0; v < SIDE_BY_SIDE; v++) {
-                const double even = a->real[v] + c->real[v], even_i = a->imaginary[v] + c->imaginary[v],
-                             less = a->real[v] - c->real[v], less_i = a->imaginary[v] - c->imaginary[v],
-                             odd = b->real[v] + d->real[v], odd_i = b->imaginary[v] + d->imaginary[v],
-                             turned = b->imaginary[v] - d->imaginary[v], turned_i = d->real[v] - b->real[v];
-                sum[0].real[v] = even + odd;
-                sum[0].imaginary[v] = even_i + odd_i;
-                sum[1].real[v] = less + turned;
-                sum[1].imaginary[v] = less_i + turned_i;
-                sum[2].real[v] = even - odd;
-                sum[2].imaginary[v] = even_i - odd_i;
-                sum[3].real[v] = less - turned;
-                sum[3].imaginary[v] = less_i - turned_i;
-            }
+            const vector even = a->real + c->real, even_i = a->imaginary + c->imaginary, less = a->real - c->real,
+                         less_i = a->imaginary - c->imaginary, odd = b->real + d->real,
+                         odd_i = b->imaginary + d->imaginary, turned = b->imaginary - d->imaginary,
+                         turned_i = d->real - b->real;
+            const number sum[4] = {{even + odd, even_i + odd_i},
+                                   {less + turned, less_i + turned_i},
+                                   {even - odd, even_i - odd_i},
+                                   {less - turned, less_i - turned_i}};
             for (int k = 0; k < 4; k++)
                 set_product(&out[q + stride * (4 * i + k)], &sum[k], turn[k]);
         }
@@ -108,10 +129,25 @@ static inline __attribute__((always_inline)) number *transform(const lines *l, n
         const int64_t left = l->n / stride;
         for (p = left % 4 == 0 ? 4 : 2; left % p != 0;)
             p++;
-        if (p == 4)
+        switch (p) {
+        case 2:
+            small_step(l, stride, 2, a, b);
+            break;
+        case 3:
+            small_step(l, stride, 3, a, b);
+            break;
+        case 4:
             step_of_four(l, stride, a, b);
-        else
+            break;
+        case 5:
+            small_step(l, stride, 5, a, b);
+            break;
+        case 7:
+            small_step(l, stride, 7, a, b);
+            break;
+        default:
             step(l, stride, p, a, b);
+        }
         number *made = b;
         b = a;
         a = made;
@@ -126,12 +162,13 @@ static double *start_of(const lines *l, int64_t q)
     return l->values + q / l->stride * l->stride * (l->half + 1) + q % l->stride;
 }
 
-/* Lines [first, first + count), LINES at most; of those that are missing the first one again. */
+/* Lines [first, first + count), LINES at most; of those that are missing one that is there
+ * again. A group that is missing altogether is not written: it would have other partners. */
 FOR_THIS_CPU static void make_some(const lines *l, int64_t first, int64_t count, number *a, number *b)
 {
     double *start[LINES];
     for (int64_t i = 0; i < LINES; i++)
-        start[i] = start_of(l, first + (i < count ? i : 0));
+        start[i] = start_of(l, first + (i < count ? i : i / GROUP * GROUP < count ? i / GROUP * GROUP : 0));
     for (int64_t i = 0; i <= l->half; i++) {
         for (int v = 0; v < SIDE_BY_SIDE; v++) {
             a[i].real[v] = start[2 * v][i * l->stride];
@@ -141,8 +178,9 @@ FOR_THIS_CPU static void make_some(const lines *l, int64_t first, int64_t count,
             a[l->n - i] = a[i];
     }
     const number *made = transform(l, a, b);
+    const int wanted = (int)((count + GROUP - 1) / GROUP * GROUP / 2);
     for (int64_t i = 0; i <= l->half; i++)
-        for (int v = 0; v < SIDE_BY_SIDE; v++) {
+        for (int v = 0; v < wanted; v++) {
             start[2 * v][i * l->stride] = made[i].real[v];
             start[2 * v + 1][i * l->stride] = made[i].imaginary[v];
         }
@@ -152,7 +190,7 @@ FOR_THIS_CPU static void make_some(const lines *l, int64_t first, int64_t count,
 static void make_lines(void *context, size_t first, size_t last)
 {
     lines *l = context;
-    number *a = malloc(2 * (size_t)l->n * sizeof *a);
+    number *a = aligned_alloc(sizeof(vector), 2 * (size_t)l->n * sizeof *a);
     if (a == NULL)
         atomic_store(&l->is_out_of_memory, true);
     for (size_t group = first; group < last && a != NULL && !atomic_load(&l->is_over); group++) {

@@ -2,6 +2,7 @@
 
 #include "cancel.h"
 #include "error.h"
+#include "for_this_cpu.h"
 #include "memory.h"
 #include "numerics/cosines.h"
 #include "numerics/influence.h"
@@ -85,7 +86,8 @@ static bool is_coulomb_in_a_box(const hierarchy *h)
 }
 
 /* A row of such a kernel: nodes are the farther away the higher their number. */
-static void fill_row_in_a_box(const filling *f, const double *x2_A2, int64_t count, double yz2_A2, double *row)
+FOR_THIS_CPU static void fill_row_in_a_box(const filling *f, const double *x2_A2, int64_t count, double yz2_A2,
+                                           double *row)
 {
     const double a_A = f->h->level[0].cutoff_A;
     int64_t x = 0;
@@ -179,8 +181,8 @@ static ley_status make_in(filling *f, ley_error *error)
         memory_check_one("the influence function", spectrum_bytes(f->h, f->made->n), "a coarser lattice", error);
     if (status != LEY_OK)
         return status;
-    f->kernel = malloc((size_t)waves * sizeof *f->kernel);
-    f->made->values = malloc((size_t)waves * sizeof *f->made->values);
+    f->kernel = memory_in_large_pages(waves * (int64_t)sizeof *f->kernel);
+    f->made->values = memory_in_large_pages(waves * (int64_t)sizeof *f->made->values);
     const size_t all_axes = (size_t)(stored[0] + stored[1] + stored[2]);
     f->factor[0] = malloc(2 * all_axes * sizeof *f->factor[0]);
     if (f->kernel == NULL || f->made->values == NULL || f->factor[0] == NULL)

@@ -2,6 +2,7 @@
 
 #include "cancel.h"
 #include "error.h"
+#include "memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -85,7 +86,8 @@ static void let_go(kept_spectrum *k)
 /* In place of the former one. */
 static void keep(kept_spectrum *k)
 {
-    if ((size_t)spectrum_waves(&k->made) * sizeof *k->made.values > KEPT_SPECTRUM_MOST_BYTES)
+    const double bytes = (double)spectrum_waves(&k->made) * sizeof *k->made.values;
+    if (bytes > KEPT_SPECTRUM_USUAL_BYTES && bytes > KEPT_SPECTRUM_MOST_SHARE * memory_available().bytes)
         return;
     let_go(latest);
     k->holders++;

@@ -6,8 +6,10 @@
 
 #include "numerics/spectrum.h"
 
-/* What is larger is not kept. */
-#define KEPT_SPECTRUM_MOST_BYTES (64 << 20)
+/* What is larger than this, and than this part of the memory that the host has left, is not
+ * kept. */
+#define KEPT_SPECTRUM_USUAL_BYTES (64 << 20)
+#define KEPT_SPECTRUM_MOST_SHARE (1.0 / 32)
 
 typedef struct kept_spectrum kept_spectrum;
 
