@@ -622,7 +622,7 @@ static void test_the_json_report_of_a_failure(void **state)
 
 static void interrupt_while_computing(int signal_number, int code)
 {
-    pid_t child = cli_start("map large.pqr -o out/a.dx --dims 256,256,256 --json out/a.json --quiet");
+    pid_t child = cli_start("map large.pqr -o out/a.dx --dims 256,256,256 --device pocl --json out/a.json --quiet");
     cli_wait_for_work(child, 1);
     kill(child, signal_number);
     const cli_result *r = cli_wait(child);

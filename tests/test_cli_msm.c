@@ -269,7 +269,7 @@ static void test_little_memory(void **state)
 {
     (void)state;
     static const char line[] = "map few.pqr -o a.raw --method msm --solver auto --window bspline4 --cutoff 6 "
-                               "--lattice-spacing 0.65 --spacing 4 --dims 41,41,41 --device 0 --dry-run";
+                               "--lattice-spacing 0.65 --spacing 4 --dims 41,41,41 --device pocl --dry-run";
     setenv("POCL_MEMORY_LIMIT", "1", 1);
     const bool is_heeded = strstr(cli("devices")->out, " 1.0 GiB ") != NULL;
     if (is_heeded) {
@@ -285,7 +285,7 @@ static void test_little_memory(void **state)
 }
 
 /* While atoms are put into bins, kernels are built, lattices are summed, slabs go to the file: no
- * half of one is left. */
+ * half of one is left. Cards would be done before. */
 static void test_interrupted(void **state)
 {
     static const char *const solvers[] = {"direct", "mixed", "fft --window bspline6 --splitting pswf"};
@@ -298,7 +298,7 @@ static void test_interrupted(void **state)
             if (support_is_quick() && (i + k) % 2 != 0)
                 continue;
             const pid_t child = cli_start("map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 "
-                                          "--lattice-spacing 0.9 --solver %s --device 0 --json out/a.json --quiet",
+                                          "--lattice-spacing 0.9 --solver %s --device pocl --json out/a.json --quiet",
                                           solvers[i]);
             cli_wait_for_work(child, work_s[k]);
             kill(child, k % 2 == 0 ? SIGINT : SIGTERM);

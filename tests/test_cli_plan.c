@@ -70,7 +70,7 @@ static void test_boundaries_keep_their_bytes(void **state)
     cli(FACES "-o out/first.raw --json first.json");
     cli_expect(0, NULL, NULL);
     report = cli_read("first.json", NULL);
-    name = strstr(report, "\"device\": \"opencl: ");
+    name = strstr(report, "\"device\": \""); /* the plan has names, slabs have numbers */
     assert_non_null(name);
     name += strlen("\"device\": \"");
     name[strcspn(name, "\"")] = '\0';
