@@ -394,10 +394,13 @@ static double error_of(ley_engine *engine, double tolerance)
     ley_long_range r = range_of_case();
     ley_run_options_default(&options);
     options.verify_points = 1000;
+    options.sum = LEY_SUM_AUTO;
     assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
     assert_ok(ley_map_create(&lattice, &map, &error));
     assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerance, 0, &options, &r, &forecast, &error));
-    assert_true(forecast.relative_rms <= 0.51 * tolerance && forecast.seconds > 0 && forecast.direct_s > 0);
+    assert_true(forecast.seconds > 0 && forecast.direct_s > 0);
+    assert_true(forecast.relative_rms <= 0.91 * tolerance); /* lattices half of it, floats half as much again */
+    options.sum = forecast.sum;
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_accuracy a = ley_job_report(job)->accuracy;
