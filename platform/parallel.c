@@ -4,15 +4,9 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MAX_THREADS = 256 };
-
-typedef struct range {
-    pthread_t thread;
-    size_t first, last;
-    void (*body)(void *context, size_t first, size_t last);
-    void *context;
-} range;
 
 int parallel_cores(void)
 {
@@ -21,12 +15,7 @@ int parallel_cores(void)
     return cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : cores;
 }
 
-static void *run_range(void *argument)
-{
-    range *r = argument;
-    r->body(r->context, r->first, r->last);
-    return NULL;
-}
+/* ---- A thread each --------------------------------------------------------------------------- */
 
 /* A thread for each of them is a matter of a few. */
 typedef struct one {
@@ -64,20 +53,138 @@ void parallel_each(size_t n, void (*body)(void *context, size_t i), void *contex
     free(all);
 }
 
+/* ---- Ranges ---------------------------------------------------------------------------------- */
+
+/* Threads wait for the next loop: to start fifteen of them takes as long as many a loop. Whoever
+ * has a loop does shares of it, too, so that none waits for threads that others keep busy, and
+ * loops may be begun within loops. */
+typedef struct loop {
+    struct loop *next;
+    void (*body)(void *context, size_t first, size_t last);
+    void *context;
+    size_t n, shares, taken, done;
+} loop;
+
+enum { IDLE_S = 2 }; /* a thread without work for so long ends */
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t wanted, done, gone;
+    loop *first;       /* of those that have shares that nobody has taken */
+    int threads, busy; /* all, and those at work */
+    bool is_over, is_known_to_fork;
+} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+          .wanted = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER,
+          .gone = PTHREAD_COND_INITIALIZER};
+
+/* A forked process has none of the threads, nor what they were at. */
+static void forget_threads(void)
+{
+    pthread_mutex_init(&pool.mutex, NULL);
+    pthread_cond_init(&pool.wanted, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pthread_cond_init(&pool.gone, NULL);
+    pool.first = NULL;
+    pool.threads = pool.busy = 0;
+}
+
+/* The caller holds the mutex; not while it does the share. */
+static void do_share(loop *l)
+{
+    const size_t share = l->taken++, first = l->n / l->shares * share,
+                 last = share + 1 == l->shares ? l->n : l->n / l->shares * (share + 1);
+    if (l->taken == l->shares) {
+        loop **link = &pool.first;
+        while (*link != l)
+            link = &(*link)->next;
+        *link = l->next;
+    }
+    pthread_mutex_unlock(&pool.mutex);
+    l->body(l->context, first, last);
+    pthread_mutex_lock(&pool.mutex);
+    if (++l->done == l->shares)
+        pthread_cond_broadcast(&pool.done); /* the loop is its caller's, who may leave at once */
+}
+
+/* False: nothing came for so long. The caller holds the mutex. */
+static bool await_loop(void)
+{
+    struct timespec until;
+    int waited = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += IDLE_S;
+    while (pool.first == NULL && !pool.is_over && waited == 0)
+        waited = pthread_cond_timedwait(&pool.wanted, &pool.mutex, &until);
+    return pool.first != NULL && !pool.is_over;
+}
+
+static void *work(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&pool.mutex);
+    while (await_loop()) {
+        pool.busy++;
+        do_share(pool.first);
+        pool.busy--;
+    }
+    pool.threads--;
+    pthread_cond_broadcast(&pool.gone);
+    pthread_mutex_unlock(&pool.mutex);
+    return NULL;
+}
+
+/* Wakes threads for so many shares, and starts those that are not there yet. The caller holds the
+ * mutex. */
+static void call_threads(size_t shares)
+{
+    pthread_attr_t detached;
+    pthread_t thread;
+    const int wanted = (int)shares, others = pool.threads - pool.busy, ready = others < wanted ? others : wanted;
+    if (!pool.is_known_to_fork)
+        pool.is_known_to_fork = pthread_atfork(NULL, NULL, forget_threads) == 0;
+    for (int i = 0; i < ready; i++) /* those that have not come to wait yet see for themselves */
+        pthread_cond_signal(&pool.wanted);
+    if (ready == wanted || pthread_attr_init(&detached) != 0)
+        return;
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    for (int i = ready; i < wanted && pool.threads < MAX_THREADS && pthread_create(&thread, &detached, work, NULL) == 0;
+         i++)
+        pool.threads++;
+    pthread_attr_destroy(&detached);
+}
+
 void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t last), void *context)
 {
-    range ranges[MAX_THREADS];
-    size_t threads = (size_t)parallel_cores(), started = 0;
-    if (threads > n)
-        threads = n;
-    for (; started + 1 < threads; started++) {
-        ranges[started] = (range){
-            .first = n / threads * started, .last = n / threads * (started + 1), .body = body, .context = context};
-        if (pthread_create(&ranges[started].thread, NULL, run_range, &ranges[started]) != 0)
-            break;
+    const size_t cores = (size_t)parallel_cores();
+    loop l = {.body = body, .context = context, .n = n, .shares = cores < n ? cores : n};
+    if (l.shares <= 1) {
+        if (n > 0)
+            body(context, 0, n);
+        return;
     }
-    if (n > 0) /* the caller's own share is whatever is left */
-        body(context, threads > 0 ? n / threads * started : 0, n);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(ranges[i].thread, NULL);
+    pthread_mutex_lock(&pool.mutex);
+    l.next = pool.first;
+    pool.first = &l;
+    call_threads(l.shares - 1);
+    while (l.taken < l.shares)
+        do_share(&l);
+    while (l.done < l.shares)
+        pthread_cond_wait(&pool.done, &pool.mutex);
+    pthread_mutex_unlock(&pool.mutex);
+}
+
+/* Where the library is unloaded, so is its threads' code. One that is at work ends with it. */
+__attribute__((destructor)) static void end_threads(void)
+{
+    struct timespec until;
+    int waited = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    pthread_mutex_lock(&pool.mutex);
+    pool.is_over = true;
+    pthread_cond_broadcast(&pool.wanted);
+    while (pool.threads > pool.busy && waited == 0)
+        waited = pthread_cond_timedwait(&pool.gone, &pool.mutex, &until);
+    pthread_mutex_unlock(&pool.mutex);
 }
