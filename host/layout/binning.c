@@ -167,15 +167,46 @@ static bool lay_out(binning_plan *plan, const double side_A[3])
     return ley_multiply(bins * plan->options.depth, 4 * (int64_t)sizeof(float), &plan->slot_bytes);
 }
 
+enum { DENSITY_SAMPLE = 1 << 15, DENSITY_CELLS = 16 }; /* atoms; cells along an axis */
+
+/* Every so manyth atom, counted by cells of equal size. */
+typedef struct density_sample {
+    const double *position_A;
+    size_t stride;
+    double low_A[3], span_A[3], across; /* cells along each axis */
+    atomic_uint counted, cells[DENSITY_CELLS * DENSITY_CELLS * DENSITY_CELLS];
+} density_sample;
+
+static void count_sample(void *context, size_t first, size_t last)
+{
+    density_sample *s = context;
+    uint32_t counted = 0;
+    for (size_t i = first; i < last; i++) {
+        size_t cell = 0;
+        bool inside = true;
+        for (int axis = 2; axis >= 0; axis--) {
+            const double x_A = s->position_A[3 * i * s->stride + (size_t)axis] - s->low_A[axis],
+                         span_A = s->span_A[axis];
+            inside = inside && x_A >= 0 && x_A <= span_A;
+            cell = cell * DENSITY_CELLS + (inside ? (size_t)fmin(x_A / fmax(span_A, 3) * s->across, s->across - 1) : 0);
+        }
+        if (inside) {
+            atomic_fetch_add_explicit(&s->cells[cell], 1, memory_order_relaxed);
+            counted++;
+        }
+    }
+    atomic_fetch_add_explicit(&s->counted, counted, memory_order_relaxed);
+}
+
 /* A sample of the atoms in reach: how many they are, and the density that the median one of them
  * sees around it, which neither empty space nor a few clusters change. */
 static double sample_density(const binning_plan *plan, const ley_atoms *atoms, bool periodic, double *in_reach)
 {
-    enum { SAMPLE = 1 << 15, MOST = 16 };
-    const size_t n = ley_atoms_count(atoms), stride = n / SAMPLE + 1;
-    double low_A[3], high_A[3], cell_A3 = 1, counted = 0, seen = 0;
-    uint32_t cells[MOST * MOST * MOST] = {0}, of_count[SAMPLE + 1] = {0}; /* how many cells have so many */
-    const double across = fmin(MOST, fmax(1, floor(cbrt((double)(n / stride) / 16))));
+    const size_t n = ley_atoms_count(atoms), stride = n / DENSITY_SAMPLE + 1;
+    density_sample s = {.position_A = ley_atoms_positions_A(atoms), .stride = stride};
+    double low_A[3], high_A[3], cell_A3 = 1, seen = 0;
+    uint32_t of_count[DENSITY_SAMPLE + 1] = {0}; /* how many cells have so many */
+    s.across = fmin(DENSITY_CELLS, fmax(1, floor(cbrt((double)(n / stride) / 16))));
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         const double origin_A = plan->lattice.origin_A[axis];
@@ -184,26 +215,16 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
             low_A[axis] = fmax(low_A[axis], origin_A - plan->reach_A);
             high_A[axis] = fmin(high_A[axis], last_A + plan->reach_A);
         }
-        cell_A3 *= fmax(high_A[axis] - low_A[axis], 3) / across; /* flat molecules are as thick as an atom */
+        s.low_A[axis] = low_A[axis];
+        s.span_A[axis] = high_A[axis] - low_A[axis];
+        cell_A3 *= fmax(s.span_A[axis], 3) / s.across; /* flat molecules are as thick as an atom */
     }
-    for (size_t i = 0; i < n; i += stride) {
-        size_t cell = 0;
-        bool inside = true;
-        for (int axis = 2; axis >= 0; axis--) {
-            const double x_A = ley_atoms_positions_A(atoms)[3 * i + (size_t)axis] - low_A[axis],
-                         span_A = high_A[axis] - low_A[axis];
-            inside = inside && x_A >= 0 && x_A <= span_A;
-            cell = cell * MOST + (inside ? (size_t)fmin(x_A / fmax(span_A, 3) * across, across - 1) : 0);
-        }
-        if (inside) {
-            cells[cell]++;
-            counted++;
-        }
-    }
-    for (size_t i = 0; i < MOST * MOST * MOST; i++)
-        of_count[cells[i]]++;
+    parallel_ranges((n + stride - 1) / stride, count_sample, &s);
+    const double counted = atomic_load(&s.counted);
+    for (size_t i = 0; i < sizeof s.cells / sizeof *s.cells; i++)
+        of_count[atomic_load_explicit(&s.cells[i], memory_order_relaxed)]++;
     size_t median = 0;
-    while (median < SAMPLE && (seen += (double)of_count[median] * (double)median) < counted / 2)
+    while (median < DENSITY_SAMPLE && (seen += (double)of_count[median] * (double)median) < counted / 2)
         median++;
     *in_reach = counted * (double)stride;
     return median > 1 ? (double)(median - 1) * (double)stride / cell_A3 : 0;
