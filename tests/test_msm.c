@@ -7,6 +7,7 @@
 #include "judge/accuracy.h"
 #include "judge/reference.h"
 #include "memory.h"
+#include "methods/msm/method.h"
 #include "numerics/expected_error.h"
 #include "run/job.h"
 #include "spec.h"
@@ -416,6 +417,53 @@ static void test_charges_in_step(void **state)
     }
 }
 
+static double widened; /* how many times wider limits are once somebody has looked closer */
+
+static accuracy_limits look_at_limits(const void *task)
+{
+    const double before = method_msm.limits(task).tolerance;
+    assert_true(method_msm.look_closer((void *)(uintptr_t)task));
+    assert_false(method_msm.look_closer((void *)(uintptr_t)task));
+    const accuracy_limits after = method_msm.limits(task);
+    widened = after.tolerance / before;
+    return after;
+}
+
+/* A heap of charges between the same nodes: all are off alike, by the root of their number more than
+ * independent ones. Limits are as wide as that once somebody has looked closer, and once only. */
+static void test_a_heap(void **state)
+{
+    (void)state;
+    enum { HEAP = 900 };
+    static double place_A[HEAP][3], charge_e[HEAP];
+    ley_error error = {0};
+    ley_atoms *atoms;
+    ley_map *map;
+    ley_job *job;
+    ley_run_options options;
+    const ley_lattice lattice = {.origin_A = {-9, -9, -9}, .step_A = LEY_STEPS(1.3, 1.4, 1.2), .n = {14, 13, 15}};
+    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 8, 2);
+    for (int i = 0; i < HEAP; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            place_A[i][axis] = 0.4 + 1e-4 * i;
+        charge_e[i] = 0.1;
+    }
+    ley_run_options_default(&options);
+    assert_ok(ley_atoms_create(HEAP, place_A[0], charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
+    static method looking;
+    looking = method_msm;
+    looking.limits = look_at_limits;
+    job->method = &looking;
+    assert_ok(ley_job_run(job, &error));
+    assert_true(ley_job_report(job)->accuracy.passed);
+    assert_float_equal(widened, sqrt(HEAP), 0.02 * sqrt(HEAP));
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
 static void test_many_atoms(void **state)
 {
     (void)state;
@@ -587,6 +635,7 @@ static int run_all(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_the_papers_setting),
                                               cmocka_unit_test(test_devices_together),
                                               cmocka_unit_test(test_charges_in_step),
+                                              cmocka_unit_test(test_a_heap),
                                               cmocka_unit_test(test_few_atoms),
                                               cmocka_unit_test(test_levels),
                                               cmocka_unit_test(test_maps_anywhere),

@@ -3,7 +3,9 @@
 #include "support.h"
 
 #include "fake_device.h"
+#include "methods/dcs/method.h"
 #include "run/engine.h"
+#include "run/job.h"
 #include "run/reference_kernel.h"
 #include "run/verification.h"
 #include "spec.h"
@@ -27,6 +29,7 @@ typedef struct wishes {
 } wishes;
 
 static size_t verify_least; /* of jobs from now on */
+static const method *of;    /* NULL: the one that they have */
 
 /* A job on fake devices, whose kernels come from the cache: their self-tests are behind them. */
 static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
@@ -46,6 +49,8 @@ static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *p
     assert_ok(ley_map_create(points, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    if (of != NULL)
+        o.job->method = of;
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
@@ -572,10 +577,78 @@ static void test_a_wrong_judge(void **state)
     unsetenv("LEYDEN_KERNEL_DIR");
 }
 
+/* ---- Limits that are wider than was said ----------------------------------------------------- */
+
+static double narrow, wide; /* tolerances before and after somebody looks closer */
+static int looks;
+
+static accuracy_limits changing_limits(const void *task)
+{
+    accuracy_limits limits = method_dcs.limits(task);
+    limits.tolerance = looks == 0 ? narrow : wide;
+    return limits;
+}
+
+static bool look(void *task)
+{
+    (void)task;
+    return ++looks == 1 && wide != narrow;
+}
+
+/* A job whose values are right, or twice that; limits are narrower than floats are, or as they
+ * should be. */
+static support_job run_closer(double narrow_is, double wide_is, double factor)
+{
+    static method changed;
+    changed = method_dcs;
+    changed.limits = changing_limits;
+    changed.look_closer = look;
+    looks = 0;
+    narrow = narrow_is;
+    wide = wide_is;
+    fill_cache("A");
+    fake_plan plan = {.name = "A",
+                      .has_double = true,
+                      .lie = factor != 1 ? FAKE_SCALES : FAKE_HONEST,
+                      .lie_factor = factor,
+                      .lie_at = 1};
+    of = &changed;
+    support_job o = run_job(&plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
+    of = NULL;
+    return o;
+}
+
+/* Nobody is blamed by limits that turn out to be wider; nobody looks closer where all is well, or
+ * more than once. */
+static void test_who_looks_closer(void **state)
+{
+    (void)state;
+    static const struct {
+        double narrow, wide, factor;
+        int looks;
+        ley_status status;
+    } cases[] = {{1e-5, 1e-3, 1, 0, LEY_OK},
+                 {1e-12, 1e-5, 1, 1, LEY_OK},
+                 {1e-12, 1e-11, 1, 2, LEY_ERROR_WRONG_RESULT},
+                 {1e-12, 1e-12, 1, 1, LEY_ERROR_WRONG_RESULT},
+                 {1e-5, 1e-4, 2, 2, LEY_ERROR_WRONG_RESULT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        support_job o = run_closer(cases[i].narrow, cases[i].wide, cases[i].factor);
+        if (o.status != cases[i].status || looks != cases[i].looks)
+            fail_msg("case %zu: %d (%s), looked %d times", i, (int)o.status,
+                     o.error.message != NULL ? o.error.message : "", looks);
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        if (o.status == LEY_OK)
+            assert_true(a->passed && a->tolerance == (looks > 0 ? wide : narrow));
+        end(&o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_liar_alone),
+        cmocka_unit_test(test_who_looks_closer),
         cmocka_unit_test(test_wrong_kernels_leave_the_cache),
         cmocka_unit_test(test_a_liar_beside_another),
         cmocka_unit_test(test_a_liar_where_terms_cancel),

@@ -203,12 +203,20 @@ static reference_value right_value(const void *context, const double point_A[3])
     return reference_sum(context, point_A);
 }
 
-static ley_status judge(const run *r, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
+static ley_status judge_once(const run *r, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
 {
     reference_terms terms;
     r->method->terms(r->task, &terms);
     return accuracy_sample_map(map, right_value, &terms, BENCH_SAMPLE_POINTS, 1, r->method->limits(r->task).tolerance,
                                NULL, accuracy, NULL, error);
+}
+
+static ley_status judge(const run *r, const ley_map *map, ley_accuracy *accuracy, ley_error *error)
+{
+    const ley_status status = judge_once(r, map, accuracy, error);
+    const bool is_wider =
+        status == LEY_OK && !accuracy->passed && r->method->look_closer != NULL && r->method->look_closer(r->task);
+    return is_wider ? judge_once(r, map, accuracy, error) : status;
 }
 
 static void end_stages(run *r)

@@ -61,6 +61,7 @@ typedef struct sample {
     struct judges *judges; /* the devices', while they are asked */
     double budget_s;
     double start_s;
+    bool is_wider; /* the limits are wider than was said: all is to be judged again */
 } sample;
 
 /* The devices' judges, while their kernels are built. A device that is late keeps them and goes on,
@@ -600,6 +601,13 @@ static void blame(sample *s, size_t device, const ley_accuracy *a, const sampled
     dismiss(job, device);
 }
 
+static bool look_closer(sample *s)
+{
+    const method *m = s->job->method;
+    s->is_wider = m->look_closer != NULL && m->look_closer(s->job->task);
+    return s->is_wider;
+}
+
 static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
 {
     double *values = malloc((s->count + 1) * sizeof *values);
@@ -615,6 +623,8 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
             a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
         if (a.points > 0 && !a.passed && multiple == 1 && find_noise(s))
             a = judge_points(s, (int64_t)device, values, right, indices, &worst, &multiple);
+        if (a.points > 0 && !a.passed && look_closer(s))
+            break;
         if (a.points > 0 && !a.passed && multiple == 1 && is_methods_own(s, device, &a, worst)) {
             own = fmax(own, a.max_error);
             continue;
@@ -626,7 +636,7 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
         ++*wrong;
     }
     s->limits.tolerance = fmax(s->limits.tolerance, own);
-    if (status == LEY_OK) {
+    if (status == LEY_OK && !s->is_wider) {
         s->job->report.seeded_accuracy = judge_points(s, FIXED_POINTS, values, right, indices, &worst, &multiple);
         s->job->report.accuracy = judge_points(s, ALL_POINTS, values, right, indices, &worst, &multiple);
     }
@@ -641,7 +651,7 @@ static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
 {
     ley_job *job = s->job;
     const size_t devices = job->engine->worker_count;
-    if (*wrong > 0 || s->count == 0 || !field_is_there(job, s->points[0].number))
+    if (*wrong > 0 || s->is_wider || s->count == 0 || !field_is_there(job, s->points[0].number))
         return LEY_OK;
     field_point *points = malloc(s->count * sizeof *points);
     bool *is_wrong = calloc(devices, sizeof *is_wrong);
@@ -658,17 +668,20 @@ static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
     }
     if (status == LEY_OK)
         status = field_verification(job, &s->terms, s->limits, n, points, is_wrong, error);
-    for (size_t device = 0; status == LEY_OK && device < devices; device++)
-        if (is_wrong[device]) {
+    for (size_t device = 0; status == LEY_OK && device < devices; device++) {
+        if (is_wrong[device] && (s->is_wider || look_closer(s))) {
+            ley_error_clear(&job->records[device].failure);
+        } else if (is_wrong[device]) {
             dismiss(job, device);
             ++*wrong;
         }
+    }
     free(points);
     free(is_wrong);
     return status;
 }
 
-ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
+static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error *error)
 {
     const int64_t total = job->report.points;
     const size_t wanted = job->options.verify_points < (uint64_t)total ? job->options.verify_points : (size_t)total;
@@ -692,6 +705,14 @@ ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
             status = judge_field(&s, wrong, error);
         reference_end(&s.terms);
     }
+    *is_wider = s.is_wider;
     free(s.points);
     return status;
+}
+
+ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error)
+{
+    bool is_wider = false;
+    const ley_status status = verify(job, wrong, &is_wider, error);
+    return status == LEY_OK && is_wider ? verify(job, wrong, &is_wider, error) : status;
 }

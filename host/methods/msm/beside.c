@@ -29,14 +29,10 @@ static void *make_long_charges(void *context)
     return NULL;
 }
 
-/* What takes all cores comes first: later these bring slabs into the map. */
-static void *find_figures(void *context)
+static void *expect_error(void *context)
 {
     beside *b = context;
-    b->figures_status =
-        spread_coherence(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
-                         ley_atoms_charges_e(b->atoms), b->cancelled, &b->figures.coherence, &b->figures_error);
-    b->figures.expected = expected_error(b->lattices);
+    b->expected = expected_error(b->lattices);
     return NULL;
 }
 
@@ -80,7 +76,7 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
         begin(&b->spreading, spread_atoms, b);
     if (extent != NULL && long_waves_are_wanted(lattices))
         begin(&b->coarsening, make_long_charges, b);
-    begin(&b->judging, find_figures, b);
+    begin(&b->expecting, expect_error, b);
 }
 
 ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error)
@@ -109,16 +105,12 @@ ley_status beside_take_long_charges(beside *b, const long_charges **charges, ley
     return status;
 }
 
-ley_status beside_take_figures(beside *b, beside_figures *figures, ley_error *error)
+double beside_expected_error(beside *b)
 {
     pthread_mutex_lock(&b->mutex);
-    await(&b->judging);
-    *figures = b->figures;
-    const ley_status status = b->figures_status;
-    if (status != LEY_OK)
-        ley_error_copy(error, &b->figures_error);
+    await(&b->expecting);
     pthread_mutex_unlock(&b->mutex);
-    return status;
+    return b->expected;
 }
 
 void beside_end(beside *b, bool is_kept)
@@ -127,7 +119,7 @@ void beside_end(beside *b, bool is_kept)
         return;
     atomic_store(&b->is_ended, true);
     await(&b->spreading);
-    await(&b->judging);
+    await(&b->expecting);
     await(&b->transforming);
     await(&b->coarsening);
     long_charges_clear(&b->long_charges);
@@ -139,7 +131,6 @@ void beside_end(beside *b, bool is_kept)
         free(b->spread);
     }
     ley_error_clear(&b->spread_error);
-    ley_error_clear(&b->figures_error);
     ley_error_clear(&b->long_error);
     pthread_mutex_destroy(&b->mutex);
     *b = (beside){.lattices = NULL};

@@ -17,25 +17,19 @@ typedef struct beside_thread {
     bool is_running; /* else it has been waited for, or never was */
 } beside_thread;
 
-/* What lattices are expected to be off by. */
-typedef struct beside_figures {
-    double expected;  /* expected_error() */
-    double coherence; /* spread_coherence() */
-} beside_figures;
-
 /* From beside_begin() to beside_end(); zeroed, it may be ended, too. */
 typedef struct beside {
     const hierarchy *lattices;
     const ley_atoms *atoms;
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
-    beside_thread spreading, judging, transforming, coarsening;
+    beside_thread spreading, expecting, transforming, coarsening;
     spread *spread;
-    double spread_s; /* how long that took */
-    beside_figures figures;
+    double spread_s;           /* how long that took */
+    double expected;           /* expected_error() */
     long_charges long_charges; /* where the lattices ask for them */
-    ley_status spread_status, figures_status, long_status;
-    ley_error spread_error, figures_error, long_error;
+    ley_status spread_status, long_status;
+    ley_error spread_error, long_error;
     int64_t extent[3];        /* of transforms */
     kept_spectrum *influence; /* this job's, until it ends; its thread's as long as that is running */
     atomic_bool is_ended;     /* nobody wants the influence function any more */
@@ -55,8 +49,8 @@ ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error);
  * those of long_charges_make(). */
 ley_status beside_take_long_charges(beside *b, const long_charges **charges, ley_error *error);
 
-/* Waits for the figures. Any thread may call it. Errors: those of spread_coherence(). */
-ley_status beside_take_figures(beside *b, beside_figures *figures, ley_error *error);
+/* Waits for what lattices are expected to be off by, of independent charges: expected_error(). */
+double beside_expected_error(beside *b);
 
 /* Waits for all of it; where it is kept, atoms may still be on their way to a device. */
 void beside_end(beside *b, bool is_kept);

@@ -167,7 +167,9 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
 static ley_status finish(void *context, ley_error *error)
 {
     const ley_status status = cutoff_finish(context, error);
-    return status == LEY_OK ? msm_task_judge(context, error) : status;
+    if (status == LEY_OK)
+        msm_task_expect(context);
+    return status;
 }
 
 static void release(void *context, bool is_kept)
@@ -294,6 +296,7 @@ const method method_msm = {
     .error_scale = "the root of the squared terms",
     .terms = msm_terms,
     .limits = msm_limits,
+    .look_closer = msm_look_closer,
     .point = cutoff_point,
     .value = cutoff_value,
     .by_steps = msm_by_steps,

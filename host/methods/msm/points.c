@@ -75,8 +75,10 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
 static ley_status finish(void *context, ley_error *error)
 {
     msm_task *task = context;
+    (void)error;
     ley_points_set_units(task->listed.points, ley_units_name(task->options.units));
-    return msm_task_judge(task, error);
+    msm_task_expect(task);
+    return LEY_OK;
 }
 
 static void release(void *context, bool is_kept)
@@ -164,6 +166,7 @@ const method method_msm_points = {
     .error_scale = "the root of the squared terms",
     .terms = msm_terms,
     .limits = msm_limits,
+    .look_closer = msm_look_closer,
     .point = cutoff_points_point,
     .value = cutoff_points_value,
     .field = cutoff_points_field,

@@ -77,9 +77,7 @@ size_t spread_bins(const spread *s)
     return (size_t)(s->bins[0] * s->bins[1] * s->bins[2]);
 }
 
-/* The first node along an axis that has a share in an atom, in [0, n); its fraction between its
- * neighbours. */
-static int64_t first_node(const hierarchy *h, int axis, double index, float *u)
+int64_t spread_first_node(const hierarchy *h, int axis, double index, float *u)
 {
     const hierarchy_level *level = &h->level[0];
     const int64_t shift = 1 - h->window->points / 2;
@@ -98,7 +96,7 @@ size_t spread_find(const hierarchy *h, const spread *s, const double position_A[
     *corner = 0;
     hierarchy_index(h, position_A, index);
     for (int axis = 0; axis < 3; axis++) {
-        const size_t node = (size_t)first_node(h, axis, index[axis], &u[axis]);
+        const size_t node = (size_t)spread_first_node(h, axis, index[axis], &u[axis]);
         bin[axis] = node / SPREAD_EDGE;
         *corner |= (int32_t)(node % SPREAD_EDGE) << (5 * axis);
     }
@@ -253,131 +251,4 @@ void spread_clear(spread *s)
     free(s->tiles);
     free(s->sources);
     *s = (spread){.atoms = 0};
-}
-
-/* ---- Charges between the same nodes ---------------------------------------------------------- */
-
-/* Sums over atoms and over nodes are those of stretches, added up in their order: the same bytes on
- * any number of cores. */
-enum { STRETCH = 1 << 16 };
-
-typedef struct gathering {
-    const hierarchy *h;
-    size_t n, nodes;
-    const double *position_A, *charge_e;
-    double scale; /* charges are summed as whole numbers, so that it does not matter who comes first */
-    _Atomic int64_t *sum;
-    double *largest_e, *square_e2; /* of each stretch */
-    const atomic_bool *cancelled;
-} gathering;
-
-static size_t stretches_of(size_t n)
-{
-    return (n + STRETCH - 1) / STRETCH;
-}
-
-static size_t end_of(size_t stretch, size_t n)
-{
-    return (stretch + 1) * STRETCH < n ? (stretch + 1) * STRETCH : n;
-}
-
-static void look_at_charges(void *context, size_t first, size_t last)
-{
-    const gathering *g = context;
-    for (size_t k = first; k < last; k++) {
-        double largest_e = 0, square_e2 = 0;
-        for (size_t i = k * STRETCH; i < end_of(k, g->n); i++) {
-            const double q_e = (double)(float)g->charge_e[i];
-            largest_e = fmax(largest_e, fabs(g->charge_e[i]));
-            square_e2 += q_e * q_e;
-        }
-        g->largest_e[k] = largest_e;
-        g->square_e2[k] = square_e2;
-    }
-}
-
-static void clear_nodes(void *context, size_t first, size_t last)
-{
-    const gathering *g = context;
-    memset(g->sum + first * STRETCH, 0, (end_of(last - 1, g->nodes) - first * STRETCH) * sizeof *g->sum);
-}
-
-static void gather(void *context, size_t first, size_t last)
-{
-    const gathering *g = context;
-    const hierarchy_level *level = &g->h->level[0];
-    double index[3];
-    float u;
-    for (size_t i = first; i < last; i++) {
-        if (i % LOOK_EACH == 0 && cancel_is_asked(g->cancelled))
-            return;
-        if (g->charge_e[i] == 0) /* the lattice may have no nodes there */
-            continue;
-        hierarchy_index(g->h, g->position_A + 3 * i, index);
-        int64_t at = 0;
-        for (int axis = 2; axis >= 0; axis--)
-            at = at * level->n[axis] + first_node(g->h, axis, index[axis], &u);
-        atomic_fetch_add_explicit(&g->sum[at], llrint(g->scale * (double)(float)g->charge_e[i]), memory_order_relaxed);
-    }
-}
-
-static void square_nodes(void *context, size_t first, size_t last)
-{
-    const gathering *g = context;
-    for (size_t k = first; k < last; k++) {
-        g->square_e2[k] = 0;
-        for (size_t i = k * STRETCH; i < end_of(k, g->nodes); i++) {
-            const double q_e = (double)atomic_load_explicit(&g->sum[i], memory_order_relaxed) / g->scale;
-            g->square_e2[k] += q_e * q_e;
-        }
-    }
-}
-
-static double add_stretches(const gathering *g, size_t count)
-{
-    double sum = 0;
-    for (size_t k = 0; k < stretches_of(count); k++)
-        sum += g->square_e2[k];
-    return sum;
-}
-
-/* Charges are summed by their first nodes; of `g` the rest is set. */
-static double find_coherence(gathering *g, double single_e2)
-{
-    parallel_ranges(stretches_of(g->nodes), clear_nodes, g);
-    parallel_ranges(g->n, gather, g);
-    parallel_ranges(stretches_of(g->nodes), square_nodes, g);
-    const double together_e2 = add_stretches(g, g->nodes);
-    return together_e2 > single_e2 ? sqrt(together_e2 / single_e2) : 1;
-}
-
-ley_status spread_coherence(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
-                            const atomic_bool *cancelled, double *coherence, ley_error *error)
-{
-    const size_t nodes = (size_t)hierarchy_nodes(&h->level[0]), stretches = stretches_of(n > nodes ? n : nodes);
-    double largest_e = 0;
-    gathering g = {.h = h,
-                   .n = n,
-                   .nodes = nodes,
-                   .position_A = position_A,
-                   .charge_e = charge_e,
-                   .sum = memory_in_large_pages((int64_t)(nodes * sizeof *g.sum)),
-                   .largest_e = calloc(2 * stretches, sizeof *g.largest_e),
-                   .cancelled = cancelled};
-    const bool has_memory = g.sum != NULL && g.largest_e != NULL;
-    *coherence = 1;
-    if (has_memory) {
-        g.square_e2 = g.largest_e + stretches;
-        parallel_ranges(stretches_of(n), look_at_charges, &g);
-    }
-    for (size_t k = 0; k < stretches && has_memory; k++)
-        largest_e = fmax(largest_e, g.largest_e[k]);
-    g.scale = 0x1p62 / ((double)n * largest_e);
-    if (has_memory && largest_e > 0)
-        *coherence = find_coherence(&g, add_stretches(&g, n));
-    free(g.largest_e);
-    free(g.sum);
-    if (!has_memory)
-        return ley_fail_memory(error, nodes * sizeof *g.sum, "charges between a lattice's nodes");
-    return cancel_is_asked(cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }

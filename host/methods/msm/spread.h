@@ -30,6 +30,10 @@ ley_status spread_begin(const hierarchy *h, size_t n, const double *charge_e, sp
 
 size_t spread_bins(const spread *s);
 
+/* The first node along an axis that has a share in an atom at this index of the lattice, in [0, n);
+ * its fraction between its neighbours. */
+int64_t spread_first_node(const hierarchy *h, int axis, double index, float *u);
+
 /* An atom's bin; its first node there, and its fractions. */
 size_t spread_find(const hierarchy *h, const spread *s, const double position_A[3], int32_t *corner, float u[3]);
 
@@ -39,12 +43,5 @@ size_t spread_find(const hierarchy *h, const spread *s, const double position_A[
 ley_status spread_make(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
                        const atomic_bool *cancelled, spread *made, ley_error *error);
 void spread_clear(spread *s);
-
-/* By how much more the lattice's errors of these charges add up than those of independent ones:
- * charges with the same nodes are off alike. The root of the sum of their squared sums over that of
- * their squares; the root of n for n equal charges between the same nodes, at least 1. Errors:
- * LEY_ERROR_MEMORY, LEY_CANCELLED. */
-ley_status spread_coherence(const hierarchy *h, size_t n, const double *position_A, const double *charge_e,
-                            const atomic_bool *cancelled, double *coherence, ley_error *error);
 
 #endif

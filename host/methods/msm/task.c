@@ -6,6 +6,7 @@
 #include "error.h"
 #include "judge/long_range.h"
 #include "log.h"
+#include "methods/msm/coherence.h"
 #include "methods/msm/fit.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/problem.h"
@@ -190,6 +191,8 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     memset(task->step_s, 0, sizeof task->step_s);
     memset(task->near.step_s, 0, sizeof task->near.step_s);
     task->lattices_s = task->spread_s = 0;
+    task->coherence = 1;
+    task->is_coherence_known = false;
     task->transforms[0] = task->passed_over[0] = '\0';
     ley_status status = check_lattices(task, job->plan, error);
     if (status == LEY_OK)
@@ -222,16 +225,29 @@ void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
     beside_begin(&task->beside, h, task->near.atoms, job->cancelled, spreads, with_transforms != NULL ? extent : NULL);
 }
 
-ley_status msm_task_judge(msm_task *task, ley_error *error)
+void msm_task_expect(msm_task *task)
 {
     if (task->lattices.levels == 0)
-        return LEY_OK;
-    const ley_status judged = beside_take_figures(&task->beside, &task->figures, error);
-    if (judged == LEY_OK)
-        log_say(LEY_LOG_NOTE, "lattices are expected to be off by %.2g", task->figures.expected);
-    if (judged == LEY_OK && task->near.map == NULL && task->listed.points->field != NULL)
+        return;
+    task->expected = beside_expected_error(&task->beside);
+    log_say(LEY_LOG_NOTE, "lattices are expected to be off by %.2g", task->expected);
+    if (task->near.map == NULL && task->listed.points->field != NULL)
         task->field_expected_per_A = expected_field_error(&task->lattices);
-    return judged;
+}
+
+/* Few jobs have charges that have nodes in common, and to find them takes long. Where there is no
+ * memory for that, charges are taken for independent. */
+bool msm_look_closer(void *context)
+{
+    msm_task *task = context;
+    const ley_atoms *atoms = task->near.atoms;
+    if (task->lattices.levels == 0 || task->is_coherence_known)
+        return false;
+    task->is_coherence_known = true;
+    if (coherence_find(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
+                       ley_atoms_charges_e(atoms), task->beside.cancelled, &task->coherence, NULL) != LEY_OK)
+        task->coherence = 1;
+    return task->coherence > 1;
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -279,7 +295,7 @@ void msm_outline_lattices(const msm_task *task, notes *n)
 static void note_lattices(const msm_task *task, notes *n)
 {
     msm_outline_lattices(task, n);
-    notes_number(n, "expected_error", task->figures.expected);
+    notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
     note_solver(task, n);
@@ -314,7 +330,7 @@ static double lattice_error(const msm_task *task)
 {
     if (task->lattices.levels == 0)
         return 3 * exp(-task->options.kappa_per_A * task->options.cutoff_A);
-    return task->figures.expected * task->figures.coherence;
+    return task->expected * task->coherence;
 }
 
 /* What lattices may be off by, and what is left out beyond the cutoff, of the tolerance. */
@@ -378,7 +394,7 @@ static double field_error_per_A(const msm_task *task)
     const double safety = 32, transforms = 1e-6, a_A = task->options.cutoff_A, kappa = task->options.kappa_per_A;
     if (task->lattices.levels == 0)
         return safety * exp(-kappa * a_A) * (kappa + 1 / a_A);
-    return safety * (task->field_expected_per_A * task->figures.coherence + transforms / task->options.spacing_A);
+    return safety * (task->field_expected_per_A * task->coherence + transforms / task->options.spacing_A);
 }
 
 void msm_terms(const void *context, reference_terms *t)

@@ -14,12 +14,14 @@ typedef struct msm_task {
         cutoff_task near;
         cutoff_points_task listed; /* at points */
     };
-    ley_lattice points;          /* the map's, or one over the points of a list */
-    ley_long_range options;      /* the solver resolved; but for `fft`: */
-    char library[16];            /* empty: whichever is fastest */
-    hierarchy lattices;          /* none, of 0 levels, where screening leaves nothing to them */
-    double constant;             /* C */
-    beside_figures figures;      /* once the sums are done */
+    ley_lattice points;     /* the map's, or one over the points of a list */
+    ley_long_range options; /* the solver resolved; but for `fft`: */
+    char library[16];       /* empty: whichever is fastest */
+    hierarchy lattices;     /* none, of 0 levels, where screening leaves nothing to them */
+    double constant;        /* C */
+    double expected;        /* expected_error() of the lattices, once the sums are done */
+    double coherence;       /* of the charges: coherence_find(); 1 until somebody looks closer */
+    bool is_coherence_known;
     char extents[160];           /* "60 x 60 x 60, 33 x 33 x 33" */
     char transforms[160];        /* whose: "vkfft 1.2.26"; and in place of whose, and why. Under the mutex of `near`: */
     char passed_over[256];       /* "clfft: its known answer was wrong" */
@@ -55,7 +57,7 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
 void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads);
 
 /* At the end: what the lattices are expected to be off by. */
-ley_status msm_task_judge(msm_task *task, ley_error *error);
+void msm_task_expect(msm_task *task);
 
 /* ---- For the rows of methods ----------------------------------------------------------------- */
 
@@ -74,6 +76,7 @@ extern const char *const msm_solver_words[];
 
 void msm_terms(const void *context, reference_terms *t);
 accuracy_limits msm_limits(const void *context);
+bool msm_look_closer(void *context);
 ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3], double *value, ley_error *error);
 void msm_distrust(const void *context);
 
