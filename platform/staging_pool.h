@@ -9,8 +9,8 @@
 struct dev_staging;
 
 /* What is kept at most of a device, and the least that is worth it. */
-enum { STAGING_POOL_MOST = 4 };
-#define STAGING_POOL_BYTES ((size_t)256 << 20)
+enum { STAGING_POOL_MOST = 8 };
+#define STAGING_POOL_BYTES ((size_t)384 << 20)
 #define STAGING_POOL_LEAST_BYTES ((size_t)1 << 20)
 
 /* Zeroed: empty. Any thread may use it. */

@@ -89,7 +89,7 @@ typedef struct stage_place {
 void stage_make(const stage_place *place, const product *what, void *made);
 void *stage_get(const stage_place *place, const product *what);
 
-enum { METHOD_SLOTS = 2 }; /* slabs in flight on a device: one computes while the other one travels */
+enum { METHOD_SLOTS = 3 }; /* slabs in flight on a device: one computes, one travels, one is put into the map */
 
 typedef work_times slab_times;
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double most_staging_bytes = 64 << 20;
+static const double most_staging_bytes = 32 << 20;
 enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
 
 typedef struct cutoff_state {

@@ -12,8 +12,9 @@
 
 /* ---- Binning --------------------------------------------------------------------------------- */
 
-/* Atoms that one core has at a time (binning.c), and samples of them: cubes, as dense as water. */
-enum { CHUNK = 8192, HOST_EDGE = 25, DEVICE_EDGE = 40, DEVICE_LARGE_EDGE = 68 };
+/* Atoms that one core has at a time (binning.c), how many times each has as many in the host's
+ * sample, and devices' samples: cubes, as dense as water. */
+enum { CHUNK = 8192, HOST_TURNS = 4, DEVICE_EDGE = 40, DEVICE_LARGE_EDGE = 68 };
 
 /* Cores that have something to do, with so many atoms. */
 static double busy_cores(double atoms)
@@ -72,23 +73,30 @@ static double touching_s(double bytes, double cores)
     return bytes * memory[COST_TOUCH] / cores;
 }
 
-static bool measure_binning(void *context, double *seconds)
+static bool time_binning(int edge, double *seconds)
 {
-    (void)context;
     sample s = {.atoms = NULL};
-    bool done = sample_create(&s, HOST_EDGE);
+    bool done = sample_create(&s, edge);
     const double start_s = ley_clock_s();
     if (done && sample_plan(&s)) {
         done = cutoff_problem_bin(&s.problem, NULL) == LEY_OK;
         const double atoms = (double)ley_atoms_count(s.atoms), all_s = ley_clock_s() - start_s,
                      beside_s = touching_s((double)s.problem.plan.slot_bytes, busy_cores(atoms));
-        seconds[0] = (all_s - beside_s) * busy_cores(atoms) / atoms;
+        *seconds = (all_s - beside_s) * busy_cores(atoms) / atoms;
         cutoff_problem_clear(&s.problem);
     } else {
         done = false;
     }
     ley_atoms_destroy(s.atoms);
     return done;
+}
+
+/* With all cores busy: they share the memory. The first time, threads are not there yet. */
+static bool measure_binning(void *context, double *seconds)
+{
+    const int edge = (int)ceil(cbrt((double)parallel_cores() * CHUNK * HOST_TURNS));
+    (void)context;
+    return time_binning(edge, seconds) && time_binning(edge, seconds);
 }
 
 const costs_kind binning_costs = {
@@ -127,10 +135,12 @@ static bool time_device_binning(const device_binning_context *c, int edge, doubl
     return done;
 }
 
+/* The first time, the driver locks pages and gives out memory, which it keeps. */
 static bool measure_device_binning(void *context, double *seconds)
 {
     const device_binning_context *c = context;
-    return c->kernels->works && time_device_binning(c, DEVICE_EDGE, &seconds[COST_SAMPLE]) &&
+    return c->kernels->works && time_device_binning(c, DEVICE_LARGE_EDGE, &seconds[COST_LARGE_SAMPLE]) &&
+           time_device_binning(c, DEVICE_EDGE, &seconds[COST_SAMPLE]) &&
            time_device_binning(c, DEVICE_LARGE_EDGE, &seconds[COST_LARGE_SAMPLE]);
 }
 
