@@ -175,8 +175,8 @@ double cutoff_upload_s(const cutoff_problem *p, const dev_info *info)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Few enough points for one core: rows, and a row of regions. */
-enum { ROWS_X = 256, ROWS_Y = 128, ROWS_Z = 16, POINTS = ROWS_X * ROWS_Y * ROWS_Z };
+/* As many points as slabs have, for all cores together: rows, and a row of regions. */
+enum { ROWS_X = 512, ROWS_Y = 256, ROWS_Z = 64, POINTS = ROWS_X * ROWS_Y * ROWS_Z };
 
 static void time_rows(float *from, float *to, double *seconds)
 {
@@ -191,8 +191,9 @@ static void time_rows(float *from, float *to, double *seconds)
     padding_crop(&rows, from, to);
     const double copied_s = ley_clock_s();
     transpose_to_rows(&regions, from, to);
-    seconds[COST_ROW_COPIED] = (copied_s - start_s) / (4.0 * POINTS);
-    seconds[COST_ROW_TRANSPOSED] = (ley_clock_s() - copied_s) / (4.0 * POINTS);
+    const double cores = parallel_cores();
+    seconds[COST_ROW_COPIED] = cores * (copied_s - start_s) / (4.0 * POINTS);
+    seconds[COST_ROW_TRANSPOSED] = cores * (ley_clock_s() - copied_s) / (4.0 * POINTS);
 }
 
 static bool measure_rows(void *context, double *seconds)
