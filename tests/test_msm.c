@@ -429,8 +429,9 @@ static accuracy_limits look_at_limits(const void *task)
     return after;
 }
 
-/* A heap of charges between the same nodes: all are off alike, by the root of their number more than
- * independent ones. Limits are as wide as that once somebody has looked closer, and once only. */
+/* A heap of charges between the same nodes: all are off alike, by the root of their number more
+ * than independent ones. Limits are as wide as that once somebody has looked closer, and once
+ * only. */
 static void test_a_heap(void **state)
 {
     (void)state;

@@ -75,9 +75,9 @@ typedef struct method {
     int64_t (*point)(const void *task, slab s, int64_t i);
     double (*value)(const void *task, int64_t number, double place_A[3]);
 
-    /* Some values are beyond the limits: looks whether limits and terms are wider than was said, which
-     * takes too long to be asked every time. True: they are, and both are to be asked for anew. NULL:
-     * never. */
+    /* Some values are beyond the limits: looks whether limits and terms are wider than was said,
+     * which takes too long to be asked every time. True: they are, and both are to be asked for
+     * anew. NULL: never. */
     bool (*look_closer)(void *task);
 
     /* The field, [3], where value() has the potential: judged by the derivatives of what terms()
