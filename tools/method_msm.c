@@ -151,6 +151,8 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
     ley_run_options open = *options;
     if (!input->has_sum && options->decision_count == 0)
         open.sum = LEY_SUM_AUTO;
+    else if (open.sum == LEY_SUM_AUTO) /* floats come first then */
+        open.sum = LEY_SUM_FLOAT;
     const ley_status status =
         map->points != NULL ? ley_long_range_choose_points(engine, map->atoms, map->points, input->tolerance,
                                                            input->fixed, &open, &range, forecast, error)

@@ -18,7 +18,8 @@ static const option_row rows[] = {
      .low = LEY_LEAST_TOLERANCE,
      .high = LEY_MOST_TOLERANCE,
      .help = "the relative root mean square error that the map may have: what reaches half of it soonest is chosen, "
-             "and exit code 5 says that it was missed"},
+             "sums of pairs compensated where it takes that and --sum is not given, and exit code 5 says that it was "
+             "missed"},
 };
 
 const option_block tolerance_options = OPTION_BLOCK(rows, tolerance_values, set_defaults);
