@@ -639,8 +639,6 @@ bool support_open_default(ley_engine **engine)
     char selector[64];
     if (!support_open(NULL, name, engine))
         return false;
-    if (ley_engine_device_count(*engine) == 1)
-        return true;
     const ley_device_info *info = ley_engine_device(*engine, 0);
     snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
     ley_engine_destroy(*engine);

@@ -255,8 +255,8 @@ static void test_lattices_too_large(void **state)
         {MAP "--spacing 1e-6", 2, "points overflow 64 bits"},
         {MAP "--dims 2000000000,1,1", 2, "2000000000 points along x"},
         {MAP "--dims 1000000000,1000000000,1000000000", 2, "points overflow 64 bits"},
-        {MAP "--dims 100000,100000,100000", 4, "the job would take 3725365 GiB (the map 3725290 GiB), and "},
-        {MAP "--dims 100000,100000,100000 --device nowhere", 4, "the job would take 3725365 GiB (the map "},
+        {MAP "--dims 100000,100000,100000", 4, "the job would take 3725402 GiB (the map 3725290 GiB), and "},
+        {MAP "--dims 100000,100000,100000 --device nowhere", 4, "the job would take 3725402 GiB (the map "},
         {MAP "--dims 10,10,10 --device nowhere", 1, "no device matches \"nowhere\""},
         {MAP "--dims 30,3,3 --origin 0,0,0 --spacing 1e8", 2, "lattice: longer than 1e9 A along x"},
     };

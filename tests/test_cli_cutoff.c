@@ -204,7 +204,7 @@ static void test_too_large_for_memory(void **state)
 {
     (void)state;
     static const cli_failing map[] = {
-        {MAP "--dims 100000,100000,1000", 4, "would take 37327 GiB (the map 37253 GiB), and "},
+        {MAP "--dims 100000,100000,1000", 4, "would take 37365 GiB (the map 37253 GiB), and "},
         {CUTOFF "--dims 100000,100000,1000", 4, "what helps: a coarser spacing, or a smaller box"},
     };
     CLI_CHECK_FAILURES(map);

@@ -4,6 +4,7 @@
 
 #include "fake_device.h"
 #include "methods/dcs/method.h"
+#include "parallel.h"
 #include "run/engine.h"
 #include "run/job.h"
 #include "run/reference_kernel.h"
@@ -356,7 +357,7 @@ static void test_points_in_any_case(void **state)
         support_job o = run_job(&plan, 1, "0", (wishes){40, 4800, 2, LEY_SUM_FLOAT, NULL});
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         const ley_report *r = ley_job_report(o.job);
-        assert_int_equal(r->accuracy.points, expected[i]);
+        assert_in_range(r->accuracy.points, expected[i], expected[i] + 4 * (size_t)parallel_cores());
         assert_int_equal(r->seeded_accuracy.points, expected[i]);
         end(&o);
     }
