@@ -10,6 +10,7 @@
 #include "methods/cutoff/method.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/short_range.h"
+#include "run/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static const int64_t papers_atoms = 1534539, cpu_atoms = 20000, most_linear_cpu_
 static const int64_t slow_atoms = 60; /* where kernels are interpreted */
 static const double slow_cutoff_A = 3;
 static const double fma_slots_a_distance = 6; /* its square, the function, the sum, beside the root */
-static const double most_run_bytes = 512 << 20, most_slab_bytes = 64 << 20; /* the latter as in a job */
-enum { LEAST_SLABS = 8, SLOTS = 2 };
+static const double most_run_bytes = 512 << 20, most_slab_bytes = 32 << 20; /* the latter as in a job */
+enum { LEAST_SLABS = 8, SLOTS = METHOD_SLOTS };
 
 typedef struct cutoff_bench {
     ley_atoms *atoms;
@@ -325,18 +326,18 @@ static ley_status finish_slab(const whole_job *j, cutoff_run *run, ley_error *er
     return cutoff_run_finish(run, cutoff_run_place(run, j->map), NULL, error);
 }
 
-/* One slab computes while the one before travels and is put into the map. */
+/* One slab computes while the one before travels, and the one before that is put into the map. */
 static ley_status run_slabs(const whole_job *j, ley_error *error)
 {
     const int64_t layers = cutoff_layers(&j->bench->lattice), slabs = (layers + j->slab - 1) / j->slab;
     ley_status status = LEY_OK;
-    for (int64_t i = 0; i <= slabs && status == LEY_OK; i++) {
+    for (int64_t i = 0; i < slabs + SLOTS - 1 && status == LEY_OK; i++) {
         const int64_t first = i * j->slab;
         if (i < slabs)
             status = cutoff_run_begin(&j->runs[i % SLOTS], first, j->slab < layers - first ? j->slab : layers - first,
                                       NULL, error);
-        if (i > 0 && status == LEY_OK)
-            status = finish_slab(j, &j->runs[(i - 1) % SLOTS], error);
+        if (i >= SLOTS - 1 && status == LEY_OK)
+            status = finish_slab(j, &j->runs[(i + 1) % SLOTS], error);
     }
     for (int i = 0; i < SLOTS; i++)
         work_finish(&j->runs[i].work, NULL);
