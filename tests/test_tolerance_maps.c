@@ -381,8 +381,9 @@ static ley_long_range range_of_case(void)
     return r;
 }
 
-/* How far the map is off, by what the job says, which exact sums have measured. */
-static double error_of(ley_engine *engine, double tolerance)
+/* How far the map is off, by what the job says, which exact sums have measured. A cutoff of 0: as
+ * the plan says. */
+static double error_of(ley_engine *engine, double tolerance, double cutoff_A)
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -392,12 +393,14 @@ static double error_of(ley_engine *engine, double tolerance)
     ley_run_options options;
     const ley_lattice lattice = map_around();
     ley_long_range r = range_of_case();
+    r.cutoff_A = cutoff_A > 0 ? cutoff_A : r.cutoff_A;
     ley_run_options_default(&options);
     options.verify_points = 1000;
     options.sum = LEY_SUM_AUTO;
     assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
     assert_ok(ley_map_create(&lattice, &map, &error));
-    assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerance, 0, &options, &r, &forecast, &error));
+    assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerance, cutoff_A > 0 ? LEY_FIX_CUTOFF : 0, &options, &r,
+                                    &forecast, &error));
     assert_true(forecast.seconds > 0 && forecast.direct_s > 0);
     assert_true(forecast.relative_rms <= 0.91 * tolerance); /* lattices half of it, floats half as much again */
     options.sum = forecast.sum;
@@ -426,7 +429,7 @@ static void test_maps(void **state)
             srand(7);
             empty();
             cases[i].put();
-            const double off = error_of(engine, tolerances[k]);
+            const double off = error_of(engine, tolerances[k], 0);
             printf("    %s, tolerance %g: off by %.2f of it%s\n", cases[i].name, tolerances[k], off / tolerances[k],
                    off > tolerances[k] ? ": MISSED" : "");
             missed += off > tolerances[k];
@@ -436,8 +439,32 @@ static void test_maps(void **state)
     assert_int_equal(missed, 0);
 }
 
+/* Charges of one sign, many of them between the same nodes: the longer the cutoff, the more. */
+static void test_long_cutoffs(void **state)
+{
+    (void)state;
+    static const double cutoffs_A[] = {6, 9, 11}, tolerances[] = {1e-3, 1e-5};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    int missed = 0;
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    for (size_t i = 0; i < sizeof cutoffs_A / sizeof *cutoffs_A; i++)
+        for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
+            srand(7);
+            empty();
+            put_plate();
+            const double off = error_of(engine, tolerances[k], cutoffs_A[i]);
+            printf("    a plate, tolerance %g, cutoff %g A: off by %.2f of it\n", tolerances[k], cutoffs_A[i],
+                   off / tolerances[k]);
+            missed += off > tolerances[k];
+        }
+    empty();
+    ley_engine_destroy(engine);
+    assert_int_equal(missed, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maps), cmocka_unit_test(test_long_cutoffs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,13 +35,15 @@ static const double least_alone = 0.3;
 
 /* The error of all lattices, squared, in e^2/A^2, of an epsilon of 1. Level k has 2^k times the
  * cutoff, and reaches no further than there are charges; of those that are nearer to each other
- * than its nodes, coarser levels see the sum. Where many charges of one sign make the potential,
- * interpolation between nodes is off by epsilon of it in the mean, too; transforms are not. */
+ * than its nodes, coarser levels see the sum. Where that is more than they are one by one, as of
+ * charges of one sign, transforms are off by the sum as well: it is that of cubes two nodes wide, as
+ * plates have shown. Where many charges of one sign make the potential, interpolation between nodes
+ * is off by epsilon of it in the mean, too; transforms are not. */
 static double unit_error2(const survey *s, const ley_long_range *r, double spacing_A)
 {
     const bool is_direct = r->solver != LEY_SOLVER_FFT;
-    const double alone_e2 =
-        is_direct ? fmax(survey_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2) : s->square_e2;
+    const double alone_e2 = is_direct ? fmax(survey_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2)
+                                      : fmax(survey_square_e2(s, 2 * spacing_A), s->square_e2);
     double sum = 0;
     for (int k = 0; k == 0 || (is_direct && r->cutoff_A * (1 << k) < s->radius_A); k++)
         sum += 4 * M_PI * fmin(2 * r->cutoff_A * (1 << k), fmax(s->radius_A, r->cutoff_A)) *
