@@ -36,9 +36,9 @@ static const double least_alone = 0.3;
 /* The error of all lattices, squared, in e^2/A^2, of an epsilon of 1. Level k has 2^k times the
  * cutoff, and reaches no further than there are charges; of those that are nearer to each other
  * than its nodes, coarser levels see the sum. Where that is more than they are one by one, as of
- * charges of one sign, transforms are off by the sum as well: it is that of cubes two nodes wide, as
- * plates have shown. Where many charges of one sign make the potential, interpolation between nodes
- * is off by epsilon of it in the mean, too; transforms are not. */
+ * charges of one sign, transforms are off by the sum as well: it is that of cubes two nodes wide,
+ * as plates have shown. Where many charges of one sign make the potential, interpolation between
+ * nodes is off by epsilon of it in the mean, too; transforms are not. */
 static double unit_error2(const survey *s, const ley_long_range *r, double spacing_A)
 {
     const bool is_direct = r->solver != LEY_SOLVER_FFT;
