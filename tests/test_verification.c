@@ -608,11 +608,12 @@ static support_job run_closer(double narrow_is, double wide_is, double factor)
     narrow = narrow_is;
     wide = wide_is;
     fill_cache("A");
-    fake_plan plan = {.name = "A",
-                      .has_double = true,
-                      .lie = factor != 1 ? FAKE_SCALES : FAKE_HONEST,
-                      .lie_factor = factor,
-                      .lie_at = 1};
+    static fake_plan plan; /* until the job's engine is gone */
+    plan = (fake_plan){.name = "A",
+                       .has_double = true,
+                       .lie = factor != 1 ? FAKE_SCALES : FAKE_HONEST,
+                       .lie_factor = factor,
+                       .lie_at = 1};
     of = &changed;
     support_job o = run_job(&plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
     of = NULL;
