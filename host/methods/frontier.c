@@ -7,7 +7,6 @@
 #include "methods/dcs/method.h"
 #include "methods/msm/bench_box.h"
 #include "methods/msm/problem.h"
-#include "methods/msm/tolerance.h"
 #include "run/bench_job.h"
 
 #include <math.h>
@@ -93,21 +92,6 @@ static const char *variant(const worker *w, const ley_bench_options *o, const vo
 
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
-static ley_status choose_for(const worker *w, const ley_bench_options *o, const msm_box *box, double tolerance,
-                             ley_long_range *range, ley_sum *sum, ley_error *error)
-{
-    ley_run_options job;
-    ley_choice forecast = {.sum = o->sum};
-    ley_run_options_default(&job);
-    ley_long_range_default(range);
-    job.math = o->math;
-    job.sum = o->sum == LEY_SUM_FLOAT ? LEY_SUM_AUTO : o->sum;
-    range->fft = o->fft;
-    const ley_status status = msm_choose_on(w, box->atoms, &box->points, tolerance, 0, &job, range, &forecast, error);
-    *sum = forecast.sum;
-    return status;
-}
-
 /* Of all steps of the device; of the whole job the spread. */
 static void put_steps(const msm_measured *m, const ley_bench_device *limits, ley_bench_row *row)
 {
@@ -132,7 +116,9 @@ static ley_status measure_lattices(worker *w, const ley_bench_options *o, const 
     msm_measured m = {.is_done = true};
     ley_long_range range;
     ley_bench_options own = *o;
-    ley_status status = choose_for(w, o, &f->box, b->row.tolerance, &range, &own.sum, &b->failure);
+    ley_long_range_default(&range);
+    range.fft = o->fft;
+    ley_status status = msm_box_lattices(w, o, &f->box, b->row.tolerance, 0, &range, &own.sum, &b->failure);
     if (status == LEY_OK)
         status = msm_box_pairs(&f->box, &range, &m.pairs, &b->failure);
     if (status == LEY_OK)

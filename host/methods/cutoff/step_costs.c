@@ -73,30 +73,28 @@ static double touching_s(double bytes, double cores)
     return bytes * memory[COST_TOUCH] / cores;
 }
 
-static bool time_binning(int edge, double *seconds)
+static bool time_binning(sample *s, double *seconds)
 {
-    sample s = {.atoms = NULL};
-    bool done = sample_create(&s, edge);
     const double start_s = ley_clock_s();
-    if (done && sample_plan(&s)) {
-        done = cutoff_problem_bin(&s.problem, NULL) == LEY_OK;
-        const double atoms = (double)ley_atoms_count(s.atoms), all_s = ley_clock_s() - start_s,
-                     beside_s = touching_s((double)s.problem.plan.slot_bytes, busy_cores(atoms));
-        *seconds = (all_s - beside_s) * busy_cores(atoms) / atoms;
-        cutoff_problem_clear(&s.problem);
-    } else {
-        done = false;
-    }
-    ley_atoms_destroy(s.atoms);
+    if (!sample_plan(s))
+        return false;
+    const bool done = cutoff_problem_bin(&s->problem, NULL) == LEY_OK;
+    const double atoms = (double)ley_atoms_count(s->atoms), all_s = ley_clock_s() - start_s,
+                 beside_s = touching_s((double)s->problem.plan.slot_bytes, busy_cores(atoms));
+    *seconds = (all_s - beside_s) * busy_cores(atoms) / atoms;
+    cutoff_problem_clear(&s->problem);
     return done;
 }
 
 /* With all cores busy: they share the memory. The first time, threads are not there yet. */
 static bool measure_binning(void *context, double *seconds)
 {
-    const int edge = (int)ceil(cbrt((double)parallel_cores() * CHUNK * HOST_TURNS));
+    sample s = {.atoms = NULL};
     (void)context;
-    return time_binning(edge, seconds) && time_binning(edge, seconds);
+    const bool done = sample_create(&s, (int)ceil(cbrt((double)parallel_cores() * CHUNK * HOST_TURNS))) &&
+                      time_binning(&s, seconds) && time_binning(&s, seconds);
+    ley_atoms_destroy(s.atoms);
+    return done;
 }
 
 const costs_kind binning_costs = {
@@ -112,26 +110,22 @@ double cutoff_host_binning_s(const cutoff_problem *p)
 
 /* ---- Binning on a device --------------------------------------------------------------------- */
 
-/* A sample of so many atoms along each edge, from where they are into bins on the device. */
-static bool time_device_binning(const device_binning_context *c, int edge, double *seconds)
+/* From where the atoms are into bins on the device. */
+static bool time_device_binning(const device_binning_context *c, sample *s, double *seconds)
 {
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts = {.declined = NULL};
-    sample s = {.atoms = NULL};
-    bool done = sample_create(&s, edge);
-    if (done && sample_plan(&s)) {
-        const double start_s = ley_clock_s();
-        done = device_binning_run(c->room, c->kernels, &s.problem, &slots, &extra, NULL, &counts, NULL) == LEY_OK &&
-               counts.declined == NULL;
-        *seconds = ley_clock_s() - start_s;
-        room_free_buffer(c->room, &slots.buffer);
-        room_free_buffer(c->room, &extra.buffer);
-        cutoff_problem_clear(&s.problem);
-    } else {
-        done = false;
-    }
-    ley_atoms_destroy(s.atoms);
+    if (!sample_plan(s))
+        return false;
+    const double start_s = ley_clock_s();
+    const bool done =
+        device_binning_run(c->room, c->kernels, &s->problem, &slots, &extra, NULL, &counts, NULL) == LEY_OK &&
+        counts.declined == NULL;
+    *seconds = ley_clock_s() - start_s;
+    room_free_buffer(c->room, &slots.buffer);
+    room_free_buffer(c->room, &extra.buffer);
+    cutoff_problem_clear(&s->problem);
     return done;
 }
 
@@ -139,9 +133,14 @@ static bool time_device_binning(const device_binning_context *c, int edge, doubl
 static bool measure_device_binning(void *context, double *seconds)
 {
     const device_binning_context *c = context;
-    return c->kernels->works && time_device_binning(c, DEVICE_LARGE_EDGE, &seconds[COST_LARGE_SAMPLE]) &&
-           time_device_binning(c, DEVICE_EDGE, &seconds[COST_SAMPLE]) &&
-           time_device_binning(c, DEVICE_LARGE_EDGE, &seconds[COST_LARGE_SAMPLE]);
+    sample few = {.atoms = NULL}, many = {.atoms = NULL};
+    const bool done = c->kernels->works && sample_create(&many, DEVICE_LARGE_EDGE) &&
+                      sample_create(&few, DEVICE_EDGE) && time_device_binning(c, &many, &seconds[COST_LARGE_SAMPLE]) &&
+                      time_device_binning(c, &few, &seconds[COST_SAMPLE]) &&
+                      time_device_binning(c, &many, &seconds[COST_LARGE_SAMPLE]);
+    ley_atoms_destroy(few.atoms);
+    ley_atoms_destroy(many.atoms);
+    return done;
 }
 
 const costs_kind device_binning_costs = {

@@ -11,7 +11,6 @@
 #include "methods/msm/method.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
-#include "methods/msm/tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -162,19 +161,11 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
 /* What is open of it is chosen for the tolerance, on this device. */
 static ley_status choose_range(const worker *w, const ley_bench_options *o, msm_bench *p, ley_error *error)
 {
-    ley_run_options job;
-    ley_choice forecast;
-    ley_run_options_default(&job);
-    job.math = o->math;
-    job.sum = o->sum == LEY_SUM_FLOAT ? LEY_SUM_AUTO : o->sum;
     p->chosen = range_of(PRESET_CHOSEN, o);
     p->sum = o->sum;
-    if (o->tolerance_count == 0)
-        return LEY_OK;
-    const ley_status status =
-        msm_choose_on(w, p->box.atoms, &p->box.points, o->tolerances[0], o->fixed, &job, &p->chosen, &forecast, error);
-    p->sum = status == LEY_OK ? forecast.sum : o->sum;
-    return status;
+    return o->tolerance_count > 0
+               ? msm_box_lattices(w, o, &p->box, o->tolerances[0], o->fixed, &p->chosen, &p->sum, error)
+               : LEY_OK;
 }
 
 static ley_status count(worker *w, const ley_bench_options *o, const void *problem, ley_bench_device *d,

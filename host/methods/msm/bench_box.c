@@ -9,6 +9,7 @@
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/spectral.h"
+#include "methods/msm/tolerance.h"
 #include "run/bench_job.h"
 
 #include <math.h>
@@ -56,6 +57,20 @@ ley_status msm_box_make(int64_t atoms, msm_box *box, ley_error *error)
     if (status == LEY_OK)
         status = ley_lattice_around(box->atoms, map_spacing_A, padding_A, &box->points, error);
     return status == LEY_OK ? ley_map_create(&box->points, &box->map, error) : status;
+}
+
+ley_status msm_box_lattices(const worker *w, const ley_bench_options *o, const msm_box *box, double tolerance,
+                            unsigned fixed, ley_long_range *range, ley_sum *sum, ley_error *error)
+{
+    ley_run_options job;
+    ley_choice forecast = {.sum = o->sum};
+    ley_run_options_default(&job);
+    job.math = o->math;
+    job.sum = o->sum == LEY_SUM_FLOAT ? LEY_SUM_AUTO : o->sum;
+    const ley_status status =
+        msm_choose_on(w, box->atoms, &box->points, tolerance, fixed, &job, range, &forecast, error);
+    *sum = status == LEY_OK ? forecast.sum : o->sum;
+    return status;
 }
 
 ley_status msm_box_pairs(const msm_box *box, const ley_long_range *range, double *pairs, ley_error *error)

@@ -21,6 +21,12 @@ void msm_box_clear(msm_box *box);
 void msm_box_choose(const worker *w, const calibration *facts, const ley_bench_options *options,
                     ley_bench_device *device);
 
+/* The lattices that are chosen for a tolerance on this device, in place of what is not `fixed` of
+ * the options in *range (LEY_FIX_...), and the sum of pairs that goes with them: floats are what
+ * nobody asks a benchmark for otherwise, and leave it open. Errors: those of msm_choose_on(). */
+ley_status msm_box_lattices(const worker *w, const ley_bench_options *options, const msm_box *box, double tolerance,
+                            unsigned fixed, ley_long_range *range, ley_sum *sum, ley_error *error);
+
 /* The pairs within the cutoff. */
 ley_status msm_box_pairs(const msm_box *box, const ley_long_range *range, double *pairs, ley_error *error);
 

@@ -31,7 +31,7 @@ typedef struct gathering {
 
 static size_t first_of(const gathering *g, size_t part)
 {
-    return g->n / g->parts * part + (g->n % g->parts < part ? g->n % g->parts : part);
+    return parallel_first(g->n, g->parts, part);
 }
 
 /* False: it has no charge, and the lattice may have no nodes there. */

@@ -110,7 +110,7 @@ static size_t find_bin(const sorting *s, size_t i, int32_t *corner, float u[3])
 
 static size_t first_of(const sorting *s, size_t part)
 {
-    return s->n / s->parts * part + (s->n % s->parts < part ? s->n % s->parts : part);
+    return parallel_first(s->n, s->parts, part);
 }
 
 static bool look(const sorting *s, size_t i)
