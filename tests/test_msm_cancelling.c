@@ -15,7 +15,7 @@ static const double soon_cpu_s = 1;
 
 static const ley_lattice lattice = {.origin_A = {3, 2, 1}, .step_A = LEY_STEPS(0.75, 0.75, 0.75), .n = {96, 96, 96}};
 
-static ley_long_range options_of(ley_solver solver, ley_splitting by)
+static ley_long_range options_of(ley_solver solver, ley_splitting by, double long_waves_per_A)
 {
     ley_long_range r;
     ley_long_range_default(&r);
@@ -24,6 +24,7 @@ static ley_long_range options_of(ley_solver solver, ley_splitting by)
     r.cutoff_A = 10;
     r.spacing_A = 1.25;
     r.window = solver == LEY_SOLVER_FFT ? LEY_WINDOW_BSPLINE6 : LEY_WINDOW_NODAL7;
+    r.long_waves_per_A = long_waves_per_A;
     return r;
 }
 
@@ -74,9 +75,11 @@ static void test_any_stage(void **state)
     static const struct {
         ley_solver solver;
         ley_splitting by;
-    } cases[] = {{LEY_SOLVER_DIRECT, LEY_SPLITTING_TAYLOR4},
-                 {LEY_SOLVER_FFT, LEY_SPLITTING_PSWF},
-                 {LEY_SOLVER_MIXED, LEY_SPLITTING_TAYLOR4}};
+        double long_waves_per_A;
+    } cases[] = {{LEY_SOLVER_DIRECT, LEY_SPLITTING_TAYLOR4, 0},
+                 {LEY_SOLVER_FFT, LEY_SPLITTING_PSWF, 0},
+                 {LEY_SOLVER_FFT, LEY_SPLITTING_PSWF, 1.5},
+                 {LEY_SOLVER_MIXED, LEY_SPLITTING_TAYLOR4, 0}};
     ley_error error = {0};
     ley_engine *engine = NULL;
     ley_atoms *atoms = NULL;
@@ -86,7 +89,7 @@ static void test_any_stage(void **state)
     assert_ok(ley_waterbox_create(ATOMS, 1, 0.3, &atoms, &error));
     int cancelled = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const ley_long_range r = options_of(cases[i].solver, cases[i].by);
+        const ley_long_range r = options_of(cases[i].solver, cases[i].by, cases[i].long_waves_per_A);
         cancelled += cancel_everywhere(engine, atoms, &r);
     }
     assert_true(cancelled > 10); /* cards are soon done, but for kernels that they have to build */

@@ -22,6 +22,7 @@ static const ley_lattice points = {
     .origin_A = {-1.2, 0.7, -3}, .step_A = LEY_STEPS(0.6, 0.6, 0.3), .n = {40, 36, 12 * SLAB_PLANES}};
 
 static bool is_mixed; /* of transforms: the coarser one of two levels alone */
+static bool has_long; /* of transforms: long waves are the host's */
 
 static ley_long_range options_of(bool by_transforms)
 {
@@ -30,6 +31,10 @@ static ley_long_range options_of(bool by_transforms)
     r.cutoff_A = 9.6;
     r.spacing_A = by_transforms && !is_mixed ? 1.6 : 1.2;
     r.levels = by_transforms && !is_mixed ? 0 : 2;
+    if (has_long) {
+        r.window = LEY_WINDOW_BSPLINE8;
+        r.long_waves_per_A = 0.6;
+    }
     r.solver = is_mixed ? LEY_SOLVER_MIXED : by_transforms ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
     return r;
 }
@@ -113,15 +118,16 @@ static bool take_word(const char **selector, const char *word)
     return has;
 }
 
-/* The selector begins with "fft " where it is to be by transforms, "fft mixed " where by both;
- * before that with "borrow 0 " or "borrow 1 " where that device is to have its lattices from the
- * other one. */
+/* The selector begins with "fft " where it is to be by transforms, "fft long " where with long
+ * waves of the host's, "fft mixed " where by both; before that with "borrow 0 " or "borrow 1 "
+ * where that device is to have its lattices from the other one. */
 static int child(const char *selector, double patience_factor)
 {
     const int borrower = take_word(&selector, "borrow 0 ") ? 0 : take_word(&selector, "borrow 1 ") ? 1 : -1;
     const watch_patience patience = trial_patience(patience_factor);
     const bool by_transforms = take_word(&selector, "fft ");
     is_mixed = take_word(&selector, "mixed ");
+    has_long = take_word(&selector, "long ");
     ley_atoms *atoms = support_atoms(ATOMS, 0, 21, 7);
     ley_engine *engine = NULL;
     ley_map *map = NULL;
@@ -176,7 +182,8 @@ static int borrowed; /* trials whose map is right, and in which a device has bor
 static bool is_right(const trial *t, const trial_outcome *o)
 {
     borrowed += strstr(o->says, " borrows from ") != NULL && o->code == TRIAL_RIGHT;
-    const bool is_alone = strcmp(t->selector, "0") == 0 || strcmp(t->selector, "fft 0") == 0;
+    const bool is_alone =
+        strcmp(t->selector, "0") == 0 || strcmp(t->selector, "fft 0") == 0 || strcmp(t->selector, "fft long 0") == 0;
     return o->code == TRIAL_RIGHT ? is_by_transforms(t) || has_right_bytes(o)
                                   : is_alone && o->code >= 3 && o->code <= 5;
 }
@@ -199,7 +206,7 @@ static void try_case(const char *call, const char *fault, int at, const char *mo
 static void test_two_are_as_one(void **state)
 {
     (void)state;
-    static const char *const selectors[] = {"0", "fft 0", "all", "fft all", "fft mixed all", "1"};
+    static const char *const selectors[] = {"0", "fft 0", "all", "fft all", "fft mixed all", "fft long all", "1"};
     for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
         try_case("none", "none", 1, "", selectors[i]);
         assert_int_equal(trials_run(), 1);
@@ -249,6 +256,8 @@ static void test_one_dies(void **state)
             try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "fft all");
         if (!support_is_quick() || at == 7)
             try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "fft mixed all");
+        if (!support_is_quick() || at == 13)
+            try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "fft long all");
     }
     for (int at = 2; at <= 20; at += support_is_quick() ? 9 : 3) {
         try_case("clWaitForEvents", "fail", at, ",ever=1", "all");
@@ -281,7 +290,7 @@ static void test_one_is_not_written_to(void **state)
     (void)state;
     for (int at = 1; at <= (support_is_quick() ? 16 : 24); at += support_is_quick() ? 3 : 1) {
         trial *t = trials_add("clEnqueueWriteBuffer", "skip", at, "");
-        t->selector = at % 3 == 0 ? "fft all" : "all";
+        t->selector = at % 3 == 0 ? "fft all" : at % 3 == 1 ? "fft long all" : "all";
         t->is_right = is_right_or_ended;
     }
     expect_none_wrong();

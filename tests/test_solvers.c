@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "clock.h"
+#include "error.h"
 #include "judge/long_range.h"
 #include "methods/msm/solver.h"
 #include "methods/msm/transfer_build.h"
@@ -637,6 +638,89 @@ static void test_cancelling(void **state)
     }
 }
 
+/* ---- Long waves ------------------------------------------------------------------------------ */
+
+/* The host's, a multiple of what they are. */
+typedef struct waves {
+    const problem *of;
+    const work *asking;
+    long_charges charges;
+    long_waves made;
+    double multiple;
+    bool fails;
+    size_t under_way, behind; /* launches, when it was asked; and how many came then */
+} waves;
+
+static ley_status take_waves(void *context, const int64_t n[3], const long_waves **made, ley_error *error)
+{
+    waves *w = context;
+    w->under_way = w->asking->in_flight + w->asking->ended;
+    if (w->fails)
+        return ley_fail(error, LEY_ERROR_MEMORY, "no waves");
+    const ley_status status = long_waves_make(&w->of->hierarchy, n, &w->charges, NULL, &w->made, error);
+    assert_int_equal(status, LEY_OK);
+    for (int64_t i = 0; i < long_waves_count(&w->made); i++)
+        for (int part = 0; part < 2; part++)
+            w->made.values[i][part] *= (float)w->multiple;
+    *made = &w->made;
+    return LEY_OK;
+}
+
+/* The potential of a node far from the lattice's edges. */
+static float run_with_waves(waves *from, ley_status expected)
+{
+    const problem *p = from->of;
+    flight f = {.device = device};
+    work w = {.flight = NULL};
+    ley_error error = {0};
+    dev_staging *back;
+    solver s;
+    float value;
+    ready(&s, p);
+    solver_take_long_waves(&s, (long_waves_source){take_waves, from});
+    load(&s, p);
+    from->asking = &w;
+    const places_array *a = solver_array(&s);
+    const size_t middle = (size_t)((a->n[2] / 2 * a->pitch[1] + a->n[1] / 2) * a->pitch[0] + a->n[0] / 2);
+    assert_ok(room_staging(solver_room(&s), sizeof value, &back, &error));
+    work_begin(&w, &f, NULL);
+    solver_run(&s, &w);
+    work_read(&w, solver_potentials(&s).buffer, middle * sizeof value, back, sizeof value);
+    assert_int_equal(work_finish(&w, &error), expected);
+    memcpy(&value, back->bytes, sizeof value);
+    from->behind = w.ended - from->under_way;
+    work_end(&w);
+    ley_error_clear(&error);
+    long_waves_clear(&from->made);
+    solver_end(&s);
+    return value;
+}
+
+/* They are asked for when anterpolation and the transform are on their way, take the place of the
+ * device's own, and fail the sequence where there are none. */
+static void test_long_waves(void **state)
+{
+    (void)state;
+    problem own = fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, 7);
+    ley_error error = {0};
+    own.hierarchy.long_waves_per_A = 2 * M_PI / cell_length(own.hierarchy.cell.vector_A[0]) * 2.5;
+    waves from = {.of = &own, .multiple = 1};
+    assert_true(long_waves_are_wanted(&own.hierarchy));
+    assert_ok(long_charges_make(&own.hierarchy, (size_t)own.atoms, own.position_A[0], own.charge_e, NULL, &from.charges,
+                                &error));
+    const double right = (double)run_with_waves(&from, LEY_OK);
+    assert_true(from.under_way >= 2);
+    assert_int_equal(from.behind, 2); /* the product, and the transform back */
+    from.multiple = 0;
+    const double without = (double)run_with_waves(&from, LEY_OK);
+    from.multiple = 3;
+    assert_true(fabs(without - right) > 0.01 * fabs(right));
+    assert_true(fabs((double)run_with_waves(&from, LEY_OK) - (3 * right - 2 * without)) < 1e-4 * fabs(right));
+    from.fails = true;
+    run_with_waves(&from, LEY_ERROR_MEMORY);
+    long_charges_clear(&from.charges);
+}
+
 /* ---- Planted faults -------------------------------------------------------------------------- */
 
 static void put(dev_buffer *buffer, size_t at, const void *four_bytes)
@@ -762,6 +846,7 @@ static int run(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_without_transforms),
                                               cmocka_unit_test(test_too_far),
                                               cmocka_unit_test(test_cancelling),
+                                              cmocka_unit_test(test_long_waves),
                                               cmocka_unit_test(test_planted_faults),
                                               cmocka_unit_test(test_faults_of_kernels)};
     if (!support_open(selector, info->name, &engine))

@@ -241,6 +241,12 @@ ley_status work_no_number(ley_error *error)
     return ley_fail(error, LEY_ERROR_WRONG_RESULT, "values came back that are no numbers");
 }
 
+void work_fail(work *w, const ley_error *why)
+{
+    if (is_well(w))
+        ley_error_copy(&w->error, why);
+}
+
 ley_status work_status(const work *w, ley_error *error)
 {
     if (!is_well(w))

@@ -110,6 +110,9 @@ void work_poison(work *w, const results *made, size_t bytes);
  * computed it wrongly. */
 ley_status work_no_number(ley_error *error);
 
+/* The sequence fails as the host has, on whom it had to wait; unless it has failed before. */
+void work_fail(work *w, const ley_error *why);
+
 /* The first error so far; LEY_OK: none. */
 ley_status work_status(const work *w, ley_error *error);
 

@@ -21,11 +21,31 @@ static void *spread_atoms(void *context)
     return NULL;
 }
 
-static void *make_long_charges(void *context)
+/* Of transforms of n nodes, to those that there are. */
+static void add_long_waves(beside *b, const int64_t n[3])
+{
+    beside_waves *w = calloc(1, sizeof *w);
+    if (b->long_charges.values_e == NULL && b->long_status == LEY_OK)
+        b->long_status =
+            long_charges_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                              ley_atoms_charges_e(b->atoms), b->cancelled, &b->long_charges, &b->long_error);
+    if (w == NULL && b->long_status == LEY_OK)
+        b->long_status = ley_fail_memory(&b->long_error, sizeof *w, "long waves");
+    if (b->long_status == LEY_OK)
+        b->long_status = long_waves_make(b->lattices, n, &b->long_charges, b->cancelled, &w->made, &b->long_error);
+    if (b->long_status != LEY_OK) {
+        free(w);
+        return;
+    }
+    memcpy(w->n, n, sizeof w->n);
+    w->next = b->long_waves;
+    b->long_waves = w;
+}
+
+static void *make_long_waves(void *context)
 {
     beside *b = context;
-    b->long_status = long_charges_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
-                                       ley_atoms_charges_e(b->atoms), b->cancelled, &b->long_charges, &b->long_error);
+    add_long_waves(b, b->extent);
     return NULL;
 }
 
@@ -75,7 +95,7 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
     if (spreads)
         begin(&b->spreading, spread_atoms, b);
     if (extent != NULL && long_waves_are_wanted(lattices))
-        begin(&b->coarsening, make_long_charges, b);
+        begin(&b->lengthening, make_long_waves, b);
     begin(&b->expecting, expect_error, b);
 }
 
@@ -93,16 +113,33 @@ ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error)
     return status;
 }
 
-ley_status beside_take_long_charges(beside *b, const long_charges **charges, ley_error *error)
+static const beside_waves *find_long_waves(const beside *b, const int64_t n[3])
 {
+    const beside_waves *at = b->long_waves;
+    while (at != NULL && memcmp(at->n, n, sizeof at->n) != 0)
+        at = at->next;
+    return at;
+}
+
+static ley_status take_long_waves(void *context, const int64_t n[3], const long_waves **waves, ley_error *error)
+{
+    beside *b = context;
     pthread_mutex_lock(&b->mutex);
-    await(&b->coarsening);
-    *charges = b->long_charges.values_e != NULL ? &b->long_charges : NULL;
-    const ley_status status = b->long_status;
+    await(&b->lengthening);
+    if (b->long_status == LEY_OK && find_long_waves(b, n) == NULL)
+        add_long_waves(b, n);
+    const beside_waves *found = find_long_waves(b, n);
+    *waves = found != NULL ? &found->made : NULL;
+    const ley_status status = found != NULL ? LEY_OK : b->long_status;
     if (status != LEY_OK)
         ley_error_copy(error, &b->long_error);
     pthread_mutex_unlock(&b->mutex);
     return status;
+}
+
+long_waves_source beside_long_waves(beside *b)
+{
+    return (long_waves_source){.take = take_long_waves, .context = b};
 }
 
 double beside_expected_error(beside *b)
@@ -121,7 +158,13 @@ void beside_end(beside *b, bool is_kept)
     await(&b->spreading);
     await(&b->expecting);
     await(&b->transforming);
-    await(&b->coarsening);
+    await(&b->lengthening);
+    while (b->long_waves != NULL) {
+        beside_waves *next = b->long_waves->next;
+        long_waves_clear(&b->long_waves->made);
+        free(b->long_waves);
+        b->long_waves = next;
+    }
     long_charges_clear(&b->long_charges);
     kept_spectrum_give_back(b->influence);
     if (b->spread != NULL && is_kept) {

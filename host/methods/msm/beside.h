@@ -1,7 +1,7 @@
 /* What the host does for a job of long-range potentials in threads beside the devices: atoms into
  * the lattice's bins, where devices do not do so themselves; the influence function, so that it is
- * there when the first device wants it; charges of long waves; and what the lattices are expected
- * to be off by. */
+ * there when the first device wants it; long waves; and what the lattices are expected to be off
+ * by. */
 #ifndef LEY_MSM_BESIDE_H
 #define LEY_MSM_BESIDE_H
 
@@ -17,17 +17,25 @@ typedef struct beside_thread {
     bool is_running; /* else it has been waited for, or never was */
 } beside_thread;
 
+/* Long waves of transforms of so many nodes. */
+typedef struct beside_waves {
+    struct beside_waves *next;
+    int64_t n[3];
+    long_waves made;
+} beside_waves;
+
 /* From beside_begin() to beside_end(); zeroed, it may be ended, too. */
 typedef struct beside {
     const hierarchy *lattices;
     const ley_atoms *atoms;
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
-    beside_thread spreading, expecting, transforming, coarsening;
+    beside_thread spreading, expecting, transforming, lengthening;
     spread *spread;
     double spread_s;           /* how long that took */
     double expected;           /* expected_error() */
-    long_charges long_charges; /* where the lattices ask for them */
+    long_charges long_charges; /* where the lattices ask for them; once they are made: */
+    beside_waves *long_waves;  /* one for all devices whose transforms have as many nodes */
     ley_status spread_status, long_status;
     ley_error spread_error, long_error;
     int64_t extent[3];        /* of transforms */
@@ -45,9 +53,8 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
  * spread_make(). */
 ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error);
 
-/* Waits for the charges of long waves; NULL: there are to be none. Any thread may call it. Errors:
- * those of long_charges_make(). */
-ley_status beside_take_long_charges(beside *b, const long_charges **charges, ley_error *error);
+/* Who has the long waves of the job, until it ends: of lattices that ask for them. */
+long_waves_source beside_long_waves(beside *b);
 
 /* Waits for what lattices are expected to be off by, of independent charges: expected_error(). */
 double beside_expected_error(beside *b);

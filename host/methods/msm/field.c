@@ -182,10 +182,10 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
 {
     const device_atoms *atoms = cutoff_bins_atoms(place);
     const char *declined = "it has not binned them before";
-    const long_charges *charges;
-    ley_status status = beside_take_long_charges(&f->task->beside, &charges, error);
-    solver_take_long_charges(&f->solver, charges);
-    if (status == LEY_OK && atoms != NULL)
+    ley_status status = LEY_OK;
+    if (long_waves_are_wanted(&f->lattices))
+        solver_take_long_waves(&f->solver, beside_long_waves(&f->task->beside));
+    if (atoms != NULL)
         status = load_device_atoms(f, atoms, &declined, error);
     if (status != LEY_OK)
         return status;

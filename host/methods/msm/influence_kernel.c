@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- On a device ----------------------------------------------------------------------------- */
 
@@ -31,21 +32,30 @@ static ley_status upload_mean(influence_waves *made, const mean_wave *mean, room
                        error);
 }
 
-static ley_status upload_long(influence_waves *made, const long_waves *longs, room *memory, ley_error *error)
+static ley_status make_room_for_long(influence_waves *made, const int64_t most[3], room *memory, ley_error *error)
 {
     static const float nothing[2];
-    if (longs == NULL) {
+    if (most == NULL) {
         made->longs[0] = -1;
         return room_upload(memory, nothing, sizeof nothing, &made->long_waves.buffer, error);
     }
+    const long_waves of = {.most = {most[0], most[1], most[2]}};
+    const size_t bytes = (size_t)long_waves_count(&of) * sizeof *of.values;
     for (int axis = 0; axis < 3; axis++)
-        made->longs[axis] = (int32_t)longs->most[axis];
-    return room_upload(memory, longs->values, (size_t)long_waves_count(longs) * sizeof *longs->values,
-                       &made->long_waves.buffer, error);
+        made->longs[axis] = (int32_t)most[axis];
+    const ley_status status = room_buffer(memory, bytes, DEV_READ_ONLY, &made->long_waves.buffer, error);
+    return status == LEY_OK ? room_staging(memory, bytes, &made->long_staging, error) : status;
+}
+
+void influence_send_long(work *w, const influence_waves *waves, const long_waves *longs)
+{
+    const size_t bytes = (size_t)long_waves_count(longs) * sizeof *longs->values;
+    memcpy(waves->long_staging->bytes, longs->values, bytes);
+    work_send(w, waves->long_waves.buffer, 0, waves->long_staging, 0, bytes);
 }
 
 ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean,
-                                  const long_waves *longs, room *memory, ley_error *error)
+                                  const int64_t most_long[3], room *memory, ley_error *error)
 {
     const int64_t waves[3] = {s->n[0] / 2 + 1, s->n[1], s->n[2]};
     const size_t bytes = (size_t)spectrum_waves(s) * sizeof *s->values;
@@ -61,7 +71,7 @@ ley_status influence_waves_create(influence_waves *made, const spectrum *s, cons
     made->byte_s = byte_seconds(memory->device->info);
     ley_status status = upload_mean(made, mean, memory, error);
     if (status == LEY_OK)
-        status = upload_long(made, longs, memory, error);
+        status = make_room_for_long(made, most_long, memory, error);
     return status == LEY_OK ? room_upload(memory, s->values, bytes, &made->values.buffer, error) : status;
 }
 
@@ -135,8 +145,9 @@ static ley_status prepare(trial *t, const spectrum *s, ley_error *error)
     for (int i = 0; i < MOST_WAVES; i++)
         for (int part = 0; part < 2; part++)
             t->longs[i][part] = (float)(self_test_fraction(&state) + 5);
-    ley_status status = influence_waves_create(&t->waves, s, t->means.values != NULL ? &t->means : NULL,
-                                               t->long_waves.values != NULL ? &t->long_waves : NULL, &t->room, error);
+    ley_status status =
+        influence_waves_create(&t->waves, s, t->means.values != NULL ? &t->means : NULL,
+                               t->long_waves.values != NULL ? t->long_waves.most : NULL, &t->room, error);
     if (status == LEY_OK)
         status = room_buffer(&t->room, bytes, DEV_READ_WRITE, &t->transform.buffer, error);
     if (status == LEY_OK)
@@ -201,6 +212,8 @@ static ley_status run(trial *t, const dev_kernel *built, const spectrum *s, ley_
         return status;
     work_begin(&t->work, &t->flight, NULL);
     work_write(&t->work, t->transform.buffer, 0, t->values, bytes);
+    if (t->long_waves.values != NULL)
+        influence_send_long(&t->work, &t->waves, &t->long_waves);
     influence_launch(&t->work, built, &t->waves, t->transform);
     work_read(&t->work, t->transform.buffer, 0, t->back, bytes);
     const ley_status done = work_finish(&t->work, error);

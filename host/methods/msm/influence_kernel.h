@@ -20,13 +20,18 @@ typedef struct influence_waves {
     int32_t waves[4], stored[4], strides[4], longs[4];
     buffer_of_float values;
     buffer_of_float2 mean, long_waves;
-    double byte_s; /* a byte that is read or written, as jobs have shown, or as usual */
+    dev_staging *long_staging; /* by which they go there */
+    double byte_s;             /* a byte that is read or written, as jobs have shown, or as usual */
 } influence_waves;
 
-/* With the mean wave and with long waves, where there are any; else NULL. Errors: those of
+/* With the mean wave, where there is one, else NULL; and with room for long waves, most_long to
+ * either side of wave 0 along each axis, where there are any, else NULL. Errors: those of
  * room_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
 ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean,
-                                  const long_waves *longs, room *memory, ley_error *error);
+                                  const int64_t most_long[3], room *memory, ley_error *error);
+
+/* Brings long waves there, within a sequence, before the product: as many as there is room for. */
+void influence_send_long(work *w, const influence_waves *waves, const long_waves *longs);
 
 /* Learns from what the product was predicted to take, and took. */
 void influence_learn(const dev *device, const influence_waves *waves, double predicted_s, double took_s);

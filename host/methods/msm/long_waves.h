@@ -44,13 +44,24 @@ double long_charges_bytes(const hierarchy *h, size_t atoms);
 /* The sum of q_j W(theta) exp(-i theta . s_j) of each wave m, theta = 2 pi m / n, W the window's
  * transform, s_j an atom's place in nodes from the lattice's first one: what the transform of n
  * nodes would have but for rounding and the window's aliases. The shortest of the waves are off by
- * 1e-6 of the root of the sum of q^2, longer ones by less. Errors: LEY_ERROR_MEMORY. On failure
- * there is nothing to clear. */
-ley_status long_waves_make(const hierarchy *h, const int64_t n[3], const long_charges *charges, long_waves *made,
-                           ley_error *error);
+ * 2e-7 of the root of the sum of q^2, those that are twice as long by 1e-8. Errors:
+ * LEY_ERROR_MEMORY; LEY_CANCELLED soon after *cancelled (may be NULL) turns true. On failure there
+ * is nothing to clear. */
+ley_status long_waves_make(const hierarchy *h, const int64_t n[3], const long_charges *charges,
+                           const atomic_bool *cancelled, long_waves *made, ley_error *error);
 void long_waves_clear(long_waves *w);
 
-/* How many of them a transform of n nodes has. */
+/* Who has the waves of transforms of n nodes, and may wait for them: any thread may call take().
+ * They stay as long as the source does. Errors: those of long_charges_make() and
+ * long_waves_make(). */
+typedef struct long_waves_source {
+    ley_status (*take)(void *context, const int64_t n[3], const long_waves **waves, ley_error *error);
+    void *context;
+} long_waves_source;
+
+/* How many of them a transform of n nodes has, along each axis to either side of wave 0; and of
+ * those that have been made. */
+void long_waves_most(const hierarchy *h, const int64_t n[3], int64_t most[3]);
 int64_t long_waves_count(const long_waves *w);
 
 /* Bytes of them. */

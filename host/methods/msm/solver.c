@@ -85,9 +85,9 @@ void solver_cancel_by(solver *s, const atomic_bool *cancelled)
     s->cycle.cancelled = s->cycle.spectral.cancelled = s->spectral.cancelled = cancelled;
 }
 
-void solver_take_long_charges(solver *s, const long_charges *charges)
+void solver_take_long_waves(solver *s, long_waves_source from)
 {
-    s->spectral.long_charges = charges;
+    s->spectral.long_waves = from;
 }
 
 void solver_unload(solver *s)

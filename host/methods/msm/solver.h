@@ -47,9 +47,9 @@ const spectral *solver_spectral(const solver *s);
 /* From now on what takes the host long ends soon after *cancelled turns true. */
 void solver_cancel_by(solver *s, const atomic_bool *cancelled);
 
-/* Before it is loaded: charges of which long waves are made, where the hierarchy asks for them;
- * they outlive the loading. NULL: none. */
-void solver_take_long_charges(solver *s, const long_charges *charges);
+/* Before it is loaded: who has long waves, where the hierarchy asks for them. It is asked while the
+ * solver runs, when it has begun all that comes before them. */
+void solver_take_long_waves(solver *s, long_waves_source from);
 
 /* Its buffers go; it may be loaded again. */
 void solver_unload(solver *s);

@@ -16,11 +16,26 @@ void spectral_clear(const spectral *s, work *w)
     work_fill(w, s->charges.buffer, 0, is_padded ? 0 : DEV_NO_NUMBERS, s->bytes);
 }
 
+/* Waits for the host with all that comes before the product under way. */
+static void send_long_waves(const spectral *s, work *w)
+{
+    const long_waves *longs;
+    ley_error error = {0};
+    if (s->long_waves.take == NULL || work_status(w, NULL) != LEY_OK)
+        return;
+    if (s->long_waves.take(s->long_waves.context, s->n, &longs, &error) == LEY_OK)
+        influence_send_long(w, &s->influence, longs);
+    else
+        work_fail(w, &error);
+    ley_error_clear(&error);
+}
+
 void spectral_transform(const spectral *s, work *w)
 {
     dev_buffer *lattice = s->charges.buffer;
     work_step(w, s->step + SPECTRAL_FORWARD);
     work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
+    send_long_waves(s, w);
     work_step(w, s->step + SPECTRAL_PRODUCT);
     influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
     work_step(w, s->step + SPECTRAL_BACK);
@@ -146,21 +161,19 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
     const bool has_mean = mean_wave_is_needed(s->hierarchy);
     kept_spectrum *kept;
     mean_wave mean = {.values = NULL};
-    long_waves longs = {.values = NULL};
+    int64_t most_long[3];
     const double start_s = ley_clock_s();
     ley_status status = kept_spectrum_get(s->hierarchy, s->n, s->cancelled, &kept, error);
     if (status != LEY_OK)
         return status;
     if (has_mean)
         status = mean_wave_make(whole, s->n, atoms, &mean, error);
-    if (status == LEY_OK && s->long_charges != NULL)
-        status = long_waves_make(s->hierarchy, s->n, s->long_charges, &longs, error);
     s->spectrum_s = ley_clock_s() - start_s;
+    long_waves_most(s->hierarchy, s->n, most_long);
     if (status == LEY_OK)
         status = influence_waves_create(&s->influence, kept_spectrum_of(kept), has_mean ? &mean : NULL,
-                                        longs.values != NULL ? &longs : NULL, &s->room, error);
+                                        s->long_waves.take != NULL ? most_long : NULL, &s->room, error);
     mean_wave_clear(&mean);
-    long_waves_clear(&longs);
     kept_spectrum_give_back(kept);
     return status;
 }

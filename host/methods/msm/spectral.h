@@ -15,8 +15,8 @@ _Static_assert((int)SPECTRAL_STEPS <= (int)WORK_STEPS, "a sequence tells them ap
 typedef struct spectral {
     const hierarchy *hierarchy;
     int step; /* what its launches are told apart by begins with this one; 0 but in a V-cycle's top level */
-    const atomic_bool *cancelled;     /* looked at while the influence function is made; may be NULL */
-    const long_charges *long_charges; /* that long waves are made from; NULL: there are none of these */
+    const atomic_bool *cancelled; /* looked at while the influence function is made; may be NULL */
+    long_waves_source long_waves; /* without take(): there are none */
     transfer_kernels transfer;
     dev_kernel multiply;
     dev_fft fft;
