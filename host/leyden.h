@@ -897,7 +897,7 @@ typedef struct ley_bench_options {
     void (*row_done)(void *context); /* called after each row, or NULL */
     void *context;
     const volatile bool *cancel; /* or NULL */
-    const char *fft;             /* FFT, MSM: one library only, "vkfft", "clfft" or "cufft"; NULL: all */
+    const char *fft;             /* FFT, MSM: one library only, "fftw", "vkfft", "clfft" or "cufft"; NULL: all */
     const char *preset; /* MSM: one choice only, "papers", "default", "fft" or, with what follows, "chosen"; NULL: all
                            but the last */
     const double *tolerances; /* FRONTIER: relative root mean square errors, [1e-6, 1e-1]; MSM: one, for what is not

@@ -128,6 +128,7 @@ typedef struct dev_fft_library {
     const char *name;        /* "vkfft" */
     char version[64];        /* "1.2.26" */
     bool has_tables;         /* it computes its factors on the fly, or takes them from tables, which have more digits */
+    bool leaves_out;         /* rows that are zero there, or not wanted back, cost it nothing */
     char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_fft_library;
 
@@ -135,6 +136,7 @@ typedef struct dev_fft_library {
  * layout. */
 typedef struct dev_fft_shape {
     size_t n[3];
+    size_t filled[3]; /* of a library that leaves rows out: as fft_wish has them; else n */
     bool in_place;
     bool tables; /* of a library that has them: to be used */
 } dev_fft_shape;
@@ -143,6 +145,9 @@ typedef struct dev_fft_shape {
 typedef struct dev_fft_plan {
     size_t library;
     size_t scratch_bytes; /* that each run needs to be lent; 0: none */
+    bool is_compiled;     /* there is nothing left to compile when it runs for the first time */
+    size_t zero_planes;   /* from the first: where what is not filled must be zero on the way there; it is not read in
+                             others */
 } dev_fft_plan;
 
 /* One implementation of the door. Every function that can fail fills `error` with the driver call's

@@ -33,6 +33,11 @@ const char *environment_clfft(void)
     return value_of("LEYDEN_CLFFT");
 }
 
+const char *environment_fftw(void)
+{
+    return value_of("LEYDEN_FFTW");
+}
+
 const char *environment_dump_dir(void)
 {
     return value_of("LEYDEN_DUMP");

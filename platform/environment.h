@@ -11,10 +11,11 @@ const char *environment_kernel_dir(void);
 /* The NVRTC library to open in place of the first one found (LEYDEN_NVRTC), or NULL. */
 const char *environment_nvrtc(void);
 
-/* The cuFFT and clFFT libraries to open in place of those that are found (LEYDEN_CUFFT,
- * LEYDEN_CLFFT), or NULL. */
+/* The cuFFT, clFFT and FFTW libraries to open in place of those that are found (LEYDEN_CUFFT,
+ * LEYDEN_CLFFT, LEYDEN_FFTW), or NULL. */
 const char *environment_cufft(void);
 const char *environment_clfft(void);
+const char *environment_fftw(void);
 
 /* Directory for the sources, options and build logs of all kernels (LEYDEN_DUMP), or NULL. */
 const char *environment_dump_dir(void);

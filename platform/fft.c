@@ -33,9 +33,13 @@ size_t fft_spectrum_bytes(const size_t n[3])
     return 2 * (n[0] / 2 + 1) * n[1] * n[2] * sizeof(float);
 }
 
-double fft_least_bytes(const size_t n[3])
+/* Rows along x are there for each y and z that is filled, columns along y for each z. */
+double fft_least_bytes(const size_t n[3], const size_t *filled)
 {
-    return 3 * 2 * sizeof(float) * (double)n[0] * (double)n[1] * (double)n[2];
+    const double n_x = (double)n[0], n_y = (double)n[1], n_z = (double)n[2],
+                 f_y = filled != NULL && filled[1] > 0 ? (double)filled[1] : n_y,
+                 f_z = filled != NULL && filled[2] > 0 ? (double)filled[2] : n_z;
+    return 2 * sizeof(float) * n_x * (f_y * f_z + n_y * f_z + n_y * n_z);
 }
 
 bool fft_is_smooth(size_t n)
@@ -122,8 +126,9 @@ static void make_key(const dev_info *info, candidate *c)
 {
     char library[128], shape[256];
     snprintf(library, sizeof library, "%s %s", c->library.name, c->library.version);
-    snprintf(shape, sizeof shape, "n %zu %zu %zu, in place %d, tables %d, record %zu", c->shape.n[0], c->shape.n[1],
-             c->shape.n[2], c->shape.in_place, c->shape.tables, sizeof(record));
+    snprintf(shape, sizeof shape, "n %zu %zu %zu, filled %zu %zu %zu, in place %d, tables %d, record %zu",
+             c->shape.n[0], c->shape.n[1], c->shape.n[2], c->shape.filled[0], c->shape.filled[1], c->shape.filled[2],
+             c->shape.in_place, c->shape.tables, sizeof(record));
     c->key = cache_key_make(info, "fft", library, shape);
 }
 
@@ -181,12 +186,18 @@ static int size_class(const size_t n[3])
 }
 
 /* What libraries are expected to take before anything is known of them: to prepare a plan, and how
- * many times as long as the least bytes take to move. */
+ * many times as long as the least bytes take to move. What is made of kernels takes a processor's
+ * compiler long, and is slow there. */
 static const struct {
     const char *library;
     double prepare_s, factor;
-    const char *backend; /* whose devices it is for */
-} usual[] = {{"cufft", 0.3, 1.5, "cuda"}, {"vkfft", 1, 1.5, "opencl"}, {"clfft", 8, 4, "opencl"}, {NULL, 1, 2, NULL}};
+    double cpu_prepare_s, cpu_factor; /* on processors as devices */
+    const char *backend;              /* whose devices it is for */
+} usual[] = {{"cufft", 0.3, 1.5, 0.3, 1.5, "cuda"},
+             {"fftw", 0.1, 2, 0.1, 2, "opencl"},
+             {"vkfft", 1, 1.5, 10, 6, "opencl"},
+             {"clfft", 8, 4, 16, 8, "opencl"},
+             {NULL, 1, 2, 1, 2, NULL}};
 
 static size_t usual_of(const char *library)
 {
@@ -194,6 +205,15 @@ static size_t usual_of(const char *library)
     while (usual[i].library != NULL && strcmp(usual[i].library, library) != 0)
         i++;
     return i;
+}
+
+static void look_up_usual(const dev_info *info, const char *library, bool tables, double *seconds)
+{
+    const size_t i = usual_of(library);
+    const bool is_cpu = info->device_class == DEV_CPU;
+    seconds[COST_FFT_PREPARE] = is_cpu ? usual[i].cpu_prepare_s : usual[i].prepare_s;
+    seconds[COST_FFT_BYTE] =
+        (is_cpu ? usual[i].cpu_factor : usual[i].factor) * bandwidth_byte_s(info, NULL) * (tables ? 1.1 : 1);
 }
 
 typedef struct fft_costs {
@@ -224,8 +244,7 @@ static void look_up_costs(const dev_info *info, const char *library, bool tables
             if (costs_known(&costs.kind, info, seconds))
                 return;
         }
-    seconds[COST_FFT_PREPARE] = usual[usual_of(library)].prepare_s;
-    seconds[COST_FFT_BYTE] = usual[usual_of(library)].factor * bandwidth_byte_s(info, NULL) * (tables ? 1.1 : 1);
+    look_up_usual(info, library, tables, seconds);
 }
 
 void fft_plant_costs(const dev_info *info, const char *library, bool tables, const size_t n[3], const double *seconds)
@@ -233,6 +252,11 @@ void fft_plant_costs(const dev_info *info, const char *library, bool tables, con
     fft_costs costs;
     make_costs(&costs, library, tables, size_class(n));
     costs_plant(&costs.kind, info, seconds);
+}
+
+static double least_bytes(const candidate *c)
+{
+    return fft_least_bytes(c->shape.n, c->shape.filled);
 }
 
 static double mean_s(const record *r)
@@ -253,7 +277,7 @@ static void predict(const dev_info *info, candidate *c)
                    : r->warm_s > 0    ? r->warm_s
                    : c->kept_size > 0 ? kept_share * r->cold_s
                                       : r->cold_s;
-    c->transform_s = c->is_recorded && mean_s(r) > 0 ? mean_s(r) : seconds[COST_FFT_BYTE] * fft_least_bytes(c->shape.n);
+    c->transform_s = c->is_recorded && mean_s(r) > 0 ? mean_s(r) : seconds[COST_FFT_BYTE] * least_bytes(c);
 }
 
 /* What was found while a plan was made. */
@@ -266,7 +290,7 @@ static void learn(const dev_info *info, const candidate *c)
         return;
     make_costs(&costs, c->library.name, c->shape.tables, size_class(c->shape.n));
     seconds[COST_FFT_PREPARE] = r->cold_s;
-    seconds[COST_FFT_BYTE] = mean_s(r) / fft_least_bytes(c->shape.n);
+    seconds[COST_FFT_BYTE] = mean_s(r) / least_bytes(c);
     costs_keep(&costs.kind, info, seconds);
 }
 
@@ -353,6 +377,16 @@ static void consider(choice *all, const dev_info *info, const fft_wish *wish, ca
     insert(all, c, wish);
 }
 
+/* A library that does all rows is told of all. */
+static void set_size(candidate *c, const size_t n[3], const size_t filled[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        const bool is_part = c->library.leaves_out && filled[axis] > 0 && filled[axis] < n[axis];
+        c->shape.n[axis] = n[axis];
+        c->shape.filled[axis] = is_part ? filled[axis] : n[axis];
+    }
+}
+
 /* The likely fastest first. */
 static void choose(choice *all, const dev_info *info, const fft_wish *wish)
 {
@@ -365,7 +399,7 @@ static void choose(choice *all, const dev_info *info, const fft_wish *wish)
                 continue;
             if (wish->tables != FFT_TABLES_ANY && tables != (wish->tables == FFT_TABLES_YES))
                 continue;
-            memcpy(c.shape.n, wish->n, sizeof c.shape.n);
+            set_size(&c, wish->n, wish->filled);
             consider(all, info, wish, &c);
         }
 }
@@ -390,6 +424,7 @@ bool fft_predict(const dev_info *info, const fft_wish *wish, fft_prediction *pre
 static void describe(const candidate *c, dev_fft *fft)
 {
     memcpy(fft->n, c->shape.n, sizeof fft->n);
+    memcpy(fft->filled, c->shape.filled, sizeof fft->filled);
     fft->in_place = c->shape.in_place;
     fft->tables = c->shape.tables;
     snprintf(fft->library, sizeof fft->library, "%s", c->library.name);
@@ -407,6 +442,7 @@ static ley_status prepare(candidate *c, const void *kept, size_t size, dev_fft *
     }
     fft->prepared_s = ley_clock_s() - start_s;
     fft->scratch_bytes = fft->plan->scratch_bytes;
+    fft->zero_bytes = fft_lattice_bytes(fft->n, fft->in_place) / fft->n[2] * fft->plan->zero_planes;
     return LEY_OK;
 }
 
@@ -459,9 +495,9 @@ void fft_learn(const dev_fft *fft, double forward_s, double back_s)
     candidate c = {.shape = {.in_place = fft->in_place, .tables = fft->tables}};
     if (!(forward_s > 0 && back_s > 0 && much * (forward_s + back_s) < fft->forward_s + fft->back_s))
         return;
-    memcpy(c.shape.n, fft->n, sizeof c.shape.n);
     for (size_t i = 0; fft_library(info, i, &c.library); i++)
         if (strcmp(c.library.name, fft->library) == 0) {
+            set_size(&c, fft->n, fft->filled);
             make_key(info, &c);
             recall(info, &c, true);
             c.record.forward_s = forward_s;

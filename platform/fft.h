@@ -30,6 +30,8 @@ typedef enum fft_tables { FFT_TABLES_ANY, FFT_TABLES_NO, FFT_TABLES_YES } fft_ta
 /* What is wanted. What is 0 or NULL is left to fft_create(). */
 typedef struct fft_wish {
     size_t n[3];
+    size_t filled[3]; /* along each axis, only so many of the lattice's first values are not zero on the way there, and
+                         wanted on the way back: anything may stand beyond them then. 0: all n */
     bool in_place;
     const char *library; /* by its name; NULL: what is predicted fastest */
     fft_tables tables;
@@ -57,7 +59,9 @@ typedef struct fft_prediction {
 typedef struct dev_fft {
     dev *device;
     dev_fft_plan *plan; /* NULL: there is none */
-    size_t n[3], scratch_bytes;
+    size_t n[3], filled[3], scratch_bytes;
+    size_t zero_bytes; /* of the lattice, from its beginning: where what is not filled must be zero on the way there, in
+                          planes that are not filled the ends of rows as well; others are not read */
     bool in_place, tables, from_cache;
     char library[16], version[64];
     char passed_over[256];    /* libraries that were predicted faster and are wrong or failed, and why; empty: none */
@@ -88,8 +92,9 @@ size_t fft_good_size(size_t least);
 /* The same of three axes, without those that some library is known to do wrongly on this device. */
 void fft_good_sizes(const dev_info *info, const size_t least[3], size_t n[3]);
 
-/* The bytes that must move at least, one way: each axis reads and writes the lattice once. */
-double fft_least_bytes(const size_t n[3]);
+/* The bytes that must move at least, one way: each axis reads and writes those rows once that are
+ * not zero, or wanted; `filled` as fft_wish has it, NULL: all. */
+double fft_least_bytes(const size_t n[3], const size_t *filled);
 
 /* What fft_create() would try first; false: there is none. */
 bool fft_predict(const dev_info *info, const fft_wish *wish, fft_prediction *prediction);

@@ -2,13 +2,15 @@
 
 #include "error.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* The lattice is a product of three rows of random numbers, one for each axis, and so is its
- * transform: of the rows' transforms, which are summed as they are defined. No value is zero, and
- * none is like another one, so that whatever is left out, misplaced or computed wrongly shows. */
+ * transform: of the rows' transforms, which are summed as they are defined. No value that is filled
+ * is zero, and none is like another one, so that whatever is left out, misplaced or computed
+ * wrongly shows. On the way back only what is filled counts. */
 
 static const double most_single = 1e-4; /* of the root mean square */
 enum { CHUNK_BYTES = 4 << 20 };
@@ -17,15 +19,21 @@ typedef struct complex_value {
     double re, im;
 } complex_value;
 
+/* Squares of errors: their sum and the largest one. */
+typedef struct deviation {
+    double sum, largest;
+} deviation;
+
 typedef struct answer {
     dev_fft *fft;
-    double *row[3];             /* of the lattice */
+    double *row[3];             /* of the lattice; zeros where it is not filled */
     complex_value *spectrum[3]; /* of the rows */
-    double rms;                 /* of the lattice */
+    double rms;                 /* of what is filled */
     dev_buffer *lattice, *transform, *scratch;
     dev_staging *staging;
     float *chunk;
     size_t chunk_rows; /* along x */
+    deviation *found;  /* of each of them */
 } answer;
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -50,11 +58,11 @@ static ley_status make_row(answer *a, int axis, uint64_t *state, ley_error *erro
         return ley_fail_memory(error, 5 * n * sizeof *row, "a known answer");
     }
     for (size_t i = 0; i < n; i++) {
-        row[i] = random_value(state);
+        row[i] = i < a->fft->filled[axis] ? random_value(state) : 0;
         turn[i] = (complex_value){cos(2 * M_PI * (double)i / (double)n), -sin(2 * M_PI * (double)i / (double)n)};
     }
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0, at = 0; i < n; i++, at = at + k < n ? at + k : at + k - n) {
+        for (size_t i = 0, at = 0; i < a->fft->filled[axis]; i++, at = at + k < n ? at + k : at + k - n) {
             sum[k].re += row[i] * turn[at].re;
             sum[k].im += row[i] * turn[at].im;
         }
@@ -72,7 +80,7 @@ static ley_status make_rows(answer *a, ley_error *error)
         status = make_row(a, axis, &state, error);
         for (size_t i = 0; status == LEY_OK && i < a->fft->n[axis]; i++)
             squares += a->row[axis][i] * a->row[axis][i];
-        a->rms *= sqrt(squares / (double)a->fft->n[axis]);
+        a->rms *= sqrt(squares / (double)a->fft->filled[axis]);
     }
     return status;
 }
@@ -103,7 +111,9 @@ static ley_status make_buffers(answer *a, ley_error *error)
         return fits;
     a->chunk_rows = CHUNK_BYTES / row_bytes > 0 ? CHUNK_BYTES / row_bytes : 1;
     a->chunk_rows = a->chunk_rows < row_count(a) ? a->chunk_rows : row_count(a);
-    if ((a->chunk = malloc(a->chunk_rows * row_bytes)) == NULL)
+    a->chunk = malloc(a->chunk_rows * row_bytes);
+    a->found = malloc(a->chunk_rows * sizeof *a->found);
+    if (a->chunk == NULL || a->found == NULL)
         return ley_fail_memory(error, a->chunk_rows * row_bytes, "a known answer");
     ley_status status = b->buffer_create(f->device, lattice, DEV_READ_WRITE, &a->lattice, error);
     a->transform = a->lattice;
@@ -134,6 +144,7 @@ static void end(answer *a)
         free(a->row[axis]);
         free(a->spectrum[axis]);
     }
+    free(a->found);
     if (device->is_lost) /* what was on its way to it may still be read */
         dev_keep(a->chunk);
     else
@@ -142,17 +153,31 @@ static void end(answer *a)
 
 /* ---- There and back -------------------------------------------------------------------------- */
 
-/* Rows [first, first + count) of the lattice; not-a-numbers behind them. */
-static void fill_chunk(const answer *a, size_t first, size_t count)
+/* Some rows of what is on its way, in the order of the lattice. */
+typedef struct rows {
+    const answer *a;
+    size_t first;
+    const float *read; /* on their way back */
+    bool is_spectrum;
+    double scale; /* what a lattice has been multiplied by */
+} rows;
+
+/* Values of the lattice; what is not filled is zero where it may be read, and no number elsewhere,
+ * as are ends of rows but for those of planes of zeros. */
+static void fill_rows(void *context, size_t first, size_t last)
 {
-    const size_t n = a->fft->n[0], pitch = lattice_pitch(a);
-    for (size_t r = 0; r < count; r++) {
-        const double factor = a->row[1][(first + r) % a->fft->n[1]] * a->row[2][(first + r) / a->fft->n[1]];
+    const rows *w = context;
+    const answer *a = w->a;
+    const size_t *n = a->fft->n, *filled = a->fft->filled, pitch = lattice_pitch(a);
+    for (size_t r = first; r < last; r++) {
+        const size_t y = (w->first + r) % n[1], z = (w->first + r) / n[1];
+        const bool is_row = y < filled[1] && z < filled[2];
+        const float rest = z < a->fft->plan->zero_planes ? 0 : NAN;
         float *to = a->chunk + r * pitch;
-        for (size_t x = 0; x < n; x++)
-            to[x] = (float)(a->row[0][x] * factor);
-        for (size_t x = n; x < pitch; x++)
-            to[x] = NAN;
+        for (size_t x = 0; x < n[0]; x++)
+            to[x] = is_row && x < filled[0] ? (float)(a->row[0][x] * (a->row[1][y] * a->row[2][z])) : rest;
+        for (size_t x = n[0]; x < pitch; x++)
+            to[x] = z < filled[2] ? NAN : rest;
     }
 }
 
@@ -163,7 +188,8 @@ static ley_status write_lattice(const answer *a, ley_error *error)
     ley_status status = LEY_OK;
     for (size_t first = 0; first < row_count(a) && status == LEY_OK; first += a->chunk_rows) {
         const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
-        fill_chunk(a, first, count);
+        rows w = {.a = a, .first = first};
+        parallel_ranges(count, fill_rows, &w);
         status =
             f->device->backend->write(f->device, a->lattice, first * row_bytes, a->chunk, count * row_bytes, error);
     }
@@ -191,11 +217,6 @@ static ley_status run(const answer *a, bool forward, double *seconds, ley_error 
     return status;
 }
 
-/* Squares of errors: their sum and the largest one. */
-typedef struct deviation {
-    double sum, largest;
-} deviation;
-
 static void add_square(deviation *d, double square)
 {
     d->sum += square;
@@ -216,8 +237,10 @@ static void compare_spectrum(const answer *a, const float *row, size_t number, d
 
 static void compare_lattice(const answer *a, const float *row, size_t number, double scale, deviation *d)
 {
+    if (number % a->fft->n[1] >= a->fft->filled[1] || number / a->fft->n[1] >= a->fft->filled[2])
+        return;
     const double factor = a->row[1][number % a->fft->n[1]] * a->row[2][number / a->fft->n[1]];
-    for (size_t x = 0; x < a->fft->n[0]; x++) {
+    for (size_t x = 0; x < a->fft->filled[0]; x++) {
         const double e = (double)row[x] - (double)(float)(a->row[0][x] * factor) * scale;
         add_square(d, e * e);
     }
@@ -231,32 +254,53 @@ static ley_status read_rows(const answer *a, dev_buffer *buffer, size_t offset, 
     return status == LEY_OK ? device->backend->wait(device, done, NULL, error) : status;
 }
 
-/* Compares all that a transform has made, or left; `scale` is what a lattice has been multiplied
- * by, 0 of a spectrum. */
-static ley_status compare(const answer *a, const char *what, double scale, double most_error, ley_error *error)
+static void compare_rows(void *context, size_t first, size_t last)
 {
-    dev_fft *f = a->fft;
-    const bool is_spectrum = scale == 0;
-    const size_t pitch = is_spectrum ? 2 * (f->n[0] / 2 + 1) : lattice_pitch(a), row_bytes = pitch * sizeof(float);
-    const double all = (double)f->n[0] * (double)row_count(a);
-    const double rms = a->rms * (is_spectrum ? sqrt(all) : scale);
-    const double values = is_spectrum ? (double)(f->n[0] / 2 + 1) * (double)row_count(a) : all;
-    deviation d = {0, 0};
+    const rows *w = context;
+    const answer *a = w->a;
+    const size_t pitch = w->is_spectrum ? 2 * (a->fft->n[0] / 2 + 1) : lattice_pitch(a);
+    for (size_t r = first; r < last; r++) {
+        a->found[r] = (deviation){0, 0};
+        if (w->is_spectrum)
+            compare_spectrum(a, w->read + r * pitch, w->first + r, &a->found[r]);
+        else
+            compare_lattice(a, w->read + r * pitch, w->first + r, w->scale, &a->found[r]);
+    }
+}
+
+static ley_status compare_all(const answer *a, bool is_spectrum, double scale, deviation *d, ley_error *error)
+{
+    const size_t row_bytes = (is_spectrum ? 2 * (a->fft->n[0] / 2 + 1) : lattice_pitch(a)) * sizeof(float);
     for (size_t first = 0; first < row_count(a); first += a->chunk_rows) {
         const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
         const ley_status status =
             read_rows(a, is_spectrum ? a->transform : a->lattice, first * row_bytes, count * row_bytes, error);
         if (status != LEY_OK)
             return status;
+        rows w = {.a = a, .first = first, .read = a->staging->bytes, .is_spectrum = is_spectrum, .scale = scale};
+        parallel_ranges(count, compare_rows, &w);
         for (size_t r = 0; r < count; r++) {
-            const float *row = (const float *)a->staging->bytes + r * pitch;
-            if (is_spectrum)
-                compare_spectrum(a, row, first + r, &d);
-            else
-                compare_lattice(a, row, first + r, scale, &d);
+            d->sum += a->found[r].sum;
+            d->largest = a->found[r].largest < d->largest ? d->largest : a->found[r].largest;
         }
     }
-    const double relative = sqrt(d.sum / values) / rms;
+    return LEY_OK;
+}
+
+/* Compares all that a transform has made, or left; `scale` is what a lattice has been multiplied
+ * by, 0 of a spectrum. */
+static ley_status compare(const answer *a, const char *what, double scale, double most_error, ley_error *error)
+{
+    dev_fft *f = a->fft;
+    const bool is_spectrum = scale == 0;
+    const double filled = (double)f->filled[0] * (double)f->filled[1] * (double)f->filled[2],
+                 waves = (double)(f->n[0] / 2 + 1) * (double)row_count(a);
+    const double rms = a->rms * (is_spectrum ? sqrt(filled) : scale);
+    deviation d = {0, 0};
+    const ley_status status = compare_all(a, is_spectrum, scale, &d, error);
+    if (status != LEY_OK)
+        return status;
+    const double relative = sqrt(d.sum / (is_spectrum ? waves : filled)) / rms;
     f->error = relative < f->error ? f->error : relative;
     if (isnan(relative))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "of the known answer of %zu x %zu x %zu, the %s has no numbers",
@@ -298,7 +342,8 @@ static ley_status go_round(answer *a, bool is_first, double most_error, ley_erro
  * still on its way: then others are for the clock alone, of what the former have left. */
 static ley_status there_and_back(answer *a, double most_error, ley_error *error)
 {
-    const int rounds = a->fft->device->info->device_class == DEV_CPU ? 2 : 4;
+    const dev_fft *f = a->fft;
+    const int rounds = f->plan->is_compiled ? 1 : f->device->info->device_class == DEV_CPU ? 2 : 4;
     ley_status status = write_lattice(a, error);
     for (int i = 0; i < rounds && status == LEY_OK; i++)
         status = go_round(a, i == 0, most_error, error);

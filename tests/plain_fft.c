@@ -23,16 +23,23 @@ static void transform_row(double *values, size_t n, size_t stride, int sign, con
     }
 }
 
+/* cos and sin of n angles round the circle. */
+static double *make_turns(size_t n)
+{
+    double *turn = malloc(2 * n * sizeof *turn);
+    for (size_t i = 0; i < n; i++) {
+        turn[2 * i] = cos(2 * M_PI * (double)i / (double)n);
+        turn[2 * i + 1] = sin(2 * M_PI * (double)i / (double)n);
+    }
+    return turn;
+}
+
 /* All three axes of a full complex lattice. */
 static void transform(const size_t n[3], double *values, int sign)
 {
     const size_t stride[3] = {1, n[0], n[0] * n[1]};
     for (size_t axis = 0; axis < 3; axis++) {
-        double *turn = malloc(2 * n[axis] * sizeof *turn), *scratch = malloc(2 * n[axis] * sizeof *scratch);
-        for (size_t i = 0; i < n[axis]; i++) {
-            turn[2 * i] = cos(2 * M_PI * (double)i / (double)n[axis]);
-            turn[2 * i + 1] = sin(2 * M_PI * (double)i / (double)n[axis]);
-        }
+        double *turn = make_turns(n[axis]), *scratch = malloc(2 * n[axis] * sizeof *scratch);
         const size_t a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
         for (size_t j = 0; j < n[b]; j++)
             for (size_t i = 0; i < n[a]; i++)
@@ -40,6 +47,21 @@ static void transform(const size_t n[3], double *values, int sign)
         free(turn);
         free(scratch);
     }
+}
+
+void plain_fft_columns(size_t count, size_t n, int sign, float *values)
+{
+    double *turn = make_turns(n), *column = malloc(2 * n * sizeof *column), *scratch = malloc(2 * n * sizeof *scratch);
+    for (size_t c = 0; c < count; c++) {
+        for (size_t i = 0; i < 2 * n; i++)
+            column[i] = (double)values[2 * (i / 2 * count + c) + i % 2];
+        transform_row(column, n, 1, sign, turn, scratch);
+        for (size_t i = 0; i < 2 * n; i++)
+            values[2 * (i / 2 * count + c) + i % 2] = (float)column[i];
+    }
+    free(turn);
+    free(column);
+    free(scratch);
 }
 
 static double *full_lattice(const size_t n[3])

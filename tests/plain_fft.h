@@ -11,7 +11,10 @@
 void plain_fft_there(const size_t n[3], size_t pitch, const float *lattice, float *spectrum);
 void plain_fft_back(const size_t n[3], size_t pitch, const float *spectrum, float *lattice);
 
-/* The same in doubles, the lattice without padding. */
+/* `count` columns of n complex values beside each other, in place; sign -1: there. */
+void plain_fft_columns(size_t count, size_t n, int sign, float *values);
+
+/* A lattice's way there in doubles, without padding. */
 void plain_fft_exact(const size_t n[3], const double *lattice, double *spectrum);
 
 #endif

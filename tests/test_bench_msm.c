@@ -203,7 +203,7 @@ static void test_options(void **state)
         {"bench --kernel cutoff --atoms 2", 1, "a box of 2 atoms: must be 3 to 2147483647"},
         {"bench --kernel fft --atoms 9", 1, "--atoms is not for --kernel fft"},
         {"bench --kernel fft --variant vkftt", 1,
-         "--variant: 'vkftt' is none of vkfft, vkfft-tables, clfft, cufft (did you mean 'vkfft'?)"},
+         "--variant: 'vkftt' is none of fftw, vkfft, vkfft-tables, clfft, cufft (did you mean 'vkfft'?)"},
     };
     CLI_CHECK_FAILURES(cases);
     const cli_result *r = cli("bench --kernel fft --variant vkfft-tables --dims 16,12,10 --repeats 1 --device opencl");

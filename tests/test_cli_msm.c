@@ -71,7 +71,7 @@ static void test_what_is_refused(void **state)
         {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fft and mixed, or auto with a B-spline"},
         {MSM "--solver mixed --window bspline6", 1, "lattice: the mixed solver takes nodal windows"},
         {MSM "--solver mixed --levels 1", 1, "the mixed solver has two levels or more"},
-        {MSM "--solver fft --fft fftw", 1, "--fft: unknown value 'fftw'"},
+        {MSM "--solver fft --fft fftz", 1, "--fft: unknown value 'fftz'"},
         {MSM "--levels 17", 1, "--levels: 17 is out of range"},
         {MSM "--levels -1", 1, "--levels: -1 is out of range"},
         {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},

@@ -331,7 +331,7 @@ static void test_the_command(void **state)
                                     "--window bspline4 --fft fftw-of-nobody";
     cli_write_text("a.pqr", "ATOM 1 N A 1 1.0 2.0 3.0 0.5 1.5\nATOM 2 O A 1 9.0 8.0 7.0 -0.25 1.5\n");
     cli("%s --solver auto", arguments);
-    cli_expect(1, NULL, "it must be one of auto, vkfft, clfft, cufft");
+    cli_expect(1, NULL, "it must be one of auto, fftw, vkfft, clfft, cufft");
     cli("map a.pqr -o a.dx --dims 17,16,15 --device 0 --method msm --cutoff 6 --lattice-spacing 1.5 --window bspline4 "
         "--solver auto --fft %s --json -",
         strcmp(getenv("LEYDEN_TEST_PATH"), "cuda") == 0 ? "vkfft" : "cufft");

@@ -164,7 +164,7 @@ static void set_rate(choice_device *d, double factor)
 /* What an H200 does, roughly; and faces of it that no device has. */
 static choice_device usual_device(void)
 {
-    choice_device d = {.fma_per_s = 3e13, .transform_byte_s = 4e-13};
+    choice_device d = {.fma_per_s = 3e13, .transform_byte_s = 7e-13};
     set_rate(&d, 1);
     for (int w = 0; w < LEY_WINDOW_COUNT; w++) {
         const double points = window_get((window_kind)w)->points;

@@ -6,7 +6,7 @@ typedef struct fft_bench_values {
     int library;
 } fft_bench_values;
 
-static const char *const libraries[] = {"auto", "vkfft", "clfft", "cufft", NULL};
+static const char *const libraries[] = {"auto", "fftw", "vkfft", "clfft", "cufft", NULL};
 
 static const option_row rows[] = {
     {.name = "fft",

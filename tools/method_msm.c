@@ -12,7 +12,7 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static const char *const library_names[] = {"auto", "vkfft", "clfft", "cufft", NULL};
+static const char *const library_names[] = {"auto", "fftw", "vkfft", "clfft", "cufft", NULL};
 
 enum { PRESET_PAPERS };
 static const char *const preset_names[] = {[PRESET_PAPERS] = "papers", NULL};

@@ -19,7 +19,8 @@ typedef struct way {
     fft_tables tables;
 } way;
 
-static const way ways[] = {{"vkfft", "vkfft", FFT_TABLES_NO},
+static const way ways[] = {{"fftw", "fftw", FFT_TABLES_NO},
+                           {"vkfft", "vkfft", FFT_TABLES_NO},
                            {"vkfft-tables", "vkfft", FFT_TABLES_YES},
                            {"clfft", "clfft", FFT_TABLES_NO},
                            {"cufft", "cufft", FFT_TABLES_NO}};
@@ -206,7 +207,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
         const double both_s = (double)limits->points / r->row.evaluations_per_s;
         r->row.there_s = res.there_s;
         r->row.back_s = res.back_s;
-        r->row.memory_share = 2 * fft_least_bytes(wish.n) / both_s / limits->memory_bytes_per_s;
+        r->row.memory_share = 2 * fft_least_bytes(wish.n, NULL) / both_s / limits->memory_bytes_per_s;
         snprintf(r->specification, sizeof r->specification, "%s %s", res.fft.library, res.fft.version);
     }
     clear(&res);

@@ -9,7 +9,8 @@ typedef int cufftResult;
 typedef int cufftHandle;
 
 enum { CUFFT_SUCCESS = 0 };
-enum { CUFFT_R2C = 0x2a, CUFFT_C2R = 0x2c };
+enum { CUFFT_C2C = 0x29, CUFFT_R2C = 0x2a, CUFFT_C2R = 0x2c };
+enum { CUFFT_THERE = -1, CUFFT_BACK = 1 };
 
 /* ROW(field, symbol, arguments). A runtime's stream is a driver's. */
 #define CUDA_CUFFT_TABLE(ROW) \
@@ -18,9 +19,13 @@ enum { CUFFT_R2C = 0x2a, CUFFT_C2R = 0x2c };
     ROW(destroy, cufftDestroy, (cufftHandle plan)) \
     ROW(set_allocation, cufftSetAutoAllocation, (cufftHandle plan, int is_automatic)) \
     ROW(make, cufftMakePlan3d, (cufftHandle plan, int n_z, int n_y, int n_x, int type, size_t *work_bytes)) \
+    ROW(make_many, cufftMakePlanMany, \
+        (cufftHandle plan, int rank, int *n, int *in_embed, int in_stride, int in_distance, int *out_embed, \
+         int out_stride, int out_distance, int type, int batch, size_t *work_bytes)) \
     ROW(set_area, cufftSetWorkArea, (cufftHandle plan, CUdeviceptr area)) \
     ROW(set_stream, cufftSetStream, (cufftHandle plan, CUstream stream)) \
     ROW(there, cufftExecR2C, (cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spectrum)) \
+    ROW(along, cufftExecC2C, (cufftHandle plan, CUdeviceptr from, CUdeviceptr to, int direction)) \
     ROW(back, cufftExecC2R, (cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr lattice))
 
 typedef struct cuda_cufft {

@@ -1,10 +1,15 @@
 /* Fourier transforms by cuFFT. It works in the context that is current, which is the card's primary
- * one: the CUDA runtime, which it stands on, knows no other well. */
+ * one: the CUDA runtime, which it stands on, knows no other well.
+ *
+ * A lattice of which only the first planes are filled is transformed in two steps in place: there,
+ * those planes, and then the spectrum along z, the other planes being zero; back, along z, and then
+ * those planes alone. */
 #include "cufft_api.h"
 #include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The work area that is lent to a plan is at most so many times what it transforms, or some
  * megabytes more where that is little. */
@@ -14,8 +19,10 @@ static const size_t least_cap_bytes = 64 << 20;
 typedef struct cufft_plan {
     dev_fft_plan base;
     const cuda_cufft *api;
-    cufftHandle way[2]; /* back, there */
-    bool is_made[2];
+    size_t n[3], planes; /* those that are filled */
+    cufftHandle way[2];  /* back, there: of the lattice, or of its planes */
+    cufftHandle along_z; /* where there are others than filled ones */
+    bool is_made[2], is_along_z_made;
 } cufft_plan;
 
 static const char *result_name(cufftResult code)
@@ -52,26 +59,61 @@ bool cuda_fft_library(const dev_info *info, size_t i, dev_fft_library *library)
     (void)info;
     if (i > 0)
         return false;
-    *library = (dev_fft_library){.name = "cufft"};
+    *library = (dev_fft_library){.name = "cufft", .leaves_out = true};
     const cuda_cufft *api = cuda_cufft_open(library->unusable, sizeof library->unusable);
     if (api != NULL && api->version(&version) == CUFFT_SUCCESS)
         snprintf(library->version, sizeof library->version, "%d", version);
     return true;
 }
 
-static ley_status make_way(cuda_dev *d, const dev_fft_shape *shape, bool forward, cufft_plan *p, ley_error *error)
+static ley_status make_lattice(const cufft_plan *p, bool forward, size_t *bytes, ley_error *error)
 {
-    const cuda_cufft *api = p->api;
-    const int n[3] = {(int)shape->n[0], (int)shape->n[1], (int)shape->n[2]};
-    size_t bytes = 0;
-    CUFFT_TRY(error, "cufftCreate", api->create(&p->way[forward]));
-    p->is_made[forward] = true;
-    CUFFT_TRY(error, "cufftSetAutoAllocation", api->set_allocation(p->way[forward], 0));
+    const int n[3] = {(int)p->n[0], (int)p->n[1], (int)p->n[2]};
     CUFFT_TRY(error, "cufftMakePlan3d",
-              api->make(p->way[forward], n[2], n[1], n[0], forward ? CUFFT_R2C : CUFFT_C2R, &bytes));
-    CUFFT_TRY(error, "cufftSetStream", api->set_stream(p->way[forward], d->streams[LANE_LAUNCH]));
+              p->api->make(p->way[forward], n[2], n[1], n[0], forward ? CUFFT_R2C : CUFFT_C2R, bytes));
+    return LEY_OK;
+}
+
+static ley_status make_planes(const cufft_plan *p, bool forward, size_t *bytes, ley_error *error)
+{
+    const int n_y = (int)p->n[1], half = (int)(p->n[0] / 2 + 1), pitch = 2 * half;
+    int n[2] = {n_y, (int)p->n[0]}, lattice[2] = {n_y, pitch}, spectrum[2] = {n_y, half};
+    CUFFT_TRY(error, "cufftMakePlanMany",
+              p->api->make_many(p->way[forward], 2, n, forward ? lattice : spectrum, 1, n_y * (forward ? pitch : half),
+                                forward ? spectrum : lattice, 1, n_y * (forward ? half : pitch),
+                                forward ? CUFFT_R2C : CUFFT_C2R, (int)p->planes, bytes));
+    return LEY_OK;
+}
+
+static ley_status finish(cuda_dev *d, cufft_plan *p, cufftHandle way, size_t bytes, ley_error *error)
+{
+    CUFFT_TRY(error, "cufftSetStream", p->api->set_stream(way, d->streams[LANE_LAUNCH]));
     p->base.scratch_bytes = bytes > p->base.scratch_bytes ? bytes : p->base.scratch_bytes;
     return LEY_OK;
+}
+
+static ley_status make_way(cuda_dev *d, bool forward, cufft_plan *p, ley_error *error)
+{
+    size_t bytes = 0;
+    CUFFT_TRY(error, "cufftCreate", p->api->create(&p->way[forward]));
+    p->is_made[forward] = true;
+    CUFFT_TRY(error, "cufftSetAutoAllocation", p->api->set_allocation(p->way[forward], 0));
+    const ley_status status =
+        p->planes == p->n[2] ? make_lattice(p, forward, &bytes, error) : make_planes(p, forward, &bytes, error);
+    return status == LEY_OK ? finish(d, p, p->way[forward], bytes, error) : status;
+}
+
+static ley_status make_along_z(cuda_dev *d, cufft_plan *p, ley_error *error)
+{
+    int n[1] = {(int)p->n[2]};
+    const int plane = (int)(p->n[1] * (p->n[0] / 2 + 1));
+    size_t bytes = 0;
+    CUFFT_TRY(error, "cufftCreate", p->api->create(&p->along_z));
+    p->is_along_z_made = true;
+    CUFFT_TRY(error, "cufftSetAutoAllocation", p->api->set_allocation(p->along_z, 0));
+    CUFFT_TRY(error, "cufftMakePlanMany",
+              p->api->make_many(p->along_z, 1, n, n, plane, 1, n, plane, 1, CUFFT_C2C, plane, &bytes));
+    return finish(d, p, p->along_z, bytes, error);
 }
 
 static ley_status check_area(const dev_fft_shape *shape, size_t area, ley_error *error)
@@ -89,12 +131,15 @@ void cuda_fft_free(dev_fft_plan *plan)
     for (int way = 0; way < 2; way++)
         if (p->is_made[way])
             p->api->destroy(p->way[way]);
+    if (p->is_along_z_made)
+        p->api->destroy(p->along_z);
     free(p);
 }
 
 ley_status cuda_fft_make(cuda_dev *d, const dev_fft_shape *shape, dev_fft_plan **plan, ley_error *error)
 {
     char reason[DEV_TEXT];
+    const size_t half = shape->n[0] / 2 + 1;
     const cuda_cufft *api = cuda_cufft_open(reason, sizeof reason);
     if (api == NULL)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "cuFFT: %s", reason);
@@ -105,9 +150,14 @@ ley_status cuda_fft_make(cuda_dev *d, const dev_fft_shape *shape, dev_fft_plan *
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "a transform");
     p->api = api;
+    memcpy(p->n, shape->n, sizeof p->n);
+    p->base.zero_planes = shape->n[2];
+    p->planes = shape->in_place && shape->n[1] * half <= INT32_MAX / 2 ? shape->filled[2] : shape->n[2];
     ley_status status = LEY_OK;
     for (int way = 0; way < 2 && status == LEY_OK; way++)
-        status = make_way(d, shape, way, p, error);
+        status = make_way(d, way, p, error);
+    if (status == LEY_OK && p->planes < p->n[2])
+        status = make_along_z(d, p, error);
     if (status == LEY_OK)
         status = check_area(shape, p->base.scratch_bytes, error);
     if (status != LEY_OK) {
@@ -118,15 +168,28 @@ ley_status cuda_fft_make(cuda_dev *d, const dev_fft_shape *shape, dev_fft_plan *
     return LEY_OK;
 }
 
+static ley_status begin_along_z(const cufft_plan *p, CUdeviceptr spectrum, CUdeviceptr scratch, int direction,
+                                ley_error *error)
+{
+    if (p->base.scratch_bytes > 0)
+        CUFFT_TRY(error, "cufftSetWorkArea", p->api->set_area(p->along_z, scratch));
+    CUFFT_TRY(error, "cufftExecC2C", p->api->along(p->along_z, spectrum, spectrum, direction));
+    return LEY_OK;
+}
+
 ley_status cuda_fft_begin(dev_fft_plan *plan, bool forward, CUdeviceptr from, CUdeviceptr to, CUdeviceptr scratch,
                           ley_error *error)
 {
     const cufft_plan *p = (const cufft_plan *)plan;
     if (p->base.scratch_bytes > 0)
         CUFFT_TRY(error, "cufftSetWorkArea", p->api->set_area(p->way[forward], scratch));
+    const bool is_part = p->planes < p->n[2];
+    const ley_status status = is_part && !forward ? begin_along_z(p, from, scratch, CUFFT_BACK, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
     if (forward)
         CUFFT_TRY(error, "cufftExecR2C", p->api->there(p->way[forward], from, to));
     else
         CUFFT_TRY(error, "cufftExecC2R", p->api->back(p->way[forward], from, to));
-    return LEY_OK;
+    return is_part && forward ? begin_along_z(p, to, scratch, CUFFT_THERE, error) : LEY_OK;
 }

@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-static const cl_fft_library *const libraries[] = {&cl_fft_vkfft, &cl_fft_clfft};
+static const cl_fft_library *const libraries[] = {&cl_fft_fftw, &cl_fft_vkfft, &cl_fft_clfft};
 
 bool cl_fft_library_at(const dev_info *info, size_t i, dev_fft_library *library)
 {
-    (void)info;
     if (i >= sizeof libraries / sizeof *libraries)
         return false;
-    *library = (dev_fft_library){.name = libraries[i]->name, .has_tables = libraries[i]->has_tables};
-    libraries[i]->describe(library->version, library->unusable);
+    *library = (dev_fft_library){
+        .name = libraries[i]->name, .has_tables = libraries[i]->has_tables, .leaves_out = libraries[i]->leaves_out};
+    libraries[i]->describe(info, library->version, library->unusable);
     return true;
 }
 

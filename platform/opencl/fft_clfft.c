@@ -58,9 +58,10 @@ static void tear_down(const clfft_api *api)
     pthread_mutex_unlock(&mutex);
 }
 
-static bool describe(char version[64], char unusable[DEV_TEXT])
+static bool describe(const dev_info *info, char version[64], char unusable[DEV_TEXT])
 {
     cl_uint major = 0, minor = 0, patch = 0;
+    (void)info;
     const clfft_api *api = clfft_open(unusable, DEV_TEXT);
     if (api == NULL)
         return false;
@@ -137,6 +138,7 @@ static ley_status make(cl_dev *d, const dev_fft_shape *shape, const void *kept, 
         return ley_fail_memory(error, sizeof *p, "a transform");
     p->api = api;
     p->in_place = shape->in_place;
+    p->base.zero_planes = shape->n[2];
     ley_status status = set_up(api, error);
     if (status != LEY_OK) {
         free(p);

@@ -105,10 +105,10 @@ typedef struct vkfft_plan {
     VkFFTApplication app;
 } vkfft_plan;
 
-static bool describe(char version[64], char unusable[DEV_TEXT])
+static bool describe(const dev_info *info, char version[64], char unusable[DEV_TEXT])
 {
     const int number = VkFFTGetVersion();
-    (void)unusable;
+    (void)info, (void)unusable;
     snprintf(version, 64, "%d.%d.%d", number / 10000, number / 100 % 100, number % 100);
     return true;
 }
@@ -118,6 +118,19 @@ static ley_status fail(ley_error *error, VkFFTResult result, const char *call)
     return ley_fail(error, LEY_ERROR_DEVICE, "%s: VkFFT's error %d", call, (int)result);
 }
 
+/* Version 1.2.26 makes wrong values where a part of a row along x is left out, and puts rows
+ * together in pairs along y, of which one that is left out spoils the other. */
+static void leave_rows_out(const dev_fft_shape *shape, VkFFTConfiguration *c)
+{
+    const size_t filled[3] = {shape->n[0], shape->filled[1] + shape->filled[1] % 2, shape->filled[2]};
+    for (int axis = 0; axis < 3; axis++)
+        if (filled[axis] < shape->n[axis]) {
+            c->performZeropadding[axis] = 1;
+            c->fft_zeropad_left[axis] = filled[axis];
+            c->fft_zeropad_right[axis] = shape->n[axis];
+        }
+}
+
 static VkFFTConfiguration configuration(vkfft_plan *p, const dev_fft_shape *shape)
 {
     VkFFTConfiguration c;
@@ -125,6 +138,7 @@ static VkFFTConfiguration configuration(vkfft_plan *p, const dev_fft_shape *shap
     c.FFTdim = 3;
     for (int axis = 0; axis < 3; axis++)
         c.size[axis] = shape->n[axis];
+    leave_rows_out(shape, &c);
     c.performR2C = 1;
     c.device = &p->device;
     c.platform = &p->platform;
@@ -193,6 +207,7 @@ static ley_status make(cl_dev *d, const dev_fft_shape *shape, const void *kept, 
         return ley_fail(error, LEY_ERROR_DEVICE, "what was kept of a transform are not its programs");
     }
     p->base.scratch_bytes = scratch_bytes(p);
+    p->base.zero_planes = shape->filled[2];
     *plan = &p->base;
     return LEY_OK;
 }
@@ -253,5 +268,11 @@ static ley_status run(cl_dev *d, dev_fft_plan *plan, bool forward, cl_mem from, 
     return result == VKFFT_SUCCESS ? LEY_OK : fail(error, result, "VkFFTAppend(&p->app, ...)");
 }
 
-const cl_fft_library cl_fft_vkfft = {
-    .name = "vkfft", .has_tables = true, .describe = describe, .plan = make, .keep = keep, .run = run, .end = end};
+const cl_fft_library cl_fft_vkfft = {.name = "vkfft",
+                                     .has_tables = true,
+                                     .leaves_out = true,
+                                     .describe = describe,
+                                     .plan = make,
+                                     .keep = keep,
+                                     .run = run,
+                                     .end = end};

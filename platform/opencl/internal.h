@@ -44,8 +44,8 @@ void cl_program_destroy(dev *device, dev_program *program);
 /* A library of Fourier transforms: fft_X.c each. The table of them is in fft.c. */
 typedef struct cl_fft_library {
     const char *name;
-    bool has_tables;
-    bool (*describe)(char version[64], char unusable[DEV_TEXT]); /* false: it cannot be used */
+    bool has_tables, leaves_out;                                                       /* as dev_fft_library has them */
+    bool (*describe)(const dev_info *info, char version[64], char unusable[DEV_TEXT]); /* false: it cannot be used */
     ley_status (*plan)(cl_dev *d, const dev_fft_shape *shape, const void *kept, size_t kept_size, dev_fft_plan **plan,
                        ley_error *error);
     ley_status (*keep)(dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error);
@@ -54,7 +54,7 @@ typedef struct cl_fft_library {
     void (*end)(dev_fft_plan *plan);
 } cl_fft_library;
 
-extern const cl_fft_library cl_fft_vkfft, cl_fft_clfft;
+extern const cl_fft_library cl_fft_fftw, cl_fft_vkfft, cl_fft_clfft;
 
 /* fft.c */
 bool cl_fft_library_at(const dev_info *info, size_t i, dev_fft_library *library);

@@ -23,7 +23,7 @@ enum { MOST_PLANS = 64 };
 
 static struct {
     bool is_live, is_automatic;
-    size_t n[3], work_bytes;
+    size_t n[3], planes, work_bytes; /* of the lattice that is transformed plane by plane, or along z alone */
     CUdeviceptr area;
     int type;
 } plans[MOST_PLANS];
@@ -134,6 +134,32 @@ cufftResult cufftMakePlan3d(cufftHandle plan, int n_z, int n_y, int n_x, int typ
     return CUFFT_SUCCESS;
 }
 
+/* Planes, in place, or columns along z; no other ones are asked for. */
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int *n, int *in_embed, int in_stride, int in_distance,
+                              int *out_embed, int out_stride, int out_distance, int type, int batch, size_t *work_bytes)
+{
+    TRY_PLAN(plan);
+    const bool are_planes = rank == 2 && (type == CUFFT_R2C || type == CUFFT_C2R) && in_stride == 1 && out_stride == 1,
+               are_columns = rank == 1 && type == CUFFT_C2C && in_distance == 1 && out_distance == 1;
+    if (batch < 1 || n[0] < 1 || (!are_planes && !are_columns))
+        return INVALID_VALUE;
+    if (are_planes) {
+        const int half = n[1] / 2 + 1, *lattice = type == CUFFT_R2C ? in_embed : out_embed,
+                  *spectrum = type == CUFFT_R2C ? out_embed : in_embed;
+        const int distance = type == CUFFT_R2C ? in_distance : out_distance;
+        if (lattice[1] != 2 * half || spectrum[1] != half || distance != n[0] * 2 * half)
+            return INVALID_VALUE;
+    } else if (in_stride != batch || out_stride != batch)
+        return INVALID_VALUE;
+    plans[plan].n[0] = (size_t)(are_planes ? n[1] : batch);
+    plans[plan].n[1] = (size_t)(are_planes ? n[0] : 1);
+    plans[plan].n[2] = are_planes ? 1 : (size_t)n[0];
+    plans[plan].planes = are_planes ? (size_t)batch : 0;
+    plans[plan].type = type;
+    plans[plan].work_bytes = *work_bytes = (size_t)number("work", 1000);
+    return CUFFT_SUCCESS;
+}
+
 cufftResult cufftSetWorkArea(cufftHandle plan, CUdeviceptr area)
 {
     TRY_PLAN(plan);
@@ -171,7 +197,10 @@ cufftResult cufftExecR2C(cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spec
     const cufftResult code = check(plan, CUFFT_R2C);
     if (code != CUFFT_SUCCESS)
         return code;
-    plain_fft_there(plans[plan].n, pitch_of(plan, lattice == spectrum), (const float *)lattice, (float *)spectrum);
+    const size_t pitch = pitch_of(plan, lattice == spectrum), rows = plans[plan].n[1];
+    for (size_t i = 0; i < (plans[plan].planes > 0 ? plans[plan].planes : 1); i++)
+        plain_fft_there(plans[plan].n, pitch, (const float *)lattice + i * rows * pitch,
+                        (float *)spectrum + i * rows * 2 * (plans[plan].n[0] / 2 + 1));
     if (number("wrong", 0))
         ((float *)spectrum)[3] *= 2;
     return CUFFT_SUCCESS;
@@ -183,6 +212,19 @@ cufftResult cufftExecC2R(cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr lat
     const cufftResult code = check(plan, CUFFT_C2R);
     if (code != CUFFT_SUCCESS)
         return code;
-    plain_fft_back(plans[plan].n, pitch_of(plan, lattice == spectrum), (const float *)spectrum, (float *)lattice);
+    const size_t pitch = pitch_of(plan, lattice == spectrum), rows = plans[plan].n[1];
+    for (size_t i = 0; i < (plans[plan].planes > 0 ? plans[plan].planes : 1); i++)
+        plain_fft_back(plans[plan].n, pitch, (const float *)spectrum + i * rows * 2 * (plans[plan].n[0] / 2 + 1),
+                       (float *)lattice + i * rows * pitch);
+    return CUFFT_SUCCESS;
+}
+
+cufftResult cufftExecC2C(cufftHandle plan, CUdeviceptr from, CUdeviceptr to, int direction)
+{
+    TRY_PLAN(plan);
+    const cufftResult code = check(plan, CUFFT_C2C);
+    if (code != CUFFT_SUCCESS || from != to)
+        return code != CUFFT_SUCCESS ? code : INVALID_VALUE;
+    plain_fft_columns(plans[plan].n[0], plans[plan].n[2], direction, (float *)to);
     return CUFFT_SUCCESS;
 }

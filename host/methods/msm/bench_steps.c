@@ -54,14 +54,19 @@ static step_needs cutoff_needs_of(const hierarchy *h)
     return needs;
 }
 
-/* Values of a real lattice: 5/2 n log2 n operations, two of which are a multiply-add. */
+/* Values of a real lattice: 5/2 n log2 n operations, two of which are a multiply-add; rows without
+ * charges, or that nobody wants, are left out. */
 static step_needs transform_needs(const hierarchy *h)
 {
     int64_t n[3];
     influence_extent(h, n);
     const double values = (double)n[0] * (double)n[1] * (double)n[2];
-    return (step_needs){1.25 * values * log2(values),
-                        fft_least_bytes((const size_t[3]){(size_t)n[0], (size_t)n[1], (size_t)n[2]})};
+    const size_t all[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
+    size_t filled[3];
+    for (int axis = 0; axis < 3; axis++)
+        filled[axis] = (size_t)h->level[0].n[axis];
+    const double bytes = fft_least_bytes(all, filled), share = bytes / fft_least_bytes(all, NULL);
+    return (step_needs){1.25 * values * log2(values) * share, bytes};
 }
 
 /* Each wave twice, and the eighth of the influence function that mirrors leave. */

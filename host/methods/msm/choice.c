@@ -135,10 +135,10 @@ static const double unknown_gpu_fma_per_s = 8e12, unknown_cpu_fma_per_s = 6e10;
 
 static double transform_byte_s(const dev_info *info)
 {
-    const fft_wish wish = {.n = {256, 256, 256}};
+    const fft_wish wish = {.n = {256, 256, 256}, .filled = {128, 128, 128}};
     fft_prediction prediction;
     return fft_is_there(info, NULL, 0) && fft_predict(info, &wish, &prediction)
-               ? prediction.transform_s / fft_least_bytes(wish.n)
+               ? prediction.transform_s / fft_least_bytes(wish.n, wish.filled)
                : INFINITY;
 }
 
@@ -249,11 +249,15 @@ static bool has_room(const survey *s, const choice_device *d, const ley_long_ran
 /* There and back; the product, and what it is multiplied by, made for this lattice. */
 static double transforms_s(const survey *s, const choice_device *d, const ley_long_range *r, int k)
 {
-    size_t n[3];
+    size_t n[3], filled[3];
+    double own[3];
     const double nodes = transform_nodes(s, r, k, n), host_node_s = 7e-9; /* on two cores */
     if (!has_room(s, d, r, k))
         return INFINITY;
-    const double transform_s = d->transform_byte_s * fft_least_bytes(n);
+    count_nodes(s, r, k, own);
+    for (int axis = 0; axis < 3; axis++)
+        filled[axis] = (size_t)fmin(own[axis], (double)n[axis]);
+    const double transform_s = d->transform_byte_s * fft_least_bytes(n, filled);
     return 3 * transform_s + (d->is_cpu ? nodes * host_node_s * 2 / parallel_cores() : transform_s);
 }
 

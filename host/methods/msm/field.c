@@ -29,7 +29,7 @@ typedef struct field_wish {
 } field_wish;
 
 /* Of plans: a library, with tables or without. */
-const char *const msm_library_words[] = {"vkfft", "vkfft-tables", "clfft", "cufft", NULL};
+const char *const msm_library_words[] = {"fftw", "vkfft", "vkfft-tables", "clfft", "cufft", NULL};
 static const char tables_word[] = "-tables";
 
 typedef struct field_state {

@@ -13,7 +13,10 @@
 void spectral_clear(const spectral *s, work *w)
 {
     const bool is_padded = s->hierarchy->cell.dimensions < 3; /* nodes of padding have no charges */
-    work_fill(w, s->charges.buffer, 0, is_padded ? 0 : DEV_NO_NUMBERS, s->bytes);
+    if (!is_padded)
+        work_fill(w, s->charges.buffer, 0, DEV_NO_NUMBERS, s->bytes);
+    else if (s->fft.zero_bytes > 0)
+        work_fill(w, s->charges.buffer, 0, 0, s->fft.zero_bytes);
 }
 
 /* Waits for the host with all that comes before the product under way. */
@@ -69,8 +72,10 @@ static fft_wish wish_of(const spectral *s, const fft_wish *fft)
 {
     fft_wish own = fft != NULL ? *fft : (fft_wish){.library = NULL};
     own.in_place = true;
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) {
         own.n[axis] = (size_t)s->n[axis];
+        own.filled[axis] = (size_t)s->hierarchy->level[0].n[axis];
+    }
     return own;
 }
 
