@@ -292,8 +292,10 @@
 
 /* interpolation.cl. A work-group has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z points: with
  * a LEY_WIDTH of 1 a work-item for each column along z, else one alone for all of them, along x in
- * vectors. There is room for the LEY_NODES_X, LEY_NODES_Y, LEY_NODES_Z nodes that have a part in
- * the block. */
+ * vectors. There is room for a plane of the LEY_NODES_X, LEY_NODES_Y nodes that have a part in the
+ * block. A work-item that is alone takes so many rows of nodes at once; LEY_NODES_Y is a multiple
+ * of that. */
+#define LEY_INTERPOLATION_ROWS 4
 #define LEY_INTERPOLATION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
@@ -301,7 +303,6 @@
     KEY(LEY_BLOCK_Y, block_y) \
     KEY(LEY_BLOCK_Z, block_z) \
     KEY(LEY_NODES_X, nodes_x) \
-    KEY(LEY_NODES_Y, nodes_y) \
-    KEY(LEY_NODES_Z, nodes_z)
+    KEY(LEY_NODES_Y, nodes_y)
 
 #endif

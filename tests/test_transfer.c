@@ -195,6 +195,25 @@ static void test_work_groups(void **state)
     }
 }
 
+/* What CPU devices get whose vectors are shorter than this one's. */
+static void test_short_vectors(void **state)
+{
+    static const window_kind kinds[] = {WINDOW_NODAL3, WINDOW_NODAL9, WINDOW_BSPLINE6};
+    (void)state;
+    for (int i = 0; i < (support_is_quick() ? 2 : 6); i++) {
+        ley_error error = {0};
+        transfer_kernels kernels;
+        const transfer_wish wish = {.window = window_get(kinds[i / 2]),
+                                    .along_axes = true,
+                                    .nodes_per_point = {0.5, 0.7, 0.4},
+                                    .width = i % 2 == 0 ? 4 : 8};
+        assert_ok(transfer_kernels_create(device, &wish, &kernels, &error));
+        assert_int_equal(kernels.blocks.width, wish.width);
+        assert_int_equal(kernels.interpolation.group_size[0], 1);
+        transfer_kernels_destroy(&kernels);
+    }
+}
+
 /* ---- The whole cycle ------------------------------------------------------------------------- */
 
 enum { ATOMS = 400 };
@@ -403,9 +422,9 @@ static void test_neutral_matter(void **state)
 /* At level quick further devices get the cycle alone. */
 static int run(const char *selector, const ley_device_info *info)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_cycle), cmocka_unit_test(test_pieces),
-                                              cmocka_unit_test(test_neutral_matter),
-                                              cmocka_unit_test(test_every_window), cmocka_unit_test(test_work_groups)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cycle),      cmocka_unit_test(test_pieces),      cmocka_unit_test(test_neutral_matter),
+        cmocka_unit_test(test_every_window), cmocka_unit_test(test_work_groups), cmocka_unit_test(test_short_vectors)};
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;

@@ -225,12 +225,13 @@ cutoff_lattice transfer_map_lattice(const transfer_lattices *l, const transfer_m
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
 /* Steps count as multiply-adds, of whose rate kernels reach about these shares, until a job has
- * shown what they cost on the device: measured with PoCL on two cores, where nodes and points are
- * computed without vectors; guessed for GPUs, where too low a guess only makes more launches. */
+ * shown what they cost on the device: measured with PoCL on two cores, where nodes, and points
+ * anywhere, are computed without vectors; guessed for GPUs, where too low a guess only makes more
+ * launches. */
 typedef struct share {
     double cpu, gpu;
 } share;
-static const share anterpolation_share = {0.05, 0.15}, node_share = {0.012, 0.05}, block_share = {0.03, 0.1};
+static const share anterpolation_share = {0.05, 0.15}, node_share = {0.012, 0.05}, block_share = {0.15, 0.1};
 
 static double cube(double x)
 {
@@ -293,10 +294,11 @@ double transfer_prolongation_s(const transfer_kernels *k, const int64_t n[3])
     return k->unit_s[TRANSFER_PROLONGATION] * count_shares(n, 0.5 * (k->window->points + 1));
 }
 
-double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *s)
+double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *s,
+                        double nodes_per_point_z)
 {
-    const double rows = (double)s->nodes_y * s->nodes_z, planes = (double)s->block_y * s->nodes_z,
-                 columns = (double)s->block_y * s->block_z;
+    const double nodes_z = (s->block_z - 1) * nodes_per_point_z + s->window, rows = s->nodes_y * nodes_z,
+                 planes = s->block_y * nodes_z, columns = (double)s->block_y * s->block_z;
     return unit_s_of(info, facts, block_share) *
            (rows * s->nodes_x + s->window * s->block_x * (rows + planes + columns));
 }
@@ -304,7 +306,7 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
 static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
 {
     return (double)groups[0] * (double)groups[1] * (double)groups[2] *
-           transfer_block_s(k->device->info, &k->facts, &k->blocks);
+           transfer_block_s(k->device->info, &k->facts, &k->blocks, k->nodes_per_point[2]);
 }
 
 /* Of `count` planes or tiles: what one launch takes, a multiple of `step` but at the end. */

@@ -82,8 +82,9 @@ double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3
 double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);
 
-/* The same of a block of points. */
-double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *block);
+/* The same of a block of points, that are so many nodes apart along z. */
+double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *block,
+                        double nodes_per_point_z);
 
 /* ---- What they read -------------------------------------------------------------------------- */
 

@@ -57,10 +57,12 @@ static size_t bytes_of_tile(const dev_info *info, const void *spec)
 static size_t bytes_of_block(const dev_info *info, const void *spec)
 {
     const interpolation_spec *s = spec;
-    const size_t rows = (size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x),
-                 planes = (size_t)s->block_y * (size_t)s->block_x, shares = (size_t)(s->nodes_x * s->block_x);
+    const size_t of_group = 2 * (size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x),
+                 shares = (size_t)s->nodes_x * (size_t)s->block_x, nodes = LEY_INTERPOLATION_ROWS * (size_t)s->nodes_x,
+                 rows = (size_t)s->nodes_y * (size_t)s->block_x,
+                 planes = (size_t)s->window * (size_t)s->block_y * (size_t)s->block_x;
     (void)info;
-    return sizeof(float) * (s->width > 1 ? (size_t)s->nodes_z * (rows + planes) + shares : 2 * rows);
+    return sizeof(float) * (s->width > 1 ? shares + nodes + rows + planes : of_group);
 }
 
 static const int windows_of_all[] = {4, 6, 8, 10};
@@ -93,7 +95,8 @@ static interpolation_list_spec list_spec(int points, bool field)
 }
 
 /* Nodes that a block of points has a part of, at most. */
-enum { MOST_NODES = 1000 };
+enum { MOST_NODES = 1000, NODES_STEP = 4 };
+_Static_assert(NODES_STEP % LEY_INTERPOLATION_ROWS == 0, "there is room for whole rounds of rows");
 static int most_nodes_of(int block, double nodes_per_point, int points)
 {
     const double nodes = ceil((block - 1) * nodes_per_point) + points + 1;
@@ -103,7 +106,7 @@ static int most_nodes_of(int block, double nodes_per_point, int points)
 /* The same, rounded up so that maps of similar spacings share a kernel. */
 static int nodes_of(int block, double nodes_per_point, int points)
 {
-    return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), 4);
+    return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), NODES_STEP);
 }
 
 static interpolation_spec spec_of_block(const int block[3], int points, int width, const double nodes_per_point[3])
@@ -116,14 +119,13 @@ static interpolation_spec spec_of_block(const int block[3], int points, int widt
                                 .block_y = block[1],
                                 .block_z = block[2],
                                 .nodes_x = nodes_of(block[0], nodes_per_point[0], points),
-                                .nodes_y = nodes_of(block[1], nodes_per_point[1], points),
-                                .nodes_z = nodes_of(block[2], nodes_per_point[2], points)};
+                                .nodes_y = nodes_of(block[1], nodes_per_point[1], points)};
 }
 
 /* The largest block whose nodes local memory has room for; a window of 0: none. */
 static interpolation_spec block_spec(const dev_info *info, int points, int wished, const double nodes_per_point[3])
 {
-    static const int of_vectors[][3] = {{16, 8, 8}, {16, 4, 4}, {16, 2, 2}, {16, 1, 1}},
+    static const int of_vectors[][3] = {{16, 32, 32}, {16, 16, 32}, {16, 8, 32}, {16, 1, 8}},
                      of_groups[][3] = {{32, 8, 32}, {32, 4, 32}, {16, 4, 32}, {8, 4, 32}};
     enum { BLOCKS = sizeof of_vectors / sizeof of_vectors[0] };
     _Static_assert(BLOCKS == sizeof of_groups / sizeof of_groups[0], "as many");
@@ -247,7 +249,7 @@ static double pass_s(const dev_info *info, const calibration *facts, const cutof
     if (s.window == 0)
         return 0;
     return (is_known ? bytes_per_point * byte_s : 0) +
-           transfer_block_s(info, facts, &s) / ((double)s.block_x * s.block_y * s.block_z);
+           transfer_block_s(info, facts, &s, wish->nodes_per_point[2]) / ((double)s.block_x * s.block_y * s.block_z);
 }
 
 cutoff_epilogue transfer_epilogue(const transfer_wish *wish)

@@ -48,16 +48,19 @@ static ley_status make_hierarchy(trial *t, ley_error *error)
     return hierarchy_make(&o, low, t->box_A, &t->hierarchy, error);
 }
 
+/* In sub-cubes, or, where only y is periodic, in rows, whose nodes kernels may read at once. */
 static void make_arrays(trial *t)
 {
+    const bool in_rows = t->periodic[1];
     for (int level = 0; level < t->hierarchy.levels; level++) {
         places_array *a = &t->array[level];
-        *a = (places_array){.in_cubes = true, .first = t->nodes};
-        int64_t nodes = (int64_t)LEY_CUBE * LEY_CUBE * LEY_CUBE;
+        *a = (places_array){.in_cubes = !in_rows, .first = t->nodes};
+        const int64_t edge = in_rows ? 1 : LEY_CUBE;
+        int64_t nodes = edge * edge * edge;
         for (int axis = 0; axis < 3; axis++) {
             a->n[axis] = t->hierarchy.level[level].n[axis];
             a->periodic[axis] = t->periodic[axis];
-            const int64_t cubes = ley_round_up(a->n[axis], LEY_CUBE) / LEY_CUBE;
+            const int64_t cubes = ley_round_up(a->n[axis], edge) / edge + (in_rows ? 1 : 0);
             if (axis < 2)
                 a->pitch[axis] = cubes;
             nodes *= cubes;
@@ -84,13 +87,15 @@ static void make_atoms(trial *t)
     }
 }
 
-/* Some blocks and a partial one along each axis, where kernels are interpreted less; where axes are
- * not the lattice's, skewed. The box has room for all of them. */
+/* Some blocks and a partial one along each axis, fewer where kernels are interpreted or blocks are
+ * large, as those of work-items that are alone; where axes are not the lattice's, skewed. The box
+ * has room for all of them. */
 static void count_points(trial *t)
 {
     const interpolation_spec *s = &t->kernels.blocks;
     const bool slow = (t->kernels.device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
-    const int64_t axes[3] = {(slow ? 1 : 2) * s->block_x + 3, s->block_y + 1, (slow ? 1 : 2) * s->block_z + 3},
+    const int64_t blocks = slow || s->width > 1 ? 1 : 2,
+                  axes[3] = {blocks * s->block_x + 3, s->block_y + 1, blocks * s->block_z + 3},
                   skewed[3] = {slow ? 9 : 19, 7, slow ? 6 : 9};
     memcpy(t->points.n, t->kernels.along_axes ? axes : skewed, sizeof t->points.n);
     for (int axis = 0; axis < 3; axis++)
@@ -130,9 +135,9 @@ typedef struct shares {
 /* What a node's coordinate adds to its number in the buffer. */
 static int64_t number_along(const places_array *a, int axis, int64_t i)
 {
-    static const int64_t within[3] = {1, LEY_CUBE, LEY_CUBE * LEY_CUBE};
-    const int64_t cubes[3] = {1, a->pitch[0], a->pitch[0] * a->pitch[1]};
-    return i / LEY_CUBE * cubes[axis] * LEY_CUBE * LEY_CUBE * LEY_CUBE + i % LEY_CUBE * within[axis];
+    const int64_t edge = a->in_cubes ? LEY_CUBE : 1, within[3] = {1, edge, edge * edge},
+                  cubes[3] = {1, a->pitch[0], a->pitch[0] * a->pitch[1]};
+    return i / edge * cubes[axis] * edge * edge * edge + i % edge * within[axis];
 }
 
 static int64_t number(const trial *t, int level, const int64_t at[3])
@@ -404,12 +409,12 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
 
 /* ---- Interpolation --------------------------------------------------------------------------- */
 
-static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t first, int64_t count, double factor,
-                               const float *phi, bool accumulate, ley_error *error)
+/* Points of planes [first, first + count). */
+static void expect_points(const trial *t, const ley_lattice *l, int64_t first, int64_t count, double factor,
+                          reference_value *right)
 {
     shares of[3];
-    ley_status status = LEY_OK;
-    for (int64_t i = 0; i < l->n[0] * l->n[1] * count && status == LEY_OK; i++) {
+    for (int64_t i = 0; i < l->n[0] * l->n[1] * count; i++) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], first + i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int k = 0; k < 3; k++) {
@@ -418,12 +423,22 @@ static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t fir
                 point_A[k] += (double)at[axis] * l->step_A[axis][k];
         }
         find_nodes(t, point_A, of);
-        reference_value right = gather_values(of, t->values + t->array[0].first);
-        right.value *= factor;
-        right.absolute *= factor;
+        right[i] = gather_values(of, t->values + t->array[0].first);
+        right[i].value *= factor;
+        right[i].absolute *= factor;
+    }
+}
+
+static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t first, int64_t count,
+                               const reference_value *right, const float *phi, bool accumulate, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int64_t i = 0; i < l->n[0] * l->n[1] * count && status == LEY_OK; i++) {
+        const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], first + i / l->n[0] / l->n[1]};
+        reference_value expected = right[i];
         if (accumulate)
-            add(&right, 1);
-        status = judge_one(t, "point", at, phi[i], right, error);
+            add(&expected, 1);
+        status = judge_one(t, "point", at, phi[i], expected, error);
     }
     return status;
 }
@@ -435,14 +450,18 @@ static ley_status run_interpolation(trial *t, ley_error *error)
     const places_array planes = {.n = {l.n[0], l.n[1], count}, .pitch = {l.n[0], l.n[1]}};
     const double factor = 332.06;
     transfer_map map;
-    buffer_of_float potentials, phi;
-    ley_status status = LEY_OK;
+    buffer_of_float potentials = {NULL}, phi = {NULL};
     clear_values(t);
     set_values(t, 0);
     float *back = malloc((size_t)points * sizeof *back);
-    if (back == NULL)
-        return ley_fail_memory(error, (size_t)points * sizeof *back, "the self-test");
-    status = transfer_map_create(&map, &t->lattices, &t->array[0], &l, &planes, factor, &t->room, error);
+    reference_value *right = malloc((size_t)points * sizeof *right);
+    ley_status status = back != NULL && right != NULL
+                            ? LEY_OK
+                            : ley_fail_memory(error, (size_t)points * sizeof *right, "the self-test");
+    if (status == LEY_OK)
+        expect_points(t, &l, first, count, factor, right);
+    if (status == LEY_OK)
+        status = transfer_map_create(&map, &t->lattices, &t->array[0], &l, &planes, factor, &t->room, error);
     if (status == LEY_OK)
         status = upload_values(t, &potentials, error);
     if (status == LEY_OK)
@@ -454,11 +473,12 @@ static ley_status run_interpolation(trial *t, ley_error *error)
         transfer_interpolate(&t->work, &t->lattices, &map, first, count, accumulate, potentials, phi);
         status = bring(t, phi.buffer, back, points, error);
         if (status == LEY_OK)
-            status = judge_points(t, &l, first, count, factor, back, accumulate, error);
+            status = judge_points(t, &l, first, count, right, back, accumulate, error);
         work_end(&t->work);
         work_begin(&t->work, &t->flight, NULL);
     }
     free(back);
+    free(right);
     return status;
 }
 
