@@ -61,12 +61,14 @@
     FIRST(CONSTANT, int4, gm_table) \
     NEXT(INT, int, n_table) \
     NEXT(READ, int2, gm_homes) \
+    NEXT(READ, float, gm_begins) \
     NEXT(INT, int, first_region) \
     NEXT(READ, atom, gm_slots) \
     NEXT(READ, float2, gm_more) \
     NEXT(READ, int, gm_extra) \
     NEXT(INT, int, has_extra) \
     NEXT(VALUE, atom, step) \
+    NEXT(VALUE, atom, step_low) \
     NEXT(VALUE, atom, side) \
     NEXT(VALUE, atom, limits) \
     NEXT(VALUE, atom, series) \

@@ -7,6 +7,8 @@
  * n_table       how many
  * gm_homes      for each region along x, then y, then z: {bins from bin 0 to home along that
  *               axis; home's lowest coordinate less the region's, units, as the bits of a float}
+ * gm_begins     for each of these regions, how far its first point is from what homes are
+ *               counted from, units: LEY_FINE
  * first_region  index along z of the launch's first regions
  * gm_slots      [bins][LEY_DEPTH] {x, y, z, first}: A from the bin's lowest corner, and the
  *               atom's charge times every constant factor (or the first number that LEY_PAIR
@@ -17,6 +19,8 @@
  * gm_extra      bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]
  * has_extra     0: gm_extra is not read
  * step          {h_x, h_y, h_z, units in an A}; h in the unit that the sums are in
+ * step_low      {h_x, h_y, h_z, quantum}: h less the digits that LEY_HIGH() leaves of it; and a
+ *               unit that what is lost of an atom's place is less than 512 of. Both: LEY_FINE
  * side          {s_x, s_y, s_z, slack}: of a bin, units; by how much an atom may lie outside its
  *               bin
  * limits        {a^2, r_min^2, k, near^2}: units^2; k of the pair function; how near atoms are
@@ -61,6 +65,16 @@ typedef LEY_DOUBLE total;
 typedef real total;
 #endif
 
+/* Where sums are compensated, atoms near a region have the digits that one float has no room for,
+ * of a place that is counted from a corner of the region: there a field of 1/r^2 multiplies them.
+ * What homes are counted from is such that the corners of bins are floats without a rounding; what
+ * is lost where a place in a bin is added to its corner, and the points' own lower digits, are
+ * added to the differences along the axes, which next to an atom are small. */
+#define LEY_FINE (LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED)
+/* The upper digits of a float, of which multiples up to 15 are floats. */
+#define LEY_HIGH(x) LEY_AS_FLOAT(LEY_AS_INT(x) & ~15)
+#define LEY_MOST_LOST 511
+
 /* What a work-group and a work-item alone have to themselves: how many work-items share a
  * region; where totals are; the larger of two numbers, as fmax() costs CPUs several instructions
  * for what is no number; where a work-item, or a vector's lanes, have their first point. */
@@ -101,6 +115,10 @@ typedef struct {
 #endif
     atom extent;                    /* of the region */
     real x[LEY_UX], y[LEY_UY], z[LEY_UZ]; /* the points' coordinates from the region's lowest corner */
+#if LEY_FINE
+    atom high, low; /* of the step; the last number of low is a quantum */
+    atom begin;     /* of the first point */
+#endif
     real sum[POINTS];
 #if LEY_NODES > 0
     real added[POINTS]; /* to the sums, in the end */
@@ -258,14 +276,24 @@ LEY_FN real near_value(const points *p, real r2, LEY_REFERENCE(staged) s)
 #endif
 }
 
+/* What is from an atom to a point along an axis; `lost`: what its place lacks. */
+#if LEY_FINE
+#define FROM_ATOM(lanes, axis, at) \
+    (((lanes) * p->high.axis - a.axis) + ((lanes) * p->low.axis + (p->begin.axis - lost.axis)))
+#else
+#define FROM_ATOM(lanes, axis, at) ((at) - a.axis)
+#endif
+
 /* An atom near the region, or any atom of a fringe. */
-LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s)
+LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s, atom lost)
 {
     const atom a = s.a;
+    (void)lost;
     FOR_Y(v) FOR_X(u) {
-        const real dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
+        const real dx = FROM_ATOM(LANES_X + u * LEY_LX, x, p->x[u]), dy = FROM_ATOM(LANES_Y + v * LEY_LY, y, p->y[v]),
+                   dxy2 = dx * dx + dy * dy;
         FOR_Z(w) {
-            const real dz = p->z[w] - a.z;
+            const real dz = FROM_ATOM(LANES_Z + w * LEY_LZ, z, p->z[w]);
             const real r2 = dxy2 + dz * dz, value = near_value(p, LARGER(r2, (real)p->limits.y), s);
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
@@ -369,6 +397,15 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
     FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;
     FOR_Z(w) p.z[w] = (LANES_Z + w * LEY_LZ) * step.z;
+#if LEY_FINE
+    p.high = LEY_ATOM(LEY_HIGH(step.x), LEY_HIGH(step.y), LEY_HIGH(step.z), 0);
+    p.low = step_low;
+    p.begin = LEY_ATOM(gm_begins[LEY_GROUP_ID(0)], gm_begins[regions_x + LEY_GROUP_ID(1)],
+                       gm_begins[regions_x + regions_y + first_region + LEY_GROUP_ID(2)], 0);
+    FOR_X(u) p.x[u] += p.begin.x;
+    FOR_Y(v) p.y[v] += p.begin.y;
+    FOR_Z(w) p.z[w] += p.begin.z;
+#endif
 #if LEY_WIDTH == 1
     LEY_LOCAL_VARIABLE workspace sm;
     const int item = LEY_LOCAL_ID(0) + LEY_LX * (LEY_LOCAL_ID(1) + LEY_LY * LEY_LOCAL_ID(2));

@@ -3,6 +3,40 @@
 #ifndef LEY_CUTOFF_GROUP_H
 #define LEY_CUTOFF_GROUP_H
 
+#if LEY_FINE
+/* Numbers of quanta, of 10 bits each. */
+LEY_FN int quanta_of(scalar lost, scalar quantum)
+{
+    return (int)LEY_MAX(LEY_MIN(lost / quantum, (scalar)LEY_MOST_LOST), (scalar)-LEY_MOST_LOST) + LEY_MOST_LOST + 1;
+}
+
+/* What is lost where b is added to a. */
+LEY_FN scalar lost_in(scalar a, scalar b)
+{
+    const scalar sum = a + b, added = sum - a;
+    return (a - (sum - added)) + (b - added);
+}
+
+/* What a place lacks, in 30 bits, and back. */
+LEY_FN int pack_lost(const points *p, const bins *b, LEY_REFERENCE(found) f, int slot)
+{
+    const atom a = b->slots[(size_t)f.bin * LEY_DEPTH + slot];
+    const scalar unit = p->step.w;
+    return quanta_of(lost_in(a.x * unit, f.x), p->low.w) | quanta_of(lost_in(a.y * unit, f.y), p->low.w) << 10 |
+           quanta_of(lost_in(a.z * unit, f.z), p->low.w) << 20;
+}
+
+LEY_FN atom unpack_lost(const points *p, int packed)
+{
+    const int mask = 2 * LEY_MOST_LOST + 1, zero = LEY_MOST_LOST + 1;
+    return LEY_ATOM(((packed & mask) - zero) * p->low.w, ((packed >> 10 & mask) - zero) * p->low.w,
+                    ((packed >> 20 & mask) - zero) * p->low.w, 0);
+}
+#define NEAR_LOST(p, list, j) unpack_lost(p, (list)[j])
+#else
+#define NEAR_LOST(p, list, j) LEY_ATOM(0, 0, 0, 0)
+#endif
+
 /* An atom of a bin, in units from the region's lowest corner, and how far it is from the region,
  * squared. */
 LEY_FN scalar fetch(const points *p, const bins *b, LEY_REFERENCE(found) f, int slot, staged *s)
@@ -58,6 +92,12 @@ typedef struct {
 #if LEY_PRUNE
     staged sorted[LEY_TILE];
     int class_of[LEY_TILE];
+#if LEY_FINE
+    int sorted_lost[LEY_TILE];
+#endif
+#endif
+#if LEY_FINE
+    int lost[LEY_TILE];
 #endif
     found bins[2 * ITEMS];
     unsigned marks[ITEMS / 4];
@@ -181,8 +221,12 @@ LEY_FN void sort(const points *p, LEY_LOCAL shared *sm, int count, int item, int
             at = own == c ? end[c] + rank : at;
             end[c] += n;
         }
-        if (own >= 0)
+        if (own >= 0) {
             sm->sorted[at] = sm->tile[first + item];
+#if LEY_FINE
+            sm->sorted_lost[at] = sm->lost[first + item];
+#endif
+        }
     }
     LEY_BARRIER_OF(ITEMS);
 }
@@ -196,7 +240,13 @@ LEY_FN void sum_tile(points *p, LEY_LOCAL shared *sm, int count, int item)
 #if LEY_PRUNE
     sort(p, sm, count, item, end);
     LEY_LOCAL const staged *sm_list = sm->sorted;
+#if LEY_FINE
+    LEY_LOCAL const int *sm_lost = sm->sorted_lost;
+#endif
 #else
+#if LEY_FINE
+    LEY_LOCAL const int *sm_lost = sm->lost;
+#endif
     end[0] = p->limits.w < p->limits.x ? count : 0;
     end[NEAR] = count;
     LEY_LOCAL const staged *sm_list = sm->tile;
@@ -204,7 +254,7 @@ LEY_FN void sum_tile(points *p, LEY_LOCAL shared *sm, int count, int item)
     UNROLL for (int c = 0; c < CLASSES; c++) {
         if (c == NEAR)
             for (int j = from; j < end[c]; j++)
-                add_near(p, sm_list[j]);
+                add_near(p, sm_list[j], NEAR_LOST(p, sm_lost, j));
         else
             add_list(p, sm_list, from, end[c], c / 3 % 3, c / 9, c % 3);
         from = end[c];
@@ -235,8 +285,12 @@ LEY_FN void stage(points *p, const bins *b, LEY_LOCAL shared *sm, int item, int 
             wants = !LEY_PRUNE || d2 < p->limits.x;
         }
         const int rank = rank_of(wants, item, sm->marks, &count);
-        if (wants)
+        if (wants) {
             sm->tile[*staged_atoms + rank] = s;
+#if LEY_FINE
+            sm->lost[*staged_atoms + rank] = pack_lost(p, b, sm->bins[i / LEY_DEPTH], i % LEY_DEPTH);
+#endif
+        }
         *staged_atoms += count;
     }
     LEY_BARRIER_OF(ITEMS);

@@ -249,15 +249,22 @@ typedef struct {
 } found_bins;
 
 /* Adds those of a vector's atoms that are marked, which are near the region. */
-LEY_FN void add_marked(points *p, unsigned marks, real x, real y, real z, real charge, real second, real third)
+LEY_FN void add_marked(points *p, unsigned marks, real x, real y, real z, real charge, real second, real third,
+                       real lost_x, real lost_y, real lost_z)
 {
-    scalar lanes[6][LEY_WIDTH];
+    scalar lanes[9][LEY_WIDTH];
+    atom lost = (atom)(0, 0, 0, 0);
     *(unaligned_real *)lanes[0] = x;
     *(unaligned_real *)lanes[1] = y;
     *(unaligned_real *)lanes[2] = z;
     *(unaligned_real *)lanes[3] = charge;
     *(unaligned_real *)lanes[4] = second;
     *(unaligned_real *)lanes[5] = third;
+#if LEY_FINE
+    *(unaligned_real *)lanes[6] = lost_x;
+    *(unaligned_real *)lanes[7] = lost_y;
+    *(unaligned_real *)lanes[8] = lost_z;
+#endif
     for (; marks != 0; marks &= marks - 1) {
         const int i = LEY_LOWEST_BIT(marks);
         staged s;
@@ -265,7 +272,10 @@ LEY_FN void add_marked(points *p, unsigned marks, real x, real y, real z, real c
 #if LEY_PAIR_MORE(LEY_PAIR) > 0
         s.more = (float2)(lanes[4][i], lanes[5][i]);
 #endif
-        add_near(p, s);
+#if LEY_FINE
+        lost = (atom)(lanes[6][i], lanes[7][i], lanes[8][i], 0);
+#endif
+        add_near(p, s, lost);
     }
 }
 
@@ -274,10 +284,18 @@ LEY_FN void add_marked(points *p, unsigned marks, real x, real y, real z, real c
 LEY_FN int stage(points *p, const bins *b, const found_bins *f, int first, tile *t, int n)
 {
     const float16 scale = FOUR((float4)(p->step.w, p->step.w, p->step.w, TERM_SCALE));
-    float16 slots[CHUNKS];
+    float16 slots[CHUNKS], lost[CHUNKS];
     UNROLL for (int c = 0; c < CHUNKS; c++) {
         const int i = (first + c) / FOURS, four = (first + c) % FOURS;
-        slots[c] = *(__global const unaligned_float16 *)(b->slots + f->slot[i] + 4 * four) * scale + FOUR(f->at[i]);
+        const float16 in_bin = *(__global const unaligned_float16 *)(b->slots + f->slot[i] + 4 * four) * scale,
+                      corner = FOUR(f->at[i]);
+        slots[c] = in_bin + corner;
+#if LEY_FINE
+        const float16 added = slots[c] - in_bin;
+        lost[c] = (in_bin - (slots[c] - added)) + (corner - added);
+#else
+        lost[c] = 0;
+#endif
     }
     real x = OF_CHUNKS(slots, s048c), y = OF_CHUNKS(slots, s159d), z = OF_CHUNKS(slots, s26ae),
          charge = OF_CHUNKS(slots, s37bf), second = 0, third = 0;
@@ -309,7 +327,8 @@ LEY_FN int stage(points *p, const bins *b, const found_bins *f, int first, tile 
     append(t->third, n, third, wanted);
 #endif
     if (near != 0)
-        add_marked(p, near, x, y, z, charge, second, third);
+        add_marked(p, near, x, y, z, charge, second, third, OF_CHUNKS(lost, s048c), OF_CHUNKS(lost, s159d),
+                   OF_CHUNKS(lost, s26ae));
     return append(t->charge, n, charge, wanted);
 }
 

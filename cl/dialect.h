@@ -1,5 +1,5 @@
-/* The words that kernels are written in, for OpenCL C; kernels_cuda/dialect.cuh has the same
- * ones for CUDA C. What both languages read has no word that only one of them knows; what is for
+/* The words that kernels are written in, for OpenCL C; kernels_cuda/dialect.cuh has the same ones
+ * for CUDA C. What both languages read has no word that only one of them knows; what is for
  * vectors, X_vectors.h, is for OpenCL C alone.
  *
  *   scalar, real, atom    one number, LEY_WIDTH of them, {x, y, z, q}: float or double by LEY_SUM
@@ -31,7 +31,8 @@
  *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a
  *                         bit for each of its work-items
  *   LEY_DOUBLE            as many doubles as a real has floats; LEY_TO_DOUBLE(x), LEY_TO_FLOAT(x)
- *   LEY_AS_FLOAT(i)       the float of these bits; LEY_REAL_OF(i): the real of as many ints
+ *   LEY_AS_FLOAT(i)       the float of these bits; LEY_AS_INT(x): and back
+ *   LEY_REAL_OF(i)        the real of as many ints
  *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more
  *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file that
  *                         begins with LEY_NO_CONTRACTION
@@ -176,6 +177,7 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_COUNT_BITS(bits) popcount(bits)
 #define LEY_LOWEST_BIT(bits) (31 - (int)clz((bits) & -(bits)))
 #define LEY_AS_FLOAT(i) as_float(i)
+#define LEY_AS_INT(x) as_int(x)
 #define LEY_REAL_OF(i) LEY_PASTE(convert_, real)(i)
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
 #define LEY_AS_BITS(x) LEY_PASTE(as_int, LEY_BITS_SUFFIX)(x)

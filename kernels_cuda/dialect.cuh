@@ -150,6 +150,7 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_COUNT_BITS(bits) __popc(bits)
 #define LEY_LOWEST_BIT(bits) (__ffs((int)(bits)) - 1)
 #define LEY_AS_FLOAT(i) __int_as_float(i)
+#define LEY_AS_INT(x) __float_as_int(x)
 #define LEY_REAL_OF(i) ((real)(i))
 #define LEY_NO_CONTRACTION
 #define LEY_ROUNDED_PRODUCT(a, b) __dmul_rn(a, b)

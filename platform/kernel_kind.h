@@ -12,7 +12,7 @@
 #include "device.h"
 #include "spec.h"
 
-enum { KERNEL_MOST_ARGUMENTS = 24, KERNEL_MOST_KEYS = 24, KERNEL_OPTIONS = 512, KERNEL_NAME = 96 };
+enum { KERNEL_MOST_ARGUMENTS = 28, KERNEL_MOST_KEYS = 24, KERNEL_OPTIONS = 512, KERNEL_NAME = 96 };
 
 /* ---- Arguments by name ----------------------------------------------------------------------- */
 

@@ -628,6 +628,7 @@ UNWATCHED static void sum_region(const dev_launch *launch, const size_t group[3]
 {
     int32_t(*table)[4] = (void *)launch->arguments[cutoff_at_gm_table].buffer->bytes,
     (*homes)[2] = (void *)launch->arguments[cutoff_at_gm_homes].buffer->bytes;
+    const float *begins = (const float *)launch->arguments[cutoff_at_gm_begins].buffer->bytes;
     const int32_t *extra = int_argument(launch, cutoff_at_has_extra) != 0
                                ? (const void *)launch->arguments[cutoff_at_gm_extra].buffer->bytes
                                : NULL;
@@ -641,6 +642,8 @@ UNWATCHED static void sum_region(const dev_launch *launch, const size_t group[3]
             float from;
             memcpy(&from, &homes[home[axis]][1], sizeof from);
             corner[axis] = (double)from + table[e][axis] * (double)float_at(launch, cutoff_at_side, axis);
+            if (launch->program->cutoff.total == LEY_SPEC_SUM_COMPENSATED)
+                corner[axis] -= (double)begins[home[axis]];
             bin += homes[home[axis]][0];
         }
         add_bin(launch, (size_t)bin, corner, region, sum);

@@ -298,6 +298,67 @@ static void test_the_edge_of_a_molecule(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* ---- Next to atoms --------------------------------------------------------------------------- */
+
+/* The root mean square of what values are off by, of that of the values. */
+static double off_by(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options)
+{
+    ley_map *map = support_run(engine, atoms, lattice, options);
+    const float *value = ley_map_read_values(map);
+    double squares = 0, all = 0;
+    for (int64_t i = 0; i < ley_lattice_points(lattice); i++) {
+        const int64_t at[3] = {i % lattice->n[0], i / lattice->n[0] % lattice->n[1], i / lattice->n[0] / lattice->n[1]};
+        double point_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            point_A[axis] = lattice->origin_A[axis] + (double)at[axis] * lattice->step_A[axis][axis];
+        const double right = right_at(atoms, options, point_A).value;
+        squares += pow((double)value[i] - right, 2);
+        all += right * right;
+    }
+    ley_map_destroy(map);
+    return sqrt(squares / all);
+}
+
+/* Water whose places are whole numbers of 2^-22 A, which floats have in full within a bin. */
+static ley_atoms *even_water(void)
+{
+    static double position_A[3 * 2000], charge_e[2000];
+    ley_error error = {0};
+    ley_atoms *water;
+    assert_ok(ley_waterbox_create(2000, 3, 1, &water, &error));
+    const size_t n = ley_atoms_count(water);
+    for (size_t i = 0; i < 3 * n; i++)
+        position_A[i] = ldexp(rint(ldexp(ley_atoms_positions_A(water)[i], 22)), -22);
+    memcpy(charge_e, ley_atoms_charges_e(water), n * sizeof *charge_e);
+    ley_atoms_destroy(water);
+    return atoms_at(n, position_A, charge_e);
+}
+
+/* Where points are as far apart as this, places are counted from corners that are 8 to 10 A away,
+ * and floats have them to 5e-7 A: next to an atom, a field of 1/r^2 makes more of that than
+ * anything else is off by. Compensated sums have more digits of them, whether floats have those of
+ * the spacing or not. */
+static void test_compensated_places(void **state)
+{
+    (void)state;
+    static const double spacings_A[] = {1, 0.83, 1.3};
+    static const int64_t n = 20;
+    ley_atoms *atoms = even_water();
+    for (int i = 0; i < 3; i++) {
+        const double h_A = spacings_A[i];
+        const ley_lattice lattice = {.origin_A = {1, 0.75, 0.875}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {n, n, n}};
+        support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
+        const double by_floats = off_by(atoms, &lattice, &options);
+        options.sum = LEY_SUM_COMPENSATED;
+        const double off = off_by(atoms, &lattice, &options);
+        if (getenv("TEST_VERBOSE") != NULL)
+            print_message("%g A: off by %.2g, floats by %.2g\n", h_A, off, by_floats);
+        if (!(off < 6e-7 && off < 0.6 * by_floats))
+            fail_msg("%g A: compensated sums are off by %g, floats by %g", h_A, off, by_floats);
+    }
+    ley_atoms_destroy(atoms);
+}
+
 /* ---- Screening ------------------------------------------------------------------------------- */
 
 /* Far values vanish as they should, down to the least that floats hold, and none is larger than it
@@ -422,7 +483,7 @@ static int stop(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_lone_atom)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_lone_atom), cmocka_unit_test(test_compensated_places)};
     char group[512];
     snprintf(group, sizeof group, "digits of each variant on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

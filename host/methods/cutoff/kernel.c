@@ -115,21 +115,40 @@ static ley_status make_table(cutoff_kernel *k, const cutoff_problem *p, int32_t 
     return LEY_OK;
 }
 
+/* cutoff.cl's LEY_FINE. */
+static bool is_fine(const cutoff_kernel *k)
+{
+    return k->choice.spec.total == LEY_SPEC_SUM_COMPENSATED;
+}
+
+/* Of bins whose sides are whole numbers of 1/64 A, corners that are whole numbers of these from
+ * where a region begins are floats up to 64 A away. */
+static const double home_per_A = 1 << 18;
+
 /* For each region along each axis: its home's number along it, and where home begins, from the
- * region's lowest point. */
-static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, int32_t (**homes)[2], ley_error *error)
+ * region's lowest point, or from where the region begins; how far that is from this point. */
+static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, int32_t (**homes)[2], float **begins,
+                             ley_error *error)
 {
     const int64_t count = k->regions[0] + k->regions[1] + k->regions[2];
     int32_t(*made)[2] = malloc((size_t)count * sizeof *made), (*entry)[2] = made;
-    if (made == NULL)
-        return ley_fail_memory(error, (size_t)count * sizeof *made, "a table of regions");
+    float *begin = malloc((size_t)count * sizeof *begin);
+    if (made == NULL || begin == NULL) {
+        free(made);
+        free(begin);
+        return ley_fail_memory(error, (size_t)count * (sizeof *made + sizeof *begin), "a table of regions");
+    }
+    *begins = begin;
     int64_t stride = 1;
     for (int axis = 0; axis < 3; stride *= p->plan.n[axis++])
-        for (int64_t r = 0; r < k->regions[axis]; r++, entry++) {
+        for (int64_t r = 0; r < k->regions[axis]; r++, entry++, begin++) {
             const double low_A = (double)(r * k->region[axis]) * p->lattice.step_A[axis][axis],
                          side_A = p->plan.side_A[axis];
             const double home = floor(low_A / side_A);
-            const float from = (float)((home * side_A - low_A) * p->unit_per_A);
+            const double exact_A = home * side_A - low_A,
+                         from_A = is_fine(k) ? rint(exact_A * home_per_A) / home_per_A : exact_A;
+            const float from = (float)(from_A * p->unit_per_A);
+            *begin = (float)((from_A - exact_A) * p->unit_per_A);
             (*entry)[0] = (int32_t)(((int64_t)home + p->plan.origin_bin[axis]) * stride);
             memcpy(&(*entry)[1], &from, sizeof from);
         }
@@ -190,11 +209,16 @@ static ley_status upload_table(cutoff_kernel *k, const cutoff_problem *p, ley_er
 static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
     int32_t(*homes)[2] = NULL;
-    const int64_t bytes = (k->regions[0] + k->regions[1] + k->regions[2]) * (int64_t)sizeof *homes;
-    ley_status status = make_homes(k, p, &homes, error);
+    float *begins = NULL;
+    const int64_t count = k->regions[0] + k->regions[1] + k->regions[2], bytes = count * (int64_t)sizeof *homes,
+                  begin_bytes = count * (int64_t)sizeof *begins;
+    ley_status status = make_homes(k, p, &homes, &begins, error);
     if (status == LEY_OK)
         status = upload(k, homes, bytes, bytes, &k->homes.buffer, error);
+    if (status == LEY_OK)
+        status = upload(k, begins, begin_bytes, begin_bytes, &k->begins.buffer, error);
     free(homes);
+    free(begins);
     return status;
 }
 
@@ -331,6 +355,27 @@ static void put_lattice(const cutoff_kernel *k, cutoff_arguments *a)
         a->map[axis] = (int32_t)k->problem->lattice.n[axis];
 }
 
+/* The lower digits of a step; and what is lost of an atom's place next to a region, in
+ * LEY_MOST_LOST steps at least: half of the last digit of what is twice as large as the region. How
+ * near atoms are summed apart, so that they have these digits. */
+static void put_fine(const cutoff_kernel *k, const double h[3], cutoff_arguments *a)
+{
+    const double unit = k->problem->unit_per_A, near_A = 0.5;
+    double reach = near_A * unit;
+    for (int axis = 0; axis < 3; axis++) {
+        const float whole = (float)(h[axis] * unit);
+        int32_t bits;
+        float high;
+        memcpy(&bits, &whole, sizeof bits);
+        bits &= ~15;
+        memcpy(&high, &bits, sizeof high);
+        a->step_low[axis] = h[axis] * unit - (double)high;
+        reach = fmax(reach, (double)k->region[axis] * h[axis] * unit);
+    }
+    a->step_low[3] = ldexp(exp2(ceil(log2(2 * reach))), -34);
+    a->limits[3] = fmax(a->limits[3], near_A * unit * near_A * unit);
+}
+
 static void launch(cutoff_run *run)
 {
     const cutoff_kernel *k = run->kernel;
@@ -347,6 +392,7 @@ static void launch(cutoff_run *run)
         .gm_table = k->table,
         .n_table = k->n_table,
         .gm_homes = k->homes,
+        .gm_begins = k->begins,
         .first_region = (int32_t)first,
         .gm_slots = k->slots,
         .gm_more = k->more.buffer != NULL ? k->more : (buffer_of_float2){k->slots.buffer}, /* anything */
@@ -362,6 +408,8 @@ static void launch(cutoff_run *run)
         a.series[j] = (double)p->series[j];
         a.fringe[j] = (double)p->fringe[j];
     }
+    if (is_fine(k))
+        put_fine(k, h, &a);
     memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
     memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
     put_lattice(k, &a);

@@ -35,6 +35,7 @@ typedef struct cutoff_kernel {
     int n_table, n_close;          /* entries; of these the first ones, which may cover a region */
     buffer_of_int4 table;
     buffer_of_int2 homes;
+    buffer_of_float begins;
     buffer_of_atom slots;
     buffer_of_float2 more; /* none: atoms have no more numbers */
     buffer_of_int extra;   /* none: devices do not sum the overflow */

@@ -174,7 +174,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
                                             ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                             r->dielectric, r->r_min_A, error);
-    if (status == LEY_OK && task->even_bins)
+    if (status == LEY_OK && (task->even_bins || job->options->sum == LEY_SUM_COMPENSATED))
         status = cutoff_problem_even_bins(task->problem, error);
     if (status != LEY_OK)
         return status;

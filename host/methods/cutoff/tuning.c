@@ -72,7 +72,8 @@ static uint64_t epilogue_bytes(int nodes)
  * epilogue's come; totals. */
 uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
 {
-    const uint64_t atom_bytes = LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16, tile = (uint64_t)spec->tile;
+    const uint64_t lost = spec->total == LEY_SPEC_SUM_COMPENSATED ? 4 : 0, /* of places */
+        atom_bytes = (LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16) + lost, tile = (uint64_t)spec->tile;
     const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
     const uint64_t pairs =
                        tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) + (uint64_t)items(spec) * (2 * 16 + 1),
