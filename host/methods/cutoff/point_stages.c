@@ -57,7 +57,7 @@ ley_status cutoff_points_prepare(void *context, const job_view *job, ley_error *
     cutoff_points_task *task = context;
     ley_lattice lattice;
     task->sums.job = job;
-    task->sums.prepared_from_s = ley_clock_s();
+    const double start_s = ley_clock_s();
     ley_status status = point_list_create(ley_points_count(task->points), ley_points_positions_A(task->points),
                                           task->sums.atoms, &task->sums.range, &task->list, &lattice, error);
     task->has_list = status == LEY_OK;
@@ -66,7 +66,7 @@ ley_status cutoff_points_prepare(void *context, const job_view *job, ley_error *
     if (status != LEY_OK)
         return status;
     task->sums.pairs = point_list_pairs(&task->list, task->sums.problem);
-    task->sums.binning_s = ley_clock_s() - task->sums.prepared_from_s;
+    task->sums.binning_s = ley_clock_s() - start_s;
     return LEY_OK;
 }
 

@@ -160,7 +160,6 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
 {
     cutoff_task *task = context;
     const ley_short_range *r = &task->range;
-    task->prepared_from_s = ley_clock_s();
     const ley_status taken = take_places(task, job->plan, error);
     if (taken != LEY_OK)
         return taken;
@@ -171,6 +170,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     task->has_overflow = calloc((size_t)cutoff_count_layers(task), sizeof *task->has_overflow);
     if (task->problem == NULL || task->has_overflow == NULL)
         return ley_fail_memory(error, (size_t)cutoff_count_layers(task), "the layers");
+    const double start_s = ley_clock_s();
     ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
                                             ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                             r->dielectric, r->r_min_A, error);
@@ -178,6 +178,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
         status = cutoff_problem_even_bins(task->problem, error);
     if (status != LEY_OK)
         return status;
+    task->planned_s = ley_clock_s() - start_s;
     task->problem->plan.options.cancelled = job->cancelled;
     task->problem->is_part = task->addition != NULL;
     task->plan.binning = cutoff_plan_binning(job, r, task->problem);
@@ -188,10 +189,11 @@ ley_status cutoff_end_preparing(void *context, ley_error *error)
 {
     cutoff_task *task = context;
     if (task->plan.binning != LEY_PLACE_DEVICE && !task->job->only_plans) {
+        const double start_s = ley_clock_s();
         const ley_status status = cutoff_problem_bin(task->problem, error);
         if (status != LEY_OK)
             return status;
-        const double binned_s = ley_clock_s() - task->prepared_from_s;
+        const double binned_s = task->planned_s + (ley_clock_s() - start_s);
         const device_bins bins = host_bins(task->problem->binned);
         note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(task->problem), binned_s);
     }

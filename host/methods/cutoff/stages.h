@@ -43,7 +43,7 @@ typedef struct cutoff_task {
     bool even_bins;                  /* for the last digits: cutoff_problem_even_bins() */
 
     /* From prepare() to release(): */
-    double prepared_from_s;
+    double planned_s; /* what planning the bins took */
     cutoff_problem *problem;
     cutoff_plan plan;
     double pairs;
