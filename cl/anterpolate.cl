@@ -100,9 +100,8 @@ anterpolate(LEY_PARAMETERS(LEY_ANTERPOLATE_ARGUMENTS))
     UNROLL for (int k = 0; k < LEY_EDGE; k++)
         sum[k].sum = sum[k].carry = 0;
 #else
-    exact_sum sum[LEY_EDGE * LEY_EDGE];
-    for (int k = 0; k < LEY_EDGE * LEY_EDGE; k++)
-        sum[k].sum = sum[k].carry = 0;
+    collection sum;
+    begin(&sum, gm_window);
 #endif
     for (int c = 0; c < t.along_z.y; c++)
         for (int b = 0; b < t.along_y.y; b++)
@@ -114,9 +113,13 @@ anterpolate(LEY_PARAMETERS(LEY_ANTERPOLATE_ARGUMENTS))
                 add_bin(sum, gm_window, gm_atoms, gm_corners, gm_first[bin], gm_first[bin + 1], from_x.y, from_y.y,
                         from_z.y, sm_x, sm_y, sm_z, sm_meets);
 #else
-                add_bin(sum, gm_window, gm_atoms, gm_corners, gm_first[bin], gm_first[bin + 1], from_x.y, from_y.y,
-                        from_z.y);
+                add_bin(&sum, gm_atoms, gm_corners, gm_first[bin], gm_first[bin + 1], from_x.y, from_y.y, from_z.y);
 #endif
             }
+#if LEY_WIDTH == 1
     store(sum, &t, gm_places, places, gm_charges);
+#else
+    add_staged(&sum);
+    store(&sum, &t, gm_places, places, gm_charges);
+#endif
 }

@@ -266,9 +266,11 @@
     KEY(LEY_ROOT, root)
 
 /* anterpolate.cl. Tiles and bins have LEY_EDGE nodes along each edge, LEY_WINDOW is how many nodes
- * of each axis an atom has a share in. */
+ * of each axis an atom has a share in. LEY_TOTAL is the type of a node's sum: compensated, or, of
+ * work-items that are alone, double. */
 #define LEY_ANTERPOLATE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_TOTAL, total) \
     KEY(LEY_EDGE, edge) \
     KEY(LEY_WINDOW, window)
 

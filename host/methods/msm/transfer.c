@@ -231,7 +231,7 @@ cutoff_lattice transfer_map_lattice(const transfer_lattices *l, const transfer_m
 typedef struct share {
     double cpu, gpu;
 } share;
-static const share anterpolation_share = {0.05, 0.15}, node_share = {0.012, 0.05}, block_share = {0.15, 0.1};
+static const share anterpolation_share = {0.25, 0.15}, node_share = {0.012, 0.05}, block_share = {0.15, 0.1};
 
 static double cube(double x)
 {
@@ -269,12 +269,13 @@ void transfer_learn(const transfer_kernels *k, int step, double predicted_s, dou
 }
 
 /* An atom has nodes in so many tiles along an axis, on average. In each it has weights, and gives
- * shares to all of a tile's nodes, or, where work-items are alone, to the rows that it reaches. */
+ * shares to all of a tile's nodes, or, of work-items that are alone, to planes that it reaches. */
 double transfer_anterpolation_s(const transfer_kernels *k, size_t atoms)
 {
     const double edge = SPREAD_EDGE, points = k->window->points, tiles = (edge + points - 1) / edge;
     const double weights = cube(tiles) * 3 * edge * points,
-                 shares = k->anterpolate.group_size[0] == 1 ? tiles * edge * points * points : cube(tiles * edge);
+                 planes = k->anterpolate.group_size[0] == 1 ? tiles * tiles * points : cube(tiles) * edge,
+                 shares = planes * edge * edge;
     return k->unit_s[TRANSFER_ANTERPOLATION] * (double)atoms * (weights + shares);
 }
 

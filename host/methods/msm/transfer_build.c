@@ -77,6 +77,7 @@ static anterpolate_spec tile_spec(const dev_info *info, int points, int width)
 {
     const bool alone = width_for(info, width) > 1;
     return (anterpolate_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                              .total = alone && info->has_double ? LEY_SPEC_SUM_DOUBLE : LEY_SPEC_SUM_COMPENSATED,
                               .width = alone ? SPREAD_EDGE : 1,
                               .root = LEY_ROOT_STANDARD,
                               .edge = SPREAD_EDGE,
