@@ -94,11 +94,11 @@ anterpolate(LEY_PARAMETERS(LEY_ANTERPOLATE_ARGUMENTS))
 {
     const tile t = find_tile(gm_tiles, tiles, tiles.w + (int)LEY_GROUP_ID(0));
 #if LEY_WIDTH == 1
-    LEY_LOCAL_VARIABLE float sm_x[BATCH * LEY_EDGE], sm_y[BATCH * LEY_EDGE], sm_z[BATCH * LEY_EDGE];
-    LEY_LOCAL_VARIABLE int sm_meets[BATCH];
+    LEY_LOCAL_VARIABLE shared sm;
     exact_sum sum[LEY_EDGE];
     UNROLL for (int k = 0; k < LEY_EDGE; k++)
         sum[k].sum = sum[k].carry = 0;
+    begin(&sm, gm_window);
 #else
     collection sum;
     begin(&sum, gm_window);
@@ -110,8 +110,7 @@ anterpolate(LEY_PARAMETERS(LEY_ANTERPOLATE_ARGUMENTS))
                            from_z = gm_sources[t.along_z.x + c];
                 const int bin = (from_z.x * bins.y + from_y.x) * bins.x + from_x.x;
 #if LEY_WIDTH == 1
-                add_bin(sum, gm_window, gm_atoms, gm_corners, gm_first[bin], gm_first[bin + 1], from_x.y, from_y.y,
-                        from_z.y, sm_x, sm_y, sm_z, sm_meets);
+                add_bin(sum, gm_atoms, gm_corners, gm_first[bin], gm_first[bin + 1], from_x.y, from_y.y, from_z.y, &sm);
 #else
                 add_bin(&sum, gm_atoms, gm_corners, gm_first[bin], gm_first[bin + 1], from_x.y, from_y.y, from_z.y);
 #endif

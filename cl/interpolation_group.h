@@ -47,14 +47,26 @@ LEY_FN nodes_read find_nodes(const block *b, int item)
     return r;
 }
 
-LEY_FN void read_plane(const block *b, LEY_REFERENCE(nodes_read) r, int plane, int item, LEY_LOCAL float *sm_nodes)
+/* A plane's potentials on their way: read before the plane below is interpolated, and put into
+ * local memory after that, so that nobody waits for them. */
+typedef struct {
+    float potential[NODES_EACH];
+} nodes_under_way;
+
+LEY_FN nodes_under_way read_plane(const block *b, LEY_REFERENCE(nodes_read) r, int plane)
 {
     const int place_z = plane_at(b, plane);
-    UNROLL for (int i = 0; i < NODES_EACH; i++) {
-        const int node = item + i * ITEMS;
-        if (node < NODES)
-            sm_nodes[node] = potential_at(b, r.place[i], place_z);
-    }
+    nodes_under_way n;
+    UNROLL for (int i = 0; i < NODES_EACH; i++)
+        n.potential[i] = potential_at(b, r.place[i], place_z);
+    return n;
+}
+
+LEY_FN void put_plane(LEY_REFERENCE(nodes_under_way) n, int item, LEY_LOCAL float *sm_nodes)
+{
+    UNROLL for (int i = 0; i < NODES_EACH; i++)
+        if (item + i * ITEMS < NODES)
+            sm_nodes[item + i * ITEMS] = n.potential[i];
 }
 
 /* The work-item's points of a plane's rows: at its x, of every LEY_BLOCK_Y-th row. */
@@ -91,13 +103,15 @@ LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
     float kept[LEY_WINDOW]; /* of the last planes, at the column */
     UNROLL for (int k = 0; k < LEY_WINDOW; k++)
         kept[k] = 0;
-    read_plane(b, reads, 0, item, sm->nodes[0]);
+    nodes_under_way next = read_plane(b, reads, 0);
+    put_plane(next, item, sm->nodes[0]);
     LEY_BARRIER();
     for (int plane = 0, z = 0; plane < b->along_z.nodes; plane++) {
         const int now = plane % 2;
         if (plane + 1 < b->along_z.nodes)
-            read_plane(b, reads, plane + 1, item, sm->nodes[1 - now]);
+            next = read_plane(b, reads, plane + 1);
         along_rows(b, of_x, item, sm->nodes[now], sm->rows[now]);
+        put_plane(next, item, sm->nodes[1 - now]);
         LEY_BARRIER();
         UNROLL for (int k = 0; k + 1 < LEY_WINDOW; k++)
             kept[k] = kept[k + 1];

@@ -81,6 +81,14 @@ uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
     return spec->width > 1 ? 0 : (pairs > lattice ? pairs : lattice) + (uint64_t)items(spec) * totals + 96;
 }
 
+/* What a work-group may have: devices with so little keep a kernel's arguments there, too. */
+static uint64_t local_room(const dev_info *info)
+{
+    enum { LITTLE = 16 << 10, ARGUMENTS = 272 };
+    const bool is_little = info->local_bytes <= LITTLE && info->local_bytes > ARGUMENTS;
+    return info->local_bytes - (is_little ? ARGUMENTS : 0);
+}
+
 /* ---- What it costs --------------------------------------------------------------------------- */
 
 /* What sorting takes, in multiply-adds of a number: for each atom and class, where a warp votes, or
@@ -167,10 +175,10 @@ static ley_status check_fit(const dev_info *info, const variant *v, const cutoff
     if (!fits)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "work-groups of %zu are too small for variant %s",
                         info->max_work_group, v->name);
-    if (tuning_cutoff_local_bytes(spec) > info->local_bytes)
+    if (tuning_cutoff_local_bytes(spec) > local_room(info))
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs %llu bytes of local memory, there are %llu",
                         v->name, (unsigned long long)tuning_cutoff_local_bytes(spec),
-                        (unsigned long long)info->local_bytes);
+                        (unsigned long long)local_room(info));
     return LEY_OK;
 }
 
@@ -201,12 +209,12 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
                         .total = wish->sum,
                         .pair = wish->pair,
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
-    while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > info->local_bytes)
+    while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > local_room(info))
         spec.tile -= 32;
     if (spec.width == 1 && wish->nodes > 0) {
         cutoff_spec with = spec;
         with.nodes = wish->nodes > CUTOFF_LAYER ? wish->nodes : CUTOFF_LAYER;
-        spec = tuning_cutoff_local_bytes(&with) <= info->local_bytes ? with : spec;
+        spec = tuning_cutoff_local_bytes(&with) <= local_room(info) ? with : spec;
     }
     if (wish->math != TUNING_STANDARD)
         spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
