@@ -47,17 +47,6 @@ LEY_FN tile find_tile(LEY_GLOBAL const int2 *gm_tiles, int4 tiles, int number)
     return t;
 }
 
-/* The weight of the i-th node of an atom; 0 for one that is none of its nodes. */
-LEY_FN float weight_of(LEY_GLOBAL const float *gm_window, int i, float u)
-{
-    if (i < 0 || i >= LEY_WINDOW)
-        return 0;
-    float sum = gm_window[i * LEY_WINDOW + LEY_WINDOW - 1];
-    for (int k = LEY_WINDOW - 2; k >= 0; k--)
-        sum = sum * u + gm_window[i * LEY_WINDOW + k];
-    return sum;
-}
-
 #define CORNER_X(corner) ((corner) & 31)
 #define CORNER_Y(corner) ((corner) >> 5 & 31)
 #define CORNER_Z(corner) ((corner) >> 10)

@@ -49,7 +49,7 @@ LEY_FN float part_of(float4 v, int k)
     return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
 }
 
-/* weight_of() of the i-th node, which is one of the atom's. */
+/* The weight of an atom's i-th node. */
 LEY_FN float staged_weight(LEY_LOCAL const shared *sm, int i, float u)
 {
     float4 fours[FOURS];
