@@ -5,7 +5,8 @@
 # when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
 # OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang.
 # OFFLINE_FEW=1: of the architectures that the newest NVRTC knows, only the first one of each major
-# number, as 8.0 of 8.x; and none that otherwise have few of the kernels.
+# number, as 8.0 of 8.x; none that otherwise have few of the kernels; and fewer of the kernels for
+# all but the oldest and the newest one.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -108,8 +109,9 @@ new_nvrtc() {
     case $version in FAILED*) echo "$version $architectures" >>"$results"; return ;; esac
     for capability in $architectures; do
         case $capability in
-        90) list "$capability" all ;;
-        75 | 100 | 120) list "$capability" ;;
+        90) list "$capability" $([ -n "${OFFLINE_FEW:-}" ] || echo all) ;;
+        75 | 100) list "$capability" ${OFFLINE_FEW:+few} ;;
+        120) list "$capability" ;;
         80 | 110) list "$capability" few ;;
         *) [ -n "${OFFLINE_FEW:-}" ] || list "$capability" few ;;
         esac
@@ -124,6 +126,7 @@ old_nvrtc() {
     for capability in $old_architectures; do
         case $capability in
         50 | 60) [ -n "${OFFLINE_FEW:-}" ] || list "$capability" few ;;
+        70) list "$capability" ${OFFLINE_FEW:+few} ;;
         *) list "$capability" ;;
         esac
     done >"$top/old.list"
