@@ -95,8 +95,7 @@ LEY_FN void add_bin(collection *c, __global const float4 *gm_atoms, __global con
         c->along_x[atom] = TO_WEIGHTS(a.w * weights_at(c->shape, at_x, a.x));
         c->along_y[atom] = TO_WEIGHTS(weights_at(c->shape, at_y, a.y));
         c->along_z[atom] = TO_WEIGHTS(weights_at(c->shape, at_z, a.z));
-        UNROLL for (int z = 0; z < LEY_EDGE; z++)
-        {
+        UNROLL for (int z = 0; z < LEY_EDGE; z++) {
             const int place = c->counts[z];
             c->reaching[z * BATCH + place] = atom;
             c->counts[z] = place + (z >= at_z && z < at_z + LEY_WINDOW ? 1 : 0);

@@ -157,8 +157,7 @@ LEY_FN void put_plane(const block *b, const target *t, const int parts[PARTS], b
     const int place = t->gm_z[z], count = b->along_y.count, accumulate = t->accumulate;
     float weight[LEY_WINDOW];
     LEY_LOCAL const real *sm_plane[LEY_WINDOW];
-    UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-    {
+    UNROLL for (int k = 0; k < LEY_WINDOW; k++) {
         weight[k] = gm_weights[k];
         sm_plane[k] = sm_planes + (from + k) % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
     }

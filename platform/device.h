@@ -128,6 +128,7 @@ typedef struct dev_fft_library {
     const char *name;        /* "vkfft" */
     char version[64];        /* "1.2.26" */
     bool has_tables;         /* it computes its factors on the fly, or takes them from tables, which have more digits */
+    bool needs_no_area;      /* its plans in place need no scratch, for the sizes that lattices have */
     bool leaves_out;         /* rows that are zero there, or not wanted back, cost it nothing */
     char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_fft_library;

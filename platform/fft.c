@@ -411,10 +411,12 @@ bool fft_predict(const dev_info *info, const fft_wish *wish, fft_prediction *pre
     if (all.count == 0)
         return false;
     const candidate *c = &all.list[0];
-    *prediction = (fft_prediction){.tables = c->shape.tables,
-                                   .is_measured = c->is_recorded,
-                                   .prepare_s = c->prepare_s,
-                                   .transform_s = c->transform_s};
+    *prediction = (fft_prediction){
+        .tables = c->shape.tables,
+        .is_measured = c->is_recorded,
+        .prepare_s = c->prepare_s,
+        .transform_s = c->transform_s,
+        .scratch_bytes = c->library.needs_no_area && wish->in_place ? 0 : fft_lattice_bytes(wish->n, wish->in_place)};
     snprintf(prediction->library, sizeof prediction->library, "%s", c->library.name);
     return true;
 }

@@ -53,6 +53,7 @@ typedef struct fft_prediction {
     char library[16];
     bool tables, is_measured; /* this very size has been measured; else costs are those of similar sizes, or usual */
     double prepare_s, transform_s;
+    size_t scratch_bytes; /* the lattice's, unless it is known that there is none */
 } fft_prediction;
 
 /* A plan, ready for use on its device. */

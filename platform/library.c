@@ -12,6 +12,15 @@ void *library_open(const char *own, const char *const *names, size_t count)
     return handle;
 }
 
+void *library_open_or_say(library *l, const char *own, const char *const *names, size_t count)
+{
+    void *handle = library_open(own, names, count);
+    if (handle == NULL)
+        snprintf(l->reason, sizeof l->reason, "%.200s is not installed (%s names another file)",
+                 own != NULL ? own : l->called, l->variable);
+    return handle;
+}
+
 /* POSIX lets a data pointer from dlsym() be a function; C does not, hence the copy of its bytes. */
 void library_find(library *l, void *handle, const char *symbol, bool needed, void *field, size_t size)
 {

@@ -4,7 +4,6 @@
 #include "../library.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static const char *const names[] = {
     "libcufft.so.12",
@@ -17,17 +16,13 @@ static const char *const names[] = {
     "/opt/cuda/lib64/libcufft.so",
 };
 static cuda_cufft api;
-static library state = {.complaint = "cuFFT is too old: "};
+static library state = {.complaint = "cuFFT is too old: ", .called = "libcufft", .variable = "LEYDEN_CUFFT"};
 
 static void open_once(void)
 {
-    const char *own = environment_cufft();
-    void *handle = library_open(own, names, sizeof names / sizeof *names);
-    if (handle == NULL) {
-        snprintf(state.reason, sizeof state.reason, "%.200s is not installed (LEYDEN_CUFFT names another file)",
-                 own != NULL ? own : "libcufft");
+    void *handle = library_open_or_say(&state, environment_cufft(), names, sizeof names / sizeof *names);
+    if (handle == NULL)
         return;
-    }
 #define CUFFT_FIND(field, symbol, arguments) library_find(&state, handle, #symbol, true, &api.field, sizeof api.field);
     CUDA_CUFFT_TABLE(CUFFT_FIND)
 #undef CUFFT_FIND

@@ -4,21 +4,16 @@
 #include "../library.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static const char *const names[] = {"libclFFT.so.2"};
 static clfft_api api;
-static library state = {.complaint = ""};
+static library state = {.complaint = "", .called = "libclFFT.so.2", .variable = "LEYDEN_CLFFT"};
 
 static void open_once(void)
 {
-    const char *own = environment_clfft();
-    void *handle = library_open(own, names, sizeof names / sizeof *names);
-    if (handle == NULL) {
-        snprintf(state.reason, sizeof state.reason, "%.200s is not installed (LEYDEN_CLFFT names another file)",
-                 own != NULL ? own : names[0]);
+    void *handle = library_open_or_say(&state, environment_clfft(), names, sizeof names / sizeof *names);
+    if (handle == NULL)
         return;
-    }
 #define CLFFT_FIND(field, symbol, arguments) library_find(&state, handle, #symbol, true, &api.field, sizeof api.field);
     CLFFT_TABLE(CLFFT_FIND)
 #undef CLFFT_FIND

@@ -11,8 +11,10 @@ bool cl_fft_library_at(const dev_info *info, size_t i, dev_fft_library *library)
 {
     if (i >= sizeof libraries / sizeof *libraries)
         return false;
-    *library = (dev_fft_library){
-        .name = libraries[i]->name, .has_tables = libraries[i]->has_tables, .leaves_out = libraries[i]->leaves_out};
+    *library = (dev_fft_library){.name = libraries[i]->name,
+                                 .has_tables = libraries[i]->has_tables,
+                                 .leaves_out = libraries[i]->leaves_out,
+                                 .needs_no_area = libraries[i]->needs_no_area};
     libraries[i]->describe(info, library->version, library->unusable);
     return true;
 }

@@ -270,5 +270,10 @@ static ley_status make(cl_dev *d, const dev_fft_shape *shape, const void *kept, 
     return LEY_OK;
 }
 
-const cl_fft_library cl_fft_fftw = {
-    .name = "fftw", .leaves_out = true, .describe = describe, .plan = make, .run = run, .end = end};
+const cl_fft_library cl_fft_fftw = {.name = "fftw",
+                                    .leaves_out = true,
+                                    .needs_no_area = true,
+                                    .describe = describe,
+                                    .plan = make,
+                                    .run = run,
+                                    .end = end};

@@ -4,21 +4,16 @@
 #include "../library.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static const char *const names[] = {"libfftw3f.so.3"};
 static fftw_api api;
-static library state = {.complaint = ""};
+static library state = {.complaint = "", .called = "libfftw3f.so.3", .variable = "LEYDEN_FFTW"};
 
 static void open_once(void)
 {
-    const char *own = environment_fftw();
-    void *handle = library_open(own, names, sizeof names / sizeof *names);
-    if (handle == NULL) {
-        snprintf(state.reason, sizeof state.reason, "%.200s is not installed (LEYDEN_FFTW names another file)",
-                 own != NULL ? own : names[0]);
+    void *handle = library_open_or_say(&state, environment_fftw(), names, sizeof names / sizeof *names);
+    if (handle == NULL)
         return;
-    }
 #define FFTW_FIND(result, field, symbol, arguments) \
     library_find(&state, handle, #symbol, true, &api.field, sizeof api.field);
     FFTW_TABLE(FFTW_FIND)

@@ -44,7 +44,7 @@ void cl_program_destroy(dev *device, dev_program *program);
 /* A library of Fourier transforms: fft_X.c each. The table of them is in fft.c. */
 typedef struct cl_fft_library {
     const char *name;
-    bool has_tables, leaves_out;                                                       /* as dev_fft_library has them */
+    bool has_tables, leaves_out, needs_no_area;                                        /* as dev_fft_library has them */
     bool (*describe)(const dev_info *info, char version[64], char unusable[DEV_TEXT]); /* false: it cannot be used */
     ley_status (*plan)(cl_dev *d, const dev_fft_shape *shape, const void *kept, size_t kept_size, dev_fft_plan **plan,
                        ley_error *error);

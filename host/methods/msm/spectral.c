@@ -109,13 +109,6 @@ ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const tr
     return status == LEY_OK ? make_transfers(s, device, wish, error) : status;
 }
 
-/* Work areas are not known before a plan is made; FFTW has none on the device, nor has VkFFT in
- * place for the sizes that lattices have. */
-static bool has_work_area(const char *library)
-{
-    return strcmp(library, "fftw") != 0 && strcmp(library, "vkfft") != 0;
-}
-
 ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
 {
     char why[256];
@@ -133,7 +126,7 @@ ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h
     s->fft.tables = predicted.tables;
     s->fft.forward_s = s->fft.back_s = predicted.transform_s;
     s->fft.prepared_s = predicted.prepare_s;
-    s->fft.scratch_bytes = has_work_area(predicted.library) ? fft_lattice_bytes(wished.n, true) : 0;
+    s->fft.scratch_bytes = predicted.scratch_bytes;
     return LEY_OK;
 }
 
