@@ -14,7 +14,8 @@ extern "C" {
 #define LEY_SPLITTING_TABLE(ROW) \
     ROW(LEY_SPLITTING_TAYLOR2, "taylor2") ROW(LEY_SPLITTING_TAYLOR3, "taylor3") ROW(LEY_SPLITTING_TAYLOR4, "taylor4") \
     ROW(LEY_SPLITTING_TAYLOR5, "taylor5") ROW(LEY_SPLITTING_TAYLOR6, "taylor6") ROW(LEY_SPLITTING_TAYLOR7, "taylor7") \
-    ROW(LEY_SPLITTING_TAYLOR8, "taylor8") ROW(LEY_SPLITTING_PSWF, "pswf") ROW(LEY_SPLITTING_EWALD, "ewald")
+    ROW(LEY_SPLITTING_TAYLOR8, "taylor8") ROW(LEY_SPLITTING_PSWF, "pswf") ROW(LEY_SPLITTING_EWALD, "ewald") \
+    ROW(LEY_SPLITTING_OPTIMAL, "optimal")
 
 /* How charges are spread over the nodes of a lattice, and points take their values from them. */
 #define LEY_WINDOW_TABLE(ROW) \

@@ -277,7 +277,8 @@ MSM_CHOICES = (
     ("default", ""), ("nodal3", "--window nodal3 --splitting taylor2"), ("nodal5", "--window nodal5 --splitting taylor3"),
     ("nodal9", "--window nodal9 --splitting taylor6"), ("pswf", "--window nodal7 --splitting pswf"),
     ("ewald", "--window nodal7 --splitting ewald"), ("bspline4", "--window bspline4 --splitting taylor4"),
-    ("bspline6", "--window bspline6 --splitting pswf"), ("bspline8", "--window bspline8 --splitting ewald"))
+    ("bspline6", "--window bspline6 --splitting pswf"), ("bspline8", "--window bspline8 --splitting ewald"),
+    ("optimal", "--window bspline8 --splitting optimal"))
 
 # Name, quick, options.
 MSM_OPTIONS = (
@@ -288,7 +289,7 @@ MSM_OPTIONS = (
 
 
 # What --solver fft does differently. Its library takes long to build.
-FFT_CASES = ("default", "bspline6", "bspline8", "corner", "double")
+FFT_CASES = ("default", "bspline6", "bspline8", "optimal", "corner", "double")
 
 
 def msm_cases():

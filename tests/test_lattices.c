@@ -326,7 +326,7 @@ static void test_tables_of_waves(void **state)
     for (int kind = 0; kind < SPLITTING_COUNT; kind++) {
         static influence_table table;
         const double K = kind < SPLITTING_PSWF ? 0.3 * kind : 0, most = 55 / 4.5;
-        const splitting s = made((splitting_kind)kind, 0, kind == SPLITTING_PSWF ? 12.4 : 2.6, K);
+        const splitting s = made((splitting_kind)kind, 0, kind == SPLITTING_EWALD ? 2.6 : 12.4, K);
         influence_table_make(&s, 4.5, most, &table);
         for (double k = 0; k <= most; k = k < most ? fmin(k + 0.0371, most) : INFINITY) {
             const double q2 = k * k + K * K / 4.5 / 4.5;

@@ -492,7 +492,11 @@ static void test_errors_fall_as_they_should(void **state)
         {WINDOW_BSPLINE8,
          ALL_OF(SPLITTING_PSWF),
          {2.1e-4, 2.4e-5, 5.9e-6, 2.6e-6, 1.2e-6, 7.0e-7},
-         {7.7, 10.3, 11.6, 12.4, 0, 0}}};
+         {7.7, 10.3, 11.6, 12.4, 0, 0}},
+        /* Measured here, where there was no such splitting. */
+        {WINDOW_BSPLINE4, ALL_OF(SPLITTING_OPTIMAL), {6.4e-4, 2.9e-4, 1.2e-4, 6.7e-5, 3.3e-5, 1.9e-5}, {0}},
+        {WINDOW_BSPLINE6, ALL_OF(SPLITTING_OPTIMAL), {4.2e-4, 5.6e-5, 1.5e-5, 3.9e-6, 8.9e-7, 2.6e-7}, {0}},
+        {WINDOW_BSPLINE8, ALL_OF(SPLITTING_OPTIMAL), {1.6e-4, 3.0e-5, 4.4e-6, 1.3e-6, 3.5e-7, 3.3e-7}, {0}}};
     problem p = water(648, 150);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i += support_is_quick() ? 3 : 1)
         check_row(&p, &rows[i], 1);
@@ -689,7 +693,7 @@ static void test_suggested_bands(void **state)
 {
     (void)state;
     problem p = water(300, 60);
-    for (int kind = SPLITTING_PSWF; kind <= SPLITTING_EWALD; kind++) {
+    for (int kind = SPLITTING_PSWF; kind <= SPLITTING_OPTIMAL; kind++) {
         hierarchy_options options = {.splitting = (splitting_kind)kind,
                                      .window = WINDOW_BSPLINE6,
                                      .solver = HIERARCHY_FFT,

@@ -543,7 +543,7 @@ static void test_what_is_refused(void **state)
     assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 4");
     r = good;
     r.splitting = LEY_SPLITTING_COUNT;
-    assert_refused(&r, LEY_ERROR_USAGE, "unknown splitting 9");
+    assert_refused(&r, LEY_ERROR_USAGE, "unknown splitting 10");
     r = good;
     r.window = (ley_window)-1;
     assert_refused(&r, LEY_ERROR_USAGE, "unknown window -1");

@@ -338,7 +338,7 @@ const method_row msm_row = {
              "cutoff costs its third power in pairs, a smaller spacing the third power of a/h in nodes; 2 A and "
              "12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per atom, taylor3 "
              "and 4 are smoother than taylor2 and take a larger a/h. --solver fft --window bspline6 --splitting "
-             "pswf is off by 1e-5 to 5e-5 at a/h = 6, on devices that have Fourier transforms. With --periodic all "
+             "optimal is off by 1e-5 to 5e-5 at a/h = 6, on devices that have Fourier transforms. With --periodic all "
              "images count: along three axes as in a conductor, with zero mean and a background that "
              "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "
              "charge is screened, exp(-kappa r)/r. docs/long-range.md has tables.",

@@ -130,10 +130,12 @@ int64_t hierarchy_nodes(const hierarchy_level *level)
 static ley_status make_splitting(const hierarchy_options *o, const hierarchy *h, hierarchy_level *level,
                                  ley_error *error)
 {
-    const double band =
-        o->band > 0 ? o->band : splitting_band(o->splitting, o->cutoff_A / o->spacing_A, h->window->points);
+    const double ratio = o->cutoff_A / o->spacing_A;
+    const int points = h->window->points;
+    const double band = o->band > 0 ? o->band : splitting_band(o->splitting, ratio, points);
+    const int degree = o->degree > 0 || o->band > 0 ? o->degree : splitting_degree(o->splitting, ratio, points);
     const double kappa_a = fmin(o->kappa_per_A * level->cutoff_A, SPLITTING_MOST_KAPPA_A); /* nothing is left there */
-    return splitting_make(o->splitting, o->degree, band, kappa_a, &level->split, error);
+    return splitting_make(o->splitting, degree, band, kappa_a, &level->split, error);
 }
 
 /* Whether a further level costs less than all pairs of this one: its lattice cutoff takes each

@@ -29,7 +29,7 @@ typedef enum hierarchy_solver { HIERARCHY_DIRECT = 0, HIERARCHY_FFT = 1, HIERARC
 /* What one chooses. */
 typedef struct hierarchy_options {
     splitting_kind splitting;
-    int degree;  /* of pswf and ewald; 0: what is enough */
+    int degree;  /* of pswf and ewald; 0: splitting_degree(), or what suits the given band */
     double band; /* of pswf and ewald; 0: splitting_band() */
     window_kind window;
     hierarchy_solver solver;

@@ -13,7 +13,7 @@ _Static_assert(
     "taylor2 is the first, and the table has the last one: TAYLOR_DEGREE of derive_tables.py, which writes it");
 
 static const char *const names[SPLITTING_COUNT] = {"taylor2", "taylor3", "taylor4", "taylor5", "taylor6",
-                                                   "taylor7", "taylor8", "pswf",    "ewald"};
+                                                   "taylor7", "taylor8", "pswf",    "ewald",   "optimal"};
 
 const char *splitting_name(splitting_kind kind)
 {
@@ -67,9 +67,14 @@ static void screened_taylor(splitting *s)
     }
 }
 
+static int taylor_degree(splitting_kind kind)
+{
+    return (int)kind - (int)SPLITTING_TAYLOR2 + 2;
+}
+
 static void make_taylor(splitting *s)
 {
-    s->degree = (int)s->kind - (int)SPLITTING_TAYLOR2 + 2;
+    s->degree = taylor_degree(s->kind);
     s->band = 0;
     if (s->kappa_a > 0)
         screened_taylor(s);
@@ -144,72 +149,152 @@ double splitting_exact(const splitting *s, double rho)
     return prolate_gamma(b, rho);
 }
 
-/* ---- Polynomials of them --------------------------------------------------------------------- */
+/* ---- Polynomials ----------------------------------------------------------------------------- */
 
-/* Value and first derivative at the cutoff are given. */
-enum { CONTACT = 2, FIT_POINTS = 160, MOST_COLUMNS = SPLITTING_MOST_DEGREE + 1 - CONTACT };
+enum { LEAST_DEGREE = 3, FIT_ROWS = 160, MOST_COLUMNS = SPLITTING_MOST_DEGREE, PANELS = 4 };
+enum { NODES = PANELS * 2 * TABLES_GAUSS };
 
+/* The polynomial of u that comes nearest to what is wanted, in the mean square of some rows. */
 typedef struct fit {
-    double u[FIT_POINTS], wanted[FIT_POINTS]; /* at Chebyshev's points of [-1, 0]: what the given terms leave */
-    double column[MOST_COLUMNS][FIT_POINTS];  /* orthonormal polynomials there, u^CONTACT in each */
-    double power[MOST_COLUMNS][MOST_COLUMNS]; /* and their coefficients, of u^(CONTACT + j) */
+    int given;                                /* coefficients, from c[0] on; each other term has u^given */
+    double wanted[FIT_ROWS];                  /* what these, and later the columns, leave */
+    double column[MOST_COLUMNS][FIT_ROWS];    /* rows of polynomials, made orthonormal, */
+    double power[MOST_COLUMNS][MOST_COLUMNS]; /* and their coefficients, of u^(given + j) */
+    double u[FIT_ROWS];                       /* rows that are values: where */
+    double rho[NODES];                        /* rows that are waves: places in the ball, */
+    double share[FIT_ROWS][NODES];            /* what the charge there adds to a wave, */
+    double on_sphere[FIT_ROWS];               /* and what a charge of 1 on the sphere does */
 } fit;
 
-static double product(const double a[FIT_POINTS], const double b[FIT_POINTS])
+static double product(const double a[FIT_ROWS], const double b[FIT_ROWS])
 {
     double sum = 0;
-    for (int i = 0; i < FIT_POINTS; i++)
+    for (int i = 0; i < FIT_ROWS; i++)
         sum += a[i] * b[i];
     return sum;
 }
 
-static void begin_fit(fit *f, const splitting *s)
+static double sinc(double x)
+{
+    return fabs(x) < 1e-4 ? 1 - x * x / 6 : sin(x) / x;
+}
+
+/* Values of a function at Chebyshev's points of [-1, 0]; at the cutoff it and its slope are
+ * given. */
+static void begin_values(fit *f, const splitting *s)
 {
     double b[PROLATE_TERMS] = {0};
     if (s->kind == SPLITTING_PSWF)
         prolate_expansion(s->band, b);
-    for (int i = 0; i < FIT_POINTS; i++) {
-        f->u[i] = (cos(M_PI * (i + 0.5) / FIT_POINTS) - 1) / 2;
+    f->given = 2;
+    for (int i = 0; i < FIT_ROWS; i++) {
+        f->u[i] = (cos(M_PI * (i + 0.5) / FIT_ROWS) - 1) / 2;
         const double rho = sqrt(1 + f->u[i]);
         f->wanted[i] = (s->kind == SPLITTING_PSWF ? prolate_gamma(b, rho) : gauss_gamma(s->band, rho)) -
                        (tables_taylor[0] + tables_taylor[1] * f->u[i]);
     }
 }
 
-/* The next polynomial: the last one times 2 u + 1, less its parts along the others, twice. */
-static void add_column(fit *f, int n)
+/* The first polynomial is u^given, the next one the last times 2 u + 1. */
+static void put_values(fit *f, int n)
 {
-    double *own = f->column[n], *power = f->power[n];
-    memset(power, 0, sizeof f->power[n]);
-    for (int i = 0; i < FIT_POINTS; i++)
-        own[i] = n == 0 ? pow(f->u[i], CONTACT) : f->column[n - 1][i] * (2 * f->u[i] + 1);
+    double *power = f->power[n];
+    for (int i = 0; i < FIT_ROWS; i++)
+        f->column[n][i] = n == 0 ? pow(f->u[i], f->given) : f->column[n - 1][i] * (2 * f->u[i] + 1);
     power[0] = n == 0 ? 1 : f->power[n - 1][0];
     for (int j = 1; j <= n; j++)
-        power[j] = f->power[n - 1][j] + 2 * f->power[n - 1][j - 1];
+        power[j] = (j < n ? f->power[n - 1][j] : 0) + 2 * f->power[n - 1][j - 1];
+}
+
+/* Rows are sigma(k)/k of waves beyond the band: the sum of their squares is the energy there. What
+ * is `beyond` the band's end and shorter has next to none of it. With c[0] alone there is a charge
+ * of 1 on the sphere at the cutoff. */
+static void begin_waves(fit *f, const splitting *s)
+{
+    const double beyond = 40, half = 0.5 / PANELS;
+    double weight[NODES];
+    for (int j = 0; j < NODES; j++) {
+        const double *gauss = tables_gauss[j / 2 % TABLES_GAUSS], side = j % 2 == 0 ? -1 : 1;
+        f->rho[j] = (2 * (j / 2 / TABLES_GAUSS) + 1 + side * gauss[0]) * half;
+        weight[j] = half * gauss[1];
+    }
+    f->given = 1;
+    for (int i = 0; i < FIT_ROWS; i++) {
+        const double k = s->band + beyond * (i + 0.5) / FIT_ROWS;
+        for (int j = 0; j < NODES; j++)
+            f->share[i][j] = weight[j] * sinc(k * f->rho[j]) / k;
+        f->on_sphere[i] = sinc(k) / k;
+        f->wanted[i] = -f->on_sphere[i];
+    }
+}
+
+/* The charge of u T_n(2 u + 1), T_n Chebyshev's polynomial, times rho^2: see density(). */
+static double density_of_chebyshev(int n, double rho)
+{
+    const double u = rho * rho - 1, x = 2 * u + 1;
+    double t[3] = {1, x}, slope[3] = {0, 2}, bend[3] = {0, 0}; /* T_i, T_(i + 1); their derivatives by u */
+    for (int i = 0; i < n; i++) {
+        t[2] = 2 * x * t[1] - t[0];
+        slope[2] = 4 * t[1] + 2 * x * slope[1] - slope[0];
+        bend[2] = 8 * slope[1] + 2 * x * bend[1] - bend[0];
+        for (int j = 0; j < 2; j++) {
+            t[j] = t[j + 1];
+            slope[j] = slope[j + 1];
+            bend[j] = bend[j + 1];
+        }
+    }
+    return -rho * rho * (6 * (t[0] + u * slope[0]) + 4 * rho * rho * (2 * slope[0] + u * bend[0]));
+}
+
+/* T_n(2 u + 1) by powers of u. */
+static void put_chebyshev(int n, double power[MOST_COLUMNS])
+{
+    power[0] = 1;
+    for (int j = 0; j < n; j++)
+        power[j + 1] = power[j] * 4 * (n + j) * (n - j) / ((2 * j + 2) * (2 * j + 1));
+}
+
+static void put_waves(fit *f, int n)
+{
+    double density[NODES];
+    for (int j = 0; j < NODES; j++)
+        density[j] = density_of_chebyshev(n, f->rho[j]);
+    for (int i = 0; i < FIT_ROWS; i++) {
+        f->column[n][i] = 2 * f->on_sphere[i]; /* the step of its slope */
+        for (int j = 0; j < NODES; j++)
+            f->column[n][i] += f->share[i][j] * density[j];
+    }
+    put_chebyshev(n, f->power[n]);
+}
+
+/* Takes what a polynomial's rows and coefficients have of the others' away, twice. */
+static void make_orthonormal(fit *f, int n)
+{
+    double *own = f->column[n], *power = f->power[n];
     for (int turn = 0; turn < 2; turn++)
         for (int m = 0; m < n; m++) {
             const double share = product(own, f->column[m]);
-            for (int i = 0; i < FIT_POINTS; i++)
+            for (int i = 0; i < FIT_ROWS; i++)
                 own[i] -= share * f->column[m][i];
             for (int j = 0; j <= m; j++)
                 power[j] -= share * f->power[m][j];
         }
     const double norm = sqrt(product(own, own));
-    for (int i = 0; i < FIT_POINTS; i++)
+    for (int i = 0; i < FIT_ROWS; i++)
         own[i] /= norm;
     for (int j = 0; j <= n; j++)
         power[j] /= norm;
 }
 
-/* Takes the part along polynomial n from what is wanted into the splitting; returns the largest
- * distance that is left. */
+/* Takes the part along polynomial n from what is wanted into the splitting; returns the largest row
+ * that is left. */
 static double take_column(fit *f, int n, splitting *s)
 {
     const double share = product(f->wanted, f->column[n]);
     double left = 0;
     for (int j = 0; j <= n; j++)
-        s->c[CONTACT + j] += share * f->power[n][j];
-    for (int i = 0; i < FIT_POINTS; i++) {
+        s->c[f->given + j] += share * f->power[n][j];
+    for (int i = 0; i < FIT_ROWS; i++) {
         f->wanted[i] -= share * f->column[n][i];
         left = fmax(left, fabs(f->wanted[i]));
     }
@@ -223,22 +308,47 @@ static double near_enough(const splitting *s)
     return s->kind == SPLITTING_PSWF ? 0.5 * exp(-s->band) : 0.05 * exp(-s->band * s->band);
 }
 
+/* Of optimal: higher ones take next to nothing more from beyond the band. */
+static int degree_of_band(double band)
+{
+    return (int)fmin(fmax(round(3 + band / 3), LEAST_DEGREE), SPLITTING_MOST_DEGREE);
+}
+
 static void make_fitted(splitting *s, int degree)
 {
+    const bool is_waves = s->kind == SPLITTING_OPTIMAL;
+    const int last = degree > 0 ? degree : is_waves ? degree_of_band(s->band) : SPLITTING_MOST_DEGREE;
     fit f;
-    begin_fit(&f, s);
-    s->c[0] = tables_taylor[0];
-    s->c[1] = tables_taylor[1];
-    const int last = degree > 0 ? degree : SPLITTING_MOST_DEGREE;
-    for (s->degree = CONTACT; s->degree <= last; s->degree++) {
-        add_column(&f, s->degree - CONTACT);
-        const double left = take_column(&f, s->degree - CONTACT, s);
-        if (s->degree == last || (degree == 0 && left < near_enough(s)))
+    if (is_waves)
+        begin_waves(&f, s);
+    else
+        begin_values(&f, s);
+    for (int k = 0; k < f.given; k++)
+        s->c[k] = tables_taylor[k];
+    for (s->degree = f.given; s->degree <= last; s->degree++) {
+        const int n = s->degree - f.given;
+        if (is_waves)
+            put_waves(&f, n);
+        else
+            put_values(&f, n);
+        make_orthonormal(&f, n);
+        const double left = take_column(&f, n, s);
+        if (s->degree == last || (degree == 0 && !is_waves && left < near_enough(s)))
             return;
     }
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
+
+static double least_band(splitting_kind kind)
+{
+    return kind == SPLITTING_EWALD ? 0.5 : 1;
+}
+
+static double most_band(splitting_kind kind)
+{
+    return kind == SPLITTING_EWALD ? 6 : 40;
+}
 
 ley_status splitting_make(splitting_kind kind, int degree, double band, double kappa_a, splitting *made,
                           ley_error *error)
@@ -252,16 +362,16 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
     if (kind < SPLITTING_PSWF)
         make_taylor(&s);
     else {
-        const double least = kind == SPLITTING_PSWF ? 1 : 0.5, most = kind == SPLITTING_PSWF ? 40 : 6;
+        const double least = least_band(kind), most = most_band(kind);
         if (kappa_a > 0)
             return ley_fail(error, LEY_ERROR_USAGE,
                             "splitting: %s is of 1/r alone: screened sums take taylor2 to taylor8", names[kind]);
         if (!(band >= least && band <= most))
             return ley_fail(error, LEY_ERROR_USAGE, "splitting: the band parameter of %s is %g, must be %g to %g",
                             names[kind], band, least, most);
-        if (degree != 0 && (degree <= CONTACT || degree > SPLITTING_MOST_DEGREE))
+        if (degree != 0 && (degree < LEAST_DEGREE || degree > SPLITTING_MOST_DEGREE))
             return ley_fail(error, LEY_ERROR_USAGE, "splitting: degree %d of %s, must be %d to %d", degree, names[kind],
-                            CONTACT + 1, SPLITTING_MOST_DEGREE);
+                            LEAST_DEGREE, SPLITTING_MOST_DEGREE);
         make_fitted(&s, degree);
     }
     *made = s;
@@ -273,7 +383,10 @@ bool splitting_has_far(const splitting *s)
     return splitting_gamma(s, 0) >= 1e-7;
 }
 
-/* Measured at these a/h for B-splines of 4, 6 and 8 points. */
+/* In units of 1/a the shortest wave of a lattice is pi a/h: the best band ends a little before. */
+static const double band_by_ratio = 3;
+
+/* Of the others, measured at these a/h for B-splines of 4, 6 and 8 points. */
 enum { BANDS = 7 };
 static const double band_at[BANDS] = {3, 4, 5, 6, 8, 10, 12};
 static const double prolate_bands[3][BANDS] = {{6.3, 7.5, 8.6, 9.0, 9.0, 9.1, 9.3},
@@ -287,6 +400,8 @@ double splitting_band(splitting_kind kind, double cutoff_by_spacing, int points)
 {
     if (kind < SPLITTING_PSWF)
         return 0;
+    if (kind == SPLITTING_OPTIMAL)
+        return fmin(fmax(band_by_ratio * cutoff_by_spacing, least_band(kind)), most_band(kind));
     const int row = points <= 4 ? 0 : points <= 6 ? 1 : 2;
     const double *bands = kind == SPLITTING_PSWF ? prolate_bands[row] : gauss_bands[row];
     const double x = fmin(fmax(cutoff_by_spacing, band_at[0]), band_at[BANDS - 1]);
@@ -294,6 +409,16 @@ double splitting_band(splitting_kind kind, double cutoff_by_spacing, int points)
     while (i < BANDS - 2 && x > band_at[i + 1])
         i++;
     return bands[i] + (bands[i + 1] - bands[i]) * (x - band_at[i]) / (band_at[i + 1] - band_at[i]);
+}
+
+int splitting_degree(splitting_kind kind, double cutoff_by_spacing, int points)
+{
+    const double x = cutoff_by_spacing;
+    if (kind < SPLITTING_PSWF)
+        return taylor_degree(kind);
+    if (kind < SPLITTING_OPTIMAL)
+        return 0;
+    return points <= 4 ? 3 : points <= 6 ? (x < 4.75 ? 4 : 5) : x < 2.75 ? 4 : x < 3.75 ? 5 : x < 6.5 ? 6 : 7;
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
@@ -317,11 +442,6 @@ typedef struct sigma_context {
     double ka;
 } sigma_context;
 
-static double sinc(double x)
-{
-    return fabs(x) < 1e-4 ? 1 - x * x / 6 : sin(x) / x;
-}
-
 static double sigma_term(const void *context, double rho)
 {
     const sigma_context *c = context;
@@ -330,9 +450,10 @@ static double sigma_term(const void *context, double rho)
 
 double splitting_sigma(const splitting *s, double ka)
 {
-    /* There is no charge on the sphere at the cutoff, since the slope has no step there. */
+    /* On the sphere at the cutoff is what the slope's step there stands for. */
+    const double on_sphere = s->kappa_a > 0 ? 0 : 1 + 2 * s->c[1];
     const sigma_context context = {s, ka};
-    return quadrature(sigma_term, &context, 0, 1, ka);
+    return quadrature(sigma_term, &context, 0, 1, ka) + on_sphere * sinc(ka);
 }
 
 static double short_term(const void *context, double rho)

@@ -4,8 +4,8 @@
  *     gamma(rho) = 1/rho beyond 1, and sum_k c[k] u^k, u = rho^2 - 1, below.
  *
  * The same polynomial is summed over pairs and on lattices, so that the two parts sum to 1/r
- * whatever its coefficients are: truncating them costs smoothness, and so accuracy on the lattice,
- * but not consistency. c[0] is 1 and c[1] is -1/2: there is no step at the cutoff, nor a kink.
+ * whatever its coefficients are: they decide how smooth the second part is, and so how accurate the
+ * lattice, but not whether the parts are consistent. c[0] is 1: there is no step at the cutoff.
  *
  *   taylorN  the Taylor polynomial of s^(-1/2) about s = rho^2 = 1, of degree N: N derivatives are
  *            continuous. Of exp(-kappa r)/r as well, with coefficients of its own.
@@ -15,10 +15,14 @@
  *   ewald    the same with a Gaussian, exp(-beta^2 rho^2), in place of psi_0: erf(beta rho) / (rho
  *            erf(beta)). Particle-mesh programs have no erf(beta) here and drop what is beyond the
  *            cutoff, erfc(beta); with it the parts sum to 1/r, and a kernel needs no erfc.
+ *   optimal  the polynomial itself, of those with c[0] = 1, whose charge has the least energy in
+ *            waves beyond a band, k > c/a, that the lattice cannot hold: the least integral of
+ *            (sigma(k)/k)^2. With a multiply-add or three less it is as good as pswf, or better.
  *
  * pswf and ewald are polynomials of a chosen degree, too: the best ones, in the mean square, of
- * those with the given c[0] and c[1]. One formula serves kernels, lattices and the judge; and it
- * takes multiply-adds only. */
+ * those with c[1] = -1/2, so that the field has no step at the cutoff. That of optimal has one, as
+ * small as waves beyond the band: c[1] is about -1/2. One formula serves kernels, lattices and the
+ * judge; and it takes multiply-adds only, one for each degree. */
 #ifndef LEY_SPLITTING_H
 #define LEY_SPLITTING_H
 
@@ -36,6 +40,7 @@ typedef enum splitting_kind {
     SPLITTING_TAYLOR8,
     SPLITTING_PSWF,
     SPLITTING_EWALD,
+    SPLITTING_OPTIMAL,
     SPLITTING_COUNT
 } splitting_kind;
 
@@ -44,7 +49,7 @@ enum { SPLITTING_MOST_DEGREE = 20 };
 typedef struct splitting {
     splitting_kind kind;
     int degree;
-    double band;    /* pswf: c; ewald: beta; else 0 */
+    double band;    /* pswf, optimal: c; ewald: beta; else 0 */
     double kappa_a; /* screening: exp(-kappa r)/r in place of 1/r; 0: none */
     double c[SPLITTING_MOST_DEGREE + 1];
 } splitting;
@@ -58,10 +63,11 @@ bool splitting_find(const char *name, splitting_kind *kind);
 /* The most that kappa a may be: beyond, exp(-kappa a) has no double. */
 enum { SPLITTING_MOST_KAPPA_A = 700 };
 
-/* Degree and band matter to pswf and ewald alone. A degree of 0 is the lowest one whose polynomial
- * is so near to the function that the error of a lattice does not show it. Errors: LEY_ERROR_USAGE
- * when the degree is not 0 or 3 to SPLITTING_MOST_DEGREE, the band not within 1 and 40 (pswf) or
- * 0.5 and 6 (ewald), and for pswf and ewald with screening. */
+/* Degree and band matter to pswf, ewald and optimal alone. A degree of 0 is the lowest one after
+ * which there is little to gain: of optimal 3 + c/3, of the others one whose polynomial is so near
+ * to the function that the error of a lattice does not show it. Errors: LEY_ERROR_USAGE when the
+ * degree is not 0 or 3 to SPLITTING_MOST_DEGREE, the band not within 1 and 40 (pswf, optimal) or
+ * 0.5 and 6 (ewald), and for these three with screening. */
 ley_status splitting_make(splitting_kind kind, int degree, double band, double kappa_a, splitting *made,
                           ley_error *error);
 
@@ -71,8 +77,13 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
 bool splitting_has_far(const splitting *s);
 
 /* The band that does best with this cutoff in units of the spacing and this many points of a
- * B-spline: 0 of Taylor's. Measured on water (docs/long-range.md). */
+ * B-spline: 0 of Taylor's. Of optimal it is 3 a/h whatever the window is; the others were measured
+ * on water (docs/long-range.md). */
 double splitting_band(splitting_kind kind, double cutoff_by_spacing, int points);
+
+/* The degree that goes with it: Taylor's own; of optimal the lowest one after which the next has an
+ * expected_error() that is less by a fifth at most; of the others 0, see splitting_make(). */
+int splitting_degree(splitting_kind kind, double cutoff_by_spacing, int points);
 
 /* exp(-kappa_a rho)/rho, or 1/rho: what is split. */
 double splitting_whole(const splitting *s, double rho);
@@ -80,7 +91,7 @@ double splitting_whole(const splitting *s, double rho);
 /* gamma, for any rho >= 0. */
 double splitting_gamma(const splitting *s, double rho);
 
-/* What pswf and ewald approximate by their polynomials, rho <= 1; Taylor's: gamma itself. */
+/* What pswf and ewald approximate by their polynomials, rho <= 1; of the others gamma itself. */
 double splitting_exact(const splitting *s, double rho);
 
 /* The transform of gamma(r/a)/a is 4 pi sigma(k a) / (k^2 + kappa^2): sigma, the transform of the

@@ -31,7 +31,7 @@ static ley_long_range range_of(preset p, const ley_bench_options *o)
     if (p == PRESET_PAPERS)
         ley_long_range_papers(&r);
     if (p == PRESET_FFT) {
-        r.splitting = LEY_SPLITTING_PSWF;
+        r.splitting = LEY_SPLITTING_OPTIMAL;
         r.window = LEY_WINDOW_BSPLINE6;
         r.solver = LEY_SOLVER_FFT;
     }

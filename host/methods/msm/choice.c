@@ -183,11 +183,19 @@ static bool is_expression(const ley_long_range *r)
     return r->kappa_per_A > 0 || r->splitting > LEY_SPLITTING_TAYLOR4;
 }
 
-/* How much longer a pair of an expression takes, measured with PoCL, at a cutoff of 12 A; on an
- * H200 it does not, but for exponentials. */
+/* How much longer a pair takes than one of taylor2, for which devices have rates: each degree is a
+ * multiply-add. A pair has some instructions besides; on GPUs all of them are free as long as a
+ * root takes. Of CPUs it was measured with PoCL. Exponentials cost both more. */
 static double pair_factor(const choice_device *d, const ley_long_range *r)
 {
-    return r->kappa_per_A > 0 ? 2 : d->is_cpu && is_expression(r) ? 1.7 : 1;
+    const double root_instructions = 7.6, other_instructions = is_expression(r) ? 6 : 5, degree_of_cpu = 0.09;
+    const int degree = splitting_degree((splitting_kind)r->splitting, r->cutoff_A / r->spacing_A,
+                                        window_get((window_kind)r->window)->points);
+    if (r->kappa_per_A > 0)
+        return 2;
+    if (d->is_cpu)
+        return is_expression(r) ? 1 + degree_of_cpu * degree : 1;
+    return fmax(1, (degree + other_instructions) / root_instructions);
 }
 
 /* Of a device, at this cutoff: between those that are known by powers, beyond them as at the last
@@ -246,19 +254,20 @@ static bool has_room(const survey *s, const choice_device *d, const ley_long_ran
            fit_has_room(levels + transform, fmax(levels, transform) / 2, d->memory_bytes, d->largest_bytes);
 }
 
-/* There and back; the product, and what it is multiplied by, made for this lattice. */
+/* There and back; the product; and the function that it is multiplied by, an eighth of which is
+ * made on the cores that are the device, or sent to a card. */
 static double transforms_s(const survey *s, const choice_device *d, const ley_long_range *r, int k)
 {
     size_t n[3], filled[3];
     double own[3];
-    const double nodes = transform_nodes(s, r, k, n), host_node_s = 7e-9; /* on two cores */
+    const double nodes = transform_nodes(s, r, k, n), made_s = 5.6e-8 * 2 / parallel_cores(), sent_s = 2e-10;
     if (!has_room(s, d, r, k))
         return INFINITY;
     count_nodes(s, r, k, own);
     for (int axis = 0; axis < 3; axis++)
         filled[axis] = (size_t)fmin(own[axis], (double)n[axis]);
     const double transform_s = d->transform_byte_s * fft_least_bytes(n, filled);
-    return 3 * transform_s + (d->is_cpu ? nodes * host_node_s * 2 / parallel_cores() : transform_s);
+    return 3 * transform_s + nodes / 8 * (d->is_cpu ? made_s : sent_s);
 }
 
 /* The lattice cutoff of level k, and what leads to it and back. */
@@ -388,14 +397,14 @@ static void try_splitting(search *f, ley_long_range r)
         try_at(f, r, a_A);
 }
 
-/* What goes with a window: B-splines are deconvolved by transforms, prolate functions suit them
- * best, and screening has splittings of Taylor's alone. */
+/* What goes with a window: B-splines are deconvolved by transforms, polynomials of a band suit them
+ * best, of which optimal are the best, and screening has splittings of Taylor's alone. */
 static bool goes_together(const ley_long_range *r, unsigned fixed)
 {
     const bool is_spline = r->window >= LEY_WINDOW_BSPLINE4, is_taylor = r->splitting <= LEY_SPLITTING_TAYLOR8;
     return (is_spline == (r->solver == LEY_SOLVER_FFT) || (fixed & LEY_FIX_SOLVER && !is_spline)) &&
            (is_taylor || (r->kappa_per_A == 0 && (is_spline || fixed & LEY_FIX_SPLITTING))) &&
-           (r->splitting != LEY_SPLITTING_EWALD || fixed & LEY_FIX_SPLITTING);
+           (is_taylor || r->splitting == LEY_SPLITTING_OPTIMAL || fixed & LEY_FIX_SPLITTING);
 }
 
 /* Of these solvers the fixed one; else all. */
