@@ -28,17 +28,31 @@ int64_t influence_padded(int64_t n, int dimensions)
     return (int64_t)fft_good_size((size_t)(2 * n + extra_nodes[dimensions]));
 }
 
-/* The integral from 0 of (1 - u)^4 (1 + 4 u + 10 u^2 + 20 u^3), which leaves 1 with three
- * derivatives that are 0 and arrives at 0 in the same way. */
-static double smooth_integral(double u)
+/* The distance from where it bends to half-way round, as parts of the way: its slope falls from 1
+ * to 0, and goes on to -1 on the other side. How fast it falls is one bump over both sides,
+ *
+ *     c (1 - v^2)^BEND,  v = 1 - u,
+ *
+ * whose transform is next to nothing where the factor of B-splines is large. With a bump for each
+ * side, half as wide, whose slope stays 0 in between, neutral boxes were off by up to 3e-6. */
+enum { BEND = 6 };
+static double bent(double u)
 {
-    return u * (1 + u * u * u * u * (-7 + u * (14 + u * (-10 + u * 2.5))));
+    static const double terms[BEND + 1] = {1, -6, 15, -20, 15, -6, 1}; /* of (1 - v^2)^BEND, by v^2 */
+    const double v = 1 - u, v2 = v * v;
+    double integral = 0, whole = 0, outside = 1;
+    for (int k = BEND; k >= 0; k--) {
+        integral = integral * v2 + terms[k] / (2 * k + 1);
+        whole += terms[k] / (2 * k + 1);
+        outside *= 1 - v2;
+    }
+    return 1 - (v2 * integral + outside / (2 * (BEND + 1))) / whole;
 }
 
 double influence_distance(int64_t i, int64_t n, int64_t padded)
 {
     const double x = (double)(2 * i > padded ? padded - i : i), end = (double)padded / 2, last = (double)n;
-    return x <= last ? x : last + (end - last) * smooth_integral((x - last) / (end - last));
+    return x <= last ? x : last + (end - last) * bent((x - last) / (end - last));
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
