@@ -114,6 +114,21 @@ static void test_a_cell(void **state)
     cli_expect(0, NULL, NULL);
 }
 
+/* Where one map cannot be written, those before it do not stay. */
+static void test_all_maps_or_none(void **state)
+{
+    (void)state;
+    static const char *const full[] = {"out/a_Ey.dx", "out/a_Ez.raw.json", "out/a.raw"};
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++) {
+        assert_int_equal(symlink("/dev/full", cli_path(full[i])), 0);
+        cli("map ion.pqr -o out/a.%s --method dcs --dims 7,6,5 --field",
+            strstr(full[i], ".raw") != NULL ? "raw" : "dx");
+        cli_expect(2, NULL, "No space left on device");
+        assert_int_equal(unlink(cli_path(full[i])), 0);
+        cli_assert_nothing_left();
+    }
+}
+
 /* In the library: what becomes of points, and what does not. */
 static void test_points_and_maps(void **state)
 {
@@ -154,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_wrong_options, cli_empty), cmocka_unit_test_setup(test_values, cli_empty),
-        cmocka_unit_test_setup(test_a_cell, cli_empty), cmocka_unit_test(test_points_and_maps)};
+        cmocka_unit_test_setup(test_a_cell, cli_empty), cmocka_unit_test_setup(test_all_maps_or_none, cli_empty),
+        cmocka_unit_test(test_points_and_maps)};
     return cmocka_run_group_tests_name("maps of fields", tests, cli_prepare, NULL);
 }

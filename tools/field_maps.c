@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Where a map's name ends and its kind begins. */
 static size_t stem_of(const char *path)
@@ -46,18 +48,41 @@ static ley_status write_map(const ley_points *points, const ley_lattice *lattice
     return status;
 }
 
+/* Removes a file that was written, where a link leads to it as well; a pipe or a device stays. */
+static void remove_written(const char *path)
+{
+    struct stat known;
+    char *target = path != NULL ? realpath(path, NULL) : NULL;
+    if (target != NULL && lstat(target, &known) == 0 && S_ISREG(known.st_mode))
+        unlink(target);
+    free(target);
+}
+
+static ley_status write_component(const ley_points *points, const ley_lattice *lattice, int axis, const char *path,
+                                  const char *comment, const char *facts, const volatile bool *cancel, ley_error *error)
+{
+    const size_t size = strlen(comment) + 100;
+    char *own = allocate(size, 1);
+    snprintf(own, size, "field along %c, less the gradient of the potential, in %s/A\n%s", 'x' + axis,
+             ley_points_units(points), comment);
+    const ley_status status = write_map(points, lattice, axis, path, own, facts, cancel, error);
+    free(own);
+    return status;
+}
+
 ley_status field_maps_write(const ley_points *points, const ley_lattice *lattice, const char *map,
                             const field_files *files, const char *comment, const char *facts,
                             const volatile bool *cancel, ley_error *error)
 {
     ley_status status = LEY_OK;
-    for (int axis = 0; axis < 3 && status == LEY_OK; axis++) {
-        const size_t size = strlen(comment) + 100;
-        char *own = allocate(size, 1);
-        snprintf(own, size, "field along %c, less the gradient of the potential, in %s/A\n%s", 'x' + axis,
-                 ley_points_units(points), comment);
-        status = write_map(points, lattice, axis, files->path[axis], own, facts, cancel, error);
-        free(own);
+    int written = 0;
+    for (; written < 3 && status == LEY_OK; written += status == LEY_OK)
+        status = write_component(points, lattice, written, files->path[written], comment, facts, cancel, error);
+    if (status == LEY_OK)
+        status = write_map(points, lattice, -1, map, comment, facts, cancel, error);
+    for (int axis = 0; axis < written && status != LEY_OK; axis++) {
+        remove_written(files->path[axis]);
+        remove_written(files->path[3 + axis]);
     }
-    return status == LEY_OK ? write_map(points, lattice, -1, map, comment, facts, cancel, error) : status;
+    return status;
 }
