@@ -311,6 +311,22 @@ static void test_one_lies(void **state)
     expect_none_wrong();
 }
 
+/* Transforms that are functions of the host among a queue's commands: they fail, are left out, or
+ * never end. */
+static void test_functions_of_the_host(void **state)
+{
+    static const char *const faults[] = {"fail", "skip", "early", "never", "hang"};
+    (void)state;
+    for (int f = 0; f < 5; f++)
+        for (int at = 1; at <= 2; at++) {
+            if (support_is_quick() && (f + at) % 3 != 0)
+                continue;
+            try_case("clEnqueueNativeKernel", faults[f], at, "", "fft all");
+            try_case("clEnqueueNativeKernel", faults[f], at, ",ever=1", "fft 0");
+        }
+    expect_none_wrong();
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
@@ -320,6 +336,7 @@ int main(int argc, char **argv)
                                               cmocka_unit_test(test_one_dies),
                                               cmocka_unit_test(test_one_leaves_something_out),
                                               cmocka_unit_test(test_one_is_not_written_to),
-                                              cmocka_unit_test(test_one_lies)};
+                                              cmocka_unit_test(test_one_lies),
+                                              cmocka_unit_test(test_functions_of_the_host)};
     return cmocka_run_group_tests_name("two devices", tests, NULL, NULL);
 }

@@ -411,6 +411,15 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
             event);
 }
 
+cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments, size_t size,
+                             cl_uint memories, const cl_mem *memory, const void **places, cl_uint count,
+                             const cl_event *after, cl_event *event)
+{
+    REAL(clEnqueueNativeKernel);
+    const int now = strikes(__func__, of_queue(queue));
+    COMMAND(now, 0, queue, function, arguments, size, memories, memory, places, w.count, list, event);
+}
+
 static int spoils(void)
 {
     static const char *const faults[] = {"zero", "scale", "slight", "nan", "garbage"};
