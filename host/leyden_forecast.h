@@ -36,7 +36,8 @@ typedef struct ley_device_forecast {
 
 typedef struct ley_forecast {
     size_t host_need_count;
-    const ley_need *host_needs; /* of the host's memory, at most; what it may still take, and what sets that: */
+    const ley_need *host_needs; /* of the host's memory, at most, a list's points and values, which are there, among
+                                   them; what the job may take, these included, and what sets that: */
     double host_bytes, available_bytes;
     const char *limit;
     size_t host_step_count;
@@ -65,10 +66,10 @@ typedef struct ley_stage_report {
 /* A job's memory, predicted seconds and plan, in place of its run. Devices are readied as for a
  * run: they are measured, and kernels are built, as far as the build cache does not have them; but
  * Fourier transforms are predicted, not made. No value is computed, and the map may be one without
- * values. The forecast lives as long as the job, and is there also where it says why the job cannot
- * be done: LEY_ERROR_MEMORY where the host has no room for it, else why no device can do it, as
- * ley_job_run() would say. Where *forecast is left alone there is none: LEY_ERROR_USAGE for methods
- * that fill no maps. */
+ * values; of a list the points are put in order. The forecast lives as long as the job, and is
+ * there also where it says why the job cannot be done: LEY_ERROR_MEMORY where the host has no room
+ * for it, else why no device can do it, as ley_job_run() would say. Where *forecast is left alone
+ * there is none: LEY_ERROR_USAGE for boundaries. */
 LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
 
 /* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or

@@ -15,7 +15,6 @@ static void test_wrong_options(void **state)
 {
     (void)state;
     static const cli_failing cases[] = {
-        {MAP "--dry-run", 1, "--field and --dry-run exclude each other"},
         {MAP "--slab-planes 4", 1, "--field and --slab-planes exclude each other"},
         {MAP "--method cutoff --binning host", 1, "--field and --binning exclude each other"},
         {MAP "--method cutoff --overflow device", 1, "--field and --overflow exclude each other"},
@@ -27,6 +26,27 @@ static void test_wrong_options(void **state)
         {"map ion.pqr -o out/a.dx --field --dims 2000,2000,2000", 2, "8000000000 points, and the field is there at "},
     };
     CLI_CHECK_FAILURES(cases);
+}
+
+/* Memory, seconds and plan of all four maps, none of which is made. */
+static void test_dry_run(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fft"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map ion.pqr -o out/a.raw --dims 7,6,5 --spacing 1.25 --field --method %s --dry-run", methods[i]);
+        static const char *const said[] = {"lattice: 7 x 6 x 5 = 210 points",
+                                           "points, potentials and field ",
+                                           "\nmemory of device 0, ",
+                                           "_points; math auto",
+                                           "\npredicted: ",
+                                           "\nfile: out/a.raw, 840 bytes\nfile: out/a_Ex.raw, 840 bytes\n",
+                                           "\nfile: out/a_Ez.raw, 840 bytes\n",
+                                           NULL};
+        cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
+        cli_expect_all(said);
+        assert_int_equal(cli_each_file(CLI_OUT, NULL), 0);
+    }
 }
 
 /* Reads four maps, and holds the field against sums over all atoms in double precision. */
@@ -168,8 +188,8 @@ static void test_points_and_maps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_wrong_options, cli_empty), cmocka_unit_test_setup(test_values, cli_empty),
-        cmocka_unit_test_setup(test_a_cell, cli_empty), cmocka_unit_test_setup(test_all_maps_or_none, cli_empty),
-        cmocka_unit_test(test_points_and_maps)};
+        cmocka_unit_test_setup(test_wrong_options, cli_empty),    cmocka_unit_test_setup(test_dry_run, cli_empty),
+        cmocka_unit_test_setup(test_values, cli_empty),           cmocka_unit_test_setup(test_a_cell, cli_empty),
+        cmocka_unit_test_setup(test_all_maps_or_none, cli_empty), cmocka_unit_test(test_points_and_maps)};
     return cmocka_run_group_tests_name("maps of fields", tests, cli_prepare, NULL);
 }

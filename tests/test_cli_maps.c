@@ -221,8 +221,6 @@ static void test_dry_run_of_too_much(void **state)
                "assert 'not enough memory' in d['error']\nprint('fine')\n");
     cli_expect(0, "fine", NULL);
     cli_empty(NULL);
-    cli("map ion.pqr -o out/a.csv --points ion.pqr --dry-run");
-    cli_expect(1, NULL, "--points and --dry-run exclude each other");
     /* And of a device. */
     cli("POCL_MEMORY_LIMIT=1 map ion.pqr -o out/a.raw --method cutoff --dims 8000,8000,8 --spacing 0.01 --device pocl "
         "--dry-run");

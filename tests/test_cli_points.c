@@ -30,7 +30,6 @@ static void test_wrong_options(void **state)
         {AT "--method cutoff --overflow device", 1, "--points and --overflow exclude each other"},
         {AT "--method cutoff --transposition host", 1, "--points and --transposition exclude each other"},
         {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
-        {AT "--dry-run", 1, "--points and --dry-run exclude each other"},
         {AT "--method msm", 2, "which are too many: take a wider --lattice-spacing"},
         {AT "--method msm --lattice-spacing 13", 1, "lattice spacing 13 A, must be above 0"},
         {AT "--method msm --periodic x --cell 10,10,10 --kappa 1e-6", 2, "take at least 4e-06 / A"},
@@ -47,6 +46,39 @@ static void test_wrong_options(void **state)
         {"map ion.pqr --points p.csv -o nodir/a.csv", 2, "nodir/a.csv: No such file or directory"},
     };
     CLI_CHECK_FAILURES(cases);
+}
+
+/* Its plan is that of the run, and it writes nothing. */
+static void test_dry_run(void **state)
+{
+    (void)state;
+    cli_write_text("near.csv", "1 2 3\n2.5,3,4\n0 0 0\n");
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 9 --field", "msm --field",
+                                          "msm --window bspline6 --solver fft"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map ion.pqr --points near.csv -o out/a.csv --math standard --method %s --dry-run --json out/dry.json",
+            methods[i]);
+        static const char *const said[] = {"points: 3 of near.csv",  "points' order in space ", "\npredicted: ",
+                                           "\nmemory of device 0, ", "_points; math standard",  NULL};
+        cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
+        cli_expect_all(said);
+        assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
+        cli("map ion.pqr --points near.csv -o out/a.csv --math standard --method %s --json out/run.json -q",
+            methods[i]);
+        cli_expect(0, NULL, NULL);
+        cli_python("import json\n"
+                   "dry, run = json.load(open('out/dry.json')), json.load(open('out/run.json'))\n"
+                   "for d in dry['plan']['devices'] + run['plan']['devices']:\n"
+                   "    d['fft'] = d.get('fft', '').split('-')[0] # tables or none are measured against each other\n"
+                   "assert dry['plan'] == run['plan'], (dry['plan'], run['plan'])\n"
+                   "d = dry['forecast']['devices'][0]\n"
+                   "assert d['slabs'] == 1 == len(run['slabs']) and d['steps_s']['kernels'] > 0, d\n"
+                   "assert dry['file_bytes'] is None and dry['points'] == 3, dry\n"
+                   "print('fine')\n");
+        cli_expect(0, "fine", NULL);
+        cli_empty(NULL);
+        cli_write_text("near.csv", "1 2 3\n2.5,3,4\n0 0 0\n");
+    }
 }
 
 static void test_bad_points(void **state)
@@ -325,6 +357,7 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
+                                       cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_cutoff, cli_empty),

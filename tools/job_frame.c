@@ -285,6 +285,9 @@ static void print_dry(const job_run *run)
     print_forecast(run->forecast);
     if (run->header != NULL)
         printf("file: %s, %s\n", run->output, bytes_text(float_bytes(run)).s);
+    for (size_t i = 0; i < run->other_count; i++)
+        if (run->others[i] != NULL && ends_with(run->others[i], ".raw"))
+            printf("file: %s, %s\n", run->others[i], bytes_text(float_bytes(run)).s);
 }
 
 /* Also of what is too large to be done. */

@@ -170,8 +170,8 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"spacing", "dims",    "origin",   "padding",      "slab-planes",
-                                          "dry-run", "binning", "overflow", "transposition"};
+    static const char *const of_maps[] = {"spacing",     "dims",    "origin",   "padding",
+                                          "slab-planes", "binning", "overflow", "transposition"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))
@@ -188,7 +188,7 @@ static int check_points(job_run *run)
 /* Of the field of a map: what is not done of its points as of planes. */
 static int check_field(job_run *run)
 {
-    static const char *const of_planes[] = {"slab-planes", "dry-run", "binning", "overflow", "transposition"};
+    static const char *const of_planes[] = {"slab-planes", "binning", "overflow", "transposition"};
     map_run *map = (map_run *)run;
     for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
         if (option_named_given(run->arguments, of_planes[i]))

@@ -280,7 +280,7 @@ static void add_up(job_forecast *f)
         to->total_s += f->host_steps[i].seconds;
     to->host_needs = f->host_needs;
     to->host_steps = f->host_steps;
-    to->available_bytes = f->available.bytes;
+    to->available_bytes = f->available.bytes + job_needs_held(&f->host);
     to->limit = f->available.limit;
     to->device_count = job->engine->worker_count;
     to->devices = f->public;
@@ -303,7 +303,7 @@ static ley_status ask(job_forecast *f, ley_error *error)
     if (status == LEY_OK) {
         ask_devices(f);
         status = find_refusal(f, error);
-        f->host.count = f->notes.count = f->forecast.host_step_count = 0;
+        f->host.count = f->host.held = f->notes.count = f->forecast.host_step_count = 0;
         if (m->host_needs != NULL)
             m->host_needs(job->task, &f->host);
         if (m->outline != NULL)
@@ -379,7 +379,7 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
     add_up(f);
     f->forecast.decision_count = job->report.decision_count;
     f->forecast.decisions = job->report.decisions;
-    ley_status refused = memory_check(f->host.list, f->host.count, error);
+    ley_status refused = job_needs_check(&f->host, error);
     if (refused == LEY_OK && status != LEY_OK) {
         ley_error_copy(error, &f->refusal);
         refused = status;
@@ -393,5 +393,5 @@ ley_status ley_job_check_memory(const ley_job *job, ley_error *error)
     job_needs needs = {.count = 0};
     if (job->method->host_needs != NULL)
         job->method->host_needs(job->task, &needs);
-    return memory_check(needs.list, needs.count, error);
+    return job_needs_check(&needs, error);
 }

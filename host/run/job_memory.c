@@ -13,6 +13,29 @@ void job_needs_add(job_needs *needs, const char *what, double bytes, const char 
         needs->list[needs->count++] = (memory_need){what, bytes, advice};
 }
 
+void job_needs_points(job_needs *needs, int64_t points, bool field)
+{
+    static const char fewer[] = "fewer points";
+    const double n = (double)points, numbers = field ? 7 : 4; /* place, potential, field */
+    job_needs_add(needs, field ? "points, potentials and field" : "points and potentials", n * numbers * sizeof(double),
+                  fewer);
+    needs->held = needs->count;
+    job_needs_add(needs, "the points' order in space", n * (2 * sizeof(double[3]) + 3 * sizeof(int32_t)), fewer);
+}
+
+ley_status job_needs_check(const job_needs *needs, ley_error *error)
+{
+    return memory_check(needs->list + needs->held, needs->count - needs->held, error);
+}
+
+double job_needs_held(const job_needs *needs)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < needs->held; i++)
+        bytes += needs->list[i].bytes;
+    return bytes;
+}
+
 void job_needs_map(job_needs *needs, const ley_lattice *lattice, bool is_stored, int least_planes)
 {
     const double map_bytes = (double)ley_lattice_points(lattice) * sizeof(float);

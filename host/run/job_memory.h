@@ -9,7 +9,7 @@
 enum { JOB_MOST_NEEDS = 12 };
 
 typedef struct job_needs {
-    size_t count;
+    size_t count, held; /* the first `held` of them are taken already */
     memory_need list[JOB_MOST_NEEDS];
 } job_needs;
 
@@ -19,5 +19,14 @@ void job_needs_map(job_needs *needs, const ley_lattice *lattice, bool is_stored,
 
 /* What else the method takes. */
 void job_needs_add(job_needs *needs, const char *what, double bytes, const char *advice);
+
+/* The points of a list, what is computed there, and their places in space while these are put in
+ * order: the former are there before the job is. To be said before anything else. */
+void job_needs_points(job_needs *needs, int64_t points, bool field);
+
+/* LEY_ERROR_MEMORY where there is no room for what is not taken already; and the bytes of what
+ * is. */
+ley_status job_needs_check(const job_needs *needs, ley_error *error);
+double job_needs_held(const job_needs *needs);
 
 #endif

@@ -269,6 +269,14 @@ static size_t value_bytes(const point_pairs_run *run, int64_t groups)
     return LEY_COMPONENTS(run->kernel->choice.spec.field) * component_bytes(run, groups);
 }
 
+double point_pairs_point_bytes(const point_pairs_spec *spec, double *largest)
+{
+    const double group = (double)sizeof(packed_group) / (double)point_pairs_group(spec), places = 3 * sizeof(float),
+                 phi = LEY_COMPONENTS(spec->field) * sizeof(float);
+    *largest = fmax(places, phi);
+    return group + 2 * places + phi;
+}
+
 static void free_buffers(point_pairs_run *run)
 {
     room *r = &run->kernel->bins.room;

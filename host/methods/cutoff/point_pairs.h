@@ -61,6 +61,9 @@ void point_pairs_destroy(point_pairs_kernel *kernel);
 /* Points that a work-group takes. */
 int64_t point_pairs_group(const point_pairs_spec *spec);
 
+/* Bytes of a device that a place of a group takes on its way; and of the largest buffer. */
+double point_pairs_point_bytes(const point_pairs_spec *spec, double *largest);
+
 /* Some points' way through the kernel, and back. */
 typedef struct point_pairs_run {
     point_pairs_kernel *kernel;

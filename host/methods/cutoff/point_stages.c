@@ -4,6 +4,9 @@
 #include "core/points.h"
 #include "error.h"
 #include "methods/cutoff/point_pairs_build.h"
+#include "methods/cutoff/step_costs.h"
+#include "run/forecast.h"
+#include "run/job_memory.h"
 #include "run/slab_size.h"
 
 #include <math.h>
@@ -47,8 +50,9 @@ static ley_status make_bins(cutoff_points_task *task, const ley_lattice *lattice
     sums->problem->plan.options.cancelled = sums->job->cancelled;
     if (task->points->field != NULL)
         status = cutoff_problem_add_field(sums->problem, error);
-    if (status == LEY_OK)
-        status = cutoff_problem_bin(sums->problem, error);
+    if (status != LEY_OK || sums->job->only_plans)
+        return status;
+    status = cutoff_problem_bin(sums->problem, error);
     return status == LEY_OK ? cutoff_problem_add_extra(sums->problem, error) : status;
 }
 
@@ -61,6 +65,7 @@ ley_status cutoff_points_prepare(void *context, const job_view *job, ley_error *
     ley_status status = point_list_create(ley_points_count(task->points), ley_points_positions_A(task->points),
                                           task->sums.atoms, &task->sums.range, &task->list, &lattice, error);
     task->has_list = status == LEY_OK;
+    task->ordering_s = ley_clock_s() - start_s;
     if (status == LEY_OK)
         status = make_bins(task, &lattice, error);
     if (status != LEY_OK)
@@ -77,6 +82,20 @@ void cutoff_points_release(void *context, bool is_kept)
     if (task->has_list)
         point_list_destroy(&task->list);
     task->has_list = false;
+}
+
+void cutoff_points_host_needs(const void *context, job_needs *needs)
+{
+    const cutoff_points_task *task = context;
+    job_needs_points(needs, ley_points_count(task->points), task->points->field != NULL);
+    if (task->sums.problem != NULL)
+        cutoff_problem_add_needs(task->sums.problem, needs);
+}
+
+double cutoff_points_host_s(const void *context)
+{
+    const cutoff_points_task *task = context;
+    return task->ordering_s + cutoff_host_binning_s(task->sums.problem);
 }
 
 int64_t cutoff_points_count(const void *context)
@@ -148,6 +167,43 @@ ley_status cutoff_points_begin(void *context, const stage_place *place, void **s
     if (status == LEY_OK && addition != NULL)
         status = addition->begin(context, place, &s->kernel.bins.room, &s->added, error);
     return status == LEY_OK ? size_slabs(s, error) : status;
+}
+
+/* Groups are not full where points are few: a fourth of their places are empty, roughly. */
+static const double places_per_point = 4.0 / 3;
+
+/* Of three slabs, with an eighth more than the first one takes. */
+static double slabs_bytes(const points_state *s, double *largest)
+{
+    const double point = point_pairs_point_bytes(&s->kernel.choice.spec, largest),
+                 places = 1.125 * places_per_point * (double)s->slab_points;
+    const cutoff_points_addition *addition = s->task->addition;
+    *largest *= places;
+    return METHOD_SLOTS *
+           (places * point + (addition != NULL ? (double)s->slab_points * addition->point_bytes(s->task) : 0));
+}
+
+ley_status cutoff_points_forecast(void *context, const stage_place *place, void *state, device_forecast *f,
+                                  ley_error *error)
+{
+    points_state *s = state;
+    s->task = context;
+    s->kernel.bins.room = (room){.device = place->device, .within = place->room};
+    const cutoff_problem *p = s->task->sums.problem;
+    const double points = (double)s->task->list.n, slots = (double)p->plan.slot_bytes,
+                 bins = p->plan.options.keep_neutral ? 1.5 * slots : slots;
+    double largest;
+    const ley_status sized = size_slabs(s, error),
+                     binned = forecast_need(f, "bins", bins, slots, sized == LEY_OK ? error : NULL);
+    ley_status status = sized != LEY_OK ? sized : binned;
+    f->slab = sized == LEY_OK ? s->slab_points : 1;
+    const double bytes = slabs_bytes(s, &largest);
+    const ley_status slabs = forecast_need(f, "slabs", bytes, largest, status == LEY_OK ? error : NULL);
+    forecast_before(f, "upload", cutoff_upload_s(p, place->device->info));
+    forecast_slabs(f, "kernels", points * s->point_s, false);
+    forecast_transfer(f, points * LEY_COMPONENTS(s->kernel.choice.spec.field) * sizeof(float),
+                      ceil(points / (double)f->slab));
+    return status == LEY_OK ? slabs : status;
 }
 
 void cutoff_points_end(void *state)

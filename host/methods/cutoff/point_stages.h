@@ -18,6 +18,9 @@ typedef struct cutoff_points_addition {
      * place, when that has ended. */
     ley_status (*submit)(void *state, int slot, work *w, slab piece, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab piece, ley_error *error);
+
+    /* For forecasts: bytes of a device that a point of a slab takes. */
+    double (*point_bytes)(const void *task);
 } cutoff_points_addition;
 
 /* A task whose `sums` have no map, for the stage below and for methods that add to it. */
@@ -27,6 +30,7 @@ typedef struct cutoff_points_task {
     const cutoff_points_addition *addition; /* NULL: none */
     bool has_list;                          /* from prepare() to release(): */
     point_list list;
+    double ordering_s; /* what it took to make that */
 } cutoff_points_task;
 
 /* Where a step of options is asked for that is not done otherwise at points: LEY_ERROR_USAGE. */
@@ -36,6 +40,8 @@ int64_t cutoff_points_count(const void *context);
 ley_status cutoff_points_wish(const void *context, const job_view *job, void **made, ley_error *error);
 ley_status cutoff_points_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 ley_status cutoff_points_begin(void *context, const stage_place *place, void **state, ley_error *error);
+ley_status cutoff_points_forecast(void *context, const stage_place *place, void *state, struct device_forecast *f,
+                                  ley_error *error);
 void cutoff_points_end(void *state);
 int64_t cutoff_points_slab_count(const void *state);
 ley_status cutoff_points_submit(void *state, int slot, slab piece, ley_error *error);
@@ -47,13 +53,16 @@ void cutoff_points_drop(void *state, int slot);
 #define CUTOFF_STAGE_POINTS(needed) \
     {.name = "sum", .split = STAGE_SLABS, .needs = (needed), .count = cutoff_points_count, \
      .wish = cutoff_points_wish, .wish_destroy = cutoff_sum_wish_destroy, .ready = cutoff_points_ready, \
-     .begin = cutoff_points_begin, .end = cutoff_points_end, .slab_count = cutoff_points_slab_count, \
-     .submit = cutoff_points_submit, .collect = cutoff_points_collect, .drop = cutoff_points_drop}
+     .begin = cutoff_points_begin, .forecast = cutoff_points_forecast, .end = cutoff_points_end, \
+     .slab_count = cutoff_points_slab_count, .submit = cutoff_points_submit, .collect = cutoff_points_collect, \
+     .drop = cutoff_points_drop}
 /* clang-format on */
 
 /* For the rows of methods. */
 ley_status cutoff_points_prepare(void *context, const job_view *job, ley_error *error);
 void cutoff_points_release(void *context, bool is_kept);
+void cutoff_points_host_needs(const void *context, struct job_needs *needs);
+double cutoff_points_host_s(const void *context);
 int64_t cutoff_points_of(const void *context, slab s);
 double cutoff_points_pairs(const void *context);
 void cutoff_points_note(const void *context, notes *n);

@@ -442,26 +442,30 @@ void cutoff_problem_clear(cutoff_problem *p)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
-                          job_needs *needs)
+void cutoff_problem_add_needs(const cutoff_problem *p, job_needs *needs)
 {
     static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
                       fewer_entries[] = "fewer atoms, or a smaller lattice",
                       fewer_slots[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller lattice";
-    cutoff_problem problem;
-    if (cutoff_problem_init(&problem, atoms, lattice, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
-        return;
-    const binning_bytes b = binning_predict(&problem.plan, atoms);
-    const bool has_images = range->periodic[0] || range->periodic[1] || range->periodic[2];
+    const binning_options *o = &p->plan.options;
+    const binning_bytes b = binning_predict(&p->plan, p->atoms);
+    const bool has_images = o->periodic[0] || o->periodic[1] || o->periodic[2];
     const char *const fewer = has_images ? fewer_images : fewer_entries;
-    const double more = problem.plan.options.keep_neutral
-                            ? (double)problem.plan.bins * problem.plan.options.depth * sizeof *problem.more
-                            : 0;
-    cutoff_problem_clear(&problem);
+    const double more = o->keep_neutral ? (double)p->plan.bins * o->depth * sizeof *p->more : 0;
     /* Sorting is over when the overflow gets bins of its own. */
     job_needs_add(needs, has_images ? "atoms and their images" : "atoms", fmax(b.sorting, b.extra), fewer);
     job_needs_add(needs, "bins", b.bins + more, fewer_slots);
     job_needs_add(needs, "what overflows the bins", b.overflow, fewer);
+}
+
+void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
+                          job_needs *needs)
+{
+    cutoff_problem problem;
+    if (cutoff_problem_init(&problem, atoms, lattice, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
+        return;
+    cutoff_problem_add_needs(&problem, needs);
+    cutoff_problem_clear(&problem);
     if (range->overflow == LEY_PLACE_HOST)
         job_needs_add(needs, "a second map, of the overflow", (double)ley_lattice_points(lattice) * sizeof(float),
                       "--overflow device");

@@ -86,6 +86,9 @@ reference_value cutoff_problem_reference(const void *problem, const double point
 /* The same of the field. */
 void cutoff_problem_reference_field(const void *problem, const double point_A[3], reference_value field[3]);
 
+/* What the bins of a problem that has been planned take of the host's memory. */
+void cutoff_problem_add_needs(const cutoff_problem *problem, job_needs *needs);
+
 /* What a job of this takes of the host's memory beside its map, from its input alone. */
 void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
                           job_needs *needs);

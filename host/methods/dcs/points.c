@@ -61,6 +61,7 @@ const method method_dcs_points = {
     .kernel = &mdh_kind,
     .prepare = prepare,
     .release = release,
+    .host_needs = mdh_sums_host_needs,
     .end = free,
     .stages = mdh_stages,
     .stage_count = MDH_STAGE_COUNT,

@@ -108,13 +108,38 @@ static size_t list_bytes(const mdh_run *run)
     return (size_t)mdh_packed_points(spec, run->count) * mdh_placed_bytes(spec);
 }
 
+/* Of the buffers: sums, those of parts of the atoms, places. */
+static void find_bytes(const mdh_run *run, size_t *sums, size_t *parts, size_t *places)
+{
+    *sums = (size_t)run->part_values * value_bytes(run);
+    *parts = *sums * run->parts * (run->kernel->choice.spec.sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
+    *places = run->segment_count > 0 ? sizeof run->segments : list_bytes(run);
+}
+
+static void cut(mdh_run *run)
+{
+    if (run->kernel->problem->patch_count > 0)
+        cut_segments(run);
+    else
+        cut_list(run);
+    cut_atoms(run);
+}
+
+double mdh_run_bytes(mdh_kernel *kernel, int64_t rows, double *largest)
+{
+    mdh_run run = {.kernel = kernel, .count = rows};
+    size_t sums, parts, places;
+    cut(&run);
+    find_bytes(&run, &sums, &parts, &places);
+    *largest = (double)(parts > places ? parts : places);
+    return (double)sums + (double)parts + (double)places;
+}
+
 static ley_status make_buffers(mdh_run *run, ley_error *error)
 {
     room *r = &run->kernel->room;
-    const mdh_spec *spec = &run->kernel->choice.spec;
-    const size_t sums = (size_t)run->part_values * value_bytes(run);
-    const size_t parts = sums * run->parts * (spec->sum == LEY_SPEC_SUM_COMPENSATED ? 2 : 1);
-    const size_t places = run->segment_count > 0 ? sizeof run->segments : list_bytes(run);
+    size_t sums, parts, places;
+    find_bytes(run, &sums, &parts, &places);
     ley_status status = grow(r, &run->places.buffer, &run->place_bytes, places, DEV_READ_ONLY, error);
     if (status == LEY_OK)
         status = grow(r, &run->part_sums.buffer, &run->part_bytes, parts, DEV_READ_WRITE, error);
@@ -179,11 +204,7 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
     run->kernel = kernel;
     run->first = first;
     run->count = count;
-    if (kernel->problem->patch_count > 0)
-        cut_segments(run);
-    else
-        cut_list(run);
-    cut_atoms(run);
+    cut(run);
     work_begin(w, &kernel->flight, cancelled);
     ley_status status = make_buffers(run, error);
     if (status == LEY_OK)

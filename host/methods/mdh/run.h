@@ -42,6 +42,10 @@ ley_status mdh_run_finish(mdh_run *run, double *values, double *field, ley_error
 void mdh_launch_sums(work *w, const mdh_kernel *kernel, buffer_of_real part_sums, int parts, int part_values,
                      buffer_of_real sums);
 
+/* Bytes that so many rows take of a device on their way, of a kernel that knows its problem and how
+ * many atoms there are; and of the largest buffer. */
+double mdh_run_bytes(mdh_kernel *kernel, int64_t rows, double *largest);
+
 /* Ends the run's work and its buffers. */
 void mdh_run_end(mdh_run *run);
 

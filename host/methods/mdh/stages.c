@@ -6,8 +6,11 @@
 #include "layout/patches.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"
+#include "methods/mdh/pack.h"
 #include "methods/mdh/run.h"
 #include "parallel.h"
+#include "run/forecast.h"
+#include "run/job_memory.h"
 #include "run/slab_size.h"
 
 #include <math.h>
@@ -170,6 +173,39 @@ static void end(void *state)
     free(s);
 }
 
+/* The packed atoms of all devices: double sums take as much again, and neutral atoms none. */
+static const double packed_atom_bytes = 32;
+
+void mdh_sums_host_needs(const void *context, job_needs *needs)
+{
+    const mdh_sums *task = context;
+    job_needs_points(needs, ley_boundary_points(task->boundary), task->field != NULL);
+    job_needs_add(needs, "packed atoms", (double)ley_atoms_count(task->atoms) * packed_atom_bytes, "fewer atoms");
+}
+
+static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
+{
+    mdh_state *s = state;
+    s->task = context;
+    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.problem = &s->task->problem;
+    s->kernel.n_atoms = (int)ley_atoms_count(s->task->atoms);
+    const mdh_problem *problem = s->kernel.problem;
+    const mdh_spec *spec = &s->kernel.choice.spec;
+    const double points = (double)mdh_problem_points(problem, 0, problem->rows), atoms = s->kernel.n_atoms,
+                 packed = atoms * (double)mdh_placed_bytes(spec);
+    double largest;
+    const ley_status sized = size_slabs(s, error),
+                     placed = forecast_need(f, "packed atoms", packed, packed, sized == LEY_OK ? error : NULL);
+    ley_status status = sized != LEY_OK ? sized : placed;
+    f->slab = sized == LEY_OK ? s->slab_rows : 1;
+    const double bytes = METHOD_SLOTS * mdh_run_bytes(&s->kernel, f->slab, &largest);
+    const ley_status slabs = forecast_need(f, "slabs", bytes, largest, status == LEY_OK ? error : NULL);
+    forecast_slabs(f, "kernels", points * atoms / mdh_kernel_expected_rate(&s->kernel), false);
+    forecast_transfer(f, points * LEY_COMPONENTS(spec->field) * sizeof(float), ceil(points / (double)f->slab));
+    return status == LEY_OK ? slabs : status;
+}
+
 static int64_t slab_count(const void *state)
 {
     return ((const mdh_state *)state)->slab_rows;
@@ -311,6 +347,7 @@ const stage mdh_stages[MDH_STAGE_COUNT] = {{.name = "sum",
                                             .wish_destroy = destroy_wish,
                                             .ready = ready,
                                             .begin = begin,
+                                            .forecast = forecast,
                                             .end = end,
                                             .slab_count = slab_count,
                                             .submit = submit,

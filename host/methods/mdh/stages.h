@@ -32,6 +32,9 @@ void mdh_sums_release(mdh_sums *sums);
  * LEY_ERROR_MEMORY. */
 ley_status mdh_sums_recompute_near(const mdh_sums *sums, ley_error *error);
 
+/* Of a list's points: what it takes of the host's memory. */
+void mdh_sums_host_needs(const void *sums, struct job_needs *needs);
+
 /* For the method's row; `sums` is a task's. */
 int64_t mdh_sums_points(const void *sums, slab s);
 void mdh_sums_terms(const void *sums, reference_terms *terms);

@@ -6,19 +6,39 @@
 #include <math.h>
 #include <stdlib.h>
 
+static bool has_field(const transfer_kernels *kernels)
+{
+    return ((const interpolation_list_spec *)kernels->interpolation.spec)->field;
+}
+
+/* Of a multiply-add: such a kernel reaches this share of them, roughly. */
+static double unit_s(const transfer_kernels *kernels)
+{
+    const double share = kernels->device->info->device_class == DEV_CPU ? 0.02 : 0.05,
+                 per_s = share * kernels->facts.fma_per_s;
+    return per_s > 0 ? 1 / per_s : 0;
+}
+
+double far_points_seconds(const transfer_kernels *kernels, const hierarchy *h, double points)
+{
+    return LEY_COMPONENTS(has_field(kernels)) * points * pow(h->window->points, 3) * unit_s(kernels);
+}
+
+double far_points_bytes(bool field)
+{
+    return sizeof(int32_t[4]) + sizeof(float[4]) + LEY_COMPONENTS(field) * sizeof(float);
+}
+
 ley_status far_points_create(far_points *f, const transfer_kernels *kernels, const hierarchy *h,
                              const places_array *array, buffer_of_float potentials, room *memory, ley_error *error)
 {
     const window *w = h->window;
-    /* Multiply-adds of which such a kernel reaches this share, roughly. */
-    const double share = kernels->device->info->device_class == DEV_CPU ? 0.02 : 0.05,
-                 per_s = share * kernels->facts.fma_per_s;
     float c[WINDOW_MOST_POINTS * WINDOW_MOST_POINTS];
     places all = {.count = 0};
     *f = (far_points){.kernel = &kernels->interpolation,
                       .hierarchy = h,
-                      .field = ((const interpolation_list_spec *)kernels->interpolation.spec)->field,
-                      .unit_s = per_s > 0 ? 1 / per_s : 0,
+                      .field = has_field(kernels),
+                      .unit_s = unit_s(kernels),
                       .memory = memory,
                       .potentials = potentials};
     ley_status status = places_add(&all, array, w->points, w->points, &f->lattice, error);

@@ -24,6 +24,11 @@ typedef struct far_points {
     buffer_of_float window, potentials;
 } far_points;
 
+/* How long so many points of a list are predicted to take; and bytes that a point takes on its
+ * way. */
+double far_points_seconds(const transfer_kernels *kernels, const hierarchy *h, double points);
+double far_points_bytes(bool field);
+
 /* Of kernels that are made for a list, and of potentials that are stored as `array` says. Memory is
  * of this room, with which it ends. Errors: those of transfer_map_create(). */
 ley_status far_points_create(far_points *f, const transfer_kernels *kernels, const hierarchy *h,

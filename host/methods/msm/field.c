@@ -5,6 +5,7 @@
 #include "error.h"
 #include "log.h"
 #include "methods/msm/device_spread.h"
+#include "methods/msm/far_points.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/task.h"
 #include "run/forecast.h"
@@ -263,7 +264,12 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
     forecast_before(f, "lattices", solver_seconds(s, atoms));
-    if (!is_in_epilogue(place->notes))
+    if (task->near.map == NULL)
+        forecast_slabs(
+            f, "interpolation",
+            far_points_seconds(solver_kernels(s), &task->lattices, (double)ley_points_count(task->listed.points)),
+            false);
+    else if (!is_in_epilogue(place->notes))
         forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), task->points.n), false);
     const ley_status status = forecast_need(f, "lattices", lattices, largest, error),
                      binned = forecast_need(f, "atoms in a lattice's bins", bins, (double)atoms * sizeof(float[4]),

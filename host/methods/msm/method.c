@@ -49,19 +49,7 @@ static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, const 
     pairs_formula formula;
     const ley_short_range near = msm_near_of(r, h, &formula);
     cutoff_problem_needs(atoms, lattice, &near, needs);
-    if (h->levels > 0)
-        job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, ley_atoms_count(atoms)),
-                      "fewer atoms, or a wider --lattice-spacing");
-    if (h->levels > 0 && h->solver != HIERARCHY_DIRECT) {
-        hierarchy top;
-        int64_t n[3];
-        hierarchy_top(h, &top);
-        influence_extent(&top, n);
-        job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --lattice-spacing");
-        if (long_waves_are_wanted(h))
-            job_needs_add(needs, "charges of long waves", long_charges_bytes(h, ley_atoms_count(atoms)),
-                          "a looser --tol");
-    }
+    msm_add_needs(h, ley_atoms_count(atoms), needs);
 }
 
 static void host_needs(const void *context, job_needs *needs)
@@ -234,16 +222,6 @@ static const cutoff_addition addition = {
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-static void outline(const void *context, notes *n)
-{
-    const msm_task *task = context;
-    if (task->lattices.levels > 0)
-        msm_outline_lattices(task, n);
-    else
-        notes_count(n, "levels", 0);
-    cutoff_outline(task, n);
-}
-
 static void note(const void *context, notes *n)
 {
     const msm_task *task = context;
@@ -280,7 +258,7 @@ const method method_msm = {
     .otherwise = msm_task_otherwise,
     .release = release,
     .host_needs = host_needs,
-    .outline = outline,
+    .outline = msm_outline,
     .host_s = cutoff_host_s,
     .end = msm_task_end,
     .stages = stages,

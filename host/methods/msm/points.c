@@ -12,6 +12,7 @@
 #include "methods/msm/problem.h"
 #include "methods/msm/task.h"
 #include "run/job.h"
+#include "run/job_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,11 +66,19 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     msm_task *task = context;
     const spread *atoms;
     ley_status status = msm_task_begin(task, job, error);
-    if (status == LEY_OK && task->lattices.levels > 0)
+    const bool is_spread = task->lattices.levels > 0 && !job->only_plans;
+    if (status == LEY_OK && is_spread)
         msm_task_begin_beside(task, job, true);
     if (status == LEY_OK)
         status = cutoff_points_prepare(task, job, error);
-    return status == LEY_OK && task->lattices.levels > 0 ? beside_take_atoms(&task->beside, &atoms, error) : status;
+    return status == LEY_OK && is_spread ? beside_take_atoms(&task->beside, &atoms, error) : status;
+}
+
+static void host_needs(const void *context, job_needs *needs)
+{
+    const msm_task *task = context;
+    cutoff_points_host_needs(task, needs);
+    msm_add_needs(&task->lattices, ley_atoms_count(task->near.atoms), needs);
 }
 
 static ley_status finish(void *context, ley_error *error)
@@ -126,8 +135,16 @@ static ley_status collect_addition(void *state, int slot, slab piece, ley_error 
                           listed->points->list->value, listed->points->field, error);
 }
 
-static const cutoff_points_addition addition = {
-    .begin = begin_addition, .end = free, .submit = submit_addition, .collect = collect_addition};
+static double point_bytes(const void *context)
+{
+    return far_points_bytes(((const msm_task *)context)->listed.points->field != NULL);
+}
+
+static const cutoff_points_addition addition = {.begin = begin_addition,
+                                                .end = free,
+                                                .submit = submit_addition,
+                                                .collect = collect_addition,
+                                                .point_bytes = point_bytes};
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
@@ -153,6 +170,9 @@ const method method_msm_points = {
     .prepare = prepare,
     .otherwise = msm_task_otherwise,
     .release = release,
+    .host_needs = host_needs,
+    .outline = msm_outline,
+    .host_s = cutoff_points_host_s,
     .end = msm_task_end,
     .stages = stages,
     .stage_count = sizeof stages / sizeof *stages,

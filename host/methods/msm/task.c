@@ -9,10 +9,13 @@
 #include "methods/msm/coherence.h"
 #include "methods/msm/fit.h"
 #include "methods/msm/kept_spectrum.h"
+#include "methods/msm/long_waves.h"
 #include "methods/msm/problem.h"
 #include "numerics/expected_error.h"
 #include "numerics/influence.h"
+#include "numerics/spectrum.h"
 #include "parallel.h"
+#include "run/job_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -225,6 +228,22 @@ void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
     beside_begin(&task->beside, h, task->near.atoms, job->cancelled, spreads, with_transforms != NULL ? extent : NULL);
 }
 
+void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
+{
+    hierarchy top;
+    int64_t n[3];
+    if (h->levels == 0)
+        return;
+    job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --lattice-spacing");
+    if (h->solver == HIERARCHY_DIRECT)
+        return;
+    hierarchy_top(h, &top);
+    influence_extent(&top, n);
+    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --lattice-spacing");
+    if (long_waves_are_wanted(h))
+        job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser --tol");
+}
+
 void msm_task_expect(msm_task *task)
 {
     if (task->lattices.levels == 0)
@@ -277,7 +296,7 @@ static void note_solver(const msm_task *task, notes *n)
         notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
 }
 
-void msm_outline_lattices(const msm_task *task, notes *n)
+static void outline_lattices(const msm_task *task, notes *n)
 {
     const hierarchy *h = &task->lattices;
     notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
@@ -292,9 +311,19 @@ void msm_outline_lattices(const msm_task *task, notes *n)
     notes_text(n, "lattices", task->extents);
 }
 
+void msm_outline(const void *context, notes *n)
+{
+    const msm_task *task = context;
+    if (task->lattices.levels > 0)
+        outline_lattices(task, n);
+    else
+        notes_count(n, "levels", 0);
+    cutoff_outline(task, n);
+}
+
 static void note_lattices(const msm_task *task, notes *n)
 {
-    msm_outline_lattices(task, n);
+    outline_lattices(task, n);
     notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);

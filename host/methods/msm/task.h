@@ -56,12 +56,15 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
  * first device with transforms wants it. `spreads`: the atoms will be wanted in bins. */
 void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads);
 
+/* What lattices and the charges of so many atoms take of the host's memory. */
+void msm_add_needs(const hierarchy *lattices, size_t atoms, struct job_needs *needs);
+
 /* At the end: what the lattices are expected to be off by. */
 void msm_task_expect(msm_task *task);
 
 /* ---- For the rows of methods ----------------------------------------------------------------- */
 
-void msm_outline_lattices(const msm_task *task, notes *n);
+void msm_outline(const void *context, notes *n);
 void msm_note_lattices(const void *context, notes *n);
 void msm_decide_lattices(const void *context, job_plan *made);
 extern const char *const msm_solver_words[];
