@@ -8,7 +8,7 @@
 
 /* Places for pieces; how many are on their way before the first of them is waited for; and threads
  * that fill them, which together are faster than a bus. */
-enum { PLACES = 8, ON_THEIR_WAY = 3, MOST_THREADS = 4 };
+enum { PLACES = 16, ON_THEIR_WAY = 4, MOST_THREADS = 8 };
 
 typedef struct upload {
     const char *bytes;
