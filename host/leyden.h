@@ -451,8 +451,8 @@ LEY_API const char *ley_dump_complaint(void);
 /* Type of the terms and of the sum: float; float terms and Kahan's compensated float sum; double
  * throughout. Short-range terms are always float, and the totals over some hundred of them at a
  * time what is said here. LEY_SUM_AUTO is float, and all over again in double where verification
- * finds a relative RMS error above 1e-5, as where charges nearly cancel, and a device is able to:
- * of jobs only, with verification. */
+ * finds a relative RMS error above 1e-5, or above three quarters of the tolerance where there is
+ * one, as where charges nearly cancel, and a device is able to: of jobs only, with verification. */
 #define LEY_SUM_TABLE(ROW) \
     ROW(LEY_SUM_FLOAT, "float") \
     ROW(LEY_SUM_COMPENSATED, "compensated") \
@@ -616,6 +616,8 @@ typedef struct ley_run_options {
                               contradicts these options: LEY_ERROR_USAGE with LEY_CAUSE_PLAN */
     const ley_decision *decisions;
     size_t verify_least; /* points recomputed however long it takes; 0: 50 */
+    double tolerance;    /* the relative RMS error that is wished, or 0: LEY_SUM_AUTO goes by it, and it is measured by
+                            strata, a quarter of the verify_least points those with the largest values of 16,384 */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */
@@ -634,13 +636,12 @@ LEY_API const char *ley_variant_name(const char *method, size_t i);
  * |terms|, the terms those of the sum at that point: where they nearly cancel, the error relative
  * to the value is larger by as much, which relative_rms shows. */
 typedef struct ley_accuracy {
-    size_t points; /* in the sample; 0: nothing was verified */
-    size_t
-        host_points; /* of these, recomputed on the host from the formula; the others by a device in double precision */
-    size_t compared; /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
+    size_t points;       /* in the sample; 0: nothing was verified */
+    size_t host_points;  /* of these, recomputed on the host; the others by a device in double precision */
+    size_t compared;     /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
     double max_error;    /* the largest error at a point */
-    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2); infinite where all ref are 0 and v are not */
-    double absolute_rms; /* sqrt(sum (v - ref)^2 / points), in the results' unit */
+    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2), by strata if there are; infinite where only ref are 0 */
+    double absolute_rms; /* sqrt(sum (v - ref)^2 / points), in the results' unit; the same */
     double tolerance;    /* of max_error */
     bool passed;         /* max_error is within it, and every value is a number */
 } ley_accuracy;
@@ -727,10 +728,9 @@ typedef struct ley_report {
     const ley_device_report *devices;
     size_t slab_count;
     const ley_slab_report *slabs;
-    ley_accuracy accuracy; /* points = 0 when nothing was verified */
-    ley_accuracy
-        seeded_accuracy; /* of the first 50 of these points, which the seed alone decides, not how long anything took */
-    const char *method;  /* that computed it: ley_method_name() */
+    ley_accuracy accuracy;        /* points = 0 when nothing was verified */
+    ley_accuracy seeded_accuracy; /* of those points that the seed alone decides, not how long anything took */
+    const char *method;           /* that computed it: ley_method_name() */
     size_t note_count;
     const ley_note *notes; /* the method's own, in the order in which they should be read */
     size_t decision_count;

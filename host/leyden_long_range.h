@@ -73,6 +73,9 @@ typedef struct ley_long_range {
     double long_waves_per_A; /* with B-splines and LEY_SOLVER_FFT: waves of up to so many radians per A have their
                                 charges summed in double precision, [0, 10]; 0: none. What floats leave in a large box
                                 is in the longest waves */
+    double contact_error; /* what points nearer to a charge than r_min_A may be off by, as a share of 1/r_min, [0, 1]:
+                             as long as it is less, pairs take r_min_A for the distance in all that they sum, which
+                             is soonest; 0: 3e-5 */
 } ley_long_range;
 
 /* taylor4 and nodal7 with a = 12 A and h = 2 A, off by 2e-4 to 4e-4 of the potential in water;
@@ -98,12 +101,12 @@ typedef struct ley_choice {
 #define LEY_LEAST_TOLERANCE 1e-6
 #define LEY_MOST_TOLERANCE 1e-1
 
-/* Chooses cutoff_A, spacing_A, splitting, window, solver and long_waves_per_A of the options, but
- * for what is `fixed`, so that the relative root mean square error of the map, against exact sums,
- * is expected to be half the tolerance, in the least time that is predicted for the engine's
- * devices. The other fields are taken as they are; levels becomes 0. What the map is off by follows
- * from the squares of the charges, from how these cancel, and from the potential at 512 points,
- * which is summed by cubes where atoms are many and far: it is an expectation, which
+/* Chooses cutoff_A, spacing_A, splitting, window, solver, long_waves_per_A and contact_error of the
+ * options, but for what is `fixed`, so that the relative root mean square error of the map, against
+ * exact sums, is expected to be half the tolerance, in the least time that is predicted for the
+ * engine's devices. The other fields are taken as they are; levels becomes 0. What the map is off
+ * by follows from the squares of the charges, from how these cancel, and from the potential at 512
+ * points, which is summed by cubes where atoms are many and far: it is an expectation, which
  * ley_report.accuracy.relative_rms has to confirm. Where the options of the run have LEY_SUM_AUTO,
  * `choice` has compensated sums where float ones would leave too much, and else float ones. Errors:
  * LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is expected to reach

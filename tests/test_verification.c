@@ -8,6 +8,7 @@
 #include "run/engine.h"
 #include "run/job.h"
 #include "run/reference_kernel.h"
+#include "run/strata.h"
 #include "run/verification.h"
 #include "spec.h"
 #include "watch.h"
@@ -365,6 +366,101 @@ static void test_points_in_any_case(void **state)
     verification_time_replace(0);
 }
 
+static double value_of_some(const void *context, int64_t i)
+{
+    return ((const double *)context)[i];
+}
+
+/* A few large values, in which all of the error is, make most of a map's mean square: whether a
+ * random sample has some of them is luck. By strata the error is what it is, whatever the seed. */
+static void test_strata(void **state)
+{
+    (void)state;
+    enum { VALUES = 16000, LARGE = 8, CHOSEN = 256, SEEDS = 20 };
+    double *value = malloc(VALUES * sizeof *value), error2 = 0, square = 0;
+    assert_non_null(value);
+    for (int i = 0; i < VALUES; i++) {
+        value[i] = i % (VALUES / LARGE) == 3 ? -300 : 1 + i % 7;
+        error2 += value[i] < 0 ? 1 : 1e-6;
+        square += value[i] * value[i];
+    }
+    const double right = sqrt(error2 / square);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        ley_error error = {0};
+        uint64_t random = seed;
+        strata s;
+        double sum2 = 0, points = 0;
+        assert_ok(strata_make(VALUES, CHOSEN, value_of_some, value, &random, &s, &error));
+        assert_true(s.count == VALUES && s.chosen == CHOSEN && s.large == CHOSEN / 4);
+        for (size_t k = 0; k < s.chosen; k++) {
+            sum2 += s.weight[k] * (value[s.points[k]] < 0 ? 1 : 1e-6);
+            points += s.weight[k];
+        }
+        assert_true(fabs(points - VALUES) < 1e-6);
+        assert_true(fabs(strata_relative_rms(&s, sum2) / right - 1) < 1e-3);
+        assert_true(fabs(strata_absolute_rms(&s, sum2) - sqrt(error2 / VALUES)) < 1e-3 * sqrt(error2 / VALUES));
+        strata_clear(&s);
+    }
+    free(value);
+}
+
+/* Of all points there are no strata, and of no values no share. */
+static void test_strata_of_few(void **state)
+{
+    (void)state;
+    const double value[3] = {0, NAN, 0};
+    ley_error error = {0};
+    uint64_t random = 0;
+    strata s;
+    assert_ok(strata_make(3, 256, value_of_some, value, &random, &s, &error));
+    assert_true(s.count == 3 && s.chosen == 3 && s.large == 3 && s.points[0] == 1 && s.squares == 0);
+    assert_true(s.weight[0] == 1 && s.weight[1] == 1 && s.weight[2] == 1);
+    assert_true(strata_relative_rms(&s, 0) == 0 && isinf(strata_relative_rms(&s, 1)));
+    strata_clear(&s);
+}
+
+/* A map whose points lie on atoms, some of them: what a job with a tolerance says of it is what all
+ * of its points say. */
+static void test_measured_by_strata(void **state)
+{
+    (void)state;
+    double off[2];
+    for (int k = 0; k < 2; k++) {
+        ley_error error = {0};
+        ley_engine *engine = NULL;
+        ley_atoms *atoms = NULL;
+        ley_map *map = NULL;
+        ley_job *job = NULL;
+        ley_run_options options;
+        ley_direct direct;
+        double place_A[12][3], charge_e[12];
+        for (int i = 0; i < 12; i++) {
+            const double at_A[3] = {0.5 * i, 0.5 * (i % 5), 0.5 * ((7 * i) % 11)};
+            memcpy(place_A[i], at_A, sizeof at_A);
+            charge_e[i] = i % 2 ? -1 : 1;
+        }
+        ley_direct_default(&direct);
+        ley_run_options_default(&options);
+        options.verify_points = k == 0 ? 4800 : 256;
+        options.verify_least = options.verify_points;
+        options.tolerance = k == 0 ? 0 : 1e-4;
+        assert_ok(ley_engine_create(NULL, &engine, &error));
+        assert_ok(ley_atoms_create(12, place_A[0], charge_e, NULL, &atoms, &error));
+        assert_ok(ley_map_create(&lattice, &map, &error));
+        assert_ok(ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error));
+        assert_ok(ley_job_run(job, &error));
+        const ley_report *r = ley_job_report(job);
+        assert_int_equal(r->seeded_accuracy.points, options.verify_points);
+        assert_true(r->accuracy.relative_rms == r->seeded_accuracy.relative_rms);
+        off[k] = r->accuracy.relative_rms;
+        ley_job_destroy(job);
+        ley_map_destroy(map);
+        ley_atoms_destroy(atoms);
+        ley_engine_destroy(engine);
+    }
+    assert_true(off[0] > 0 && fabs(off[1] / off[0] - 1) < 0.3);
+}
+
 static void test_no_verification(void **state)
 {
     (void)state;
@@ -659,6 +755,9 @@ int main(void)
         cmocka_unit_test(test_who_recomputes),
         cmocka_unit_test(test_a_judge_that_is_late),
         cmocka_unit_test(test_points_in_any_case),
+        cmocka_unit_test(test_strata),
+        cmocka_unit_test(test_strata_of_few),
+        cmocka_unit_test(test_measured_by_strata),
         cmocka_unit_test(test_no_verification),
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_sum_auto),

@@ -119,6 +119,7 @@ static ley_status create_job(job_run *run, ley_error *error)
 {
     ley_run_options options = job_options_of(run->values, &run->progress);
     options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
+    options.tolerance = run->tolerance;
     options.slab_planes = run->slab_planes;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;

@@ -17,7 +17,7 @@ static const double above_rounding = 0.05, alike = 0.99, least_share = 0.1;
 
 /* How far a value is from the nearest right one: right are those between `lower` and `higher` about
  * the reference. */
-static double difference_of(double value, const reference_value *right)
+double accuracy_difference(double value, const reference_value *right)
 {
     const double low = right->value + right->lower, high = right->value + right->higher;
     return value < low ? value - low : value > high ? value - high : value - value;
@@ -37,7 +37,7 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
     bool finite = true;
     for (size_t i = 0; i < n; i++) {
         const reference_value *right = &references[i];
-        const double difference = difference_of(values[i], right);
+        const double difference = accuracy_difference(values[i], right);
         const bool counts = right->absolute > limits.nothing,
                    is_number = isfinite(difference) && isfinite(right->value);
         /* A value of exactly 0 was never computed, even where terms cancel so far that the limit
@@ -63,7 +63,7 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
     }
     a.absolute_rms = n > 0 ? sqrt(error2 / (double)n) : 0;
     a.relative_rms = reference2 > is_zero * is_zero * absolute2 ? sqrt(error2 / reference2)
-                     : a.absolute_rms > 0                       ? INFINITY
+                     : error2 > is_zero * is_zero * absolute2   ? INFINITY
                                                                 : 0;
     a.passed = n > 0 && finite && most_beyond <= a.tolerance;
     if (a.passed)
@@ -81,7 +81,8 @@ bool accuracy_is_multiple(size_t n, const double *values, const reference_value 
         if (!(right->absolute > limits.nothing) || !isfinite(values[i]) || !isfinite(right->value) ||
             (values[i] == 0 && fabs(right->value) <= limits.left_out))
             continue;
-        const double error = difference_of(values[i], right) / right->absolute, share = right->value / right->absolute;
+        const double error = accuracy_difference(values[i], right) / right->absolute,
+                     share = right->value / right->absolute;
         error2 += error * error;
         right2 += share * share;
         product += error * share;

@@ -22,6 +22,9 @@ typedef struct accuracy_limits {
 #define ACCURACY_NOTHING 1e-30
 #define ACCURACY_NOTHING_DOUBLE 1e-280
 
+/* How far a value is beyond what may be right. */
+double accuracy_difference(double value, const reference_value *right);
+
 /* Compares n values with their references; host_points is left 0. An n of 0 passes nothing.
  * `worst`: the index of the value that is most in error; may be NULL. */
 ley_accuracy accuracy_compare(size_t n, const double *values, const reference_value *references, accuracy_limits limits,

@@ -16,6 +16,7 @@ typedef struct recomputed {
     const field_point *points;
     ley_job *job;
     reference_value (*right)[3];
+    double squares; /* of the field of all points that the fixed ones stand for; 0: there are no strata */
 } recomputed;
 
 bool field_is_there(const ley_job *job, int64_t number)
@@ -75,6 +76,21 @@ static void tell(ley_job *job, size_t device, const recomputed *r, const judged 
              j->value[j->worst], j->right[j->worst].value, j->accuracy.max_error, j->accuracy.tolerance);
 }
 
+/* Of the fixed points, which have been judged. */
+static void measure_by_strata(const recomputed *r, judged *j)
+{
+    double error2 = 0, points = 0;
+    for (size_t k = 0; k < j->n; k++) {
+        const double weight = r->points[j->point[k]].weight;
+        error2 += weight * pow(accuracy_difference(j->value[k], &j->right[k]), 2);
+        points += weight / 3;
+    }
+    if (!(r->squares > 0) || !isfinite(error2) || !(points > 0))
+        return;
+    j->accuracy.relative_rms = sqrt(error2 / r->squares);
+    j->accuracy.absolute_rms = sqrt(error2 / (3 * points));
+}
+
 static void judge_all(ley_job *job, const recomputed *r, size_t n, accuracy_limits limits, judged *j, bool *is_wrong)
 {
     for (size_t device = 0; device < job->engine->worker_count; device++) {
@@ -84,14 +100,16 @@ static void judge_all(ley_job *job, const recomputed *r, size_t n, accuracy_limi
             tell(job, device, r, j);
     }
     judge(r, n, FIXED_POINTS, limits, j);
+    measure_by_strata(r, j);
     job->report.field_accuracy = j->accuracy;
 }
 
 ley_status field_verification(ley_job *job, const reference_terms *terms, accuracy_limits limits, size_t n,
-                              const field_point *points, bool *is_wrong, ley_error *error)
+                              const field_point *points, double squares, bool *is_wrong, ley_error *error)
 {
     const size_t bytes = 3 * (n + 1) * (sizeof(double) + 2 * sizeof(reference_value) + sizeof(size_t));
-    recomputed r = {.terms = terms, .points = points, .job = job, .right = malloc((n + 1) * sizeof *r.right)};
+    recomputed r = {
+        .terms = terms, .points = points, .job = job, .squares = squares, .right = malloc((n + 1) * sizeof *r.right)};
     judged j = {.value = malloc(3 * (n + 1) * sizeof *j.value),
                 .right = malloc(3 * (n + 1) * sizeof *j.right),
                 .point = malloc(3 * (n + 1) * sizeof *j.point)};

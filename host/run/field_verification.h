@@ -11,15 +11,17 @@ typedef struct field_point {
     size_t device;  /* that computed it */
     bool is_fixed;  /* one of those that reports speak of */
     double place_A[3];
+    double weight; /* for how many points it stands, where the field is measured by strata */
 } field_point;
 
 /* Whether the job has a field. */
 bool field_is_there(const ley_job *job, int64_t number);
 
-/* Judges n of its points, [n]; `limits` those of values. Devices whose field is off are told in
+/* Judges n of its points, [n]; `limits` those of values. `squares`: of the field of all points that
+ * the fixed ones stand for; 0: they stand for themselves. Devices whose field is off are told in
  * `is_wrong`, by index, and their records say why; the report has the accuracy. Errors:
  * LEY_ERROR_MEMORY, LEY_CANCELLED. */
 ley_status field_verification(ley_job *job, const reference_terms *terms, accuracy_limits limits, size_t n,
-                              const field_point *points, bool *is_wrong, ley_error *error);
+                              const field_point *points, double squares, bool *is_wrong, ley_error *error);
 
 #endif

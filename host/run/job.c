@@ -51,6 +51,8 @@ static ley_status check_options(const ley_run_options *o, const method *m, ley_e
     if (o->sum == LEY_SUM_AUTO && o->verify_points == 0)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "the sum's type is to follow from the error, and verification, which measures it, is off");
+    if (!(o->tolerance >= 0 && isfinite(o->tolerance)))
+        return ley_fail(error, LEY_ERROR_USAGE, "a tolerance of %g, must not be negative", o->tolerance);
     if (o->slab_planes < 0)
         return ley_fail(error, LEY_ERROR_USAGE, "slab planes %lld, must not be negative", (long long)o->slab_planes);
     if (o->variant != NULL && own_variant(m, o->variant) == NULL)

@@ -213,13 +213,21 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
     return status;
 }
 
+/* Of what is wished, as it is measured by a sample. */
+static double most_value_rms(const ley_job *job)
+{
+    const double share = 0.75, wished = job->options.tolerance;
+    return wished > 0 ? share * wished : most_float_rms;
+}
+
 /* Whether the results deserve a double sum: each is right by its terms, but these nearly cancel;
  * and a device has one. */
 static bool asks_for_double(const ley_job *job)
 {
+    const double most = most_value_rms(job);
     const ley_accuracy *a = &job->report.accuracy, *field = &job->report.field_accuracy;
-    const bool cancels = (a->compared > 0 && a->relative_rms > most_float_rms) ||
-                         (field->compared > 0 && field->relative_rms > most_float_rms);
+    const bool cancels = (a->compared > 0 && a->relative_rms > most) ||
+                         (field->compared > 0 && field->relative_rms > fmax(most, most_float_rms));
     bool has_double = false;
     for (size_t i = 0; i < job->engine->worker_count; i++)
         has_double =
@@ -279,7 +287,7 @@ static ley_status run_auto(ley_job *job, ley_error *error)
     r->float_relative_rms = r->accuracy.relative_rms;
     job->options.sum = LEY_SUM_DOUBLE;
     log_say(LEY_LOG_NOTE, "float sums are off by a relative RMS of %.3g, more than %.3g: all over again in double",
-            r->float_relative_rms, most_float_rms);
+            r->float_relative_rms, most_value_rms(job));
     start_again(job);
     return prepare_and_compute(job, error);
 }

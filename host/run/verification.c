@@ -9,6 +9,7 @@
 #include "run/field_verification.h"
 #include "run/method.h"
 #include "run/reference_kernel.h"
+#include "run/strata.h"
 #include "watch.h"
 
 #include <math.h>
@@ -43,6 +44,7 @@ typedef struct sampled_point {
     size_t device;  /* that computed it: its worker's index */
     double place_A[3], value;
     uint64_t rank; /* its place in the random order */
+    double weight; /* of a stratum's: for how many points it stands */
     bool is_fixed; /* one of those that the seed alone decides */
     bool is_for_host;
     judge judge; /* who has recomputed it */
@@ -56,6 +58,7 @@ typedef struct sample {
     size_t least; /* points in all */
     size_t count;
     sampled_point *points; /* in random order, those that the host must recompute first */
+    strata strata;         /* for a tolerance: where the fixed ones come from */
     size_t host_count;     /* of these */
     size_t now;            /* where host threads begin */
     struct judges *judges; /* the devices', while they are asked */
@@ -113,21 +116,58 @@ static double within_stretch(uint64_t *random, double stretch)
     return stretch * ((double)random_below(random, 1 << 20) / (1 << 20));
 }
 
-/* Those that depend on the seed alone; then one of each slab where there are enough, and for the
- * others one of each stretch of equally many points, anywhere in it. Or all. */
-static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *random)
+/* Those that depend on the seed alone; or all. */
+static void choose_fixed(sample *s, size_t wanted, size_t fixed, int64_t total, uint64_t *random)
 {
-    const ley_job *job = s->job;
     const bool all = (int64_t)wanted == total;
-    const size_t fixed = wanted < s->least ? wanted : s->least, left = wanted - fixed, slabs = job->report.slab_count;
     for (; s->count < (all ? wanted : fixed); s->count++) {
         const uint64_t drawn = accuracy_random(random);
         s->points[s->count] = point_number(s, all ? (int64_t)s->count : (int64_t)(drawn % (uint64_t)total));
         s->points[s->count].rank = all ? drawn : s->count;
         s->points[s->count].is_fixed = !all;
     }
-    if (all || left == 0)
-        return;
+}
+
+static double value_of(const void *context, int64_t t)
+{
+    return point_number(context, t).value;
+}
+
+/* The same for a tolerance, by strata; the largest values come last, for the first points are the
+ * host's alone. */
+static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t total, uint64_t *random,
+                                ley_error *error)
+{
+    const ley_status status = strata_make(total, fixed, value_of, s, random, &s->strata, error);
+    if (status != LEY_OK)
+        return status;
+    const strata *from = &s->strata;
+    const size_t all = (int64_t)wanted == total && wanted < from->count ? wanted : from->chosen;
+    for (; s->count < all; s->count++) {
+        const size_t k = s->count;
+        const bool is_chosen = k < from->chosen;
+        s->points[k] = point_number(s, from->points[k]);
+        s->points[k].rank = is_chosen ? (k + from->chosen - from->large) % from->chosen : k;
+        s->points[k].weight = is_chosen ? from->weight[k] : 0;
+        s->points[k].is_fixed = is_chosen;
+    }
+    return LEY_OK;
+}
+
+/* Those that depend on the seed alone; then one of each slab where there are enough, and for the
+ * others one of each stretch of equally many points, anywhere in it. Or all. */
+static ley_status choose_points(sample *s, size_t wanted, int64_t total, uint64_t *random, ley_error *error)
+{
+    const ley_job *job = s->job;
+    const size_t fixed = wanted < s->least ? wanted : s->least, left = wanted - fixed, slabs = job->report.slab_count;
+    if (job->options.tolerance > 0) {
+        const ley_status status = choose_strata(s, wanted, fixed, total, random, error);
+        if (status != LEY_OK)
+            return status;
+    } else
+        choose_fixed(s, wanted, fixed, total, random);
+    if ((int64_t)wanted == total || left == 0)
+        return LEY_OK;
     const size_t each = slabs <= left ? 1 : 0;
     const double stretch = (double)total / (double)(left - each * slabs > 0 ? left - each * slabs : 1);
     double stretches = 0, next = within_stretch(random, stretch), passed = 0;
@@ -142,6 +182,7 @@ static void choose_points(sample *s, size_t wanted, int64_t total, uint64_t *ran
     }
     for (size_t i = fixed; i < s->count; i++)
         s->points[i].rank = s->least + (accuracy_random(random) >> 1);
+    return LEY_OK;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -608,6 +649,19 @@ static bool look_closer(sample *s)
     return s->is_wider;
 }
 
+/* Of all values, as far as the strata tell; that of values which should be 0 stays what it is. */
+static void measure_by_strata(const sample *s, ley_accuracy *a)
+{
+    double error2 = 0;
+    if (s->strata.count == 0 || a->relative_rms == 0 || !isfinite(a->relative_rms) || !isfinite(a->absolute_rms))
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        if (is_among(&s->points[i], FIXED_POINTS))
+            error2 += s->points[i].weight * pow(accuracy_difference(s->points[i].value, &s->points[i].right), 2);
+    a->absolute_rms = strata_absolute_rms(&s->strata, error2);
+    a->relative_rms = strata_relative_rms(&s->strata, error2);
+}
+
 static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
 {
     double *values = malloc((s->count + 1) * sizeof *values);
@@ -639,11 +693,26 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     if (status == LEY_OK && !s->is_wider) {
         s->job->report.seeded_accuracy = judge_points(s, FIXED_POINTS, values, right, indices, &worst, &multiple);
         s->job->report.accuracy = judge_points(s, ALL_POINTS, values, right, indices, &worst, &multiple);
+        measure_by_strata(s, &s->job->report.seeded_accuracy);
+        measure_by_strata(s, &s->job->report.accuracy);
     }
     free(values);
     free(right);
     free(indices);
     return status;
+}
+
+/* Of all points of the strata. */
+static double field_squares(const sample *s)
+{
+    const ley_job *job = s->job;
+    double sum = 0;
+    for (size_t k = 0; k < s->strata.count; k++) {
+        const double *field = job->method->field(job->task, point_number(s, s->strata.points[k]).number);
+        for (int axis = 0; axis < 3; axis++)
+            sum += isfinite(field[axis]) ? field[axis] * field[axis] : 0;
+    }
+    return sum;
 }
 
 /* At the points that the host has, where the values are right. */
@@ -663,11 +732,12 @@ static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
         const sampled_point *p = &s->points[i];
         if (!p->is_fixed && !p->is_for_host)
             continue;
-        points[n] = (field_point){.number = p->number, .device = p->device, .is_fixed = p->is_fixed};
+        points[n] =
+            (field_point){.number = p->number, .device = p->device, .is_fixed = p->is_fixed, .weight = p->weight};
         memcpy(points[n++].place_A, p->place_A, sizeof p->place_A);
     }
     if (status == LEY_OK)
-        status = field_verification(job, &s->terms, s->limits, n, points, is_wrong, error);
+        status = field_verification(job, &s->terms, s->limits, n, points, field_squares(s), is_wrong, error);
     for (size_t device = 0; status == LEY_OK && device < devices; device++) {
         if (is_wrong[device] && (s->is_wider || look_closer(s))) {
             ley_error_clear(&job->records[device].failure);
@@ -694,8 +764,9 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     *wrong = 0;
     if (s.points == NULL)
         return ley_fail_memory(error, wanted * sizeof *s.points, "the verification");
-    choose_points(&s, wanted, total, &random);
-    ley_status status = order_points(&s, error);
+    ley_status status = choose_points(&s, wanted, total, &random, error);
+    if (status == LEY_OK)
+        status = order_points(&s, error);
     if (status == LEY_OK)
         status = reference_begin(&s.terms, s.least, &job->cancelled, error);
     if (status == LEY_OK) {
@@ -706,6 +777,7 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
         reference_end(&s.terms);
     }
     *is_wider = s.is_wider;
+    strata_clear(&s.strata);
     free(s.points);
     return status;
 }

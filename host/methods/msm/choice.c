@@ -4,6 +4,7 @@
 #include "fft.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/msm/fit.h"
+#include "methods/msm/pairs.h"
 #include "methods/msm/transfer.h"
 #include "numerics/error_table.h"
 #include "parallel.h"
@@ -111,6 +112,16 @@ static bool settle_rounding(const survey *s, double aim, ley_sum asked, ley_long
     return left <= most_rounding * aim;
 }
 
+/* Of what is aimed at, what points on atoms may be off by there: of a crystal whose map is in step
+ * with it these make the whole potential. More than is usual is never allowed. */
+static const double contact_share = 0.6;
+
+static double contact_error(double aim)
+{
+    const double most = contact_share * aim;
+    return most < PAIRS_CONTACT_ERROR ? most : 0;
+}
+
 /* The widest spacing whose error is no more than that; 0: none. What blocks of charges come to
  * depends on the spacing itself, and makes a wider one possible at most. */
 static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
@@ -180,7 +191,10 @@ static double cube(double x)
 /* Whether pairs are an expression, and not a function that kernels have by name. */
 static bool is_expression(const ley_long_range *r)
 {
-    return r->kappa_per_A > 0 || r->splitting > LEY_SPLITTING_TAYLOR4;
+    splitting s;
+    if (r->kappa_per_A > 0 || r->splitting > LEY_SPLITTING_TAYLOR4)
+        return true;
+    return splitting_make((splitting_kind)r->splitting, 0, 0, 0, &s, NULL) != LEY_OK || !pairs_are_named(r, &s);
 }
 
 /* How much longer a pair takes than one of taylor2, for which devices have rates: each degree is a
@@ -368,6 +382,7 @@ static double try_at(search *f, ley_long_range r, double cutoff_A)
         f->lacks_digits = true;
         return INFINITY;
     }
+    r.contact_error = contact_error(f->aim);
     const double seconds = choice_seconds(s, f->count, f->devices, &r);
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
     if (seconds < f->figures.seconds) {

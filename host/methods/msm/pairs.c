@@ -10,18 +10,22 @@ static void put_number(pairs_formula *f, int i, double value)
     f->numbers[i] = (ley_named_number){f->names[i], value};
 }
 
-/* As 1/max(r, r_min) everywhere takes: where gamma is no longer the same below r_min, it needs the
- * true distance. What floats are off by anyway is allowed. */
-static const double most_contact_error = 3e-5;
-
 double pairs_contact_error(const splitting *s, double cutoff_A, double r_min_A, double clamped_A)
 {
     return 2 * r_min_A / cutoff_A * (splitting_gamma(s, 0) - splitting_gamma(s, clamped_A / cutoff_A));
 }
 
+/* Where gamma is the same at all distances below r_min, 1/max(r, r_min) everywhere does; else it
+ * needs the true distance. */
 static bool is_far_from_contact(const ley_long_range *r, const splitting *s)
 {
-    return pairs_contact_error(s, r->cutoff_A, r->r_min_A, r->r_min_A) <= most_contact_error;
+    const double most = r->contact_error > 0 ? r->contact_error : PAIRS_CONTACT_ERROR;
+    return pairs_contact_error(s, r->cutoff_A, r->r_min_A, r->r_min_A) <= most;
+}
+
+bool pairs_are_named(const ley_long_range *r, const splitting *s)
+{
+    return r->splitting <= LEY_SPLITTING_TAYLOR4 && r->kappa_per_A == 0 && is_far_from_contact(r, s);
 }
 
 /* exp(-kappa r)/r - gamma(r/a)/a by Horner's scheme in u = r^2/a^2 - 1, of numbers c0, c1, ...; the
@@ -62,8 +66,7 @@ ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pai
     memcpy(near.cell_A, r->cell_A, sizeof near.cell_A);
     if (lattices == NULL) {
         near.pair = LEY_PAIR_YUKAWA;
-    } else if ((size_t)r->splitting < sizeof pairs / sizeof *pairs && r->kappa_per_A == 0 &&
-               is_far_from_contact(r, lattices)) {
+    } else if (pairs_are_named(r, lattices)) {
         near.pair = pairs[r->splitting];
     } else {
         const bool is_far = is_far_from_contact(r, lattices);

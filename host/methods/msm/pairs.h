@@ -19,6 +19,12 @@ typedef struct pairs_formula {
  * cutoff stands in the formula, and the sum's own one is smaller. */
 ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pairs_formula *formula);
 
+/* Whether that is one of the pair functions that the kernel has. */
+bool pairs_are_named(const ley_long_range *r, const splitting *lattices);
+
+/* Which is allowed where the options say nothing of it: what floats are off by anyway. */
+#define PAIRS_CONTACT_ERROR 3e-5
+
 /* What points that are nearer to a charge than r_min may be off by, as a share of its 1/r_min,
  * where the splitting takes distances below clamped_A for clamped_A. */
 double pairs_contact_error(const splitting *s, double cutoff_A, double r_min_A, double clamped_A);

@@ -78,6 +78,8 @@ static ley_status check(const ley_long_range *r, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "kappa %g / A, must be 0 to 100", r->kappa_per_A);
     if (!(r->long_waves_per_A >= 0 && r->long_waves_per_A <= 10))
         return ley_fail(error, LEY_ERROR_USAGE, "long waves up to %g / A, must be 0 to 10", r->long_waves_per_A);
+    if (!(r->contact_error >= 0 && r->contact_error <= 1))
+        return ley_fail(error, LEY_ERROR_USAGE, "an error of %g at contact, must be 0 to 1", r->contact_error);
     if (r->solver != LEY_SOLVER_FFT && r->cutoff_A > most_ratio * r->spacing_A)
         return ley_fail(
             error, LEY_ERROR_USAGE,

@@ -103,6 +103,8 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
         status = plan_of_list(run.decisions, run.decision_count, &given, error);
     if (status == LEY_OK && isfinite(plan_real(given, "long_waves")))
         fitted.long_waves_per_A = plan_real(given, "long_waves");
+    if (status == LEY_OK && isfinite(plan_real(given, "contact")))
+        fitted.contact_error = plan_real(given, "contact");
     if (status == LEY_OK && engine != NULL && ley_lattice_check(points, NULL) == LEY_OK)
         fit_solver(engine, atoms, points, given, &fitted, task->why, sizeof task->why);
     plan_destroy(given);
@@ -412,6 +414,8 @@ void msm_decide_lattices(const void *context, job_plan *made)
     plan_add(made, NULL, "solver", msm_solver_words[r->solver]);
     if (long_waves_are_wanted(&task->lattices))
         plan_add_real(made, NULL, "long_waves", r->long_waves_per_A);
+    if (r->contact_error > 0)
+        plan_add_real(made, NULL, "contact", r->contact_error);
     if (r->solver == LEY_SOLVER_MIXED)
         plan_add_number(made, NULL, "levels", task->lattices.levels);
 }

@@ -72,8 +72,8 @@ extern const char *const msm_solver_words[];
 #define MSM_PLAN_ROWS \
     {.name = "splitting", .words = msm_splitting_words}, {.name = "window", .words = msm_window_words}, \
     {.name = "cutoff", .high = 10000, .is_real = true}, {.name = "spacing", .high = 10000, .is_real = true}, \
-    {.name = "long_waves", .high = 10, .is_real = true}, {.name = "solver", .words = msm_solver_words}, \
-    {.name = "levels", .low = 2, .high = HIERARCHY_MOST_LEVELS}, \
+    {.name = "long_waves", .high = 10, .is_real = true}, {.name = "contact", .high = 1, .is_real = true}, \
+    {.name = "solver", .words = msm_solver_words}, {.name = "levels", .low = 2, .high = HIERARCHY_MOST_LEVELS}, \
     {.name = "fft", .of_device = true, .words = msm_library_words}
 /* clang-format on */
 

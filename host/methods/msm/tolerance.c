@@ -150,6 +150,7 @@ static bool take_plan(const job_plan *given, ley_long_range *r)
     r->cutoff_A = cutoff_A;
     r->spacing_A = spacing_A;
     r->long_waves_per_A = isfinite(plan_real(given, "long_waves")) ? plan_real(given, "long_waves") : 0;
+    r->contact_error = isfinite(plan_real(given, "contact")) ? plan_real(given, "contact") : 0;
     return true;
 }
 
