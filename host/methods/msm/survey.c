@@ -21,6 +21,10 @@ static const double most_of_coarse = 3e6;
 /* Cubes count as far from this many of their edges on; no more than 64 middles are nearer. */
 static const double far_edges = 2;
 
+/* Charges so near to the map are as dense as its points see them; where they are denser than that
+ * by as much than all charges are, it is theirs that counts. */
+static const double near_map_A = 4, much_denser = 1.4;
+
 /* So many along each axis. */
 typedef struct cubes {
     size_t n;
@@ -36,7 +40,7 @@ typedef struct pass {
     double map_low_A[3], map_high_A[3];
     double (
         *moment)[CUBES][4]; /* of each stretch of atoms, of each cube: charge, e, and dipole about its middle, e A */
-    double *square_e2, *inside, *count;
+    double *square_e2, *near_e2, *inside, *count; /* near_e2: of the charges at the map */
 } pass;
 
 static size_t cube_of(const cubes *c, const double r_A[3])
@@ -70,13 +74,38 @@ static void add_moment(const cubes *c, const double r_A[3], double q_e, double m
         moment[cube][1 + axis] += q_e * (r_A[axis] - middle_A[axis]);
 }
 
+/* From a point to its nearest image, along the cell's vectors. */
+static void bring_near(const cell *c, double d_A[3])
+{
+    double component[3];
+    if (c->dimensions == 0)
+        return;
+    cell_components(c, d_A, component);
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
+            d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
+}
+
+/* Itself or an image of it. */
+static bool is_at_map(const pass *p, const double r_A[3])
+{
+    double d_A[3];
+    bool is = true;
+    for (int axis = 0; axis < 3; axis++)
+        d_A[axis] = r_A[axis] - 0.5 * (p->map_low_A[axis] + p->map_high_A[axis]);
+    bring_near(p->cell, d_A);
+    for (int axis = 0; axis < 3; axis++)
+        is = is && fabs(d_A[axis]) <= 0.5 * (p->map_high_A[axis] - p->map_low_A[axis]) + near_map_A;
+    return is;
+}
+
 static void look_at(void *context, size_t first, size_t last)
 {
     const pass *p = context;
     const size_t n = ley_atoms_count(p->atoms);
     const double *position_A = ley_atoms_positions_A(p->atoms), *charge_e = ley_atoms_charges_e(p->atoms);
     for (size_t k = first; k < last; k++) {
-        double inside = 0, square_e2 = 0, count = 0;
+        double inside = 0, square_e2 = 0, near_e2 = 0, count = 0;
         for (size_t i = k * n / p->stretches; i < (k + 1) * n / p->stretches; i++) {
             const double *r_A = position_A + 3 * i, q_e = charge_e[i];
             bool is_inside = true;
@@ -86,10 +115,12 @@ static void look_at(void *context, size_t first, size_t last)
                 is_inside = is_inside && r_A[axis] >= p->map_low_A[axis] && r_A[axis] <= p->map_high_A[axis];
             add_moment(&p->cubes, r_A, q_e, p->moment[k]);
             square_e2 += q_e * q_e;
+            near_e2 += is_at_map(p, r_A) ? q_e * q_e : 0;
             inside += is_inside;
             count++;
         }
         p->square_e2[k] = square_e2;
+        p->near_e2[k] = near_e2;
         p->inside[k] = inside;
         p->count[k] = count;
     }
@@ -124,12 +155,13 @@ static ley_status add_blocks(const pass *p, survey *s, ley_error *error)
 static ley_status pass_atoms(pass *p, survey *s, ley_error *error)
 {
     p->stretches = (size_t)parallel_cores();
-    const size_t bytes = p->stretches * (sizeof *p->moment + 3 * sizeof(double));
+    const size_t bytes = p->stretches * (sizeof *p->moment + 4 * sizeof(double));
     p->moment = calloc(1, bytes);
     if (p->moment == NULL)
         return ley_fail_memory(error, bytes, "looking at the atoms");
     p->square_e2 = (double *)(p->moment + p->stretches);
-    p->inside = p->square_e2 + p->stretches;
+    p->near_e2 = p->square_e2 + p->stretches;
+    p->inside = p->near_e2 + p->stretches;
     p->count = p->inside + p->stretches;
     parallel_ranges(p->stretches, look_at, p);
     for (size_t k = 0; k < p->stretches; k++) {
@@ -157,18 +189,6 @@ typedef struct sampling {
     uint32_t near_point[POINTS * MOST_NEAR];
     double (*near_e_A)[POINTS]; /* of each stretch of atoms: what near atoms add */
 } sampling;
-
-/* From a point to its nearest image, along the cell's vectors. */
-static void bring_near(const cell *c, double d_A[3])
-{
-    double component[3];
-    if (c->dimensions == 0)
-        return;
-    cell_components(c, d_A, component);
-    for (int i = 0; i < 3; i++)
-        for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
-            d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
-}
 
 static void subtract(const cell *c, const double to_A[3], const double from_A[3], double d_A[3])
 {
@@ -491,6 +511,19 @@ static void take_cell(const cell *c, survey *s)
     s->charged_A3 = measure_A3;
 }
 
+/* The volume that all charges would have if they were as dense as those at the map: where these are
+ * much denser, as of a molecule that has ions far away, the lattices' error is theirs. */
+static void look_at_map(const pass *p, survey *s)
+{
+    double near_e2 = 0, volume_A3 = 1;
+    for (size_t k = 0; k < p->stretches; k++)
+        near_e2 += p->near_e2[k];
+    for (int axis = 0; axis < 3; axis++)
+        volume_A3 *= p->map_high_A[axis] - p->map_low_A[axis] + 2 * near_map_A;
+    if (near_e2 > 0 && volume_A3 * s->square_e2 * much_denser < s->charged_A3 * near_e2)
+        s->charged_A3 = volume_A3 * s->square_e2 / near_e2;
+}
+
 ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
                               const ley_long_range *range, survey *made, ley_error *error)
 {
@@ -504,6 +537,7 @@ ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, 
     status = pass_atoms(&p, &s, error);
     if (status == LEY_OK) {
         take_cell(&c, &s);
+        look_at_map(&p, &s);
         s.pairs_per_A3 *= s.points / s.volume_A3;
         status = sample_potential(&p, range, lattice, points, &s, error);
     }
