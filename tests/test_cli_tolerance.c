@@ -96,6 +96,45 @@ static void test_plan(void **state)
     cli_expect(1, NULL, "is asked for");
 }
 
+/* A plan does not override what is asked for; and what it leaves out is chosen. */
+static void test_plan_and_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *refusal; /* NULL: as the plan has it */
+    } cases[] = {
+        {"--splitting taylor4 --window bspline6 --solver fft --cutoff 9 --lattice-spacing 1.5", NULL},
+        {"--window bspline6 --solver auto", NULL},
+        {"--splitting taylor3", "plan.json: plan: splitting is to be taylor4, and taylor3 is asked for"},
+        {"--window bspline8", "plan.json: plan: window is to be bspline6, and bspline8 is asked for"},
+        {"--window nodal7", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
+        {"--window nodal7 --solver direct", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
+        {"--window bspline6 --solver mixed", "plan.json: plan: solver is to be fft, and mixed is asked for"},
+        {"--cutoff 9.5", "plan.json: plan: cutoff is to be 9 A, and 9.5 A is asked for"},
+        {"--lattice-spacing 2", "plan.json: plan: spacing is to be 1.5 A, and 2 A is asked for"},
+    };
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    cli_write_text("plan.json", "{\"method\": \"msm\", \"splitting\": \"taylor4\", \"window\": \"bspline6\", "
+                                "\"solver\": \"fft\", \"cutoff\": \"9\", \"spacing\": \"1.5\"}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json %s", cases[i].options);
+        if (cases[i].refusal != NULL)
+            cli_expect(1, NULL, cases[i].refusal);
+        else
+            cli_expect(0, "long range: taylor4, bspline6, solver fft, cutoff 9 A, nodes 1.5 A apart", NULL);
+    }
+    /* Where no device had transforms, a plan has another window than was asked for. */
+    cli_write_text("plan.json", "{\"method\": \"msm\", \"splitting\": \"taylor4\", \"window\": \"nodal7\", "
+                                "\"solver\": \"direct\", \"cutoff\": \"12\", \"spacing\": \"2\"}");
+    cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json --window bspline6");
+    cli_expect(0, "long range: taylor4, nodal7, solver direct, cutoff 12 A, nodes 2 A apart", NULL);
+    cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json --window bspline6 --solver fft");
+    cli_expect(1, NULL, "window is to be nodal7, and bspline6 is asked for");
+    cli_write_text("plan.json", "{\"method\": \"msm\", \"splitting\": \"taylor3\", \"window\": \"nodal5\"}");
+    cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json");
+    cli_expect(0, "long range: taylor3, nodal5, solver direct, cutoff ", NULL);
+}
+
 /* Of a box so large that floats alone would leave 3e-6: long waves are in double precision and sums
  * compensated, and a plan repeats that to the byte. What --sum says is done. */
 static void test_large_box(void **state)
@@ -130,7 +169,7 @@ static void test_missed(void **state)
     cli("map many.pqr -o a.dx --method msm --tol 1e-2 --spacing 1 --json a.json");
     cli_expect(0, "written: ", NULL);
     cli("map many.pqr -o b.dx --method msm --tol 1e-6 --spacing 1 --plan a.json --json b.json");
-    cli_expect(5, "written: ", "of its root mean square, and --tol is 1e-06");
+    cli_expect(5, "written: ", "of its root mean square, and --tol is 1e-06: a run without --plan may come nearer");
     char *map = cli_read("b.dx", NULL), *report = cli_read("b.json", NULL);
     assert_has(map, "tolerance: 1e-06 of the root mean square\n");
     assert_has(map, "relative RMS ");
@@ -139,6 +178,25 @@ static void test_missed(void **state)
     assert_lacks(report, "\"bytes_written\": null");
     free(map);
     free(report);
+}
+
+/* Charges that cancel everywhere, and such as are none. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    cli_write_text("none.pqr", "ATOM 1 A UNK 1 0.1 0.2 0.3 1 1\nATOM 2 A UNK 1 0.1 0.2 0.3 -1 1\n");
+    cli("map none.pqr -o a.dx --spacing 1");
+    cli_expect(0, "sum: double, since terms nearly cancel", NULL);
+    cli("map none.pqr -o a.dx --spacing 1 --sum float");
+    cli_expect(5, "written: ", "all right values of the map are 0, those that it has are ");
+    cli_expect(5, "written: ", "in root mean square: a double sum (--sum auto) comes nearer");
+    cli_write_text("zero.pqr", "ATOM 1 A UNK 1 0.1 0.2 0.3 0 1\nATOM 2 A UNK 1 1.1 0.2 0.3 0 1\n");
+    cli("map zero.pqr -o a.dx --spacing 1");
+    cli_expect(0, "accuracy: nothing to compare", NULL);
+    cli("map zero.pqr -o a.dx --spacing 1 --periodic xyz --cell 20,20,20");
+    cli_expect(0, "accuracy: nothing to compare", NULL);
+    cli("map none.pqr -o a.dx --spacing 1 --tol 1e-6 --periodic xyz --cell 20,20,20");
+    cli_expect(5, "written: ", "in root mean square: another --lattice-spacing or --cutoff may come nearer");
 }
 
 /* What is held to a tolerance is looked at at 256 points, though there is time for few of so many
@@ -191,8 +249,10 @@ int main(void)
         cmocka_unit_test_setup(test_what_is_refused, cli_empty),
         cmocka_unit_test_setup(test_which_method, cli_empty),
         cmocka_unit_test_setup(test_plan, cli_empty),
+        cmocka_unit_test_setup(test_plan_and_options, cli_empty),
         cmocka_unit_test_setup(test_large_box, cli_empty),
         cmocka_unit_test_setup(test_missed, cli_empty),
+        cmocka_unit_test_setup(test_nothing, cli_empty),
         cmocka_unit_test_setup(test_points, cli_empty),
         cmocka_unit_test_setup(test_double, cli_empty),
     };

@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "predictions.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,17 +223,39 @@ static ley_status write_file(job_run *run, ley_error *error)
     return status;
 }
 
+/* In as many digits as show that it is more than the tolerance. */
+static short_text excess_text(double rms, double tolerance)
+{
+    int digits = 2;
+    short_text text = text_of("%.*g", digits, rms);
+    while (digits < 17 && strtod(text.s, NULL) <= tolerance)
+        text = text_of("%.*g", ++digits, rms);
+    return text;
+}
+
+static const char *advice_for(const job_run *run)
+{
+    const ley_report *report = run->report;
+    if (report->double_has_more_digits && report->sum != LEY_SUM_DOUBLE)
+        return "a double sum (--sum auto) comes nearer";
+    if (run->values->plan != NULL)
+        return "a run without --plan may come nearer";
+    return run->method->advice != NULL ? run->method->advice(run->input) : "nothing comes nearer";
+}
+
 /* The file is there, and says how far off it is; so does the exit code. */
 static ley_status hold_tolerance(const job_run *run, ley_error *error)
 {
     const ley_accuracy *a = run->report != NULL ? &run->report->accuracy : NULL;
     if (a == NULL || !(run->tolerance > 0) || a->points == 0 || a->relative_rms <= run->tolerance)
         return LEY_OK;
-    const bool has_few_digits = run->report->double_has_more_digits && run->report->sum != LEY_SUM_DOUBLE;
-    return fail_into(error, LEY_ERROR_WRONG_RESULT,
-                     "the %s is off by %.2g of its root mean square, and --tol is %g: %s comes nearer",
-                     run->kind->product, a->relative_rms, run->tolerance,
-                     has_few_digits ? "a double sum (--sum auto)" : "a smaller --tol, or --method dcs,");
+    if (!isfinite(a->relative_rms) && isfinite(a->absolute_rms))
+        return fail_into(error, LEY_ERROR_WRONG_RESULT,
+                         "all right values of the %s are 0, those that it has are %.2g in root mean square: %s",
+                         run->kind->product, a->absolute_rms, advice_for(run));
+    return fail_into(error, LEY_ERROR_WRONG_RESULT, "the %s is off by %s of its root mean square, and --tol is %g: %s",
+                     run->kind->product, excess_text(a->relative_rms, run->tolerance).s, run->tolerance,
+                     advice_for(run));
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */

@@ -48,18 +48,12 @@ static const char *planned_method(const ley_run_options *options)
     return NULL;
 }
 
-/* Images and screening are for lattices. */
-static bool can_be_direct(const ley_long_range *range)
-{
-    return range->kappa_per_A == 0 && !range->periodic[0] && !range->periodic[1] && !range->periodic[2];
-}
-
 static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_run_options *options,
                                 const method_row **taken, ley_error *error)
 {
     const msm_input *input = map->input;
     const char *planned = planned_method(options);
-    const bool direct = can_be_direct(&input->range);
+    const bool direct = msm_can_be_direct(&input->range);
     ley_choice choice;
     *taken = &dcs_row;
     const int64_t points =
@@ -104,6 +98,7 @@ const method_row auto_row = {
     .input_size = sizeof(msm_input),
     .begin = begin,
     .tolerance = tolerance,
+    .advice = msm_advice,
     .cell = msm_cell,
     .check_memory = check_memory,
     .resolve = resolve,

@@ -117,6 +117,20 @@ static double tolerance(const void *input)
     return ((const msm_input *)input)->tolerance;
 }
 
+bool msm_can_be_direct(const ley_long_range *range)
+{
+    return range->kappa_per_A == 0 && !range->periodic[0] && !range->periodic[1] && !range->periodic[2];
+}
+
+const char *msm_advice(const void *context)
+{
+    const msm_input *input = context;
+    const bool is_least = input->tolerance <= LEY_LEAST_TOLERANCE;
+    if (msm_can_be_direct(&input->range))
+        return is_least ? "--method dcs --sum auto comes nearer" : "a smaller --tol, or --method dcs, comes nearer";
+    return is_least ? "another --lattice-spacing or --cutoff may come nearer" : "a smaller --tol comes nearer";
+}
+
 bool msm_cell(const void *input, double edge_A[3])
 {
     return cell_is_box(&((const msm_input *)input)->common.cell, edge_A);
@@ -351,6 +365,7 @@ const method_row msm_row = {
     .input_size = sizeof(msm_input),
     .begin = begin,
     .tolerance = tolerance,
+    .advice = msm_advice,
     .cell = msm_cell,
     .check_memory = check_memory,
     .resolve = resolve,

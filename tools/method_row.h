@@ -38,8 +38,10 @@ typedef struct method_row {
     bool (*cell)(const void *input, double edge_A[3]);
     ley_status (*check_memory)(const void *problem, const ley_lattice *lattice, ley_error *error);
 
-    /* The relative root mean square error that the values may have; 0: any. NULL: any. */
+    /* The relative root mean square error that the values may have; 0: any. NULL: any. And where it
+     * was missed, what may bring them nearer, as the end of a sentence. */
     double (*tolerance)(const void *input);
+    const char *(*advice)(const void *input);
 
     /* Which method it comes to, once the devices are known: that one goes on with the problem, and
      * with the input if it has one, whose type is then the same; and with the options, which it may

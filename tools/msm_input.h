@@ -33,6 +33,12 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
 /* The sums of pairs that the choice asks for, where neither --sum nor a plan says any. */
 void msm_take_sum(const msm_input *input, const ley_choice *choice, ley_run_options *options);
 
+/* Whether direct summation gives the same potential: not of images, nor of screened charges. */
+bool msm_can_be_direct(const ley_long_range *range);
+
+/* What may come nearer to a tolerance that was missed. */
+const char *msm_advice(const void *input);
+
 /* Whether all space repeats one box, with its edges. */
 bool msm_cell(const void *input, double edge_A[3]);
 

@@ -15,6 +15,7 @@ static const option_row rows[] = {
      .kind = OPTION_REAL,
      .offset = offsetof(tolerance_values, tolerance),
      .value = "T",
+     .unset = "0.0001; with --method msm none: the lattices are what options and their defaults say",
      .low = LEY_LEAST_TOLERANCE,
      .high = LEY_MOST_TOLERANCE,
      .help = "the relative root mean square error that the map may have: what reaches half of it soonest is chosen, "

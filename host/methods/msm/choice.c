@@ -123,14 +123,15 @@ static double contact_error(double aim)
 }
 
 /* The widest spacing whose error is no more than that; 0: none. What blocks of charges come to
- * depends on the spacing itself, and makes a wider one possible at most. */
+ * depends on the spacing itself, and makes a wider one possible at most. Where there is no
+ * potential, any spacing will do. */
 static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
 {
     const double lattices2 = aim * aim - rounding * rounding;
     double spacing_A = r->cutoff_A / 4;
     for (int i = 0; i < 4 && lattices2 > 0; i++) {
         const double unit2 = unit_error2(s, r, spacing_A);
-        const double epsilon = unit2 > 0 ? s->potential_e_A * sqrt(lattices2 / unit2) : 1;
+        const double epsilon = unit2 > 0 && s->potential_e_A > 0 ? s->potential_e_A * sqrt(lattices2 / unit2) : 1;
         const double ratio = error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon);
         if (ratio == 0)
             return 0;

@@ -10,6 +10,7 @@
 #include "methods/msm/fit.h"
 #include "methods/msm/points.h"
 #include "methods/msm/problem.h"
+#include "methods/msm/task.h"
 #include "run/engine.h"
 
 #include <math.h>
@@ -131,37 +132,94 @@ static int find_word(const char *const *words, const char *word)
     return words[i] != NULL ? i : -1;
 }
 
-/* What the plan decides; false: it does not say all of it. The job's creator checks it. */
-static bool take_plan(const job_plan *given, ley_long_range *r)
+/* What a plan decides of lattices. */
+typedef struct lattice_plan {
+    const char *splitting, *window, *solver; /* NULL: nothing */
+    double cutoff_A, spacing_A;              /* not a number: nothing */
+} lattice_plan;
+
+static ley_status check_length(const char *what, double planned_A, bool is_fixed, double asked_A, ley_error *error)
 {
-    const char *split = plan_word(given, NULL, "splitting"), *of = plan_word(given, NULL, "window"),
-               *solver = plan_word(given, NULL, "solver");
-    const double cutoff_A = plan_real(given, "cutoff"), spacing_A = plan_real(given, "spacing");
-    if (split == NULL || of == NULL || solver == NULL || !isfinite(cutoff_A) || !isfinite(spacing_A))
-        return false;
-    const int s = find_word(msm_splitting_words, split), w = find_word(msm_window_words, of);
-    if (s < 0 || w < 0)
-        return false;
-    r->splitting = (ley_splitting)s;
-    r->window = (ley_window)w;
-    r->solver = strcmp(solver, "fft") == 0     ? LEY_SOLVER_FFT
-                : strcmp(solver, "mixed") == 0 ? LEY_SOLVER_MIXED
-                                               : LEY_SOLVER_DIRECT; /* of mixed the job takes the plan's levels */
-    r->cutoff_A = cutoff_A;
-    r->spacing_A = spacing_A;
-    r->long_waves_per_A = isfinite(plan_real(given, "long_waves")) ? plan_real(given, "long_waves") : 0;
-    r->contact_error = isfinite(plan_real(given, "contact")) ? plan_real(given, "contact") : 0;
-    return true;
+    if (!is_fixed || !isfinite(planned_A) || planned_A == asked_A)
+        return LEY_OK;
+    return plan_fail(error, "%s is to be %g A, and %g A is asked for", what, planned_A, asked_A);
 }
 
-static bool is_planned(const ley_run_options *o, ley_long_range *r)
+static ley_status check_word(const char *what, const char *planned, bool is_fixed, const char *asked, ley_error *error)
+{
+    if (!is_fixed || planned == NULL || strcmp(planned, asked) == 0)
+        return LEY_OK;
+    return plan_fail(error, "%s is to be %s, and %s is asked for", what, planned, asked);
+}
+
+/* What is asked for must be as the plan says; but where no device had transforms, a nodal window
+ * may have come in place of a B-spline. */
+static ley_status check_fixed(const lattice_plan *p, unsigned fixed, const ley_long_range *r, ley_error *error)
+{
+    const bool may_replace = p->solver != NULL && strcmp(p->solver, "fft") != 0 &&
+                             !((fixed & LEY_FIX_SOLVER) && r->solver == LEY_SOLVER_FFT),
+               is_replaced = may_replace && p->window != NULL &&
+                             strcmp(p->window, msm_window_words[msm_nodal_window(r->window)]) == 0;
+    ley_status status =
+        check_word("splitting", p->splitting, fixed & LEY_FIX_SPLITTING, msm_splitting_words[r->splitting], error);
+    if (status == LEY_OK)
+        status = check_word("window", p->window, (fixed & LEY_FIX_WINDOW) && !is_replaced, msm_window_words[r->window],
+                            error);
+    if (status == LEY_OK)
+        status = check_word("solver", p->solver, (fixed & LEY_FIX_SOLVER) && r->solver != LEY_SOLVER_AUTO,
+                            msm_solver_words[r->solver], error);
+    if (status == LEY_OK)
+        status = check_length("cutoff", p->cutoff_A, fixed & LEY_FIX_CUTOFF, r->cutoff_A, error);
+    return status == LEY_OK ? check_length("spacing", p->spacing_A, fixed & LEY_FIX_SPACING, r->spacing_A, error)
+                            : status;
+}
+
+/* Takes what the plan decides, LEY_FIX_..., which is returned. The job's creator checks it. */
+static unsigned take(const lattice_plan *p, const job_plan *given, ley_long_range *r)
+{
+    const int s = p->splitting != NULL ? find_word(msm_splitting_words, p->splitting) : -1,
+              w = p->window != NULL ? find_word(msm_window_words, p->window) : -1;
+    r->splitting = s >= 0 ? (ley_splitting)s : r->splitting;
+    r->window = w >= 0 ? (ley_window)w : r->window;
+    if (p->solver != NULL)
+        r->solver = strcmp(p->solver, "fft") == 0 ? LEY_SOLVER_FFT
+                    : strcmp(p->solver, "mixed") == 0
+                        ? LEY_SOLVER_MIXED
+                        : LEY_SOLVER_DIRECT; /* of mixed the job takes the plan's levels */
+    r->cutoff_A = isfinite(p->cutoff_A) ? p->cutoff_A : r->cutoff_A;
+    r->spacing_A = isfinite(p->spacing_A) ? p->spacing_A : r->spacing_A;
+    r->long_waves_per_A = isfinite(plan_real(given, "long_waves")) ? plan_real(given, "long_waves") : 0;
+    r->contact_error = isfinite(plan_real(given, "contact")) ? plan_real(given, "contact") : 0;
+    return (s >= 0 ? LEY_FIX_SPLITTING : 0u) | (w >= 0 ? LEY_FIX_WINDOW : 0u) |
+           (p->solver != NULL ? LEY_FIX_SOLVER : 0u) | (isfinite(p->cutoff_A) ? LEY_FIX_CUTOFF : 0u) |
+           (isfinite(p->spacing_A) ? LEY_FIX_SPACING : 0u);
+}
+
+static const unsigned all_of_a_plan =
+    LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER;
+
+/* From the plan of the options, if there is one; *is_whole: it says all of it, and nothing is left
+ * to choose. */
+static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_range *r, bool *is_whole,
+                            ley_error *error)
 {
     job_plan *given = NULL;
+    *is_whole = false;
     if (o->decision_count == 0 || plan_of_list(o->decisions, o->decision_count, &given, NULL) != LEY_OK)
-        return false;
-    const bool is = take_plan(given, r);
+        return LEY_OK;
+    const lattice_plan p = {.splitting = plan_word(given, NULL, "splitting"),
+                            .window = plan_word(given, NULL, "window"),
+                            .solver = plan_word(given, NULL, "solver"),
+                            .cutoff_A = plan_real(given, "cutoff"),
+                            .spacing_A = plan_real(given, "spacing")};
+    const ley_status status = check_fixed(&p, *fixed, r, error);
+    if (status == LEY_OK) {
+        const unsigned of_plan = take(&p, given, r);
+        *is_whole = of_plan == all_of_a_plan;
+        *fixed |= of_plan;
+    }
     plan_destroy(given);
-    return is;
+    return status;
 }
 
 static ley_status check(double tolerance, const ley_lattice *lattice, ley_error *error)
@@ -233,6 +291,7 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
 {
     ley_long_range r;
     ley_run_options o;
+    bool is_whole;
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
         status = OPTIONS_TAKE(ley_run_options, decisions, &o, options, error);
@@ -242,7 +301,10 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status != LEY_OK)
         return status;
-    if (is_planned(&o, &r))
+    status = take_plan(&o, &fixed, &r, &is_whole, error);
+    if (status != LEY_OK)
+        return status;
+    if (is_whole)
         *choice = (ley_choice){.sum = o.sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o.sum};
     else
         status = choose_for(engine->worker_count, engine->workers, false, atoms, points, lattice, tolerance, fixed, &o,
