@@ -76,8 +76,13 @@ static const double leaning_per_A = 3e-8, short_wave_rounding = 4e-8;
 static const double pair_rounding = 1.8e-8, pair_power = 1.6;
 
 /* The waves that are in double precision, where they are; and what rounding may be, of what is
- * aimed at, before anything is done about it, and in the end. */
-static const double long_per_A = 0.3, least_rounding = 0.2, most_rounding = 1.5;
+ * aimed at, before anything is done about it, with better lattices in place of such waves, and in
+ * the end. */
+static const double long_per_A = 0.3, least_rounding = 0.2, lattices_rounding = 0.7, most_rounding = 1.5;
+
+/* Of a core of the host, which makes them for an atom: measured on the way of a whole job, where
+ * most of it has nothing to wait for. */
+static const double long_wave_s = 1.6e-7;
 
 static double of_potential(const survey *s, double rounding_e_A)
 {
@@ -96,13 +101,14 @@ double choice_pair_rounding(const survey *s, const ley_long_range *r, ley_sum su
     return sum == LEY_SUM_FLOAT ? of_potential(s, pair_rounding * pow(r->cutoff_A, pair_power)) : 0;
 }
 
-/* What is done about it: few waves in double precision cost next to nothing, and compensated sums
- * nothing that was measured. False: too much is left. */
-static bool settle_rounding(const survey *s, double aim, ley_sum asked, ley_long_range *r, choice_figures *made)
+/* What is done about it: few waves in double precision, if the host may make them, and compensated
+ * sums, which cost nothing that was measured. False: too much is left. */
+static bool settle_rounding(const survey *s, double aim, ley_sum asked, bool with_long, ley_long_range *r,
+                            choice_figures *made)
 {
     made->sum = asked == LEY_SUM_AUTO ? LEY_SUM_FLOAT : asked;
     r->long_waves_per_A = 0;
-    if (r->solver == LEY_SOLVER_FFT && r->window >= LEY_WINDOW_BSPLINE4 &&
+    if (with_long && r->solver == LEY_SOLVER_FFT && r->window >= LEY_WINDOW_BSPLINE4 &&
         choice_lattice_rounding(s, r) > least_rounding * aim)
         r->long_waves_per_A = long_per_A;
     if (asked == LEY_SUM_AUTO && choice_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
@@ -348,7 +354,8 @@ double choice_seconds(const survey *s, size_t count, const choice_device *device
     double least_s = INFINITY;
     for (size_t i = 0; i < count; i++)
         least_s = fmin(least_s, lattices_s(s, &devices[i], r));
-    return least_s + pairs_s(s, count, devices, r);
+    return least_s + pairs_s(s, count, devices, r) +
+           (r->long_waves_per_A > 0 ? s->atoms * long_wave_s / parallel_cores() : 0);
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -366,23 +373,26 @@ typedef struct search {
     bool lacks_digits;      /* floats left too much of something that was looked at */
 } search;
 
-/* Seconds; infinite: it cannot be had. */
-static double try_at(search *f, ley_long_range r, double cutoff_A)
+/* With long waves where floats leave too much of what is aimed at, or without them, the lattices
+ * being better by as much. Seconds; infinite: it cannot be had, or is what it is with them. */
+static double try_rounded(search *f, ley_long_range r, bool with_long)
 {
-    r.cutoff_A = cutoff_A;
     const survey *s = f->survey;
-    const double widest_A = widest_spacing_A(s, &r, f->aim);
+    choice_figures own;
+    const bool is_settled = settle_rounding(s, f->aim, f->sum, with_long, &r, &own);
+    if (!with_long && (own.rounding == 0 || own.rounding > lattices_rounding * f->aim))
+        return INFINITY;
+    const double widest_A =
+        widest_spacing_A(s, &r, with_long ? f->aim : sqrt(f->aim * f->aim - own.rounding * own.rounding));
     if (!(f->fixed & LEY_FIX_SPACING))
         r.spacing_A = fmin(widest_A, r.cutoff_A / least_ratio);
     const double ratio = r.cutoff_A / r.spacing_A;
     if (!(r.spacing_A > 0 && r.spacing_A <= widest_A && ratio >= 1) ||
         (r.solver != LEY_SOLVER_FFT && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
         return INFINITY;
-    choice_figures own;
-    if (!settle_rounding(s, f->aim, f->sum, &r, &own)) {
-        f->lacks_digits = true;
+    f->lacks_digits = f->lacks_digits || !is_settled;
+    if (!is_settled)
         return INFINITY;
-    }
     r.contact_error = contact_error(f->aim);
     const double seconds = choice_seconds(s, f->count, f->devices, &r);
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
@@ -393,6 +403,13 @@ static double try_at(search *f, ley_long_range r, double cutoff_A)
         f->figures = own;
     }
     return seconds;
+}
+
+static double try_at(search *f, ley_long_range r, double cutoff_A)
+{
+    r.cutoff_A = cutoff_A;
+    const double seconds = try_rounded(f, r, true);
+    return fmin(seconds, try_rounded(f, r, false));
 }
 
 static void try_splitting(search *f, ley_long_range r)
