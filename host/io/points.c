@@ -72,13 +72,13 @@ static size_t split(const char *line, size_t length, word words[WORDS_MAX])
     return n;
 }
 
-/* Names of columns: none of them meant as a number. */
+/* Names of columns: none of them is a number, nor begins as one, as "1;2;3" does. */
 static bool is_header(const word *words, size_t n)
 {
     bool all_words = true;
     for (size_t i = 0; i < n; i++) {
         double value;
-        all_words = all_words && words[i].length > 0 &&
+        all_words = all_words && words[i].length > 0 && strchr("0123456789+-.", words[i].at[0]) == NULL &&
                     ley_parse_double(words[i].at, words[i].length, &value) == LEY_NUMBER_NONE;
     }
     return all_words;
