@@ -180,6 +180,27 @@ static void test_missed(void **state)
     free(report);
 }
 
+/* A map of a single point, and points at one place: in a periodic cell, too. */
+static void test_one_place(void **state)
+{
+    (void)state;
+    static const char *const axes[] = {"x", "xy", "xyz"};
+    cli_write_molecule("many.pqr", 900, 25, 7);
+    char text[100 * sizeof "5 6 7\n"] = "";
+    for (int i = 0; i < 100; i++)
+        strcat(text, "5 6 7\n");
+    cli_write_text("same.csv", text);
+    cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 4.5 1 2 -1 1\n");
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        cli("map pair.pqr -o a.dx --dims 1,1,1 --periodic %s --cell 25,26,27", axes[i]);
+        cli_expect(0, "long range: ", NULL);
+        cli("map pair.pqr -o a.csv --points same.csv --periodic %s --cell 25,26,27", axes[i]);
+        cli_expect(0, "long range: ", NULL);
+    }
+    cli("map many.pqr -o a.dx --dims 1,1,1 --periodic xyz --cell 25,25,25");
+    cli_expect(0, "long range: ", NULL);
+}
+
 /* Charges that cancel everywhere, and such as are none. */
 static void test_nothing(void **state)
 {
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup(test_large_box, cli_empty),
         cmocka_unit_test_setup(test_missed, cli_empty),
         cmocka_unit_test_setup(test_nothing, cli_empty),
+        cmocka_unit_test_setup(test_one_place, cli_empty),
         cmocka_unit_test_setup(test_points, cli_empty),
         cmocka_unit_test_setup(test_double, cli_empty),
     };

@@ -371,6 +371,21 @@ static double root_mean_square(size_t count, double *value_e_A, bool is_about_me
     return sqrt(square / (double)count);
 }
 
+/* About the mean, but where points are all at one place, as in a map of a single one: there is
+ * nothing about it. */
+static double root_mean_square_of(const double value_e_A[POINTS], bool is_about_mean)
+{
+    const double alike = 1e-6;
+    double value[POINTS];
+    memcpy(value, value_e_A, sizeof value);
+    const double all_e_A = root_mean_square(POINTS, value, false);
+    if (!is_about_mean)
+        return all_e_A;
+    memcpy(value, value_e_A, sizeof value);
+    const double rest_e_A = root_mean_square(POINTS, value, true);
+    return rest_e_A > alike * all_e_A ? rest_e_A : all_e_A;
+}
+
 /* Of the lattice, or of those that it is over. */
 static void draw_points(const ley_lattice *lattice, const ley_points *listed, double point_A[POINTS][3])
 {
@@ -459,7 +474,7 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
         status = find_crowd(of, s, error);
     const bool is_about_mean = p->cell->dimensions > 0 && range->kappa_per_A == 0,
                are_many = listed == NULL || ley_points_count(listed) >= LEAST_ABOUT_MEAN;
-    s->potential_e_A = root_mean_square(POINTS, of->value_e_A, is_about_mean && are_many);
+    s->potential_e_A = root_mean_square_of(of->value_e_A, is_about_mean && are_many);
     free(of);
     return status;
 }
