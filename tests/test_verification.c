@@ -404,6 +404,40 @@ static void test_strata(void **state)
     free(value);
 }
 
+/* However many values are large, and chosen: what stands for them stands for all of them. */
+static void test_strata_of_many(void **state)
+{
+    (void)state;
+    static const int values[] = {257, 300, 1000, 5000, 16384, 50000};
+    static const size_t chosen[] = {1, 2, 7, 50, 256};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        for (size_t j = 0; j < sizeof chosen / sizeof *chosen; j++) {
+            const size_t n = (size_t)values[i];
+            double *value = malloc(n * sizeof *value), sum = 0, right = 0, points = 0;
+            ley_error error = {0};
+            uint64_t random = 5;
+            strata s;
+            assert_non_null(value);
+            for (size_t k = 0; k < n; k++)
+                value[k] = k % 80 == 1 ? 276 : 0.5;
+            for (size_t k = 0; k < n; k++)
+                right += value[k] * value[k];
+            assert_ok(strata_make((int64_t)n, chosen[j], value_of_some, value, &random, &s, &error));
+            assert_true(s.chosen == chosen[j] && s.count == (n < STRATA_POINTS ? n : STRATA_POINTS));
+            for (size_t k = 0; k < s.chosen; k++) {
+                assert_true(s.weight[k] >= 1 && isfinite(s.weight[k]));
+                points += s.weight[k];
+                sum += s.weight[k] * pow(value[s.points[k]], 2);
+            }
+            if (chosen[j] >= 2) /* of one, which may be the largest, that is all that is known */
+                assert_true(fabs(points - (double)s.count) < 1e-6 * (double)s.count);
+            if (chosen[j] == 256)
+                assert_true(fabs(sqrt(sum / points / (right / (double)n)) - 1) < 0.2);
+            strata_clear(&s);
+            free(value);
+        }
+}
+
 /* Of all points there are no strata, and of no values no share. */
 static void test_strata_of_few(void **state)
 {
@@ -756,6 +790,7 @@ int main(void)
         cmocka_unit_test(test_a_judge_that_is_late),
         cmocka_unit_test(test_points_in_any_case),
         cmocka_unit_test(test_strata),
+        cmocka_unit_test(test_strata_of_many),
         cmocka_unit_test(test_strata_of_few),
         cmocka_unit_test(test_measured_by_strata),
         cmocka_unit_test(test_no_verification),

@@ -89,11 +89,20 @@ static double of_potential(const survey *s, double rounding_e_A)
     return s->potential_e_A > 0 ? rounding_e_A * sqrt(s->square_e2 / s->charged_A3) / s->potential_e_A : 0;
 }
 
+/* Equal charges are rounded alike, and their sum may lack as large a share as each does, and a net
+ * charge, which is what is left of it, a much larger one. */
+static double of_net_charge(const survey *s)
+{
+    const bool has_none = s->periodic[0] && s->periodic[1] && s->periodic[2];
+    return s->potential_e_A > 0 && !has_none ? fabs(s->rounded_e) / s->radius_A / s->potential_e_A : 0;
+}
+
 double choice_lattice_rounding(const survey *s, const ley_long_range *r)
 {
-    return of_potential(s, r->long_waves_per_A > 0
-                               ? short_wave_rounding * sqrt(8 / r->long_waves_per_A)
-                               : leaning_per_A * fmin(s->radius_A, r->kappa_per_A > 0 ? 1 / r->kappa_per_A : INFINITY));
+    const double screened_A = r->kappa_per_A > 0 ? 1 / r->kappa_per_A : INFINITY;
+    if (r->long_waves_per_A > 0)
+        return of_potential(s, short_wave_rounding * sqrt(8 / r->long_waves_per_A));
+    return hypot(of_potential(s, leaning_per_A * fmin(s->radius_A, screened_A)), of_net_charge(s));
 }
 
 double choice_pair_rounding(const survey *s, const ley_long_range *r, ley_sum sum)

@@ -29,17 +29,22 @@ bool pairs_are_named(const ley_long_range *r, const splitting *s)
 }
 
 /* exp(-kappa r)/r - gamma(r/a)/a by Horner's scheme in u = r^2/a^2 - 1, of numbers c0, c1, ...; the
- * one behind the last is 1/a^2, and then comes r_min, if the formula is the one to know it. */
+ * one behind the last is 1/a^2, and then comes r_min, or 1/r_min without screening, if the formula
+ * is the one to know it: kernels have 1/r as a root, which a division by max(r, r_min) would round
+ * twice more. */
 static void put_formula(const splitting *s, double cutoff_A, double r_min_A, pairs_formula *f)
 {
     const size_t size = sizeof f->text;
-    char r[24] = "r";
-    if (r_min_A > 0) {
-        put_number(f, s->degree + 2, r_min_A);
-        snprintf(r, sizeof r, "max(r,c%d)", s->degree + 2);
-    }
-    size_t used = (size_t)(s->kappa_a > 0 ? snprintf(f->text, size, "q*(exp(-kappa*%s)/%s-(c0", r, r)
-                                          : snprintf(f->text, size, "q*(1/%s-(c0", r));
+    const int last = s->degree + 2;
+    size_t used;
+    if (r_min_A > 0)
+        put_number(f, last, s->kappa_a > 0 ? r_min_A : 1 / r_min_A);
+    if (s->kappa_a > 0)
+        used = (size_t)(r_min_A > 0 ? snprintf(f->text, size, "q*(exp(-kappa*max(r,c%d))/max(r,c%d)-(c0", last, last)
+                                    : snprintf(f->text, size, "q*(exp(-kappa*r)/r-(c0"));
+    else
+        used = (size_t)(r_min_A > 0 ? snprintf(f->text, size, "q*(min(1/r,c%d)-(c0", last)
+                                    : snprintf(f->text, size, "q*(1/r-(c0"));
     for (int k = 0; k <= s->degree; k++) {
         put_number(f, k, s->c[k]);
         if (k > 0)

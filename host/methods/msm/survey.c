@@ -40,7 +40,7 @@ typedef struct pass {
     double map_low_A[3], map_high_A[3];
     double (
         *moment)[CUBES][4]; /* of each stretch of atoms, of each cube: charge, e, and dipole about its middle, e A */
-    double *square_e2, *near_e2, *inside, *count; /* near_e2: of the charges at the map */
+    double *square_e2, *near_e2, *rounded_e, *inside, *count; /* near_e2: of the charges at the map */
 } pass;
 
 static size_t cube_of(const cubes *c, const double r_A[3])
@@ -105,7 +105,7 @@ static void look_at(void *context, size_t first, size_t last)
     const size_t n = ley_atoms_count(p->atoms);
     const double *position_A = ley_atoms_positions_A(p->atoms), *charge_e = ley_atoms_charges_e(p->atoms);
     for (size_t k = first; k < last; k++) {
-        double inside = 0, square_e2 = 0, near_e2 = 0, count = 0;
+        double inside = 0, square_e2 = 0, near_e2 = 0, rounded_e = 0, count = 0;
         for (size_t i = k * n / p->stretches; i < (k + 1) * n / p->stretches; i++) {
             const double *r_A = position_A + 3 * i, q_e = charge_e[i];
             bool is_inside = true;
@@ -115,12 +115,14 @@ static void look_at(void *context, size_t first, size_t last)
                 is_inside = is_inside && r_A[axis] >= p->map_low_A[axis] && r_A[axis] <= p->map_high_A[axis];
             add_moment(&p->cubes, r_A, q_e, p->moment[k]);
             square_e2 += q_e * q_e;
+            rounded_e += (double)(float)q_e - q_e;
             near_e2 += is_at_map(p, r_A) ? q_e * q_e : 0;
             inside += is_inside;
             count++;
         }
         p->square_e2[k] = square_e2;
         p->near_e2[k] = near_e2;
+        p->rounded_e[k] = rounded_e;
         p->inside[k] = inside;
         p->count[k] = count;
     }
@@ -155,17 +157,19 @@ static ley_status add_blocks(const pass *p, survey *s, ley_error *error)
 static ley_status pass_atoms(pass *p, survey *s, ley_error *error)
 {
     p->stretches = (size_t)parallel_cores();
-    const size_t bytes = p->stretches * (sizeof *p->moment + 4 * sizeof(double));
+    const size_t bytes = p->stretches * (sizeof *p->moment + 5 * sizeof(double));
     p->moment = calloc(1, bytes);
     if (p->moment == NULL)
         return ley_fail_memory(error, bytes, "looking at the atoms");
     p->square_e2 = (double *)(p->moment + p->stretches);
     p->near_e2 = p->square_e2 + p->stretches;
-    p->inside = p->near_e2 + p->stretches;
+    p->rounded_e = p->near_e2 + p->stretches;
+    p->inside = p->rounded_e + p->stretches;
     p->count = p->inside + p->stretches;
     parallel_ranges(p->stretches, look_at, p);
     for (size_t k = 0; k < p->stretches; k++) {
         s->square_e2 += p->square_e2[k];
+        s->rounded_e += p->rounded_e[k];
         s->pairs_per_A3 += p->inside[k];
         s->atoms += p->count[k];
         for (size_t i = 0; i < CUBES && k > 0; i++)
