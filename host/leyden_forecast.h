@@ -23,7 +23,8 @@ typedef struct ley_device_forecast {
     const ley_device_info *device;
     const char *variant; /* of the kernel; NULL: it has none, or could not be readied */
     const char *details; /* what else was decided, as sizes of transforms; or "" */
-    int64_t slab, slabs; /* pieces of a slab at most, planes or layers of 8; and slabs, if it were the only device */
+    int64_t slab, slabs; /* pieces of a slab at most; and slabs, if it were the only device */
+    const char *pieces;  /* what these are: "planes", "layers of 8 planes", "points" */
     size_t need_count;
     const ley_need *needs;    /* of its memory */
     double bytes, room_bytes; /* all of them; and what a job may take of its memory */

@@ -58,8 +58,13 @@ static void test_dry_run(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr --points near.csv -o out/a.csv --math standard --method %s --dry-run --json out/dry.json",
             methods[i]);
-        static const char *const said[] = {"points: 3 of near.csv",  "points' order in space ", "\npredicted: ",
-                                           "\nmemory of device 0, ", "_points; math standard",  NULL};
+        static const char *const said[] = {"points: 3 of near.csv",
+                                           "points' order in space ",
+                                           "1 slabs of at most 3 points, variant ",
+                                           "\npredicted: ",
+                                           "\nmemory of device 0, ",
+                                           "_points; math standard",
+                                           NULL};
         cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
         cli_expect_all(said);
         assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);

@@ -69,6 +69,7 @@ static void expect_like_a_run(const ley_forecast *f, const ley_report *run, int 
         sum += d->needs[i].bytes;
     assert_true(fabs(sum - d->bytes) < 1 && d->bytes < d->room_bytes);
     const int64_t planes = d->slab * (method == DCS ? 1 : 8);
+    assert_string_equal(d->pieces, method == DCS ? "planes" : "layers of 8 planes");
     assert_true(need_of(d->needs, d->need_count, "slabs") >= 2.0 * (double)(61 * 50 * planes) * 4);
     assert_true(need_of(f->host_needs, f->host_need_count, "the map") == 61.0 * 50 * 47 * 4);
     assert_true(step_of(d, "kernels") > 0 && step_of(d, "transfer") > 0);
@@ -155,6 +156,7 @@ static void expect_like_a_run_at_points(const ley_forecast *f, const ley_report 
     assert_true(d->slab > 0 && d->slab == planned_slab(run->decisions, run->decision_count));
     assert_int_equal(d->slab, planned_slab(f->decisions, f->decision_count));
     assert_int_equal(d->slabs, (n + d->slab - 1) / d->slab);
+    assert_string_equal(d->pieces, "points");
     assert_string_equal(d->variant, run->devices[0].variant);
     for (size_t i = 0; i < d->need_count; i++)
         sum += d->needs[i].bytes;

@@ -37,9 +37,9 @@ static void print_device(const ley_device_forecast *d)
     if (d->need_count > 0)
         print_needs(d->needs, d->need_count);
     if (d->slab > 0)
-        printf("device %d: %s slabs of at most %s%s%s%s%s\n", d->device->index, count_text(d->slabs).s,
-               count_text(d->slab).s, d->variant != NULL ? ", variant " : "", d->variant != NULL ? d->variant : "",
-               d->details[0] != '\0' ? ", " : "", d->details);
+        printf("device %d: %s slabs of at most %s %s%s%s%s%s\n", d->device->index, count_text(d->slabs).s,
+               count_text(d->slab).s, d->pieces, d->variant != NULL ? ", variant " : "",
+               d->variant != NULL ? d->variant : "", d->details[0] != '\0' ? ", " : "", d->details);
     if (d->failure != NULL)
         printf("device %d: would have no part: %s\n", d->device->index, d->failure);
 }
@@ -137,6 +137,7 @@ static json_t *json_of_device_forecast(const ley_device_forecast *d)
     json_put(object, "variant", json_text(d->variant));
     json_put(object, "details", json_text(d->details));
     json_put(object, "slab", json_count(d->slab));
+    json_put(object, "slab_counts", json_text(d->pieces));
     json_put(object, "slabs", json_count(d->slabs));
     json_put(object, "bytes", json_number(d->bytes));
     json_put(object, "available_bytes", json_number(d->room_bytes));

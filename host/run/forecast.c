@@ -240,11 +240,13 @@ static void describe_devices(job_forecast *f)
         const part *p = &f->parts[i];
         const device_forecast *said = &p->said;
         const int64_t pieces = job_pieces(f->job, &f->job->method->stages[f->job->method->result]);
+        const char *counted_in = f->job->method->pieces;
         f->public[i] = (ley_device_forecast){.device = &f->job->engine->workers[i].public_info,
                                              .variant = p->kernel.variant,
                                              .details = said->details,
                                              .slab = said->slab,
                                              .slabs = said->slab > 0 ? (pieces + said->slab - 1) / said->slab : 0,
+                                             .pieces = counted_in != NULL ? counted_in : "planes",
                                              .need_count = said->need_count,
                                              .needs = said->needs,
                                              .bytes = said->bytes,

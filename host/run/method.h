@@ -64,6 +64,7 @@ typedef struct method {
     const plan_row *plan_rows;
     bool has_exp;         /* a device's recipe of exponentials is one of them */
     int64_t piece_planes; /* what ley_run_options.slab_planes counts, in a piece of its slabs; 0: one */
+    const char *pieces;   /* what its slabs are counted in, for forecasts; NULL: planes */
     void (*decisions)(const void *task, job_plan *made);
 
     /* For verification, between prepare and release: what the job sums, by what errors are judged,

@@ -111,6 +111,7 @@ const method method_cutoff = {
     .note = cutoff_note,
     .plan_rows = cutoff_plan_rows,
     .piece_planes = CUTOFF_LAYER,
+    .pieces = "layers of 8 planes",
     .decisions = cutoff_decisions,
     .terms = terms,
     .limits = limits,

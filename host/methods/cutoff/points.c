@@ -105,6 +105,7 @@ const method method_cutoff_points = {
     .evaluations = cutoff_points_pairs,
     .finish = finish,
     .note = cutoff_points_note,
+    .pieces = "points",
     .terms = terms,
     .limits = limits,
     .point = cutoff_points_point,

@@ -68,6 +68,7 @@ const method method_dcs_points = {
     .points = mdh_sums_points,
     .finish = finish,
     .plan_rows = mdh_plan_rows,
+    .pieces = "points",
     .terms = mdh_sums_terms,
     .limits = mdh_sums_limits,
     .point = mdh_sums_point,

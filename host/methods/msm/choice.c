@@ -499,11 +499,12 @@ ley_status choice_make(const survey *s, size_t device_count, const choice_device
     f.figures.seconds = INFINITY;
     search_all(&f, range);
     if (!(f.figures.seconds < INFINITY))
-        return ley_fail(
-            error, LEY_ERROR_USAGE,
-            "no lattices%s are expected to be off by %.2g of the potential's root mean square, %.3g e/A, or less%s",
-            fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A,
-            f.lacks_digits ? ": some would be, had floats the digits for so large a box or so long a cutoff" : "");
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "no lattices%s are expected to be off by half the tolerance, %.2g of the potential's root mean "
+                        "square, %.3g e/A, or less%s",
+                        fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A,
+                        f.lacks_digits ? ": some would be, had floats the digits for so large a box or so long a cutoff"
+                                       : "");
     *range = f.best;
     *figures = f.figures;
     return LEY_OK;

@@ -270,6 +270,7 @@ const method method_msm = {
     .note = note,
     .plan_rows = plan_rows,
     .piece_planes = CUTOFF_LAYER,
+    .pieces = "layers of 8 planes",
     .decisions = decide,
     .error_scale = "the root of the squared terms",
     .terms = msm_terms,

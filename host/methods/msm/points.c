@@ -182,6 +182,7 @@ const method method_msm_points = {
     .finish = finish,
     .note = note,
     .plan_rows = plan_rows,
+    .pieces = "points",
     .decisions = msm_decide_lattices,
     .error_scale = "the root of the squared terms",
     .terms = msm_terms,
