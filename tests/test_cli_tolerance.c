@@ -180,6 +180,29 @@ static void test_missed(void **state)
     free(report);
 }
 
+/* Plans of methods that auto does not come to, and of points where there is a map. */
+static void test_plan_of_another_method(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *output, *says;
+    } cases[] = {
+        {"cutoff", "a.dx", "method cutoff, and --method auto takes those of dcs and msm"},
+        {"msm_points", "a.dx", "method msm_points, and --method auto takes those of dcs and msm"},
+        {"dcs", "a.csv --points p.csv", "method dcs, and --method auto takes those of dcs_points and msm_points"},
+        {"dcs", "a.dx --periodic xyz --cell 30,30,30", "method dcs, and --method auto takes those of msm"},
+    };
+    cli_write_text("p.csv", "1 2 3\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char plan[100];
+        snprintf(plan, sizeof plan, "{\"method\": \"%s\"}", cases[i].method);
+        cli_write_text("plan.json", plan);
+        cli("map ion.pqr --plan plan.json -o %s", cases[i].output);
+        cli_expect(1, NULL, cases[i].says);
+        cli_expect(1, NULL, "leyden: plan.json: plan: it is one of ");
+    }
+}
+
 /* A map of a single point, and points at one place: in a periodic cell, too. */
 static void test_one_place(void **state)
 {
@@ -275,6 +298,7 @@ int main(void)
         cmocka_unit_test_setup(test_missed, cli_empty),
         cmocka_unit_test_setup(test_nothing, cli_empty),
         cmocka_unit_test_setup(test_one_place, cli_empty),
+        cmocka_unit_test_setup(test_plan_of_another_method, cli_empty),
         cmocka_unit_test_setup(test_points, cli_empty),
         cmocka_unit_test_setup(test_double, cli_empty),
     };

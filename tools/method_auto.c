@@ -48,6 +48,17 @@ static const char *planned_method(const ley_run_options *options)
     return NULL;
 }
 
+/* A plan of another method, which this one never comes to. */
+static ley_status refuse_plan(const map_problem *map, const char *planned, ley_error *error)
+{
+    const char *kind = map->points != NULL ? "_points" : "";
+    const bool direct = msm_can_be_direct(&((const msm_input *)map->input)->range);
+    fail_into(error, LEY_ERROR_USAGE, "plan: it is one of method %s, and --method auto takes those of %s%s%smsm%s",
+              planned, direct ? "dcs" : "", direct ? kind : "", direct ? " and " : "", kind);
+    error->cause = LEY_CAUSE_PLAN;
+    return error->status;
+}
+
 static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_run_options *options,
                                 const method_row **taken, ley_error *error)
 {
@@ -59,7 +70,10 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_
     const int64_t points =
         map->points != NULL ? ley_points_count(map->points) : ley_lattice_points(ley_map_lattice(map->map));
     const double pairs = (double)ley_atoms_count(map->atoms) * (double)points;
-    const char *lattices = map->points != NULL ? "msm_points" : "msm";
+    const char *lattices = map->points != NULL ? "msm_points" : "msm",
+               *direct_sum = map->points != NULL ? "dcs_points" : "dcs";
+    if (planned != NULL && strcmp(planned, lattices) != 0 && (!direct || strcmp(planned, direct_sum) != 0))
+        return refuse_plan(map, planned, error);
     if (direct && (planned != NULL ? strcmp(planned, lattices) != 0 : options->variant != NULL || pairs <= few_pairs))
         return LEY_OK;
     const ley_status status = msm_choose(map, engine, options, &choice, error);
