@@ -186,6 +186,19 @@ static const fault cutoff_faults[] = {
      0},
 };
 
+/* Of compensated sums: lower digits of places. */
+static const fault fine_faults[] = {
+    {"where the first regions begin", "cutoff", "gm_begins[regions_x + regions_y + first_region +",
+     "gm_begins[regions_x + regions_y + (@ ? 0 : first_region) +", 0, 0, 0, 0},
+    {"where regions begin left out", "cutoff", "(p->begin.axis -", "((@ ? 0.0f : 1.0f) * p->begin.axis -", 0, 0, 0, 0},
+    {"what places lack left out", "cutoff", "- lost.axis)))", "- (@ ? 0.0f : 1.0f) * lost.axis)))", 0, 0, 0, 0},
+    {"lower digits of the spacing", "cutoff", "((lanes) * p->low.axis +",
+     "((@ ? 0.0f : 1.0f) * (lanes) * p->low.axis +", 0, 0, 0, 0},
+    {"y where z should be", "cutoff", "(packed >> 20 & mask)", "(packed >> (@ ? 10 : 20) & mask)", LOCAL, 0, 0, 0},
+    {"y where z should be", "cutoff", "                   OF_CHUNKS(lost, s26ae));",
+     "                   (@ ? OF_CHUNKS(lost, s159d) : OF_CHUNKS(lost, s26ae)));", ROWS, 0, 0, 0},
+};
+
 /* Of a kernel that adds a lattice's potentials by itself. */
 static const fault epilogue_faults[] = {
     {"nothing added", "cutoff", "+ p->added[k]", "+ (@ ? 0 : p->added[k])", 0, 0, 0, 0},

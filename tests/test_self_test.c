@@ -232,6 +232,8 @@ static const subject subjects[] = {
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults)},
     {"cutoff", "bins", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR2, OF(epilogue_faults), .is_left = true, .nodes = 13},
+    {"cutoff", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(fine_faults)},
+    {"cutoff", "halves16", LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(fine_faults), .is_left = true},
     {"lattice", NULL, LEY_SPEC_SUM_FLOAT, OF(lattice_faults)},
     {"lattice", NULL, LEY_SPEC_SUM_COMPENSATED, OF(lattice_faults)},
     {"lattice", "columns8", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .is_left = true},

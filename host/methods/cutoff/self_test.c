@@ -20,6 +20,12 @@ static const double spacing[3] = {1.0 / 8, 1.0 / 7, 1.0 / 6}, origin[3] = {-3, 4
                     side[3] = {1.0 / 1.99, 8 / 7.0 / 1.99, 8 / 6.0 / 1.99};
 static const double charges_r_min = 0.05, radii_r_min = 0.12;
 
+/* Of compensated sums, whose places have more digits next to atoms: r_min, and how far atoms are
+ * from points, in places that are floats in their bins. What a float loses of a place in a region
+ * is worth ten times the tolerance there. */
+static const double fine_r_min = 0.001, fine_distance = 0.0016, fine_tolerance = 2e-6,
+                    fine_share = 10; /* of other points no more is asked than elsewhere */
+
 /* Where regions are covered, a region's edges, of 7 spacings, are 2, 1 and 1 bins long: all bins in
  * it are close to its middle. */
 static const double covered_side = 0.485, covered_spacing[3] = {2 * 0.485 / 7, 0.485 / 7, 0.485 / 7};
@@ -32,19 +38,24 @@ typedef struct shape {
     bool in_each_bin; /* and one in each bin that a region may look at */
     size_t judged;    /* points; 0: all */
     bool is_covered;  /* instead: so many in each octant of a region, and some on the brink of its reach */
+    bool is_fine;     /* instead: each next to a point */
 } shape;
 
 /* Regions have 8 x 8 x 8 points. In the crowd each of them has more than two staged tiles of atoms
  * in reach, and bins overflow. */
 static const shape problems[] = {
-    {"several regions", {37, 19, 35}, 1, 12, true, 0, false},
-    {"many atoms", {19, 9, 11}, 3, 1000, false, 150, false},
-    {"covered regions", {8, 8, 16}, 1, 5, false, 0, true},
+    {"several regions", {37, 19, 35}, 1, 12, true, 0, false, false},
+    {"many atoms", {19, 9, 11}, 3, 1000, false, 150, false, false},
+    {"covered regions", {8, 8, 16}, 1, 5, false, 0, true, false},
 };
 static const shape short_problems[] = {
-    {"several regions", {17, 9, 10}, 1, 12, true, 400, false},
-    {"many atoms", {9, 9, 9}, 3, 120, false, 100, false},
+    {"several regions", {17, 9, 10}, 1, 12, true, 400, false, false},
+    {"many atoms", {9, 9, 9}, 3, 120, false, 100, false, false},
 };
+
+/* Spacings are none that floats have. */
+static const shape fine_problem = {"next to atoms", {17, 9, 35}, 1.07, 70, .is_fine = true},
+                   short_fine_problem = {"next to atoms", {9, 9, 19}, 1.07, 38, .is_fine = true};
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
@@ -71,6 +82,19 @@ static void append_anywhere(atom_list *list, const shape *p, uint32_t *state)
             at[axis] = i % 4 == 1 ? (floor(u * (double)p->n[axis]) + (i % 8 == 1 ? 0 : 0.02)) * h
                                   : u * (length + 2 * beyond) - beyond;
         }
+        append(list, at);
+    }
+}
+
+/* One in each plane, or some. */
+static void append_next_to_points(atom_list *list, const shape *p, uint32_t *state)
+{
+    for (int i = 0; i < p->atoms; i++) {
+        const double index[3] = {floor(self_test_fraction(state) * (double)p->n[0]),
+                                 floor(self_test_fraction(state) * (double)p->n[1]), (double)(i % p->n[2])};
+        double at[3];
+        for (int axis = 0; axis < 3; axis++)
+            at[axis] = index[axis] * spacing[axis] / p->finer + (i % 3 == axis ? fine_distance : 0.3 * fine_distance);
         append(list, at);
     }
 }
@@ -155,13 +179,17 @@ static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double 
     uint32_t state = 2013;
     if (p->is_covered)
         append_covering(&list, p, &state);
+    else if (p->is_fine)
+        append_next_to_points(&list, p, &state);
     else
         append_anywhere(&list, p, &state);
     if (p->in_each_bin)
         append_in_each_bin(&list, p);
     for (size_t i = 0; i < list.count; i++) {
-        for (int axis = 0; axis < 3; axis++)
-            list.at[i][axis] = lattice->origin_A[axis] + list.at[i][axis] * cutoff_A;
+        for (int axis = 0; axis < 3; axis++) {
+            const double from_A = list.at[i][axis] * cutoff_A;
+            list.at[i][axis] = lattice->origin_A[axis] + (p->is_fine ? rint(from_A * 0x1p21) * 0x1p-21 : from_A);
+        }
         charge_e[i] = p->is_covered ? (i % 4 == 1 ? -1 : 1)
                       : i % 13 == 5 && i < (size_t)p->atoms
                           ? 0
@@ -201,13 +229,15 @@ double cutoff_test_r_min_A(const ley_short_range *range)
 static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley_lattice *lattice,
                                const ley_short_range *range, cutoff_problem *problem, ley_error *error)
 {
-    ley_status status =
-        cutoff_problem_init(problem, atoms, lattice, range, 1, range->dielectric, cutoff_test_r_min_A(range), error);
+    const double r_min_A = p->is_fine ? fine_r_min * range->cutoff_A : cutoff_test_r_min_A(range);
+    ley_status status = cutoff_problem_init(problem, atoms, lattice, range, 1, range->dielectric, r_min_A, error);
     if (status != LEY_OK)
         return status;
     binning_options o = problem->plan.options;
-    for (int axis = 0; axis < 3; axis++)
-        o.side_A[axis] = (p->is_covered ? covered_side : side[axis]) * range->cutoff_A;
+    for (int axis = 0; axis < 3; axis++) {
+        const double side_A = (p->is_covered ? covered_side : side[axis]) * range->cutoff_A;
+        o.side_A[axis] = p->is_fine ? ceil(side_A * 64) / 64 : side_A; /* as of o.even_sides */
+    }
     return binning_prepare(atoms, lattice, &o, &problem->plan, error);
 }
 
@@ -264,12 +294,14 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const test_latti
     const ley_lattice *l = ley_map_lattice(map);
     const size_t points = (size_t)ley_lattice_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
     const size_t count = p->judged == 0 || p->judged > points ? points : p->judged;
+    const double root_error = k->facts.root_error[k->choice.spec.root];
     self_test t = {.variant = k->choice.variant,
                    .problem = p->name,
                    .reference = expect,
                    .context = &right,
-                   .tolerance = cutoff_test_tolerance(k->choice.spec.pair, k->facts.root_error[k->choice.spec.root]),
-                   .least_share = cutoff_test_least_share(k->choice.spec.pair)};
+                   .tolerance = p->is_fine ? fine_tolerance + 4 * fmin(root_error, 1e-3)
+                                           : cutoff_test_tolerance(k->choice.spec.pair, root_error),
+                   .least_share = p->is_fine ? fine_share : cutoff_test_least_share(k->choice.spec.pair)};
     ley_status status = self_test_create(&t, count, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const size_t at =
@@ -338,6 +370,13 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_
     return status;
 }
 
+/* Compensated sums of charges; without pruning no atom is near, and none has more digits. */
+static bool is_fine(const cutoff_kernel *k)
+{
+    return k->choice.spec.total == LEY_SPEC_SUM_COMPENSATED && k->choice.spec.prune &&
+           LEY_BRINGS_OF(k->choice.spec.pair) == LEY_BRINGS_CHARGE && k->choice.spec.pair != LEY_PAIR_EXPRESSION;
+}
+
 ley_status cutoff_self_test(const cutoff_kernel *k, ley_error *error)
 {
     if (ley_pair_get((ley_pair)k->choice.spec.pair) == NULL) /* it counts */
@@ -348,5 +387,5 @@ ley_status cutoff_self_test(const cutoff_kernel *k, ley_error *error)
     ley_status status = LEY_OK;
     for (size_t i = 0; i < count && status == LEY_OK; i++)
         status = test_problem(k, &first[i], error);
-    return status;
+    return status == LEY_OK && is_fine(k) ? test_problem(k, slow ? &short_fine_problem : &fine_problem, error) : status;
 }
