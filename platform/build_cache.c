@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,10 +27,18 @@ typedef struct cache_header {
 static const char magic[16] = CACHE_FAMILY "3\n";
 enum { MAX_PATH = 4096, MAX_ENTRY = 1 << 28 };
 
+/* A context for a digest, or NULL. A late device's thread may want one while the program exits:
+ * libcrypto must not be gone by then, as its own handler of exit() would have it. */
+static EVP_MD_CTX *new_context(void)
+{
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+    return EVP_MD_CTX_new();
+}
+
 static bool digest_of(const cache_header *header, const void *bytes, unsigned char digest[32])
 {
     unsigned length = 0;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    EVP_MD_CTX *context = new_context();
     const bool ok = context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
                     EVP_DigestUpdate(context, header, offsetof(cache_header, digest)) == 1 &&
                     EVP_DigestUpdate(context, bytes, (size_t)header->size) == 1 &&
@@ -44,7 +53,7 @@ static cache_key key_of(const char *const *parts, size_t count)
     unsigned char digest[32] = {0};
     unsigned length = 0;
     cache_key key;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    EVP_MD_CTX *context = new_context();
     bool ok = context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
     for (size_t i = 0; ok && i < count; i++)
         ok = EVP_DigestUpdate(context, parts[i], strlen(parts[i]) + 1) == 1;

@@ -18,6 +18,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -927,9 +928,38 @@ static void test_staging_pool(void **state)
     assert_false(staging_pool_keep(&pool, &small)); /* no place */
 }
 
+static cache_key first_key;
+
+static void make_key_again(void)
+{
+    const cache_key key = cache_key_of_host("processor", "kind", "text", "options");
+    _exit(key.hex[0] != '\0' && strcmp(key.hex, first_key.hex) == 0 ? 0 : 1);
+}
+
+/* A thread that is late makes keys while the program exits: here a handler of exit() does, which is
+ * called after all that were put in place later. So this must be the first test that makes one. */
+static void test_keys_while_exiting(void **state)
+{
+    (void)state;
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        if (atexit(make_key_again) != 0)
+            _exit(2);
+        first_key = cache_key_of_host("processor", "kind", "text", "options");
+        exit(3); /* the handler's code takes its place */
+    }
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys_while_exiting),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_compiler_logs),
         cmocka_unit_test(test_driver_errors_tell_all),
