@@ -43,6 +43,10 @@ static void points_are_read(void **state)
     expect_points("x,y,z\r\n1 , 2 ,\t3\r\n4,5,6\r\n", 2, 1, 6);
     expect_points("# a list\n\n  # of points\nx y z (A)\n\n1\t2 3 # first\n4 5, 6#\n   7 8 9   ", 3, 1, 9);
     expect_points("\"x\",\"y\",\"z\"\n1e8 -1e8 0.1\n", 1, 1e8, 0.1);
+    expect_points("\xef\xbb\xbf"
+                  "1 2 3\n4 5 6\n",
+                  2, 1, 6);
+    expect_points("\xef\xbb\xbfx y z\n4 5 6\n", 1, 4, 6);
     char *text = malloc(40 * 10000);
     size_t length = 0;
     for (int i = 0; i < 10000; i++)
@@ -93,6 +97,11 @@ static void bad_points(void **state)
         {"1 2 three\n", ":1: z 'three' is not a number"},
         {"x y z\nx y z\n", ":2: x 'x' is not a number"},
         {"1 2 3\nx y z\n", ":2: x 'x' is not a number"},
+        {"\xef\xbb\xbf", ": no points"},
+        {"1 2 3\n\xef\xbb\xbf"
+         "4 5 6\n",
+         ":2: x '???4' is not a number"},
+        {"\"1\",\"2\",\"3\"\n1 2 3\n", ":1: x '\"1\"' is not a number"},
         {"1;2;3\n1 2 3\n", ":1: x '1;2;3' is not a number"},
         {"-1;2;3", ":1: x '-1;2;3' is not a number"},
         {".5; .5; .5\n1 2 3\n", ":1: x '.5;' is not a number"},

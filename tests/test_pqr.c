@@ -104,6 +104,9 @@ static void layouts_between_white_space(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         expect_numbers(texts[i], 1.5, -2.5, 3.25, 0.25, 3);
     expect_numbers("ATOM 1 C ALA 1 5 -2 3 1 2", 5, -2, 3, 1, 2);
+    expect_numbers("\xef\xbb\xbf"
+                   "ATOM 1 C ALA 1 5 -2 3 1 2",
+                   5, -2, 3, 1, 2);
     expect_numbers("ATOM 1 C ALA A 7 5 -2 3 1 2", 5, -2, 3, 1, 2);
     expect_numbers("ATOM 1 C ALA 7 5 -2.0 3.0 1.0 2.0\nATOMS\n", 5, -2, 3, 1, 2);
 }

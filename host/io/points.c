@@ -72,13 +72,20 @@ static size_t split(const char *line, size_t length, word words[WORDS_MAX])
     return n;
 }
 
-/* Names of columns: none of them is a number, nor begins as one, as "1;2;3" does. */
+/* As "1;2;3" does, or a number in quotes. */
+static bool begins_as_number(word w)
+{
+    const bool is_quoted = w.length > 1 && (w.at[0] == '"' || w.at[0] == '\'');
+    return memchr("0123456789+-.", w.at[is_quoted], sizeof "0123456789+-." - 1) != NULL;
+}
+
+/* Names of columns: none of them is a number, nor begins as one. */
 static bool is_header(const word *words, size_t n)
 {
     bool all_words = true;
     for (size_t i = 0; i < n; i++) {
         double value;
-        all_words = all_words && words[i].length > 0 && strchr("0123456789+-.", words[i].at[0]) == NULL &&
+        all_words = all_words && words[i].length > 0 && !begins_as_number(words[i]) &&
                     ley_parse_double(words[i].at, words[i].length, &value) == LEY_NUMBER_NONE;
     }
     return all_words;
@@ -128,6 +135,7 @@ ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_e
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
+    ley_text_pass_mark(text);
     point_list list = {0};
     status = read_lines(text, &list, error);
     if (status == LEY_OK && list.n == 0)

@@ -333,6 +333,7 @@ ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
+    ley_text_pass_mark(text);
     atom_list list = {0};
     status = read_records(text, &list, error);
     const bool found = ley_pdb_is_one(&list.signs, path, finding->reason, &finding->line);

@@ -27,6 +27,7 @@ struct ley_text {
     double most_bytes; /* of text */
     size_t begin, end; /* what is still unread of the buffer */
     bool drained;      /* the file has no more than what is in the buffer */
+    bool passes_mark;  /* of the first bytes, which are still unread */
     char buffer[BUFFER_BYTES + 1];
 };
 
@@ -56,7 +57,7 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
         S_ISREG(status.st_mode) ? (double)status.st_size * (gzdirect(file) != 0 ? 1 : most_packed) : INFINITY;
     t->line = 0;
     t->begin = t->end = 0;
-    t->drained = false;
+    t->drained = t->passes_mark = false;
     *text = t;
     return LEY_OK;
 }
@@ -67,6 +68,11 @@ void ley_text_close(ley_text *text)
         return;
     gzclose(text->file);
     free(text);
+}
+
+void ley_text_pass_mark(ley_text *text)
+{
+    text->passes_mark = true;
 }
 
 bool ley_text_may_hold(const ley_text *text, double bytes)
@@ -111,6 +117,8 @@ ley_status ley_text_check_growth(const ley_text *text, const char *what, double 
     return status;
 }
 
+static const char mark[] = "\xef\xbb\xbf";
+
 /* Moves what is unread to the front and reads on behind it. `line`: where a fault lies. */
 static ley_status fill(ley_text *text, int64_t line, ley_error *error)
 {
@@ -120,6 +128,9 @@ static ley_status fill(ley_text *text, int64_t line, ley_error *error)
     int got = gzread(text->file, text->buffer + text->end, (unsigned)(BUFFER_BYTES - text->end));
     if (got > 0) {
         text->end += (size_t)got;
+        if (text->passes_mark && text->end >= sizeof mark - 1 && memcmp(text->buffer, mark, sizeof mark - 1) == 0)
+            text->begin = sizeof mark - 1;
+        text->passes_mark = false;
         return LEY_OK;
     }
     int reason = errno, code;

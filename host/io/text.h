@@ -20,6 +20,10 @@ typedef struct ley_text ley_text;
 ley_status ley_text_open(const char *path, ley_text **text, ley_error *error);
 void ley_text_close(ley_text *text);
 
+/* Of a file of which nothing has been read: passes over the byte order mark of UTF-8, which some
+ * editors put in front of all. */
+void ley_text_pass_mark(ley_text *text);
+
 /* The next line without its end (LF, CR LF or the end of the file), NUL-terminated and valid until
  * the next call; NULL behind the last one. Errors: a line that is too long, a NUL byte, gzip damage
  * (LEY_ERROR_INPUT), LEY_ERROR_FILE. */
