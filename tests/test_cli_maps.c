@@ -194,6 +194,29 @@ static void test_dry_run(void **state)
     }
 }
 
+/* Two drivers for one processor: what both take is the host's. And of the plan each thing is said
+ * once. */
+static void test_dry_run_on_several(void **state)
+{
+    (void)state;
+    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/a.raw --dims 20,9,5 --spacing 0.75 --method msm --device all "
+        "--dry-run --json out/dry.json");
+    cli_expect(0, "dry run: nothing is computed", NULL);
+    cli_python(
+        "import json\n"
+        "f = json.load(open('out/dry.json'))['forecast']\n"
+        "needs, cpus = f['host']['needs_bytes'], [d['bytes'] for d in f['devices'] if d['device']['class'] == 'cpu']\n"
+        "assert abs(sum(needs.values()) - f['host']['bytes']) < 1, f\n"
+        "assert abs(needs['the processor as a device'] - sum(cpus)) < 1 and len(cpus) > 0, f\n"
+        "assert all(b == int(b) for b in list(needs.values()) + cpus), f\n"
+        "print(len(cpus), 'processors')\n");
+    cli_expect(0, "processors", NULL);
+    const cli_result *r = cli("map ion.pqr -o out/a.raw " SMALL "--method msm --dry-run");
+    const char *plan = strstr(r->out, "\nplan: "), *first = plan != NULL ? strstr(plan, "window ") : NULL;
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "window "));
+}
+
 /* Transforms are predicted, whatever their size: making one of this size takes minutes and
  * gigabytes. */
 static void test_dry_run_of_a_transform(void **state)
@@ -239,6 +262,7 @@ int main(void)
                                        TEST(test_header_in_the_way),
                                        TEST(test_interrupted),
                                        TEST(test_dry_run),
+                                       TEST(test_dry_run_on_several),
                                        TEST(test_dry_run_of_a_transform),
                                        TEST(test_dry_run_of_too_much)};
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

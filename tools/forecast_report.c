@@ -86,6 +86,15 @@ static void print_note(const ley_note *note)
     }
 }
 
+static bool is_noted(const ley_forecast *f, const char *name)
+{
+    for (size_t i = 0; i < f->note_count; i++)
+        if (strcmp(f->notes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What notes have said is not said again. */
 static void print_plan(const ley_forecast *f)
 {
     const char *before = "plan: ";
@@ -94,7 +103,7 @@ static void print_plan(const ley_forecast *f)
         print_note(&f->notes[i]);
     }
     for (size_t i = 0; i < f->decision_count; i++)
-        if (f->decisions[i].device == NULL) {
+        if (f->decisions[i].device == NULL && !is_noted(f, f->decisions[i].name)) {
             printf("%s%s %s", before, f->decisions[i].name, f->decisions[i].value);
             before = "; ";
         }

@@ -22,8 +22,8 @@ ley_status forecast_need(device_forecast *f, const char *what, double bytes, dou
 {
     const double most = (double)room_largest(f->room), left = (double)room_left(f->room) - f->bytes;
     if (f->need_count < FORECAST_MOST_NEEDS)
-        f->needs[f->need_count++] = (ley_need){what, bytes};
-    f->bytes += bytes;
+        f->needs[f->need_count++] = (ley_need){what, ceil(bytes)};
+    f->bytes += ceil(bytes);
     if (largest > most)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: a buffer of %s is needed, the device's largest is %s", what,
                         ley_size(largest).s, ley_size(most).s);
@@ -225,13 +225,15 @@ static ley_status find_refusal(const job_forecast *f, ley_error *error)
     return refusing->failure.status;
 }
 
-/* What devices that are processors take is the host's. */
+/* What devices that are processors take is the host's: of one and the same, by several drivers. */
 static void add_processors(job_forecast *f)
 {
+    double bytes = 0;
     for (size_t i = 0; i < f->job->engine->worker_count; i++)
-        if (f->parts[i].is_asked && f->parts[i].said.bytes > 0 &&
-            f->job->engine->workers[i].info->device_class == DEV_CPU)
-            job_needs_add(&f->host, "the processor as a device", f->parts[i].said.bytes, "a smaller lattice");
+        if (f->parts[i].is_asked && f->job->engine->workers[i].info->device_class == DEV_CPU)
+            bytes += f->parts[i].said.bytes;
+    if (bytes > 0)
+        job_needs_add(&f->host, "the processor as a device", bytes, "a smaller lattice");
 }
 
 static void describe_devices(job_forecast *f)

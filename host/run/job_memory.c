@@ -10,7 +10,7 @@ static const double slab_bytes = 64 << 20;
 void job_needs_add(job_needs *needs, const char *what, double bytes, const char *advice)
 {
     if (needs->count < JOB_MOST_NEEDS)
-        needs->list[needs->count++] = (memory_need){what, bytes, advice};
+        needs->list[needs->count++] = (memory_need){what, ceil(bytes), advice}; /* estimates are no whole numbers */
 }
 
 void job_needs_points(job_needs *needs, int64_t points, bool field)
