@@ -93,7 +93,8 @@ enum { LEY_FIX_CUTOFF = 1, LEY_FIX_SPACING = 2, LEY_FIX_SPLITTING = 4, LEY_FIX_W
 typedef struct ley_choice {
     double seconds;      /* kernels */
     double relative_rms; /* of the map: of lattices at most half the tolerance, of floats three quarters */
-    double direct_s;     /* kernels of direct summation in its place, whose map is right to a float's digits */
+    double direct_s;     /* kernels of direct summation in its place; of LEY_SUM_AUTO in doubles, too, where floats are
+                            expected to miss the tolerance */
     double building_s;   /* what should be saved: lattices have more kernels to build where the cache has none */
     ley_sum sum;         /* what the job's options should say of it: theirs, but for LEY_SUM_AUTO */
 } ley_choice;

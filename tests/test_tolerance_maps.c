@@ -517,10 +517,43 @@ static void test_charges_that_round_alike(void **state)
     assert_true(off < 1e-6);
 }
 
+/* Direct sums of floats do for 1e-4; for 1e-6 they are done again in doubles, which counts. */
+static void test_what_direct_sums_take(void **state)
+{
+    (void)state;
+    static const double tolerances[] = {1e-4, 1e-6, 1e-6};
+    static const ley_sum sums[] = {LEY_SUM_AUTO, LEY_SUM_FLOAT, LEY_SUM_AUTO};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    ley_atoms *atoms = NULL;
+    ley_run_options options;
+    double direct_s[3];
+    srand(7);
+    empty();
+    put_water(8000, NULL);
+    const ley_lattice lattice = map_around();
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
+    ley_run_options_default(&options);
+    for (int k = 0; k < 3; k++) {
+        ley_long_range r = range_of_case();
+        ley_choice choice;
+        options.sum = sums[k];
+        assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerances[k], 0, &options, &r, &choice, &error));
+        direct_s[k] = choice.direct_s;
+    }
+    assert_true(direct_s[1] < 1.01 * direct_s[0]);
+    assert_true(direct_s[2] > 5 * direct_s[0]);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(engine);
+    empty();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_maps), cmocka_unit_test(test_maps_of_a_part),
                                        cmocka_unit_test(test_charges_that_round_alike),
+                                       cmocka_unit_test(test_what_direct_sums_take),
                                        cmocka_unit_test(test_long_cutoffs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
