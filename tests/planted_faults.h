@@ -245,7 +245,6 @@ static const fault pair_faults[] = {
     {"series.w", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) series.w *= 1.001f;", TAYLOR3 | TAYLOR4, 0,
      0, 0},
     {"k", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.z *= 1.001f;", TAYLOR4 | YUKAWA, 0, 0, 0},
-    {"k", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.z *= 1.01f;", EXPRESSION, 0, 0, 0},
     {"the expression's first number", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) numbers.s0 *= 1.02f;",
      EXPRESSION, 0, 0, 0},
     {"its second one", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) numbers.s1 *= 1.1f;", EXPRESSION, 0,
