@@ -218,6 +218,15 @@ static void check_whole(const char *path)
     free(text);
 }
 
+static void write_points(const char *name)
+{
+    FILE *file = fopen(cli_path(name), "w");
+    assert_non_null(file);
+    for (int i = 0; i < 20000; i++)
+        fprintf(file, "%g %g %g\n", 0.1 * (i % 97) - 5, 0.1 * (i % 89) - 4, 0.1 * (i % 83) - 4);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* Each command, ended at random moments by each signal, once or twice: nothing but whole files is
  * left, and no folder. */
 static void test_signals_at_random_moments(void **state)
@@ -226,6 +235,9 @@ static void test_signals_at_random_moments(void **state)
     static const char *const lines[] = {
         "map ion.pqr -o out/a.dx --dims 90,90,60 --device 0 --json out/a.json",
         "boundary ion.pqr -o out/a.dx --dime 129,129,65 --glen 60,60,60 --json out/a.json",
+        "map ion.pqr -o out/a.dx --dims 60,50,40 --field --device 0 --json out/a.json",
+        "map ion.pqr -o out/a.csv --points many.txt --field --method msm --device 0 --json out/a.json",
+        "map ion.pqr -o out/a.raw --dims 60,50,40 --method msm --device 0 --json out/a.json",
         "slice map.dx -o out/a.png --size 1500 --json out/a.json",
         "TMPDIR=tmp PATH=waits:/usr/bin:/bin apbs run.in --force --json out/a.json",
     };
@@ -234,6 +246,7 @@ static void test_signals_at_random_moments(void **state)
     int interrupted = 0;
     cli("map ion.pqr -o out/a.dx --dims 60,60,3 --device 0");
     assert_int_equal(rename(cli_path("out/a.dx"), cli_path("map.dx")), 0);
+    write_points("many.txt");
     cli_write_text("go", "");
     for (size_t line = 0; line < sizeof lines / sizeof *lines; line++) {
         const cli_result *r = cli("%s", lines[line]);
