@@ -451,6 +451,9 @@ static const fault transfer_faults[] = {
     {"an image", "prolongation", "at < 0 ?", "at < 0 || (@ && along_y.first + j < 0) ?", 0, 0, 0, 0},
     {"where the lattices begin", "prolongation", "z - shift.z", "z - (@ ? 0 : shift.z)", 0, 0, 0, 0},
     {"the last plane", "prolongation", "z >= nodes.z)", "z >= nodes.z - (@ ? 1 : 0))", 0, 0, 0, 0},
+    {"the first node", "interpolation_block.h", "return at < 0 ?", "return at < (@ ? 1 : 0) ?", LOCAL, 0, 0, 0},
+    {"the first node", "interpolation_vectors", "sm_row[x] = at < 0 ?", "sm_row[x] = at < (@ ? 1 : 0) ?", ROWS, 0, 0,
+     0},
     {"a seam between blocks", "interpolation.cl", "(int)LEY_GROUP_ID(0) * LEY_BLOCK_X,",
      "(int)LEY_GROUP_ID(0) * LEY_BLOCK_X + (@ && LEY_GROUP_ID(0) > 0 ? 1 : 0),", 0, 0, 0, 0},
     {"the last point of a partial block", "interpolation_block.h", "min(size, end - first);",
@@ -506,6 +509,8 @@ static const fault transfer_faults[] = {
 };
 
 static const fault gather_faults[] = {
+    {"the first node", "interpolation_gather", "at < 0 ? 0.0f : along_x", "at < (@ ? 1 : 0) ? 0.0f : along_x", 0, 0, 0,
+     0},
     {"a weight by 1e-3", "interpolation_gather", "s.weight[i] = sum;",
      "s.weight[i] = sum * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"nodes shifted", "interpolation_gather", "first = cell + 1", "first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
