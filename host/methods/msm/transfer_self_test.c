@@ -502,7 +502,7 @@ static ley_status run(trial *t, step which, ley_error *error)
 
 static ley_status test(const transfer_kernels *made, const dev_kernel *built, step which, ley_error *error)
 {
-    /* In the last one points have shares of node 0, which is no node to who looks for numbers above 0. */
+    /* In the last one points have shares of node 0, which a test for numbers above 0 leaves out. */
     static const bool periodic[][3] = {
         {true, false, true}, {false, true, false}, {false, false, false}, {true, true, true}};
     const bool slow = (made->device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
