@@ -331,7 +331,7 @@ static void test_a_device_that_fails(void **state)
         int code;
     } cases[] = {{"call=clEnqueueNDRangeKernel,at=1,fault=fail,ever=1", 4},
                  {"call=clEnqueueReadBuffer,at=1,fault=fail,ever=1", 4},
-                 {"call=clEnqueueReadBuffer,at=1,fault=scale,ever=1", 5}};
+                 {"call=clEnqueueReadBuffer,at=1,fault=garbage,ever=1", 5}}; /* twice a 0 would be right */
     char faults[200];
     write_many();
     for (size_t k = 0; k < sizeof cases / sizeof *cases * 2; k++) {
