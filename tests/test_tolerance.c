@@ -255,6 +255,24 @@ static void test_little_memory(void **state)
     assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_FFT);
 }
 
+/* A long slab of narrow cells: periods cannot be halved until kernels reach from end to end, so that
+ * there is no multilevel summation of it with fine lattices. */
+static void test_narrow_cells(void **state)
+{
+    (void)state;
+    survey s = water(16);
+    s.extent_A[2] = 200;
+    s.periodic[0] = s.periodic[1] = true;
+    const choice_device d = usual_device();
+    ley_long_range r = {.spacing_A = 1.5, .cutoff_A = 9, .window = LEY_WINDOW_NODAL7, .solver = LEY_SOLVER_DIRECT};
+    assert_true(choice_seconds(&s, 1, &d, &r) == INFINITY);
+    s.extent_A[2] = 60;
+    assert_true(choice_seconds(&s, 1, &d, &r) < INFINITY);
+    s.extent_A[2] = 200;
+    r.solver = LEY_SOLVER_FFT;
+    assert_true(choice_seconds(&s, 1, &d, &r) < INFINITY);
+}
+
 /* A stricter map is never predicted to be had sooner, and each one to be within a tenth of what is
  * allowed where that is not for nothing. */
 static void test_strictness(void **state)
@@ -416,10 +434,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),     cmocka_unit_test(test_between_columns), cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_odd_rates), cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_strictness),
-        cmocka_unit_test(test_rounding),  cmocka_unit_test(test_digits),          cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_fixed),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_between_columns), cmocka_unit_test(test_survey),
+        cmocka_unit_test(test_odd_rates),   cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_narrow_cells),
+        cmocka_unit_test(test_strictness),  cmocka_unit_test(test_rounding),        cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_two_devices), cmocka_unit_test(test_fixed),           cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

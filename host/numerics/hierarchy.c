@@ -184,8 +184,12 @@ static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error
     return status;
 }
 
-/* How often a period should be halved when nobody says: as long as more than a few nodes are left.
- * Transforms are of even numbers of nodes. */
+int hierarchy_halvings(double nodes)
+{
+    return nodes > 8 ? (int)log2(nodes / 4) : 0;
+}
+
+/* How often periods should be halved when nobody says. Transforms are of even numbers of nodes. */
 static int halvings_of(const hierarchy_options *o, const cell *c)
 {
     if (o->solver == HIERARCHY_FFT)
@@ -197,8 +201,7 @@ static int halvings_of(const hierarchy_options *o, const cell *c)
     int halvings = HIERARCHY_MOST_LEVELS - 1;
     for (int m = 0; m < 3; m++)
         if (c->periodic[m]) {
-            const double nodes = cell_length(c->vector_A[m]) / o->spacing_A;
-            const int own = nodes > 8 ? (int)log2(nodes / 4) : 0;
+            const int own = hierarchy_halvings(cell_length(c->vector_A[m]) / o->spacing_A);
             halvings = own < halvings ? own : halvings;
         }
     return halvings;

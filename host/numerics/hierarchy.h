@@ -60,6 +60,10 @@ typedef struct hierarchy {
     hierarchy_level level[HIERARCHY_MOST_LEVELS];
 } hierarchy;
 
+/* How often a period of so many nodes is halved when nobody says: as long as more than a few are
+ * left. */
+int hierarchy_halvings(double nodes);
+
 /* The box is what atoms and map fill, along the cell's vectors: components low[m] to high[m] along
  * its axis m, in A, as hierarchy_box() finds them; of periodic axes it does not matter.
  *

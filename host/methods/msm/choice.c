@@ -312,16 +312,29 @@ static double level_s(const survey *s, const choice_device *d, const ley_long_ra
            (is_top ? 0 : nodes * d->window[r->window].prolongation_s);
 }
 
+/* Levels that periods allow: see hierarchy_halvings(). */
+static int most_levels(const survey *s, const ley_long_range *r)
+{
+    int most = HIERARCHY_MOST_LEVELS;
+    for (int axis = 0; axis < 3; axis++)
+        if (s->periodic[axis]) {
+            const int own = 1 + hierarchy_halvings(s->extent_A[axis] / r->spacing_A);
+            most = own < most ? own : most;
+        }
+    return most;
+}
+
+/* Infinite: the last level that periods allow is more than kernels reach from end to end. */
 static double levels_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
     double sum_s = 0, n[3];
     bool is_top = false;
-    for (int k = 0; k < HIERARCHY_MOST_LEVELS && !is_top; k++) {
+    for (int k = 0; k < most_levels(s, r) && !is_top; k++) {
         count_nodes(s, r, k, n);
         is_top = fmax(n[0], fmax(n[1], n[2])) <= HIERARCHY_MOST_REACH;
         sum_s += level_s(s, d, r, k, is_top);
     }
-    return sum_s;
+    return is_top ? sum_s : INFINITY;
 }
 
 /* Levels by lattice cutoff, until the device has room for the transform of what is left. */
