@@ -255,8 +255,8 @@ static void test_little_memory(void **state)
     assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_FFT);
 }
 
-/* A long slab of narrow cells: periods cannot be halved until kernels reach from end to end, so that
- * there is no multilevel summation of it with fine lattices. */
+/* A long slab of narrow cells: periods cannot be halved until kernels reach from end to end, so
+ * that there is no multilevel summation of it with fine lattices. */
 static void test_narrow_cells(void **state)
 {
     (void)state;
