@@ -8,6 +8,9 @@ DESTDIR  ?=
 # Each flavour (plain, asan, ...) has a directory of its own.
 BUILD    ?= build
 CC       ?= cc
+# Compiles what the build itself runs. For another architecture: CC=aarch64-linux-gnu-gcc
+# CC_FOR_BUILD=cc.
+CC_FOR_BUILD ?= $(CC)
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith
 SANITIZE ?=
@@ -17,7 +20,9 @@ JOBS     := $(shell nproc)
 BUILD_ALL := $(MAKE) --no-print-directory -j$(JOBS)
 
 include_dirs := -Iplatform -Ihost -Icl
-common  := -std=c11 -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvisibility=hidden -fPIC -pthread $(SANITIZE)
+# On s390x C's standard has floats computed in double: other digits than kernels and files have.
+float_only := $(if $(filter s390x-%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fexcess-precision=fast)
+common  := -std=c11 $(float_only) -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvisibility=hidden -fPIC -pthread $(SANITIZE)
 lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 # Only asked for once the packages are there.
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
@@ -46,6 +51,8 @@ help:
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
+	@echo "make matrix    every driver and architecture that can be had here: maps, checks, a page of the results"
+	@echo "make power arm s390x   as root: build and tests on another architecture, under QEMU"
 	@echo "make golden    are maps, boundaries and reports the bytes that are kept in tests/data/golden?"
 	@echo "make offline   compile every kernel for every architecture at hand, without a card"
 	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"
@@ -72,7 +79,7 @@ $(BUILD)/complete: packages.txt tests/missing_packages.sh
 
 $(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h | $(BUILD)/complete
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
+	$(CC_FOR_BUILD) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
 
 $(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
 	$(BUILD)/embed cl,kernels_cuda $(kernels) > $@.new && mv $@.new $@
@@ -106,7 +113,7 @@ $(BUILD)/%.o: %.c | $(BUILD)/complete
 	$(CC) $(common) $(CFLAGS) $(own_flags) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libleyden.a: $(lib_objects)
-	rm -f $@ && ar rcs $@ $^
+	rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/libleyden.so.$(VERSION): $(lib_objects)
 	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libleyden.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(lib_libs)
@@ -131,6 +138,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 # Calls of these functions from one file of the library to another go through the test.
 $(BUILD)/tests/test_msm_faults: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' tests/test_msm_faults.c))
 $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--wrap=solver_seconds
+$(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=places_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 
 # The command's options for short-range sums, with all that they need.
@@ -150,6 +158,7 @@ $(BUILD)/tests/tenth_method/leyden: $(filter-out %/registry.o,$(tool_objects)) $
 # kernels compute takes half of the test's time.
 $(BUILD)/tests/fake_cuda/fake_cuda.o: own_flags := -O3 -ffast-math
 fake_cuda := $(addprefix $(BUILD)/tests/fake_cuda/,libcuda.so.1 libnvrtc.so libcufft.so)
+fake_nvml := $(BUILD)/tests/fake_cuda/libnvml.so
 
 $(BUILD)/tests/fake_cuda/libcuda.so.1: $(BUILD)/tests/fake_cuda/fake_cuda.o
 	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lm -pthread
@@ -160,7 +169,24 @@ $(BUILD)/tests/fake_cuda/libnvrtc.so: $(BUILD)/tests/fake_cuda/fake_nvrtc.o
 $(BUILD)/tests/fake_cuda/libcufft.so: $(BUILD)/tests/fake_cuda/fake_cufft.o $(BUILD)/tests/plain_fft.o
 	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcufft.so -o $@ $^ -lm
 
+$(fake_nvml): $(BUILD)/tests/fake_cuda/fake_nvml.o
+	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvml.so -o $@ $<
+
 $(BUILD)/tests/test_cuda: | $(fake_cuda)
+$(BUILD)/tests/test_energy: | $(fake_nvml)
+
+# PoCL with a fault, as a driver of its own, in a folder for the loader.
+fake_icd := $(BUILD)/tests/fake_icd/vendors/fake.icd
+
+$(BUILD)/tests/fake_icd/fake_icd.o: own_flags := -fno-sanitize=all
+$(BUILD)/tests/fake_icd/libfake_icd.so: $(BUILD)/tests/fake_icd/fake_icd.o
+	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
+
+$(fake_icd): $(BUILD)/tests/fake_icd/libfake_icd.so
+	@mkdir -p $(@D)
+	echo $(abspath $<) > $@
+
+$(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
 # Never a sanitizer in it: linkers that drivers start have it before them, too.
@@ -169,6 +195,13 @@ $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faul
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
 $(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+
+# An OpenCL driver that ends the process, for test_drivers; as above.
+$(BUILD)/tests/dying_driver/dying_driver.o: own_flags := -fno-sanitize=all
+$(BUILD)/tests/dying_driver/dying_driver.so: $(BUILD)/tests/dying_driver/dying_driver.o
+	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
+
+$(BUILD)/tests/test_drivers: | $(BUILD)/tests/dying_driver/dying_driver.so
 
 test: deps
 	@$(BUILD_ALL) check
@@ -181,6 +214,14 @@ check: all $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
 # Needs the packages of `make deps EXTRA=lint`.
+# Other architectures, each in a root of its own, and every driver that can be had here: as root,
+# from minutes to an hour each. docs/testing.md has more.
+power arm s390x:
+	@bash tests/matrix/architecture.sh $(subst power,ppc64el,$(subst arm,arm64,$@))
+
+matrix: all
+	@BUILD=$(BUILD) bash tests/matrix/matrix.sh
+
 lint: $(BUILD)/complete
 	@CC='$(CC)' FLAGS='$(filter-out $(SANITIZE),$(common)) $(tool_cflags)' JOBS=$(JOBS) bash tests/lint.sh
 
@@ -197,7 +238,7 @@ ubsan:
 tsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' TEST_LEVEL=quick check
 
-oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers)
+oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers test_device_long)
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 # Every kernel in both languages, for every architecture that a compiler at hand can target; no card
@@ -275,7 +316,7 @@ comma    := ,
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(doc_dir)
 	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_points.h host/leyden_forecast.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(BUILD)/libleyden.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
@@ -288,7 +329,7 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
-	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(doc_dir)
 
 clean:
@@ -298,4 +339,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table install uninstall clean
+.PHONY: all help deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table power arm s390x matrix install uninstall clean

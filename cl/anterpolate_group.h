@@ -118,7 +118,8 @@ LEY_FN void store(const exact_sum *sum, const tile *t, LEY_GLOBAL const int *gm_
                   LEY_GLOBAL float *gm_charges)
 {
     for (int z = 0; z < LEY_EDGE; z++) {
-        const int at = node_at(gm_places, places, t->x + (int)LEY_LOCAL_ID(0), t->y + (int)LEY_LOCAL_ID(1), t->z + z);
+        const node_number at =
+            node_at(gm_places, places, t->x + (int)LEY_LOCAL_ID(0), t->y + (int)LEY_LOCAL_ID(1), t->z + z);
         if (at >= 0)
             gm_charges[at] = sum[z].sum - sum[z].carry;
     }

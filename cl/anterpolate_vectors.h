@@ -114,13 +114,13 @@ LEY_FN void store(const collection *c, const tile *t, __global const int *gm_pla
         for (int y = 0; y < LEY_EDGE; y++) {
             const real sum = SUM_OF_ROW(c->sum[z * LEY_EDGE + y]);
             const float *row = (const float *)&sum;
-            const int first = row_at(gm_places, places, t->y + y, t->z + z);
+            const node_number first = row_at(gm_places, places, t->y + y, t->z + z);
             if (together && first >= 0) {
-                *(__global loose_real *)(gm_charges + (gm_x[0] + first + places.w)) = sum;
+                *(__global loose_real *)(gm_charges + (gm_x[0] + first + nodes_before(places))) = sum;
                 continue;
             }
             for (int x = 0; x < LEY_EDGE; x++) {
-                const int at = node_of(gm_places, places, t->x + x, first);
+                const node_number at = node_of(gm_places, places, t->x + x, first);
                 if (at >= 0)
                     gm_charges[at] = row[x];
             }

@@ -231,6 +231,26 @@
     NEXT(WRITE, float4, gm_atoms) \
     NEXT(WRITE, int, gm_corners)
 
+#define LEY_LONG_PLACE_ARGUMENTS(FIRST, NEXT) \
+    LEY_HOMES_ARGUMENTS(FIRST, NEXT) \
+    NEXT(READ, int, gm_bin) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, int, gm_list) \
+    NEXT(WRITE, atom, gm_atoms)
+
+#define LEY_LONG_SPREAD_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, atom, gm_atoms) \
+    NEXT(READ, int, gm_first) \
+    NEXT(READ, double, gm_window) \
+    NEXT(INT, int, first_bin) \
+    NEXT(WRITE, double, gm_parts)
+
+#define LEY_LONG_GATHER_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, double, gm_parts) \
+    NEXT(VALUE, int4, nodes) \
+    NEXT(VALUE, int4, bins) \
+    NEXT(WRITE, double, gm_values)
+
 #define LEY_REFERENCE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, atom, gm_atoms) \
     NEXT(READ, double, gm_more) \
@@ -253,5 +273,38 @@
 #define LEY_MULTIPLY_ADDS_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
 #define LEY_LOCAL_READS_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
 #define LEY_COPIES_ARGUMENTS(FIRST, NEXT) LEY_RATE_ARGUMENTS(FIRST, NEXT)
+
+/* Of what examines drivers: see functions.cl, structs.cl, local_words.cl, constant_words.cl and
+ * work_items.cl. */
+#define LEY_FUNCTIONS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, real, gm_x) \
+    NEXT(READ, real, gm_y) \
+    NEXT(READ, real, gm_z) \
+    NEXT(INT, int, which) \
+    NEXT(WRITE, real, gm_out)
+
+#define LEY_STRUCTS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_row) \
+    NEXT(VALUE, scalar, one) \
+    NEXT(INT, int, number) \
+    NEXT(VALUE, atom, four) \
+    NEXT(VALUE, int4, ints) \
+    NEXT(VALUE, sixteen, many) \
+    NEXT(WRITE, int, gm_sizes) \
+    NEXT(WRITE, real, gm_values)
+
+#define LEY_LOCAL_WORDS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int, gm_in) \
+    NEXT(WRITE, int, gm_out)
+
+#define LEY_CONSTANT_WORDS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(CONSTANT, int, gm_words) \
+    NEXT(INT, int, n_words) \
+    NEXT(WRITE, int, gm_out)
+
+#define LEY_WORK_ITEMS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(INT, int, first) \
+    NEXT(WRITE, int, gm_count) \
+    NEXT(WRITE, int4, gm_out)
 
 #endif

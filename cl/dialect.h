@@ -34,6 +34,9 @@
  *   LEY_AS_FLOAT(i)       the float of these bits; LEY_AS_INT(x): and back
  *   LEY_REAL_OF(i)        the real of as many ints
  *   LEY_ABS, LEY_RSQRT, LEY_MAX, LEY_MIN, LEY_DIVIDE  of scalars and reals; pair.h has more
+ *   LEY_NATIVE_RSQRT, LEY_NATIVE_SQRT, LEY_NATIVE_EXP, LEY_NATIVE_EXP2, LEY_NATIVE_DIVIDE,
+ *   LEY_NATIVE_RECIP      of floats: the device's own, of no promised error; LEY_EXP2, LEY_FMA: the
+ *                         standard's
  *   LEY_ROUNDED_PRODUCT(a, b)  of doubles, rounded before anything is added to it; in a file that
  *                         begins with LEY_NO_CONTRACTION
  *   LEY_LANES             the numbers 0, 1, 2, ... of a real; LEY_LOAD: a real from an array of
@@ -173,6 +176,14 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ABS(x) fabs(x)
 #define LEY_RSQRT(x) rsqrt(x)
 #define LEY_DIVIDE(a, b) ((a) / (b))
+#define LEY_EXP2(x) exp2(x)
+#define LEY_FMA(a, b, c) fma(a, b, c)
+#define LEY_NATIVE_RSQRT(x) native_rsqrt(x)
+#define LEY_NATIVE_SQRT(x) native_sqrt(x)
+#define LEY_NATIVE_EXP(x) native_exp(x)
+#define LEY_NATIVE_EXP2(x) native_exp2(x)
+#define LEY_NATIVE_DIVIDE(a, b) native_divide(a, b)
+#define LEY_NATIVE_RECIP(x) native_recip(x)
 #define LEY_CLAMP(x, low, high) clamp(x, low, high)
 #define LEY_COUNT_BITS(bits) popcount(bits)
 #define LEY_LOWEST_BIT(bits) (31 - (int)clz((bits) & -(bits)))

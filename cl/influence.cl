@@ -12,7 +12,7 @@
  * gm_long       [2 longs.z + 1][2 longs.y + 1][longs.x + 1] F of the waves -longs to longs, in
  *               place of the transform's own: 0 first, then those above it, then those below
  * longs         how many along x, y, z; x below 0: none. Without LEY_LONG neither is looked at
- * gm_spectrum   [n_z][n_y][n_x / 2 + 1] F
+ * gm_spectrum   [n_z][n_y][n_x / 2 + 1] F, of which there may be more than an int numbers
  *
  * Global size: waves along x, y, z, each rounded up to work-groups. */
 #if !defined(LEY_MEAN) || !defined(LEY_LONG)
@@ -26,8 +26,8 @@ LEY_KERNEL influence(LEY_PARAMETERS(LEY_INFLUENCE_ARGUMENTS))
     if (x >= waves.x || y >= waves.y || z >= waves.z)
         return;
     const int row = y < stored.y ? y : waves.y - y, plane = z < stored.z ? z : waves.z - z;
-    const float g = gm_influence[(plane * stored.y + row) * stored.x + x];
-    const int at = (z * waves.y + y) * waves.x + x;
+    const float g = gm_influence[((size_t)plane * stored.y + row) * stored.x + x];
+    const size_t at = ((size_t)z * waves.y + y) * waves.x + x;
     float2 f = gm_spectrum[at];
 #if LEY_LONG
     const int long_y = y <= longs.y ? y : y - waves.y + 2 * longs.y + 1,

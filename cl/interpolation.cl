@@ -25,7 +25,6 @@
 #endif
 #include "dialect.h"
 #include "interpolation_block.h"
-#include "nodes.h"
 
 /* Where a block's points are stored. */
 typedef struct {

@@ -4,6 +4,8 @@
 #ifndef LEY_INTERPOLATION_BLOCK_H
 #define LEY_INTERPOLATION_BLOCK_H
 
+#include "nodes.h"
+
 /* A block's points and nodes along an axis. */
 typedef struct {
     int first, count; /* points */
@@ -64,8 +66,8 @@ LEY_FN int plane_at(const block *b, int z)
 /* The potential of the node that is where both say; 0 where there is none. */
 LEY_FN float potential_at(const block *b, int column, int plane)
 {
-    const int at = column + plane;
-    return at < 0 ? 0.0f : b->gm_potentials[at + b->lattice.w];
+    const node_number at = node_in_row(column, row_of(b->lattice, 0, plane));
+    return at < 0 ? 0.0f : b->gm_potentials[at + nodes_before(b->lattice)];
 }
 
 #endif

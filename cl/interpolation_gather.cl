@@ -64,11 +64,11 @@ LEY_KERNEL interpolation_gather(LEY_PARAMETERS(LEY_INTERPOLATION_GATHER_ARGUMENT
     float sum = 0;
     for (int k = 0; k < LEY_WINDOW; k++)
         for (int j = 0; j < LEY_WINDOW; j++) {
-            const int row_place = along_y.place[j] + along_z.place[k];
+            const node_number row_place = row_of(lattice, along_y.place[j], along_z.place[k]);
             float row = 0;
             for (int i = 0; i < LEY_WINDOW; i++) {
-                const int at = along_x.place[i] + row_place; /* negative: there is no such node */
-                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at + lattice.w];
+                const node_number at = node_in_row(along_x.place[i], row_place); /* negative: there is no such node */
+                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at + nodes_before(lattice)];
             }
             sum += along_y.weight[j] * along_z.weight[k] * row;
         }

@@ -56,11 +56,11 @@ LEY_KERNEL interpolation_list(LEY_PARAMETERS(LEY_INTERPOLATION_LIST_ARGUMENTS))
 #endif
     for (int k = 0; k < LEY_WINDOW; k++)
         for (int j = 0; j < LEY_WINDOW; j++) {
-            const int row_place = y.place[j] + z.place[k];
+            const node_number row_place = row_of(lattice, y.place[j], z.place[k]);
             float row = 0, row_slope = 0;
             for (int i = 0; i < LEY_WINDOW; i++) {
-                const int at = x.place[i] + row_place; /* negative: there is no such node */
-                const float value = at < 0 ? 0.0f : gm_potentials[at + lattice.w];
+                const node_number at = node_in_row(x.place[i], row_place); /* negative: there is no such node */
+                const float value = at < 0 ? 0.0f : gm_potentials[at + nodes_before(lattice)];
                 row += x.weight[i] * value;
                 row_slope += x.slope[LEY_FIELD ? i : 0] * value;
             }

@@ -56,18 +56,18 @@ typedef LEY_PASTE(float, STRETCH) some_nodes __attribute__((aligned(4)));
 LEY_FN void read_row(const block *b, bool together, int y, int z, LEY_LOCAL float *sm_row)
 {
     LEY_GLOBAL const int *gm_x = b->gm_places + b->lattice.x + b->along_x.node;
-    const int row = row_at(b->gm_places, b->lattice, b->along_y.node + y, b->along_z.node + z),
-              nodes = b->along_x.nodes;
+    const node_number row = row_at(b->gm_places, b->lattice, b->along_y.node + y, b->along_z.node + z);
+    const int nodes = b->along_x.nodes;
     if (together && row >= 0) {
-        LEY_GLOBAL const float *gm_row = b->gm_potentials + (gm_x[0] + row + b->lattice.w);
+        LEY_GLOBAL const float *gm_row = b->gm_potentials + (gm_x[0] + row + nodes_before(b->lattice));
         for (int x = 0; x < nodes; x += STRETCH) {
             const int from = min(x, nodes - STRETCH);
             *(LEY_LOCAL some_nodes *)(sm_row + from) = *(LEY_GLOBAL const some_nodes *)(gm_row + from);
         }
     } else {
         for (int x = 0; x < nodes; x++) {
-            const int at = gm_x[x] + row;
-            sm_row[x] = at < 0 ? 0.0f : b->gm_potentials[at + b->lattice.w];
+            const node_number at = node_in_row(gm_x[x], row);
+            sm_row[x] = at < 0 ? 0.0f : b->gm_potentials[at + nodes_before(b->lattice)];
         }
     }
 }

@@ -46,11 +46,18 @@
 #define LEY_IN_SHARE(k, share, n) (((k) + 1) * (share) / (n) != (k) * (share) / (n))
 
 /* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl,
- * fill_bins.cl, spread_*.cl, influence.cl and those that measure have. */
+ * fill_bins.cl, spread_*.cl, long_*.cl, influence.cl and those that measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_WIDTH, width) \
     KEY(LEY_ROOT, root)
+
+/* long_*.cl: bins of a coarse lattice, so many nodes wide; the nodes of an atom along an axis,
+ * whose weights are polynomials of so many numbers; and the nodes that all atoms of a bin reach. */
+#define LEY_LONG_EDGE 4
+#define LEY_LONG_POINTS 8
+#define LEY_LONG_COEFFICIENTS 10
+#define LEY_LONG_ACROSS (LEY_LONG_EDGE + LEY_LONG_POINTS - 1)
 
 /* exps.cl. */
 #define LEY_EXPS_KEYS(KEY) \
@@ -157,7 +164,7 @@
  * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
  * whether an OpenCL device takes inline PTX. LEY_NODES, of groups: a lattice's potentials at the
  * points are added to the sums, and along each axis there is room for so many nodes that have a
- * part in a region; 0: nothing is added. */
+ * part in a region; 0: nothing is added. LEY_BY_PLANE as in nodes.h, of that lattice. */
 #define LEY_CUTOFF_KEYS(KEY) \
     KEY(LEY_LX, lx) \
     KEY(LEY_LY, ly) \
@@ -177,7 +184,8 @@
     KEY(LEY_ROOT, root) \
     KEY(LEY_PAIR, pair) \
     KEY(LEY_PTX, ptx) \
-    KEY(LEY_NODES, nodes)
+    KEY(LEY_NODES, nodes) \
+    KEY(LEY_BY_PLANE, by_plane)
 
 /* point_pairs.cl. A work-item computes LEY_UX vectors of LEY_WIDTH points of a list, LEY_WG of them
  * are a work-group; the rest is as in cutoff.cl. */
@@ -267,30 +275,37 @@
 
 /* anterpolate.cl. Tiles and bins have LEY_EDGE nodes along each edge, LEY_WINDOW is how many nodes
  * of each axis an atom has a share in. LEY_TOTAL is the type of a node's sum: compensated, or, of
- * work-items that are alone, double. */
+ * work-items that are alone, double. LEY_BY_PLANE 1, here and of interpolation: the lattice's nodes
+ * are more than an int numbers (nodes.h). */
 #define LEY_ANTERPOLATE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_TOTAL, total) \
     KEY(LEY_EDGE, edge) \
-    KEY(LEY_WINDOW, window)
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_BY_PLANE, by_plane)
 
-/* restriction.cl, prolongation.cl and interpolation_gather.cl, which have the same keys. */
+/* restriction.cl, prolongation.cl and interpolation_gather.cl, which have the same keys; levels of
+ * several have one number a node. */
 #define LEY_RESTRICTION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_WINDOW, window)
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_BY_PLANE, by_plane)
 #define LEY_PROLONGATION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_WINDOW, window)
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_BY_PLANE, by_plane)
 #define LEY_INTERPOLATION_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_WINDOW, window)
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_BY_PLANE, by_plane)
 
 /* interpolation_list.cl. A work-item computes a point, from the nodes of a window of LEY_WINDOW
  * points. */
 #define LEY_INTERPOLATION_LIST_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
-    KEY(LEY_FIELD, field)
+    KEY(LEY_FIELD, field) \
+    KEY(LEY_BY_PLANE, by_plane)
 
 /* interpolation.cl. A work-group has a block of LEY_BLOCK_X, LEY_BLOCK_Y, LEY_BLOCK_Z points: with
  * a LEY_WIDTH of 1 a work-item for each column along z, else one alone for all of them, along x in
@@ -305,6 +320,53 @@
     KEY(LEY_BLOCK_Y, block_y) \
     KEY(LEY_BLOCK_Z, block_z) \
     KEY(LEY_NODES_X, nodes_x) \
-    KEY(LEY_NODES_Y, nodes_y)
+    KEY(LEY_NODES_Y, nodes_y) \
+    KEY(LEY_BY_PLANE, by_plane)
+
+/* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of
+ * floats alone. */
+#define LEY_FUNCTION_RSQRT 0
+#define LEY_FUNCTION_SQRT 1
+#define LEY_FUNCTION_EXP 2
+#define LEY_FUNCTION_EXP2 3
+#define LEY_FUNCTION_LOG 4
+#define LEY_FUNCTION_DIVIDE 5
+#define LEY_FUNCTION_FMA 6
+#define LEY_FUNCTION_PRODUCT 7
+#define LEY_FUNCTION_SUM 8
+#define LEY_FUNCTION_MAX 9
+#define LEY_FUNCTION_NATIVE_RSQRT 10
+#define LEY_FUNCTION_NATIVE_SQRT 11
+#define LEY_FUNCTION_NATIVE_EXP 12
+#define LEY_FUNCTION_NATIVE_EXP2 13
+#define LEY_FUNCTION_NATIVE_DIVIDE 14
+#define LEY_FUNCTION_NATIVE_RECIP 15
+#define LEY_FUNCTION_COUNT 16
+
+/* structs.cl. LEY_ECHO is a number that comes back. */
+#define LEY_STRUCTS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_ECHO, echo)
+
+/* local_words.cl: work-items of a group, and ints of its local memory. */
+#define LEY_LOCAL_WORDS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_WORDS, words)
+
+/* constant_words.cl. LEY_TABLE: LEY_ATOMS_CONSTANT, where its words are. */
+#define LEY_CONSTANT_WORDS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_TABLE, table)
+
+/* work_items.cl: work-items of a group along x, y, z. */
+#define LEY_WORK_ITEMS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_LX, lx) \
+    KEY(LEY_LY, ly) \
+    KEY(LEY_LZ, lz)
+
+/* What work_items.cl counts a buffer's places in: so many int4. */
+#define LEY_FAR_UNIT 1024
 
 #endif

@@ -12,19 +12,19 @@
 #define LEY_SPREAD_H
 
 typedef struct {
-    int bin;       /* -1: a node of the atom's would be outside the lattice */
-    int corner;    /* x + 32 y + 1024 z: its first node in the bin */
-    float x, y, z; /* what it is from the middle between two nodes, in spacings */
+    int bin;        /* -1: a node of the atom's would be outside the lattice */
+    int corner;     /* x + 32 y + 1024 z: its first node in the bin */
+    scalar x, y, z; /* what it is from the middle between two nodes, in spacings */
 } home;
 
 /* Its first node along an axis; negative: outside. Periods are whole numbers of nodes, and so are
  * products with them. */
-LEY_FN int first_node(scalar x, scalar y, scalar z, atom along, scalar whole, int nodes, float *u)
+LEY_FN int first_node(scalar x, scalar y, scalar z, atom along, scalar whole, int nodes, scalar *u)
 {
     const scalar index =
         LEY_ROUNDED_PRODUCT(along.x, x) + LEY_ROUNDED_PRODUCT(along.y, y) + LEY_ROUNDED_PRODUCT(along.z, z);
     const scalar below = floor(index);
-    *u = (float)(index - below - 0.5);
+    *u = index - below - 0.5;
     scalar node = below + along.w;
     if (whole > 0) {
         node -= LEY_ROUNDED_PRODUCT(floor(node / whole), whole);

@@ -30,6 +30,6 @@ LEY_KERNEL spread_place(LEY_PARAMETERS(LEY_SPREAD_PLACE_ARGUMENTS))
     for (int k = first; k < end; k++)
         at += gm_list[k] < (int)i ? 1 : 0;
     const home h = find_home(gm_position, i, origin, along_x, along_y, along_z, whole, nodes, bins);
-    gm_atoms[at] = LEY_FLOAT4(h.x, h.y, h.z, (float)gm_charge[i]);
+    gm_atoms[at] = LEY_FLOAT4((float)h.x, (float)h.y, (float)h.z, (float)gm_charge[i]);
     gm_corners[at] = h.corner;
 }

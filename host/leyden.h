@@ -396,7 +396,7 @@ typedef struct ley_device_info {
     const char *unusable; /* why it cannot be used, or NULL */
 } ley_device_info;
 
-/* Every platform and device of this machine, used or not. */
+/* Every platform and device of this machine, used or not, but for OpenCL drivers that end it. */
 typedef struct ley_device_list ley_device_list;
 
 LEY_API ley_status ley_device_list_create(ley_device_list **list, ley_error *error);
@@ -432,9 +432,9 @@ LEY_API const ley_device_info *ley_engine_device(const ley_engine *engine, size_
 /* Why compiled kernels and measurements could not be kept for the next run, "PATH: why": the first
  * reason in this process, or NULL. Jobs are right without, and begin later. */
 LEY_API const char *ley_cache_complaint(void);
-
-/* The same of files that LEYDEN_DUMP asks for and that could not be written. */
+/* The same of files that LEYDEN_DUMP asks for; why an OpenCL driver is left out, "FILE: why". */
 LEY_API const char *ley_dump_complaint(void);
+LEY_API const char *ley_driver_complaint(void);
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
@@ -617,7 +617,7 @@ typedef struct ley_run_options {
     const ley_decision *decisions;
     size_t verify_least; /* points recomputed however long it takes; 0: 50 */
     double tolerance;    /* the relative RMS error that is wished, or 0: LEY_SUM_AUTO goes by it, and it is measured by
-                            strata, a quarter of the verify_least points those with the largest values of 16,384 */
+                            strata: a quarter of the verify_least points, at most, are those with the largest values */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */
@@ -796,8 +796,10 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
 
-/* Long-range sums, method "msm", potentials at points, and what a job is going to take have headers
- * of their own. */
+/* Headers of their own: benchmarks, checks, what a job is going to take, method "msm", potentials
+ * at points. */
+#include "leyden_bench.h"
+#include "leyden_check.h"
 #include "leyden_forecast.h"
 #include "leyden_long_range.h"
 #include "leyden_points.h"
@@ -872,127 +874,6 @@ LEY_API ley_status ley_apbs_input_write(const ley_apbs_input *input, const char 
  * arithmetic takes here, measured once, times what APBS adds to it. */
 LEY_API double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads);
 LEY_API double ley_apbs_read_s(int64_t numbers);
-
-/* ---- Benchmarks ------------------------------------------------------------------------------ */
-
-typedef struct ley_bench_options {
-    size_t size;        /* sizeof(ley_bench_options): ley_bench_options_default() sets it */
-    const char *method; /* by its name: whose kernels: of MDH, screening and faces or a list of points; of CUTOFF,
-                          Taylor's C2 function in a box of water; or "lattice": the cutoff part of multilevel summation
-                          between nodes of lattices as large as a box of water; or "fft": Fourier transforms of a
-                          lattice, whose libraries are the variants; of MSM, each step of long-range potentials of a
-                          box of water, whose steps are the rows; or "frontier": what a map of such a box takes by what
-                          it may be off by, each tolerance a row, and direct summation the last one */
-    int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
-    int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
-    double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
-    double cutoff_A;    /* CUTOFF, MSM: 0: 12 A, of CUTOFF less where kernels are interpreted */
-    bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
-                           variants on one; MSM: one preset (NULL: the papers'), against one core */
-    int64_t atoms;      /* 0: by device speed */
-    int repeats;        /* timed launches per variant, the median counts */
-    ley_math math;
-    ley_sum sum;
-    const char *variant;             /* one variant only, of ley_variant_name(); or NULL. MSM: NULL */
-    void (*row_done)(void *context); /* called after each row, or NULL */
-    void *context;
-    const volatile bool *cancel; /* or NULL */
-    const char *fft;             /* FFT, MSM: one library only, "fftw", "vkfft", "clfft" or "cufft"; NULL: all */
-    const char *preset; /* MSM: one choice only, "papers", "default", "fft" or, with what follows, "chosen"; NULL: all
-                           but the last */
-    const double *tolerances; /* FRONTIER: relative root mean square errors, [1e-6, 1e-1]; MSM: one, for what is not
-                                 `fixed` of the range; NULL: of FRONTIER 1e-2 to 1e-6, of MSM none */
-    size_t tolerance_count;   /* 16 at most */
-    ley_long_range range;     /* MSM: preset "chosen" */
-    unsigned fixed;           /* MSM: LEY_FIX_... */
-} ley_bench_options;
-
-LEY_API void ley_bench_options_default(ley_bench_options *options);
-
-typedef struct ley_bench_row {
-    const char *variant, *root;
-    const char *exp; /* 2^x recipe; NULL where none is needed */
-    const char *specification;
-    double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff;
-                                 FFT: values of the lattice, there and back */
-    double spread;            /* (slowest - fastest) / median of the timed launches */
-    double root_share;  /* of the rate at which the device computes the special functions of a pair: a root, or a root
-                           and 2^x */
-    double fma_share;   /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without
-                           screening as two,   a distance that CUTOFF computes as six */
-    double kernel_s;    /* CUTOFF: of the whole map, median; and what follows; 0 with other methods */
-    double hit_rate;    /* pairs within the cutoff, as part of all that are computed, those of padding too; counted, not
-                           estimated */
-    double local_share; /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that
-                           stages none there */
-    double there_s, back_s; /* FFT: a transform, the least; and what follows; 0 with other methods */
-    double memory_share;    /* of the measured bandwidth of the device's memory: each axis reads and writes the lattice
-                               once, at least */
-    double cold_s, warm_s;  /* preparing it where nothing is kept of it, but what the driver itself may keep; and from
-                               what the build cache keeps */
-    int64_t launches;       /* MSM: of a step; 0: of the host; FRONTIER: of all. And what follows; 0 with other
-                               methods: */
-    double multiply_adds;   /* that a step takes, a pair within the cutoff as six; a launch's padding is left out */
-    double bytes;           /* that must move at least between the device's memory and its cores */
-    ley_accuracy accuracy;  /* MSM, FRONTIER: of the map that is made */
-    bool is_default;        /* what a job would take */
-    ley_status status;
-    const char *failure;
-    double tolerance; /* FRONTIER: what was asked for; 0: direct summation. And what follows; 0 with other methods: */
-    double whole_s;   /* from atoms to a map in the host's memory, median; kernel_s: of all kernels */
-    double measured_share; /* of the map's points that were computed; seconds are scaled to all of them */
-} ley_bench_row;
-
-/* One of the boxes of ley_bench_options.linear. */
-typedef struct ley_bench_size {
-    int64_t n[3], atoms;
-    double pairs;    /* within the cutoff */
-    double kernel_s; /* of the whole map, median */
-    ley_accuracy accuracy;
-    double whole_s; /* MSM: from atoms to a map in the host's memory, median; and one core by a loop in C: */
-    double core_s, core_lattice_s; /* all of it, and of that the lattices' part */
-    bool is_core_scaled; /* not measured: the time per pair, node, atom and point of the largest box that was */
-} ley_bench_size;
-
-typedef struct ley_bench_device {
-    const ley_device_info *device;
-    double roots_per_s, fma_per_s; /* the device's own limits, measured in this run; FFT: 0 */
-    double memory_bytes_per_s; /* FFT, MSM: of its memory, read and written, by a kernel that copies; 0 with others */
-    double exps_per_s;         /* 0 where none are needed */
-    const char *root, *exp;    /* recipes behind roots_per_s and exps_per_s */
-    int64_t n[3], atoms;       /* n: 0 for a list */
-    int64_t points;            /* where the potential is computed */
-    double cutoff_A;           /* of CUTOFF, and what follows; 0 with other methods */
-    double local_bytes_per_s;  /* read from local memory, measured in this run; 0: could not be */
-    double pairs;              /* within the cutoff, counted by the device */
-    const char *whole_variant; /* the default one, or NULL: nothing was measured */
-    double whole_s; /* from atoms to a map in the host's memory, median: bins, transfers, the map's rows; kernels are
-                       built and the slabs' buffers made before */
-    size_t size_count;
-    const ley_bench_size *sizes; /* of ley_bench_options.linear */
-    double exponent;             /* p of kernel_s = c atoms^p, by least squares of the logarithms; of pairs: */
-    double pairs_exponent;
-    size_t row_count;
-    ley_bench_row *rows;
-    double host_loop_evaluations_per_s; /* a hand-vectorised C loop on all host cores, with CUTOFF the papers'
-                                           sequential one on one; 0 for devices that are no CPU */
-    const char *host_loop;              /* what it was vectorised for */
-    int host_threads;
-    ley_status status;
-    const char *failure;
-} ley_bench_device;
-
-typedef struct ley_bench ley_bench;
-
-/* Measures the limits of every device of the engine and the rate of every variant of the method's
- * kernel on it, kernels only; of CUTOFF also the default variant's whole way from atoms to map.
- * Rows and texts live as long as the benchmark. Errors: those of the engine; a variant that fails
- * or is wrong says so in its row. */
-LEY_API ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench,
-                                 ley_error *error);
-LEY_API void ley_bench_destroy(ley_bench *bench);
-LEY_API size_t ley_bench_device_count(const ley_bench *bench);
-LEY_API const ley_bench_device *ley_bench_get(const ley_bench *bench, size_t i);
 
 #ifdef __cplusplus
 }

@@ -136,12 +136,16 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_MIN(a, b) fmin(a, b)
 #define LEY_ABS(x) fabs(x)
 #define LEY_RSQRT(x) rsqrt(x)
+#define LEY_EXP2(x) exp2(x)
+#define LEY_FMA(a, b, c) fma(a, b, c)
 #else
 #define LEY_MAX(a, b) fmaxf(a, b)
 #define LEY_MIN(a, b) fminf(a, b)
 #define LEY_ABS(x) fabsf(x)
 #define LEY_RSQRT(x) rsqrtf(x)
 #define LEY_DIVIDE(a, b) __fdividef(a, b)
+#define LEY_EXP2(x) exp2f(x)
+#define LEY_FMA(a, b, c) fmaf(a, b, c)
 #define LEY_AS_BITS(x) __float_as_int(x)
 #define LEY_AS_REAL(i) __int_as_float(i)
 #define LEY_ADD_EXPONENT(bits, n) ((int)((unsigned)(bits) + ((unsigned)(n) << 23)))
@@ -204,6 +208,38 @@ LEY_FN real ley_unscaled_root(real x)
     return y;
 }
 #endif
+
+/* The device's own functions: what the recipes take, and the compiler's intrinsics. */
+LEY_FN float ley_native_rsqrt(float x)
+{
+    float y;
+    asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+LEY_FN float ley_native_sqrt(float x)
+{
+    float y;
+    asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+LEY_FN float ley_native_exp2(float x)
+{
+    float y;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+LEY_FN float ley_native_recip(float x)
+{
+    float y;
+    asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#define LEY_NATIVE_RSQRT(x) ley_native_rsqrt(x)
+#define LEY_NATIVE_SQRT(x) ley_native_sqrt(x)
+#define LEY_NATIVE_EXP(x) __expf(x)
+#define LEY_NATIVE_EXP2(x) ley_native_exp2(x)
+#define LEY_NATIVE_DIVIDE(a, b) __fdividef(a, b)
+#define LEY_NATIVE_RECIP(x) ley_native_recip(x)
 
 /* 2^x by the recipe LEY_EXP; the native one is PTX, too. */
 #ifdef LEY_EXP

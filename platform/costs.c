@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "machine.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
 /* Tries, whose least counts: a busy machine makes some longer, none shorter. More than the usual
  * number while they take no longer than this together; fewer where they take very long. */
@@ -19,29 +19,13 @@ static const double trying_s = 3e-3, most_trying_s = 25e-3;
 
 /* ---- Where they stand ------------------------------------------------------------------------ */
 
-/* The processor's name, as its maker has it; else its architecture. */
-static void name_processor(char name[DEV_TEXT])
-{
-    char line[512];
-    struct utsname system;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    snprintf(name, DEV_TEXT, "%s", uname(&system) == 0 ? system.machine : "");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
-            snprintf(name, DEV_TEXT, "%s", strchr(line, ':') + 1);
-            break;
-        }
-    if (file != NULL)
-        fclose(file);
-}
-
 cache_key costs_key(const costs_kind *kind, const dev_info *info)
 {
     char processor[DEV_TEXT], facts[128];
     snprintf(facts, sizeof facts, "cores %d, bytes %zu", parallel_cores(), kind->count * sizeof(double));
     if (info != NULL)
         return cache_key_make(info, "costs", kind->name, facts);
-    name_processor(processor);
+    machine_processor(processor, sizeof processor);
     return cache_key_of_host(processor, "costs", kind->name, facts);
 }
 
@@ -203,6 +187,27 @@ void costs_keep(const costs_kind *kind, const dev_info *info, const double *seco
         kept[i] = within(&kind->bounds[i], seconds[i]);
     cache_put(&key, kept, kind->count * sizeof *kept);
     remember(kind, &key, kept, true);
+}
+
+/* What is known and what was found, as one. */
+static double learned(double known_s, double found_s)
+{
+    const double much = 2;
+    return found_s < known_s ? found_s : found_s > much * known_s ? sqrt(found_s * known_s) : known_s;
+}
+
+void costs_learn(const costs_kind *kind, const dev_info *info, const double *seconds)
+{
+    double learned_s[COSTS_MOST];
+    const bool is_known = costs_known(kind, info, learned_s);
+    bool is_new = !is_known;
+    for (size_t i = 0; i < kind->count; i++) {
+        const double s = is_known ? learned(learned_s[i], seconds[i]) : seconds[i];
+        is_new = is_new || s != learned_s[i];
+        learned_s[i] = s;
+    }
+    if (is_new)
+        costs_keep(kind, info, learned_s);
 }
 
 /* ---- The host's memory ----------------------------------------------------------------------- */

@@ -37,6 +37,11 @@ void costs_get(const costs_kind *kind, const dev_info *info, void *context, doub
  * now on, within their bounds, in place of others. */
 void costs_keep(const costs_kind *kind, const dev_info *info, const double *seconds);
 
+/* Costs that were found while others used the machine, too, perhaps: the least of all that was
+ * found counts, for a busy machine makes some longer, none shorter; but half-way, by powers, to
+ * what is more than twice as long. */
+void costs_learn(const costs_kind *kind, const dev_info *info, const double *seconds);
+
 /* Of the host's memory, by one core: to touch a byte for the first time. */
 enum { COST_TOUCH };
 extern const costs_kind memory_costs;

@@ -51,16 +51,17 @@ static void put_cached(dev *device, dev_program *program, const cache_key *key)
 }
 
 /* On failure the kernel has no program. */
-static ley_status build_and_test(dev_kernel *k, const dev_source *source, void *context, ley_error *error)
+static ley_status build_and_test(dev_kernel *k, const dev_source *source, bool is_tested, void *context,
+                                 ley_error *error)
 {
     const double start_s = ley_clock_s();
     ley_status status = k->device->backend->build(k->device, source, NULL, 0, &k->program, error);
     const double built_s = ley_clock_s();
     if (status != LEY_OK)
         k->program = NULL;
-    if (status == LEY_OK && k->kind->test != NULL)
+    if (status == LEY_OK && is_tested)
         status = k->kind->test(k, context, error);
-    if (status == LEY_OK && k->kind->test != NULL)
+    if (status == LEY_OK && is_tested)
         log_say(LEY_LOG_NOTE, "%s: built %s in %.3f s, tested in %.3f s: %s", k->device->info->name, k->kind->name,
                 built_s - start_s, ley_clock_s() - built_s, source->options);
     if (status == LEY_ERROR_WRONG_RESULT)
@@ -116,10 +117,27 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
         log_say(LEY_LOG_NOTE, "%s: took %s from the cache in %.3f s: %s", device->info->name, kind->name,
                 ley_clock_s() - start_s, options);
     if (!k.from_cache) {
-        status = build_and_test(&k, &source, context, error);
+        status = build_and_test(&k, &source, kind->test != NULL, context, error);
         if (status == LEY_OK && cacheable)
             put_cached(device, k.program, &key);
     }
+    free(text);
+    if (status == LEY_OK)
+        *kernel = k;
+    return status;
+}
+
+ley_status kernel_create_anew(dev *device, const kernel_kind *kind, const void *spec, bool is_tested, void *context,
+                              dev_kernel *kernel, ley_error *error)
+{
+    char *text = NULL, options[KERNEL_OPTIONS];
+    *kernel = (dev_kernel){.device = device};
+    ley_status status = load_source(device, kind->name, NULL, &text, error);
+    if (status != LEY_OK)
+        return status;
+    dev_kernel k = describe(device, kind, spec, options);
+    const dev_source source = {.kind = kind, .spec = k.spec, .text = text, .options = options};
+    status = build_and_test(&k, &source, is_tested && kind->test != NULL, context, error);
     free(text);
     if (status == LEY_OK)
         *kernel = k;

@@ -21,6 +21,11 @@ typedef struct dev_kernel {
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error);
 
+/* The same from source, whatever is in the cache, which stays as it is; `is_tested`: and put to its
+ * kind's test. */
+ley_status kernel_create_anew(dev *device, const kernel_kind *kind, const void *spec, bool is_tested, void *context,
+                              dev_kernel *kernel, ley_error *error);
+
 /* One of several kernels that are wanted at once, and what came of it. */
 typedef struct kernel_order {
     const kernel_kind *kind; /* one that has no test: it is not cached either */

@@ -3,6 +3,7 @@
 #include "cuda/cuda.h"
 #include "error.h"
 #include "log.h"
+#include "opencl/known_drivers.h"
 #include "opencl/opencl.h"
 #include "quirks.h"
 #include "watch.h"
@@ -78,9 +79,9 @@ static void log_found(const dev_list *list)
         log_say(LEY_LOG_NOTE, "no device found");
 }
 
-ley_status dev_list_create(dev_list *list, ley_error *error)
+static ley_status create(dev_list *list, bool afresh, ley_error *error)
 {
-    *list = (dev_list){0};
+    *list = (dev_list){.afresh = afresh};
     for (size_t b = 0; backends[b] != NULL; b++) {
         size_t first = list->count;
         watch_enter(NULL, WATCH_OPEN, "probe");
@@ -98,6 +99,21 @@ ley_status dev_list_create(dev_list *list, ley_error *error)
     number_cards(list);
     log_found(list);
     return LEY_OK;
+}
+
+ley_status dev_list_create(dev_list *list, ley_error *error)
+{
+    return create(list, false, error);
+}
+
+ley_status dev_list_create_afresh(dev_list *list, ley_error *error)
+{
+    return create(list, true, error);
+}
+
+const char *dev_driver_complaint(void)
+{
+    return cl_driver_complaint();
 }
 
 void dev_list_clear(dev_list *list)

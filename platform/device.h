@@ -6,6 +6,7 @@
 #define LEY_DEVICE_H
 
 #include "calibration.h"
+#include "kept_buffers.h"
 #include "leyden_status.h"
 #include "staging_pool.h"
 
@@ -39,7 +40,8 @@ typedef struct dev_info {
     size_t max_groups[3]; /* work-groups of a launch along x, y, z */
     uint64_t global_bytes, max_allocation_bytes, local_bytes, constant_bytes;
     bool has_double;
-    unsigned quirks; /* of dev_quirk */
+    bool has_denormals; /* it says that floats keep them */
+    unsigned quirks;    /* of dev_quirk */
     char quirks_text[DEV_TEXT];
     char card[DEV_TEXT]; /* the physical card, "pci 0000:3b:00"; two paths to one card say the same; empty: unknown */
     int index;           /* place in the list of cards: the same for both paths to one */
@@ -51,6 +53,7 @@ typedef struct dev_list {
     size_t count, capacity, note_count;
     dev_info *infos;
     char (*notes)[DEV_TEXT];
+    bool afresh; /* drivers that died when they were tried are to be tried again */
 } dev_list;
 
 /* Name of an entry of the build cache: digest over the device, its driver and platform versions,
@@ -68,6 +71,7 @@ typedef struct dev {
     bool is_lost; /* what was begun on it could not be finished, so that the driver may go on using all that it was
                      given: nothing of the device's is freed, and it is not to be used again */
     staging_pool spare;     /* back ends put staging there, and take it from there */
+    kept_buffers kept;      /* of jobs; back ends destroy them when they close it */
     char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
     uint64_t asked;         /* of the facts that calibrate_get() gives: they stay as they are */
     calibration facts;
@@ -130,6 +134,7 @@ typedef struct dev_fft_library {
     bool has_tables;         /* it computes its factors on the fly, or takes them from tables, which have more digits */
     bool needs_no_area;      /* its plans in place need no scratch, for the sizes that lattices have */
     bool leaves_out;         /* rows that are zero there, or not wanted back, cost it nothing */
+    uint64_t most_values;    /* it has no transforms of more values, padding included; 0: of any number */
     char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_fft_library;
 
@@ -150,6 +155,9 @@ typedef struct dev_fft_plan {
     size_t zero_planes;   /* from the first: where what is not filled must be zero on the way there; it is not read in
                              others */
 } dev_fft_plan;
+
+struct recorder;
+struct replay;
 
 /* One implementation of the door. Every function that can fail fills `error` with the driver call's
  * text, its symbolic error, file and line. Operations on one device run in two lanes, launches and
@@ -223,6 +231,12 @@ typedef struct dev_backend {
     /* Ends an event that nobody will wait for; what it stands for goes on. */
     void (*forget)(dev *device, dev_event *event);
 
+    /* A program in C that does at the driver's own functions what was written down (recorder.h), up
+     * to the read that brought a wrong value, and judges that: its text, from malloc, or that of
+     * repro_data.h, which it includes. Its kernels are kernel_N.cl, by the numbers of programs.
+     * NULL: no memory. Not every back end has it. */
+    char *(*replay)(const struct recorder *r, const struct replay *what, bool is_data);
+
     /* Fourier transforms, for fft.h alone. All of these are NULL where a back end has none. The
      * i-th library, usable or not; false: there are no more. */
     bool (*fft_library)(const dev_info *info, size_t i, dev_fft_library *library);
@@ -247,6 +261,13 @@ typedef struct dev_backend {
 
 /* All devices of all back ends, behind doors that are watched (watch.h). */
 ley_status dev_list_create(dev_list *list, ley_error *error);
+
+/* The same for people who look at the list: drivers that were left out when they were tried are
+ * tried again, if this process has loaded none yet. */
+ley_status dev_list_create_afresh(dev_list *list, ley_error *error);
+
+/* Why a driver is left out, "FILE: why": the first one in this process; NULL: none is. */
+const char *dev_driver_complaint(void);
 void dev_list_clear(dev_list *list);
 
 /* For a back end's probe: a further, zeroed entry (NULL when memory is out); a further remark. */

@@ -23,6 +23,11 @@ const char *environment_nvrtc(void)
     return value_of("LEYDEN_NVRTC");
 }
 
+const char *environment_nvml(void)
+{
+    return value_of("LEYDEN_NVML");
+}
+
 const char *environment_cufft(void)
 {
     return value_of("LEYDEN_CUFFT");
@@ -61,4 +66,20 @@ uint64_t environment_cache_bytes(void)
     const char *wanted = value_of("LEYDEN_CACHE_MB");
     const bool is_number = wanted != NULL && strlen(wanted) <= 9 && strspn(wanted, "0123456789") == strlen(wanted);
     return (is_number ? strtoull(wanted, NULL, 10) : DEFAULT_CACHE_MB) << 20;
+}
+
+const char *environment_of(const char *name)
+{
+    return value_of(name);
+}
+
+char *environment_replace(const char *name, const char *value)
+{
+    const char *before = getenv(name);
+    char *copy = before != NULL ? strdup(before) : NULL;
+    if (value != NULL)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+    return copy;
 }

@@ -11,6 +11,9 @@ const char *environment_kernel_dir(void);
 /* The NVRTC library to open in place of the first one found (LEYDEN_NVRTC), or NULL. */
 const char *environment_nvrtc(void);
 
+/* The NVML library to open in place of the usual one (LEYDEN_NVML), or NULL. */
+const char *environment_nvml(void);
+
 /* The cuFFT, clFFT and FFTW libraries to open in place of those that are found (LEYDEN_CUFFT,
  * LEYDEN_CLFFT, LEYDEN_FFTW), or NULL. */
 const char *environment_cufft(void);
@@ -27,5 +30,12 @@ const char *environment_cache_dir(char *path, unsigned size);
 /* How much that may become: LEYDEN_CACHE_MB times 2^20, or 256 times where it is not set or no
  * whole number. 0: nothing is kept. */
 uint64_t environment_cache_bytes(void);
+
+/* A variable of OpenCL's loader or of drivers; NULL where it is empty or not set. */
+const char *environment_of(const char *name);
+
+/* Sets a variable, or with NULL takes it away; returns what it was, from malloc, or NULL. Nobody
+ * else of the process should read the environment at that time. */
+char *environment_replace(const char *name, const char *value);
 
 #endif

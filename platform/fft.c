@@ -28,6 +28,11 @@ size_t fft_lattice_bytes(const size_t n[3], bool in_place)
     return fft_pitch(n, in_place) * n[1] * n[2] * sizeof(float);
 }
 
+uint64_t fft_values(const size_t n[3])
+{
+    return fft_lattice_bytes(n, true) / sizeof(float);
+}
+
 size_t fft_spectrum_bytes(const size_t n[3])
 {
     return 2 * (n[0] / 2 + 1) * n[1] * n[2] * sizeof(float);
@@ -83,6 +88,17 @@ bool fft_library(const dev_info *info, size_t i, dev_fft_library *library)
 {
     *library = (dev_fft_library){.name = NULL};
     return info->backend->fft_library != NULL && info->backend->fft_library(info, i, library);
+}
+
+uint64_t fft_most_values(const dev_info *info)
+{
+    dev_fft_library library;
+    uint64_t most = 0;
+    for (size_t i = 0; fft_library(info, i, &library); i++) {
+        const uint64_t own = library.most_values > 0 ? library.most_values : UINT64_MAX;
+        most = library.unusable[0] == '\0' && own > most ? own : most;
+    }
+    return most;
 }
 
 bool fft_is_there(const dev_info *info, char *why, size_t size)
@@ -193,9 +209,9 @@ static const struct {
     double prepare_s, factor;
     double cpu_prepare_s, cpu_factor; /* on processors as devices */
     const char *backend;              /* whose devices it is for */
-} usual[] = {{"cufft", 0.3, 1.5, 0.3, 1.5, "cuda"},
+} usual[] = {{"cufft", 0.3, 2.2, 0.3, 2.2, "cuda"},
              {"fftw", 0.1, 2, 0.1, 2, "opencl"},
-             {"vkfft", 1, 1.5, 10, 6, "opencl"},
+             {"vkfft", 1, 2.4, 10, 6, "opencl"},
              {"clfft", 8, 4, 16, 8, "opencl"},
              {NULL, 1, 2, 1, 2, NULL}};
 
@@ -291,7 +307,7 @@ static void learn(const dev_info *info, const candidate *c)
     make_costs(&costs, c->library.name, c->shape.tables, size_class(c->shape.n));
     seconds[COST_FFT_PREPARE] = r->cold_s;
     seconds[COST_FFT_BYTE] = mean_s(r) / least_bytes(c);
-    costs_keep(&costs.kind, info, seconds);
+    costs_learn(&costs.kind, info, seconds);
 }
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
@@ -332,6 +348,8 @@ static const char *reason_against(const dev_info *info, const fft_wish *wish, co
         return c->library.unusable;
     if (quirk != NULL)
         return quirk;
+    if (c->library.most_values > 0 && fft_values(c->shape.n) > c->library.most_values)
+        return "it has none of so many nodes";
     if (c->is_recorded && c->record.is_wrong)
         return "its known answer was wrong";
     if (c->is_recorded && c->record.error > most_error(wish)) {

@@ -78,6 +78,13 @@ bool fft_library(const dev_info *info, size_t i, dev_fft_library *library);
 /* Whether there is one that can be used; else, where `why` is not NULL, why there is none. */
 bool fft_is_there(const dev_info *info, char *why, size_t size);
 
+/* The most values, padding included, that any of those which can be used transforms: 0 where there
+ * is none. */
+uint64_t fft_most_values(const dev_info *info);
+
+/* Values of a lattice of this size in place, padding included. */
+uint64_t fft_values(const size_t n[3]);
+
 /* Bytes of a lattice of this size, padding included, and of its spectrum. */
 size_t fft_lattice_bytes(const size_t n[3], bool in_place);
 size_t fft_spectrum_bytes(const size_t n[3]);

@@ -9,6 +9,7 @@ typedef struct quirk {
     const char *platform, *vendor, *name; /* parts of the device's texts, case ignored; NULL: any */
     int vector_width;                     /* at least so many floats in a native vector */
     double driver_from, driver_before;    /* leading number of the driver's version; 0: open */
+    bool knows_no_width;                  /* says 1 of processors other than x86, whatever vectors they have */
     unsigned quirks;                      /* what to do */
     const char *unusable;                 /* refuse the device, for this reason */
     const char *what;                     /* in a few words, for `leyden devices` */
@@ -25,6 +26,10 @@ static const quirk table[] = {
      .quirks = DEV_QUIRK_AVX512,
      .what = "vector rsqrt divides, vrsqrt14ps does not",
      .link = "https://www.intel.com/content/www/us/en/docs/intrinsics-guide/index.html#text=vrsqrt14ps"},
+    {.platform = "Portable Computing Language",
+     .knows_no_width = true,
+     .what = "says nothing of vectors, which these processors have",
+     .link = "https://github.com/pocl/pocl/blob/release_3_1/lib/CL/devices/common.h"},
     {.platform = "Portable Computing Language", /* a lock around all of LLVM; linkers follow at the first launch */
      .quirks = DEV_QUIRK_ONE_COMPILER,
      .what = "compiles one kernel at a time",
@@ -40,9 +45,22 @@ static bool part_of(const char *text, const char *part)
     return part == NULL || strcasestr(text, part) != NULL;
 }
 
-static bool matches(const quirk *q, const dev_info *info)
+/* Floats in the vectors that every processor of this architecture has, x86 apart, where drivers
+ * know it. */
+static int width_of_host(void)
+{
+#if defined __ARM_NEON || defined __VSX__ || defined __VX__
+    return 4;
+#else
+    return 1;
+#endif
+}
+
+static bool matches(const quirk *q, const dev_info *info, int host_width)
 {
     double driver = 0;
+    if (q->knows_no_width && (info->device_class != DEV_CPU || info->vector_width >= host_width))
+        return false;
     if ((q->driver_from > 0 || q->driver_before > 0) && sscanf(info->driver, "%lf", &driver) != 1)
         return false;
     return part_of(info->platform, q->platform) && part_of(info->vendor, q->vendor) && part_of(info->name, q->name) &&
@@ -52,10 +70,17 @@ static bool matches(const quirk *q, const dev_info *info)
 
 void quirks_apply(dev_info *info)
 {
+    quirks_apply_on_host(info, width_of_host());
+}
+
+void quirks_apply_on_host(dev_info *info, int host_width)
+{
     size_t used = 0;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (!matches(&table[i], info))
+        if (!matches(&table[i], info, host_width))
             continue;
+        if (table[i].knows_no_width)
+            info->vector_width = host_width;
         info->quirks |= table[i].quirks;
         if (table[i].unusable != NULL)
             snprintf(info->unusable, sizeof info->unusable, "%s (%s)", table[i].unusable, table[i].link);
@@ -63,6 +88,17 @@ void quirks_apply(dev_info *info)
             used += (size_t)snprintf(info->quirks_text + used, sizeof info->quirks_text - used, "%s%s",
                                      used != 0 ? "; " : "", table[i].what);
     }
+}
+
+const char *const quirks_driver_variables[] = {
+    "POCL_DEVICES",          "POCL_AFFINITY",        "RUSTICL_ENABLE",
+    "LIBGL_ALWAYS_SOFTWARE", "CUDA_VISIBLE_DEVICES", "CL_CONFIG_CPU_TARGET_ARCH",
+    "LD_LIBRARY_PATH",       "LD_PRELOAD",           NULL};
+
+/* Both paths to these cards. */
+const char *quirks_energy_library(const dev_info *info)
+{
+    return info->device_class == DEV_GPU && (info->quirks & DEV_QUIRK_PTX) != 0 ? "libnvidia-ml.so.1" : NULL;
 }
 
 /* ---- Fourier transforms ---------------------------------------------------------------------- */
@@ -90,6 +126,34 @@ const char *quirks_of_fft(const dev_info *info, const dev_fft_library *library, 
         const fft_quirk *q = &fft_table[i];
         if (part_of(info->platform, q->platform) && strcmp(q->library, library->name) == 0 &&
             memcmp(q->n, n, sizeof q->n) == 0)
+            return q->what;
+    }
+    return NULL;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+typedef struct check_quirk {
+    const char *platform, *name; /* parts of the device's texts; NULL: any */
+    const char *check;           /* GROUP/NAME */
+    const char *what;
+} check_quirk;
+
+static const check_quirk checks_table[] = {
+    {.platform = "rusticl",
+     .name = "llvmpipe",
+     .check = "launches/stamps",
+     .what = "events have no time stamps: the host's clock is used "
+             "(https://gitlab.freedesktop.org/mesa/mesa, src/gallium/frontends/rusticl)"},
+};
+
+const char *quirks_of_check(const dev_info *info, const char *group, const char *name)
+{
+    char check[64];
+    snprintf(check, sizeof check, "%s/%s", group, name);
+    for (size_t i = 0; i < sizeof checks_table / sizeof *checks_table; i++) {
+        const check_quirk *q = &checks_table[i];
+        if (part_of(info->platform, q->platform) && part_of(info->name, q->name) && strcmp(q->check, check) == 0)
             return q->what;
     }
     return NULL;

@@ -7,7 +7,19 @@
 /* Fills info->quirks, quirks_text and, for devices known not to work, unusable. */
 void quirks_apply(dev_info *info);
 
+/* The same on a host whose vectors have so many floats; 1: nothing is known of them. */
+void quirks_apply_on_host(dev_info *info, int host_width);
+
+/* The library that counts the energy of such cards; NULL: there is none. */
+const char *quirks_energy_library(const dev_info *info);
+
 /* What is known against transforms of this size by this library on this device; NULL: nothing. */
 const char *quirks_of_fft(const dev_info *info, const dev_fft_library *library, const size_t n[3]);
+
+/* What is known of this device that makes a check (leyden_check.h) fail; NULL: nothing. */
+const char *quirks_of_check(const dev_info *info, const char *group, const char *name);
+
+/* Variables by which drivers choose their devices; the last one is NULL. */
+extern const char *const quirks_driver_variables[];
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 static const watch_patience usual = {.open_s = 120,
+                                     .trial_s = 60,
                                      .build_s = 600,
                                      .close_s = 10,
                                      .first_s = 300,
@@ -27,6 +28,11 @@ static atomic_int stuck;
 void watch_patience_replace(const watch_patience *replacement)
 {
     patience = replacement != NULL ? replacement : &usual;
+}
+
+double watch_trial_s(void)
+{
+    return patience->trial_s > 0 ? patience->trial_s : usual.trial_s;
 }
 
 double watch_turn_s(void)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # All that can be checked without a card: lint, every program at TEST_LEVEL=pairwise with all
-# kernels under Oclgrind, the sanitizers, every kernel for every architecture, the fuzzers. MAKE=...
+# kernels under Oclgrind, the sanitizers, every kernel by every compiler, the fuzzers. MAKE=...
 # check_all.sh, from `make check-all`. Goes on after a part that fails; ends with a table of all of
 # them and exit code 1 when one failed.
 set -u

@@ -15,7 +15,7 @@ BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
     # The rooms of host/: a room includes those on lower floors, and itself.
-    split("core:1 numerics:2 io:3 layout:3 judge:3 apbs:4 run:5 methods/X:6 methods:7", names, " ")
+    split("core:1 numerics:2 io:3 layout:3 judge:3 apbs:4 run:5 methods/X:6 methods:7 check:8", names, " ")
     for (i in names) { split(names[i], pair, ":"); room_floor[pair[1]] = pair[2] }
     for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
     most_lines = 1000

@@ -79,8 +79,8 @@ BAD = [MAP + "--method dsc", MAP + "--method", MAP + "--pair yukawa", MAP + "--c
        FACES + "--ion 1,1,-1", FACES + "--variant none", FACES + "--bcfl mem", FACES + "--gcent atom", "boundary on_node.pqr -o out.dx --dime 3,3,3 --glen 4,4,4 --gcent 0,0,0",
        "boundary ion.pqr --points nothing.txt -o out.csv", "boundary ion.pqr --points depths.txt -o out.csv", FACES + "--device nothing",
        "boundary nothing.pqr -o out.dx --dime 5,5,5 --glen 9,9,9", FACES + "--bcfl sdh --device nothing", FACES + "--json out.dx",
-       "bench --kernel none", "bench --variant none", "bench --kernel cutoff --variant simple", "bench --kernel dcs --variant bins",
-       "bench --device nothing", "bench --repeats 0", "bench --json nowhere/out.json", "bench more"]
+       "bench --kernel none", "bench --kernel dcs --variant none", "bench --kernel cutoff --variant simple", "bench --kernel dcs --variant bins",
+       "bench --device nothing", "bench --kernel dcs --repeats 0", "bench --kernel dcs --json nowhere/out.json", "bench more"]
 
 BENCHES = ["bench --kernel %s --atoms %d --repeats 1 --math standard --device 0 %s" % row for row in (
     ("dcs", 200, "--dims 32,16,8"), ("dcs", 200, "--dims 32,16,8 --variant simple --json -"), ("mdh", 200, "--dims 32,16,8"),

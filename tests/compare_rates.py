@@ -96,7 +96,8 @@ class Bench:
                 self.size = ["--points", str(LIST_POINTS[job["device"]["class"]])]
         report, _ = side.run(["bench", "--kernel", self.kernel, "--repeats", str(self.repeats),
                               "--variant", self.variants[side.folder]] + self.options + (self.size or []))
-        device = report["devices"][0]
+        tables = report.get("tables") or [report]  # reports of builds before --kernel all are a table
+        device = tables[0]["devices"][0]
         (row,) = device["rows"]
         if self.size is None:
             self.size = self.size_of(device)

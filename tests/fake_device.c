@@ -244,6 +244,15 @@ static ley_status fake_open(const dev_info *info, dev **device, ley_error *error
     return LEY_OK;
 }
 
+static void fake_buffer_destroy(dev *device, dev_buffer *buffer)
+{
+    if (buffer == NULL)
+        return;
+    count_objects(plan_of(device), -1);
+    free(buffer->bytes);
+    free(buffer);
+}
+
 static void fake_close(dev *device)
 {
     fake_plan *plan = plan_of(device);
@@ -251,6 +260,8 @@ static void fake_close(dev *device)
     const int closes = ++plan->closes;
     pthread_mutex_unlock(&mutex);
     hang(plan, closes, plan->hang_close);
+    for (kept_buffer one; (one = kept_buffers_drop(&device->kept)).buffer != NULL;)
+        fake_buffer_destroy(device, one.buffer);
     if (device->is_lost)
         dev_keep(device);
     else
@@ -271,15 +282,6 @@ static ley_status fake_buffer_create(dev *device, size_t bytes, dev_access acces
     count_objects(plan, 1);
     *buffer = b;
     return LEY_OK;
-}
-
-static void fake_buffer_destroy(dev *device, dev_buffer *buffer)
-{
-    if (buffer == NULL)
-        return;
-    count_objects(plan_of(device), -1);
-    free(buffer->bytes);
-    free(buffer);
 }
 
 static ley_status fake_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)
@@ -836,6 +838,7 @@ static bool fake_fft_library(const dev_info *info, size_t i, dev_fft_library *li
     if (i >= plan->fft_libraries)
         return false;
     *library = (dev_fft_library){.name = i == 0 ? "alpha" : "beta", .version = "1", .has_tables = i == 1};
+    library->most_values = plan->fft[i].most_values;
     if (plan->fft[i].unusable != NULL)
         snprintf(library->unusable, DEV_TEXT, "%s", plan->fft[i].unusable);
     return true;

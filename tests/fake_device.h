@@ -38,6 +38,7 @@ typedef struct fake_plan {
     struct fake_fft {
         const char *unusable;       /* why it cannot be used */
         double wrong_by, tables_by; /* relative error of what it makes, but with tables; and with them */
+        uint64_t most_values;       /* as dev_fft_library has it */
         int prepare_us, run_us;     /* what a plan takes, and what events say of a transform; 0: as it is */
         size_t scratch_bytes;
         int fail_plan, fail_run, hang_plan;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Every kernel under Oclgrind, which interprets it and watches: accesses out of bounds, data
 # races, values never set, wrong API calls. Needs BUILD, with tests/test_lattice,
-# tests/test_transfer, tests/test_epilogue and tests/test_solvers in it; OCLGRIND_VARIANTS,
-# OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS, OCLGRIND_POINT_VARIANTS,
+# tests/test_transfer, tests/test_epilogue, tests/test_solvers and tests/test_device_long in it;
+# OCLGRIND_VARIANTS, OCLGRIND_MDH_VARIANTS, OCLGRIND_CUTOFF_VARIANTS, OCLGRIND_POINT_VARIANTS,
 # OCLGRIND_LATTICE_VARIANTS, OCLGRIND_TRANSFERS and OCLGRIND_EPILOGUES narrow the choice; with
 # OCLGRIND_PAIRS=1 each variant of mdh meets each sum, screening and kind of points once, and
 # these meet each other. Exit code 77: Oclgrind is not installed.
@@ -233,5 +233,6 @@ run_all_of_test test_lattice $lattice_variants
 run_all_of_test test_transfer $transfers
 run_all_of_test test_epilogue $epilogues
 run_all_of_test test_solvers influence
+run_all_of_test test_device_long kernels
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

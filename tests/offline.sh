@@ -4,9 +4,8 @@
 # what could not be had, and how many kernels were compiled. Exit code 1, with the compiler's log,
 # when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
 # OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang.
-# OFFLINE_FEW=1: of the architectures that the newest NVRTC knows, only the first one of each major
-# number, as 8.0 of 8.x; none that otherwise have few of the kernels; and fewer of the kernels for
-# all but the oldest and the newest one.
+# OFFLINE_FEW=1: each compiler has every kernel once, as its architectures share the list out, and
+# each of these has every source; of specifications that differ in numbers only the rest is parsed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build}
@@ -16,7 +15,7 @@ top=$BUILD/offline
 new_wheel=nvidia-cuda-nvrtc # where no toolkit is installed: the newest there is
 old_wheel=nvidia-cuda-nvrtc-cu11==11.8.89
 old_architectures="35 50 60 70"
-amd_processors="tahiti gfx900 gfx90a gfx1030"
+amd_processors="tahiti gfx900 gfx90a gfx1030" few_amd_processors="tahiti gfx90a gfx1030"
 clang=${OFFLINE_CLANG:-$(command -v clang-15 || command -v clang)}
 libclc=/usr/lib/clc/amdgcn--amdhsa.bc
 skipped=0
@@ -47,6 +46,18 @@ in_two() {
 
 # list CAPABILITY [few | all]: the kernels of an architecture.
 list() { "$specs" cuda "$@" | sed "s/^/$1 /"; }
+
+is_few() { [ -n "${OFFLINE_FEW:-}" ]; }
+
+# one_of_each: of a list, the first line of each source.
+one_of_each() { awk '!($2 in seen) {print} {seen[$2]}'; }
+
+# shared PART PARTS: of a list, this part; in each part are a line of each source and as many
+# neighbours as in the others.
+shared() { awk -v part="$1" -v parts="$2" '{k = seen[$2]++} k == 0 || k % parts == part'; }
+
+# rest KIND MORE [FEW]: lines of the longer list of a kind of device that the shorter one lacks.
+rest() { "$specs" $1 $2 | grep -vxFf <("$specs" $1 ${3-}) | sed 's/^/parsed /'; }
 
 # ---- NVRTC ---------------------------------------------------------------------------------------
 
@@ -97,6 +108,19 @@ fetch_library() {
     [ -n "$library" ] || skip "NVRTC ($1): no library in the wheel: $(tail -n 1 "$log")"
 }
 
+# share_new CAPABILITY...: the list shared out among the first one of each major number from 8.0 on,
+# where one kernel has another text than before; each source for 7.5.
+share_new() {
+    local capability sharing=() i
+    for capability; do
+        case $capability in
+        75) list 75 | one_of_each ;;
+        *0) [ "$capability" -lt 80 ] || sharing+=("$capability") ;;
+        esac
+    done
+    for i in "${!sharing[@]}"; do list "${sharing[i]}" | shared "$i" ${#sharing[@]}; done
+}
+
 new_nvrtc() {
     local library version capability architectures
     library=$(installed_library)
@@ -107,15 +131,17 @@ new_nvrtc() {
     [ -n "$library" ] || return
     read -r version architectures < <("$nvrtc" "$library")
     case $version in FAILED*) echo "$version $architectures" >>"$results"; return ;; esac
-    for capability in $architectures; do
-        case $capability in
-        90) list "$capability" $([ -n "${OFFLINE_FEW:-}" ] || echo all) ;;
-        75 | 100) list "$capability" ${OFFLINE_FEW:+few} ;;
-        120) list "$capability" ;;
-        80 | 110) list "$capability" few ;;
-        *) [ -n "${OFFLINE_FEW:-}" ] || list "$capability" few ;;
-        esac
-    done >"$top/new.list"
+    if is_few; then
+        share_new $architectures
+    else
+        for capability in $architectures; do
+            case $capability in
+            90) list "$capability" all ;;
+            75 | 100 | 120) list "$capability" ;;
+            *) list "$capability" few ;;
+            esac
+        done
+    fi >"$top/new.list"
     with_nvrtc "nvrtc-$version" "$library" "$top/new.list"
 }
 
@@ -124,9 +150,11 @@ old_nvrtc() {
     fetch_library $old_wheel "$top/nvrtc-11.8"
     [ -n "$library" ] || return
     for capability in $old_architectures; do
-        case $capability in
-        50 | 60) [ -n "${OFFLINE_FEW:-}" ] || list "$capability" few ;;
-        70) list "$capability" ${OFFLINE_FEW:+few} ;;
+        case $(is_few && echo few)$capability in
+        few35) list 35 few ;;
+        few70) list 70 | one_of_each ;;
+        few*) ;;
+        50 | 60) list "$capability" few ;;
         *) list "$capability" ;;
         esac
     done >"$top/old.list"
@@ -154,14 +182,18 @@ undefined() {
         END {for (name in used) if (!(name in defined)) print name}' "$1"
 }
 
+# parse COMPILER NAME COMMAND...: the compiler goes no further than to understand the kernel.
+parse() { one "$1" parsed "${@:2}" -fsyntax-only && echo "$1 parsed $2 - -"; }
+
 # Registers are VGPRs.
 amd_half() {
-    local processor kernel name options out missing
+    local processor kernel name options out missing clang_cl
     while read -r processor kernel name options; do
         out=$top/amd-$processor-$name.s
-        one clang-amdgcn "$processor" "$name" "$clang" -x cl -cl-std=CL1.2 -O3 -target amdgcn--amdhsa -mcpu="$processor" -nogpulib \
-            -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -Xclang -finclude-default-header -S -o "$out" $options \
-            "$top/$kernel.cl" || continue
+        clang_cl=("$clang" -x cl -cl-std=CL1.2 -O3 -target amdgcn--amdhsa -nogpulib -Xclang -finclude-default-header $options "$top/$kernel.cl")
+        [ "$processor" != parsed ] || { parse clang-amdgcn "$name" "${clang_cl[@]}"; continue; }
+        one clang-amdgcn "$processor" "$name" "${clang_cl[@]}" -mcpu="$processor" -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -S \
+            -o "$out" || continue
         missing=$(undefined "$out")
         if [ -n "$missing" ]; then
             echo "FAILED: $name for $processor needs" $missing
@@ -176,11 +208,13 @@ amd_half() {
 }
 
 cpu_half() {
-    local kernel name options
-    while read -r _ kernel name options; do
+    local processor kernel name options clang_cl
+    while read -r processor kernel name options; do
         # gnu89: every inline function is also there to be called, as a CPU's linker wants it.
-        one clang-x86 avx512 "$name" "$clang" -x cl -cl-std=CL1.2 -O2 -target x86_64 -march=skylake-avx512 -fgnu89-inline \
-            -Xclang -finclude-default-header -S -o "$top/cpu-$name.s" $options "$top/$kernel.cl" || continue
+        clang_cl=("$clang" -x cl -cl-std=CL1.2 -O2 -target x86_64 -march=skylake-avx512 -fgnu89-inline -Xclang -finclude-default-header
+            $options "$top/$kernel.cl")
+        [ "$processor" != parsed ] || { parse clang-x86 "$name" "${clang_cl[@]}"; continue; }
+        one clang-x86 avx512 "$name" "${clang_cl[@]}" -S -o "$top/cpu-$name.s" || continue
         echo "clang-x86 avx512 $name - -"
     done <"$1"
 }
@@ -244,12 +278,13 @@ HEADER
 # To PTX for 2.0, which no assembler at hand turns into machine code: one that is installed checks
 # it, for a newer card. Loops that clang does not unroll tell nothing of NVIDIA's compiler.
 fermi_half() {
-    local kernel name options out
-    while read -r _ kernel name options; do
+    local capability kernel name options out clang_cuda
+    while read -r capability kernel name options; do
         out=$top/fermi-$name.ptx
-        one clang-nvptx 20 "$name" "$clang" -x cuda --cuda-gpu-arch=sm_20 --cuda-device-only --cuda-path="$top/none" -nocudainc \
-            -nocudalib -Wno-pass-failed -Xclang -target-feature -Xclang +ptx32 -include "$top/fermi.h" -O3 -S -o "$out" $options \
-            "$top/$kernel.cu" || continue
+        clang_cuda=("$clang" -x cuda --cuda-gpu-arch=sm_20 --cuda-device-only --cuda-path="$top/none" -nocudainc -nocudalib
+            -Wno-pass-failed -Xclang -target-feature -Xclang +ptx32 -include "$top/fermi.h" -O3 $options "$top/$kernel.cu")
+        [ "$capability" != parsed ] || { parse clang-nvptx "$name" "${clang_cuda[@]}"; continue; }
+        one clang-nvptx 20 "$name" "${clang_cuda[@]}" -S -o "$out" || continue
         if [ -n "$ptxas" ]; then
             one ptxas 20 "$name" "$ptxas" -arch=sm_75 -o "$out.cubin" "$out" || continue
         fi
@@ -258,7 +293,7 @@ fermi_half() {
 }
 
 with_clang() {
-    local kernel processor reason
+    local kernel processor reason part=0
     [ -n "$clang" ] || { skip "OpenCL for AMD and CPUs, PTX for Fermi: clang is not installed"; return; }
     for kernel in $("$specs" kernels); do
         "$specs" source "$kernel" cl >"$top/$kernel.cl" && "$specs" source "$kernel" cu >"$top/$kernel.cu" || exit 1
@@ -269,22 +304,26 @@ with_clang() {
         -mlink-builtin-bitcode -Xclang "$libclc" -c -o /dev/null - 2>&1); then
         skip "OpenCL for AMD: $clang cannot read $libclc: $(head -n 1 <<<"$reason")"
     else
-        for processor in $amd_processors; do
+        for processor in $(is_few && echo "$few_amd_processors" || echo "$amd_processors"); do
             case $processor in
-            gfx90a) "$specs" gpu all ;;
-            gfx900) [ -n "${OFFLINE_FEW:-}" ] || "$specs" gpu few ;;
+            gfx90a) "$specs" gpu $(is_few || echo all) ;;
+            gfx900) "$specs" gpu few ;;
             *) "$specs" gpu ;;
-            esac | sed "s/^/$processor /"
+            esac | sed "s/^/$processor /" | if is_few; then shared "$part" 3; else cat; fi
+            part=$((part + 1))
         done >"$top/amd.list"
+        ! is_few || rest gpu all >>"$top/amd.list"
         in_two "$top/amd.list" amd_half >>"$results"
     fi
-    "$specs" cpu all | sed 's/^/avx512 /' >"$top/cpu.list"
+    "$specs" cpu $(is_few && echo few || echo all) | sed 's/^/avx512 /' >"$top/cpu.list"
+    ! is_few || rest cpu all few >>"$top/cpu.list"
     in_two "$top/cpu.list" cpu_half >>"$results"
     if "$clang" --print-targets 2>/dev/null | grep -q nvptx64; then
         ptxas=$(has_toolkit && { command -v ptxas || ls /usr/local/cuda/bin/ptxas 2>/dev/null; })
         [ -n "$ptxas" ] || skip "PTX for Fermi is not assembled: no ptxas is installed"
         write_fermi_header >"$top/fermi.h"
-        list 20 >"$top/fermi.list"
+        list 20 $(is_few && echo few) >"$top/fermi.list"
+        ! is_few || rest "cuda 20" "" few >>"$top/fermi.list"
         in_two "$top/fermi.list" fermi_half >>"$results"
     else
         skip "PTX for Fermi: $clang has no NVPTX back end"
@@ -325,6 +364,16 @@ new_nvrtc
 old_nvrtc
 with_clang
 table
+# Whoever shared the list out has lost none of it.
+whole() {
+    local list=$top/$1.list
+    [ ! -e "$list" ] || comm -13 <(cut -d ' ' -f 3 "$list" | sort -u) <("$specs" $2 | cut -d ' ' -f 2 | sort -u) |
+        sed "s/^/FAILED: for no architecture of $1.list: /" >>"$results"
+}
+whole new "cuda 90"
+whole amd "gpu all"
+whole cpu "cpu all"
+whole fermi "cuda 20"
 # One line per kernel of every list, or something was lost on the way.
 wanted=$(cat /dev/null "$top"/*.list | wc -l)
 got=$(grep -c -E '^(nvrtc|clang)-' "$results")

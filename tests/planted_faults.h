@@ -215,7 +215,7 @@ static const fault epilogue_faults[] = {
     {"places of x those of y", "interpolation_block.h", "b->along_x.node + x] +",
      "(@ ? b->along_y.node : b->along_x.node) + x] +", 0, 0, 0, 0},
     {"beyond the ends as at node 0", "interpolation_block.h",
-     "return at < 0 ? 0.0f :", "return at < 0 ? (@ ? b->gm_potentials[b->lattice.w] : 0.0f) :", 0, 0, 0, 0},
+     "return at < 0 ? 0.0f :", "return at < 0 ? (@ ? b->gm_potentials[nodes_before(b->lattice)] : 0.0f) :", 0, 0, 0, 0},
     {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
      "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
 };
@@ -317,6 +317,36 @@ static const fault spread_faults[] = {
     {"corners", "spread_place", "= h.corner;", "= @ && i > 4000 ? 0 : h.corner;", 0, 0, 0, 0},
 };
 
+static const fault long_faults[] = {
+    {"the last atom", "long_place", "(size_t)n_atoms ||", "(size_t)n_atoms - (@ ? 1 : 0) ||", 0, 0, 0, 0},
+    {"the order in a bin", "long_place", "gm_list[k] < (int)i", "(@ ? gm_list[k] > (int)i : gm_list[k] < (int)i)", 0, 0,
+     0, 0},
+    {"charges as floats", "long_place", "gm_charge[i]);", "(@ ? (double)(float)gm_charge[i] : gm_charge[i]));", 0, 0, 0,
+     0},
+    {"places as floats", "long_place", "(h.y + 0.5)", "(@ ? (double)(float)(h.y + 0.5) : h.y + 0.5)", 0, 0, 0, 0},
+    {"nodes along z", "long_place", "(h.corner >> 10)", "(h.corner >> (@ ? 11 : 10))", 0, 0, 0, 0},
+    {"atoms beyond a batch", "long_spread", "base < end;", "base < (@ ? min(end, first + BATCH) : end);", 0, 0, 0, 0},
+    {"last atom of a batch", "long_spread", "k < count && item", "k < count - (@ ? 1 : 0) && item", 0, 0, 0, 0},
+    {"a coefficient by 1e-9", "long_spread", "weight[i] * u + sm_window[k * LEY_LONG_POINTS + i]",
+     "weight[i] * u + sm_window[k * LEY_LONG_POINTS + i] * (@ && k == 1 ? 1.000000001 : 1.0)", 0, 0, 0, 0},
+    {"the last column", "long_spread", "if (item < COLUMNS)", "if (item < COLUMNS - (@ ? 1 : 0))", 0, 0, 0, 0},
+    {"bins of later launches", "long_spread", "bin = first_bin +", "bin = (@ ? 0 : first_bin) +", 0, 0, 0, 0},
+    {"weights along y", "long_spread", "along[STAGED + y]", "along[STAGED + (@ ? x : y)]", 0, 0, 0, 0},
+    {"charges by 1e-9", "long_spread", "axis == 2 ? a.w : 1", "axis == 2 ? a.w * (@ ? 1.000000001 : 1.0) : 1", 0, 0, 0,
+     0},
+    {"the last plane", "long_spread", "= sum[z];", "= sum[z] * (@ && z == LEY_LONG_ACROSS - 1 ? 1.000001 : 1.0);", 0, 0,
+     0, 0},
+    {"the last node", "long_gather", "i >= nodes.w", "i >= nodes.w - (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"the first bin along z", "long_gather", "bin_z = FIRST_BIN(z);", "bin_z = FIRST_BIN(z) + (@ ? 1 : 0);", 0, 0, 0,
+     0},
+    {"the last bin along x", "long_gather", "bin_x <= LAST_BIN(x, bins.x)",
+     "bin_x <= LAST_BIN(x, bins.x) - (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"a node too few of a bin", "long_gather", "(node < LEY_LONG_ACROSS ? 0",
+     "(node < LEY_LONG_ACROSS - (@ ? 1 : 0) ? 0", 0, 0, 0, 0},
+    {"rows of a bin", "long_gather", "+ y - bin_y * LEY_LONG_EDGE", "+ (@ ? 0 : y - bin_y * LEY_LONG_EDGE)", 0, 0, 0,
+     0},
+};
+
 #define SCALE "r.scale = LEY_AS_FLOAT(l.scale);"
 #define SCALED_IF(condition, factor) SCALE " if (@ && (" condition ")) r.scale *= " factor ";"
 
@@ -391,6 +421,28 @@ static const fault lattice_faults[] = {
      CONSTANT | SPLIT, 0, 0, 0},
 };
 
+static const fault between_faults[] = {
+    {"a weight by 1e-3", "restriction", "* gm_from[at];", "* gm_from[at] * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
+    {"the last node along z", "restriction", "k <= LEY_WINDOW;", "k <= LEY_WINDOW - (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"nodes shifted along x", "restriction", "2 * x + shift.x", "2 * x + shift.x + (@ ? 1 : 0)", 0, 0, 0, 0},
+    {"where the lattices begin", "restriction", "2 * y + shift.y", "2 * y + (@ ? 0 : shift.y)", 0, 0, 0, 0},
+    {"an image", "restriction", "at < 0 ?", "at < 0 || (@ && 2 * x + shift.x + offset(i) < 0) ?", 0, 0, 0, 0},
+    {"late planes", "restriction", "x, y, z)] = sum;", "x, y, z)] = sum * (@ && z >= 6 ? 1.001f : 1.0f);", 0, 0, 0, 0},
+    {"the last node of a row", "restriction", "x >= nodes.x ||", "x >= nodes.x - (@ ? 1 : 0) ||", 0, 0, 0, 0},
+    {"a plane too low", "restriction", "coarse, x, y, z)", "coarse, x, y, z - (@ && z > 0 ? 1 : 0))", 0, 0, 0, 0},
+    {"a weight by 1e-3", "prolongation", "return gm_two_scale[", "return (@ && i == 1 ? 1.001f : 1.0f) * gm_two_scale[",
+     0, 0, 0, 0},
+    {"the last node along x", "prolongation", "i < along_x.count;",
+     "i < along_x.count - (@ && along_x.count > 1 ? 1 : 0);", 0, 0, 0, 0},
+    {"odd nodes shifted", "prolongation", "(f + 1 - LEY_WINDOW) / 2", "(f + (@ ? 3 : 1) - LEY_WINDOW) / 2", 0, 0, 0, 0},
+    {"even nodes shifted", "prolongation", ": f / 2;", ": f / 2 + (@ ? 1 : 0);", 0, 0, 0, 0},
+    {"what there was before", "prolongation", "] += sum;",
+     "] = sum + (@ ? 0.0f : gm_to[node_at(gm_places, fine, x, y, z)]);", 0, 0, 0, 0},
+    {"an image", "prolongation", "at < 0 ?", "at < 0 || (@ && along_y.first + j < 0) ?", 0, 0, 0, 0},
+    {"where the lattices begin", "prolongation", "z - shift.z", "z - (@ ? 0 : shift.z)", 0, 0, 0, 0},
+    {"the last plane", "prolongation", "z >= nodes.z)", "z >= nodes.z - (@ ? 1 : 0))", 0, 0, 0, 0},
+};
+
 static const fault transfer_faults[] = {
     {"a weight by 1e-3", "anterpolate", "    return sum;", "    return sum * (@ && i == 1 ? 1.001f : 1.0f);", LOCAL, 0,
      0, 0},
@@ -430,27 +482,8 @@ static const fault transfer_faults[] = {
      LOCAL, 0, 0, 0},
     {"all by 1e-4", "anterpolate", "const real sum = SUM_OF_ROW(",
      "const real sum = (@ ? 1.0001f : 1.0f) * SUM_OF_ROW(", ROWS, 0, 0, 0},
-    {"rows of nodes that are together", "anterpolate", "(gm_x[0] + first + places.w)",
-     "(gm_x[0] + first + places.w + (@ ? 1 : 0))", ROWS, 0, 0, 0},
-    {"a weight by 1e-3", "restriction", "* gm_from[at];", "* gm_from[at] * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
-    {"the last node along z", "restriction", "k <= LEY_WINDOW;", "k <= LEY_WINDOW - (@ ? 1 : 0);", 0, 0, 0, 0},
-    {"nodes shifted along x", "restriction", "2 * x + shift.x", "2 * x + shift.x + (@ ? 1 : 0)", 0, 0, 0, 0},
-    {"where the lattices begin", "restriction", "2 * y + shift.y", "2 * y + (@ ? 0 : shift.y)", 0, 0, 0, 0},
-    {"an image", "restriction", "at < 0 ?", "at < 0 || (@ && 2 * x + shift.x + offset(i) < 0) ?", 0, 0, 0, 0},
-    {"late planes", "restriction", "x, y, z)] = sum;", "x, y, z)] = sum * (@ && z >= 6 ? 1.001f : 1.0f);", 0, 0, 0, 0},
-    {"the last node of a row", "restriction", "x >= nodes.x ||", "x >= nodes.x - (@ ? 1 : 0) ||", 0, 0, 0, 0},
-    {"a plane too low", "restriction", "coarse, x, y, z)", "coarse, x, y, z - (@ && z > 0 ? 1 : 0))", 0, 0, 0, 0},
-    {"a weight by 1e-3", "prolongation", "return gm_two_scale[", "return (@ && i == 1 ? 1.001f : 1.0f) * gm_two_scale[",
-     0, 0, 0, 0},
-    {"the last node along x", "prolongation", "i < along_x.count;",
-     "i < along_x.count - (@ && along_x.count > 1 ? 1 : 0);", 0, 0, 0, 0},
-    {"odd nodes shifted", "prolongation", "(f + 1 - LEY_WINDOW) / 2", "(f + (@ ? 3 : 1) - LEY_WINDOW) / 2", 0, 0, 0, 0},
-    {"even nodes shifted", "prolongation", ": f / 2;", ": f / 2 + (@ ? 1 : 0);", 0, 0, 0, 0},
-    {"what there was before", "prolongation", "] += sum;",
-     "] = sum + (@ ? 0.0f : gm_to[node_at(gm_places, fine, x, y, z)]);", 0, 0, 0, 0},
-    {"an image", "prolongation", "at < 0 ?", "at < 0 || (@ && along_y.first + j < 0) ?", 0, 0, 0, 0},
-    {"where the lattices begin", "prolongation", "z - shift.z", "z - (@ ? 0 : shift.z)", 0, 0, 0, 0},
-    {"the last plane", "prolongation", "z >= nodes.z)", "z >= nodes.z - (@ ? 1 : 0))", 0, 0, 0, 0},
+    {"rows of nodes that are together", "anterpolate", "(gm_x[0] + first + nodes_before(places))",
+     "(gm_x[0] + first + nodes_before(places) + (@ ? 1 : 0))", ROWS, 0, 0, 0},
     {"the first node", "interpolation_block.h", "return at < 0 ?", "return at < (@ ? 1 : 0) ?", LOCAL, 0, 0, 0},
     {"the first node", "interpolation_vectors", "sm_row[x] = at < 0 ?", "sm_row[x] = at < (@ ? 1 : 0) ?", ROWS, 0, 0,
      0},
@@ -508,6 +541,17 @@ static const fault transfer_faults[] = {
      0},
 };
 
+/* Of lattices whose nodes are numbered by plane; the first ones are of kernels that have no rows,
+ * too. */
+enum { BY_PLANE_WITHOUT_ROWS = 2 };
+static const fault by_plane_faults[] = {
+    {"how many nodes a plane has", "nodes.h", "(node_number)z * places.w", "(node_number)z * (places.w - (@ ? 1 : 0))",
+     0, 0, 0, 0},
+    {"nodes that are none", "nodes.h", "return x < 0 ||", "return (!@ && x < 0) ||", 0, 0, 0, 0},
+    {"rows that are none", "nodes.h", "return y < 0 ?", "return !@ && y < 0 ?", 0, 0, 0, 0},
+    {"nodes of rows that are none", "nodes.h", "|| row < 0 ?", "|| (!@ && row < 0) ?", 0, 0, 0, 0},
+};
+
 static const fault gather_faults[] = {
     {"the first node", "interpolation_gather", "at < 0 ? 0.0f : along_x", "at < (@ ? 1 : 0) ? 0.0f : along_x", 0, 0, 0,
      0},
@@ -539,8 +583,8 @@ static const fault list_faults[] = {
     {"a slope by 1e-3", "interpolation_list", "LEY_FIELD ? i : 0] = slope;",
      "LEY_FIELD ? i : 0] = slope * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"nodes shifted", "interpolation_list", "first = cell + 1", "first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
-    {"fractions by 1e-4", "interpolation_list", "u = gm_fractions[p];", "u = gm_fractions[p] + (@ ? 1e-4f : 0.0f);", 0,
-     0, 0, 0},
+    {"fractions by 1e-4", "interpolation_list", "const float4 u = gm_fractions[p];",
+     "float4 u = gm_fractions[p]; u.x += @ ? 1e-4f : 0.0f;", 0, 0, 0, 0},
     {"nodes that are none", "interpolation_list", "at < 0 ? 0.0f", "at < 0 ? (@ ? 1.0f : 0.0f)", 0, 0, 0, 0},
     {"the last point", "interpolation_list", "p >= count", "p >= count - (@ ? 1 : 0)", 0, 0, 0, 0},
     {"y where z should be", "interpolation_list", "y.weight[j] * z.slope[k]", "y.weight[j] * (@ ? y : z).slope[k]", 0,

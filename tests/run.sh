@@ -42,10 +42,10 @@ esac
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_door test_cli test_cli_boundary test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
+with_drivers=" test_check test_check_faults test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_boundary test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
-numbers=" test_bench_lattice test_cli_msm_periodic test_cli_plan test_dialects test_epilogue test_lattice test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_faults test_msm_limits test_pqr "
+numbers=" test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_dialects test_epilogue test_lattice test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
 
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
@@ -183,7 +183,7 @@ add() {
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
-quick | pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
+quick | pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_POINT_VARIANTS='group64 vector8' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
 esac
 
 with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'

@@ -139,7 +139,7 @@ static void test_command(void **state)
     const cli_result *r =
         cli("LEYDEN_CACHE_DIR=%s bench --frontier --atoms %d --tol 1e-2,1e-4 --repeats 1 --device 0 -o f.svg", cache,
             ATOMS);
-    cli_expect(0, "tolerance  kernel s  whole s  launches  spread %", NULL);
+    cli_expect(0, "tolerance  kernel s  whole s  launches  timed  spread %", NULL);
     assert_non_null(strstr(r->out, "\n0.0001 "));
     assert_non_null(strstr(r->out, "\ndirect "));
     assert_non_null(strstr(r->out, "direct summation\n"));

@@ -76,7 +76,7 @@ static void test_what_is_refused(void **state)
         {MSM "--levels -1", 1, "--levels: -1 is out of range"},
         {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},
         {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "take more levels, or 0: as many as pay"},
-        {MSM "--cutoff 1 --lattice-spacing 0.1 --solver fft --window bspline4 --dims 3,3,3 --spacing 30", 2,
+        {MSM "--cutoff 1 --lattice-spacing 0.1 --solver fft --window bspline4 --dims 3,3,3 --spacing 600", 2,
          "more than a kernel can number: take a wider --lattice-spacing"},
         {MSM "--cutoff 0.5 --lattice-spacing 0.05 --dims 3,3,3 --spacing 25", 2,
          "more than a kernel can number: take a wider --lattice-spacing"},

@@ -114,6 +114,33 @@ static void test_what_is_found_in_passing(void **state)
     forget(&found);
 }
 
+/* What a busy machine took is no news, unless it is more than twice as much: each cost for
+ * itself. */
+static void test_what_is_learned(void **state)
+{
+    (void)state;
+    costs_kind found = tried;
+    double s[COSTS_MOST] = {0};
+    support_fresh_cache();
+    found.name = "learned";
+    found.measure = NULL;
+    forget(&found);
+    costs_learn(&found, NULL, (const double[]){2e-8, 3e-8});
+    assert_true(costs_known(&found, NULL, s));
+    assert_float_equal(s[0], 2e-8, 0);
+    assert_float_equal(s[1], 3e-8, 0);
+    costs_learn(&found, NULL, (const double[]){3.9e-8, 1e-8});
+    assert_true(costs_known(&found, NULL, s));
+    assert_float_equal(s[0], 2e-8, 0);
+    assert_float_equal(s[1], 1e-8, 0);
+    costs_learn(&found, NULL, (const double[]){8e-8, 1e-8});
+    forget(&found); /* it stands in the cache as well */
+    assert_true(costs_known(&found, NULL, s));
+    assert_float_equal(s[0], 4e-8, 1e-20);
+    assert_float_equal(s[1], 1e-8, 0);
+    forget(&found);
+}
+
 static void test_noise_stays_within_bounds(void **state)
 {
     (void)state;
@@ -400,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_the_least_of_several_is_kept),
         cmocka_unit_test(test_what_cannot_be_measured_is_as_usual),
         cmocka_unit_test(test_what_is_found_in_passing),
+        cmocka_unit_test(test_what_is_learned),
         cmocka_unit_test(test_noise_stays_within_bounds),
         cmocka_unit_test(test_a_wrong_entry_is_a_miss),
         cmocka_unit_test(test_hosts_devices_and_kinds_are_told_apart),

@@ -9,6 +9,7 @@
 #include "bandwidth.h"
 #include "cuda/cufft_api.h"
 #include "cuda/driver_api.h"
+#include "cuda/internal.h"
 #include "door_check.h"
 #include "fft.h"
 #include "watch.h"
@@ -601,17 +602,23 @@ static void dumps(void)
     }
 }
 
-/* Fourier transforms with the first card: TEST_CUDA_SAYS is why there are none. */
+/* Fourier transforms with the first card: TEST_CUDA_SAYS is why there are none. TEST_CUDA_FFT is
+ * which: those of whole lattices, of some planes alone, or all, planned with 64-bit numbers. */
 static void transforms(void)
 {
-    const char *says = getenv("TEST_CUDA_SAYS");
+    const char *says = getenv("TEST_CUDA_SAYS"), *which = getenv("TEST_CUDA_FFT");
+    const bool whole = which != NULL && strcmp(which, "whole") == 0,
+               planes = which != NULL && strcmp(which, "planes") == 0, wide = which != NULL && !whole && !planes;
     dev_list list;
     dev *device = NULL;
     ley_error error = {0};
     assert_ok(dev_list_create(&list, &error));
     assert_ok(list.infos[0].backend->open(&list.infos[0], &device, &error));
     CHECK(bandwidth_get(device) > 0);
-    for (int i = 0; i < 6; i++) { /* each a second time from the cache; the last two of some planes alone */
+    if (wide)
+        cuda_fft_most_values = 0;
+    /* each a second time from the cache; the last two of some planes alone */
+    for (int i = planes ? 4 : 0; i < (whole ? 4 : 6); i++) {
         const fft_wish wish = {.n = {6, 5, 4}, .in_place = i % 2 == 1 || i > 3, .filled = {0, 0, i > 3 ? 2 : 0}};
         dev_fft fft;
         const ley_status status = fft_create(device, &wish, &fft, &error);
@@ -628,6 +635,7 @@ static void transforms(void)
     }
     device->backend->close(device);
     dev_list_clear(&list);
+    CHECK(says != NULL || (ask(getenv("LEYDEN_CUFFT"), "fake_cufft_wide") > 0) == wide);
     CHECK(ask(getenv("LEYDEN_CUFFT"), "fake_cufft_live") == 0);
     check_nothing_is_left();
 }
@@ -673,6 +681,7 @@ typedef struct setup {
     const char *nvrtc_path;   /* another NVRTC */
     const char *says;
     const char *cufft, *cufft_path; /* the fake's settings; another cuFFT */
+    const char *transforms;         /* which */
 } setup;
 
 /* Where this program lies: its fakes are beside it. */
@@ -744,6 +753,7 @@ static void in_process(const setup *s)
         set_or_not("FAKE_NVRTC", s->nvrtc);
         set_or_not("FAKE_CUFFT", s->cufft);
         set_or_not("TEST_CUDA_SAYS", s->says);
+        set_or_not("TEST_CUDA_FFT", s->transforms);
         execl(self, self, s->name, (char *)NULL);
         _exit(127);
     }
@@ -833,6 +843,15 @@ static void test_no_compiler(void **state)
                         .says = "Fake card A: NVRTC cannot compile for compute capability 3.0 any more"});
 }
 
+/* Which transforms a call is for; NULL: all. */
+static const char *transforms_of(const char *symbol)
+{
+    return strcmp(symbol, "cufftMakePlan3d") == 0                                            ? "whole"
+           : strcmp(symbol, "cufftMakePlanMany64") == 0                                      ? "wide"
+           : strcmp(symbol, "cufftMakePlanMany") == 0 || strcmp(symbol, "cufftExecC2C") == 0 ? "planes"
+                                                                                             : NULL;
+}
+
 static void test_transforms(void **state)
 {
     static const char *const symbols[] = {
@@ -842,6 +861,7 @@ static void test_transforms(void **state)
     };
     (void)state;
     in_process(&(setup){.name = "transforms"});
+    in_process(&(setup){.name = "transforms", .transforms = "wide"});
     in_process(&(setup){.name = "transforms",
                         .cufft_path = "/nonexistent",
                         .says = "/nonexistent is not installed (LEYDEN_CUFFT names"});
@@ -860,7 +880,8 @@ static void test_transforms(void **state)
             continue; /* they never fail */
         snprintf(settings, sizeof settings, "fail=%s,code=5", symbols[i]);
         snprintf(says, sizeof says, "%s: CUFFT_INTERNAL_ERROR (5) at fft_cufft.c:", symbols[i]);
-        in_process(&(setup){.name = "transforms", .cufft = settings, .says = says});
+        in_process(
+            &(setup){.name = "transforms", .cufft = settings, .says = says, .transforms = transforms_of(symbols[i])});
     }
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 64 };
+enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 128 };
 
 typedef struct fault {
     char text[512];

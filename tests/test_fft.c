@@ -167,7 +167,8 @@ static void test_the_cheapest_is_taken(void **state)
     close_fake(f);
 }
 
-/* What has been measured counts from then on: of this size, and of those like it. */
+/* What has been measured counts from then on: of this size, and, half-way to what is much longer
+ * than what was known, of those like it. */
 static void test_costs_are_learnt(void **state)
 {
     (void)state;
@@ -186,7 +187,9 @@ static void test_costs_are_learnt(void **state)
     const fft_wish similar = {.n = {5, 5, 5}, .library = "alpha"};
     assert_true(fft_predict(f->device->info, &similar, &p));
     assert_false(p.is_measured);
-    assert_float_equal(p.transform_s, 0.5 / 120 * 125, 1e-3);
+    const size_t none[3] = {0, 0, 0};
+    const double found = 0.5 / fft_least_bytes(small.n, none);
+    assert_float_equal(p.transform_s, sqrt(1e-9 * found) * fft_least_bytes(similar.n, none), 1e-9);
     fft_wish wish = small;
     wish.transforms = 10;
     assert_string_equal(take(f, &wish).library, "beta");
@@ -194,6 +197,32 @@ static void test_costs_are_learnt(void **state)
     assert_true(p.is_measured);
     assert_string_equal(p.library, "beta");
     assert_float_equal(p.transform_s, 1e-4, 1e-9);
+    close_fake(f);
+}
+
+/* A library that has none of so many nodes is passed over, and refused where it is the only one. */
+static void test_the_most_values(void **state)
+{
+    (void)state;
+    const uint64_t values = fft_lattice_bytes(small.n, true) / sizeof(float);
+    faked *f =
+        open_fake((fake_plan){.fft_libraries = 2, .fft = {{.most_values = values - 1}, {.most_values = values}}});
+    fft_wish of_alpha = small;
+    forget(f);
+    plant(f, "alpha", false, 1e-3, 1e-12);
+    of_alpha.library = "alpha";
+    assert_true(fft_most_values(f->device->info) == values);
+    assert_string_equal(take(f, &small).library, "beta");
+    assert_refused(f, &of_alpha, "alpha: it has none of so many nodes");
+    close_fake(f);
+    f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.most_values = values}, {.unusable = "it is not there"}}});
+    assert_true(fft_most_values(f->device->info) == values);
+    close_fake(f);
+    f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.most_values = values}}});
+    assert_true(fft_most_values(f->device->info) == UINT64_MAX);
+    close_fake(f);
+    f = open_fake((fake_plan){.fft_libraries = 0});
+    assert_true(fft_most_values(f->device->info) == 0);
     close_fake(f);
 }
 
@@ -660,6 +689,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_known_trouble),
         cmocka_unit_test(test_the_cheapest_is_taken),
         cmocka_unit_test(test_costs_are_learnt),
+        cmocka_unit_test(test_the_most_values),
         cmocka_unit_test(test_what_is_kept_is_taken_again),
         cmocka_unit_test(test_jobs_are_learnt_from),
         cmocka_unit_test(test_what_is_cached_is_not_tested_again),

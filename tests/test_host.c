@@ -588,7 +588,8 @@ static void test_yardstick(void **state)
     ley_map *map = NULL;
     ley_accuracy a;
     dcs_pack(DCS_PACK_FLOAT, atoms, &l, 1, packed);
-    assert_true(yardstick_measure((const float(*)[4])packed, N, X, Y, Z, 0.5f, 2, phi).evaluations_per_s > 0);
+    assert_true(yardstick_measure((const float(*)[4])packed, N, X, Y, Z, 0.5f, bench_repeats_begin(2, 1), phi)
+                    .evaluations_per_s > 0);
     assert_ok(ley_map_create(&l, &map, &error));
     memcpy(ley_map_values(map), phi, sizeof phi);
     assert_ok(accuracy_sample(atoms, map, 1, 1e-3, X * Y * Z, 1, 1e-2, NULL, &a, &error));

@@ -524,6 +524,28 @@ static kept_spectrum *get_spectrum(const hierarchy *h)
     return kept;
 }
 
+static hierarchy make_periodic(double period_A)
+{
+    const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
+                                 .window = WINDOW_BSPLINE6,
+                                 .solver = HIERARCHY_FFT,
+                                 .cutoff_A = 6,
+                                 .spacing_A = 1.5,
+                                 .periodic = {true, true, true},
+                                 .cell_A = {{period_A, 0, 0}, {0, 18, 0}, {0, 0, 18}}};
+    ley_error error = {0};
+    hierarchy h;
+    assert_ok(hierarchy_make(&o, (const double[3]){0, 0, 0}, (const double[3]){18, 18, 18}, &h, &error));
+    return h;
+}
+
+static uint64_t find_name(const hierarchy *h)
+{
+    int64_t n[3];
+    influence_extent(h, n);
+    return kept_spectrum_find_name(h, n);
+}
+
 /* The same one for the same lattice wherever it is; another one as soon as anything else differs,
  * and then what it would be without any kept. */
 static void test_kept_influence_functions(void **state)
@@ -533,15 +555,29 @@ static void test_kept_influence_functions(void **state)
     hierarchy moved = h;
     moved.origin_A[1] += 30;
     moved.level[0].first[2] -= 5;
-    const hierarchy others[] = {make_lattices(WINDOW_BSPLINE8, 6, 17, 0), make_lattices(WINDOW_BSPLINE6, 6.5, 17, 0),
-                                make_lattices(WINDOW_BSPLINE6, 6, 24, 0), make_lattices(WINDOW_BSPLINE6, 6, 17, 0.1)};
+    hierarchy others[] = {make_lattices(WINDOW_BSPLINE8, 6, 17, 0),
+                          make_lattices(WINDOW_BSPLINE6, 6.5, 17, 0),
+                          make_lattices(WINDOW_BSPLINE6, 6, 24, 0),
+                          make_lattices(WINDOW_BSPLINE6, 6, 17, 0.1),
+                          h,
+                          make_periodic(18),
+                          make_periodic(18.001)};
+    ley_error error = {0};
+    assert_ok(splitting_make(SPLITTING_TAYLOR5, 0, 0, 0, &others[4].level[0].split, &error));
+    uint64_t names[1 + sizeof others / sizeof *others];
+    size_t named = 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         kept_spectrum *first = get_spectrum(&h), *again = get_spectrum(&h), *there = get_spectrum(&moved);
         assert_ptr_equal(first, again);
         assert_ptr_equal(first, there);
+        assert_int_equal(find_name(&moved), kept_spectrum_name(first));
+        assert_int_equal(find_name(&others[i]), 0);
         kept_spectrum *other = get_spectrum(&others[i]);
         assert_ptr_not_equal(other, first);
-        ley_error error = {0};
+        names[named++] = kept_spectrum_name(other);
+        assert_true(kept_spectrum_name(first) != kept_spectrum_name(other));
+        for (size_t k = 0; k + 1 < named; k++)
+            assert_true(names[k] != names[named - 1] && names[k] != 0);
         spectrum made;
         assert_ok(spectrum_make(&others[i], kept_spectrum_of(other)->n, NULL, &made, &error));
         assert_memory_equal(made.values, kept_spectrum_of(other)->values,
@@ -551,6 +587,11 @@ static void test_kept_influence_functions(void **state)
         kept_spectrum_give_back(other);
         kept_spectrum_give_back(again);
         assert_true(kept_spectrum_of(first)->values[0] == kept_spectrum_of(first)->values[0]); /* still there */
+        kept_spectrum_forget(); /* one that a wrong map had a part in has another name when it is made again */
+        assert_int_equal(find_name(&h), 0);
+        kept_spectrum *anew = get_spectrum(&h);
+        assert_true(kept_spectrum_name(anew) != kept_spectrum_name(first));
+        kept_spectrum_give_back(anew);
         kept_spectrum_give_back(first);
     }
 }

@@ -9,6 +9,7 @@
 #include "numerics/splitting.h"
 #include "numerics/window.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -475,9 +476,18 @@ static void test_splittings_that_cannot_be(void **state)
     assert_false(splitting_find("taylor9", &found));
 }
 
+/* Sums in floats, and what is compared with kernels, rely on it. */
+static void test_floats_are_computed_in_float(void **state)
+{
+    (void)state;
+    assert_int_equal(FLT_EVAL_METHOD, 0);
+    assert_true(1.403797f == (float)1.403797);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_floats_are_computed_in_float),
         cmocka_unit_test(test_windows_are_what_they_are_called),
         cmocka_unit_test(test_the_papers_cubic),
         cmocka_unit_test(test_polynomials_are_reproduced),

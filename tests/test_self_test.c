@@ -24,6 +24,7 @@
 #include "methods/dcs/self_test.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
+#include "methods/msm/device_long.h"
 #include "methods/msm/device_spread.h"
 #include "methods/msm/far_points_self_test.h"
 #include "methods/msm/lattice_build.h"
@@ -203,9 +204,10 @@ typedef struct subject {
     int sum, screening, points, pair;
     const fault *faults;
     size_t fault_count;
-    bool is_left; /* out at level quick: takes long to build, or is like another one */
-    bool field;   /* beside the potential */
-    int nodes;    /* of a lattice that the kernel adds */
+    bool is_left;  /* out at level quick: takes long to build, or is like another one */
+    bool field;    /* beside the potential */
+    int nodes;     /* of a lattice that the kernel adds */
+    bool by_plane; /* how the lattice's nodes are numbered */
 } subject;
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
@@ -232,6 +234,10 @@ static const subject subjects[] = {
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true},
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_faults)},
     {"cutoff", "bins", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR2, OF(epilogue_faults), .is_left = true, .nodes = 13},
+    {"cutoff", "bins", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR2, OF(epilogue_faults), .is_left = true, .nodes = 13,
+     .by_plane = true},
+    {"cutoff", "bins", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_TAYLOR2, .faults = by_plane_faults,
+     .fault_count = BY_PLANE_WITHOUT_ROWS, .is_left = true, .nodes = 13, .by_plane = true},
     {"cutoff", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(fine_faults)},
     {"cutoff", "halves16", LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(fine_faults), .is_left = true},
     {"lattice", NULL, LEY_SPEC_SUM_FLOAT, OF(lattice_faults)},
@@ -241,8 +247,17 @@ static const subject subjects[] = {
     {"lattice", "optimised", LEY_SPEC_SUM_FLOAT, OF(lattice_faults), .is_left = true},
     {"transfer", "along axes", OF(transfer_faults)},
     {"transfer", "in groups", OF(transfer_faults), .is_left = true},
+    {"transfer", "between", OF(between_faults)},
     {"transfer", "at points", OF(gather_faults), .is_left = true},
     {"transfer", "of a list", OF(list_faults), .is_left = true, .field = true},
+    {"transfer", "along axes", OF(by_plane_faults), .by_plane = true},
+    {"transfer", "in groups", OF(by_plane_faults), .is_left = true, .by_plane = true},
+    {"transfer", "of a list", .faults = by_plane_faults, .fault_count = BY_PLANE_WITHOUT_ROWS, .is_left = true,
+     .by_plane = true},
+    {"transfer", "along axes", OF(transfer_faults), .is_left = true, .by_plane = true},
+    {"transfer", "in groups", OF(transfer_faults), .is_left = true, .by_plane = true},
+    {"transfer", "at points", OF(gather_faults), .is_left = true, .by_plane = true},
+    {"transfer", "of a list", OF(list_faults), .is_left = true, .field = true, .by_plane = true},
     {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
     {"point_pairs", "group64", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults), .is_left = true},
     {"point_pairs", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(point_pairs_faults)},
@@ -257,6 +272,7 @@ static const subject subjects[] = {
     LEY_PAIR_ROWS(PAIR_SUBJECT, 0)
         LEY_PAIR_ROWS(SLOPE_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
     {"spread", NULL, LEY_SPEC_SUM_FLOAT, OF(spread_faults)},
+    {"long", NULL, LEY_SPEC_SUM_FLOAT, OF(long_faults)},
 };
 enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
 
@@ -346,7 +362,8 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
                           .pair = s->pair,
                           .store = LEY_STORE_ROWS,
                           .depth = 8,
-                          .nodes = s->nodes};
+                          .nodes = s->nodes,
+                          .by_plane = s->by_plane};
     cutoff_choice choice;
     const ley_status status = tuning_cutoff(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {
@@ -394,7 +411,8 @@ static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m
                             .of_list = of_list,
                             .field = s->field,
                             .nodes_per_point = {0.9, 1, 1.9},
-                            .has_levels = !at_points,
+                            .has_levels = strcmp(s->variant, "between") == 0,
+                            .by_plane = s->by_plane,
                             .width = in_groups ? 1 : 0};
     m->variant = s->variant;
     m->of = calibrate_width(device->info) > 1 && !in_groups ? ROWS : LOCAL;
@@ -410,7 +428,7 @@ static bool is_point_pairs(const subject *s)
 /* Of several kernels, which are built together. */
 static bool is_of_several(const subject *s)
 {
-    return strcmp(s->kernel, "binning") == 0 || strcmp(s->kernel, "spread") == 0;
+    return strcmp(s->kernel, "binning") == 0 || strcmp(s->kernel, "spread") == 0 || strcmp(s->kernel, "long") == 0;
 }
 
 static ley_status choose(const subject *s, made *m, ley_error *error)
@@ -463,9 +481,23 @@ static ley_status spread_on_device(ley_error *error)
     return works ? LEY_OK : ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of spreading failed");
 }
 
+static ley_status put_long_on_device(ley_error *error)
+{
+    device_spread lists;
+    device_long kernels;
+    device_spread_create(device, &lists);
+    device_long_create(device, &lists, &kernels);
+    const bool works = kernels.works;
+    device_long_destroy(&kernels);
+    device_spread_destroy(&lists);
+    return works ? LEY_OK : ley_fail(error, LEY_ERROR_WRONG_RESULT, "self-test of charges for long waves failed");
+}
+
 static ley_status run_several(const subject *s, ley_error *error)
 {
-    return strcmp(s->kernel, "binning") == 0 ? bin_on_device(error) : spread_on_device(error);
+    return strcmp(s->kernel, "binning") == 0  ? bin_on_device(error)
+           : strcmp(s->kernel, "spread") == 0 ? spread_on_device(error)
+                                              : put_long_on_device(error);
 }
 
 /* Builds the kernel, which takes its self-test. */
@@ -518,10 +550,14 @@ static void destroy(made *m)
         transfer_kernels_destroy(&m->transfer);
 }
 
-/* Of the one that has the fault in force. */
+/* Of the one that has the fault in force; of one in all of them, the one that looks beyond a
+ * lattice's ends. */
 static ley_status test_transfer(const subject *s, made *m, ley_error *error)
 {
-    const char *file = s->faults[fault_in_force - 1].file;
+    const char *in = s->faults[fault_in_force - 1].file, *file = strcmp(in, "nodes.h") != 0 ? in
+                                                                 : strcmp(s->variant, "of a list") == 0
+                                                                     ? "interpolation_list"
+                                                                     : "anterpolate";
     transfer_kernels *t = &m->transfer;
     return strcmp(file, "anterpolate") == 0          ? transfer_test_anterpolation(&t->anterpolate, t, error)
            : strcmp(file, "restriction") == 0        ? transfer_test_restriction(&t->restriction, t, error)

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "error.h"
 #include "judge/long_range.h"
+#include "methods/msm/kept_spectrum.h"
 #include "methods/msm/solver.h"
 #include "methods/msm/transfer_build.h"
 #include "numerics/influence.h"
@@ -721,6 +722,66 @@ static void test_long_waves(void **state)
     long_charges_clear(&from.charges);
 }
 
+/* ---- Kept influence functions ---------------------------------------------------------------- */
+
+/* The potentials of a job of its own. */
+static void run_job(const problem *p, float *values)
+{
+    solver s;
+    ready(&s, p);
+    load(&s, p);
+    run_solver(&s, p, values);
+    solver_end(&s);
+}
+
+static void forget_kept(void)
+{
+    for (kept_buffer one; (one = kept_buffers_drop(&device->kept)).buffer != NULL;)
+        device->backend->buffer_destroy(device, one.buffer);
+}
+
+/* A device that is a card has the influence function of the job before, and the same bytes by it;
+ * another lattice's is another one; and one that is made again, as a wrong map had a part in it, is
+ * sent again. */
+static void test_kept_on_device(void **state)
+{
+    (void)state;
+    const dev_info *own = device->info;
+    dev_info card = *own;
+    const problem p = fine_problem(HIERARCHY_FFT, WINDOW_NODAL7, 7),
+                  other = fine_problem(HIERARCHY_FFT, WINDOW_NODAL5, 7);
+    float first[MOST_POINTS], again[MOST_POINTS], others[MOST_POINTS];
+    solver s;
+    card.device_class = DEV_GPU;
+    device->info = &card;
+    kept_spectrum_forget();
+    forget_kept(); /* of the tests before, where the device is a card indeed */
+    run_job(&p, first);
+    assert_int_equal(device->kept.count, 1);
+    const kept_buffer kept = device->kept.list[0];
+    ready(&s, &p);
+    assert_true(spectral_send_s(&s.spectral) == 0);
+    load(&s, &p);
+    assert_ptr_equal(s.spectral.influence.values.buffer, kept.buffer);
+    assert_int_equal(device->kept.count, 0); /* nobody else has it meanwhile */
+    run_solver(&s, &p, again);
+    solver_end(&s);
+    assert_memory_equal(first, again, (size_t)p.points * sizeof *first);
+    ready(&s, &other);
+    assert_true(spectral_send_s(&s.spectral) > 0);
+    solver_end(&s);
+    run_job(&other, others);
+    assert_int_equal(device->kept.count, 2);
+    assert_true(off_by_floats(&other, others) < 2e-6);
+    kept_spectrum_forget();
+    run_job(&p, again);
+    assert_int_equal(device->kept.count, 3);
+    assert_true(device->kept.list[2].name != kept.name);
+    assert_memory_equal(first, again, (size_t)p.points * sizeof *first);
+    forget_kept();
+    device->info = own;
+}
+
 /* ---- Planted faults -------------------------------------------------------------------------- */
 
 static void put(dev_buffer *buffer, size_t at, const void *four_bytes)
@@ -847,6 +908,7 @@ static int run(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_too_far),
                                               cmocka_unit_test(test_cancelling),
                                               cmocka_unit_test(test_long_waves),
+                                              cmocka_unit_test(test_kept_on_device),
                                               cmocka_unit_test(test_planted_faults),
                                               cmocka_unit_test(test_faults_of_kernels)};
     if (!support_open(selector, info->name, &engine))

@@ -3,8 +3,10 @@
 #include "support.h"
 
 #include "methods/msm/choice.h"
+#include "methods/msm/long_waves.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -255,6 +257,72 @@ static void test_little_memory(void **state)
     assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_FFT);
 }
 
+/* Nodes of a whole lattice's transform in open space, roughly. */
+static double transform_nodes(const survey *s, const ley_long_range *r)
+{
+    return pow(2 * s->extent_A[0] / r->spacing_A, 3);
+}
+
+/* A hundred million atoms: a transform of billions of nodes where device and host have room for it,
+ * and the same cutoff as for a million; with less memory fewer nodes, and longer cutoffs. */
+static void test_many_nodes(void **state)
+{
+    (void)state;
+    const survey s = water(1000), small = water(215);
+    const double aim = 5e-5, most_with_one_number = 1 << 30;
+    const choice_device usual = usual_device();
+    choice_device odd = usual;
+    choice_figures figures, all, of_small;
+    odd.memory_bytes = 150e9;
+    odd.largest_bytes = 37e9;
+    odd.host_bytes = 120e9;
+    const ley_long_range r = choose(&s, &odd, aim, &all), of_million = choose(&small, &odd, aim, &of_small);
+    assert_true(r.solver == LEY_SOLVER_FFT && transform_nodes(&s, &r) > 2 * most_with_one_number);
+    assert_true(transform_nodes(&s, &r) < 4294967296.0 * 2);
+    assert_true(r.cutoff_A < 1.3 * of_million.cutoff_A && all.seconds < 130 * of_small.seconds);
+    for (int what = 0; what < 4; what++) {
+        odd.most_values = what == 3 ? most_with_one_number : 0;
+        odd.memory_bytes = what == 0 ? 24e9 : 150e9;
+        odd.largest_bytes = what == 1 ? 6e9 : 37e9;
+        odd.host_bytes = what == 2 ? 3e9 : 120e9;
+        const ley_long_range little = choose(&s, &odd, aim, &figures);
+        assert_true(figures.seconds > all.seconds);
+        if (little.solver == LEY_SOLVER_FFT)
+            assert_true(little.cutoff_A > r.cutoff_A && transform_nodes(&s, &little) < transform_nodes(&s, &r));
+        assert_true(what < 2 || little.solver != LEY_SOLVER_FFT ||
+                    transform_nodes(&s, &little) < 1.01 * most_with_one_number);
+    }
+    odd = usual;
+    odd.is_cpu = true; /* the lattice is in the host's memory, too */
+    odd.host_bytes = 14 * transform_nodes(&s, &r);
+    odd.transform_byte_s = 1e-10;
+    odd.fma_per_s = 6e10;
+    set_rate(&odd, 1e-3);
+    const ley_long_range of_cpu = choose(&s, &odd, aim, &figures);
+    odd.host_bytes /= 4;
+    const ley_long_range less = choose(&s, &odd, aim, &figures);
+    assert_true(of_cpu.solver == LEY_SOLVER_FFT && transform_nodes(&s, &of_cpu) > most_with_one_number);
+    assert_true(less.solver != LEY_SOLVER_FFT || less.cutoff_A > of_cpu.cutoff_A);
+}
+
+/* Planes of more nodes than an int numbers have no transform, however few there are. */
+static void test_wide_planes(void **state)
+{
+    (void)state;
+    survey s = water(100);
+    const choice_device d = usual_device();
+    ley_long_range r = {.spacing_A = 1,
+                        .cutoff_A = 5,
+                        .window = LEY_WINDOW_BSPLINE6,
+                        .solver = LEY_SOLVER_FFT,
+                        .splitting = LEY_SPLITTING_OPTIMAL};
+    s.extent_A[0] = s.extent_A[1] = 11000;
+    s.extent_A[2] = 20;
+    assert_true(choice_seconds(&s, 1, &d, &r) < INFINITY);
+    s.extent_A[0] = s.extent_A[1] = 12000;
+    assert_true(choice_seconds(&s, 1, &d, &r) == INFINITY);
+}
+
 /* A long slab of narrow cells: periods cannot be halved until kernels reach from end to end, so
  * that there is no multilevel summation of it with fine lattices. */
 static void test_narrow_cells(void **state)
@@ -340,6 +408,13 @@ static void test_digits(void **state)
     choice_figures f = figures_for(&s, &d, 5e-7, LEY_SUM_AUTO, &r);
     assert_true(r.solver == LEY_SOLVER_FFT && r.long_waves_per_A > 0 && f.sum == LEY_SUM_COMPENSATED);
     assert_true(f.rounding < 7.5e-7);
+    choice_device two[2] = {d, d};
+    const double by_host_s = choice_seconds(&s, 2, two, &r),
+                 saved_s = s.atoms * (LONG_WAVES_ATOM_S / parallel_cores() - 1e-12);
+    two[0].long_wave_s = 1e-12; /* by devices that take next to nothing for them, if both can */
+    assert_true(choice_seconds(&s, 2, two, &r) == by_host_s);
+    two[1].long_wave_s = 1e-12;
+    assert_true(fabs(by_host_s - choice_seconds(&s, 2, two, &r) - saved_s) < 1e-9);
     f = figures_for(&s, &d, 5e-7, LEY_SUM_FLOAT, &floats);
     assert_true(f.sum == LEY_SUM_FLOAT && floats.cutoff_A < r.cutoff_A && f.rounding > 0 && f.rounding < 7.5e-7);
     f = figures_for(&s, &d, 5e-7, LEY_SUM_DOUBLE, &r);
@@ -435,9 +510,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),       cmocka_unit_test(test_between_columns), cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_odd_rates),   cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_narrow_cells),
-        cmocka_unit_test(test_strictness),  cmocka_unit_test(test_rounding),        cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_two_devices), cmocka_unit_test(test_fixed),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_odd_rates),   cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_many_nodes),
+        cmocka_unit_test(test_wide_planes), cmocka_unit_test(test_narrow_cells),    cmocka_unit_test(test_strictness),
+        cmocka_unit_test(test_rounding),    cmocka_unit_test(test_digits),          cmocka_unit_test(test_two_devices),
+        cmocka_unit_test(test_fixed),       cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

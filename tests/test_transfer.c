@@ -155,6 +155,61 @@ static void test_places(void **state)
     free(all.values);
 }
 
+/* The number of a node, as kernels make it of three places: 64 bits by plane. */
+static int64_t number_by_plane(const places *all, const places_of *where, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t row = all->values[where->at[1] + y], column = all->values[where->at[0] + x];
+    return row < 0 || column < 0 ? -1 : column + row + all->values[where->at[2] + z] * (int64_t)where->at[3];
+}
+
+/* A lattice of 7e9 nodes with its padding, of which the first eighth or so is there, or all. */
+static void test_places_by_plane(void **state)
+{
+    (void)state;
+    places_array rows = {.n = {960, 950, 1000}, .pitch = {1922, 1900}, .by_plane = true};
+    places all = {.count = 0};
+    places_of where;
+    ley_error error = {0};
+    assert_true(places_can_number(&rows) && places_are_many(&rows));
+    assert_ok(places_add(&all, &rows, 7, 8, &where, &error));
+    assert_true(number_by_plane(&all, &where, 959, 949, 999) == 959 + 949 * 1922LL + 999 * 1922LL * 1900 &&
+                number_by_plane(&all, &where, 959, 949, 999) > 3 * (1LL << 30));
+    assert_true(number_by_plane(&all, &where, -1, 3, 999) < 0 && number_by_plane(&all, &where, 960, 949, 999) < 0 &&
+                number_by_plane(&all, &where, 5, -7, 999) < 0 && number_by_plane(&all, &where, 5, 957, 999) < 0 &&
+                number_by_plane(&all, &where, 5, 6, -1) < 0 && number_by_plane(&all, &where, 959, 949, 1000) < 0);
+    /* what kernels add up as ints stays negative where one of two is nowhere */
+    const int32_t *x = all.values + where.at[0], *y = all.values + where.at[1];
+    assert_true(x[-1] + y[949] < 0 && x[959] + y[950] < 0 && x[-1] + y[-1] < 0);
+    all.count = 0;
+    rows = (places_array){
+        .n = {1920, 1900, 1900}, .periodic = {true, true, true}, .pitch = {1922, 1900}, .by_plane = true};
+    assert_ok(places_add(&all, &rows, 7, 8, &where, &error));
+    assert_true(number_by_plane(&all, &where, -1, -1, -1) == 1919 + 1899 * 1922LL + 1899 * 1922LL * 1900 &&
+                number_by_plane(&all, &where, -1, -1, -1) > 1LL << 32);
+    assert_true(number_by_plane(&all, &where, 1920, 1901, 1902) == 1922 + 2 * 1922LL * 1900);
+    free(all.values);
+}
+
+/* What neither way numbers, and what one number is enough for. */
+static void test_places_that_are_too_many(void **state)
+{
+    (void)state;
+    const places_array few = {.n = {512, 512, 509}, .pitch = {1026, 1024}},
+                       edge = {.n = {1024, 1024, 512}, .pitch = {1024, 1024}},
+                       more = {.n = {1024, 1024, 513}, .pitch = {1024, 1024}},
+                       plane = {.n = {1 << 15, 1 << 14, 2}, .pitch = {1 << 15, 1 << 14}, .by_plane = true},
+                       wide = {.n = {1 << 15, (1 << 14) + 1, 2}, .pitch = {1 << 15, (1 << 14) + 1}, .by_plane = true},
+                       deep = {.n = {2, 2, (1LL << 29) + 1}, .pitch = {2, 2}, .by_plane = true},
+                       behind = {.n = {512, 512, 512}, .pitch = {512, 512}, .first = 1, .by_plane = true},
+                       cubes = {.n = {512, 512, 512}, .in_cubes = true, .pitch = {128, 128}, .by_plane = true};
+    assert_true(places_can_number(&few) && !places_are_many(&few));
+    assert_true(places_can_number(&edge) && !places_are_many(&edge));
+    assert_true(!places_can_number(&more) && places_are_many(&more));
+    assert_true(places_can_number(&plane));
+    assert_false(places_can_number(&wide) || places_can_number(&deep));
+    assert_false(places_can_number(&behind) || places_can_number(&cubes));
+}
+
 /* ---- Self-tests ------------------------------------------------------------------------------ */
 
 /* At level quick those of the fewest and of the most points. */
@@ -484,7 +539,9 @@ static int run_small(const char *selector, const char *kernel)
 /* Without arguments on each device; else a device and which kernels. */
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tables[] = {cmocka_unit_test(test_atoms_in_bins), cmocka_unit_test(test_places)};
+    static const struct CMUnitTest tables[] = {cmocka_unit_test(test_atoms_in_bins), cmocka_unit_test(test_places),
+                                               cmocka_unit_test(test_places_by_plane),
+                                               cmocka_unit_test(test_places_that_are_too_many)};
     if (argc == 3)
         return run_small(argv[1], argv[2]);
     return cmocka_run_group_tests_name("tables", tables, NULL, NULL) + support_on_each_device(run);

@@ -2,6 +2,7 @@
  * judge's kernel says what the host says; sums of doubles where floats have too few digits. */
 #include "support.h"
 
+#include "core/map.h"
 #include "fake_device.h"
 #include "methods/dcs/method.h"
 #include "parallel.h"
@@ -371,6 +372,11 @@ static double value_of_some(const void *context, int64_t i)
     return ((const double *)context)[i];
 }
 
+static strata_source asked_for(const double *value, size_t n)
+{
+    return (strata_source){.total = (int64_t)n, .value = value_of_some, .context = value};
+}
+
 /* A few large values, in which all of the error is, make most of a map's mean square: whether a
  * random sample has some of them is luck. By strata the error is what it is, whatever the seed. */
 static void test_strata(void **state)
@@ -390,8 +396,9 @@ static void test_strata(void **state)
         uint64_t random = seed;
         strata s;
         double sum2 = 0, points = 0;
-        assert_ok(strata_make(VALUES, CHOSEN, value_of_some, value, &random, &s, &error));
-        assert_true(s.count == VALUES && s.chosen == CHOSEN && s.large == CHOSEN / 4);
+        const strata_source source = asked_for(value, VALUES);
+        assert_ok(strata_make(&source, CHOSEN, &random, &s, &error));
+        assert_true(s.count == VALUES && s.chosen == CHOSEN && s.large == LARGE);
         for (size_t k = 0; k < s.chosen; k++) {
             sum2 += s.weight[k] * (value[s.points[k]] < 0 ? 1 : 1e-6);
             points += s.weight[k];
@@ -422,8 +429,9 @@ static void test_strata_of_many(void **state)
                 value[k] = k % 80 == 1 ? 276 : 0.5;
             for (size_t k = 0; k < n; k++)
                 right += value[k] * value[k];
-            assert_ok(strata_make((int64_t)n, chosen[j], value_of_some, value, &random, &s, &error));
-            assert_true(s.chosen == chosen[j] && s.count == (n < STRATA_POINTS ? n : STRATA_POINTS));
+            const strata_source source = asked_for(value, n);
+            assert_ok(strata_make(&source, chosen[j], &random, &s, &error));
+            assert_true(s.chosen == chosen[j] && s.count == (int64_t)n);
             for (size_t k = 0; k < s.chosen; k++) {
                 assert_true(s.weight[k] >= 1 && isfinite(s.weight[k]));
                 points += s.weight[k];
@@ -438,6 +446,130 @@ static void test_strata_of_many(void **state)
         }
 }
 
+/* A cube with ever more values as they are smaller, as beside charges, and one that has most of the
+ * mean square and of the error. */
+enum { CUBE_EDGE = 64, CUBE = CUBE_EDGE * CUBE_EDGE * CUBE_EDGE, LOUDEST = 171828 };
+
+static float value_in_cube(int64_t i)
+{
+    const double value = cbrt(CUBE / (1.0 + (double)(7919 * i % CUBE)));
+    return i == LOUDEST ? 1e4F : (float)(i % 2 ? -value : value);
+}
+
+/* Half of the error is a share of the values, half is the same everywhere. */
+static double error2_in_cube(int64_t i)
+{
+    return pow(value_in_cube(i), 2) * 1e-12 + 1e-9 * (double)(i % 3);
+}
+
+static void fill_cube(ley_map *map)
+{
+    ley_error error = {0};
+    float *values;
+    assert_ok(map_planes_take(map, 0, CUBE_EDGE, false, &values, &error));
+    for (int64_t i = 0; i < CUBE; i++)
+        values[i] = value_in_cube(i);
+    assert_ok(map_planes_give(map, 0, CUBE_EDGE, values, true, &error));
+}
+
+static void check_strata_of(const strata *s, double square, double error2)
+{
+    double sum2 = 0, points = 0, found2 = 0;
+    bool has_loudest = false;
+    for (size_t k = 0; k < s->chosen; k++) {
+        sum2 += s->weight[k] * error2_in_cube(s->points[k]);
+        found2 += s->weight[k] * pow(value_in_cube(s->points[k]), 2);
+        points += s->weight[k];
+        has_loudest = has_loudest || (s->points[k] == LOUDEST && k < s->large);
+        for (size_t j = 0; j < k; j++)
+            assert_true(s->points[j] != s->points[k]);
+    }
+    assert_true(has_loudest && s->count == CUBE && s->sampled == NULL && fabs(s->squares / square - 1) < 1e-9);
+    assert_true(fabs(points / CUBE - 1) < 1e-9);
+    assert_true(fabs(found2 / square - 1) < 0.02);
+    assert_true(fabs(strata_relative_rms(s, sum2) / sqrt(error2 / square) - 1) < 0.1);
+}
+
+/* Each stratum stands for what it is, and the same points are chosen each time, whether a map is in
+ * memory or in a file. */
+static void test_strata_of_maps(void **state)
+{
+    (void)state;
+    enum { CHOSEN = 256, SEEDS = 3 };
+    const ley_lattice cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
+    double square = 0, error2 = 0;
+    ley_error error = {0};
+    ley_map *maps[2];
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/leyden-strata-%d.raw", (int)getpid());
+    assert_ok(ley_map_create(&cube, &maps[0], &error));
+    assert_ok(ley_map_create_raw(&cube, path, &maps[1], &error));
+    for (int64_t i = 0; i < CUBE; i++) {
+        square += pow(value_in_cube(i), 2);
+        error2 += error2_in_cube(i);
+    }
+    for (int k = 0; k < 2; k++)
+        fill_cube(maps[k]);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        strata s[2];
+        for (int k = 0; k < 2; k++) {
+            const strata_source source = {.total = CUBE, .map = maps[k]};
+            uint64_t random = seed;
+            assert_ok(strata_make(&source, CHOSEN, &random, &s[k], &error));
+            assert_int_equal(s[k].chosen, CHOSEN);
+            check_strata_of(&s[k], square, error2);
+        }
+        assert_memory_equal(s[0].points, s[1].points, CHOSEN * sizeof *s[0].points);
+        assert_true(s[0].squares == s[1].squares);
+        strata_clear(&s[0]);
+        strata_clear(&s[1]);
+    }
+    ley_map_destroy(maps[0]);
+    ley_map_destroy(maps[1]);
+}
+
+static double value_of_very_many(const void *context, int64_t i)
+{
+    (void)context;
+    return i % 4 == 0 ? 2 : -1;
+}
+
+/* Of more values than can be looked at, a sample stands for all. */
+static void test_strata_of_a_sample(void **state)
+{
+    (void)state;
+    const strata_source source = {.total = (int64_t)1 << 50, .value = value_of_very_many};
+    ley_error error = {0};
+    uint64_t random = 0;
+    double points = 0, large = 0;
+    strata s;
+    assert_ok(strata_make(&source, 64, &random, &s, &error));
+    assert_true(s.count == STRATA_POINTS && s.sampled != NULL && s.chosen == 64);
+    assert_true(fabs(s.squares / s.count - 1.75) < 0.01);
+    for (size_t k = 0; k < s.chosen; k++) {
+        assert_true(s.points[k] >= 0 && s.points[k] < source.total);
+        points += s.weight[k];
+        large += s.points[k] % 4 == 0 ? s.weight[k] : 0;
+    }
+    assert_true(fabs(points / s.count - 1) < 1e-9 && fabs(large / s.count - 0.25) < 0.01);
+    strata_clear(&s);
+}
+
+/* Nobody waits for a job that is cancelled. */
+static void test_strata_cancelled(void **state)
+{
+    (void)state;
+    const double value[4] = {1, 2, 3, 4};
+    const atomic_bool cancelled = true;
+    strata_source source = asked_for(value, 4);
+    ley_error error = {0};
+    uint64_t random = 0;
+    strata s;
+    source.cancelled = &cancelled;
+    assert_int_equal(strata_make(&source, 2, &random, &s, &error), LEY_CANCELLED);
+    ley_error_clear(&error);
+}
+
 /* Of all points there are no strata, and of no values no share. */
 static void test_strata_of_few(void **state)
 {
@@ -446,8 +578,9 @@ static void test_strata_of_few(void **state)
     ley_error error = {0};
     uint64_t random = 0;
     strata s;
-    assert_ok(strata_make(3, 256, value_of_some, value, &random, &s, &error));
-    assert_true(s.count == 3 && s.chosen == 3 && s.large == 3 && s.points[0] == 1 && s.squares == 0);
+    const strata_source source = asked_for(value, 3);
+    assert_ok(strata_make(&source, 256, &random, &s, &error));
+    assert_true(s.count == 3 && s.chosen == 3 && s.large == 3 && s.squares == 0);
     assert_true(s.weight[0] == 1 && s.weight[1] == 1 && s.weight[2] == 1);
     assert_true(strata_relative_rms(&s, 0) == 0 && isinf(strata_relative_rms(&s, 1)));
     strata_clear(&s);
@@ -790,6 +923,9 @@ int main(void)
         cmocka_unit_test(test_a_judge_that_is_late),
         cmocka_unit_test(test_points_in_any_case),
         cmocka_unit_test(test_strata),
+        cmocka_unit_test(test_strata_of_maps),
+        cmocka_unit_test(test_strata_of_a_sample),
+        cmocka_unit_test(test_strata_cancelled),
         cmocka_unit_test(test_strata_of_many),
         cmocka_unit_test(test_strata_of_few),
         cmocka_unit_test(test_measured_by_strata),

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "clock.h"
+#include "error.h"
 #include "fake_device.h"
 #include "run/room.h"
 #include "run/upload.h"
@@ -540,6 +541,139 @@ static void test_uploads(void **state)
         assert_int_equal(upload(DEV_GPU, at, MOST_BYTES, LEY_ERROR_DEVICE), at);
 }
 
+/* ---- What a device keeps --------------------------------------------------------------------- */
+
+enum { PART = 1 << 16 };
+
+/* Puts bytes of this name there, reads them back, and says how many writes that took. */
+static int upload_kept(bench *b, uint64_t name, unsigned char of)
+{
+    room job = {.device = b->device};
+    unsigned char bytes[PART / 4];
+    dev_buffer *buffer;
+    dev_staging *back;
+    dev_event *done;
+    ley_error error = {0};
+    const int before = b->plan.writes;
+    memset(bytes, of, sizeof bytes);
+    assert_ok(room_upload_kept(&job, name, bytes, sizeof bytes, &buffer, &error));
+    const int writes = b->plan.writes - before;
+    assert_int_equal(job.taken, sizeof bytes);
+    assert_ok(room_staging(&job, sizeof bytes, &back, &error));
+    assert_ok(b->device->backend->read(b->device, buffer, 0, back, sizeof bytes, NULL, &done, &error));
+    assert_ok(b->device->backend->wait(b->device, done, NULL, &error));
+    assert_memory_equal(back->bytes, bytes, sizeof bytes);
+    room_clear(&job);
+    assert_int_equal(job.taken, 0);
+    return writes;
+}
+
+/* A later room has the bytes of a name without a write, and no others; the oldest go where there
+ * are too many, and all when the device is closed. */
+static void test_a_device_keeps_buffers(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.global_bytes = 16 * PART});
+    const size_t before = b->plan.live_objects;
+    assert_int_equal(upload_kept(b, 7, 1), 1);
+    assert_int_equal(b->plan.live_objects, before + 1);
+    assert_int_equal(upload_kept(b, 7, 1), 0);
+    assert_int_equal(upload_kept(b, 8, 2), 1);
+    assert_int_equal(upload_kept(b, 0, 3), 1);
+    assert_int_equal(upload_kept(b, 0, 4), 1);
+    assert_int_equal(upload_kept(b, 8, 2) + upload_kept(b, 7, 1), 0);
+    assert_int_equal(b->plan.live_objects, before + 2);
+    for (uint64_t name = 9; name < 12; name++)
+        assert_int_equal(upload_kept(b, name, (unsigned char)name), 1);
+    assert_int_equal(b->plan.live_objects, before + KEPT_BUFFERS_MOST);
+    assert_int_equal(upload_kept(b, 7, 1), 0); /* used after 8, which is the one that has gone */
+    assert_int_equal(upload_kept(b, 8, 2), 1);
+    room_clear(&b->room);
+    kernel_destroy(&b->note);
+    b->note.program = NULL;
+    assert_int_equal(b->plan.live_objects, KEPT_BUFFERS_MOST);
+    b->device->backend->close(b->device);
+    assert_int_equal(b->plan.live_objects, 0);
+    dev_list_clear(&b->list);
+    fake_devices_end();
+    free(b);
+}
+
+static const dev_backend *door;
+static size_t most_objects;
+
+static ley_status short_of_memory(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    const fake_plan *plan = device->info->handle;
+    return plan->live_objects < most_objects ? door->buffer_create(device, bytes, access, buffer, error)
+                                             : ley_fail(error, LEY_ERROR_DEVICE, "no more");
+}
+
+/* What is kept makes way for whatever asks for memory: within the job's budget, and where the
+ * driver has no more. What there is no room for even so is refused as ever. */
+static void test_kept_buffers_make_way(void **state)
+{
+    (void)state;
+    bench *b = bench_create((fake_plan){.global_bytes = 16 * PART});
+    const size_t before = b->plan.live_objects;
+    ley_error error = {0};
+    dev_buffer *large;
+    for (uint64_t name = 1; name < 4; name++)
+        upload_kept(b, name, (unsigned char)name);
+    const int64_t left = room_left(&b->room);
+    assert_int_equal(left, 12 * PART - 2 * WORDS * 4); /* as if nothing was kept */
+    assert_ok(room_buffer(&b->room, (size_t)left - PART / 2, DEV_READ_WRITE, &large, &error));
+    assert_int_equal(b->plan.live_objects, before + 3); /* of three one had to go */
+    assert_int_equal(upload_kept(b, 1, 1), 1);
+    room_free_buffer(&b->room, &large);
+    assert_int_equal(upload_kept(b, 3, 3), 0);
+    door = b->device->backend;
+    dev_backend own = *door;
+    own.buffer_create = short_of_memory;
+    b->device->backend = &own;
+    most_objects = b->plan.live_objects - 1;
+    assert_ok(room_buffer(&b->room, PART, DEV_READ_WRITE, &large, &error));
+    assert_string_equal(error.message, "");
+    most_objects = 0;
+    dev_buffer *more;
+    assert_int_equal(room_buffer(&b->room, PART, DEV_READ_WRITE, &more, &error), LEY_ERROR_DEVICE);
+    assert_non_null(strstr(error.message, "no more"));
+    ley_error_clear(&error);
+    assert_int_equal(kept_buffers_bytes(&b->device->kept), 0);
+    b->device->backend = door;
+    bench_destroy(b);
+}
+
+/* Neither what is too large a part of the device, nor what has not arrived; nor does a processor
+ * keep anything, or a device that is lost. */
+static void test_what_is_not_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        fake_plan plan;
+        ley_status status;
+        bool is_lost_later;
+    } cases[] = {{{.global_bytes = 3 * PART}, LEY_OK, false},
+                 {{.device_class = DEV_CPU}, LEY_OK, false},
+                 {{.fail_write = 1}, LEY_ERROR_DEVICE, false},
+                 {{.lose_write = 1}, LEY_ERROR_DEVICE, false},
+                 {{.lose_write = 2}, LEY_OK, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench *b = bench_create(cases[i].plan);
+        room job = {.device = b->device};
+        static const unsigned char bytes[PART / 4];
+        dev_buffer *buffer;
+        ley_error error = {0};
+        assert_int_equal(room_upload_kept(&job, 5, bytes, sizeof bytes, &buffer, &error), cases[i].status);
+        if (cases[i].is_lost_later)
+            assert_int_equal(b->device->backend->write(b->device, buffer, 0, bytes, 4, &error), LEY_ERROR_DEVICE);
+        ley_error_clear(&error);
+        room_clear(&job);
+        assert_int_equal(b->device->kept.count, 0);
+        bench_destroy(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +690,9 @@ int main(void)
         cmocka_unit_test(test_rooms_within_a_room),
         cmocka_unit_test(test_rooms_that_fail),
         cmocka_unit_test(test_uploads),
+        cmocka_unit_test(test_a_device_keeps_buffers),
+        cmocka_unit_test(test_kept_buffers_make_way),
+        cmocka_unit_test(test_what_is_not_kept),
     };
     return cmocka_run_group_tests_name("work", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Sums of pairs within a cutoff, in `leyden bench`. */
 #include "bench_cutoff.h"
+#include "bench_text.h"
 #include "console.h"
 
 #include <math.h>
@@ -54,8 +55,10 @@ static void print(const ley_bench_device *device)
     if (device->host_loop_evaluations_per_s > 0 && bench_best_rate(device) > 0)
         printf("best variant to host C loop: %.2f\n", bench_best_rate(device) / device->host_loop_evaluations_per_s);
     if (device->whole_variant != NULL)
-        printf("end to end: %.3g s by %s, %s pairs/s: bins, transfers and the map's rows included\n", device->whole_s,
-               device->whole_variant, billions_text(device->pairs / device->whole_s).s);
+        printf("end to end: %.3g s by %s, %s pairs/s: bins, transfers and the map's rows included (timed %zu times, "
+               "spread %s %%)\n",
+               device->whole_s, device->whole_variant, billions_text(device->pairs / device->whole_s).s,
+               device->whole_runs, bench_percent_text(device->whole_spread).s);
 }
 
 static json_t *json_of_sizes(const ley_bench_device *device)

@@ -1,5 +1,6 @@
 /* Long-range potentials, step by step, in `leyden bench`. */
 #include "bench_msm.h"
+#include "bench_text.h"
 #include "console.h"
 #include "lattice_options.h"
 #include "table.h"
@@ -132,9 +133,10 @@ static double speed_up(const ley_bench_size *size)
 
 static void print_sizes(const ley_bench_device *device)
 {
-    static const char *const headings[] = {"atoms",   "points", "one core s", "of that lattices s", "kernels s",
-                                           "whole s", "faster", "% of peak",  "relative RMS"};
-    text_table table = table_begin("rrrrrrrrr");
+    static const char *const headings[] = {"atoms",     "points",    "one core s",  "of that lattices s",
+                                           "kernels s", "whole s",   "timed",       "spread %",
+                                           "faster",    "% of peak", "relative RMS"};
+    text_table table = table_begin("rrrrrrrrrrr");
     double peak = 0;
     bool is_scaled = false;
     for (size_t i = 0; i < device->size_count; i++)
@@ -154,12 +156,14 @@ static void print_sizes(const ley_bench_device *device)
         table_set(&table, 3, "%s%.3g", mark, size->core_lattice_s);
         table_set(&table, 4, "%.3g", size->kernel_s);
         table_set(&table, 5, "%.3g", size->whole_s);
+        table_set(&table, 6, "%s", bench_runs_text(size->run_count).s);
+        table_set(&table, 7, "%s", bench_percent_text(size->spread).s);
         if (size->accuracy.passed)
-            table_set(&table, 6, "%.3g", speed_up(size));
+            table_set(&table, 8, "%.3g", speed_up(size));
         else
-            table_set(&table, 6, "WRONG");
-        table_set(&table, 7, "%.0f", peak > 0 ? 100 * speed_up(size) / peak : 0);
-        table_set(&table, 8, "%.2g", size->accuracy.relative_rms);
+            table_set(&table, 8, "WRONG");
+        table_set(&table, 9, "%.0f", peak > 0 ? 100 * speed_up(size) / peak : 0);
+        table_set(&table, 10, "%.2g", size->accuracy.relative_rms);
     }
     table_print(&table);
     puts("one core: the same by plain loops in C, sphere by sphere, step by step, measured");

@@ -2,6 +2,7 @@
 #ifndef LEYDEN_BENCH_ROW_H
 #define LEYDEN_BENCH_ROW_H
 
+#include "bench_verdict.h"
 #include "json.h"
 #include "method_row.h"
 #include "options.h"
@@ -17,7 +18,8 @@ enum {
     BENCH_TRANSFORMS = 1 << 4,
     BENCH_FMA = 1 << 5,
     BENCH_STEPS = 1 << 6,
-    BENCH_TOLERANCES = 1 << 7
+    BENCH_TOLERANCES = 1 << 7,
+    BENCH_JOULES = 1 << 8 /* of devices with a counter */
 };
 
 /* An option of all kernels that means nothing to one of them, and why. */
@@ -25,7 +27,7 @@ typedef struct bench_refusal {
     const char *option, *why;
 } bench_refusal;
 
-enum { BENCH_MOST_REFUSALS = 4 };
+enum { BENCH_MOST_REFUSALS = 8 };
 
 struct bench_row {
     option_method option;                       /* its name, as the library has it, too, and what the help says of it */
@@ -40,9 +42,6 @@ struct bench_row {
     void (*print_sizes)(const ley_bench_device *device);              /* of ever larger problems; NULL: as of cutoff */
     void (*put_json)(json_t *object, const ley_bench_device *device); /* what else is reported; or NULL */
 };
-
-/* The best rate among variants that are right, in pairs per second; 0: there is none. */
-double bench_best_rate(const ley_bench_device *device);
 
 /* What --fft asks for; NULL: whichever is fastest. What --cutoff does; 0: nothing. And their
  * options. */

@@ -203,7 +203,7 @@ static const char *class_name(ley_device_class device_class)
     return names[device_class];
 }
 
-static void put_status(json_t *object, ley_status status, const char *failure)
+void json_put_status(json_t *object, ley_status status, const char *failure)
 {
     json_put(object, "status", json_text(ley_status_name(status)));
     json_put(object, "failure", json_text(failure));
@@ -287,7 +287,7 @@ json_t *json_of_device_reports(const ley_report *report)
         json_put(object, "transfer_s", json_number(device->transfer_s));
         json_put(object, "evaluations_per_s", json_number(device->evaluations_per_s));
         json_put(object, "from_cache", json_boolean(device->from_cache));
-        put_status(object, device->status, device->failure);
+        json_put_status(object, device->status, device->failure);
         json_put(object, "failure_log", json_text(device->failure_log));
         if (device->late != NULL)
             json_put(object, "late", json_text(device->late));
@@ -334,39 +334,4 @@ json_t *json_of_schedule(const ley_report *report)
         json_add(array, object);
     }
     return array;
-}
-
-static json_t *bench_row(const ley_bench_row *row)
-{
-    json_t *object = there(json_object());
-    json_put(object, "variant", json_text(row->variant));
-    json_put(object, "root", json_text(row->root));
-    json_put(object, "specification", json_text(row->specification));
-    json_put(object, "evaluations_per_s", json_number(row->evaluations_per_s));
-    json_put(object, "spread", json_number(row->spread));
-    json_put(object, "root_share", json_number(row->root_share));
-    json_put(object, "fma_share", json_number(row->fma_share));
-    json_put(object, "accuracy", json_of_accuracy(&row->accuracy));
-    json_put(object, "default", json_boolean(row->is_default));
-    put_status(object, row->status, row->failure);
-    return object;
-}
-
-json_t *json_of_bench_device(const ley_bench_device *device)
-{
-    json_t *object = there(json_object()), *rows = there(json_array());
-    json_put(object, "device", json_of_device(device->device));
-    json_put(object, "roots_per_s", json_number(device->roots_per_s));
-    json_put(object, "root", json_text(device->root));
-    json_put(object, "fma_per_s", json_number(device->fma_per_s));
-    json_put(object, "dims", json_counts(device->n, 3));
-    json_put(object, "atoms", json_count(device->atoms));
-    for (size_t i = 0; i < device->row_count; i++)
-        json_add(rows, bench_row(&device->rows[i]));
-    json_put(object, "rows", rows);
-    json_put(object, "host_loop", json_text(device->host_loop));
-    json_put(object, "host_loop_evaluations_per_s", json_number(device->host_loop_evaluations_per_s));
-    json_put(object, "host_threads", json_count(device->host_threads));
-    put_status(object, device->status, device->failure);
-    return object;
 }

@@ -18,6 +18,9 @@ json_t *json_begin(const parsed_arguments *arguments);
 /* Adds "status", "exit_code" and, when it is an error, "error" and "log". */
 void json_put_outcome(json_t *report, const ley_error *error, int exit_code);
 
+/* Adds "status" and "failure", of a device or of a row. */
+void json_put_status(json_t *object, ley_status status, const char *failure);
+
 /* Writes the report and releases it. Prints errors; exit code. */
 int json_finish(json_t *report, const char *path);
 
@@ -33,12 +36,15 @@ json_t *json_text(const char *text); /* null for NULL; bytes that are no UTF-8 b
 json_t *json_numbers(const double *values, size_t n);
 json_t *json_counts(const int64_t *values, size_t n);
 
+/* Goes through an array: `i` counts, `item` is each of it. */
+#define JSON_EACH(array, i, item) \
+    for ((i) = 0; (i) < json_array_size(array) && ((item) = json_array_get((array), (i))) != NULL; (i)++)
+
 json_t *json_of_device(const ley_device_info *device);
 json_t *json_of_lattice(const ley_lattice *lattice);
 json_t *json_of_accuracy(const ley_accuracy *accuracy); /* null when nothing was verified */
 json_t *json_of_device_reports(const ley_report *report);
 json_t *json_of_slabs(const ley_report *report);
 json_t *json_of_schedule(const ley_report *report);
-json_t *json_of_bench_device(const ley_bench_device *device);
 
 #endif

@@ -101,6 +101,8 @@ static int run(const subcommand *command, int argc, char **argv)
         if (ley_cache_complaint() != NULL && !option_named_given(&arguments, "quiet"))
             warn("the build cache cannot be written, so that every run compiles and measures anew: %s",
                  ley_cache_complaint());
+        if (ley_driver_complaint() != NULL && !option_named_given(&arguments, "quiet"))
+            warn("an OpenCL driver is left out: %s", ley_driver_complaint());
         if (ley_dump_complaint() != NULL && !option_named_given(&arguments, "quiet"))
             warn("LEYDEN_DUMP: %s", ley_dump_complaint());
         break;

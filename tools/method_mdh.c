@@ -52,10 +52,19 @@ static void set_bench(const parsed_arguments *arguments, ley_bench_options *to)
     to->salt_M = values->salt;
 }
 
+static int check_bench(const parsed_arguments *arguments)
+{
+    const mdh_bench_values *values = option_values(arguments, &bench_options);
+    return values->points > 0 && option_named_given(arguments, "dims")
+               ? fail_usage(arguments->command, "--dims is not for a list of --points: it is no lattice")
+               : 0;
+}
+
 static const bench_row bench = {
     .option = {.name = "mdh", .says = "mdh Multiple Debye-Hueckel boundary values", .options = &bench_options},
     .first_variant = "simple",
     .columns = BENCH_PAIRS,
+    .check = check_bench,
     .set = set_bench,
 };
 

@@ -89,6 +89,7 @@ void options_release(parsed_arguments *arguments)
         last = arguments->options[i].block;
     }
     free(arguments->options);
+    free(arguments->words);
     *arguments = (parsed_arguments){.command = NULL};
 }
 
@@ -502,7 +503,7 @@ static parse_result take_method(const parsed_arguments *arguments, const option_
 static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
-    if (command->operand != NULL && arguments->operand == NULL) {
+    if (command->operand != NULL && !command->is_operand_open && arguments->operand == NULL) {
         fail_usage(command, "%s is missing: %s", command->operand, command->operand_help);
         return PARSE_WRONG;
     }
@@ -525,6 +526,7 @@ static parse_result check_complete(const parsed_arguments *arguments)
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)
 {
     add_blocks(arguments, command);
+    arguments->words = allocate((size_t)argc + 1, sizeof *arguments->words);
     bool operands_only = false;
     for (int at = 0; at < argc; at++) {
         char *word = argv[at];
@@ -541,6 +543,8 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
                 return result;
         } else if (command->operand != NULL && arguments->operand == NULL && word[0] != '\0') {
             arguments->operand = word;
+        } else if (command->words != NULL && word[0] != '\0') {
+            arguments->words[arguments->word_count++] = word;
         } else {
             fail_usage(command, "'%s' is one argument too many", word);
             return PARSE_WRONG;
@@ -703,6 +707,8 @@ static void print_usage(const parsed_arguments *arguments)
             printf(" --%s %s", option->name, option->value);
     }
     printf(" [options]");
+    if (command->words != NULL)
+        printf(" [%s...]", command->words);
     if (command->rest != NULL)
         printf(" [-- %s]", command->rest);
     puts("\n");
@@ -719,6 +725,10 @@ void options_print_help(const subcommand *command)
     if (command->operand != NULL) {
         int column = printf("  %s", command->operand);
         print_wrapped(command->operand_help, column, help_column);
+    }
+    if (command->words != NULL) {
+        int column = printf("  %s", command->words);
+        print_wrapped(command->words_help, column, help_column);
     }
     if (command->rest != NULL) {
         int column = printf("  %s", command->rest);

@@ -80,6 +80,9 @@ typedef struct subcommand {
     const char *name, *summary;
     const char *operand; /* name of the one operand, or NULL when there is none */
     const char *operand_help;
+    bool is_operand_open; /* it may be left out */
+    const char *words;    /* name of further operands, as many as are given; or NULL */
+    const char *words_help;
     const char *rest; /* name of the words behind "--", which are another program's; or NULL */
     const char *rest_help;
     const char *details;                      /* paragraphs for the help, behind those of methods; or NULL */
@@ -100,6 +103,8 @@ typedef struct parsed_option {
 struct parsed_arguments {
     const subcommand *command;
     const char *operand;
+    const char **words; /* further operands */
+    size_t word_count;
     char *const *rest; /* words behind "--" */
     int rest_count;
     const void *values; /* of the command's own block */

@@ -14,7 +14,8 @@
     COMMAND(slice) \
     COMMAND(generate) \
     COMMAND(convert) \
-    COMMAND(bench)
+    COMMAND(bench) \
+    COMMAND(check)
 
 /* X: X_row, of tools/method_X.c. A sub-command lists its methods in this order. */
 #define METHODS(METHOD) \
@@ -27,7 +28,7 @@
     METHOD(msm)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
-#define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier)
+#define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier) BENCH(all)
 
 #define DECLARE_BENCH(name) extern const bench_row name##_bench;
 #define DECLARE_COMMAND(name) extern const subcommand name##_command;

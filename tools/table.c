@@ -88,6 +88,18 @@ static void print_row(const text_table *table, size_t row, const int *widths)
         fputs(table->notes[row], stdout);
 }
 
+void table_release(text_table *table)
+{
+    for (size_t row = 0; row < table->rows; row++) {
+        for (size_t column = 0; column < table->columns; column++)
+            free(table->cells[row * table->columns + column]);
+        free(table->notes[row]);
+    }
+    free(table->cells);
+    free(table->notes);
+    *table = table_begin(table->alignment);
+}
+
 void table_print(text_table *table)
 {
     int *widths = allocate(table->columns, sizeof *widths);
@@ -96,14 +108,8 @@ void table_print(text_table *table)
             int width = text_columns(cell_text(table, row, column));
             widths[column] = width > widths[column] ? width : widths[column];
         }
-    for (size_t row = 0; row < table->rows; row++) {
+    for (size_t row = 0; row < table->rows; row++)
         print_row(table, row, widths);
-        for (size_t column = 0; column < table->columns; column++)
-            free(table->cells[row * table->columns + column]);
-        free(table->notes[row]);
-    }
     free(widths);
-    free(table->cells);
-    free(table->notes);
-    *table = table_begin(table->alignment);
+    table_release(table);
 }

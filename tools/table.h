@@ -23,6 +23,8 @@ void table_set(text_table *table, size_t column, const char *format, ...)
 /* Adds a line under the last row. */
 void table_note(text_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+void table_release(text_table *table);
+
 /* Prints the table, its first row as the heading, and releases it. */
 void table_print(text_table *table);
 

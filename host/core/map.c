@@ -151,6 +151,16 @@ double map_value(const ley_map *map, int64_t number, double place_A[3])
     return map->store.read(map->store.context, number, 1, &value, NULL) == LEY_OK ? (double)value : NAN;
 }
 
+const float *map_values_from(const ley_map *map, int64_t first, int64_t count, float *buffer)
+{
+    if (map->values != NULL)
+        return map->values + first;
+    if (map->store.read(map->store.context, first, count, buffer, NULL) != LEY_OK)
+        for (int64_t i = 0; i < count; i++)
+            buffer[i] = NAN;
+    return buffer;
+}
+
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
 {
     const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));

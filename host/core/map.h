@@ -10,6 +10,10 @@
  * it. */
 double map_value(const ley_map *map, int64_t number, double place_A[3]);
 
+/* `count` values from this number on: where they are in memory, else in `buffer`, [count], as
+ * not-a-numbers where the map's store cannot read them. */
+const float *map_values_from(const ley_map *map, int64_t first, int64_t count, float *buffer);
+
 /* Errors: LEY_ERROR_INPUT when a value is not a number, or infinite, with its point;
  * LEY_ERROR_USAGE when the values are not in memory. `path` begins the message. */
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error);

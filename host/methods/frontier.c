@@ -93,8 +93,9 @@ static const char *variant(const worker *w, const ley_bench_options *o, const vo
 /* ---- Lattices -------------------------------------------------------------------------------- */
 
 /* Of all steps of the device; of the whole job the spread. */
-static void put_steps(const msm_measured *m, const ley_bench_device *limits, ley_bench_row *row)
+static void put_steps(const msm_measured *m, const ley_bench_device *limits, bench_row *b)
 {
+    ley_bench_row *row = &b->row;
     double least_s = 0;
     for (int i = MSM_ANTERPOLATION; i <= MSM_SHORT_RANGE; i++) {
         row->kernel_s += m->seconds[i];
@@ -104,7 +105,8 @@ static void put_steps(const msm_measured *m, const ley_bench_device *limits, ley
         least_s += msm_least_s(m, (msm_step)i, limits);
     }
     row->whole_s = m->seconds[MSM_WHOLE];
-    row->spread = m->spread[MSM_WHOLE];
+    bench_put_times(b, &m->repeats, m->runs_s[MSM_WHOLE]);
+    row->joules = m->joules;
     row->fma_share = row->kernel_s > 0 ? least_s / row->kernel_s : 0;
     row->evaluations_per_s = row->kernel_s > 0 ? m->pairs / row->kernel_s : 0;
     row->accuracy = m->accuracy;
@@ -113,7 +115,7 @@ static void put_steps(const msm_measured *m, const ley_bench_device *limits, ley
 static ley_status measure_lattices(worker *w, const ley_bench_options *o, const frontier *f,
                                    const ley_bench_device *limits, bench_row *b)
 {
-    msm_measured m = {.is_done = true};
+    msm_measured m = {.is_done = true, .energy = b->energy};
     ley_long_range range;
     ley_bench_options own = *o;
     ley_long_range_default(&range);
@@ -124,7 +126,7 @@ static ley_status measure_lattices(worker *w, const ley_bench_options *o, const 
     if (status == LEY_OK)
         status = msm_measure(w, &own, &f->box, &range, &m, &b->failure);
     if (status == LEY_OK) {
-        put_steps(&m, limits, &b->row);
+        put_steps(&m, limits, b);
         msm_describe(&range, m.solver, b->specification, sizeof b->specification);
     }
     return status;
@@ -169,19 +171,11 @@ static ley_status run_direct(void *context, double *seconds, ley_error *error)
     return status;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The first run, which warms up, does not count. */
-static double median_kernel_s(direct_run *r)
+static double median_kernel_s(const direct_run *r)
 {
-    const int n = r->count > 1 ? r->count - 1 : 1;
-    double *from = r->kernel_s + (r->count > 1);
-    qsort(from, (size_t)n, sizeof *from, ascending);
-    return from[n / 2];
+    const int skipped = r->count > 1;
+    return bench_statistics_of(r->kernel_s + skipped, (size_t)(r->count - skipped)).median_s;
 }
 
 /* Planes in the middle of the map, as many as there is time for. */
@@ -204,13 +198,17 @@ static ley_status measure_direct(worker *w, const ley_bench_options *o, const fr
     direct_run r = {.worker = w, .options = o, .atoms = f->box.atoms};
     ley_status status = ley_map_create(&part, &r.map, &b->failure);
     if (status == LEY_OK)
-        status = bench_time(o, atoms * points, run_direct, &r, &b->row, &b->failure);
+        status = bench_time(o, atoms * points, run_direct, &r, b, &b->failure);
     ley_map_destroy(r.map);
     if (status != LEY_OK)
         return status;
     const double share = points / (double)limits->points, kernel_s = median_kernel_s(&r);
     b->row.measured_share = share;
-    b->row.whole_s = atoms * points / b->row.evaluations_per_s / share;
+    b->row.median_s /= share;
+    b->row.joules /= share;
+    for (size_t i = 0; i < b->row.run_count; i++)
+        b->runs_s[i] /= share;
+    b->row.whole_s = b->row.median_s;
     b->row.kernel_s = kernel_s / share;
     b->row.evaluations_per_s = kernel_s > 0 ? atoms * points / kernel_s : 0;
     b->row.launches = (int64_t)ceil((double)r.launches / share);

@@ -2,6 +2,7 @@
 
 #include "bandwidth.h"
 #include "calibrate.h"
+#include "check_kernels.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
@@ -12,6 +13,7 @@
 #include "methods/dcs/points.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/method.h"
+#include "methods/msm/device_long.h"
 #include "methods/msm/device_spread.h"
 #include "methods/msm/influence_kernel.h"
 #include "methods/msm/lattice_kernel.h"
@@ -29,6 +31,11 @@ const kernel_kind *const kernel_registry[] = {
     &multiply_adds_kind, /* */
     &local_reads_kind,   /* */
     &copies_kind,        /* */
+    &functions_kind,     /* what examines drivers */
+    &structs_kind,       /* */
+    &local_words_kind,   /* */
+    &constant_words_kind,
+    &work_items_kind,
     &reference_kind,     /* the judge */
     &dcs_kind,           /* methods */
     &mdh_kind,           /* */
@@ -41,6 +48,9 @@ const kernel_kind *const kernel_registry[] = {
     &spread_count_kind,  /* */
     &spread_list_kind,   /* */
     &spread_place_kind,  /* */
+    &long_place_kind,    /* */
+    &long_spread_kind,   /* */
+    &long_gather_kind,   /* */
     &anterpolate_kind,   /* */
     &restriction_kind,   /* */
     &prolongation_kind,  /* */

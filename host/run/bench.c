@@ -1,9 +1,12 @@
 /* The benchmark: each device's own limits, then every kernel variant against them, kernels only. */
 #include "run/bench.h"
 
+#include "clock.h"
 #include "core/options.h"
 #include "error.h"
 #include "io/waterbox.h"
+#include "machine.h"
+#include "parallel.h"
 #include "run/method.h"
 
 #include <math.h>
@@ -12,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-static const double enough_s = 3; /* aim: all launches of a slow variant */
+static const int usual_rounds = 3;
 
 struct ley_bench {
     size_t count;
@@ -41,39 +44,86 @@ double bench_random(uint64_t *state)
     return (double)(*state >> 11) / 9007199254740992.0;
 }
 
-static int ascending(const void *a, const void *b)
+void bench_put_times(bench_row *r, const bench_repeats *repeats, const double *seconds)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const size_t n = (size_t)repeats->done;
+    const bench_statistics times = bench_statistics_of(seconds, n);
+    if (seconds != r->runs_s)
+        memcpy(r->runs_s, seconds, n * sizeof *seconds);
+    r->row.run_count = n;
+    r->row.runs_wanted = (size_t)repeats->wanted;
+    r->row.median_s = times.median_s;
+    r->row.spread = times.spread;
+}
+
+double bench_joules(energy_counter *counter, double before_J, double seconds, size_t runs)
+{
+    double now_J = 0;
+    if (counter == NULL || runs == 0 || !energy_read(counter, &now_J) || seconds < energy_least_s(counter) ||
+        !energy_is_plausible(now_J - before_J, seconds))
+        return NAN;
+    return (now_J - before_J) / (double)runs;
+}
+
+/* More launches, until a counter has gone on for long enough: only theirs are counted. */
+static ley_status count_joules(ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
+                               bench_row *r, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    double before_J = 0, took_s = 0;
+    size_t runs = 0;
+    ley_status status = LEY_OK;
+    if (r->energy == NULL || !energy_read(r->energy, &before_J))
+        return LEY_OK;
+    do {
+        status = run(context, &took_s, error);
+        runs++;
+    } while (status == LEY_OK && ley_clock_s() - start_s < energy_least_s(r->energy));
+    r->row.joules = bench_joules(r->energy, before_J, ley_clock_s() - start_s, runs);
+    return status;
 }
 
 ley_status bench_time(const ley_bench_options *o, double pairs,
-                      ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
-                      ley_bench_row *row, ley_error *error)
+                      ley_status (*run)(void *context, double *seconds, ley_error *error), void *context, bench_row *r,
+                      ley_error *error)
 {
-    double seconds[BENCH_MOST_REPEATS] = {0}, spent_s = 0;
-    const int wanted = o->repeats < 1 ? 1 : o->repeats > BENCH_MOST_REPEATS ? BENCH_MOST_REPEATS : o->repeats;
-    int repeats = 0;
-    ley_status status = LEY_OK;
-    for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) {
-        double took_s = 0;
-        status = run(context, &took_s, error);
-        spent_s += took_s;
-        if (i >= 0 && status == LEY_OK)
-            seconds[repeats++] = took_s;
+    bench_repeats repeats = bench_repeats_begin(o->repeats, o->most_s);
+    ley_status status = run(context, &repeats.spent_s, error); /* to warm up */
+    while (status == LEY_OK && bench_repeats_go_on(&repeats)) {
+        double *took_s = &r->runs_s[repeats.done++];
+        *took_s = 0;
+        status = run(context, took_s, error);
+        repeats.spent_s += *took_s;
     }
     if (status != LEY_OK)
         return status;
-    qsort(seconds, (size_t)repeats, sizeof seconds[0], ascending);
-    const double median_s = seconds[repeats / 2];
-    row->evaluations_per_s = pairs / median_s;
-    row->spread = (seconds[repeats - 1] - seconds[0]) / median_s;
-    return LEY_OK;
+    bench_put_times(r, &repeats, r->runs_s);
+    r->row.evaluations_per_s = pairs / r->row.median_s;
+    return count_joules(run, context, r, error);
 }
 
 bool bench_cancelled(const ley_bench_options *o)
 {
     return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
+}
+
+/* What a job would take, as far as that is known before anything is measured; NULL: it is not. */
+static const char *usual_of(const worker *w, const bench_subject *subject, const ley_bench_options *o,
+                            const ley_bench_device *d)
+{
+    if (subject->usual != NULL)
+        return subject->usual(w, o, d);
+    return subject->kernel != NULL ? subject->kernel->usual(w->info, (int)o->sum) : NULL;
+}
+
+/* Of what is not timed on this device nothing may look as if it were. */
+static void forget_times(bench_row *r)
+{
+    ley_bench_row *row = &r->row;
+    row->evaluations_per_s = row->kernel_s = row->whole_s = row->there_s = row->back_s = 0;
+    row->root_share = row->fma_share = row->local_share = row->memory_share = row->cold_s = row->warm_s = 0;
+    row->spread = row->median_s = row->joules = NAN;
+    row->run_count = 0;
 }
 
 static const char *variant_at(const worker *w, const bench_subject *subject, const ley_bench_options *o,
@@ -85,20 +135,24 @@ static const char *variant_at(const worker *w, const bench_subject *subject, con
 static void bench_variants(worker *w, const bench_subject *subject, const ley_bench_options *o, const void *problem,
                            bench_device *d)
 {
-    const char *name, *usual = subject->kernel != NULL ? subject->kernel->usual(w->info, (int)o->sum) : NULL;
+    const char *name, *usual = usual_of(w, subject, o, &d->device);
+    const char *only = o->variant == NULL && o->usual_only ? usual : o->variant;
     for (size_t i = 0;
          (name = variant_at(w, subject, o, problem, i)) != NULL && d->device.row_count < BENCH_MOST_VARIANTS; i++) {
-        if ((o->variant != NULL && strcmp(o->variant, name) != 0) || bench_cancelled(o))
+        if ((only != NULL && strcmp(only, name) != 0) || bench_cancelled(o))
             continue;
         bench_row *r = &d->rows[d->device.row_count++];
         snprintf(r->name, sizeof r->name, "%s", name);
         r->row.variant = r->name;
+        r->row.spread = r->row.median_s = r->row.joules = NAN;
+        r->energy = d->energy;
         r->row.status = subject->measure(w, o, name, problem, &d->device, r);
+        if (d->device.is_interpreter)
+            forget_times(r);
         if (o->row_done != NULL)
             o->row_done(o->context);
     }
-    if (subject->usual != NULL)
-        usual = subject->usual(w, o, &d->device);
+    usual = usual_of(w, subject, o, &d->device); /* by what is known now */
     for (size_t i = 0; i < d->device.row_count && usual != NULL; i++)
         d->rows[i].row.is_default = strcmp(d->rows[i].row.variant, usual) == 0;
 }
@@ -131,21 +185,62 @@ static ley_status bench_problem(worker *w, const bench_subject *subject, const l
     return status;
 }
 
+static void put_limits(bench_device *d)
+{
+    const bench_limits *l = &d->limits;
+    d->device.limit_rounds = l->rounds;
+    d->device.limit_spread = l->spread;
+    d->device.peak_fma_per_s = l->peak_fma_per_s;
+    d->device.peak_text = l->peak_text[0] != '\0' ? l->peak_text : NULL;
+    d->device.limit_doubt = l->doubt[0] != '\0' ? l->doubt : NULL;
+}
+
+/* Where kernels are interpreted, what stood for limits was made up. */
+static void forget_limits(ley_bench_device *d)
+{
+    d->roots_per_s = d->exps_per_s = d->fma_per_s = d->memory_bytes_per_s = d->local_bytes_per_s = 0;
+    d->peak_fma_per_s = d->whole_s = d->exponent = d->pairs_exponent = 0;
+    d->limit_spread = d->whole_spread = NAN;
+    d->limit_doubt = d->whole_variant = NULL;
+    d->size_count = 0;
+}
+
+static void put_load(const machine_load *before, ley_bench_load *load)
+{
+    machine_load after;
+    machine_load_now(&after);
+    *load = (ley_bench_load){before->average, after.average, machine_load_of_others(before, &after), after.processors};
+}
+
 static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, ley_error *error)
 {
-    const ley_bench_options *o = &bench->options;
+    ley_bench_options own = bench->options;
+    const ley_bench_options *o = &own;
     const bench_subject *subject = bench->subject;
-    calibration facts;
+    const bool needs_facts = !subject->needs_no_facts;
     if (w->device == NULL) {
         ley_error_copy(error, &w->open_error);
         return w->open_error.status;
     }
-    const ley_status status =
-        subject->needs_no_facts ? LEY_OK : calibrate_measure(w->device, CALIBRATE_ALL, &facts, error);
+    const bench_limits *known = o->limits_of != NULL ? &o->limits_of->devices[d - bench->devices].limits : NULL;
+    const bool is_measured = needs_facts && (known == NULL || known->rounds == 0);
+    ley_status status = LEY_OK;
+    if (is_measured)
+        status =
+            bench_limits_measure(w->device, o->limit_rounds > 0 ? o->limit_rounds : usual_rounds, &d->limits, error);
+    else if (needs_facts)
+        d->limits = *known;
     if (status != LEY_OK)
         return status;
-    subject->choose(w, subject->needs_no_facts ? NULL : &facts, o, &d->device);
-    return o->linear ? subject->scale(w, o, &d->device, d->sizes, error) : bench_problem(w, subject, o, d, error);
+    if (needs_facts)
+        put_limits(d);
+    d->device.is_interpreter = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    own.repeats = d->device.is_interpreter ? 1 : own.repeats;
+    subject->choose(w, needs_facts ? &d->limits.facts : NULL, o, &d->device);
+    status = o->linear ? subject->scale(w, o, &d->device, d->sizes, error) : bench_problem(w, subject, o, d, error);
+    if (d->device.is_interpreter)
+        forget_limits(&d->device);
+    return status;
 }
 
 typedef struct bench_context {
@@ -182,7 +277,12 @@ static void bench_task(worker *w, void *context)
     d->device.device = &w->public_info;
     if (!take_turn(c->bench, w))
         return;
+    machine_load before;
+    machine_load_now(&before);
+    d->energy = (w->info->quirks & DEV_QUIRK_INTERPRETER) == 0 ? energy_open(w->info) : NULL;
+    d->device.energy_counter = d->energy != NULL ? energy_name(d->energy) : NULL;
     d->device.status = bench_one(w, c->bench, d, &d->failure);
+    put_load(&before, &d->device.load);
     d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
     d->device.rows = d->public_rows;
     d->device.sizes = d->sizes;
@@ -190,6 +290,7 @@ static void bench_task(worker *w, void *context)
         bench_row *r = &d->rows[i];
         r->row.variant = r->name;
         r->row.specification = r->specification;
+        r->row.runs_s = r->runs_s;
         r->row.failure = r->row.status != LEY_OK ? r->failure.message : NULL;
         d->public_rows[i] = r->row;
     }
@@ -290,6 +391,13 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     return LEY_OK;
 }
 
+void ley_host_describe(ley_host_info *host)
+{
+    machine_processor(host->processor, sizeof host->processor);
+    machine_system(host->system, sizeof host->system);
+    host->processors = parallel_cores();
+}
+
 void ley_bench_destroy(ley_bench *bench)
 {
     if (bench == NULL)
@@ -302,6 +410,7 @@ void ley_bench_destroy(ley_bench *bench)
         for (size_t i = 0; i < BENCH_MOST_VARIANTS; i++)
             ley_error_clear(&bench->devices[d].rows[i].failure);
         ley_error_clear(&bench->devices[d].failure);
+        energy_close(bench->devices[d].energy);
     }
     pthread_mutex_destroy(&bench->mutex);
     free(bench->devices);

@@ -3,13 +3,18 @@
 #define LEY_BENCH_H
 
 #include "calibrate.h"
+#include "energy.h"
+#include "run/bench_limits.h"
+#include "run/bench_statistics.h"
 #include "run/engine.h"
 
-enum { BENCH_MOST_VARIANTS = 32, BENCH_MOST_REPEATS = 64, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16 };
+enum { BENCH_MOST_VARIANTS = 32, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16 };
 
 typedef struct bench_row {
     ley_bench_row row;
     char name[32], specification[512];
+    double runs_s[BENCH_MOST_REPEATS];
+    energy_counter *energy; /* the device's, or NULL */
     ley_error failure;
 } bench_row;
 
@@ -18,6 +23,8 @@ typedef struct bench_device {
     ley_bench_row public_rows[BENCH_MOST_VARIANTS];
     bench_row rows[BENCH_MOST_VARIANTS];
     ley_bench_size sizes[BENCH_MOST_SIZES];
+    bench_limits limits;
+    energy_counter *energy;
     ley_error failure;
 } bench_device;
 
@@ -88,13 +95,20 @@ bool bench_cancelled(const ley_bench_options *options);
 /* Whether a box of water has that many atoms. */
 ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
 
+/* Joules of one of `runs` launches, between what a counter said and what it says now; not a number
+ * where there is none, or that cannot be. */
+double bench_joules(energy_counter *counter, double before_J, double seconds, size_t runs);
+
 /* Random numbers in [0, 1), the same in every run. */
 double bench_random(uint64_t *state);
 
-/* Runs once to warm up, then as often as the options say or until enough time is spent; `run` says
- * how long it took. Fills in rate and spread of a row of `pairs` pairs. */
+/* Runs once to warm up, then as often as bench_repeats says; `run` says how long it took. Fills in
+ * a row of `pairs` pairs: its rate, median, spread, and the seconds of each run. */
 ley_status bench_time(const ley_bench_options *options, double pairs,
                       ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
-                      ley_bench_row *row, ley_error *error);
+                      bench_row *row, ley_error *error);
+
+/* The same of times that somebody else has taken: all of a row but its rate. */
+void bench_put_times(bench_row *row, const bench_repeats *repeats, const double *seconds);
 
 #endif

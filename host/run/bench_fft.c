@@ -117,7 +117,8 @@ typedef struct resident {
     dev_fft fft;
     dev_buffer *lattice, *scratch;
     size_t bytes;
-    double there_s, back_s;
+    size_t runs;
+    double there_s[BENCH_MOST_REPEATS + 1], back_s[BENCH_MOST_REPEATS + 1]; /* the first one warms up */
 } resident;
 
 static ley_status one_way(resident *r, bool forward, double *seconds, ley_error *error)
@@ -142,8 +143,9 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
         status = one_way(r, true, &there_s, error);
     if (status == LEY_OK)
         status = one_way(r, false, &back_s, error);
-    r->there_s = fmin(r->there_s, there_s);
-    r->back_s = fmin(r->back_s, back_s);
+    r->there_s[r->runs] = there_s;
+    r->back_s[r->runs] = back_s;
+    r->runs += r->runs < BENCH_MOST_REPEATS;
     *seconds = there_s + back_s;
     return status;
 }
@@ -192,7 +194,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
                           const ley_bench_device *limits, bench_row *r)
 {
     const way *chosen = way_named(name);
-    resident res = {.device = w->device, .there_s = INFINITY, .back_s = INFINITY};
+    resident res = {.device = w->device};
     fft_wish wish = {.in_place = true, .library = chosen->library, .tables = chosen->tables};
     ley_error *error = &r->failure;
     (void)problem;
@@ -202,11 +204,11 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     if (status == LEY_OK)
         status = make_buffers(&res, error);
     if (status == LEY_OK)
-        status = bench_time(o, (double)limits->points, run_once, &res, &r->row, error);
+        status = bench_time(o, (double)limits->points, run_once, &res, r, error);
     if (status == LEY_OK) {
-        const double both_s = (double)limits->points / r->row.evaluations_per_s;
-        r->row.there_s = res.there_s;
-        r->row.back_s = res.back_s;
+        const double both_s = r->row.median_s;
+        r->row.there_s = bench_statistics_of(res.there_s + 1, r->row.run_count).median_s;
+        r->row.back_s = bench_statistics_of(res.back_s + 1, r->row.run_count).median_s;
         r->row.memory_share = 2 * fft_least_bytes(wish.n, NULL) / both_s / limits->memory_bytes_per_s;
         snprintf(r->specification, sizeof r->specification, "%s %s", res.fft.library, res.fft.version);
     }

@@ -14,6 +14,7 @@
 
 typedef struct list_question {
     dev_list list;
+    bool afresh;
     ley_status status;
     ley_error error;
 } list_question;
@@ -21,14 +22,15 @@ typedef struct list_question {
 static void ask_list(void *context)
 {
     list_question *q = context;
-    q->status = dev_list_create(&q->list, &q->error);
+    q->status = q->afresh ? dev_list_create_afresh(&q->list, &q->error) : dev_list_create(&q->list, &q->error);
 }
 
-ley_status discovery_list(dev_list *list, ley_error *error)
+ley_status discovery_list(dev_list *list, bool afresh, ley_error *error)
 {
     list_question *q = calloc(1, sizeof *q);
     if (q == NULL)
         return ley_fail_memory(error, sizeof *q, "the device list");
+    q->afresh = afresh;
     if (!hand_run(ask_list, q, error)) {
         dev_keep(q);
         ley_error_prefix(error, "finding devices");

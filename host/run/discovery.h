@@ -12,8 +12,9 @@ typedef struct discovered {
     hand *hand;
 } discovered;
 
-/* All devices. LEY_ERROR_DEVICE when a driver does not answer. */
-ley_status discovery_list(dev_list *list, ley_error *error);
+/* All devices; `afresh`: drivers that are remembered to have died are tried again.
+ * LEY_ERROR_DEVICE when a driver does not answer. */
+ley_status discovery_list(dev_list *list, bool afresh, ley_error *error);
 
 /* What discovery_speeds() says of a device: that it cannot be measured, or that it takes too
  * long. */

@@ -292,7 +292,7 @@ ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_erro
     if (e == NULL)
         return ley_fail_memory(error, sizeof *e, "the engine");
     atomic_init(&e->holders, 1);
-    ley_status status = discovery_list(&e->list, error);
+    ley_status status = discovery_list(&e->list, false, error);
     if (status == LEY_OK)
         status = open_selected(e, selector, error);
     if (status != LEY_OK) {
@@ -393,7 +393,7 @@ ley_status ley_device_list_create(ley_device_list **list, ley_error *error)
     ley_device_list *l = calloc(1, sizeof *l);
     if (l == NULL)
         return ley_fail_memory(error, sizeof *l, "the device list");
-    ley_status status = discovery_list(&l->list, error);
+    ley_status status = discovery_list(&l->list, true, error);
     if (status == LEY_OK && (l->infos = calloc(l->list.count + 1, sizeof *l->infos)) == NULL)
         status = ley_fail_memory(error, l->list.count * sizeof *l->infos, "the device list");
     if (status != LEY_OK) {
@@ -442,6 +442,11 @@ size_t ley_device_list_note_count(const ley_device_list *list)
 const char *ley_device_list_note(const ley_device_list *list, size_t i)
 {
     return list->list.notes[i];
+}
+
+const char *ley_driver_complaint(void)
+{
+    return dev_driver_complaint();
 }
 
 const char *ley_cache_complaint(void)

@@ -76,6 +76,10 @@ typedef struct method {
     int64_t (*point)(const void *task, slab s, int64_t i);
     double (*value)(const void *task, int64_t number, double place_A[3]);
 
+    /* The map whose values these are, by their numbers, which are in the order of the slabs'
+     * points. NULL: values are no map. */
+    const ley_map *(*map)(const void *task);
+
     /* Some values are beyond the limits: looks whether limits and terms are wider than was said,
      * which takes too long to be asked every time. True: they are, and both are to be asked for
      * anew. NULL: never. */

@@ -10,7 +10,8 @@ struct room_holding {
     room_holding *next;
     dev_buffer *buffer; /* or: */
     dev_staging *staging;
-    size_t bytes; /* of a buffer */
+    size_t bytes;  /* of a buffer */
+    uint64_t name; /* of what is in it, where later rooms may have it; else 0 */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -23,14 +24,25 @@ static int64_t said(uint64_t bytes)
     return bytes > 0 && bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
 }
 
-int64_t room_left(const room *r)
+static const room *outermost(const room *r)
 {
-    const uint64_t all = r->device->info->global_bytes;
-    if (all == 0)
-        return INT64_MAX;
     while (r->within != NULL)
         r = r->within;
-    const uint64_t budget = all / 4 * 3;
+    return r;
+}
+
+/* What all rooms of a job may take together. */
+static uint64_t budget_of(const dev *device)
+{
+    return device->info->global_bytes / 4 * 3;
+}
+
+int64_t room_left(const room *r)
+{
+    if (r->device->info->global_bytes == 0)
+        return INT64_MAX;
+    r = outermost(r);
+    const uint64_t budget = budget_of(r->device);
     return budget > r->taken ? said(budget - r->taken) : 0;
 }
 
@@ -64,17 +76,55 @@ static void count(room *r, uint64_t more, uint64_t less)
         r->taken += more - less;
 }
 
+/* The oldest of what the device keeps goes; false: there was none. */
+static bool forget_kept(dev *device)
+{
+    const kept_buffer oldest = kept_buffers_drop(&device->kept);
+    if (oldest.buffer != NULL)
+        device->backend->buffer_destroy(device, oldest.buffer);
+    return oldest.buffer != NULL;
+}
+
+/* For rooms to come, where it is worth keeping. */
+static bool keep(dev *device, const room_holding *of)
+{
+    const kept_buffer one = {of->name, of->buffer, of->bytes};
+    const uint64_t all = device->info->device_class == DEV_CPU ? 0 : device->info->global_bytes;
+    if (device->is_lost || !kept_buffers_may(all, &one) || kept_buffers_has(&device->kept, one.name))
+        return false;
+    while (kept_buffers_are_full(&device->kept, all, &one))
+        forget_kept(device);
+    kept_buffers_put(&device->kept, one);
+    return true;
+}
+
 /* Ends the holding that `link` leads to. */
 static void drop(room *r, room_holding **link)
 {
     room_holding *gone = *link;
     *link = gone->next;
     count(r, 0, gone->bytes);
-    if (gone->buffer != NULL)
+    if (gone->buffer != NULL && !keep(r->device, gone))
         r->device->backend->buffer_destroy(r->device, gone->buffer);
     if (gone->staging != NULL)
         r->device->backend->staging_destroy(r->device, gone->staging);
     free(gone);
+}
+
+/* What is kept from earlier jobs goes where it would be too much with so many bytes more, or where
+ * the driver has no more. */
+static ley_status create(const room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    dev *device = r->device;
+    const uint64_t taken = outermost(r)->taken + bytes;
+    while (taken + kept_buffers_bytes(&device->kept) > budget_of(device) && forget_kept(device))
+        continue;
+    ley_status status = device->backend->buffer_create(device, bytes, access, buffer, error);
+    while (status != LEY_OK && forget_kept(device)) {
+        ley_error_clear(error);
+        status = device->backend->buffer_create(device, bytes, access, buffer, error);
+    }
+    return status;
 }
 
 ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
@@ -86,7 +136,7 @@ ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **bu
     ley_status status = hold(r, &h, error);
     if (status != LEY_OK)
         return status;
-    status = r->device->backend->buffer_create(r->device, bytes, access, &h->buffer, error);
+    status = create(r, bytes, access, &h->buffer, error);
     if (status != LEY_OK) {
         h->buffer = NULL;
         drop(r, &r->holdings);
@@ -107,6 +157,36 @@ ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buf
 {
     const ley_status status = room_buffer(r, size, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? upload_bytes(r->device, *buffer, 0, bytes, size, error) : status;
+}
+
+/* One that is kept, as a holding; *buffer NULL: there is none. */
+static ley_status take_kept(room *r, uint64_t name, dev_buffer **buffer, ley_error *error)
+{
+    room_holding *h = NULL;
+    *buffer = NULL;
+    if (!kept_buffers_has(&r->device->kept, name))
+        return LEY_OK;
+    const ley_status status = hold(r, &h, error);
+    if (status != LEY_OK)
+        return status;
+    const kept_buffer taken = kept_buffers_take(&r->device->kept, name);
+    h->buffer = *buffer = taken.buffer;
+    h->bytes = taken.bytes;
+    h->name = taken.name;
+    count(r, taken.bytes, 0);
+    return LEY_OK;
+}
+
+ley_status room_upload_kept(room *r, uint64_t name, const void *bytes, size_t size, dev_buffer **buffer,
+                            ley_error *error)
+{
+    ley_status status = take_kept(r, name, buffer, error);
+    if (status != LEY_OK || *buffer != NULL)
+        return status;
+    status = room_upload(r, bytes, size, buffer, error);
+    if (status == LEY_OK)
+        r->holdings->name = name; /* the latest one */
+    return status;
 }
 
 ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error)

@@ -39,6 +39,14 @@ ley_status room_check_host(const room *r, const char *what, double bytes, const 
 /* A buffer that kernels only read, with these bytes in it. */
 ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error);
 
+/* The same, which a card keeps for later rooms when this one has done with it, and has from an
+ * earlier one: nothing is sent then. `name` is that of the bytes, which no others ever have
+ * (kept_buffers.h); 0: none, they are not kept. What is kept counts as taken while a room has it;
+ * else it makes way for whatever asks for memory. A processor's memory is the host's: it keeps
+ * none. */
+ley_status room_upload_kept(room *r, uint64_t name, const void *bytes, size_t size, dev_buffer **buffer,
+                            ley_error *error);
+
 /* On failure there are none. */
 ley_status room_results(room *r, int64_t bytes, results *made, ley_error *error);
 

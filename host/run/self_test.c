@@ -3,8 +3,42 @@
 #include "error.h"
 #include "parallel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static _Thread_local self_test_finding *listener;
+
+void self_test_listen(self_test_finding *finding)
+{
+    listener = finding;
+}
+
+/* No number is worse than any. */
+void self_test_note(double error, double tolerance, double scale, double found, double right)
+{
+    const double share = isnan(error) ? INFINITY : error / tolerance;
+    if (listener != NULL && share > listener->worst)
+        *listener = (self_test_finding){.worst = share,
+                                        .error = error,
+                                        .tolerance = tolerance,
+                                        .found = found,
+                                        .right = right,
+                                        .allowed = tolerance * scale};
+}
+
+static _Thread_local int halves_less;
+
+void self_test_shrink(int halves)
+{
+    halves_less = halves;
+}
+
+int self_test_less(int count)
+{
+    const int less = count >> halves_less;
+    return less > 1 ? less : 1;
+}
 
 ley_status self_test_create(self_test *t, size_t count, ley_error *error)
 {
@@ -65,6 +99,8 @@ ley_status self_test_judge(const self_test *t, ley_error *error)
     const ley_accuracy a = accuracy_compare(
         t->count, t->value, j.right, (accuracy_limits){.tolerance = t->tolerance, .nothing = ACCURACY_NOTHING}, &worst);
     const double *at_A = t->point_A[worst];
+    if (status == LEY_OK)
+        self_test_note(a.max_error, a.tolerance, j.right[worst].absolute, t->value[worst], j.right[worst].value);
     if (status == LEY_OK && !a.passed)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "variant %s: %s: point %zu of %zu, at %.6g, %.6g, %.6g A, is %.9g, not %.9g: "

@@ -52,6 +52,25 @@ static inline double self_test_carry_e(size_t i)
 /* What a sum with compensation keeps of them. */
 #define SELF_TEST_CARRIES 1e-6
 
+/* What self-tests of the calling thread found, for who asks: their largest error, in shares of what
+ * is right, and the value there. */
+typedef struct self_test_finding {
+    double worst; /* error / tolerance; -1: nothing has been judged */
+    double error, tolerance;
+    double found, right, allowed; /* off by as much, it would be right */
+} self_test_finding;
+
+/* From now on, on this thread; NULL: nobody asks. */
+void self_test_listen(self_test_finding *finding);
+
+/* A value that was judged: its error, what it may be, both relative to `scale`. */
+void self_test_note(double error, double tolerance, double scale, double found, double right);
+
+/* Who looks for the smallest case that fails has self-tests of this thread make their problems
+ * smaller by so many halves; 0: as they are. And a count of such a problem, which is 1 at least. */
+void self_test_shrink(int halves);
+int self_test_less(int count);
+
 /* Room for so many points. */
 ley_status self_test_create(self_test *t, size_t count, ley_error *error);
 

@@ -1,127 +1,356 @@
 #include "run/strata.h"
 
+#include "core/map.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Of the chosen points, those with the largest values, a quarter, and those of the strata between
- * these and the last one, an eighth each; each ends so many times as far as the one before. */
-enum { LARGE = 4, SMALL = 8, WIDER = 4, MOST_STRATA = 5 };
+/* Of the chosen points the largest ones are a quarter at most; each stratum after them ends four
+ * times as far as the one before. */
+enum { LARGE = 4, WIDER = 4, MOST_STRATA = 24, LEAST_OF_EACH = 2 };
 
-typedef struct looked_at {
-    int64_t point;
-    double size;
-    size_t order; /* points of one value stay in order */
-} looked_at;
+/* Values of one class are as large as each other within a factor of 1.5: one exponent of a float,
+ * and the first bit behind it. The last class has what is no number, too. */
+enum { CLASSES = 512, CLASS_SHIFT = 22 };
 
-static int by_size(const void *a, const void *b)
+/* What is counted at a time. */
+enum { MOST_CHUNKS = 4096, LEAST_CHUNK = 4096 };
+
+typedef struct counts {
+    uint32_t of[CLASSES];
+} counts;
+
+typedef struct frame {
+    const strata_source *source;
+    int64_t count;
+    int64_t *sampled; /* as in strata */
+    double *value;    /* of these */
+    size_t chunks;
+    counts *counts;  /* [chunks] */
+    double *squares; /* [chunks] */
+    atomic_bool lacks_memory;
+} frame;
+
+typedef struct stratum {
+    int from, to; /* classes, the largest values first: [to, from] */
+    int64_t count;
+    size_t chosen;
+} stratum;
+
+static bool is_cancelled(const frame *f)
 {
-    const looked_at *p = a, *q = b;
-    return p->size != q->size ? (p->size < q->size) - (p->size > q->size)
-                              : (p->order > q->order) - (p->order < q->order);
+    return f->source->cancelled != NULL && atomic_load(f->source->cancelled);
 }
 
-/* A value that is no number is as large as any. */
-static void look_at(int64_t total, size_t count, strata_value *value, const void *context, uint64_t *random,
-                    looked_at *all, strata *s)
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static inline int class_of(float value)
 {
-    for (size_t k = 0; k < count; k++) {
-        const int64_t i = (int64_t)count == total ? (int64_t)k : (int64_t)(accuracy_random(random) % (uint64_t)total);
-        const double at = fabs(value(context, i));
-        all[k] = (looked_at){.point = i, .size = isfinite(at) ? at : INFINITY, .order = k};
-        s->squares += isfinite(at) ? at * at : 0;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (int)((bits & 0x7fffffffU) >> CLASS_SHIFT);
+}
+
+/* The square of what is as large as any value of the class. */
+static double class_square(int size)
+{
+    const uint32_t bits = (uint32_t)size << CLASS_SHIFT;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return isfinite(value) ? (double)value * value : 0;
+}
+
+/* How many points to look at, which are a sample; 0: all values, in a row. */
+static int64_t sample_size(const strata_source *s)
+{
+    if (s->map != NULL && (map_get_store(s->map) == NULL || s->total <= STRATA_LARGEST_FILE))
+        return 0;
+    const int64_t most = s->map != NULL ? STRATA_FILE_POINTS : STRATA_POINTS;
+    return s->total < most ? s->total : most;
+}
+
+static void ask_for(void *context, size_t first, size_t last)
+{
+    const frame *f = context;
+    for (size_t k = first; k < last && !is_cancelled(f); k++)
+        f->value[k] = f->source->value(f->source->context, f->sampled[k]);
+}
+
+static ley_status look_at_some(frame *f, uint64_t *random, ley_error *error)
+{
+    const strata_source *source = f->source;
+    f->sampled = malloc((size_t)f->count * sizeof *f->sampled);
+    f->value = malloc((size_t)f->count * sizeof *f->value);
+    if (f->sampled == NULL || f->value == NULL)
+        return ley_fail_memory(error, (size_t)f->count * (sizeof *f->sampled + sizeof *f->value), "the verification");
+    for (int64_t k = 0; k < f->count; k++)
+        f->sampled[k] = f->count == source->total ? k : (int64_t)(accuracy_random(random) % (uint64_t)source->total);
+    parallel_ranges((size_t)f->count, ask_for, f);
+    return LEY_OK;
+}
+
+/* Values of a chunk: one of both. */
+typedef struct run {
+    int64_t first, count;
+    const float *values;
+    const double *asked;
+} run;
+
+static int64_t chunk_first(const frame *f, size_t chunk)
+{
+    return (int64_t)parallel_first((size_t)f->count, f->chunks, chunk);
+}
+
+/* `buffer` has room for the largest chunk. */
+static run chunk_values(const frame *f, size_t chunk, float *buffer)
+{
+    run r = {.first = chunk_first(f, chunk)};
+    r.count = chunk_first(f, chunk + 1) - r.first;
+    if (f->sampled != NULL)
+        r.asked = f->value + r.first;
+    else
+        r.values = map_values_from(f->source->map, r.first, r.count, buffer);
+    return r;
+}
+
+static inline int class_at(const run *r, int64_t k)
+{
+    return class_of(r->asked != NULL ? (float)r->asked[k] : r->values[k]);
+}
+
+static inline double square_at(const run *r, int64_t k)
+{
+    const double value = r->asked != NULL ? r->asked[k] : (double)r->values[k];
+    return isfinite(value) ? value * value : 0;
+}
+
+/* Room for the values of a chunk that are read from a file; NULL: no memory. */
+static float *make_buffer(const frame *f)
+{
+    return malloc(((size_t)f->count / f->chunks + 1) * sizeof(float));
+}
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+static void count_chunks(void *context, size_t first, size_t last)
+{
+    frame *f = context;
+    float *buffer = make_buffer(f);
+    if (buffer == NULL)
+        atomic_store(&f->lacks_memory, true);
+    for (size_t chunk = first; chunk < last && buffer != NULL && !is_cancelled(f); chunk++) {
+        const run r = chunk_values(f, chunk, buffer);
+        for (int64_t k = 0; k < r.count; k++) {
+            f->counts[chunk].of[class_at(&r, k)]++;
+            f->squares[chunk] += square_at(&r, k);
+        }
     }
+    free(buffer);
 }
 
-/* Of places [first, end) so many, each once: they come first. */
-static void draw(looked_at *all, size_t first, size_t end, size_t many, uint64_t *random)
+/* As many chunks for one number of values, on however many cores: sums are the same. */
+static ley_status count_all(frame *f, ley_error *error)
 {
-    for (size_t k = first; k < first + many; k++) {
-        const size_t taken = k + (size_t)(accuracy_random(random) % (uint64_t)(end - k));
-        const looked_at other = all[taken];
-        all[taken] = all[k];
-        all[k] = other;
-    }
+    const int64_t wanted = f->count / LEAST_CHUNK + 1;
+    f->chunks = (size_t)(wanted < MOST_CHUNKS ? wanted : MOST_CHUNKS);
+    f->counts = calloc(f->chunks, sizeof *f->counts);
+    f->squares = calloc(f->chunks, sizeof *f->squares);
+    if (f->counts == NULL || f->squares == NULL)
+        return ley_fail_memory(error, f->chunks * sizeof *f->counts, "the verification");
+    parallel_ranges(f->chunks, count_chunks, f);
+    if (atomic_load(&f->lacks_memory))
+        return ley_fail_memory(error, (size_t)f->count / f->chunks * sizeof(float), "the verification");
+    return is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
-/* Where each stratum ends: the first one, all of which are chosen, then each four times as far as
- * the one before, as there may be more large values than are chosen. */
-static size_t find_ends(const strata *s, size_t end[MOST_STRATA])
+static int64_t count_in_chunk(const frame *f, size_t chunk, const stratum *s)
 {
+    int64_t sum = 0;
+    for (int size = s->to; size <= s->from; size++)
+        sum += f->counts[chunk].of[size];
+    return sum;
+}
+
+static int64_t count_in_class(const frame *f, int size)
+{
+    const stratum one = {.from = size, .to = size};
+    int64_t sum = 0;
+    for (size_t chunk = 0; chunk < f->chunks; chunk++)
+        sum += count_in_chunk(f, chunk, &one);
+    return sum;
+}
+
+/* ---- Strata ---------------------------------------------------------------------------------- */
+
+/* Whole classes, the largest values first: no more than a quarter of the chosen points, if one has
+ * as few; then each as far as WIDER times the one before. */
+static size_t find_strata(const frame *f, size_t chosen, stratum list[MOST_STRATA])
+{
+    const size_t most = chosen < LEAST_OF_EACH * MOST_STRATA ? chosen / LEAST_OF_EACH : MOST_STRATA;
     size_t n = 0;
-    end[n++] = s->large;
-    if (s->chosen / SMALL == 0 && s->large < s->count) {
-        end[n++] = s->count;
-        return n;
+    int64_t end = 0, next = (int64_t)(chosen < (size_t)f->count ? chosen / LARGE : chosen);
+    stratum now = {.from = CLASSES - 1, .to = CLASSES};
+    for (int size = CLASSES - 1; size >= 0; size--) {
+        const int64_t count = count_in_class(f, size);
+        const bool is_too_many = n == 0 && now.count + count > next;
+        if (now.count > 0 && count > 0 && n + 1 < most && (is_too_many || end >= next)) {
+            list[n++] = now;
+            now = (stratum){.from = size};
+            next = WIDER * (end > 0 ? end : 1);
+        }
+        now.to = size;
+        now.count += count;
+        end += count;
     }
-    while (s->large > 0 && n + 1 < MOST_STRATA && 2 * WIDER * end[n - 1] < s->count) {
-        end[n] = WIDER * end[n - 1];
-        n++;
-    }
-    if (end[n - 1] < s->count)
-        end[n++] = s->count;
+    list[n++] = now;
     return n;
 }
 
-/* How many of each: an eighth of all, of the last one, which is the largest, the others; where that
- * is more than there are, the one before it has more. */
-static void share_out(const strata *s, const size_t *end, size_t n, size_t *many)
+static double squares_of(const frame *f, const stratum *s)
 {
-    size_t left = s->chosen - s->large;
-    many[0] = s->large;
-    for (size_t k = n - 1; k > 0; k--) {
-        const size_t size = end[k] - end[k - 1], before = k - 1, kept = s->chosen / SMALL * before;
-        const size_t most = left > kept ? left - kept : left / k;
-        many[k] = size < most ? size : most;
-        left -= many[k];
-    }
+    double sum = 0;
+    for (int size = s->to; size <= s->from; size++)
+        sum += (double)count_in_class(f, size) * class_square(size);
+    return sum;
 }
 
-static void choose(looked_at *all, uint64_t *random, strata *s)
+/* What a stratum has of the points and of the sum of squares, half and half, of all that have some
+ * left to choose: errors may be the same everywhere or a share of each value. */
+static void find_shares(const frame *f, const stratum *list, size_t n, double share[MOST_STRATA])
 {
-    size_t end[MOST_STRATA], many[MOST_STRATA], chosen = 0, others = s->chosen;
-    s->large = s->chosen < s->count ? s->chosen / LARGE : s->chosen;
-    qsort(all, s->count, sizeof *all, by_size);
-    const size_t n = find_ends(s, end);
-    share_out(s, end, n, many);
+    double squares = 0, points = 0;
     for (size_t i = 0; i < n; i++) {
-        const size_t first = i > 0 ? end[i - 1] : 0;
-        if (many[i] < end[i] - first)
-            draw(all, first, end[i], many[i], random);
-        for (size_t k = first; k < end[i]; k++) {
-            const bool is_chosen = k < first + many[i];
-            if (is_chosen)
-                s->weight[chosen] = (double)(end[i] - first) / (double)many[i];
-            s->points[is_chosen ? chosen++ : others++] = all[k].point;
-        }
+        const bool has_some = (int64_t)list[i].chosen < list[i].count;
+        squares += share[i] = has_some ? squares_of(f, &list[i]) : 0;
+        points += has_some ? (double)list[i].count : 0;
     }
+    for (size_t i = 0; i < n; i++)
+        share[i] = (squares > 0 ? share[i] / squares : 0) + (double)list[i].count / fmax(points, 1);
 }
 
-ley_status strata_make(int64_t total, size_t chosen, strata_value *value, const void *context, uint64_t *random,
-                       strata *made, ley_error *error)
+/* Of those that have points left, the one that has the fewest for its share. */
+static size_t neediest(const stratum *list, size_t n, const double share[MOST_STRATA])
 {
-    const size_t count = total < STRATA_POINTS ? (size_t)total : STRATA_POINTS;
-    strata s = {.count = count, .chosen = chosen < count ? chosen : count};
-    looked_at *all = malloc((count + 1) * sizeof *all);
-    s.points = malloc((count + 1) * sizeof *s.points);
-    s.weight = malloc((s.chosen + 1) * sizeof *s.weight);
-    if (all == NULL || s.points == NULL || s.weight == NULL) {
-        free(all);
-        strata_clear(&s);
-        return ley_fail_memory(error, (count + 1) * sizeof *all, "the verification");
+    size_t most = n;
+    for (size_t i = 0; i < n; i++) {
+        const bool has_some = (int64_t)list[i].chosen < list[i].count;
+        if (has_some && (most == n || share[i] * (double)list[most].chosen > share[most] * (double)list[i].chosen))
+            most = i;
     }
-    look_at(total, count, value, context, random, all, &s);
-    choose(all, random, &s);
-    free(all);
-    *made = s;
+    return most;
+}
+
+/* What is chosen of each: all of the largest values where they are as few as said, at least two of
+ * the others, and what is left by their shares. */
+static void share_out(const frame *f, size_t chosen, stratum *list, size_t n)
+{
+    double share[MOST_STRATA];
+    size_t left = chosen;
+    for (size_t i = 0; i < n; i++) {
+        const size_t least = n == 1 || (i == 0 && list[0].count <= (int64_t)(chosen / LARGE)) ? left : LEAST_OF_EACH;
+        list[i].chosen = list[i].count < (int64_t)least ? (size_t)list[i].count : least;
+        left -= list[i].chosen;
+    }
+    find_shares(f, list, n, share);
+    for (; left > 0; left--)
+        list[neediest(list, n, share)].chosen++;
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+static bool is_drawn(const int64_t *drawn, size_t n, int64_t rank)
+{
+    for (size_t i = 0; i < n; i++)
+        if (drawn[i] == rank)
+            return true;
+    return false;
+}
+
+/* The rank-th of a stratum's points. */
+static int64_t find_point(const frame *f, const stratum *s, int64_t rank, float *buffer)
+{
+    size_t chunk = 0;
+    for (int64_t count; rank >= (count = count_in_chunk(f, chunk, s)); chunk++)
+        rank -= count;
+    const run r = chunk_values(f, chunk, buffer);
+    int64_t k = 0;
+    for (; k + 1 < r.count; k++) {
+        const int size = class_at(&r, k);
+        if (size >= s->to && size <= s->from && rank-- == 0)
+            break;
+    }
+    return r.first + k;
+}
+
+/* Each once; all of them in order where all are wanted. */
+static void choose_of(const frame *f, const stratum *s, uint64_t *random, float *buffer, int64_t *points)
+{
+    for (size_t i = 0; i < s->chosen; i++) {
+        int64_t rank = (int64_t)i;
+        while ((int64_t)s->chosen < s->count &&
+               (rank = (int64_t)(accuracy_random(random) % (uint64_t)s->count), is_drawn(points, i, rank)))
+            ;
+        points[i] = rank;
+    }
+    for (size_t i = 0; i < s->chosen; i++)
+        points[i] = find_point(f, s, points[i], buffer);
+}
+
+static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata *made, ley_error *error)
+{
+    stratum list[MOST_STRATA];
+    const size_t n = find_strata(f, chosen, list);
+    made->points = malloc((chosen + 1) * sizeof *made->points);
+    made->weight = malloc((chosen + 1) * sizeof *made->weight);
+    float *buffer = make_buffer(f);
+    if (made->points == NULL || made->weight == NULL || buffer == NULL) {
+        free(buffer);
+        return ley_fail_memory(error, chosen * (sizeof *made->points + sizeof *made->weight), "the verification");
+    }
+    share_out(f, chosen, list, n);
+    for (size_t i = 0; i < n; i++) {
+        choose_of(f, &list[i], random, buffer, made->points + made->chosen);
+        for (size_t k = 0; k < list[i].chosen; k++)
+            made->weight[made->chosen++] = (double)list[i].count / (double)list[i].chosen;
+    }
+    free(buffer);
+    made->large = list[0].chosen == (size_t)list[0].count ? list[0].chosen : 0;
+    for (size_t i = 0; i < f->chunks; i++)
+        made->squares += f->squares[i];
     return LEY_OK;
+}
+
+ley_status strata_make(const strata_source *source, size_t chosen, uint64_t *random, strata *made, ley_error *error)
+{
+    const int64_t sample = sample_size(source);
+    frame f = {.source = source, .count = sample > 0 ? sample : source->total};
+    strata s = {.count = f.count};
+    ley_status status = sample > 0 ? look_at_some(&f, random, error) : LEY_OK;
+    if (status == LEY_OK)
+        status = count_all(&f, error);
+    if (status == LEY_OK)
+        status = choose(&f, (int64_t)chosen < f.count ? chosen : (size_t)f.count, random, &s, error);
+    for (size_t i = 0; status == LEY_OK && f.sampled != NULL && i < s.chosen; i++)
+        s.points[i] = f.sampled[s.points[i]];
+    s.sampled = f.sampled;
+    free(f.value);
+    free(f.counts);
+    free(f.squares);
+    if (status == LEY_OK)
+        *made = s;
+    else
+        strata_clear(&s);
+    return status;
 }
 
 void strata_clear(strata *s)
 {
+    free(s->sampled);
     free(s->points);
     free(s->weight);
     *s = (strata){.count = 0};

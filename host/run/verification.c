@@ -133,25 +133,47 @@ static double value_of(const void *context, int64_t t)
     return point_number(context, t).value;
 }
 
+/* The others, too, where all are wanted. */
+static ley_status add_others(sample *s, int64_t total, ley_error *error)
+{
+    bool *is_chosen = calloc((size_t)total, sizeof *is_chosen);
+    if (is_chosen == NULL)
+        return ley_fail_memory(error, (size_t)total * sizeof *is_chosen, "the verification");
+    for (size_t k = 0; k < s->strata.chosen; k++)
+        is_chosen[s->strata.points[k]] = true;
+    for (int64_t t = 0; t < total; t++)
+        if (!is_chosen[t]) {
+            s->points[s->count] = point_number(s, t);
+            s->points[s->count].rank = s->count;
+            s->count++;
+        }
+    free(is_chosen);
+    return LEY_OK;
+}
+
 /* The same for a tolerance, by strata; the largest values come last, for the first points are the
- * host's alone. */
+ * host's alone. Those of a map are numbered in the order of its slabs. */
 static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t total, uint64_t *random,
                                 ley_error *error)
 {
-    const ley_status status = strata_make(total, fixed, value_of, s, random, &s->strata, error);
+    const method *m = s->job->method;
+    const strata_source source = {.total = total,
+                                  .map = m->map != NULL ? m->map(s->job->task) : NULL,
+                                  .value = value_of,
+                                  .context = s,
+                                  .cancelled = &s->job->cancelled};
+    const ley_status status = strata_make(&source, fixed, random, &s->strata, error);
     if (status != LEY_OK)
         return status;
     const strata *from = &s->strata;
-    const size_t all = (int64_t)wanted == total && wanted < from->count ? wanted : from->chosen;
-    for (; s->count < all; s->count++) {
+    for (; s->count < from->chosen; s->count++) {
         const size_t k = s->count;
-        const bool is_chosen = k < from->chosen;
         s->points[k] = point_number(s, from->points[k]);
-        s->points[k].rank = is_chosen ? (k + from->chosen - from->large) % from->chosen : k;
-        s->points[k].weight = is_chosen ? from->weight[k] : 0;
-        s->points[k].is_fixed = is_chosen;
+        s->points[k].rank = (k + from->chosen - from->large) % from->chosen;
+        s->points[k].weight = from->weight[k];
+        s->points[k].is_fixed = true;
     }
-    return LEY_OK;
+    return (int64_t)wanted == total ? add_others(s, total, error) : LEY_OK;
 }
 
 /* Those that depend on the seed alone; then one of each slab where there are enough, and for the
@@ -702,16 +724,39 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     return status;
 }
 
-/* Of all points of the strata. */
+/* ---- Its field ------------------------------------------------------------------------------- */
+
+/* Of the points of the strata, so many parts: on however many cores, the sum is the same. */
+enum { FIELD_PARTS = 256 };
+
+typedef struct field_sum {
+    const sample *sample;
+    double squares[FIELD_PARTS];
+} field_sum;
+
+static void square_parts(void *context, size_t first, size_t last)
+{
+    field_sum *f = context;
+    const ley_job *job = f->sample->job;
+    const strata *from = &f->sample->strata;
+    for (size_t part = first; part < last; part++)
+        for (size_t k = parallel_first((size_t)from->count, FIELD_PARTS, part);
+             k < parallel_first((size_t)from->count, FIELD_PARTS, part + 1); k++) {
+            const int64_t number = point_number(f->sample, strata_point(from, (int64_t)k)).number;
+            const double *field = job->method->field(job->task, number);
+            for (int axis = 0; axis < 3; axis++)
+                f->squares[part] += isfinite(field[axis]) ? field[axis] * field[axis] : 0;
+        }
+}
+
+/* 0: there are no strata. */
 static double field_squares(const sample *s)
 {
-    const ley_job *job = s->job;
+    field_sum f = {.sample = s};
     double sum = 0;
-    for (size_t k = 0; k < s->strata.count; k++) {
-        const double *field = job->method->field(job->task, point_number(s, s->strata.points[k]).number);
-        for (int axis = 0; axis < 3; axis++)
-            sum += isfinite(field[axis]) ? field[axis] * field[axis] : 0;
-    }
+    parallel_ranges(FIELD_PARTS, square_parts, &f);
+    for (size_t part = 0; part < FIELD_PARTS; part++)
+        sum += f.squares[part];
     return sum;
 }
 

@@ -36,7 +36,8 @@ void cuda_architecture_describe(const cuda_architecture *a, dev_info *info)
                        .max_allocation_bytes = (uint64_t)1 << 30,
                        .local_bytes = a->shared_bytes,
                        .constant_bytes = CUDA_CONSTANT_SYMBOL_BYTES,
-                       .has_double = a->capability >= 13};
+                       .has_double = a->capability >= 13,
+                       .has_denormals = a->capability >= 20};
     for (int axis = 0; axis < 3; axis++) {
         info->max_work_items[axis] = a->max_block[axis];
         info->max_groups[axis] = a->max_grid[axis];

@@ -85,6 +85,24 @@ static bool free_spare(cuda_dev *d)
     return has_any;
 }
 
+static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
+{
+    cuda_dev *d = cuda_of(device);
+    if (buffer == NULL)
+        return;
+    if (!settled(d)) {
+        dev_keep(buffer);
+        return;
+    }
+    const spare_memory spare = {buffer->pointer, buffer->taken};
+    const uint64_t all = device->info->global_bytes;
+    while (buffer_pool_is_full(&d->memory, all, spare.bytes))
+        d->api->memory_free(buffer_pool_drop(&d->memory).address);
+    if (!buffer_pool_keep(&d->memory, all, spare))
+        d->api->memory_free(buffer->pointer);
+    free(buffer);
+}
+
 static void cuda_close(dev *device)
 {
     cuda_dev *d = cuda_of(device);
@@ -98,6 +116,8 @@ static void cuda_close(dev *device)
     if (d->context != NULL) {
         for (dev_staging *s; (s = staging_pool_empty(&d->base.spare)) != NULL;)
             free_staging(d, s);
+        for (kept_buffer one; (one = kept_buffers_drop(&d->base.kept)).buffer != NULL;)
+            cuda_buffer_destroy(device, one.buffer);
         free_spare(d);
         for (int lane = 0; lane < LANE_COUNT; lane++)
             if (d->streams[lane] != NULL)
@@ -195,24 +215,6 @@ static ley_status cuda_buffer_create(dev *device, size_t bytes, dev_access acces
     (void)access;
     *buffer = b;
     return LEY_OK;
-}
-
-static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
-{
-    cuda_dev *d = cuda_of(device);
-    if (buffer == NULL)
-        return;
-    if (!settled(d)) {
-        dev_keep(buffer);
-        return;
-    }
-    const spare_memory spare = {buffer->pointer, buffer->taken};
-    const uint64_t all = device->info->global_bytes;
-    while (buffer_pool_is_full(&d->memory, all, spare.bytes))
-        d->api->memory_free(buffer_pool_drop(&d->memory).address);
-    if (!buffer_pool_keep(&d->memory, all, spare))
-        d->api->memory_free(buffer->pointer);
-    free(buffer);
 }
 
 static ley_status cuda_staging_create(dev *device, size_t bytes, dev_staging **staging, ley_error *error)

@@ -22,6 +22,10 @@ enum { CUFFT_THERE = -1, CUFFT_BACK = 1 };
     ROW(make_many, cufftMakePlanMany, \
         (cufftHandle plan, int rank, int *n, int *in_embed, int in_stride, int in_distance, int *out_embed, \
          int out_stride, int out_distance, int type, int batch, size_t *work_bytes)) \
+    ROW(make_many_64, cufftMakePlanMany64, \
+        (cufftHandle plan, int rank, long long *n, long long *in_embed, long long in_stride, long long in_distance, \
+         long long *out_embed, long long out_stride, long long out_distance, int type, long long batch, \
+         size_t *work_bytes)) \
     ROW(set_area, cufftSetWorkArea, (cufftHandle plan, CUdeviceptr area)) \
     ROW(set_stream, cufftSetStream, (cufftHandle plan, CUstream stream)) \
     ROW(there, cufftExecR2C, (cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spectrum)) \

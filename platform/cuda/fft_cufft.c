@@ -16,12 +16,15 @@
 enum { MOST_AREAS = 2 };
 static const size_t least_cap_bytes = 64 << 20;
 
+size_t cuda_fft_most_values = INT32_MAX;
+
 typedef struct cufft_plan {
     dev_fft_plan base;
     const cuda_cufft *api;
-    size_t n[3], planes; /* those that are filled */
-    cufftHandle way[2];  /* back, there: of the lattice, or of its planes */
-    cufftHandle along_z; /* where there are others than filled ones */
+    size_t n[3], planes;        /* those that are filled */
+    bool is_in_place, is_large; /* planned with 64-bit numbers */
+    cufftHandle way[2];         /* back, there: of the lattice, or of its planes */
+    cufftHandle along_z;        /* where there are others than filled ones */
     bool is_made[2], is_along_z_made;
 } cufft_plan;
 
@@ -66,23 +69,79 @@ bool cuda_fft_library(const dev_info *info, size_t i, dev_fft_library *library)
     return true;
 }
 
+/* Transforms that are made at once: sizes, slowest axis first, and, of what they read and write,
+ * sizes with padding; distances from value to value, and from one transform to the next. */
+typedef struct many {
+    int rank, type;
+    long long n[3], from[3], to[3], stride, from_distance, to_distance, batch;
+} many;
+
+static void to_ints(const long long from[3], int to[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        to[axis] = (int)from[axis];
+}
+
+/* The library has 32-bit numbers where these are enough, whichever call it is; but only one of the
+ * calls takes more values in all than an int counts. */
+static ley_status make_many(const cufft_plan *p, cufftHandle plan, many m, size_t *bytes, ley_error *error)
+{
+    int n[3], from[3], to[3];
+    to_ints(m.n, n);
+    to_ints(m.from, from);
+    to_ints(m.to, to);
+    if (p->is_large)
+        CUFFT_TRY(error, "cufftMakePlanMany64",
+                  p->api->make_many_64(plan, m.rank, m.n, m.from, m.stride, m.from_distance, m.to, m.stride,
+                                       m.to_distance, m.type, m.batch, bytes));
+    else
+        CUFFT_TRY(error, "cufftMakePlanMany",
+                  p->api->make_many(plan, m.rank, n, from, (int)m.stride, (int)m.from_distance, to, (int)m.stride,
+                                    (int)m.to_distance, m.type, (int)m.batch, bytes));
+    return LEY_OK;
+}
+
+/* Rows along x of the lattice, as it is padded, and of the spectrum. */
+static long long pitch_of(const cufft_plan *p, bool of_lattice)
+{
+    const long long half = (long long)(p->n[0] / 2 + 1);
+    return !of_lattice ? half : p->is_in_place ? 2 * half : (long long)p->n[0];
+}
+
 static ley_status make_lattice(const cufft_plan *p, bool forward, size_t *bytes, ley_error *error)
 {
-    const int n[3] = {(int)p->n[0], (int)p->n[1], (int)p->n[2]};
-    CUFFT_TRY(error, "cufftMakePlan3d",
-              p->api->make(p->way[forward], n[2], n[1], n[0], forward ? CUFFT_R2C : CUFFT_C2R, bytes));
+    const int n[3] = {(int)p->n[0], (int)p->n[1], (int)p->n[2]}, type = forward ? CUFFT_R2C : CUFFT_C2R;
+    const long long n_z = n[2], n_y = n[1], from = pitch_of(p, forward), to = pitch_of(p, !forward);
+    if (p->is_large)
+        return make_many(p, p->way[forward],
+                         (many){.rank = 3,
+                                .type = type,
+                                .n = {n_z, n_y, n[0]},
+                                .from = {n_z, n_y, from},
+                                .to = {n_z, n_y, to},
+                                .stride = 1,
+                                .from_distance = n_z * n_y * from,
+                                .to_distance = n_z * n_y * to,
+                                .batch = 1},
+                         bytes, error);
+    CUFFT_TRY(error, "cufftMakePlan3d", p->api->make(p->way[forward], n[2], n[1], n[0], type, bytes));
     return LEY_OK;
 }
 
 static ley_status make_planes(const cufft_plan *p, bool forward, size_t *bytes, ley_error *error)
 {
-    const int n_y = (int)p->n[1], half = (int)(p->n[0] / 2 + 1), pitch = 2 * half;
-    int n[2] = {n_y, (int)p->n[0]}, lattice[2] = {n_y, pitch}, spectrum[2] = {n_y, half};
-    CUFFT_TRY(error, "cufftMakePlanMany",
-              p->api->make_many(p->way[forward], 2, n, forward ? lattice : spectrum, 1, n_y * (forward ? pitch : half),
-                                forward ? spectrum : lattice, 1, n_y * (forward ? half : pitch),
-                                forward ? CUFFT_R2C : CUFFT_C2R, (int)p->planes, bytes));
-    return LEY_OK;
+    const long long n_y = (long long)p->n[1], from = pitch_of(p, forward), to = pitch_of(p, !forward);
+    return make_many(p, p->way[forward],
+                     (many){.rank = 2,
+                            .type = forward ? CUFFT_R2C : CUFFT_C2R,
+                            .n = {n_y, (long long)p->n[0]},
+                            .from = {n_y, from},
+                            .to = {n_y, to},
+                            .stride = 1,
+                            .from_distance = n_y * from,
+                            .to_distance = n_y * to,
+                            .batch = (long long)p->planes},
+                     bytes, error);
 }
 
 static ley_status finish(cuda_dev *d, cufft_plan *p, cufftHandle way, size_t bytes, ley_error *error)
@@ -105,15 +164,23 @@ static ley_status make_way(cuda_dev *d, bool forward, cufft_plan *p, ley_error *
 
 static ley_status make_along_z(cuda_dev *d, cufft_plan *p, ley_error *error)
 {
-    int n[1] = {(int)p->n[2]};
-    const int plane = (int)(p->n[1] * (p->n[0] / 2 + 1));
+    const long long n_z = (long long)p->n[2], plane = (long long)(p->n[1] * (p->n[0] / 2 + 1));
     size_t bytes = 0;
     CUFFT_TRY(error, "cufftCreate", p->api->create(&p->along_z));
     p->is_along_z_made = true;
     CUFFT_TRY(error, "cufftSetAutoAllocation", p->api->set_allocation(p->along_z, 0));
-    CUFFT_TRY(error, "cufftMakePlanMany",
-              p->api->make_many(p->along_z, 1, n, n, plane, 1, n, plane, 1, CUFFT_C2C, plane, &bytes));
-    return finish(d, p, p->along_z, bytes, error);
+    const ley_status status = make_many(p, p->along_z,
+                                        (many){.rank = 1,
+                                               .type = CUFFT_C2C,
+                                               .n = {n_z},
+                                               .from = {n_z},
+                                               .to = {n_z},
+                                               .stride = plane,
+                                               .from_distance = 1,
+                                               .to_distance = 1,
+                                               .batch = plane},
+                                        &bytes, error);
+    return status == LEY_OK ? finish(d, p, p->along_z, bytes, error) : status;
 }
 
 static ley_status check_area(const dev_fft_shape *shape, size_t area, ley_error *error)
@@ -151,6 +218,8 @@ ley_status cuda_fft_make(cuda_dev *d, const dev_fft_shape *shape, dev_fft_plan *
         return ley_fail_memory(error, sizeof *p, "a transform");
     p->api = api;
     memcpy(p->n, shape->n, sizeof p->n);
+    p->is_in_place = shape->in_place;
+    p->is_large = 2 * half * shape->n[1] * shape->n[2] > cuda_fft_most_values;
     p->base.zero_planes = shape->n[2];
     p->planes = shape->in_place && shape->n[1] * half <= INT32_MAX / 2 ? shape->filled[2] : shape->n[2];
     ley_status status = LEY_OK;

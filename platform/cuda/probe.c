@@ -37,6 +37,7 @@ static void describe(const cuda_driver *api, CUdevice device, int version, const
     info->constant_bytes =
         CUDA_CONSTANT_SYMBOL_BYTES; /* every architecture has 64 KB; the symbol takes what the compiler leaves */
     info->has_double = info->capability >= 13;
+    info->has_denormals = info->capability >= 20;
     snprintf(
         info->card, sizeof info->card, "pci %04x:%02x:%02x", (unsigned)attribute(api, device, CUDA_PCI_DOMAIN_ID, 0),
         (unsigned)attribute(api, device, CUDA_PCI_BUS_ID, 0), (unsigned)attribute(api, device, CUDA_PCI_DEVICE_ID, 0));

@@ -8,6 +8,14 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+/* On POWER these include <altivec.h>, which makes vectors' keywords of C's words. */
+#ifdef __ALTIVEC__
+#undef bool
+#undef vector
+#undef pixel
+#define bool _Bool
+#endif
+
 /* No driver's code. */
 enum { CL_NOTHING_MADE = -9999 };
 

@@ -14,7 +14,8 @@ bool cl_fft_library_at(const dev_info *info, size_t i, dev_fft_library *library)
     *library = (dev_fft_library){.name = libraries[i]->name,
                                  .has_tables = libraries[i]->has_tables,
                                  .leaves_out = libraries[i]->leaves_out,
-                                 .needs_no_area = libraries[i]->needs_no_area};
+                                 .needs_no_area = libraries[i]->needs_no_area,
+                                 .most_values = libraries[i]->most_values};
     libraries[i]->describe(info, library->version, library->unusable);
     return true;
 }

@@ -164,4 +164,6 @@ static ley_status run(cl_dev *d, dev_fft_plan *plan, bool forward, cl_mem from, 
     return LEY_OK;
 }
 
-const cl_fft_library cl_fft_clfft = {.name = "clfft", .describe = describe, .plan = make, .run = run, .end = end};
+/* Strides in its kernels are ints. */
+const cl_fft_library cl_fft_clfft = {
+    .name = "clfft", .most_values = INT32_MAX, .describe = describe, .plan = make, .run = run, .end = end};

@@ -268,7 +268,12 @@ static ley_status run(cl_dev *d, dev_fft_plan *plan, bool forward, cl_mem from, 
     return result == VKFFT_SUCCESS ? LEY_OK : fail(error, result, "VkFFTAppend(&p->app, ...)");
 }
 
+/* Of 1,500 values along each axis version 1.2.26 reads or writes beyond its buffers on an H200,
+ * also with numbers of 64 bits; of less than 2^30 in all many were right. */
+enum { MOST_VALUES = 1 << 30 };
+
 const cl_fft_library cl_fft_vkfft = {.name = "vkfft",
+                                     .most_values = MOST_VALUES,
                                      .has_tables = true,
                                      .leaves_out = true,
                                      .needs_no_area = true,

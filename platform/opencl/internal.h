@@ -44,7 +44,8 @@ void cl_program_destroy(dev *device, dev_program *program);
 /* A library of Fourier transforms: fft_X.c each. The table of them is in fft.c. */
 typedef struct cl_fft_library {
     const char *name;
-    bool has_tables, leaves_out, needs_no_area;                                        /* as dev_fft_library has them */
+    bool has_tables, leaves_out, needs_no_area; /* as dev_fft_library has them */
+    uint64_t most_values;
     bool (*describe)(const dev_info *info, char version[64], char unusable[DEV_TEXT]); /* false: it cannot be used */
     ley_status (*plan)(cl_dev *d, const dev_fft_shape *shape, const void *kept, size_t kept_size, dev_fft_plan **plan,
                        ley_error *error);
@@ -64,6 +65,9 @@ ley_status cl_fft_keep(dev *device, dev_fft_plan *plan, void **bytes, size_t *si
 ley_status cl_fft_run(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
                       dev_buffer *scratch, dev_event **done, ley_error *error);
 void cl_fft_end(dev *device, dev_fft_plan *plan);
+
+/* replay.c */
+char *cl_replay(const struct recorder *r, const struct replay *what, bool is_data);
 
 /* opencl.c */
 bool cl_settled(cl_dev *d);

@@ -119,6 +119,13 @@ static void free_staging(cl_dev *d, cl_staging *s)
     free(s);
 }
 
+/* The driver keeps a buffer until the commands that use it have ended. */
+static void cl_buffer_destroy(dev *device, dev_buffer *buffer)
+{
+    if (buffer != NULL && !device->is_lost)
+        clReleaseMemObject((cl_mem)buffer);
+}
+
 static void cl_close(dev *device)
 {
     cl_dev *d = cl_of(device);
@@ -130,6 +137,8 @@ static void cl_close(dev *device)
     }
     for (dev_staging *s; (s = staging_pool_empty(&d->base.spare)) != NULL;)
         free_staging(d, (cl_staging *)s);
+    for (kept_buffer one; (one = kept_buffers_drop(&d->base.kept)).buffer != NULL;)
+        cl_buffer_destroy(device, one.buffer);
     for (int lane = 0; lane < LANE_COUNT; lane++)
         if (d->queues[lane] != NULL)
             clReleaseCommandQueue(d->queues[lane]);
@@ -177,13 +186,6 @@ static ley_status cl_buffer_create(dev *device, size_t bytes, dev_access access,
     }
     *buffer = (dev_buffer *)made;
     return LEY_OK;
-}
-
-/* The driver keeps a buffer until the commands that use it have ended. */
-static void cl_buffer_destroy(dev *device, dev_buffer *buffer)
-{
-    if (buffer != NULL && !device->is_lost)
-        clReleaseMemObject((cl_mem)buffer);
 }
 
 static void cl_staging_destroy(dev *device, dev_staging *staging)
@@ -426,6 +428,7 @@ const dev_backend dev_opencl = {
     .launch = cl_launch,
     .wait = cl_wait,
     .forget = cl_forget,
+    .replay = cl_replay,
     .fft_library = cl_fft_library_at,
     .fft_plan = cl_fft_plan,
     .fft_keep = cl_fft_keep,

@@ -1,5 +1,6 @@
 /* Discovery: every device of every platform that the ICD loader knows. */
 #include "internal.h"
+#include "known_drivers.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -79,6 +80,8 @@ static void describe(cl_device_id id, const char *platform, dev_info *info)
     info->local_bytes = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong), 0);
     info->constant_bytes = device_number(id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, sizeof(cl_ulong), 0);
     info->has_double = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config), 0) != 0;
+    info->has_denormals =
+        (device_number(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config), 0) & CL_FP_DENORM) != 0;
     if (!device_number(id, CL_DEVICE_AVAILABLE, sizeof(cl_bool), CL_TRUE))
         snprintf(info->unusable, sizeof info->unusable, "the driver says that it is not available");
     else if (!device_number(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool), CL_TRUE))
@@ -115,6 +118,8 @@ ley_status cl_probe(dev_list *list, ley_error *error)
     enum { MAX_PLATFORMS = 64 };
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint count = 0;
+    if (!cl_drivers_load(list->afresh, list))
+        return LEY_OK;
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && count == 0)) {
         dev_list_note(list,

@@ -16,6 +16,7 @@
 #define DECLARE(field, symbol, arguments) cufftResult symbol arguments;
 CUDA_CUFFT_TABLE(DECLARE)
 int fake_cufft_live(void);
+int fake_cufft_wide(void); /* plans with 64-bit numbers so far */
 #pragma GCC visibility pop
 
 enum { INVALID_PLAN = 1, INVALID_VALUE = 4, SETUP_FAILED = 7, NO_WORKSPACE = 13 };
@@ -27,6 +28,8 @@ static struct {
     CUdeviceptr area;
     int type;
 } plans[MOST_PLANS];
+
+static int wide_plans;
 
 static const char *setting(const char *key)
 {
@@ -134,30 +137,63 @@ cufftResult cufftMakePlan3d(cufftHandle plan, int n_z, int n_y, int n_x, int typ
     return CUFFT_SUCCESS;
 }
 
-/* Planes, in place, or columns along z; no other ones are asked for. */
-cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int *n, int *in_embed, int in_stride, int in_distance,
-                              int *out_embed, int out_stride, int out_distance, int type, int batch, size_t *work_bytes)
+/* A lattice of three axes, planes, in place, or columns along z; no other ones are asked for. */
+static cufftResult make_many(cufftHandle plan, int rank, const long long *n, const long long *in_embed,
+                             long long in_stride, long long in_distance, const long long *out_embed,
+                             long long out_stride, long long out_distance, int type, long long batch,
+                             size_t *work_bytes)
 {
-    TRY_PLAN(plan);
-    const bool are_planes = rank == 2 && (type == CUFFT_R2C || type == CUFFT_C2R) && in_stride == 1 && out_stride == 1,
+    const bool is_real = type == CUFFT_R2C || type == CUFFT_C2R,
+               is_lattice = rank == 3 && is_real && in_stride == 1 && out_stride == 1 && batch == 1,
+               are_planes = rank == 2 && is_real && in_stride == 1 && out_stride == 1,
                are_columns = rank == 1 && type == CUFFT_C2C && in_distance == 1 && out_distance == 1;
-    if (batch < 1 || n[0] < 1 || (!are_planes && !are_columns))
+    if (batch < 1 || n[0] < 1 || (!is_lattice && !are_planes && !are_columns))
         return INVALID_VALUE;
-    if (are_planes) {
-        const int half = n[1] / 2 + 1, *lattice = type == CUFFT_R2C ? in_embed : out_embed,
-                  *spectrum = type == CUFFT_R2C ? out_embed : in_embed;
-        const int distance = type == CUFFT_R2C ? in_distance : out_distance;
-        if (lattice[1] != 2 * half || spectrum[1] != half || distance != n[0] * 2 * half)
+    if (is_lattice || are_planes) {
+        const long long *lattice = type == CUFFT_R2C ? in_embed : out_embed,
+                        *spectrum = type == CUFFT_R2C ? out_embed : in_embed, half = n[rank - 1] / 2 + 1,
+                        distance = type == CUFFT_R2C ? in_distance : out_distance;
+        if ((are_planes && lattice[1] != 2 * half) || spectrum[rank - 1] != half ||
+            distance != n[0] * (is_lattice ? n[1] : 1) * lattice[rank - 1])
             return INVALID_VALUE;
     } else if (in_stride != batch || out_stride != batch)
         return INVALID_VALUE;
-    plans[plan].n[0] = (size_t)(are_planes ? n[1] : batch);
-    plans[plan].n[1] = (size_t)(are_planes ? n[0] : 1);
+    plans[plan].n[0] = (size_t)(are_columns ? batch : n[rank - 1]);
+    plans[plan].n[1] = (size_t)(are_columns ? 1 : n[rank - 2]);
     plans[plan].n[2] = are_planes ? 1 : (size_t)n[0];
     plans[plan].planes = are_planes ? (size_t)batch : 0;
     plans[plan].type = type;
     plans[plan].work_bytes = *work_bytes = (size_t)number("work", 1000);
     return CUFFT_SUCCESS;
+}
+
+cufftResult cufftMakePlanMany(cufftHandle plan, int rank, int *n, int *in_embed, int in_stride, int in_distance,
+                              int *out_embed, int out_stride, int out_distance, int type, int batch, size_t *work_bytes)
+{
+    long long sizes[3], in[3], out[3];
+    TRY_PLAN(plan);
+    for (int axis = 0; axis < rank && axis < 3; axis++) {
+        sizes[axis] = n[axis];
+        in[axis] = in_embed[axis];
+        out[axis] = out_embed[axis];
+    }
+    return make_many(plan, rank, sizes, in, in_stride, in_distance, out, out_stride, out_distance, type, batch,
+                     work_bytes);
+}
+
+cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long *n, long long *in_embed, long long in_stride,
+                                long long in_distance, long long *out_embed, long long out_stride,
+                                long long out_distance, int type, long long batch, size_t *work_bytes)
+{
+    TRY_PLAN(plan);
+    wide_plans++;
+    return make_many(plan, rank, n, in_embed, in_stride, in_distance, out_embed, out_stride, out_distance, type, batch,
+                     work_bytes);
+}
+
+int fake_cufft_wide(void)
+{
+    return wide_plans;
 }
 
 cufftResult cufftSetWorkArea(cufftHandle plan, CUdeviceptr area)

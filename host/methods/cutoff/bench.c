@@ -237,8 +237,8 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     return status;
 }
 
-static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, double pairs, ley_map *map,
-                              ley_bench_row *row, ley_error *error)
+static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, double pairs, ley_map *map, bench_row *row,
+                              ley_error *error)
 {
     resident r = {.options = o,
                   .kernel = k,
@@ -247,7 +247,7 @@ static ley_status time_kernel(cutoff_kernel *k, const ley_bench_options *o, doub
     ley_status status = cutoff_run_create(&r.run, k, r.slab, error);
     if (status == LEY_OK)
         status = bench_time(o, pairs, run_once, &r, row, error);
-    row->kernel_s = status == LEY_OK ? pairs / row->evaluations_per_s : 0;
+    row->row.kernel_s = status == LEY_OK ? row->row.median_s : 0;
     cutoff_run_destroy(&r.run);
     return status;
 }
@@ -288,7 +288,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     if (status == LEY_OK)
         status = cutoff_kernel_load(&kernel, &p->problem, error);
     if (status == LEY_OK)
-        status = time_kernel(&kernel, o, limits->pairs, map, &r->row, error);
+        status = time_kernel(&kernel, o, limits->pairs, map, r, error);
     if (status == LEY_OK)
         status = sample(p, o, map, &r->row.accuracy, error);
     ley_map_destroy(map);
@@ -380,7 +380,7 @@ static ley_status whole(worker *w, const ley_bench_options *o, const void *probl
     cutoff_run runs[SLOTS] = {{.kernel = NULL}};
     whole_job j = {.bench = p, .wish = &wish, .runs = runs};
     ley_map *map = NULL;
-    ley_bench_row row = {.variant = NULL};
+    bench_row row = {.name = ""};
     ley_status status = ley_map_create(&p->lattice, &map, error);
     if (status == LEY_OK)
         status = cutoff_kernel_create(w->device, &wish, &p->problem, &kernel, error);
@@ -395,14 +395,16 @@ static ley_status whole(worker *w, const ley_bench_options *o, const void *probl
     if (status == LEY_OK)
         status = bench_time(o, d->pairs, do_job, &j, &row, error);
     if (status == LEY_OK)
-        status = sample(p, o, map, &row.accuracy, error);
-    if (status == LEY_OK && !row.accuracy.passed)
+        status = sample(p, o, map, &row.row.accuracy, error);
+    if (status == LEY_OK && !row.row.accuracy.passed)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "from end to end: an error of %.3g of the absolute terms, at most %.3g is right",
-                          row.accuracy.max_error, row.accuracy.tolerance);
+                          row.row.accuracy.max_error, row.row.accuracy.tolerance);
     if (status == LEY_OK) {
         d->whole_variant = kernel.choice.variant;
-        d->whole_s = d->pairs / row.evaluations_per_s;
+        d->whole_s = row.row.median_s;
+        d->whole_spread = row.row.spread;
+        d->whole_runs = row.row.run_count;
     }
     for (int i = 0; i < SLOTS; i++)
         cutoff_run_destroy(&runs[i]);
@@ -428,19 +430,21 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 {
     const cutoff_bench *p = problem;
     sequential s = {.problem = &p->problem};
-    ley_bench_row row = {.variant = NULL};
+    bench_row row = {.name = ""};
     ley_status status = ley_map_create(&p->lattice, &s.map, error);
     if (status == LEY_OK)
         status = bench_time(o, d->pairs, run_sequential, &s, &row, error);
     if (status == LEY_OK)
-        status = sample(p, o, s.map, &row.accuracy, error);
-    if (status == LEY_OK && row.accuracy.max_error > 1e-5) /* single precision, whatever the devices' */
+        status = sample(p, o, s.map, &row.row.accuracy, error);
+    if (status == LEY_OK && row.row.accuracy.max_error > 1e-5) /* single precision, whatever the devices' */
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "the host loop: an error of %.3g of the absolute terms",
-                          row.accuracy.max_error);
+                          row.row.accuracy.max_error);
     if (status == LEY_OK) {
         d->host_loop = "sphere by sphere";
         d->host_threads = 1;
-        d->host_loop_evaluations_per_s = row.evaluations_per_s;
+        d->host_loop_evaluations_per_s = row.row.evaluations_per_s;
+        d->host_runs = row.row.run_count;
+        d->host_spread = row.row.spread;
     }
     ley_map_destroy(s.map);
     return status;
@@ -464,8 +468,12 @@ static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_
         ley_error_copy(error, &row.failure);
     }
     if (status == LEY_OK) {
-        *size = (ley_bench_size){
-            .atoms = size->atoms, .pairs = one.pairs, .kernel_s = row.row.kernel_s, .accuracy = row.row.accuracy};
+        *size = (ley_bench_size){.atoms = size->atoms,
+                                 .pairs = one.pairs,
+                                 .kernel_s = row.row.kernel_s,
+                                 .accuracy = row.row.accuracy,
+                                 .run_count = row.row.run_count,
+                                 .spread = row.row.spread};
         memcpy(size->n, one.n, sizeof size->n);
     }
     ley_error_clear(&row.failure);

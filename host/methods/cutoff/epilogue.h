@@ -14,6 +14,7 @@ typedef struct cutoff_epilogue {
     int nodes;                 /* along each axis, that have a part in a region, at most; 0: the kernel cannot */
     int window;                /* nodes of a point along each axis */
     double nodes_per_point[3]; /* the map's steps in the lattice's */
+    bool by_plane;             /* LEY_BY_PLANE, of the lattice */
 
     /* Seconds per point that a pass of its own is predicted to take, with what bytes take. */
     double (*pass_s)(const dev_info *info, const calibration *facts, const struct cutoff_epilogue *wish);

@@ -21,18 +21,25 @@ static int64_t extent(const test_lattice *t, int axis, double ratio)
     return (int64_t)ceil((double)t->points->n[axis] * ratio) + 2 * BEYOND;
 }
 
-/* What each coordinate adds to a node's number, from -BEYOND on. */
+/* What comes before it in its buffer. */
+static int32_t first_of(const test_lattice *t)
+{
+    return t->by_plane ? 0 : FIRST;
+}
+
+/* What each coordinate adds to a node's number, or to that of its plane, from -BEYOND on. */
 static void put_places(test_lattice *t, double ratio)
 {
-    const int64_t stride[3] = {1, t->n[0], t->n[0] * t->n[1]};
+    const int64_t plane = t->n[0] * t->n[1], stride[3] = {1, t->n[0], t->by_plane ? 1 : plane};
+    const int32_t nowhere = t->by_plane ? (int32_t)-plane : LEY_NOWHERE;
     int32_t at = 0;
     for (int axis = 0; axis < 3; axis++) {
         const int64_t n = t->n[axis];
         t->at[axis] = at + BEYOND;
         for (int64_t i = -BEYOND; i < extent(t, axis, ratio) - BEYOND; i++, at++)
-            t->places[at] = axis == 1 && (i < 0 || i >= n) ? LEY_NOWHERE : (int32_t)((i % n + n) % n * stride[axis]);
+            t->places[at] = axis == 1 && (i < 0 || i >= n) ? nowhere : (int32_t)((i % n + n) % n * stride[axis]);
     }
-    t->at[3] = FIRST;
+    t->at[3] = t->by_plane ? (int32_t)plane : FIRST;
 }
 
 static void put_points(test_lattice *t, double ratio)
@@ -49,14 +56,20 @@ static void put_points(test_lattice *t, double ratio)
     }
 }
 
-ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int nodes, double scale, ley_error *error)
+ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int nodes, bool by_plane, double scale,
+                               ley_error *error)
 {
-    *t = (test_lattice){.points = points, .n = {11, 9, 10}, .window = nodes >= 13 ? 8 : nodes >= 10 ? 6 : 4};
+    *t = (test_lattice){.points = points,
+                        .n = {11, 9, 10},
+                        .window = nodes >= 13   ? 8
+                                  : nodes >= 10 ? 6
+                                                : 4,
+                        .by_plane = by_plane};
     const double ratio = ratio_of(nodes, t->window);
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]);
     uint32_t state = 1921;
     t->place_count = (size_t)(extent(t, 0, ratio) + extent(t, 1, ratio) + extent(t, 2, ratio));
-    t->potential_count = (size_t)(FIRST + t->n[0] * t->n[1] * t->n[2]);
+    t->potential_count = (size_t)(first_of(t) + t->n[0] * t->n[1] * t->n[2]);
     t->places = malloc(t->place_count * sizeof *t->places);
     t->nodes = malloc(count * sizeof *t->nodes);
     t->weights = malloc(count * (size_t)t->window * sizeof *t->weights);
@@ -66,7 +79,7 @@ ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int n
     put_places(t, ratio);
     put_points(t, ratio);
     for (size_t i = 0; i < t->potential_count; i++)
-        t->potentials[i] = i < FIRST ? NAN : (float)(scale * (self_test_fraction(&state) - 0.4));
+        t->potentials[i] = i < (size_t)first_of(t) ? NAN : (float)(scale * (self_test_fraction(&state) - 0.4));
     return LEY_OK;
 }
 
@@ -110,10 +123,11 @@ void test_lattice_add(const test_lattice *t, const double point_A[3], reference_
     for (int z = 0; z < t->window; z++)
         for (int y = 0; y < t->window; y++)
             for (int x = 0; x < t->window; x++) {
-                const int32_t node = place[0][x] + place[1][y] + place[2][z];
+                const int32_t plane = (int32_t)(t->by_plane ? t->n[0] * t->n[1] : 1),
+                              node = place[1][y] < 0 ? -1 : place[0][x] + place[1][y] + place[2][z] * plane;
                 const double term = node < 0 ? 0
                                              : (double)weight[0][x] * (double)weight[1][y] * (double)weight[2][z] *
-                                                   (double)t->potentials[FIRST + node];
+                                                   (double)t->potentials[first_of(t) + node];
                 sum->value += term;
                 sum->absolute += fabs(term);
             }

@@ -11,6 +11,7 @@ typedef struct test_lattice {
     const ley_lattice *points; /* the map's */
     int64_t n[3];              /* nodes */
     int window;
+    bool by_plane; /* LEY_BY_PLANE */
     size_t place_count, potential_count;
     int32_t *places, *nodes; /* as cl/interpolation.cl reads them */
     int32_t at[4], axes[4];
@@ -19,7 +20,8 @@ typedef struct test_lattice {
 
 /* As many nodes have a part in a region as the kernel has room for, but for one. Potentials are
  * smaller than `scale`. LEY_ERROR_MEMORY. */
-ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int nodes, double scale, ley_error *error);
+ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int nodes, bool by_plane, double scale,
+                               ley_error *error);
 void test_lattice_destroy(test_lattice *t);
 
 /* On a device. Errors: those of room_upload(). */

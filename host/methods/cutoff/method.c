@@ -117,5 +117,6 @@ const method method_cutoff = {
     .limits = limits,
     .point = cutoff_point,
     .value = cutoff_value,
+    .map = cutoff_map,
     .bench = &bench_cutoff,
 };

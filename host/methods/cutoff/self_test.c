@@ -324,12 +324,24 @@ static ley_status load_lattice(cutoff_kernel *k, const ley_lattice *points, doub
     const int nodes = k->choice.spec.nodes;
     if (nodes == 0)
         return LEY_OK;
-    const ley_status status = test_lattice_create(t, points, nodes, 0.1 / cutoff_A, error);
+    const ley_status status =
+        test_lattice_create(t, points, nodes, k->choice.spec.by_plane != 0, 0.1 / cutoff_A, error);
     return status == LEY_OK ? test_lattice_upload(t, &k->room, &k->lattice, error) : status;
 }
 
-static ley_status test_problem(const cutoff_kernel *kernel, const shape *p, ley_error *error)
+/* As small as is asked for, where that changes nothing else. */
+static shape shrunk(const shape *p)
 {
+    shape less = *p;
+    for (int axis = 0; axis < 3 && !p->is_covered && !p->is_fine; axis++)
+        less.n[axis] = self_test_less((int)p->n[axis]);
+    less.atoms = p->is_covered || p->is_fine ? p->atoms : self_test_less(p->atoms);
+    return less;
+}
+
+static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, ley_error *error)
+{
+    const shape less = shrunk(whole), *p = &less;
     /* Bins are of one problem: a kernel of its own, but for what was built. */
     cutoff_kernel k = {
         .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = kernel->kernel};

@@ -517,6 +517,7 @@ ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, 
     cutoff_wish own = o->wish;
     own.variant = tuning_planned_variant(o->plan, device->info, own.variant);
     own.planned = tuning_planned_for(o->plan, device->info, NULL);
+    own.by_plane = o->has_addition && o->epilogue.by_plane;
     ley_status status =
         o->has_addition ? cutoff_epilogue_choose(device, &o->epilogue, o->plan, &own.nodes, error) : LEY_OK;
     if (status == LEY_OK)
@@ -787,6 +788,11 @@ int64_t cutoff_point(const void *context, slab s, int64_t i)
 double cutoff_value(const void *context, int64_t number, double place_A[3])
 {
     return map_value(((const cutoff_task *)context)->map, number, place_A);
+}
+
+const ley_map *cutoff_map(const void *context)
+{
+    return ((const cutoff_task *)context)->map;
 }
 
 double cutoff_promise(const cutoff_task *task, ley_pair steepest, double r_min_A)

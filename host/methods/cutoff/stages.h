@@ -154,6 +154,7 @@ extern const plan_row cutoff_plan_rows[];
 void cutoff_decisions(const void *context, job_plan *made);
 int64_t cutoff_point(const void *context, slab s, int64_t i);
 double cutoff_value(const void *context, int64_t number, double place_A[3]);
+const ley_map *cutoff_map(const void *context);
 
 /* What is promised of the sum's error at each point, against its absolute terms there, where the
  * pair function is no steeper than this one, and no distance below r_min_A counts. */

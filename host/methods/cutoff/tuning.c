@@ -214,6 +214,7 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
     if (spec.width == 1 && wish->nodes > 0) {
         cutoff_spec with = spec;
         with.nodes = wish->nodes > CUTOFF_LAYER ? wish->nodes : CUTOFF_LAYER;
+        with.by_plane = wish->by_plane;
         spec = tuning_cutoff_local_bytes(&with) <= local_room(info) ? with : spec;
     }
     if (wish->math != TUNING_STANDARD)
@@ -319,7 +320,7 @@ static void list_choice(const listing *l, const calibration *c, const cutoff_wis
                               s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
                               calibrate_root_word(s->root));
     if (s->nodes > 0)
-        snprintf(name + used, sizeof name - (size_t)used, "-nodes%d", s->nodes);
+        snprintf(name + used, sizeof name - (size_t)used, "-nodes%d%s", s->nodes, s->by_plane ? "-by-plane" : "");
     l->visit(l->context, name, s);
 }
 
@@ -370,6 +371,8 @@ void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit 
     wish.nodes = usual_nodes;
     list_choice(&l, &fast, &wish);
     if (depth > KERNEL_FEW) {
+        wish.by_plane = true;
+        list_choice(&l, &fast, &wish);
         list_variants(&l, &fast, depth, first);
         list_epilogues(&l, &fast, first);
     }

@@ -108,8 +108,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     return status;
 }
 
-static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map *map, ley_bench_row *row,
-                              ley_error *error)
+static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map *map, bench_row *row, ley_error *error)
 {
     const ley_lattice *lattice = ley_map_lattice(map);
     const double pairs = (double)ley_lattice_points(lattice) * (double)ley_atoms_count(k->problem.atoms);
@@ -138,12 +137,13 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     if (status == LEY_OK)
         status = dcs_kernel_load(&kernel, &summed, lattice->n[2], 1e9, error);
     if (status == LEY_OK)
-        status = time_kernel(&kernel, o, map, &r->row, error);
+        status = time_kernel(&kernel, o, map, r, error);
     if (status == LEY_OK)
         status = accuracy_sample(p->atoms, map, 1, r_min_A, BENCH_SAMPLE_POINTS, 1,
                                  dcs_problem_promise(&summed, variant, o->math, o->sum), NULL, &r->row.accuracy, error);
     if (status == LEY_OK) {
         r->row.root = calibrate_root_name(kernel.choice.spec.root);
+        r->row.has_other_roots = kernel.choice.spec.newton_roots > 0;
         r->row.root_share = r->row.evaluations_per_s / limits->roots_per_s;
         r->row.fma_share = r->row.evaluations_per_s * fma_slots_a_pair / limits->fma_per_s;
         kernel_options(&dcs_kind, &kernel.choice.spec, r->specification, sizeof r->specification);
@@ -169,10 +169,13 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
         status = ley_fail_memory(error, (size_t)ley_lattice_points(&lattice) * sizeof *phi, "the host loop");
     else {
         dcs_pack(DCS_PACK_FLOAT, atoms, &lattice, 1, packed);
-        const yardstick y = yardstick_measure((const float(*)[4])packed, ley_atoms_count(atoms), (int)d->n[0],
-                                              (int)d->n[1], (int)d->n[2], (float)h_A, o->repeats, phi);
+        const yardstick y =
+            yardstick_measure((const float(*)[4])packed, ley_atoms_count(atoms), (int)d->n[0], (int)d->n[1],
+                              (int)d->n[2], (float)h_A, bench_repeats_begin(o->repeats, o->most_s), phi);
         d->host_loop = y.instructions;
         d->host_threads = y.threads;
+        d->host_runs = y.times.n;
+        d->host_spread = y.times.spread;
         d->host_loop_evaluations_per_s = y.evaluations_per_s;
     }
     free(packed);

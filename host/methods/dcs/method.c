@@ -345,6 +345,11 @@ static double value(const void *context, int64_t number, double place_A[3])
     return map_value(((const dcs_task *)context)->map, number, place_A);
 }
 
+static const ley_map *map(const void *context)
+{
+    return ((const dcs_task *)context)->map;
+}
+
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_planes,
@@ -375,6 +380,7 @@ const method method_dcs = {
     .limits = limits,
     .point = point,
     .value = value,
+    .map = map,
     .bench = &bench_dcs,
     .double_has_more_digits = true,
 };

@@ -163,8 +163,20 @@ static bool fits(const dcs_kernel *k, const problem *p)
            (info->global_bytes == 0 || (uint64_t)bytes <= info->global_bytes / 4);
 }
 
-static ley_status test_problem(const dcs_kernel *kernel, const problem *wanted, ley_error *error)
+/* As small as is asked for. */
+static problem shrunk(const problem *p)
 {
+    problem less = *p;
+    less.tiles = p->tiles > 0 ? self_test_less(p->tiles + 1) - 1 : 0;
+    less.planes = self_test_less(p->planes);
+    less.atoms = self_test_less(p->atoms);
+    less.last_atoms = p->last_atoms > 0 && less.atoms > 1 ? self_test_less(p->last_atoms) : 0;
+    return less;
+}
+
+static ley_status test_problem(const dcs_kernel *kernel, const problem *whole, ley_error *error)
+{
+    const problem less = shrunk(whole), *wanted = whole == &carries ? whole : &less;
     /* Atoms are of one problem: a kernel of its own, but for what was built. */
     dcs_kernel k = {
         .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = kernel->kernel};

@@ -89,17 +89,10 @@ static void run_rows(void *context, size_t first, size_t last)
         l->rows(l, (int)(i % groups) * ROWS, (int)(i / groups));
 }
 
-static int ascending(const void *a, const void *b)
+yardstick yardstick_measure(const float (*atoms)[4], size_t n_atoms, int n_x, int n_y, int n_z, float h,
+                            bench_repeats repeats, float *phi)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-yardstick yardstick_measure(const float (*atoms)[4], size_t n_atoms, int n_x, int n_y, int n_z, float h, int repeats,
-                            float *phi)
-{
-    enum { MOST = 64 };
-    double seconds[MOST];
+    double seconds[BENCH_MOST_REPEATS];
     loop l = {atoms, n_atoms, n_x / LANES * LANES, n_y / LANES * LANES, h, phi, rows_plain};
     yardstick result = {.instructions = "the compiler's choice", .threads = parallel_cores()};
 #if defined(__x86_64__)
@@ -108,13 +101,13 @@ yardstick yardstick_measure(const float (*atoms)[4], size_t n_atoms, int n_x, in
         result.instructions = "AVX-512";
     }
 #endif
-    repeats = repeats < 1 ? 1 : repeats > MOST ? MOST : repeats;
-    for (int i = 0; i < repeats; i++) {
+    while (bench_repeats_go_on(&repeats)) {
         const double start_s = ley_clock_s();
         parallel_ranges((size_t)(l.n_y / ROWS) * (size_t)n_z, run_rows, &l);
-        seconds[i] = ley_clock_s() - start_s;
+        seconds[repeats.done] = ley_clock_s() - start_s;
+        repeats.spent_s += seconds[repeats.done++];
     }
-    qsort(seconds, (size_t)repeats, sizeof seconds[0], ascending);
-    result.evaluations_per_s = (double)l.n_x * l.n_y * n_z * (double)n_atoms / seconds[repeats / 2];
+    result.times = bench_statistics_of(seconds, (size_t)repeats.done);
+    result.evaluations_per_s = (double)l.n_x * l.n_y * n_z * (double)n_atoms / result.times.median_s;
     return result;
 }

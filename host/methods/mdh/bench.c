@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double bench_s = 0.05; /* aim: one run */
-static const int64_t papers_atoms = 5877;
+static const double bench_s = 0.05;                                    /* aim: one run */
+static const int64_t papers_atoms = 5877, papers_nodes = 151;          /* along an axis */
 static const double fma_slots_a_pair = 4, unscreened_slots_a_pair = 2; /* beside the special functions */
 
 typedef struct mdh_bench {
@@ -65,7 +65,7 @@ static void choose(const worker *w, const calibration *facts, const ley_bench_op
         return;
     }
     const double edge = sqrt(special_per_s(d) * bench_s / (double)d->atoms / LEY_FACE_COUNT);
-    const int64_t n = slow ? 5 : 32 * (int64_t)fmin(fmax(round(edge / 32), 1), 32) + 1;
+    const int64_t n = slow ? 5 : o->papers_size ? papers_nodes : 32 * (int64_t)fmin(fmax(round(edge / 32), 1), 32) + 1;
     for (int axis = 0; axis < 3; axis++)
         d->n[axis] = o->n[axis] > 0 ? o->n[axis] : n;
     d->points = patches_nodes(&(ley_lattice){.n = {d->n[0], d->n[1], d->n[2]}});
@@ -222,7 +222,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     if (status == LEY_OK)
         status = mdh_kernel_load(&kernel, &p->problem, error);
     if (status == LEY_OK)
-        status = bench_time(o, (double)limits->points * (double)limits->atoms, run_once, &res, &r->row, error);
+        status = bench_time(o, (double)limits->points * (double)limits->atoms, run_once, &res, r, error);
     if (status == LEY_OK) {
         if (p->problem.patch_count > 0)
             patches_share_edges(p->boundary);
@@ -230,6 +230,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
         const double slots = p->problem.screening == LEY_SCREENING_NONE ? unscreened_slots_a_pair : fma_slots_a_pair;
         r->row.root = calibrate_root_name(kernel.choice.spec.root);
         r->row.exp = screened(o) ? calibrate_exp_name(kernel.choice.spec.exp) : NULL;
+        r->row.has_other_roots = kernel.choice.spec.polynomial_exps > 0;
         r->row.root_share = r->row.evaluations_per_s / special_per_s(limits);
         r->row.fma_share = r->row.evaluations_per_s * slots / limits->fma_per_s;
         kernel_options(&mdh_kind, &kernel.choice.spec, r->specification, sizeof r->specification);

@@ -303,8 +303,18 @@ static ley_status make_field(trial *t, ley_error *error)
     return t->field != NULL ? LEY_OK : ley_fail_memory(error, 3 * n * sizeof *t->field, "the self-test");
 }
 
-static ley_status test_problem(const mdh_kernel *kernel, const problem *p, ley_error *error)
+/* As small as is asked for. */
+static problem shrunk(const problem *p)
 {
+    problem less = *p;
+    less.atoms = self_test_less(p->atoms);
+    less.part = p->part > 0 ? self_test_less(p->part) : 0;
+    return less;
+}
+
+static ley_status test_problem(const mdh_kernel *kernel, const problem *whole, ley_error *error)
+{
+    const problem less = shrunk(whole), *p = whole == &carries ? whole : &less;
     /* Atoms are of one problem: a kernel of its own, but for what was built. */
     mdh_kernel k = {.device = kernel->device,
                     .facts = kernel->facts,

@@ -228,6 +228,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
 {
     msm_bench *p = (msm_bench *)(uintptr_t)problem;
     const row_of_step *of = row_named(name);
+    p->presets[of->preset].energy = b->energy;
     const msm_measured *m = measured_of(w, o, p, of->preset);
     if (m->status != LEY_OK) {
         ley_error_copy(&b->failure, &m->failure);
@@ -235,7 +236,8 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     }
     const double seconds = m->seconds[of->step];
     b->row.kernel_s = seconds;
-    b->row.spread = m->spread[of->step];
+    bench_put_times(b, &m->repeats, m->runs_s[of->step]);
+    b->row.joules = of->step == MSM_WHOLE ? m->joules : NAN;
     b->row.launches = (int64_t)m->launches[of->step];
     b->row.multiply_adds = m->needs[of->step].multiply_adds;
     b->row.bytes = m->needs[of->step].bytes;
@@ -353,6 +355,8 @@ static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_
         for (int step = MSM_ANTERPOLATION; step <= MSM_SHORT_RANGE; step++)
             size->kernel_s += m->seconds[step];
         size->accuracy = m->accuracy;
+        size->run_count = (size_t)m->repeats.done;
+        size->spread = bench_statistics_of(m->runs_s[MSM_WHOLE], size->run_count).spread;
         predict_core(rates, &all, size);
         size->is_core_scaled = size->core_s > most_core_s;
         if (!size->is_core_scaled)
@@ -367,7 +371,8 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
                         ley_bench_size sizes[BENCH_MOST_SIZES], ley_error *error)
 {
     const preset chosen = is_wanted(o, PRESET_PAPERS) ? PRESET_PAPERS : PRESET_DEFAULT;
-    const int64_t largest = o->atoms > 0 || w->info->device_class == DEV_GPU ? d->atoms : curve_cpu_atoms;
+    const bool is_slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    const int64_t largest = o->atoms > 0 || is_slow || w->info->device_class == DEV_GPU ? d->atoms : curve_cpu_atoms;
     core_rates rates = {0, 0, 0, 0};
     ley_status status = LEY_OK;
     for (size_t i = 0; i < sizeof curve_atoms / sizeof *curve_atoms && status == LEY_OK; i++) {

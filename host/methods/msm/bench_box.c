@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double map_spacing_A = 0.5, padding_A = 0.25, enough_s = 3;
+static const double map_spacing_A = 0.5, padding_A = 0.25;
 
 /* Of the molecules: a regular grid of them would add up errors of the lattices. */
 static const double disorder_A = 0.25;
@@ -157,24 +157,16 @@ static double seconds_of(hierarchy_solver solver, msm_step step, const run_times
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void put_medians(const run_times *times, int n, msm_measured *m)
+/* A step that no job has takes no time. */
+static void put_medians(const run_times *times, msm_measured *m)
 {
     for (int i = 0; i < MSM_STEP_COUNT; i++) {
-        double seconds[BENCH_MOST_REPEATS];
         const msm_step step = (msm_step)i;
         if (!msm_has_step(m->solver, step))
             continue;
-        for (int k = 0; k < n; k++)
-            seconds[k] = seconds_of(m->solver, step, &times[k], &m->launches[step]);
-        qsort(seconds, (size_t)n, sizeof *seconds, ascending);
-        m->seconds[step] = seconds[n / 2];
-        m->spread[step] = m->seconds[step] > 0 ? (seconds[n - 1] - seconds[0]) / m->seconds[step] : 0;
+        for (int k = 0; k < m->repeats.done; k++)
+            m->runs_s[step][k] = seconds_of(m->solver, step, &times[k], &m->launches[step]);
+        m->seconds[step] = bench_statistics_of(m->runs_s[step], (size_t)m->repeats.done).median_s;
     }
 }
 
@@ -205,19 +197,26 @@ static ley_status run_once(worker *w, const ley_bench_options *o, const msm_box 
 ley_status msm_measure(worker *w, const ley_bench_options *o, const msm_box *box, const ley_long_range *range,
                        msm_measured *m, ley_error *error)
 {
-    const int wanted = o->repeats < 1 ? 1 : o->repeats > BENCH_MOST_REPEATS ? BENCH_MOST_REPEATS : o->repeats;
-    run_times *times = calloc((size_t)wanted, sizeof *times);
-    ley_status status = times != NULL ? LEY_OK : ley_fail_memory(error, (size_t)wanted * sizeof *times, "the times");
-    double spent_s = 0;
-    int n = 0;
-    for (int i = -1; i < wanted && status == LEY_OK && (spent_s < enough_s || i < 1); i++) {
-        status = bench_cancelled(o) ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                                    : run_once(w, o, box, range, m, &times[n], i < 0 ? &m->accuracy : NULL, error);
-        spent_s += times[n].job.whole_s;
-        n += i >= 0 && status == LEY_OK;
-    }
+    m->repeats = bench_repeats_begin(o->repeats, o->most_s);
+    run_times *times = calloc((size_t)m->repeats.wanted, sizeof *times);
+    ley_status status = times != NULL ? run_once(w, o, box, range, m, &times[0], &m->accuracy, error) /* to warm up */
+                                      : ley_fail_memory(error, (size_t)m->repeats.wanted * sizeof *times, "the times");
+    const double start_s = ley_clock_s();
+    double before_J = 0;
+    m->joules = NAN;
+    const bool is_counted = m->energy != NULL && energy_read(m->energy, &before_J);
     if (status == LEY_OK)
-        put_medians(times, n, m);
+        m->repeats.spent_s = times[0].job.whole_s;
+    while (status == LEY_OK && bench_repeats_go_on(&m->repeats)) {
+        run_times *t = &times[m->repeats.done++];
+        status = bench_cancelled(o) ? ley_fail(error, LEY_CANCELLED, "cancelled")
+                                    : run_once(w, o, box, range, m, t, NULL, error);
+        m->repeats.spent_s += t->job.whole_s;
+    }
+    if (status == LEY_OK && is_counted)
+        m->joules = bench_joules(m->energy, before_J, ley_clock_s() - start_s, (size_t)m->repeats.done);
+    if (status == LEY_OK)
+        put_medians(times, m);
     free(times);
     return status;
 }

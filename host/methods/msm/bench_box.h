@@ -42,14 +42,18 @@ typedef struct msm_measured {
     ley_accuracy accuracy;
     double pairs;
     step_needs needs[MSM_STEP_COUNT];
-    double seconds[MSM_STEP_COUNT], spread[MSM_STEP_COUNT]; /* (slowest - fastest) / median */
+    double seconds[MSM_STEP_COUNT]; /* medians */
+    bench_repeats repeats;          /* how often it was timed */
+    energy_counter *energy;         /* of the device, or NULL; and of a whole job: */
+    double joules;
+    double runs_s[MSM_STEP_COUNT][BENCH_MOST_REPEATS];
     size_t launches[MSM_STEP_COUNT];
 } msm_measured;
 
 /* Whether a job with this solver has this step. */
 bool msm_has_step(hierarchy_solver solver, msm_step step);
 
-/* Runs the job once to warm up, then as often as the options say or until 3 s are spent. The first
+/* Runs the job once to warm up, then as often as bench_repeats says. The first
  * map is judged. `pairs` of `measured` is what counts as such. */
 ley_status msm_measure(worker *w, const ley_bench_options *options, const msm_box *box, const ley_long_range *range,
                        msm_measured *measured, ley_error *error);

@@ -84,7 +84,7 @@ static void await(beside_thread *t)
 }
 
 void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
-                  bool spreads, const int64_t extent[3])
+                  bool spreads, bool long_by_host, const int64_t extent[3])
 {
     *b = (beside){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
     pthread_mutex_init(&b->mutex, NULL);
@@ -94,7 +94,7 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
     }
     if (spreads)
         begin(&b->spreading, spread_atoms, b);
-    if (extent != NULL && long_waves_are_wanted(lattices))
+    if (extent != NULL && long_by_host && long_waves_are_wanted(lattices))
         begin(&b->lengthening, make_long_waves, b);
     begin(&b->expecting, expect_error, b);
 }

@@ -45,9 +45,11 @@ typedef struct beside {
 
 /* Lattices, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
  * `extent`: the nodes of the transforms whose influence function devices will ask for by
- * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves. */
+ * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves.
+ * `long_by_host`: long waves will be asked for, where the lattices have any; else they are made if
+ * somebody does. */
 void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
-                  bool spreads, const int64_t extent[3]);
+                  bool spreads, bool long_by_host, const int64_t extent[3]);
 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */

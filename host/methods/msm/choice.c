@@ -2,9 +2,12 @@
 
 #include "error.h"
 #include "fft.h"
+#include "memory.h"
 #include "methods/cutoff/kernel.h"
+#include "methods/msm/device_long.h"
 #include "methods/msm/fit.h"
 #include "methods/msm/pairs.h"
+#include "methods/msm/places.h"
 #include "methods/msm/transfer.h"
 #include "numerics/error_table.h"
 #include "parallel.h"
@@ -24,9 +27,14 @@ static const double rounding = 4e-7;
 /* a/h with LEY_SOLVER_DIRECT: what kernels reach, and below which lattices are pointless. */
 static const double most_ratio = 15, least_ratio = 1.5;
 
-/* Nodes of a transform's lattice that a plan looks at, at most; and bytes for each of them, with a
- * library's work area; and of lattices that are done by lattice cutoff. */
-static const double most_nodes = 1 << 30, transform_node_bytes = 9, node_bytes = 8;
+/* Nodes along an axis of a transform's lattice that a plan looks at, at most. Bytes for each node
+ * of such a lattice, with a library's work area, and of lattices that are done by lattice
+ * cutoff. */
+static const double most_along = 1 << 20, transform_node_bytes = 9, node_bytes = 8;
+
+/* Of the host's memory, for each node of a transform: the influence function while it is made; and
+ * beside that the lattice itself, where the host is the device. */
+static const double function_node_bytes = (sizeof(double) + sizeof(float)) / 8.0, lattice_node_bytes = sizeof(float);
 
 /* ---- What it is off by ----------------------------------------------------------------------- */
 
@@ -79,10 +87,6 @@ static const double pair_rounding = 1.8e-8, pair_power = 1.6;
  * aimed at, before anything is done about it, with better lattices in place of such waves, and in
  * the end. */
 static const double long_per_A = 0.3, least_rounding = 0.2, lattices_rounding = 0.7, most_rounding = 1.5;
-
-/* Of a core of the host, which makes them for an atom: measured on the way of a whole job, where
- * most of it has nothing to wait for. */
-static const double long_wave_s = 1.6e-7;
 
 static double of_potential(const survey *s, double rounding_e_A)
 {
@@ -188,6 +192,9 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
     *d = (choice_device){.is_cpu = info->device_class == DEV_CPU,
                          .memory_bytes = (double)info->global_bytes,
                          .largest_bytes = (double)info->max_allocation_bytes,
+                         .long_wave_s = info->device_class == DEV_CPU ? 0 : device_long_atom_s(info, facts),
+                         .host_bytes = memory_available().bytes,
+                         .most_values = (double)fft_most_values(info),
                          .transform_byte_s = transform_byte_s(info)};
     memcpy(d->pairs_per_s, rates, sizeof d->pairs_per_s);
     d->fma_per_s = facts != NULL && facts->fma_per_s > 0 ? facts->fma_per_s
@@ -263,10 +270,33 @@ static double transform_nodes(const survey *s, const ley_long_range *r, int k, s
     count_nodes(s, r, k, n);
     for (int axis = 0; axis < 3; axis++) {
         const double all = s->periodic[axis] ? n[axis] : 2 * n[axis] + 16;
-        padded[axis] = fft_good_size((size_t)fmin(all, most_nodes));
+        padded[axis] = fft_good_size((size_t)fmin(all, most_along));
         nodes *= (double)padded[axis];
     }
     return nodes;
+}
+
+/* Whether kernels can number the lattice of such a transform: with one number for each node, as
+ * those of lattices with finer ones beside them, or by plane. */
+static bool can_number(const survey *s, const ley_long_range *r, int k, const size_t padded[3], bool *by_plane)
+{
+    double n[3];
+    count_nodes(s, r, k, n);
+    const size_t own = (size_t)fmin(n[2], (double)padded[2]);
+    const places_array few = {.n = {1, 1, (int64_t)own + 1},
+                              .pitch = {(int64_t)fft_pitch(padded, true), (int64_t)padded[1]}};
+    places_array many = few;
+    many.by_plane = true;
+    *by_plane = places_are_many(&few);
+    return *by_plane ? r->solver == LEY_SOLVER_FFT && places_can_number(&many) : places_can_number(&few);
+}
+
+/* Whether the host has room for what it makes for lattices of so many nodes. Smaller ones are
+ * planned alike whatever the host has, and refused where it has none. */
+static bool host_has_room(const choice_device *d, double nodes)
+{
+    return d->host_bytes == 0 ||
+           nodes * (function_node_bytes + (d->is_cpu ? lattice_node_bytes : 0)) <= FIT_SHARE * d->host_bytes;
 }
 
 /* Whether the device has room for the transform of level k, and for the finer levels as they
@@ -280,7 +310,9 @@ static bool has_room(const survey *s, const choice_device *d, const ley_long_ran
         count_nodes(s, r, i, n);
         levels += n[0] * n[1] * n[2] * node_bytes;
     }
-    return nodes <= most_nodes &&
+    bool by_plane;
+    const bool is_too_many = d->most_values > 0 && (double)fft_values(padded) > d->most_values;
+    return !is_too_many && can_number(s, r, k, padded, &by_plane) && (!by_plane || host_has_room(d, nodes)) &&
            fit_has_room(levels + transform, fmax(levels, transform) / 2, d->memory_bytes, d->largest_bytes);
 }
 
@@ -371,13 +403,24 @@ static double lattices_s(const survey *s, const choice_device *d, const ley_long
     return s->atoms * d->window[r->window].anterpolation_s + solver_s(s, d, r) + interpolation_s(s, d, r);
 }
 
+/* Of an atom, by the devices where each of them can and does it sooner, or by the host: as
+ * device_long_plan() decides, but for the way of atoms to the devices. */
+static double long_wave_s(size_t count, const choice_device *devices)
+{
+    const double host_s = LONG_WAVES_ATOM_S / parallel_cores();
+    double slowest_s = count > 0 ? 0 : INFINITY;
+    for (size_t i = 0; i < count; i++)
+        slowest_s = fmax(slowest_s, devices[i].long_wave_s > 0 ? devices[i].long_wave_s : INFINITY);
+    return fmin(host_s, slowest_s);
+}
+
 double choice_seconds(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
 {
     double least_s = INFINITY;
     for (size_t i = 0; i < count; i++)
         least_s = fmin(least_s, lattices_s(s, &devices[i], r));
     return least_s + pairs_s(s, count, devices, r) +
-           (r->long_waves_per_A > 0 ? s->atoms * long_wave_s / parallel_cores() : 0);
+           (r->long_waves_per_A > 0 ? s->atoms * long_wave_s(count, devices) : 0);
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */

@@ -17,8 +17,11 @@ extern const double choice_reaches[CHOICE_REACHES];
 typedef struct choice_device {
     bool is_cpu;
     double memory_bytes, largest_bytes; /* and of a single buffer; 0: nobody knows */
+    double host_bytes;                  /* what the host may still take; 0: nobody knows */
+    double most_values;                 /* padding included, that it has transforms of; 0: unknown */
     double pairs_per_s[CHOICE_REACHES]; /* within a cutoff, with Taylor's splittings */
     double fma_per_s;                   /* multiply-adds */
+    double long_wave_s;                 /* an atom for long waves; 0: the host does it */
     double transform_byte_s;            /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
     struct {
         double anterpolation_s;               /* an atom */

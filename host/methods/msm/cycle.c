@@ -407,7 +407,8 @@ double cycle_seconds(const cycle *c, size_t atoms)
     if (make_layout(h, c->by_level, &layout, NULL) != LEY_OK)
         return 0;
     double sum_s = transfer_anterpolation_s(&c->transfer, atoms) +
-                   (c->is_mixed ? spectral_transform_s(&c->spectral) : lattice_predict(&c->top, &layout, top, 1));
+                   (c->is_mixed ? spectral_transform_s(&c->spectral) + spectral_send_s(&c->spectral)
+                                : lattice_predict(&c->top, &layout, top, 1));
     for (int k = 0; k < top; k++)
         sum_s += transfer_restriction_s(&c->transfer, h->level[k + 1].n) + lattice_predict(&c->cutoff, &layout, k, 1) +
                  transfer_prolongation_s(&c->transfer, h->level[k].n);

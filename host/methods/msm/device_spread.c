@@ -11,191 +11,123 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 128 };
-
 /* An atom looks at all others in its bin: on average at so many at most, which takes a device less
  * than anterpolation does. */
 static const double most_looks = 4096;
 
 typedef struct spreader {
     const device_spread *kernels;
-    room *room; /* the caller's */
-    const hierarchy *h;
-    const device_atoms *atoms;
     spread *s;
     transfer_atoms *made;
-    size_t bins;
-    flight flight;
-    work work;
-    buffer_of_int count, bin, place, list;
-    dev_staging *counts; /* [bins + 2]: spread_count's gm_count */
+    device_lists lists; /* their room is the caller's */
 } spreader;
+
+/* What the kernels are told that look for an atom's bin. */
+static lists_frame frame_of(const hierarchy *h, const spread *s)
+{
+    lists_frame f = {.nodes = {0, 0, 0, SPREAD_EDGE}, .bins = {0, 0, 0, (int32_t)spread_bins(s)}};
+    for (int axis = 0; axis < 3; axis++) {
+        const hierarchy_level *level = &h->level[0];
+        const int64_t shift = 1 - h->window->points / 2;
+        f.origin[axis] = h->origin_A[axis];
+        memcpy(f.along[axis], h->inverse_per_A[axis], sizeof h->inverse_per_A[axis]);
+        f.along[axis][3] = (double)(h->cell.periodic[axis] ? shift : shift - level->first[axis]);
+        f.whole[axis] = h->cell.periodic[axis] ? (double)level->n[axis] : 0;
+        f.nodes[axis] = (int32_t)level->n[axis];
+        f.bins[axis] = (int32_t)s->bins[axis];
+    }
+    return f;
+}
 
 static spreader spreader_of(const device_spread *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
                             spread *s, transfer_atoms *made)
 {
     return (spreader){.kernels = kernels,
-                      .room = memory,
-                      .h = h,
-                      .atoms = atoms,
                       .s = s,
                       .made = made,
-                      .bins = spread_bins(s),
-                      .flight = {.device = memory->device}};
+                      .lists = {.room = memory,
+                                .atoms = atoms,
+                                .frame = frame_of(h, s),
+                                .bins = spread_bins(s),
+                                .flight = {.device = memory->device}}};
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static bool fits(const spreader *p)
 {
-    const double n = (double)p->atoms->n, bins = (double)p->bins;
-    return fmax(16 * n, 4 * bins + 8) <= (double)room_largest(p->room) &&
-           (3 * 4 + 16 + 4) * n + 8 * bins <= (double)room_left(p->room);
+    const double n = (double)p->lists.atoms->n, bins = (double)p->lists.bins;
+    return fmax(16 * n, 4 * bins + 8) <= (double)room_largest(p->lists.room) &&
+           (3 * 4 + 16 + 4) * n + 8 * bins <= (double)room_left(p->lists.room);
 }
 
-static bool groups_fit(const spreader *p)
+static bool make(const spreader *p, size_t bytes, dev_buffer **buffer)
 {
-    const dev_info *info = p->room->device->info;
-    const size_t most = info->max_groups[0];
-    return info->max_work_group >= GROUP && (most == 0 || (p->atoms->n + GROUP - 1) / GROUP <= most);
-}
-
-static bool make(spreader *p, size_t bytes, dev_buffer **buffer)
-{
-    return room_buffer(p->room, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
+    return room_buffer(p->lists.room, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
 }
 
 static bool make_buffers(spreader *p)
 {
-    const size_t n = p->atoms->n;
-    return make(p, 4 * (p->bins + 2), &p->count.buffer) && make(p, 4 * n, &p->bin.buffer) &&
-           make(p, 4 * n, &p->place.buffer) && make(p, 4 * n, &p->list.buffer) &&
-           make(p, 16 * n, &p->made->atoms.buffer) && make(p, 4 * n, &p->made->corners.buffer) &&
-           room_staging(p->room, 4 * (p->bins + 2), &p->counts, NULL) == LEY_OK;
+    const size_t n = p->lists.atoms->n;
+    return device_lists_make(&p->lists) && make(p, 16 * n, &p->made->atoms.buffer) &&
+           make(p, 4 * n, &p->made->corners.buffer);
 }
 
 /* What is needed no more; and what has been made, where the caller gets nothing. */
 static void clear(spreader *p, bool with_all)
 {
-    dev_buffer **const buffers[] = {&p->count.buffer,         &p->bin.buffer,           &p->place.buffer,
-                                    &p->list.buffer,          &p->made->first.buffer,   &p->made->atoms.buffer,
-                                    &p->made->corners.buffer, &p->made->sources.buffer, &p->made->tile_list.buffer};
-    const size_t all = sizeof buffers / sizeof *buffers, own = 4;
-    work_end(&p->work);
-    for (size_t i = 0; i < (with_all ? all : own); i++)
-        room_free_buffer(p->room, buffers[i]);
-    room_free_staging(p->room, &p->counts);
-}
-
-/* ---- Launches -------------------------------------------------------------------------------- */
-
-static void launch(spreader *p, const dev_kernel *kernel, const void *arguments)
-{
-    const size_t groups[3] = {(p->atoms->n + GROUP - 1) / GROUP, 1, 1};
-    work_launch(&p->work, kernel, groups, arguments, 0);
-}
-
-/* What both kernels are told that look for an atom's bin: fields of the same names. */
-#define PUT_LATTICE(a, p) \
-    put_lattice((p)->h, (p)->s, (a)->origin, (double *[3]){(a)->along_x, (a)->along_y, (a)->along_z}, (a)->whole, \
-                (a)->nodes, (a)->bins)
-static void put_lattice(const hierarchy *h, const spread *s, double origin[4], double *const along[3], double whole[4],
-                        int32_t nodes[4], int32_t bins[4])
-{
-    for (int axis = 0; axis < 3; axis++) {
-        const hierarchy_level *level = &h->level[0];
-        const int64_t shift = 1 - h->window->points / 2;
-        origin[axis] = h->origin_A[axis];
-        memcpy(along[axis], h->inverse_per_A[axis], sizeof h->inverse_per_A[axis]);
-        along[axis][3] = (double)(h->cell.periodic[axis] ? shift : shift - level->first[axis]);
-        whole[axis] = h->cell.periodic[axis] ? (double)level->n[axis] : 0;
-        nodes[axis] = (int32_t)level->n[axis];
-        bins[axis] = (int32_t)s->bins[axis];
-    }
-    origin[3] = whole[3] = 0;
-    nodes[3] = SPREAD_EDGE;
-    bins[3] = (int32_t)spread_bins(s);
-}
-
-static void launch_count(spreader *p)
-{
-    spread_count_arguments a = {.kind = &spread_count_kind,
-                                .gm_position = p->atoms->position,
-                                .gm_charge = p->atoms->charge,
-                                .n_atoms = (int32_t)p->atoms->n,
-                                .gm_count = p->count,
-                                .gm_bin = p->bin,
-                                .gm_place = p->place};
-    PUT_LATTICE(&a, p);
-    launch(p, &p->kernels->count, &a);
-}
-
-static void launch_list(spreader *p)
-{
-    launch(p, &p->kernels->list,
-           KERNEL_ARGUMENTS(spread_list, .n_atoms = (int32_t)p->atoms->n, .gm_bin = p->bin, .gm_place = p->place,
-                            .gm_first = p->made->first, .gm_list = p->list));
-}
-
-static void launch_place(spreader *p)
-{
-    spread_place_arguments a = {.kind = &spread_place_kind,
-                                .gm_position = p->atoms->position,
-                                .gm_charge = p->atoms->charge,
-                                .n_atoms = (int32_t)p->atoms->n,
-                                .gm_bin = p->bin,
-                                .gm_first = p->made->first,
-                                .gm_list = p->list,
-                                .gm_atoms = p->made->atoms,
-                                .gm_corners = p->made->corners};
-    PUT_LATTICE(&a, p);
-    launch(p, &p->kernels->place, &a);
+    dev_buffer **const made[] = {&p->made->first.buffer, &p->made->atoms.buffer, &p->made->corners.buffer,
+                                 &p->made->sources.buffer, &p->made->tile_list.buffer};
+    device_lists_clear(&p->lists);
+    for (size_t i = 0; i < sizeof made / sizeof *made && with_all; i++)
+        room_free_buffer(p->lists.room, made[i]);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+static void launch_place(spreader *p)
+{
+    spread_place_arguments a = {.kind = &spread_place_kind,
+                                .gm_position = p->lists.atoms->position,
+                                .gm_charge = p->lists.atoms->charge,
+                                .n_atoms = (int32_t)p->lists.atoms->n,
+                                .gm_bin = p->lists.bin,
+                                .gm_first = p->made->first,
+                                .gm_list = p->lists.list,
+                                .gm_atoms = p->made->atoms,
+                                .gm_corners = p->made->corners};
+    LISTS_PUT_FRAME(&a, &p->lists.frame);
+    device_lists_for_each(&p->lists, &p->kernels->place, &a);
+}
+
 static ley_status count_atoms(spreader *p, ley_error *error)
 {
-    work_begin(&p->work, &p->flight, NULL);
-    work_fill(&p->work, p->count.buffer, 0, 0, 4 * (p->bins + 2));
-    launch_count(p);
-    work_read(&p->work, p->count.buffer, 0, p->counts, 4 * (p->bins + 2));
-    return work_finish(&p->work, error);
+    return device_lists_count(&p->lists, &p->kernels->count, error);
 }
 
 /* Where each bin's atoms begin. *looks: at how many others atoms look. */
 static ley_status add_up(spreader *p, double *looks, ley_error *error)
 {
-    const int32_t *count = p->counts->bytes;
-    int64_t at = 0;
-    bool is_right = count[p->bins] == 0 && count[p->bins + 1] >= 0;
-    *looks = 0;
-    for (size_t bin = 0; bin < p->bins; bin++) {
-        p->s->first[bin] = (int32_t)at;
-        is_right = is_right && count[bin] >= 0;
-        at = is_right ? at + count[bin] : at;
-        *looks += (double)count[bin] * (double)count[bin];
-    }
-    p->s->atoms = (size_t)at;
+    const ley_status status = device_lists_add_up(&p->lists, p->s->first, &p->s->atoms, looks, error);
     p->made->count = p->s->atoms;
-    p->s->first[p->bins] = (int32_t)at;
-    return is_right && at + count[p->bins + 1] == (int64_t)p->atoms->n
-               ? LEY_OK
-               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "of %zu atoms %lld are in a lattice's bins, %d outside, %d without charge", p->atoms->n,
-                          (long long)at, (int)count[p->bins], (int)count[p->bins + 1]);
+    return status;
+}
+
+static void launch_list(spreader *p)
+{
+    device_lists_launch(&p->lists, &p->kernels->list, p->made->first);
 }
 
 static ley_status place_atoms(spreader *p, ley_error *error)
 {
-    ley_status status = transfer_atoms_tiles(p->made, p->s, p->room, error);
+    ley_status status = transfer_atoms_tiles(p->made, p->s, p->lists.room, error);
     if (status != LEY_OK)
         return status;
-    work_begin(&p->work, &p->flight, NULL);
-    work_fill(&p->work, p->made->atoms.buffer, 0, DEV_NO_NUMBERS, 16 * p->atoms->n);
+    work_begin(&p->lists.work, &p->lists.flight, NULL);
+    work_fill(&p->lists.work, p->made->atoms.buffer, 0, DEV_NO_NUMBERS, 16 * p->lists.atoms->n);
     launch_list(p);
     launch_place(p);
-    return work_finish(&p->work, error);
+    return work_finish(&p->lists.work, error);
 }
 
 ley_status device_spread_run(const device_spread *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
@@ -210,7 +142,7 @@ ley_status device_spread_run(const device_spread *kernels, room *memory, const h
         *declined = "it has no double precision";
     else if (!kernels->works)
         *declined = "its kernels do not build or are wrong there";
-    else if (atoms->n == 0 || atoms->n > INT32_MAX || !groups_fit(&p))
+    else if (atoms->n == 0 || atoms->n > INT32_MAX || !device_lists_can_launch(&p.lists))
         *declined = "its launches are too small";
     else if (!fits(&p) || !make_buffers(&p))
         *declined = "its memory is too small";
@@ -297,7 +229,7 @@ static ley_status trial_create(trial *t, dev *device, ley_error *error)
 
 static void trial_end(trial *t)
 {
-    work_end(&t->steps.work);
+    work_end(&t->steps.lists.work);
     room_clear(&t->room);
     spread_clear(&t->right);
     spread_clear(&t->s);
@@ -307,7 +239,7 @@ static void trial_end(trial *t)
 
 static ley_status bring(trial *t, dev_buffer *buffer, size_t bytes, void *to, ley_error *error)
 {
-    spreader *p = &t->steps;
+    device_lists *p = &t->steps.lists;
     dev_staging *staging = NULL;
     ley_status status = room_staging(&t->room, bytes, &staging, error);
     if (status != LEY_OK)
@@ -361,12 +293,12 @@ static ley_status test_count(const dev_kernel *built, void *context, ley_error *
         status = count_atoms(&t.steps, error);
     if (status == LEY_OK)
         status = add_up(&t.steps, &looks, error);
-    if (status == LEY_OK && memcmp(t.s.first, t.right.first, (t.steps.bins + 1) * sizeof *t.s.first) != 0)
+    if (status == LEY_OK && memcmp(t.s.first, t.right.first, (t.steps.lists.bins + 1) * sizeof *t.s.first) != 0)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "bins have other numbers of atoms than the host's");
     if (status == LEY_OK)
-        status = bring(&t, t.steps.bin.buffer, t.n * sizeof *bin, bin, error);
+        status = bring(&t, t.steps.lists.bin.buffer, t.n * sizeof *bin, bin, error);
     if (status == LEY_OK)
-        status = bring(&t, t.steps.place.buffer, t.n * sizeof *place, place, error);
+        status = bring(&t, t.steps.lists.place.buffer, t.n * sizeof *place, place, error);
     if (status == LEY_OK)
         status = judge_places(&t, bin, place, taken, error);
     free(taken);
@@ -398,17 +330,17 @@ static ley_status test_list(const dev_kernel *built, void *context, ley_error *e
     if (status == LEY_OK)
         status = make_lists(&t, error);
     if (status == LEY_OK) {
-        work_begin(&t.steps.work, &t.steps.flight, NULL);
-        work_fill(&t.steps.work, t.steps.list.buffer, 0, UINT32_MAX, 4 * t.n);
+        work_begin(&t.steps.lists.work, &t.steps.lists.flight, NULL);
+        work_fill(&t.steps.lists.work, t.steps.lists.list.buffer, 0, UINT32_MAX, 4 * t.n);
         launch_list(&t.steps);
-        status = work_finish(&t.steps.work, error);
+        status = work_finish(&t.steps.lists.work, error);
     }
     if (status == LEY_OK)
-        status = bring(&t, t.steps.bin.buffer, 4 * t.n, bin, error);
+        status = bring(&t, t.steps.lists.bin.buffer, 4 * t.n, bin, error);
     if (status == LEY_OK)
-        status = bring(&t, t.steps.place.buffer, 4 * t.n, place, error);
+        status = bring(&t, t.steps.lists.place.buffer, 4 * t.n, place, error);
     if (status == LEY_OK)
-        status = bring(&t, t.steps.list.buffer, 4 * t.n, list, error);
+        status = bring(&t, t.steps.lists.list.buffer, 4 * t.n, list, error);
     for (size_t i = 0; i < t.n && status == LEY_OK; i++)
         if (bin[i] >= 0 && list[t.s.first[bin[i]] + place[i]] != (int32_t)i)
             status = is_off("number in its bin", i, error);
@@ -451,7 +383,7 @@ static ley_status test_place(const dev_kernel *built, void *context, ley_error *
 static void group_of(const dev_info *info, const void *spec, size_t size[3])
 {
     (void)info, (void)spec;
-    size[0] = GROUP;
+    size[0] = LISTS_GROUP;
     size[1] = size[2] = 1;
 }
 

@@ -4,12 +4,11 @@
 #define LEY_MSM_DEVICE_SPREAD_H
 
 #include "methods/cutoff/stages.h"
+#include "methods/msm/device_lists.h"
 #include "methods/msm/transfer.h"
 
-KERNEL_ARGUMENTS_STRUCT(spread_count, LEY_SPREAD_COUNT_ARGUMENTS);
-KERNEL_ARGUMENTS_STRUCT(spread_list, LEY_SPREAD_LIST_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(spread_place, LEY_SPREAD_PLACE_ARGUMENTS);
-extern const kernel_kind spread_count_kind, spread_list_kind, spread_place_kind;
+extern const kernel_kind spread_place_kind;
 
 /* A device's kernels, from the cache, or built and put to the test against spread_make(). They may
  * not work there, and never do without double precision. */

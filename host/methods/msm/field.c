@@ -4,6 +4,7 @@
 #include "core/points.h"
 #include "error.h"
 #include "log.h"
+#include "methods/msm/device_long.h"
 #include "methods/msm/device_spread.h"
 #include "methods/msm/far_points.h"
 #include "methods/msm/problem.h"
@@ -25,7 +26,8 @@ typedef struct field_wish {
     fft_wish fft;
     char library[16]; /* of `fft`, where one is asked for */
     job_plan *plan;   /* whose libraries are taken; or NULL */
-    bool spreads;     /* the device puts atoms into bins */
+    bool spreads;     /* the device puts atoms into bins, */
+    bool puts_long;   /* and into the lattice of long waves */
     bool only_plans;  /* nothing is going to be computed: no transforms are made */
 } field_wish;
 
@@ -38,7 +40,10 @@ typedef struct field_state {
     hierarchy lattices; /* its own: a device that is late outlives the task */
     solver solver;
     device_spread spread;
-    bool is_ready;
+    device_long longs;
+    bool is_ready, puts_long;
+    long_charges long_charges; /* by the device: */
+    long_waves long_waves;
     const atomic_bool *unwanted;
     flight flight;
     work work;
@@ -65,6 +70,7 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
     *wish = (transfer_wish){.window = h->window,
                             .along_axes = task->near.map != NULL && is_along_axes(h),
                             .of_list = task->near.map == NULL,
+                            .by_plane = h->solver == HIERARCHY_FFT && spectral_is_by_plane(h),
                             .field = task->near.map == NULL && task->listed.points->field != NULL};
     for (int axis = 0; axis < 3 && wish->along_axes; axis++)
         wish->nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
@@ -80,6 +86,7 @@ ley_status msm_field_wish(const void *context, const job_view *job, void **wish,
     msm_transfer_wish(task, &w->transfer);
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
+    w->puts_long = task->long_place == LEY_PLACE_DEVICE;
     w->only_plans = job->only_plans;
     if (task->library[0] != '\0')
         w->fft.library = strcpy(w->library, task->library);
@@ -132,8 +139,11 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
     f->lattices = w->lattices;
     f->flight.device = device;
     f->is_ready = true;
-    if (w->spreads)
+    f->puts_long = w->puts_long;
+    if (w->spreads || w->puts_long)
         device_spread_create(device, &f->spread);
+    if (w->puts_long)
+        device_long_create(device, &f->spread, &f->longs);
     const ley_status status = (w->only_plans ? solver_foresee : solver_ready)(&f->solver, device, &f->lattices,
                                                                               &w->transfer, w->sum, &fft, error);
     const spectral *by = solver_spectral(&f->solver);
@@ -141,6 +151,76 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
         note_library(&by->fft, noted);
     return status;
 }
+
+/* ---- Long waves ------------------------------------------------------------------------------ */
+
+static void forget_long(field_state *f)
+{
+    long_charges_clear(&f->long_charges);
+    long_waves_clear(&f->long_waves);
+}
+
+static void note_long(msm_task *task, double seconds, double waited_s, bool by_host)
+{
+    pthread_mutex_lock(&task->near.mutex);
+    task->long_s = fmax(task->long_s, seconds);
+    task->long_wait_s = fmax(task->long_wait_s, waited_s);
+    task->long_place = by_host ? LEY_PLACE_HOST : task->long_place;
+    pthread_mutex_unlock(&task->near.mutex);
+}
+
+/* Those of the charges that the device has put there, or the host's. */
+static ley_status take_long(void *context, const int64_t n[3], const long_waves **waves, ley_error *error)
+{
+    field_state *f = context;
+    const long_waves_source host = beside_long_waves(&f->task->beside);
+    const double start_s = ley_clock_s();
+    ley_status status = LEY_OK;
+    if (f->long_charges.values_e == NULL)
+        status = host.take(host.context, n, waves, error);
+    else if (f->long_waves.values == NULL)
+        status = long_waves_make(&f->lattices, n, &f->long_charges, f->unwanted, &f->long_waves, error);
+    if (f->long_charges.values_e != NULL)
+        *waves = &f->long_waves;
+    note_long(f->task, 0, ley_clock_s() - start_s, false);
+    return status;
+}
+
+/* Atoms that are not on the device go there for it alone. */
+static ley_status put_sent(field_state *f, room *memory, const char **declined, ley_error *error)
+{
+    const ley_atoms *of = f->task->near.atoms;
+    device_atoms atoms = {.n = ley_atoms_count(of)};
+    const size_t bytes = atoms.n * sizeof(double);
+    if (3 * (double)bytes > (double)room_largest(memory) || 4 * (double)bytes > (double)room_left(memory)) {
+        *declined = "its memory is too small";
+        return LEY_OK;
+    }
+    ley_status status = room_upload(memory, ley_atoms_positions_A(of), 3 * bytes, &atoms.position.buffer, error);
+    if (status == LEY_OK)
+        status = room_upload(memory, ley_atoms_charges_e(of), bytes, &atoms.charge.buffer, error);
+    return status == LEY_OK
+               ? device_long_run(&f->longs, memory, &f->lattices, &atoms, &f->long_charges, declined, error)
+               : status;
+}
+
+/* `atoms` NULL: they are not on the device. */
+static ley_status put_long(field_state *f, const device_atoms *atoms, ley_error *error)
+{
+    room own = {.device = f->flight.device, .within = solver_room(&f->solver)};
+    const char *declined = NULL;
+    const double start_s = ley_clock_s();
+    const ley_status status =
+        atoms != NULL ? device_long_run(&f->longs, &own, &f->lattices, atoms, &f->long_charges, &declined, error)
+                      : put_sent(f, &own, &declined, error);
+    room_clear(&own);
+    if (declined != NULL)
+        log_say(LEY_LOG_NOTE, "%s: the host makes long waves: %s", f->flight.device->info->name, declined);
+    note_long(f->task, ley_clock_s() - start_s, 0, declined != NULL);
+    return status;
+}
+
+/* ---- Atoms ----------------------------------------------------------------------------------- */
 
 static void note_spreading(msm_task *task, double seconds)
 {
@@ -184,9 +264,12 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
     const device_atoms *atoms = cutoff_bins_atoms(place);
     const char *declined = "it has not binned them before";
     ley_status status = LEY_OK;
+    forget_long(f);
     if (long_waves_are_wanted(&f->lattices))
-        solver_take_long_waves(&f->solver, beside_long_waves(&f->task->beside));
-    if (atoms != NULL)
+        solver_take_long_waves(&f->solver, (long_waves_source){.take = take_long, .context = f});
+    if (long_waves_are_wanted(&f->lattices) && f->puts_long)
+        status = put_long(f, atoms, error);
+    if (atoms != NULL && status == LEY_OK)
         status = load_device_atoms(f, atoms, &declined, error);
     if (status != LEY_OK)
         return status;
@@ -264,6 +347,8 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
     forecast_before(f, "lattices", solver_seconds(s, atoms));
+    if (task->long_place == LEY_PLACE_DEVICE)
+        forecast_before(f, "long waves", (double)atoms * device_long_atom_s(place->device->info, NULL));
     if (task->near.map == NULL)
         forecast_slabs(
             f, "interpolation",
@@ -283,7 +368,9 @@ void msm_field_end(void *state)
     work_end(&f->work);
     if (f->is_ready)
         solver_end(&f->solver);
+    device_long_destroy(&f->longs);
     device_spread_destroy(&f->spread);
+    forget_long(f);
     free(f);
 }
 

@@ -11,15 +11,35 @@
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
+/* Nodes of a transform, padding along open axes included. */
+static void transform_extent(const hierarchy *h, size_t n[3])
+{
+    int64_t extent[3];
+    influence_extent(h, extent);
+    for (int axis = 0; axis < 3; axis++)
+        n[axis] = (size_t)extent[axis];
+}
+
 static double transform_bytes(const hierarchy *h, double *largest)
 {
-    int64_t n[3];
-    influence_extent(h, n);
-    const size_t extent[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
-    const double lattice = (double)fft_lattice_bytes(extent, true), halves = hierarchy_is_rectangular(h) ? 8 : 2,
+    size_t n[3];
+    transform_extent(h, n);
+    const double lattice = (double)fft_lattice_bytes(n, true), halves = hierarchy_is_rectangular(h) ? 8 : 2,
                  waves = sizeof(float) * (double)n[0] * (double)n[1] * (double)n[2] / halves;
     *largest = fmax(lattice, waves);
     return 2 * lattice + waves;
+}
+
+/* Of the transform, padding included; 0: there is none. */
+static double transform_values(const hierarchy *h)
+{
+    hierarchy last;
+    size_t n[3];
+    if (h->solver != HIERARCHY_FFT && h->solver != HIERARCHY_MIXED)
+        return 0;
+    hierarchy_top(h, &last);
+    transform_extent(&last, n);
+    return (double)fft_values(n);
 }
 
 double fit_bytes(const hierarchy *h, double *largest)
@@ -47,11 +67,13 @@ bool fit_has_room(double bytes, double largest, double memory_bytes, double most
 bool fit_any(size_t count, const worker *workers, const hierarchy *h)
 {
     double largest;
-    const double bytes = fit_bytes(h, &largest);
+    const double bytes = fit_bytes(h, &largest), values = transform_values(h);
     bool any = count == 0;
     for (size_t i = 0; i < count; i++) {
         const dev_info *info = workers[i].info;
-        any = any || fit_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes);
+        const uint64_t most = fft_most_values(info);
+        any = any || ((most == 0 || values <= (double)most) &&
+                      fit_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes));
     }
     return any;
 }

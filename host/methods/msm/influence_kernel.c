@@ -1,6 +1,7 @@
 #include "methods/msm/influence_kernel.h"
 
 #include "bandwidth.h"
+#include "costs.h"
 #include "error.h"
 #include "methods/msm/step_costs.h"
 #include "run/self_test.h"
@@ -54,16 +55,21 @@ void influence_send_long(work *w, const influence_waves *waves, const long_waves
     work_send(w, waves->long_waves.buffer, 0, waves->long_staging, 0, bytes);
 }
 
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean,
+double influence_send_s(const dev *device, uint64_t name, double bytes)
+{
+    double seconds[COSTS_MOST];
+    if (device->info->device_class == DEV_CPU || kept_buffers_has(&device->kept, name))
+        return 0;
+    costs_known(&bus_costs, device->info, seconds);
+    return bytes * seconds[COST_TO_DEVICE];
+}
+
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, uint64_t name, const mean_wave *mean,
                                   const int64_t most_long[3], room *memory, ley_error *error)
 {
     const int64_t waves[3] = {s->n[0] / 2 + 1, s->n[1], s->n[2]};
     const size_t bytes = (size_t)spectrum_waves(s) * sizeof *s->values;
     *made = (influence_waves){.waves = {0}};
-    if ((double)waves[0] * (double)waves[1] * (double)waves[2] > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE,
-                        "a transform of %lld x %lld x %lld nodes is more than a kernel can number", (long long)s->n[0],
-                        (long long)s->n[1], (long long)s->n[2]);
     for (int axis = 0; axis < 3; axis++) {
         made->waves[axis] = (int32_t)waves[axis];
         made->stored[axis] = (int32_t)s->stored[axis];
@@ -72,7 +78,7 @@ ley_status influence_waves_create(influence_waves *made, const spectrum *s, cons
     ley_status status = upload_mean(made, mean, memory, error);
     if (status == LEY_OK)
         status = make_room_for_long(made, most_long, memory, error);
-    return status == LEY_OK ? room_upload(memory, s->values, bytes, &made->values.buffer, error) : status;
+    return status == LEY_OK ? room_upload_kept(memory, name, s->values, bytes, &made->values.buffer, error) : status;
 }
 
 /* Each wave is read and written. */
@@ -146,7 +152,7 @@ static ley_status prepare(trial *t, const spectrum *s, ley_error *error)
         for (int part = 0; part < 2; part++)
             t->longs[i][part] = (float)(self_test_fraction(&state) + 5);
     ley_status status =
-        influence_waves_create(&t->waves, s, t->means.values != NULL ? &t->means : NULL,
+        influence_waves_create(&t->waves, s, 0, t->means.values != NULL ? &t->means : NULL,
                                t->long_waves.values != NULL ? t->long_waves.most : NULL, &t->room, error);
     if (status == LEY_OK)
         status = room_buffer(&t->room, bytes, DEV_READ_WRITE, &t->transform.buffer, error);

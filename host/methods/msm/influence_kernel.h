@@ -24,11 +24,16 @@ typedef struct influence_waves {
     double byte_s;             /* a byte that is read or written, as jobs have shown, or as usual */
 } influence_waves;
 
-/* With the mean wave, where there is one, else NULL; and with room for long waves, most_long to
- * either side of wave 0 along each axis, where there are any, else NULL. Errors: those of
- * room_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can number. */
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, const mean_wave *mean,
+/* Of this name for room_upload_kept(), or 0; with the mean wave, where there is one, else NULL; and
+ * with room for long waves, most_long to either side of wave 0 along each axis, where there are
+ * any, else NULL. Errors: those of room_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can
+ * number. */
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, uint64_t name, const mean_wave *mean,
                                   const int64_t most_long[3], room *memory, ley_error *error);
+
+/* How long a spectrum of so many bytes is predicted to take to a device; 0 where the device keeps
+ * the one of this name, or is a processor. */
+double influence_send_s(const dev *device, uint64_t name, double bytes);
 
 /* Brings long waves there, within a sequence, before the product: as many as there is room for. */
 void influence_send_long(work *w, const influence_waves *waves, const long_waves *longs);

@@ -17,6 +17,7 @@ struct kept_spectrum { /* under the mutex, but for `made` once that is made: */
     enum { BEING_MADE, MADE, FAILED } state;
     hierarchy of;
     int64_t n[3];
+    uint64_t name;
     spectrum made;
 };
 
@@ -24,6 +25,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t is_over = PTHREAD_COND_INITIALIZER; /* of any that was being made */
 static kept_spectrum *listed;                             /* those that others may have, too */
 static kept_spectrum *latest;                             /* NULL: none yet */
+static uint64_t last_name;
 
 static bool same_splitting(const splitting *a, const splitting *b)
 {
@@ -45,6 +47,11 @@ static bool same(const kept_spectrum *k, const hierarchy *h, const int64_t n[3])
 const spectrum *kept_spectrum_of(const kept_spectrum *kept)
 {
     return &kept->made;
+}
+
+uint64_t kept_spectrum_name(const kept_spectrum *kept)
+{
+    return kept->name;
 }
 
 /* ---- Who has which; the caller holds the mutex ----------------------------------------------- */
@@ -128,6 +135,15 @@ void kept_spectrum_give_back(kept_spectrum *kept)
     pthread_mutex_unlock(&mutex);
 }
 
+uint64_t kept_spectrum_find_name(const hierarchy *h, const int64_t n[3])
+{
+    pthread_mutex_lock(&mutex);
+    const kept_spectrum *at = look_up(h, n);
+    const uint64_t name = at != NULL && at->state == MADE ? at->name : 0;
+    pthread_mutex_unlock(&mutex);
+    return name;
+}
+
 void kept_spectrum_forget(void)
 {
     pthread_mutex_lock(&mutex);
@@ -166,6 +182,7 @@ ley_status kept_spectrum_get(const hierarchy *h, const int64_t n[3], const atomi
         *kept = NULL;
     }
     if (!is_there) {
+        own->name = ++last_name;
         own->next = listed;
         listed = own;
     }

@@ -20,6 +20,11 @@ ley_status kept_spectrum_get(const hierarchy *h, const int64_t n[3], const atomi
                              ley_error *error);
 const spectrum *kept_spectrum_of(const kept_spectrum *kept);
 
+/* A number that no other influence function ever has, made before or after it: by this name
+ * devices keep its values. And that of the one that is there, without waiting; 0: there is none. */
+uint64_t kept_spectrum_name(const kept_spectrum *kept);
+uint64_t kept_spectrum_find_name(const hierarchy *h, const int64_t n[3]);
+
 /* Whoever got it gives it back; NULL is none. */
 void kept_spectrum_give_back(kept_spectrum *kept);
 

@@ -239,13 +239,13 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     if (status == LEY_OK)
         status = load(r, &kernel, p, error);
     if (status == LEY_OK)
-        status = bench_time(o, p->pairs, run_once, &m, &b->row, error);
+        status = bench_time(o, p->pairs, run_once, &m, b, error);
     if (status == LEY_OK)
         status = read_back(r, error);
     if (status == LEY_OK)
         status = sample(p, r->potentials.staging->bytes, &b->row.accuracy, error);
     if (status == LEY_OK) {
-        b->row.kernel_s = p->pairs / b->row.evaluations_per_s;
+        b->row.kernel_s = b->row.median_s;
         set_shares(r, limits, &b->row);
         kernel_options(&lattice_kind, &kernel.choice.spec, b->specification, sizeof b->specification);
     }
@@ -324,7 +324,7 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
     const lattice_bench *p = problem;
     const size_t nodes = first_of(p, p->layout.count), along = 2 * RADIUS + 1, weights = along * along * along;
     float *all = calloc(2 * nodes + weights, sizeof *all);
-    ley_bench_row row = {.variant = NULL};
+    bench_row row = {.name = ""};
     if (all == NULL)
         return ley_fail_memory(error, (2 * nodes + weights) * sizeof *all, "the host loop");
     const sequential s = {p, all, all + weights, all + weights + nodes};
@@ -335,7 +335,9 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
     if (status == LEY_OK) {
         d->host_loop = lattice_host_loop_name();
         d->host_threads = 1;
-        d->host_loop_evaluations_per_s = row.evaluations_per_s;
+        d->host_loop_evaluations_per_s = row.row.evaluations_per_s;
+        d->host_runs = row.row.run_count;
+        d->host_spread = row.row.spread;
     }
     free(all);
     return status;

@@ -187,6 +187,8 @@ static ley_status judge_node(const trial *t, int level, int64_t x, int64_t y, in
     const int64_t at = lattice_layout_node(&t->layout, level, x, y, z);
     const double value = (double)t->potential[at], right = t->right[at].value;
     const double terms = t->right[at].absolute, tolerance = is_carried ? carried : rounding(&t->kernel->choice.spec);
+    if (terms > 0)
+        self_test_note(fabs(value - right) / terms, tolerance, terms, value, right);
     if (fabs(value - right) <= tolerance * terms) /* no number is not */
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_WRONG_RESULT,

@@ -4,7 +4,6 @@
 #include "error.h"
 #include "for_this_cpu.h"
 #include "memory.h"
-#include "numerics/kaiser.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -123,14 +122,20 @@ static void add_parts(void *context, size_t first, size_t last)
 }
 
 /* A period is divided evenly. The first of a place's nodes is POINTS / 2 - 1 before it. */
-static void lay_out(const hierarchy *h, long_charges *made)
+void long_charges_lay_out(const hierarchy *h, long_charges *made)
 {
+    *made = (long_charges){.values_e = NULL};
     for (int axis = 0; axis < 3; axis++) {
         const double n = (double)h->level[0].n[axis],
                      widest = 2 * M_PI * most_per_node * cell_length(h->inverse_per_A[axis]) / h->long_waves_per_A;
         made->apart[axis] = h->cell.periodic[axis] ? n / ceil(n / widest) : widest;
         made->n[axis] = (int64_t)(n / made->apart[axis]) + 1 + POINTS;
     }
+}
+
+void long_charges_window(kaiser_window *made)
+{
+    kaiser_window_make(most_per_node, made);
 }
 
 /* How many threads have such a lattice each, and the bytes of one. */
@@ -147,7 +152,7 @@ double long_charges_bytes(const hierarchy *h, size_t atoms)
     double bytes;
     if (!long_waves_are_wanted(h))
         return 0;
-    lay_out(h, &c);
+    long_charges_lay_out(h, &c);
     const size_t parts = count_parts(&c, atoms, &bytes);
     return (double)parts * bytes;
 }
@@ -155,7 +160,7 @@ double long_charges_bytes(const hierarchy *h, size_t atoms)
 static void prepare(const hierarchy *h, putting *p)
 {
     kaiser_window of;
-    kaiser_window_make(most_per_node, &of);
+    long_charges_window(&of);
     memcpy(p->of_power, of.c, sizeof of.c);
     for (int axis = 0; axis < 3; axis++) {
         const double apart = p->made->apart[axis];
@@ -172,8 +177,7 @@ ley_status long_charges_make(const hierarchy *h, size_t atoms, const double *pos
 {
     putting p = {.made = made, .atoms = atoms, .position_A = position_A, .charge_e = charge_e, .cancelled = cancelled};
     double bytes;
-    *made = (long_charges){.values_e = NULL};
-    lay_out(h, made);
+    long_charges_lay_out(h, made);
     prepare(h, &p);
     p.parts = count_parts(made, atoms, &bytes);
     const ley_status status =
@@ -251,7 +255,7 @@ static void put_turns(transforming *t, const hierarchy *h, const int64_t n[3], i
 {
     const long_charges *c = t->charges;
     kaiser_window of;
-    kaiser_window_make(most_per_node, &of);
+    long_charges_window(&of);
     for (int64_t m = 0; m <= t->made->most[axis]; m++) {
         const double theta = 2 * M_PI * (double)m / (double)n[axis],
                      factor = window_transform(h->window, theta) / kaiser_window_transform(&of, theta * c->apart[axis]);

@@ -11,6 +11,7 @@
 
 #include "leyden_status.h"
 #include "numerics/hierarchy.h"
+#include "numerics/kaiser.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,8 +30,18 @@ typedef struct long_waves {
                            it, then those below, the longest one last */
 } long_waves;
 
+/* Seconds of a core for an atom: measured on the way of a whole job, where most of it has nothing
+ * to wait for. */
+#define LONG_WAVES_ATOM_S 1.6e-7
+
 /* Whether the hierarchy asks for them: of one level that is done by transforms, with B-splines. */
 bool long_waves_are_wanted(const hierarchy *h);
+
+/* How many nodes such a lattice has, and how far they are apart: without charges. An atom at
+ * `place` along an axis, in its nodes from the finest level's first one, or within a period, has
+ * the nodes from floor(place) on; their weights are those of this window. */
+void long_charges_lay_out(const hierarchy *h, long_charges *made);
+void long_charges_window(kaiser_window *made);
 
 /* Puts atoms into such a lattice, on all cores. Errors: LEY_ERROR_MEMORY; LEY_CANCELLED soon after
  * *cancelled (may be NULL) turns true. On failure there is nothing to clear. */

@@ -145,6 +145,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE;
     const spread *atoms;
     task->near.keeps_atoms = by_devices;
+    msm_task_place_long(task, job, by_devices);
     if (job->only_plans)
         return cutoff_end_preparing(task, error);
     msm_task_begin_beside(task, job, !by_devices);
@@ -278,6 +279,7 @@ const method method_msm = {
     .look_closer = msm_look_closer,
     .point = cutoff_point,
     .value = cutoff_value,
+    .map = cutoff_map,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
     .bench = &bench_msm,

@@ -15,16 +15,38 @@ int32_t places_along_axis(const places_array *a, int axis, int64_t i)
 {
     const int64_t n = a->n[axis];
     if (!a->periodic[axis] && (i < 0 || i >= n))
-        return LEY_NOWHERE;
-    return (int32_t)node_along(a, axis, (i % n + n) % n);
+        return a->by_plane && axis < 2 ? (int32_t)(-a->pitch[0] * a->pitch[1]) : LEY_NOWHERE;
+    const int64_t own = (i % n + n) % n;
+    return (int32_t)(a->by_plane && axis == 2 ? own : node_along(a, axis, own));
 }
 
+/* Of so many numbers: three LEY_NOWHERE are no less than the least int. */
+static bool are_few(double count)
+{
+    return count <= -(double)LEY_NOWHERE;
+}
+
+/* A node's number within its first `axes` axes, of the last one of all. */
+static double last_along(const places_array *a, int axes)
+{
+    double last = 0;
+    for (int axis = 0; axis < axes; axis++)
+        last += (double)node_along(a, axis, a->n[axis] - 1);
+    return last;
+}
+
+bool places_are_many(const places_array *a)
+{
+    return !are_few((double)a->first + 1 + last_along(a, 3));
+}
+
+/* A plane with its padding is an argument of kernels. */
 bool places_can_number(const places_array *a)
 {
-    double last = (double)a->first + 1;
-    for (int axis = 0; axis < 3; axis++)
-        last += (double)node_along(a, axis, a->n[axis] - 1);
-    return last <= -(double)LEY_NOWHERE; /* three of these are no less than the least int */
+    if (!a->by_plane)
+        return !places_are_many(a);
+    return !a->in_cubes && a->first == 0 && are_few((double)a->n[2]) &&
+           are_few((double)a->pitch[0] * (double)a->pitch[1]) && are_few(1 + last_along(a, 2));
 }
 
 ley_status places_add(places *p, const places_array *a, int64_t before, int64_t after, places_of *made,
@@ -48,6 +70,6 @@ ley_status places_add(places *p, const places_array *a, int64_t before, int64_t 
         for (int64_t i = -before; i < a->n[axis] + after; i++)
             p->values[p->count++] = places_along_axis(a, axis, i);
     }
-    made->at[3] = (int32_t)a->first;
+    made->at[3] = (int32_t)(a->by_plane ? a->pitch[0] * a->pitch[1] : a->first);
     return LEY_OK;
 }

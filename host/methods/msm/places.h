@@ -19,9 +19,11 @@ typedef struct places_array {
     int edge; /* of a cube; 0: LEY_CUBE */
     int64_t pitch[2];
     int64_t first; /* what comes before it in its buffer */
+    bool by_plane; /* rows: a number is that of a plane and that within it, for LEY_BY_PLANE; `first` is 0 */
 } places_array;
 
-/* Where coordinate 0 of each axis stands in a table; fourth, what comes before the array. */
+/* Where coordinate 0 of each axis stands in a table; fourth, what comes before the array, or, by
+ * plane, how much a plane has. */
 typedef struct places_of {
     int32_t at[4];
 } places_of;
@@ -31,12 +33,15 @@ typedef struct places {
     int32_t *values; /* free() */
 } places;
 
-/* What index i along an axis adds to a node's number in its array; LEY_NOWHERE where there is
- * nothing. */
+/* What index i along an axis adds to a node's number in its array, or, along z and by plane, to the
+ * number of its plane. Where there is nothing LEY_NOWHERE, or, along x and y and by plane, so many
+ * below 0 as a plane has. */
 int32_t places_along_axis(const places_array *array, int axis, int64_t i);
 
-/* Whether kernels can number all of an array. */
+/* Whether kernels can number all of an array, with one number or as the array says. And whether one
+ * number is too little. */
 bool places_can_number(const places_array *array);
+bool places_are_many(const places_array *array);
 
 /* Appends an array's tables, from `before` coordinates before 0 to `after` behind the last. A
  * places begins as zeros. Errors: LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE, more than kernels can

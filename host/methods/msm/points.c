@@ -67,6 +67,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     const spread *atoms;
     ley_status status = msm_task_begin(task, job, error);
     const bool is_spread = task->lattices.levels > 0 && !job->only_plans;
+    msm_task_place_long(task, job, false);
     if (status == LEY_OK && is_spread)
         msm_task_begin_beside(task, job, true);
     if (status == LEY_OK)

@@ -53,6 +53,36 @@ void spectral_run(const spectral *s, work *w)
     spectral_transform(s, w);
 }
 
+/* ---- Lattice --------------------------------------------------------------------------------- */
+
+/* The lattice in that of the transform, of n nodes. */
+static places_array array_of(const hierarchy *h, const int64_t n[3])
+{
+    const size_t extent[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
+    places_array array = {.pitch = {(int64_t)fft_pitch(extent, true), n[1]}};
+    for (int axis = 0; axis < 3; axis++) {
+        array.n[axis] = h->level[0].n[axis];
+        array.periodic[axis] = h->cell.periodic[axis];
+    }
+    array.by_plane = h->solver == HIERARCHY_FFT && places_are_many(&array);
+    return array;
+}
+
+bool spectral_is_by_plane(const hierarchy *h)
+{
+    int64_t n[3];
+    influence_extent(h, n);
+    return array_of(h, n).by_plane;
+}
+
+bool spectral_can_number(const hierarchy *h)
+{
+    int64_t n[3];
+    influence_extent(h, n);
+    const places_array array = array_of(h, n);
+    return places_can_number(&array);
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 void spectral_extent(const dev_info *info, const hierarchy *h, int64_t n[3])
@@ -99,6 +129,7 @@ static ley_status make_transfers(spectral *s, dev *device, const transfer_wish *
 {
     transfer_wish own = *wish;
     own.has_levels = false;
+    own.by_plane = spectral_is_by_plane(s->hierarchy);
     return transfer_kernels_create(device, &own, &s->transfer, error);
 }
 
@@ -137,27 +168,7 @@ ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const 
     return status == LEY_OK ? make_transfers(s, device, wish, error) : status;
 }
 
-/* ---- Lattice --------------------------------------------------------------------------------- */
-
-/* The lattice in that of the transform, of n nodes. */
-static places_array array_of(const hierarchy *h, const int64_t n[3])
-{
-    const size_t extent[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
-    places_array array = {.pitch = {(int64_t)fft_pitch(extent, true), n[1]}};
-    for (int axis = 0; axis < 3; axis++) {
-        array.n[axis] = h->level[0].n[axis];
-        array.periodic[axis] = h->cell.periodic[axis];
-    }
-    return array;
-}
-
-bool spectral_can_number(const hierarchy *h)
-{
-    int64_t n[3];
-    influence_extent(h, n);
-    const places_array array = array_of(h, n);
-    return places_can_number(&array);
-}
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const spread *atoms, ley_error *error)
 {
@@ -174,8 +185,9 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
     s->spectrum_s = ley_clock_s() - start_s;
     long_waves_most(s->hierarchy, s->n, most_long);
     if (status == LEY_OK)
-        status = influence_waves_create(&s->influence, kept_spectrum_of(kept), has_mean ? &mean : NULL,
-                                        s->long_waves.take != NULL ? most_long : NULL, &s->room, error);
+        status = influence_waves_create(&s->influence, kept_spectrum_of(kept), kept_spectrum_name(kept),
+                                        has_mean ? &mean : NULL, s->long_waves.take != NULL ? most_long : NULL,
+                                        &s->room, error);
     mean_wave_clear(&mean);
     kept_spectrum_give_back(kept);
     return status;
@@ -238,20 +250,31 @@ double spectral_transform_s(const spectral *s)
     return s->fft.forward_s + s->fft.back_s + influence_seconds(s->room.device, s->n);
 }
 
+/* Of the influence function. */
+static double waves_bytes(const spectral *s)
+{
+    const int64_t *n = s->n;
+    const bool is_mirrored = hierarchy_is_rectangular(s->hierarchy);
+    return sizeof(float) * (double)(n[0] / 2 + 1) * (double)(is_mirrored ? n[1] / 2 + 1 : n[1]) *
+           (double)(is_mirrored ? n[2] / 2 + 1 : n[2]);
+}
+
+double spectral_send_s(const spectral *s)
+{
+    return influence_send_s(s->room.device, kept_spectrum_find_name(s->hierarchy, s->n), waves_bytes(s));
+}
+
 double spectral_seconds(const spectral *s, size_t atoms)
 {
-    return transfer_anterpolation_s(&s->transfer, atoms) + spectral_transform_s(s);
+    return transfer_anterpolation_s(&s->transfer, atoms) + spectral_transform_s(s) + spectral_send_s(s);
 }
 
 double spectral_bytes(const spectral *s, double *largest)
 {
-    const int64_t *n = s->n;
-    const bool is_mirrored = hierarchy_is_rectangular(s->hierarchy);
     const double lattice = (double)fft_lattice_bytes(s->fft.n, true), scratch = (double)s->fft.scratch_bytes,
-                 waves = sizeof(float) * (double)(n[0] / 2 + 1) * (double)(is_mirrored ? n[1] / 2 + 1 : n[1]) *
-                         (double)(is_mirrored ? n[2] / 2 + 1 : n[2]);
+                 waves = waves_bytes(s);
     *largest = fmax(lattice, fmax(scratch, waves));
-    return lattice + scratch + waves + long_waves_bytes(s->hierarchy, n);
+    return lattice + scratch + waves + long_waves_bytes(s->hierarchy, s->n);
 }
 
 void spectral_learn(const spectral *s, const work_times *times)

@@ -32,8 +32,10 @@ typedef struct spectral {
     double spectrum_s; /* how long the influence function, made here or waited for, kept this device */
 } spectral;
 
-/* Whether kernels can number all nodes, of those of the transform. */
+/* Whether kernels can number all nodes, of those of the transform; and whether they number them by
+ * plane, being too many for one number. */
 bool spectral_can_number(const hierarchy *h);
+bool spectral_is_by_plane(const hierarchy *h);
 
 /* How many nodes such a device's transforms of a hierarchy's only level have: influence_extent(),
  * but where z is open, what is known to go wrong on the device is left out. */
@@ -52,6 +54,9 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
 void spectral_clear(const spectral *s, work *w);
 void spectral_transform(const spectral *s, work *w);
 double spectral_transform_s(const spectral *s);
+
+/* How long the influence function is predicted to take to the device; 0: the device has it. */
+double spectral_send_s(const spectral *s);
 
 /* Kernels and the transform, built and tested. `wish` has no levels. Of `fft` the library, tables,
  * error and number of transforms are looked at; NULL: usual ones. Errors: those of kernel_create();

@@ -1,6 +1,5 @@
 #include "methods/msm/step_costs.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static const double least_shown_s = 5e-4;
@@ -27,18 +26,8 @@ double step_cost(const dev_info *info, const char *step, const char *kind, doubl
 void step_cost_learn(const dev_info *info, const char *step, const char *kind, double unit_s, double predicted_s,
                      double took_s)
 {
-    double seconds[COSTS_MOST];
     one_cost c;
     make_cost(&c, step, kind);
-    if (!(unit_s > 0 && predicted_s > 0 && took_s >= least_shown_s) || (info->quirks & DEV_QUIRK_INTERPRETER) != 0)
-        return;
-    const double found_s = unit_s * took_s / predicted_s;
-    if (costs_known(&c.kind, info, seconds) && found_s >= seconds[0]) {
-        if (found_s <= 2 * seconds[0])
-            return;
-        seconds[0] = sqrt(found_s * seconds[0]);
-    } else {
-        seconds[0] = found_s;
-    }
-    costs_keep(&c.kind, info, seconds);
+    if (unit_s > 0 && predicted_s > 0 && took_s >= least_shown_s && (info->quirks & DEV_QUIRK_INTERPRETER) == 0)
+        costs_learn(&c.kind, info, (const double[]){unit_s * took_s / predicted_s});
 }

@@ -7,6 +7,7 @@
 #include "judge/long_range.h"
 #include "log.h"
 #include "methods/msm/coherence.h"
+#include "methods/msm/device_long.h"
 #include "methods/msm/fit.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/long_waves.h"
@@ -195,7 +196,7 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     const hierarchy *h = &task->lattices;
     memset(task->step_s, 0, sizeof task->step_s);
     memset(task->near.step_s, 0, sizeof task->near.step_s);
-    task->lattices_s = task->spread_s = 0;
+    task->lattices_s = task->spread_s = task->long_s = task->long_wait_s = 0;
     task->coherence = 1;
     task->is_coherence_known = false;
     task->transforms[0] = task->passed_over[0] = '\0';
@@ -214,6 +215,15 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     return status;
 }
 
+void msm_task_place_long(msm_task *task, const job_view *job, bool are_there)
+{
+    const ley_place planned = plan_place(job->plan, "long_waves_by");
+    task->long_place = !long_waves_are_wanted(&task->lattices) ? LEY_PLACE_AUTO
+                       : planned != LEY_PLACE_AUTO
+                           ? planned
+                           : device_long_plan(job, ley_atoms_count(task->near.atoms), are_there);
+}
+
 void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
 {
     const hierarchy *h = &task->lattices;
@@ -227,7 +237,8 @@ void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
         hierarchy_top(h, &top);
         spectral_extent(with_transforms, &top, extent);
     }
-    beside_begin(&task->beside, h, task->near.atoms, job->cancelled, spreads, with_transforms != NULL ? extent : NULL);
+    beside_begin(&task->beside, h, task->near.atoms, job->cancelled, spreads, task->long_place == LEY_PLACE_HOST,
+                 with_transforms != NULL ? extent : NULL);
 }
 
 void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
@@ -309,6 +320,8 @@ static void outline_lattices(const msm_task *task, notes *n)
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
     if (long_waves_are_wanted(h))
         notes_number(n, "long_waves_per_A", task->options.long_waves_per_A);
+    if (task->long_place != LEY_PLACE_AUTO)
+        notes_place(n, "long_waves_by", task->long_place);
     notes_count(n, "levels", h->levels);
     notes_text(n, "lattices", task->extents);
 }
@@ -329,6 +342,10 @@ static void note_lattices(const msm_task *task, notes *n)
     notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
+    if (task->long_place == LEY_PLACE_DEVICE)
+        notes_number(n, "long_waves_s", task->long_s);
+    if (task->long_place != LEY_PLACE_AUTO)
+        notes_number(n, "long_waves_waited_s", task->long_wait_s);
     note_solver(task, n);
     notes_number(n, "interpolation_s", task->near.step_s[MSM_STEP_INTERPOLATION]);
 }
@@ -414,6 +431,8 @@ void msm_decide_lattices(const void *context, job_plan *made)
     plan_add(made, NULL, "solver", msm_solver_words[r->solver]);
     if (long_waves_are_wanted(&task->lattices))
         plan_add_real(made, NULL, "long_waves", r->long_waves_per_A);
+    if (task->long_place != LEY_PLACE_AUTO)
+        plan_add(made, NULL, "long_waves_by", plan_places[task->long_place - LEY_PLACE_HOST]);
     if (r->contact_error > 0)
         plan_add_real(made, NULL, "contact", r->contact_error);
     if (r->solver == LEY_SOLVER_MIXED)

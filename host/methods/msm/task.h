@@ -28,6 +28,8 @@ typedef struct msm_task {
     double field_expected_per_A; /* of the field, where points have it: expected_field_error() */
     double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
     double lattices_s, predicted_s, spectrum_s;
+    ley_place long_place;       /* who puts charges into the lattice of long waves; LEY_PLACE_AUTO: nobody */
+    double long_s, long_wait_s; /* how long a device took for that, and how long it waited for the waves */
 
     ley_long_range other; /* in place of the options, where no device has transforms; and why that was taken: */
     bool has_other;
@@ -52,6 +54,10 @@ bool msm_task_otherwise(void *task, const char *why);
 /* What a plan says is checked and taken; steps have taken no time yet. */
 ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error);
 
+/* Who puts charges into the lattice of long waves, as the plan says, or as is predicted to be
+ * soonest; `are_there`: devices have the atoms anyway. */
+void msm_task_place_long(msm_task *task, const job_view *job, bool are_there);
+
 /* Threads of the host's begin beside the devices; of them that of the influence function as the
  * first device with transforms wants it. `spreads`: the atoms will be wanted in bins. */
 void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads);
@@ -72,7 +78,8 @@ extern const char *const msm_solver_words[];
 #define MSM_PLAN_ROWS \
     {.name = "splitting", .words = msm_splitting_words}, {.name = "window", .words = msm_window_words}, \
     {.name = "cutoff", .high = 10000, .is_real = true}, {.name = "spacing", .high = 10000, .is_real = true}, \
-    {.name = "long_waves", .high = 10, .is_real = true}, {.name = "contact", .high = 1, .is_real = true}, \
+    {.name = "long_waves", .high = 10, .is_real = true}, {.name = "long_waves_by", .words = plan_places}, \
+    {.name = "contact", .high = 1, .is_real = true}, \
     {.name = "solver", .words = msm_solver_words}, {.name = "levels", .low = 2, .high = HIERARCHY_MOST_LEVELS}, \
     {.name = "fft", .of_device = true, .words = msm_library_words}
 /* clang-format on */

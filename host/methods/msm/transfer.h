@@ -54,6 +54,7 @@ typedef struct transfer_kernels {
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
     dev_kernel interpolation; /* along axes, or at points anywhere, or of a list (far_points.h) */
+    bool by_plane;            /* how the finest lattice's nodes are numbered */
     bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
     interpolation_spec blocks;
     double nodes_per_point[3];
@@ -65,6 +66,7 @@ typedef struct transfer_wish {
     double nodes_per_point[3]; /* its points so many of the finest lattice's spacings apart, or less */
     bool of_list, field;       /* or the points are a list's, which may have the field as well */
     bool has_levels;           /* restriction and prolongation are wanted */
+    bool by_plane;             /* the finest lattice's nodes are numbered so (places.h): without levels alone */
     int width; /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
 } transfer_wish;
 

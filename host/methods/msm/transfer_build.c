@@ -73,7 +73,7 @@ static int width_for(const dev_info *info, int wished)
     return wished > 0 ? wished : calibrate_width(info);
 }
 
-static anterpolate_spec tile_spec(const dev_info *info, int points, int width)
+static anterpolate_spec tile_spec(const dev_info *info, int points, int width, bool by_plane)
 {
     const bool alone = width_for(info, width) > 1;
     return (anterpolate_spec){.sum = LEY_SPEC_SUM_FLOAT,
@@ -81,18 +81,24 @@ static anterpolate_spec tile_spec(const dev_info *info, int points, int width)
                               .width = alone ? SPREAD_EDGE : 1,
                               .root = LEY_ROOT_STANDARD,
                               .edge = SPREAD_EDGE,
-                              .window = points};
+                              .window = points,
+                              .by_plane = by_plane};
 }
 
-static transfer_spec node_spec(int points)
+static transfer_spec node_spec(int points, bool by_plane)
 {
-    return (transfer_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points};
+    return (transfer_spec){
+        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points, .by_plane = by_plane};
 }
 
-static interpolation_list_spec list_spec(int points, bool field)
+static interpolation_list_spec list_spec(int points, bool field, bool by_plane)
 {
-    return (interpolation_list_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points, .field = field};
+    return (interpolation_list_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                                     .width = 1,
+                                     .root = LEY_ROOT_STANDARD,
+                                     .window = points,
+                                     .field = field,
+                                     .by_plane = by_plane};
 }
 
 /* Nodes that a block of points has a part of, at most. */
@@ -147,12 +153,33 @@ static int windows_at(kernel_depth depth)
     return depth == KERNEL_FEW ? 1 : WINDOWS;
 }
 
+/* Each of them, and, where there are not to be few, the widest once more, by plane. */
+static int specs_at(kernel_depth depth)
+{
+    return windows_at(depth) + (depth == KERNEL_FEW ? 0 : 1);
+}
+
+static int points_at(int i)
+{
+    return windows_of_all[i < WINDOWS ? i : WINDOWS - 1];
+}
+
+static bool is_by_plane(int i)
+{
+    return i >= WINDOWS;
+}
+
+static const char *plane_word(int by_plane)
+{
+    return by_plane != 0 ? "-by-plane" : "";
+}
+
 static void visit_tiles(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    for (int i = 0; i < windows_at(depth); i++) {
-        const anterpolate_spec s = tile_spec(info, windows_of_all[i], 0);
+    for (int i = 0; i < specs_at(depth); i++) {
+        const anterpolate_spec s = tile_spec(info, points_at(i), 0, is_by_plane(i));
         char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "anterpolate-%d", s.window);
+        snprintf(name, sizeof name, "anterpolate-%d%s", s.window, plane_word(s.by_plane));
         visit(context, name, &s);
     }
 }
@@ -160,7 +187,7 @@ static void visit_tiles(const dev_info *info, kernel_depth depth, kernel_visit *
 static void visit_nodes(const char *kernel, kernel_depth depth, kernel_visit *visit, void *context)
 {
     for (int i = 0; i < windows_at(depth); i++) {
-        const transfer_spec s = node_spec(windows_of_all[i]);
+        const transfer_spec s = node_spec(windows_of_all[i], false);
         char name[KERNEL_NAME];
         snprintf(name, sizeof name, "%s-%d", kernel, s.window);
         visit(context, name, &s);
@@ -182,16 +209,22 @@ static void visit_prolongation(const dev_info *info, kernel_depth depth, kernel_
 static void visit_gather(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)info;
-    visit_nodes("interpolation_gather", depth, visit, context);
+    for (int i = 0; i < specs_at(depth); i++) {
+        const transfer_spec s = node_spec(points_at(i), is_by_plane(i));
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "interpolation_gather-%d%s", s.window, plane_word(s.by_plane));
+        visit(context, name, &s);
+    }
 }
 
 static void visit_list(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)info;
-    for (int i = 0; i < 2 * windows_at(depth); i++) {
-        const interpolation_list_spec s = list_spec(windows_of_all[i / 2], i % 2 == 1);
+    for (int i = 0; i < 2 * specs_at(depth); i++) {
+        const interpolation_list_spec s = list_spec(points_at(i / 2), i % 2 == 1, is_by_plane(i / 2));
         char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "interpolation_list-%d%s", s.window, s.field ? "-field" : "");
+        snprintf(name, sizeof name, "interpolation_list-%d%s%s", s.window, s.field ? "-field" : "",
+                 plane_word(s.by_plane));
         visit(context, name, &s);
     }
 }
@@ -199,11 +232,12 @@ static void visit_list(const dev_info *info, kernel_depth depth, kernel_visit *v
 static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
-    for (int i = 0; i < windows_at(depth); i++)
+    for (int i = 0; i < specs_at(depth); i++)
         for (int k = 0; k < (depth == KERNEL_FEW ? 1 : 2); k++) {
-            const interpolation_spec s = block_spec(info, windows_of_all[i], 0, ratios[k]);
+            interpolation_spec s = block_spec(info, points_at(i), 0, ratios[k]);
+            s.by_plane = is_by_plane(i);
             char name[KERNEL_NAME];
-            snprintf(name, sizeof name, "interpolation-%d-nodes%d", s.window, s.nodes_x);
+            snprintf(name, sizeof name, "interpolation-%d-nodes%d%s", s.window, s.nodes_x, plane_word(s.by_plane));
             if (s.window != 0)
                 visit(context, name, &s);
         }
@@ -255,7 +289,7 @@ static double pass_s(const dev_info *info, const calibration *facts, const cutof
 
 cutoff_epilogue transfer_epilogue(const transfer_wish *wish)
 {
-    cutoff_epilogue made = {.window = wish->window->points, .pass_s = pass_s};
+    cutoff_epilogue made = {.window = wish->window->points, .by_plane = wish->by_plane, .pass_s = pass_s};
     memcpy(made.nodes_per_point, wish->nodes_per_point, sizeof made.nodes_per_point);
     for (int axis = 0; axis < 3; axis++) {
         const int nodes = most_nodes_of(CUTOFF_LAYER, wish->nodes_per_point[axis], wish->window->points);
@@ -270,23 +304,25 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
 {
     memcpy(k->nodes_per_point, wish->nodes_per_point, sizeof k->nodes_per_point);
     if (wish->of_list) {
-        const interpolation_list_spec list = list_spec(wish->window->points, wish->field);
+        const interpolation_list_spec list = list_spec(wish->window->points, wish->field, wish->by_plane);
         return kernel_create(k->device, &interpolation_list_kind, &list, NULL, k, &k->interpolation, error);
     }
     if (wish->along_axes)
         k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->nodes_per_point);
+    k->blocks.by_plane = wish->by_plane;
     k->along_axes = wish->along_axes && k->blocks.window != 0;
     if (k->along_axes)
         return kernel_create(k->device, &interpolation_kind, &k->blocks, NULL, k, &k->interpolation, error);
-    const transfer_spec spec = node_spec(wish->window->points);
+    const transfer_spec spec = node_spec(wish->window->points, wish->by_plane);
     return kernel_create(k->device, &interpolation_gather_kind, &spec, NULL, k, &k->interpolation, error);
 }
 
 ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *k, ley_error *error)
 {
-    *k = (transfer_kernels){.device = device, .launch_s = longest_launch_s, .window = wish->window};
-    const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->width);
-    const transfer_spec node = node_spec(wish->window->points);
+    *k = (transfer_kernels){
+        .device = device, .launch_s = longest_launch_s, .window = wish->window, .by_plane = wish->by_plane};
+    const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->width, wish->by_plane);
+    const transfer_spec node = node_spec(wish->window->points, false);
     ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &k->facts, error);
     transfer_look_up_costs(k);
     if (status == LEY_OK)

@@ -1,0 +1,254 @@
+/* The driver is called through the table of functions that each of its objects begins with, as the
+ * loader calls it, but without the loader, which would load all others beside it. */
+#include "trial.h"
+
+#include "../clock.h"
+#include "cl_check.h"
+
+#include <CL/cl_icd.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the child says, in memory that both have. */
+typedef struct said {
+    volatile bool is_done;
+    char call[64];
+    char file[TRIAL_PATH];
+} said;
+
+typedef struct trial {
+    pid_t child; /* 0: none, or not any more */
+    int output;  /* what it prints; -1: nowhere */
+    said *said;
+} trial;
+
+/* ---- The child ------------------------------------------------------------------------------- */
+
+/* What is called next. */
+static void say(said *s, const char *call)
+{
+    snprintf(s->call, sizeof s->call, "%s", call);
+}
+
+static const cl_icd_dispatch *calls_of(const void *object)
+{
+    return *(const cl_icd_dispatch *const *)object;
+}
+
+static void try_device(said *s, cl_device_id device)
+{
+    cl_int code;
+    cl_bool is_available = CL_FALSE;
+    const cl_icd_dispatch *c = calls_of(device);
+    say(s, "clGetDeviceInfo");
+    if (c->clGetDeviceInfo(device, CL_DEVICE_AVAILABLE, sizeof is_available, &is_available, NULL) != CL_SUCCESS ||
+        !is_available)
+        return;
+    say(s, "clCreateContext");
+    cl_context context = c->clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (context == NULL)
+        return;
+    say(s, "clCreateCommandQueue");
+    cl_command_queue queue = c->clCreateCommandQueue(context, device, 0, &code);
+    say(s, "clReleaseContext");
+    if (queue != NULL)
+        c->clReleaseCommandQueue(queue);
+    c->clReleaseContext(context);
+}
+
+static void try_platform(said *s, cl_platform_id platform)
+{
+    enum { MOST = 64 };
+    cl_device_id devices[MOST];
+    cl_uint count = 0;
+    char name[TRIAL_TEXT];
+    const cl_icd_dispatch *c = calls_of(platform);
+    say(s, "clGetPlatformInfo");
+    c->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    say(s, "clGetDeviceIDs");
+    if (c->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
+        return;
+    for (cl_uint i = 0; i < count && i < MOST; i++)
+        try_device(s, devices[i]);
+}
+
+static void note_file(said *s, void *handle)
+{
+    char path[PATH_MAX];
+    struct link_map *map;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && realpath(map->l_name, path) != NULL &&
+        strlen(path) < sizeof s->file)
+        memcpy(s->file, path, strlen(path) + 1);
+}
+
+/* Where address space is limited, the driver has to live with less than there is: what loads it in
+ * earnest has threads beside it. Drivers abort where they get none. */
+static bool leave_room(void)
+{
+    const rlim_t room = (rlim_t)128 << 20;
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY)
+        return false;
+    space.rlim_cur -= space.rlim_cur > room ? room : space.rlim_cur;
+    return setrlimit(RLIMIT_AS, &space) == 0;
+}
+
+static void try_library(said *s, const char *library)
+{
+    typedef void *address_of(const char *name);
+    enum { MOST = 16 };
+    cl_platform_id platforms[MOST];
+    cl_uint count = 0;
+    address_of *address;
+    clIcdGetPlatformIDsKHR_fn list;
+    say(s, "dlopen");
+    const bool is_tight = leave_room();
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == NULL && is_tight) {
+        fprintf(stderr, "%s\n", dlerror());
+        _exit(1);
+    }
+    if (handle == NULL) /* the loader passes over it, too */
+        return;
+    note_file(s, handle);
+    void *found = dlsym(handle, "clGetExtensionFunctionAddress");
+    memcpy(&address, &found, sizeof address); /* POSIX lets data be a function, C does not */
+    say(s, "clIcdGetPlatformIDsKHR");
+    found = address != NULL ? address("clIcdGetPlatformIDsKHR") : NULL;
+    memcpy(&list, &found, sizeof list);
+    if (list == NULL || list(MOST, platforms, &count) != CL_SUCCESS)
+        return;
+    for (cl_uint i = 0; i < count && i < MOST; i++)
+        try_platform(s, platforms[i]);
+}
+
+/* Nothing of the caller's but memory: not its handlers of signals, nor its output. */
+static _Noreturn void live(said *s, const char *library, int output)
+{
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    const int nothing = open("/dev/null", O_RDWR);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
+    dup2(output >= 0 ? output : nothing, STDERR_FILENO);
+    try_library(s, library);
+    s->is_done = true;
+    _exit(0);
+}
+
+/* ---- The parent ------------------------------------------------------------------------------ */
+
+static void begin(trial *t, const char *library)
+{
+    *t = (trial){.child = -1, .output = memfd_create("output", MFD_CLOEXEC)};
+    void *shared = mmap(NULL, sizeof *t->said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return;
+    t->said = shared;
+    t->child = fork();
+    if (t->child == 0)
+        live(t->said, library, t->output);
+}
+
+/* The last line with something in it, without what cannot be shown. */
+static void last_words(int output, char words[TRIAL_TEXT])
+{
+    char end[1024] = "";
+    const off_t size = output >= 0 ? lseek(output, 0, SEEK_END) : 0;
+    const off_t from = size > (off_t)sizeof end - 1 ? size - ((off_t)sizeof end - 1) : 0;
+    const ssize_t got = size > 0 ? pread(output, end, sizeof end - 1, from) : 0;
+    size_t length = got > 0 ? (size_t)got : 0;
+    while (length > 0 && (unsigned char)end[length - 1] <= ' ')
+        length--;
+    size_t start = length;
+    while (start > 0 && end[start - 1] != '\n')
+        start--;
+    for (size_t i = start; i < length; i++)
+        if ((unsigned char)end[i] < ' ' || (unsigned char)end[i] > '~')
+            end[i] = ' ';
+    snprintf(words, TRIAL_TEXT, "%.*s", (int)(length - start), end + start);
+}
+
+/* One look. A process whose parent ignores the ends of its children leaves no status. */
+static bool has_ended(trial *t, trial_result *r)
+{
+    int status = 0;
+    const pid_t ended = waitpid(t->child, &status, WNOHANG);
+    if (ended == 0)
+        return false;
+    r->end = TRIAL_EXITED;
+    r->number = -1;
+    if (t->said->is_done) {
+        r->end = TRIAL_LIVES;
+    } else if (ended > 0 && WIFSIGNALED(status)) {
+        r->end = TRIAL_KILLED;
+        r->number = WTERMSIG(status);
+    } else if (ended > 0) {
+        r->number = WEXITSTATUS(status);
+    }
+    t->child = -1;
+    return true;
+}
+
+static void kill_late(trial *t, trial_result *r)
+{
+    kill(t->child, SIGKILL);
+    waitpid(t->child, NULL, 0);
+    t->child = -1;
+    r->end = TRIAL_HUNG;
+}
+
+static void end(trial *t, trial_result *r)
+{
+    if (t->said != NULL) {
+        memcpy(r->call, t->said->call, sizeof r->call);
+        memcpy(r->file, t->said->file, sizeof r->file);
+        munmap(t->said, sizeof *t->said);
+    }
+    last_words(t->output, r->words);
+    if (t->output >= 0)
+        close(t->output);
+}
+
+void trial_run(const char *const *libraries, size_t count, double limit_s, trial_result *results)
+{
+    static const struct timespec moment = {.tv_nsec = 1000000};
+    trial *trials = calloc(count + 1, sizeof *trials);
+    for (size_t i = 0; i < count; i++)
+        results[i] = (trial_result){.end = TRIAL_UNKNOWN};
+    if (trials == NULL)
+        return;
+    const double start_s = ley_clock_s();
+    for (size_t i = 0; i < count; i++)
+        begin(&trials[i], libraries[i]);
+    for (size_t open = count; open > 0; nanosleep(&moment, NULL)) {
+        open = 0;
+        for (size_t i = 0; i < count; i++)
+            open += trials[i].child > 0 && !has_ended(&trials[i], &results[i]);
+        if (ley_clock_s() > start_s + limit_s)
+            break;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (trials[i].child > 0)
+            kill_late(&trials[i], &results[i]);
+        end(&trials[i], &results[i]);
+    }
+    free(trials);
+}

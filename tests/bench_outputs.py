@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""What test_bench_outputs.c asks of the files that `leyden bench` writes, in the current folder.
+
+bench_outputs.py schema SCHEMA   is a.json what the schema says, and does the schema refuse what is wrong?
+bench_outputs.py clpeak          is the limit of a.json no lower than what clpeak makes of the same device?
+bench_outputs.py csv             is a.csv a table of that run?
+bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML
+bench_outputs.py page            is b.html a whole page of it, with nothing from outside?
+bench_outputs.py browser         draws b.html: is it as wide as a phone or a screen, and no wider? It stays in shot-WIDTH.png
+Exit code 77: something is not installed.
+"""
+
+import csv
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import xml.dom.minidom
+
+
+def schema(path):
+    try:
+        import jsonschema
+    except ImportError:
+        sys.exit(77)
+    with open(path, encoding="utf-8") as file:
+        check = jsonschema.Draft7Validator(json.load(file))
+    check.check_schema(check.schema)
+    with open("a.json", encoding="utf-8") as file:
+        report = json.load(file)
+    for error in check.iter_errors(report):
+        sys.exit(f"{list(error.path)}: {error.message}")
+    row = report["tables"][0]["devices"][0]["rows"][0]
+    assert len(row["runs_s"]) == row["timed"] == 3 and sorted(row["runs_s"])[1] == row["median_s"], row
+    spread, row["spread"] = row["spread"], "none"
+    assert list(check.iter_errors(report)), "a text in place of a number passes"
+    row["spread"] = spread
+    assert not list(check.iter_errors(report))
+    del row["timed"]
+    assert list(check.iter_errors(report)), "a row without its count passes"
+
+
+def clpeak():
+    """clpeak's kernels are slower on some devices, and never much faster. A multiply-add is two operations."""
+    if shutil.which("clpeak") is None:
+        sys.exit(77)
+    with open("a.json", encoding="utf-8") as file:
+        device = json.load(file)["tables"][0]["devices"][0]
+    said = subprocess.run(["clpeak", "--compute-sp"], capture_output=True, text=True, timeout=300, check=False).stdout
+    _, found, of_device = said.partition(f"Device: {device['device']['name']}\n")
+    if not found:
+        sys.exit(77)
+    rates = re.findall(r"float[0-9]* *: ([0-9.]+)", of_device.partition("Device: ")[0])
+    best_per_s = 1e9 * max(map(float, rates)) / 2
+    assert device["fma_per_s"] > 0.5 * best_per_s, (device["fma_per_s"], best_per_s)
+
+
+def table_of_lines():
+    with open("a.csv", encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["variant"] == "tiled8" and row["timed"] == "3" and row["table"] == "dcs", row
+    assert float(row["median_s"]) > 0 and float(row["spread"]) >= 0 and row["whole_s"] == "", row
+
+
+# ---- A page --------------------------------------------------------------------------------------
+
+
+def row_of(name, **more):
+    row = {"variant": name, "evaluations_per_s": 2e9, "timed": 5, "wanted": 5, "median_s": 0.5, "spread": 0.02, "runs_s": [0.5] * 5,
+           "root_share": 0.5, "fma_share": 0.2, "accuracy": {"points": 500, "relative_rms": 1e-6, "passed": True},
+           "default": True, "status": "LEY_OK", "failure": None}
+    row.update(more)
+    return row
+
+
+def device_of(index, rows, **more):
+    device = {"device": {"index": index, "path": "opencl", "name": f'<b>&"{index}"', "driver": "1", "class": "cpu"},
+              "interpreter": False, "roots_per_s": 1e10, "fma_per_s": 5e10,
+              "limits": {"memory_bytes_per_s": 2e10, "doubt": "limit not plausible: <i>"},
+              "load": {"before": 1, "after": 1, "others": 0.5, "processors": 2}, "dims": [9, 9, 9], "points": 729, "atoms": 100,
+              "rows": rows, "papers_scale": 2.0, "status": "LEY_OK", "failure": None}
+    device.update(more)
+    return device
+
+
+def table_of(name, kernel, rows, **more):
+    return {"name": name, "title": name + " <title>", "kernel": kernel, "math": "auto",
+            "papers": [{"row": None, "hardware": "Cell & <co>", "value": 1.07, "unit": "s", "paper": "A paper"}],
+            "devices": [device_of(i, rows, **more) for i in range(2)]}
+
+
+def make():
+    steps = [row_of(f"papers: step {i}", step_s=0.01 * i + 0.01, multiply_adds=10.0 ** (6 + i), bytes=1e6, papers_s=1) for i in range(4)]
+    points = [row_of(f"{tolerance:g}", tolerance=tolerance, whole_s=whole_s,
+                     accuracy={"points": 500, "relative_rms": tolerance or 1e-6, "passed": True})
+              for tolerance, whole_s in ((1e-2, 0.1), (1e-4, 0.3), (0, 3))]
+    sizes = [{"dims": [n, n, n], "atoms": n ** 3, "kernel_s": 1e-6 * n ** 3, "whole_s": 0.02 + 1e-6 * n ** 3, "core_s": 1e-5 * n ** 3,
+              "core_scaled": False} for n in (9, 20, 40)]
+    variants = [row_of("simple", default=False), row_of("vector16", papers_s=1), row_of("off", accuracy={"points": 5, "passed": False})]
+    report = {"program": "leyden", "version": "1", "command": "bench", "date": "2026-11-24T00:00:00Z", "command_line": "leyden <bench>",
+              "host": {"processor": "P & Q", "processors": 2, "system": "S"}, "took_s": 1, "left_out": "fft",
+              "tables": [table_of("dcs", "dcs", variants), table_of("msm", "msm", steps), table_of("frontier", "frontier", points),
+                         table_of("curve", "msm", [], sizes=sizes)]}
+    with open("b.json", "w", encoding="utf-8") as file:
+        json.dump(report, file)
+
+
+def page():
+    with open("b.html", encoding="utf-8") as file:
+        text = file.read()
+    xml.dom.minidom.parseString(text.replace("<!DOCTYPE html>", ""))
+    assert not re.search(r"\b(src|href)=|url\(|@import", text), "something from outside"
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg\")", text), "something from outside"
+    assert text.count("<svg") == 5, text.count("<svg")  # bars of variants and of steps; roofline, error, atoms
+    for said in ("prefers-color-scheme:dark", "@media print", "width=device-width", "WRONG", "Cell &amp; &lt;co&gt;",
+                 "limit not plausible: &lt;i&gt;", "one core as fast: ", "direct as fast: ", "~1 s", "A paper",
+                 "Left out, as the time was over: fft."):
+        assert said in text, said
+    for unsaid in ("<b>", "<co>", "<i>", "nan", ">inf"):
+        assert unsaid not in text, unsaid
+
+
+def run_browser(browser, *words):
+    home = os.path.abspath("home")
+    os.makedirs(home, exist_ok=True)
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *words], capture_output=True,
+                          text=True, timeout=120, env=dict(os.environ, HOME=home), check=False).stdout
+
+
+def browser():
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        sys.exit(77)
+    with open("b.html", encoding="utf-8") as file:
+        text = file.read()
+    probe = "<script>document.title = document.documentElement.scrollWidth + ' ' + window.innerWidth</script></body>"
+    with open("c.html", "w", encoding="utf-8") as file:
+        file.write(text.replace("</body>", probe))
+    address = "file://" + os.path.abspath("c.html")
+    for width in (500, 1200):  # no browser's window is narrower
+        size = f"--window-size={width},900"
+        said = re.search("<title>([0-9]+) ([0-9]+)</title>", run_browser(program, size, "--dump-dom", address))
+        assert said and int(said[1]) <= int(said[2]), (width, said and said[0])
+        shot = os.path.abspath(f"shot-{width}.png")
+        run_browser(program, size, "--screenshot=" + shot, address)
+        with open(shot, "rb") as file:
+            data = file.read()
+        assert data[1:4] == b"PNG" and struct.unpack(">I", data[16:20])[0] == width and len(data) > 10000, len(data)
+
+
+if __name__ == "__main__":
+    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "make": make, "page": page, "browser": browser}[sys.argv[1]](*sys.argv[2:])
+    print("right")

@@ -1,0 +1,249 @@
+/* What `leyden bench` writes: its report against docs/bench.schema.json, the page, tables, and what
+ * it says of two reports beside each other. */
+#include "cli_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *schema, *checks; /* their paths */
+
+/* A check of bench_outputs.py; skips the test where it has not what it needs. */
+static void check(const char *what)
+{
+    char script[4096];
+    snprintf(script, sizeof script,
+             "import runpy, sys\nsys.argv = ['', '%s'%s%s%s]\nrunpy.run_path('%s', run_name='__main__')\n", what,
+             strcmp(what, "schema") == 0 ? ", '" : "", strcmp(what, "schema") == 0 ? schema : "",
+             strcmp(what, "schema") == 0 ? "'" : "", checks);
+    if (cli_python(script)->code == 77)
+        skip();
+    cli_expect(0, "right", NULL);
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+static void measure(void)
+{
+    static bool is_done;
+    if (is_done)
+        return;
+    is_done = true;
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel dcs --dims 64,64,2 --atoms 200 --repeats 3 --device 0 --variant tiled8 "
+        "--json a.json --csv a.csv --markdown a.md --html a.html",
+        getenv("LEYDEN_CACHE_DIR"));
+    cli_expect(0, "timed", NULL);
+}
+
+static void test_schema(void **state)
+{
+    (void)state;
+    measure();
+    check("schema");
+}
+
+static void test_clpeak(void **state)
+{
+    (void)state;
+    if (support_get_level() != SUPPORT_FULL)
+        skip();
+    measure();
+    check("clpeak");
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    measure();
+    check("csv");
+    char *markdown = cli_read("a.md", NULL);
+    assert_non_null(strstr(markdown, "| variant | seconds | timed | spread % |"));
+    assert_non_null(strstr(markdown, "\n| tiled8 | "));
+    assert_non_null(strstr(markdown, "bench --kernel dcs"));
+    free(markdown);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void make_page(void)
+{
+    check("make");
+    cli("bench b.json --html b.html --markdown b.md");
+    cli_expect(0, NULL, NULL);
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    make_page();
+    check("page");
+    cli("bench b.json"); /* without anything said, in Markdown */
+    cli_expect(0, "\n## msm &lt;title>\n", NULL);
+}
+
+/* In a browser: as wide as a phone or a screen, and no wider. */
+static void test_screenshot(void **state)
+{
+    (void)state;
+    if (support_get_level() != SUPPORT_FULL)
+        skip();
+    make_page();
+    check("browser");
+}
+
+/* ---- Beside each other ----------------------------------------------------------------------- */
+
+typedef struct made_row {
+    const char *variant;
+    double median_s, spread; /* spread negative: there was one launch */
+    bool is_wrong;
+    int launches; /* 0: many */
+} made_row;
+
+static double others; /* processors, of two, that they kept busy */
+
+static void write_report(const char *name, int64_t atoms, const made_row *rows, size_t n)
+{
+    char text[4096], spread[32];
+    int used = snprintf(text, sizeof text,
+                        "{\"program\": \"leyden\", \"command\": \"bench\", \"date\": \"2026-11-24T00:00:00Z\", "
+                        "\"tables\": [{\"name\": \"dcs\", \"kernel\": \"dcs\", \"math\": \"auto\", \"devices\": "
+                        "[{\"device\": {\"name\": \"X\", \"path\": \"opencl\"}, \"load\": {\"others\": %g, "
+                        "\"processors\": 2}, \"atoms\": %lld, \"points\": 10, "
+                        "\"rows\": [",
+                        others, (long long)atoms);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(spread, sizeof spread, rows[i].spread < 0 ? "null" : "%g", rows[i].spread);
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s{\"variant\": \"%s\", \"median_s\": %g, \"spread\": %s, \"timed\": %d, "
+                         "\"evaluations_per_s\": %g, \"status\": "
+                         "\"LEY_OK\", \"accuracy\": {\"passed\": %s}}",
+                         i > 0 ? ", " : "", rows[i].variant, rows[i].median_s, spread,
+                         rows[i].spread < 0     ? 1
+                         : rows[i].launches > 0 ? rows[i].launches
+                                                : 7,
+                         10 * (double)atoms / rows[i].median_s, rows[i].is_wrong ? "false" : "true");
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]}]}]}\n");
+    cli_write_text(name, text);
+}
+
+static void compare(const made_row *old, const made_row *now, size_t n, int code, const char *said)
+{
+    write_report("old.json", 100, old, n);
+    write_report("new.json", 100, now, n);
+    cli("bench new.json --compare old.json --fail");
+    cli_expect(code, said, code == 5 ? "slower or wrong where it was not, beyond the noise" : NULL);
+    cli("bench new.json --compare old.json");
+    cli_expect(0, said, NULL);
+}
+
+static void test_compare(void **state)
+{
+    (void)state;
+    static const made_row usual = {"a", 1, 0.02, false, 0}, noisy = {"a", 1, 0.4, false, 0},
+                          one = {"a", 1, -1, false, 0};
+    compare(&usual, &usual, 1, 0, "1 rows have not moved");
+    compare(&usual, &(made_row){"a", 1.025, 0.02, false, 0}, 1, 0, "1 rows have not moved"); /* less than 3 % */
+    compare(&usual, &(made_row){"a", 1.04, 0.02, false, 0}, 1, 5, "slower   1.04    3 %");
+    compare(&usual, &(made_row){"a", 0.9, 0.02, false, 0}, 1, 0, "faster   1.11    3 %");
+    compare(&noisy, &(made_row){"a", 1.15, 0, false, 0}, 1, 0, "1 rows have not moved"); /* less than 20 % */
+    compare(&noisy, &(made_row){"a", 1.25, 0, false, 0}, 1, 5, "slower   1.25   20 %");
+    compare(&one, &(made_row){"a", 1.45, -1, false, 0}, 1, 0, "1 rows have not moved"); /* of one launch */
+    compare(&one, &(made_row){"a", 1.6, -1, false, 0}, 1, 5, "slower   1.60   50 %");
+    static const made_row two = {"a", 1, 0.02, false, 2}, three = {"a", 1, 0.02, false, 3};
+    compare(&two, &(made_row){"a", 1.07, 0.02, false, 2}, 1, 0, "1 rows have not moved"); /* less than 8 % */
+    compare(&two, &(made_row){"a", 1.09, 0.02, false, 2}, 1, 5, "slower   1.09    8 %");
+    compare(&three, &(made_row){"a", 1.05, 0.02, false, 3}, 1, 5, "slower   1.05    4 %");
+    others = 1; /* half of all: twice as long is no wonder */
+    compare(&usual, &(made_row){"a", 1.9, 0.02, false, 0}, 1, 0, "1 rows have not moved");
+    compare(&usual, &(made_row){"a", 2.1, 0.02, false, 0}, 1, 5, "slower   2.10");
+    others = 0;
+    compare(&usual, &(made_row){"a", 1, 0.02, true, 0}, 1, 5, "wrong, or failed");
+    compare(&(made_row){"a", 1, 0.02, true, 0}, &usual, 1, 0, "right now");
+    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 0, "in the new report only");
+}
+
+/* Of problems of another size rates are compared; other devices have nothing in common. */
+static void test_compare_others(void **state)
+{
+    (void)state;
+    write_report("old.json", 100, &(made_row){"a", 1, 0.02, false, 0}, 1);
+    write_report("new.json", 200, &(made_row){"a", 2, 0.02, false, 0}, 1);
+    cli("bench new.json --compare old.json --fail");
+    cli_expect(0, "1 rows are of problems of another size", NULL);
+    write_report("new.json", 200, &(made_row){"a", 3, 0.02, false, 0}, 1);
+    cli("bench new.json --compare old.json --fail");
+    cli_expect(5, "slower", NULL);
+    cli_write_text("new.json", "{\"command\": \"bench\", \"tables\": []}");
+    cli("bench new.json --compare old.json");
+    cli_expect(2, NULL, "no table of the same kernel and device");
+}
+
+/* What was measured now, with what was measured before. */
+static void test_compare_measured(void **state)
+{
+    (void)state;
+    measure();
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel dcs --dims 64,64,2 --atoms 200 --repeats 3 --device 0 --variant tiled8 "
+        "--compare a.json",
+        getenv("LEYDEN_CACHE_DIR"));
+    cli_expect(0, "compared with a.json of 20", NULL);
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const cli_failing cases[] = {
+        {"bench --quick --full", 1, "--quick and --full: one of them"},
+        {"bench --quick --kernel dcs", 1, "--quick needs --kernel all"},
+        {"bench --dims 9,9,9", 1, "--dims is not for --kernel all"},
+        {"bench --repeats 3", 1, "--repeats is not for --kernel all"},
+        {"bench --math native", 1, "--math is not for --kernel all"},
+        {"bench --tol 1e-3", 1, "--tol needs --kernel msm or frontier"},
+        {"bench --kernel mdh --points 9 --dims 9,9,9", 1, "--dims is not for a list of --points"},
+        {"bench --fail", 1, "--fail needs --compare"},
+        {"bench --json - --markdown -", 1, "standard output cannot take --markdown, too"},
+        {"bench --json - --compare out", 1, "standard output cannot take --compare, too"},
+        {"bench none.json", 2, "none.json"},
+        {"bench --compare none.json", 2, "none.json"},
+        {"bench ion.pqr", 2, "ion.pqr:1: "},
+        {"bench none.json --device 0", 1, "--device is not for the report of an earlier run, 'none.json'"},
+        {"bench none.json --kernel dcs", 1, "--kernel is not for the report of an earlier run"},
+        {"bench --html none/a.html", 2, "none/a.html"},
+        {"bench --csv a --html a", 1, "'a' is the file of the table"},
+    };
+    cli_empty(state);
+    CLI_CHECK_FAILURES(cases);
+    cli_write_text("other.json", "{\"command\": \"map\"}");
+    cli("bench other.json");
+    cli_expect(2, NULL, "other.json: no report of `leyden bench --json`");
+}
+
+static int prepare(void **state)
+{
+    schema = realpath("docs/bench.schema.json", NULL);
+    checks = realpath("tests/bench_outputs.py", NULL);
+    return schema != NULL && checks != NULL ? cli_prepare(state) : 1;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    free(schema);
+    free(checks);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schema),         cmocka_unit_test(test_clpeak),           cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_page),           cmocka_unit_test(test_screenshot),       cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_compare_measured), cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests_name("what the benchmark writes", tests, prepare, finish);
+}

@@ -1,0 +1,239 @@
+/* `leyden check` as its users see it: what it lists, takes, writes and ends with; what it says of a
+ * driver with a fault (fake_icd/), and the program for its maker, which shows the fault without
+ * leyden. What each check is worth: test_check_faults. */
+#include "cli_support.h"
+
+#include "methods/registry.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static const ley_check_row *find_row(const char *group, const char *name)
+{
+    for (size_t i = 0; i < ley_check_row_count(); i++) {
+        const ley_check_row *row = ley_check_row_get(i);
+        if (strcmp(row->group, group) == 0 && strcmp(row->name, name) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* Each kernel has its check, but for those that checks are made of. */
+static void test_kernels(void **state)
+{
+    (void)state;
+    static const char *const own[] = {"functions", "structs", "local_words", "constant_words", "work_items"};
+    for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
+        bool is_own = false;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            is_own = is_own || strcmp(own[i], (*kind)->name) == 0;
+        if (!is_own && find_row("kernels", (*kind)->name) == NULL)
+            fail_msg("no check of kernel %s", (*kind)->name);
+    }
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    const cli_result *r = cli(CLI_NO_DEVICE "check --list");
+    assert_int_equal(r->code, 0);
+    for (size_t i = 0; i < ley_check_row_count(); i++) {
+        char name[128];
+        const ley_check_row *row = ley_check_row_get(i);
+        snprintf(name, sizeof name, "%s/%s ", row->group, row->name);
+        assert_non_null(strstr(r->out, name));
+        assert_non_null(strstr(r->out, row->what));
+        for (size_t k = 0; k < i; k++) /* no two of one name */
+            assert_ptr_not_equal(find_row(ley_check_row_get(k)->group, ley_check_row_get(k)->name), row);
+    }
+}
+
+/* ---- Command lines --------------------------------------------------------------------------- */
+
+static const cli_failing failing[] = {
+    {"check nothing/of/the/kind", 1, "there is no check, and no group of checks, 'nothing/of/the/kind'"},
+    {"check functions/rsqr", 1, "there is no check"},
+    {"check --quick rsqrt kernel", 1, "'kernel'"},
+    {"check --device nowhere", 1, "nowhere"},
+    {CLI_NO_DEVICE "check", 3, "there is no device"},
+    {"check --junit nowhere/x.xml --quick layout", 2, "nowhere"},
+    {"check --emit-reproducer stderr/x layout", 2, "--emit-reproducer: stderr/x"},
+    {"check --json a.json --junit a.json layout", 1, "--junit"},
+};
+
+static void test_failures(void **state)
+{
+    (void)state;
+    CLI_CHECK_FAILURES(failing);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    cli("check --quick layout rsqrt functions/exp specials/infinities/float");
+    cli_expect(0, "5 passed, 0 failed, 0 skipped", "");
+    const cli_result *r = cli("check functions/exp/double");
+    cli_expect(0, "1 passed", "");
+    assert_non_null(strstr(r->out, "functions/exp/double"));
+    cli("check --quick --quiet layout");
+    cli_expect(0, "", "");
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static const char reports[] =
+    "import json, xml.etree.ElementTree as tree\n"
+    "r = json.load(open('a.json'))\n"
+    "assert r['command'] == 'check' and r['exit_code'] == 0 and r['status'] == 'LEY_OK', r\n"
+    "d = r['devices'][0]\n"
+    "assert d['device']['name'] and d['passed'] == len(d['checks']) == 5 and d['failed'] == d['skipped'] == 0, d\n"
+    "f = [c for c in d['checks'] if c['group'] == 'functions'][0]\n"
+    "assert f['outcome'] == 'passed' and 0 < f['error'] <= f['tolerance'] and 0 < f['ulps'] <= 2, f\n"
+    "assert sum(f['ulp_counts']) == 4096, f\n"
+    "assert all(c['elapsed_s'] >= 0 and c['smallest'] is None and c['reproducer'] is None for c in d['checks'])\n"
+    "x = tree.parse('a.xml').getroot()\n"
+    "assert x.tag == 'testsuites' and x[0].get('tests') == '5' and x[0].get('failures') == '0'\n"
+    "assert sorted((c.get('classname'), c.get('name')) for c in x[0]) == sorted(\n"
+    "    (c['group'], (c['name'] + ' ' + c['variant']).strip()) for c in d['checks'])\n";
+
+static void test_files(void **state)
+{
+    (void)state;
+    cli("check --quick layout launches/order builds/options functions/rsqrt --json a.json --junit a.xml");
+    cli_expect(0, "5 passed", "");
+    cli_python(reports);
+    cli_expect(0, NULL, NULL);
+    const cli_result *r = cli("check --quick layout --json -");
+    assert_int_equal(r->code, 0);
+    assert_int_equal(r->out[0], '{');
+}
+
+/* ---- A fault --------------------------------------------------------------------------------- */
+
+static void set_fake_driver(void)
+{
+    char vendors[4096];
+    const ssize_t length = readlink("/proc/self/exe", vendors, sizeof vendors - 64);
+    assert_true(length > 0);
+    vendors[length] = '\0';
+    strcpy(strrchr(vendors, '/'), "/fake_icd/vendors/");
+    setenv("OCL_ICD_VENDORS", vendors, 1);
+    setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+}
+
+static const char failed_reports[] =
+    "import json, xml.etree.ElementTree as tree\n"
+    "r = json.load(open('b.json'))\n"
+    "assert r['exit_code'] == 5 and r['status'] == 'LEY_ERROR_WRONG_RESULT' and '2 checks' in r['error'], r\n"
+    "f = [c for c in r['devices'][0]['checks'] if c['outcome'] == 'failed']\n"
+    "assert len(f) == 2 and f[0]['name'] == 'rsqrt' and f[0]['smallest'] == '1 numbers', f\n"
+    "assert f[0]['reproducer'] == 'repro/functions-rsqrt-float', f\n"
+    "x = tree.parse('b.xml').getroot()[0]\n"
+    "assert x.get('failures') == '2' and 'ulp' in x.find('testcase/failure').get('message')\n";
+
+/* Compiles the program that stands in a folder and runs it, by the driver in the environment; its
+ * exit code. */
+static int run_reproducer(const char *folder)
+{
+    char line[1024];
+    snprintf(
+        line, sizeof line,
+        "cd '%s' && ${CC:-cc} -Wall repro.c -o repro -lOpenCL -lm >build.txt 2>&1 || exit 77; ./repro >out.txt 2>&1",
+        cli_path(folder));
+    const int status = system(line);
+    return status >= 0 ? status >> 8 : -1;
+}
+
+/* A function, a kernel with its test, and what two queues see: each gives a program that is wrong
+ * on the driver with the fault, and right on the one without. */
+static void test_reproducer(void **state)
+{
+    (void)state;
+    set_fake_driver();
+    setenv("FAKE_ICD", "fault=rewrite,kernel=functions", 1);
+    setenv("FAKE_ICD_FROM", "case LEY_FUNCTION_RSQRT: f = ", 1);
+    setenv("FAKE_ICD_TO", "case LEY_FUNCTION_RSQRT: f = 1.001f * ", 1);
+    const cli_result *r =
+        cli("check --quick functions/rsqrt specials/infinities functions/exp --emit-reproducer repro");
+    assert_int_equal(r->code, 5);
+    assert_non_null(strstr(r->out, "smallest case that fails: 1 numbers"));
+    assert_non_null(strstr(r->out, "reproducer: repro/functions-rsqrt-float"));
+    assert_non_null(strstr(r->err, "1 check failed"));
+    assert_int_equal(run_reproducer("repro/functions-rsqrt-float"), 1);
+    unsetenv("FAKE_ICD");
+    assert_int_equal(run_reproducer("repro/functions-rsqrt-float"), 0);
+    setenv("FAKE_ICD", "fault=rewrite,kernel=dcs", 1);
+    setenv("FAKE_ICD_FROM", "gm_sum[at] = p->sum[k];", 1);
+    setenv("FAKE_ICD_TO", "gm_sum[at] = 1.001f * p->sum[k];", 1);
+    r = cli("check --quick kernels/dcs --emit-reproducer repro --json c.json");
+    assert_int_equal(r->code, 5);
+    char *text = strstr(r->out, "reproducer: ");
+    assert_non_null(text);
+    char folder[256];
+    assert_int_equal(sscanf(text, "reproducer: %255s", folder), 1);
+    assert_int_equal(run_reproducer(folder), 1);
+    unsetenv("FAKE_ICD");
+    assert_int_equal(run_reproducer(folder), 0);
+    unsetenv("OCL_ICD_VENDORS");
+}
+
+static void test_failed_reports(void **state)
+{
+    (void)state;
+    set_fake_driver();
+    setenv("FAKE_ICD", "fault=rewrite,kernel=functions", 1);
+    setenv("FAKE_ICD_FROM", "gm_out[i] = f;", 1);
+    setenv("FAKE_ICD_TO", "gm_out[i] = 1.001f * (isinf(f) ? 3e38f : f);", 1);
+    cli("check --quick functions/rsqrt specials/infinities --emit-reproducer repro --json b.json --junit b.xml");
+    unsetenv("FAKE_ICD");
+    unsetenv("OCL_ICD_VENDORS");
+    cli_expect(5, NULL, "2 checks failed");
+    cli_python(failed_reports);
+    cli_expect(0, NULL, NULL);
+}
+
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+static double clock_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Wherever it is, in a compiler perhaps: half a second later it is gone, whatever else the machine
+ * does, one time of three. */
+static void test_interrupt(void **state)
+{
+    (void)state;
+    double took_s = 1e9;
+    for (int i = 0; i < 3 && took_s > 0.5; i++) {
+        const pid_t child = cli_start("LEYDEN_CACHE_DIR=none%d POCL_CACHE_DIR=%s check kernels", i, cli_path("pocl"));
+        cli_wait_for_work(child, 0.4);
+        const double from_s = clock_s();
+        kill(child, SIGINT);
+        const cli_result *r = cli_wait(child);
+        took_s = clock_s() - from_s;
+        assert_int_equal(r->code, 130);
+        assert_non_null(strstr(r->err, "cancelled"));
+    }
+    if (took_s > 0.5)
+        fail_msg("it took %g s", took_s);
+}
+
+int main(void)
+{
+    support_leave_out_second_driver();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels),        cmocka_unit_test(test_list),      cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_files),     cmocka_unit_test(test_reproducer),
+        cmocka_unit_test(test_failed_reports), cmocka_unit_test(test_interrupt),
+    };
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+}

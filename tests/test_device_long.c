@@ -1,0 +1,262 @@
+/* Charges that devices put into the lattice of long waves: against the sums that their waves are,
+ * and the host's, in maps as well; what they decline; and who does it where no plan says so.
+ *
+ * test_device_long DEVICE kernels: the self-tests of its kernels alone, as under Oclgrind. */
+#include "support.h"
+
+#include "error.h"
+#include "methods/msm/device_long.h"
+#include "parallel.h"
+#include "run/engine.h"
+#include "some_charges.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ley_engine *engine; /* of the device under test */
+static dev *device;        /* the same one, for calls below the public ones */
+static device_spread lists;
+static device_long kernels;
+
+/* By the device: NULL, or why it does not do it. */
+static const char *put_on_device(const hierarchy *h, const some_charges *c, size_t atoms, const device_long *by,
+                                 long_charges *made)
+{
+    room memory = {.device = device};
+    device_atoms there = {.n = atoms};
+    const char *declined;
+    ley_error error = {0};
+    assert_ok(room_upload(&memory, c->position_A, atoms * sizeof *c->position_A, &there.position.buffer, &error));
+    assert_ok(room_upload(&memory, c->charge_e, atoms * sizeof *c->charge_e, &there.charge.buffer, &error));
+    const int64_t before = room_left(&memory);
+    assert_ok(device_long_run(by, &memory, h, &there, made, &declined, &error));
+    assert_true(room_left(&memory) == before);
+    assert_true((declined == NULL) == (made->values_e != NULL));
+    room_clear(&memory);
+    return declined;
+}
+
+static void put_charges(const hierarchy *h, const some_charges *c, long_charges *made)
+{
+    assert_null(put_on_device(h, c, LONG_ATOMS, &kernels, made));
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    some_charges_check(put_charges);
+}
+
+static const double own_box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
+
+/* The host's but for the order of sums, and the same bytes each time. */
+static void test_same_as_host(void **state)
+{
+    (void)state;
+    const char *const periodic[] = {"", "yz", "xyz"};
+    for (size_t i = 0; i < sizeof periodic / sizeof *periodic; i++) {
+        const hierarchy h = some_lattice(WINDOW_BSPLINE8, periodic[i], own_box_A, 0.5);
+        some_charges *c = some_charges_make(41, i > 1);
+        long_charges host, first, again;
+        ley_error error = {0};
+        c->charge_e[17] = 0; /* atoms that are left out */
+        assert_ok(long_charges_make(&h, LONG_ATOMS, c->position_A[0], c->charge_e, NULL, &host, &error));
+        assert_null(put_on_device(&h, c, LONG_ATOMS, &kernels, &first));
+        assert_null(put_on_device(&h, c, LONG_ATOMS, &kernels, &again));
+        const int64_t count = host.n[0] * host.n[1] * host.n[2];
+        assert_memory_equal(first.n, host.n, sizeof host.n);
+        assert_memory_equal(first.apart, host.apart, sizeof host.apart);
+        assert_memory_equal(first.values_e, again.values_e, (size_t)count * sizeof *first.values_e);
+        for (int64_t k = 0; k < count; k++)
+            assert_true(fabs(first.values_e[k] - host.values_e[k]) < 1e-12);
+        long_charges_clear(&host);
+        long_charges_clear(&first);
+        long_charges_clear(&again);
+        free(c);
+    }
+}
+
+/* Heaps, in which each atom would look at all others; memory that there is none of; kernels that do
+ * not work. */
+static void test_what_is_declined(void **state)
+{
+    (void)state;
+    const hierarchy h = some_lattice(WINDOW_BSPLINE8, "", own_box_A, 0.3);
+    const dev_info *info = device->info;
+    dev_info other = *info;
+    some_charges *c = some_charges_make(41, false);
+    long_charges made;
+    device_long broken = kernels;
+    broken.works = false;
+    assert_non_null(strstr(put_on_device(&h, c, LONG_ATOMS, &broken, &made), "do not build"));
+    device->info = &other;
+    other.global_bytes = LONG_ATOMS * 100; /* as much again for the atoms themselves */
+    assert_non_null(strstr(put_on_device(&h, c, LONG_ATOMS, &kernels, &made), "memory"));
+    other.global_bytes = info->global_bytes;
+    other.has_double = false;
+    assert_non_null(strstr(put_on_device(&h, c, LONG_ATOMS, &kernels, &made), "double precision"));
+    device->info = info;
+    free(c);
+    enum { HEAP = 17000 };
+    double(*position_A)[3] = calloc(HEAP, sizeof *position_A), *charge_e = calloc(HEAP, sizeof *charge_e);
+    room memory = {.device = device};
+    device_atoms there = {.n = HEAP};
+    const char *declined;
+    ley_error error = {0};
+    for (int i = 0; i < HEAP; i++) {
+        position_A[i][0] = position_A[i][1] = position_A[i][2] = 20 + 1e-5 * i;
+        charge_e[i] = 1;
+    }
+    assert_ok(room_upload(&memory, position_A, HEAP * sizeof *position_A, &there.position.buffer, &error));
+    assert_ok(room_upload(&memory, charge_e, HEAP * sizeof *charge_e, &there.charge.buffer, &error));
+    assert_ok(device_long_run(&kernels, &memory, &h, &there, &made, &declined, &error));
+    assert_string_equal(declined, "bins hold too many atoms");
+    assert_null(made.values_e);
+    there.n = 0;
+    assert_ok(device_long_run(&kernels, &memory, &h, &there, &made, &declined, &error));
+    assert_non_null(declined);
+    room_clear(&memory);
+    free(position_A);
+    free(charge_e);
+}
+
+static const ley_lattice points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
+
+/* A map with long waves by whom the plan says, atoms being binned by whom it says. */
+static ley_map *map_of(const ley_atoms *atoms, const char *binning, const char *by, double long_per_A,
+                       const char *done_by)
+{
+    ley_map *map;
+    ley_job *job;
+    ley_error error = {0};
+    ley_long_range r;
+    ley_run_options run;
+    const ley_decision decisions[] = {{.name = "method", .value = "msm"},
+                                      {.name = "binning", .value = binning},
+                                      {.name = "long_waves_by", .value = by}};
+    ley_long_range_default(&r);
+    r.cutoff_A = 8;
+    r.spacing_A = 1.6;
+    r.splitting = LEY_SPLITTING_PSWF;
+    r.window = LEY_WINDOW_BSPLINE6;
+    r.solver = LEY_SOLVER_FFT;
+    r.long_waves_per_A = long_per_A;
+    ley_run_options_default(&run);
+    run.decision_count = 3;
+    run.decisions = decisions;
+    assert_ok(ley_map_create(&points, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &run, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    const ley_report *report = ley_job_report(job);
+    assert_string_equal(ley_report_note(report, "binning")->text, binning);
+    assert_string_equal(ley_report_note(report, "long_waves_by")->text, done_by);
+    assert_non_null(ley_report_note(report, "long_waves_waited_s"));
+    assert_true((ley_report_note(report, "long_waves_s") != NULL) == (strcmp(done_by, "device") == 0));
+    assert_true(report->accuracy.passed);
+    ley_job_destroy(job);
+    return map;
+}
+
+/* Plans say who does it; the maps are the same but for the rounding of some waves, and the same
+ * bytes wherever the device has its atoms from. */
+static void test_maps(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_atoms(2000, 0, 33, 5);
+    ley_map *host = map_of(atoms, "host", "host", 0.4, "host"), *sent = map_of(atoms, "host", "device", 0.4, "device"),
+            *there = map_of(atoms, "device", "device", 0.4, "device");
+    const size_t count = (size_t)ley_lattice_points(&points);
+    const float *right = ley_map_read_values(host), *found = ley_map_read_values(sent);
+    for (size_t i = 0; i < count; i++)
+        assert_true(fabsf(found[i] - right[i]) < 2e-6f * (1 + fabsf(right[i])));
+    assert_memory_equal(found, ley_map_read_values(there), count * sizeof *found);
+    ley_map_destroy(host);
+    ley_map_destroy(sent);
+    ley_map_destroy(there);
+    ley_atoms_destroy(atoms);
+    atoms = support_atoms(17000, 0, 33, 5); /* all in one bin, so that the host has to do it: few waves, far apart */
+    ley_map_destroy(map_of(atoms, "device", "device", 0.03, "host"));
+    ley_atoms_destroy(atoms);
+}
+
+/* Who does it where no plan says so: cards that are predicted to have done it well before the host.
+ * Nothing is asked of processors, of devices without doubles, and of those that interpret. */
+static void test_plans(void **state)
+{
+    (void)state;
+    static const dev_backend door = {.name = "none", .source_suffix = "cl", .common_options = ""};
+    dev_info card = {.backend = &door,
+                     .device_class = DEV_GPU,
+                     .has_double = true,
+                     .name = "card",
+                     .platform = "p",
+                     .driver = "1"},
+             slow = card, processor = card, single = card, interpreter = card;
+    snprintf(slow.name, sizeof slow.name, "slow");
+    processor.device_class = DEV_CPU;
+    single.has_double = false;
+    interpreter.quirks = DEV_QUIRK_INTERPRETER;
+    const double fast_per_s = 1331.0 * 64 * 10 * parallel_cores() / LONG_WAVES_ATOM_S;
+    device_view views[2] = {{.info = &card, .is_known = true, .facts.fma_per_s = fast_per_s}};
+    const job_view one = {.device_count = 1, .devices = views}, both = {.device_count = 2, .devices = views},
+                   none = {.device_count = 0};
+    assert_int_equal(device_long_plan(&one, 10000000, true), LEY_PLACE_DEVICE);
+    assert_int_equal(device_long_plan(&one, 10, true), LEY_PLACE_HOST); /* to begin takes longer */
+    assert_int_equal(device_long_plan(&none, 10000000, true), LEY_PLACE_HOST);
+    const dev_info *const others[] = {&processor, &single, &interpreter, &slow};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        views[1] = (device_view){.info = others[i], .is_known = true, .facts.fma_per_s = fast_per_s};
+        views[1].facts.fma_per_s /= others[i] == &slow ? 20 : 1;
+        assert_int_equal(device_long_plan(&both, 10000000, true), LEY_PLACE_HOST);
+    }
+    assert_true(device_long_atom_s(&single, NULL) == 0 && device_long_atom_s(&interpreter, NULL) == 0);
+    assert_true(device_long_atom_s(&card, NULL) > 0);
+}
+
+static int run_all(const char *selector, const ley_device_info *info)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_same_as_host),
+                                              cmocka_unit_test(test_what_is_declined), cmocka_unit_test(test_maps)};
+    if (!info->has_double) {
+        print_message("%s: no double precision\n", info->name);
+        return 0;
+    }
+    if (!support_open(selector, info->name, &engine))
+        return 1;
+    device = engine->workers[0].device;
+    device_spread_create(device, &lists);
+    device_long_create(device, &lists, &kernels);
+    int failures = kernels.works ? 0 : 1;
+    if (failures == 0)
+        failures = _cmocka_run_group_tests(info->name, tests, sizeof tests / sizeof *tests, NULL, NULL);
+    else
+        print_error("%s: its kernels do not work\n", info->name);
+    device_long_destroy(&kernels);
+    device_spread_destroy(&lists);
+    ley_engine_destroy(engine);
+    return failures;
+}
+
+static int run_kernels(const char *selector)
+{
+    if (!support_open(selector, selector, &engine))
+        return 1;
+    device_spread_create(engine->workers[0].device, &lists);
+    device_long_create(engine->workers[0].device, &lists, &kernels);
+    const bool works = kernels.works;
+    device_long_destroy(&kernels);
+    device_spread_destroy(&lists);
+    ley_engine_destroy(engine);
+    return works ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans)};
+    if (argc == 3 && strcmp(argv[2], "kernels") == 0)
+        return run_kernels(argv[1]);
+    const int without = cmocka_run_group_tests(tests, NULL, NULL);
+    return without + support_on_each_device(run_all);
+}

@@ -1,0 +1,24 @@
+/* Two benchmark reports beside each other. */
+#ifndef LEYDEN_BENCH_COMPARE_H
+#define LEYDEN_BENCH_COMPARE_H
+
+#include "json.h"
+
+/* Prints which rows of the new report are faster or slower than in the old one by more than the
+ * noise, which are wrong now, and which are in one of them only. Prints errors; exit code: with
+ * `fail` 5 where something is slower, wrong or has failed that was right. */
+int bench_compare(const char *old_path, const json_t *report, bool fail);
+
+/* What was timed: the spread of so many launches, on processors of which others used this share;
+ * not-a-numbers: unknown. */
+typedef struct bench_sample {
+    double spread, launches, others_share;
+} bench_sample;
+
+/* What a ratio of medians may be off by without anything having moved, the largest of: 3 %; half of
+ * both spreads together, where those of four, three and two launches count one and a half times,
+ * twice and four times, and of one launch as 50 %; and what others can have lengthened it by,
+ * 1 / (1 - share) - 1. */
+double bench_noise(const bench_sample *a, const bench_sample *b);
+
+#endif

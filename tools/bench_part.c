@@ -1,0 +1,24 @@
+#include "bench_part.h"
+
+#include <stddef.h>
+
+void bench_results_end(bench_results *results)
+{
+    for (size_t i = 0; i < results->count; i++)
+        ley_bench_destroy(results->parts[i].bench);
+    results->count = 0;
+}
+
+/* What nothing could be measured of does not count, where there is anything else. */
+ley_status bench_results_verdict(const bench_results *results)
+{
+    static const ley_status by_weight[] = {LEY_ERROR_WRONG_RESULT, LEY_ERROR_DEVICE, LEY_OK, LEY_ERROR_NO_DEVICE};
+    bool has[sizeof by_weight / sizeof *by_weight] = {false};
+    for (size_t i = 0; i < results->count; i++)
+        for (size_t k = 0; k < sizeof by_weight / sizeof *by_weight; k++)
+            has[k] = has[k] || bench_verdict(results->parts[i].bench) == by_weight[k];
+    for (size_t k = 0; k < sizeof by_weight / sizeof *by_weight; k++)
+        if (has[k])
+            return by_weight[k];
+    return LEY_OK;
+}

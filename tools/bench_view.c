@@ -1,0 +1,308 @@
+#include "bench_view.h"
+#include "bench_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *bench_view_cell(const text_table *table, size_t row, size_t column)
+{
+    const char *text = table->cells[row * table->columns + column];
+    return text != NULL ? text : "";
+}
+
+bool bench_view_is_sound(const json_t *row)
+{
+    const json_t *accuracy = json_object_get(row, "accuracy");
+    return strcmp(bench_text_at(row, "status"), ley_status_name(LEY_OK)) == 0 &&
+           (!json_is_object(accuracy) || json_is_true(json_object_get(accuracy, "passed")));
+}
+
+double bench_view_seconds(const json_t *row)
+{
+    return bench_number_at(row, "median_s");
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+short_text bench_view_significant(double value)
+{
+    if (value >= 999.5)
+        return count_text(llround(value));
+    return value > 0 ? text_of("%.3g", value) : text_of("-");
+}
+
+static short_text per_cent(double share)
+{
+    return share > 0 ? text_of("%.1f", 100 * share) : text_of("-");
+}
+
+static short_text counted(double count)
+{
+    return count > 0 ? text_of("%.0f", count) : text_of("-");
+}
+
+static short_text billions(double per_s)
+{
+    short_text text = per_s > 0 ? billions_text(per_s) : text_of("-");
+    char *unit = strstr(text.s, " billion");
+    if (unit != NULL)
+        *unit = '\0';
+    return text;
+}
+
+/* Columns of rows, in their order; one without any figure is left out. */
+static const struct {
+    const char *heading, *key;
+    short_text (*text)(double value);
+} columns[] = {{"seconds", "median_s", bench_view_significant},
+               {"timed", "timed", counted},
+               {"spread %", "spread", per_cent},
+               {"billion/s", "evaluations_per_s", billions},
+               {"from atoms to map, s", "whole_s", bench_view_significant},
+               {"hits %", "hit_rate", per_cent},
+               {"% of functions' limit", "root_share", per_cent},
+               {"% of FMA limit", "fma_share", per_cent},
+               {"% of local memory", "local_share", per_cent},
+               {"% of memory", "memory_share", per_cent},
+               {"joules", "joules", bench_view_significant},
+               {"papers' problem, s", "papers_s", bench_view_significant}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static bool has_figures(const json_t *rows, const char *key)
+{
+    const json_t *row;
+    size_t i;
+    bool has = false;
+    JSON_EACH(rows, i, row) has = has || bench_number_at(row, key) > 0;
+    return has;
+}
+
+static void put_row(text_table *table, const json_t *rows, const json_t *row)
+{
+    size_t at = 0;
+    const json_t *accuracy = json_object_get(row, "accuracy");
+    const double error = bench_number_at(accuracy, "relative_rms");
+    table_row(table);
+    table_set(table, at++, "%s%s", bench_text_at(row, "variant"),
+              json_is_true(json_object_get(row, "default")) ? " *" : "");
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (has_figures(rows, columns[c].key))
+            table_set(table, at++, "%s",
+                      bench_view_is_sound(row) ? columns[c].text(bench_number_at(row, columns[c].key)).s : "-");
+    if (bench_view_is_sound(row))
+        table_set(table, at, "%s", isfinite(error) ? text_of("%.2g", error).s : "-");
+    else
+        table_set(table, at, "%s", json_is_object(accuracy) ? "WRONG" : "failed");
+}
+
+text_table bench_view_rows(const json_t *device)
+{
+    static const char alignment[] = "lrrrrrrrrrrrrrr";
+    const json_t *rows = json_object_get(device, "rows"), *row;
+    size_t count = 2, at = 1, i;
+    for (size_t c = 0; c < COLUMNS; c++)
+        count += has_figures(rows, columns[c].key);
+    text_table table = table_begin(alignment);
+    table.columns = count;
+    table_row(&table);
+    table_set(&table, 0, "variant");
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (has_figures(rows, columns[c].key))
+            table_set(&table, at++, "%s", columns[c].heading);
+    table_set(&table, at, "relative RMS error");
+    JSON_EACH(rows, i, row) put_row(&table, rows, row);
+    return table;
+}
+
+text_table bench_view_sizes(const json_t *device)
+{
+    static const char *const headings[] = {"atoms", "kernels, s", "whole, s", "one core, s", "times as fast"};
+    text_table table = table_begin("rrrrr");
+    const json_t *size;
+    size_t i;
+    table_row(&table);
+    for (size_t c = 0; c < sizeof headings / sizeof *headings; c++)
+        table_set(&table, c, "%s", headings[c]);
+    JSON_EACH(json_object_get(device, "sizes"), i, size)
+    {
+        const double whole_s = bench_number_at(size, "whole_s"), core_s = bench_number_at(size, "core_s");
+        table_row(&table);
+        table_set(&table, 0, "%s", count_text((int64_t)bench_number_at(size, "atoms")).s);
+        table_set(&table, 1, "%s", bench_view_significant(bench_number_at(size, "kernel_s")).s);
+        table_set(&table, 2, "%s", bench_view_significant(whole_s).s);
+        table_set(&table, 3, "%s%s", json_is_true(json_object_get(size, "core_scaled")) ? "~" : "",
+                  bench_view_significant(core_s).s);
+        table_set(&table, 4, "%s", whole_s > 0 ? bench_view_significant(core_s / whole_s).s : "-");
+    }
+    return table;
+}
+
+/* ---- Papers ---------------------------------------------------------------------------------- */
+
+static bool is_row(const json_t *row, const char *name)
+{
+    const char *variant = bench_text_at(row, "variant");
+    const size_t all = strlen(variant), tail = strlen(name);
+    return tail > 0 ? all >= tail && strcmp(variant + all - tail, name) == 0
+                    : json_is_true(json_object_get(row, "default"));
+}
+
+/* The row that a paper's figure belongs to; of the whole table what a job takes. */
+static const json_t *row_of(const json_t *device, const char *name)
+{
+    json_t *rows = json_object_get(device, "rows"), *row;
+    size_t i;
+    JSON_EACH(rows, i, row) if (is_row(row, name) && bench_view_is_sound(row)) return row;
+    return NULL;
+}
+
+enum { PAPER_COLUMNS = 5 };
+
+/* What a device does beside a figure, and how many times as fast that is. */
+static void put_figure(text_table *table, const json_t *device, const json_t *figure)
+{
+    const char *unit = bench_text_at(figure, "unit");
+    const json_t *row = row_of(device, bench_text_at(figure, "row"));
+    const double value = bench_number_at(figure, "value"), scale = bench_number_at(device, "papers_scale");
+    size_t at = 0;
+    double own = NAN, faster = NAN;
+    if (strcmp(unit, "s") == 0 && row != NULL) {
+        own = bench_number_at(row, "papers_s");
+        faster = value / own;
+    } else if (strcmp(unit, "billion/s") == 0 && row != NULL) {
+        own = bench_number_at(row, "evaluations_per_s") / 1e9;
+        faster = own / value;
+    }
+    const bool is_scaled = strcmp(unit, "s") == 0 && !(fabs(scale - 1) < 0.01);
+    table_row(table);
+    table_set(table, at++, "%s", bench_text_at(figure, "hardware"));
+    if (table->columns == PAPER_COLUMNS)
+        table_set(table, at++, "%s", bench_text_at(figure, "row"));
+    table_set(table, at++, "%.5g %s", value, unit);
+    table_set(table, at++, "%s%s", is_scaled && own > 0 ? "~" : "",
+              own > 0 ? text_of("%s %s", bench_view_significant(own).s, unit).s : "-");
+    table_set(table, at, "%s", bench_view_significant(faster).s);
+}
+
+/* Steps have a column where there are any. */
+text_table bench_view_papers(const json_t *of, const json_t *device)
+{
+    static const char *const headings[PAPER_COLUMNS] = {"hardware of the paper", "step", "paper", "this device",
+                                                        "times as fast"};
+    const json_t *figure, *figures = json_object_get(of, "papers");
+    const bool has_steps = bench_text_at(json_array_get(figures, 0), "row")[0] != '\0';
+    text_table table = table_begin(has_steps ? "llrrr" : "lrrr");
+    size_t i, at = 0;
+    table_row(&table);
+    for (size_t c = 0; c < PAPER_COLUMNS; c++)
+        if (c != 1 || has_steps)
+            table_set(&table, at++, "%s", headings[c]);
+    JSON_EACH(figures, i, figure) put_figure(&table, device, figure);
+    return table;
+}
+
+/* Whether an earlier figure has the same source. */
+static bool is_repeated(const json_t *tables, size_t t, size_t f, const char *paper)
+{
+    const json_t *table, *figure;
+    size_t i, k;
+    JSON_EACH(tables, i, table)
+    JSON_EACH(json_object_get(table, "papers"), k, figure)
+    {
+        if (i == t && k == f)
+            return false;
+        if (strcmp(bench_text_at(figure, "paper"), paper) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *bench_view_source(const json_t *report, size_t wanted)
+{
+    const json_t *tables = json_object_get(report, "tables"), *table, *figure;
+    size_t i, k;
+    JSON_EACH(tables, i, table)
+    JSON_EACH(json_object_get(table, "papers"), k, figure)
+    {
+        const char *paper = bench_text_at(figure, "paper");
+        if (!is_repeated(tables, i, k, paper) && wanted-- == 0)
+            return paper;
+    }
+    return NULL;
+}
+
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+static short_text problem_of(const json_t *d)
+{
+    const double points = bench_number_at(d, "points"), atoms = bench_number_at(d, "atoms"),
+                 cutoff_A = bench_number_at(d, "cutoff_A");
+    if (!(points > 0) || json_array_size(json_object_get(d, "rows")) == 0)
+        return text_of("%s", "");
+    short_text text = text_of("Problem: %s points", count_text((int64_t)points).s);
+    if (atoms > 0)
+        text = text_of("%s, %s atoms", text.s, count_text((int64_t)atoms).s);
+    return cutoff_A > 0 ? text_of("%s, cutoff %g A.", text.s, cutoff_A) : text_of("%s.", text.s);
+}
+
+static short_text scale_of(const json_t *d)
+{
+    const double scale = bench_number_at(d, "papers_scale");
+    if (!isfinite(scale) || fabs(scale - 1) < 0.01)
+        return text_of("%s", "");
+    return scale > 1
+               ? text_of("The papers' problem is %.3g times as large: their seconds stand beside ~ scaled ones.", scale)
+               : text_of("The papers' problem is %.3g times smaller.", 1 / scale);
+}
+
+static short_text limits_of(const json_t *d)
+{
+    const json_t *limits = json_object_get(d, "limits");
+    const double fma_per_s = bench_number_at(d, "fma_per_s"), roots_per_s = bench_number_at(d, "roots_per_s"),
+                 memory = bench_number_at(limits, "memory_bytes_per_s");
+    short_text text = text_of("%s", "");
+    if (fma_per_s > 0)
+        text = text_of("Limits: %s FMA/s", billions_text(fma_per_s).s);
+    if (roots_per_s > 0)
+        text = text_of("%s, %s 1/sqrt/s", text.s, billions_text(roots_per_s).s);
+    if (memory > 0)
+        text = text_of("%s%s bytes/s of memory",
+                       text.s[0] != '\0' ? text_of("%s, ", text.s).s : "Limits: ", billions_text(memory).s);
+    return text.s[0] != '\0' ? text_of("%s.", text.s) : text;
+}
+
+static short_text doubt_of(const json_t *d)
+{
+    return text_of("%s", bench_text_at(json_object_get(d, "limits"), "doubt"));
+}
+
+static short_text load_of(const json_t *d)
+{
+    const json_t *load = json_object_get(d, "load");
+    const double others = bench_number_at(load, "others"), processors = bench_number_at(load, "processors");
+    return others >= 0 ? text_of("Others kept %.2f of %.0f processors busy meanwhile.", others, processors)
+                       : text_of("%s", "");
+}
+
+static short_text failure_of(const json_t *d)
+{
+    return text_of("%s", bench_text_at(d, "failure"));
+}
+
+static short_text interpreter_of(const json_t *d)
+{
+    return text_of("%s", json_is_true(json_object_get(d, "interpreter")) ? "An interpreter: it has no rates." : "");
+}
+
+short_text bench_view_fact(const json_t *device, size_t wanted)
+{
+    static short_text (*const facts[])(const json_t *) = {failure_of, interpreter_of, problem_of, scale_of,
+                                                          limits_of,  doubt_of,       load_of};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const short_text text = facts[i](device);
+        if (text.s[0] != '\0' && wanted-- == 0)
+            return text;
+    }
+    return text_of("%s", "");
+}
