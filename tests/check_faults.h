@@ -57,7 +57,7 @@ static const check_fault check_faults[] = {
      "memory/local", NULL, false},
     {REWRITE("constant_words"), "[n_words - 1 - i]", "[n_words - 1 - (i > 16000 ? 16000 : i)]", "memory/constant", NULL,
      true},
-    {REWRITE("work_items"), "(size_t)first * LEY_FAR_UNIT", "((size_t)(first * LEY_FAR_UNIT * 16) & 0x7fffffff) / 16",
+    {REWRITE("work_items"), "(size_t)first * LEY_FAR_UNIT", "((size_t)(first * LEY_FAR_UNIT * 16) & 0xffffff) / 16",
      "memory/far", NULL, true},
     {REWRITE("work_items"), "(int)LEY_GLOBAL_ID(2), group", "(int)LEY_GLOBAL_ID(2) / 2 * 2, group", "launches/groups",
      NULL, true},

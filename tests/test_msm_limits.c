@@ -250,7 +250,8 @@ static void compare_nearest(const ley_map *map)
         if (d >= r->cutoff_A)
             assert_true(value == 0);
         else
-            assert_true(fabs(value - right) <= 3e-5 * right);
+            assert_true(fabs(value - right) <=
+                        fmax(3e-5, 6e-7 * r->kappa_per_A * d) * right); /* a root's error is the distance's */
     }
     assert_true(within > 100 && beyond > 100);
 }

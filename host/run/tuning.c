@@ -22,6 +22,12 @@ double tuning_need(int math, double need)
     return math == TUNING_NATIVE ? DBL_MAX : need;
 }
 
+double tuning_pairs_need(int math, int sum)
+{
+    const double two_ulps = 2.5e-7;
+    return tuning_need(math, sum == LEY_SPEC_SUM_COMPENSATED ? two_ulps : CALIBRATE_FINEST);
+}
+
 int tuning_root(const dev_info *info, const calibration *c, int width, double need)
 {
     return calibrate_fastest_root(info, c, width, need);

@@ -19,6 +19,11 @@ enum { ON_GPU = 1, ON_CPU = 2, ANYWHERE = 3 };
  * promise allows. */
 double tuning_need(int math, double need);
 
+/* The same of the pairs of a short-range sum, LEY_SPEC_SUM_...: an order of magnitude below the
+ * promise of 1e-5; for compensated sums, which maps for 1e-6 are made of, two units of a float's
+ * last digit. */
+double tuning_pairs_need(int math, int sum);
+
 /* The fastest recipe for roots whose error is at most `need`, without those that break a device's
  * compiler in loops. */
 int tuning_root(const dev_info *info, const calibration *c, int width, double need);

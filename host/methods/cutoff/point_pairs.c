@@ -9,10 +9,6 @@
 
 /* ---- Which variant --------------------------------------------------------------------------- */
 
-/* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise
- * of 1e-5. */
-static const double need = CALIBRATE_FINEST;
-
 /* Share of the computed pairs that count, roughly. */
 static const double hits = 0.3;
 
@@ -64,7 +60,7 @@ ley_status point_pairs_choose(const dev_info *info, const calibration *c, const 
                              .pair = wish->pair,
                              .field = wish->field};
     if (wish->math != TUNING_STANDARD)
-        spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, need));
+        spec.root = calibrate_fastest_root(info, c, v->width, tuning_pairs_need(wish->math, wish->sum));
     status =
         tuning_take_planned(info, &wish->planned, v->width, wish->math == TUNING_STANDARD, &spec.root, NULL, error);
     if (status == LEY_OK)

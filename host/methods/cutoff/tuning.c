@@ -8,10 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Largest relative error of 1/sqrt that a pair tolerates: an order of magnitude below the promise
- * of 1e-5. */
-static const double cutoff_need = CALIBRATE_FINEST;
-
 typedef struct variant {
     const char *name;
     int where;
@@ -218,7 +214,7 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
         spec = tuning_cutoff_local_bytes(&with) <= local_room(info) ? with : spec;
     }
     if (wish->math != TUNING_STANDARD)
-        spec.root = calibrate_fastest_root(info, c, v->width, tuning_need(wish->math, cutoff_need));
+        spec.root = calibrate_fastest_root(info, c, v->width, tuning_pairs_need(wish->math, wish->sum));
     const ley_status planned =
         tuning_take_planned(info, &wish->planned, v->width, wish->math == TUNING_STANDARD, &spec.root, NULL, error);
     if (planned != LEY_OK)
