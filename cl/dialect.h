@@ -51,6 +51,12 @@
 #include "arguments.h"
 #include "spec.h"
 
+/* Vectors longer than a processor's registers are passed to functions in memory. Nobody calls these
+ * from elsewhere. */
+#if defined(__clang__) && defined(__x86_64__)
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 #define LEY_PASTE_(a, b) a##b
 #define LEY_PASTE(a, b) LEY_PASTE_(a, b)
 
