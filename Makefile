@@ -213,7 +213,6 @@ checked := $(if $(SANITIZE),$(shell BUILD=$(BUILD) TEST_LEVEL=$(TEST_LEVEL) bash
 check: all $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
-# Needs the packages of `make deps EXTRA=lint`.
 # Other architectures, each in a root of its own, and every driver that can be had here: as root,
 # from minutes to an hour each. docs/testing.md has more.
 power arm s390x:
@@ -222,6 +221,7 @@ power arm s390x:
 matrix: all
 	@BUILD=$(BUILD) bash tests/matrix/matrix.sh
 
+# Needs the packages of `make deps EXTRA=lint`.
 lint: $(BUILD)/complete
 	@CC='$(CC)' FLAGS='$(filter-out $(SANITIZE),$(common)) $(tool_cflags)' JOBS=$(JOBS) bash tests/lint.sh
 

@@ -2,8 +2,10 @@
 # Compiles every kernel for cards that are not there, with every compiler that is: BUILD=...
 # offline.sh. See docs/offline.md. Prints a table of registers and spills, a line `skipped: ...` for
 # what could not be had, and how many kernels were compiled. Exit code 1, with the compiler's log,
-# when a kernel does not compile. Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
-# OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang.
+# when a kernel does not compile, or one that AMD's cards run by default spills registers to memory.
+# Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
+# OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang, and
+# OFFLINE_NEW_CLANG for those of AMD's processors that it does not know.
 # OFFLINE_FEW=1: each compiler has every kernel once, as its architectures share the list out, and
 # each of these has every source; of specifications that differ in numbers only the rest is parsed.
 set -u
@@ -15,8 +17,9 @@ top=$BUILD/offline
 new_wheel=nvidia-cuda-nvrtc # where no toolkit is installed: the newest there is
 old_wheel=nvidia-cuda-nvrtc-cu11==11.8.89
 old_architectures="35 50 60 70"
-amd_processors="tahiti gfx900 gfx90a gfx1030" few_amd_processors="tahiti gfx90a gfx1030"
+amd_processors="tahiti gfx900 gfx90a gfx942 gfx1030 gfx1100 gfx1201" few_amd_processors="tahiti gfx942 gfx1100"
 clang=${OFFLINE_CLANG:-$(command -v clang-15 || command -v clang)}
+new_clang=${OFFLINE_NEW_CLANG:-$(command -v clang-19 || command -v clang-18 || command -v clang-17)}
 libclc=/usr/lib/clc/amdgcn--amdhsa.bc
 skipped=0
 unset LEYDEN_NVRTC
@@ -28,7 +31,8 @@ skip() {
 }
 
 # Lists hold lines "ARCHITECTURE KERNEL NAME OPTIONS..."; results hold lines "COMPILER ARCHITECTURE
-# NAME REGISTERS SPILLED_BYTES".
+# NAME REGISTERS SPILLED_BYTES", and of AMD's processors "... WAVES SCALARS": how many waves a SIMD
+# unit holds, and scalars that spill to lanes of vector registers, which is not to memory.
 
 # in_two LIST COMMAND...: runs the command with each half of the list as last argument, both at
 # once; joins what they print.
@@ -185,12 +189,20 @@ undefined() {
 # parse COMPILER NAME COMMAND...: the compiler goes no further than to understand the kernel.
 parse() { one "$1" parsed "${@:2}" -fsyntax-only && echo "$1 parsed $2 - -"; }
 
+# The first of both that knows a processor; nothing where neither does.
+amd_clang() {
+    local compiler
+    for compiler in "$clang" "$new_clang"; do
+        [ -z "$compiler" ] || ! "$compiler" -target amdgcn --print-supported-cpus 2>&1 | grep -qx "[[:space:]]*$1" || { echo "$compiler" && return; }
+    done
+}
+
 # Registers are VGPRs.
 amd_half() {
     local processor kernel name options out missing clang_cl
     while read -r processor kernel name options; do
         out=$top/amd-$processor-$name.s
-        clang_cl=("$clang" -x cl -cl-std=CL1.2 -O3 -target amdgcn--amdhsa -nogpulib -Xclang -finclude-default-header $options "$top/$kernel.cl")
+        clang_cl=("${compiler_of[$processor]-$clang}" -x cl -cl-std=CL1.2 -O3 -target amdgcn--amdhsa -nogpulib -Xclang -finclude-default-header $options "$top/$kernel.cl")
         [ "$processor" != parsed ] || { parse clang-amdgcn "$name" "${clang_cl[@]}"; continue; }
         one clang-amdgcn "$processor" "$name" "${clang_cl[@]}" -mcpu="$processor" -Xclang -mlink-builtin-bitcode -Xclang "$libclc" -S \
             -o "$out" || continue
@@ -200,11 +212,18 @@ amd_half() {
             continue
         fi
         awk -v who="clang-amdgcn $processor $name" '
-            $1 == ".vgpr_count:" {v = $2} $1 == ".sgpr_count:" {s = $2}
-            $1 == ".vgpr_spill_count:" || $1 == ".sgpr_spill_count:" {spills += 4 * $2}
-            $2 == "ScratchSize:" {scratch = $3}
-            END {print who, v + 0, spills + 0, scratch + 0, s + 0}' "$out"
+            $1 == ".vgpr_count:" {v = $2}
+            $1 == ".vgpr_spill_count:" {spills = 4 * $2} $1 == ".sgpr_spill_count:" {scalars = $2}
+            $2 == "Occupancy:" {waves = $3}
+            END {print who, v + 0, spills + 0, waves + 0, scalars + 0}' "$out"
     done <"$1"
+}
+
+# What AMD's cards run by default keeps its registers out of memory.
+spills_in_defaults() {
+    awk 'NR == FNR {usual[$2]; next}
+        $1 == "clang-amdgcn" && $5 > 0 && $3 in usual {print "FAILED: " $3 " for " $2 " spills " $5 " bytes to memory, and is a default"}' \
+        <("$specs" gpu few) "$results"
 }
 
 cpu_half() {
@@ -293,7 +312,7 @@ fermi_half() {
 }
 
 with_clang() {
-    local kernel processor reason part=0
+    local kernel processor processors=() reason part=0
     [ -n "$clang" ] || { skip "OpenCL for AMD and CPUs, PTX for Fermi: clang is not installed"; return; }
     for kernel in $("$specs" kernels); do
         "$specs" source "$kernel" cl >"$top/$kernel.cl" && "$specs" source "$kernel" cu >"$top/$kernel.cu" || exit 1
@@ -304,16 +323,26 @@ with_clang() {
         -mlink-builtin-bitcode -Xclang "$libclc" -c -o /dev/null - 2>&1); then
         skip "OpenCL for AMD: $clang cannot read $libclc: $(head -n 1 <<<"$reason")"
     else
+        declare -A compiler_of
         for processor in $(is_few && echo "$few_amd_processors" || echo "$amd_processors"); do
+            compiler_of[$processor]=$(amd_clang "$processor")
+            if [ -n "${compiler_of[$processor]}" ]; then
+                processors+=("$processor")
+            else
+                skip "OpenCL for $processor: neither $clang nor ${new_clang:-a newer one} knows it"
+            fi
+        done
+        for processor in "${processors[@]}"; do
             case $processor in
             gfx90a) "$specs" gpu $(is_few || echo all) ;;
-            gfx900) "$specs" gpu few ;;
+            gfx900 | gfx1201) "$specs" gpu few ;;
             *) "$specs" gpu ;;
-            esac | sed "s/^/$processor /" | if is_few; then shared "$part" 3; else cat; fi
+            esac | sed "s/^/$processor /" | if is_few; then shared "$part" ${#processors[@]}; else cat; fi
             part=$((part + 1))
         done >"$top/amd.list"
         ! is_few || rest gpu all >>"$top/amd.list"
         in_two "$top/amd.list" amd_half >>"$results"
+        spills_in_defaults >>"$results"
     fi
     "$specs" cpu $(is_few && echo few || echo all) | sed 's/^/avx512 /' >"$top/cpu.list"
     ! is_few || rest cpu all few >>"$top/cpu.list"
@@ -340,16 +369,21 @@ table() {
             kernels[key]++
             if ($4 == "-") { told[key] = "no"; next }
             if ($4 > most[key]) { most[key] = $4; name[key] = $3 }
+            if (NF >= 7) {
+                if (!(key in waves) || $6 < waves[key]) waves[key] = $6
+                if ($7 > 0) lanes[key]++
+            }
             if ($5 + 0 > 0) { spilling[key]++; spilled[key] = spilled[key] (spilled[key] == "" ? "" : ", ") $3 " " $5 " B" }
         }
         END {
-            printf "| %-12s | %-7s | %7s | %-54s | %s |\n|---|---|---|---|---|\n", "Compiler", "For", "Kernels", "Most registers", "Spills"
+            printf "| %-12s | %-7s | %7s | %-54s | %-5s | %s |\n|---|---|---|---|---|---|\n", "Compiler", "For", "Kernels", "Most registers", "Waves", "Spills"
             for (i = 1; i <= keys; i++) {
                 k = order[i]
                 split(k, part, " ")
                 registers = told[k] == "no" ? "not told" : most[k] " (" name[k] ")"
                 spills = told[k] == "no" ? "not told" : spilling[k] == 0 ? "none" : spilling[k] > 3 ? spilling[k] " kernels" : spilled[k]
-                printf "| %-12s | %-7s | %7d | %-54s | %s |\n", part[1], part[2], kernels[k], registers, spills
+                if (lanes[k] > 0) spills = spills "; scalars to lanes: " lanes[k] " kernels"
+                printf "| %-12s | %-7s | %7d | %-54s | %-5s | %s |\n", part[1], part[2], kernels[k], registers, k in waves ? waves[k] : "-", spills
             }
         }' "$results"
 }
@@ -379,7 +413,7 @@ wanted=$(cat /dev/null "$top"/*.list | wc -l)
 got=$(grep -c -E '^(nvrtc|clang)-' "$results")
 if grep -q '^FAILED' "$results" || [ "$wanted" != "$got" ]; then
     awk '/^(nvrtc|clang)-/ {next} {print}' "$results"
-    echo "FAILED: $((wanted - got)) of $wanted kernels"
+    echo "FAILED: $((wanted - got)) of $wanted kernels did not compile; $(grep -c '^FAILED.*is a default$' "$results") defaults spill to memory"
     exit 1
 fi
 echo "$got kernels compiled$([ $skipped = 0 ] || echo ", skipped: $skipped"), in $SECONDS s; $(grep -c '^WARNING' "$results") warnings"
