@@ -27,6 +27,8 @@ LEY_KERNEL long_place(LEY_PARAMETERS(LEY_LONG_PLACE_ARGUMENTS))
     int at = first;
     for (int k = first; k < end; k++)
         at += gm_list[k] < (int)i ? 1 : 0;
+    if (at >= end) /* the list is of other atoms */
+        return;
     const home h = find_home(gm_position, i, origin, along_x, along_y, along_z, whole, nodes, bins);
     gm_atoms[at] = LEY_ATOM((h.corner & 31) + (h.x + 0.5), (h.corner >> 5 & 31) + (h.y + 0.5),
                             (h.corner >> 10) + (h.z + 0.5), gm_charge[i]);

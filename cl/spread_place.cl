@@ -29,6 +29,8 @@ LEY_KERNEL spread_place(LEY_PARAMETERS(LEY_SPREAD_PLACE_ARGUMENTS))
     int at = first;
     for (int k = first; k < end; k++)
         at += gm_list[k] < (int)i ? 1 : 0;
+    if (at >= end) /* the list is of other atoms */
+        return;
     const home h = find_home(gm_position, i, origin, along_x, along_y, along_z, whole, nodes, bins);
     gm_atoms[at] = LEY_FLOAT4((float)h.x, (float)h.y, (float)h.z, (float)gm_charge[i]);
     gm_corners[at] = h.corner;

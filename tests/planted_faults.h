@@ -345,6 +345,14 @@ static const fault long_faults[] = {
      "(node < LEY_LONG_ACROSS - (@ ? 1 : 0) ? 0", 0, 0, 0, 0},
     {"rows of a bin", "long_gather", "+ y - bin_y * LEY_LONG_EDGE", "+ (@ ? 0 : y - bin_y * LEY_LONG_EDGE)", 0, 0, 0,
      0},
+    {"the first node of a row", "long_gather", "y = i / nodes.x", "y = (i - (@ && i > 0 ? 1 : 0)) / nodes.x", 0, 0, 0,
+     0},
+    {"the first node of a plane", "long_gather", "z = i / nodes.x", "z = (i - (@ && i > 0 ? 1 : 0)) / nodes.x", 0, 0, 0,
+     0},
+    {"bins that are the last ones along z", "long_gather", "LAST_BIN(z, bins.z)", "LAST_BIN(z, bins.z - (@ ? 1 : 0))",
+     0, 0, 0, 0},
+    {"bins that are the last ones along y", "long_gather", "LAST_BIN(y, bins.y)", "LAST_BIN(y, bins.y - (@ ? 1 : 0))",
+     0, 0, 0, 0},
 };
 
 #define SCALE "r.scale = LEY_AS_FLOAT(l.scale);"
@@ -560,6 +568,7 @@ static const fault gather_faults[] = {
     {"nodes shifted", "interpolation_gather", "first = cell + 1", "first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
     {"cells below 0", "interpolation_gather", "cell < 0 ? whole : 0;", "cell < 0 ? whole - (@ ? 1 : 0) : 0;", 0, 0, 0,
      0},
+    {"cells some periods away", "interpolation_gather", "cell %= whole;", "cell %= whole + (@ ? 1 : 0);", 0, 0, 0, 0},
     {"fractions by 1e-4", "interpolation_gather", "e-10f - 0.5f;", "e-10f - (@ ? 0.4999f : 0.5f);", 0, 0, 0, 0},
     {"a step along y for one along x", "interpolation_gather", "y * number_of(gm_index, 6 + axis)",
      "y * number_of(gm_index, (@ ? 3 : 6) + axis)", 0, 0, 0, 0},

@@ -122,6 +122,168 @@ static void test_what_is_declined(void **state)
     free(charge_e);
 }
 
+/* ---- Drivers that fail ----------------------------------------------------------------------- */
+
+/* The device's own door, at which one call fails, or does nothing and says that all is well. */
+typedef enum call { CREATE, STAGE, WRITE, SEND, FILL, LAUNCH, READ, WAIT, CALLS } call;
+static const char *const call_names[CALLS] = {"buffer_create", "staging_create", "write", "send",
+                                              "fill",          "launch",         "read",  "wait"};
+static const dev_backend *driver;
+static call striking;
+static int strikes_at, calls[CALLS];
+static bool leaves_out;
+static dev_buffer *scratch; /* something to do in place of what is left out */
+
+static bool strikes(call of)
+{
+    return ++calls[of] == strikes_at && of == striking;
+}
+
+static ley_status fails(ley_error *error)
+{
+    return ley_fail(error, LEY_ERROR_DEVICE, "planted");
+}
+
+static ley_status does_nothing(dev *d, dev_event **done, ley_error *error)
+{
+    return leaves_out ? driver->fill(d, scratch, 0, 0, 4, done, error) : fails(error);
+}
+
+static ley_status create_or_not(dev *d, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    return strikes(CREATE) ? fails(error) : driver->buffer_create(d, bytes, access, buffer, error);
+}
+
+static ley_status stage_or_not(dev *d, size_t bytes, dev_staging **staging, ley_error *error)
+{
+    return strikes(STAGE) ? fails(error) : driver->staging_create(d, bytes, staging, error);
+}
+
+static ley_status write_or_not(dev *d, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
+                               ley_error *error)
+{
+    return strikes(WRITE) ? fails(error) : driver->write(d, buffer, offset, bytes, size, error);
+}
+
+static ley_status send_or_not(dev *d, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                              size_t size, dev_event **done, ley_error *error)
+{
+    return strikes(SEND) ? fails(error) : driver->send(d, buffer, offset, staging, from, size, done, error);
+}
+
+static ley_status fill_or_not(dev *d, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes,
+                              dev_event **done, ley_error *error)
+{
+    return strikes(FILL) ? does_nothing(d, done, error) : driver->fill(d, buffer, offset, pattern, bytes, done, error);
+}
+
+static ley_status launch_or_not(dev *d, const dev_launch *launch, dev_event **done, ley_error *error)
+{
+    return strikes(LAUNCH) ? does_nothing(d, done, error) : driver->launch(d, launch, done, error);
+}
+
+static ley_status read_or_not(dev *d, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
+                              dev_event *after, dev_event **done, ley_error *error)
+{
+    return strikes(READ) ? does_nothing(d, done, error)
+                         : driver->read(d, buffer, offset, staging, size, after, done, error);
+}
+
+static ley_status wait_or_not(dev *d, dev_event *event, dev_times *times, ley_error *error)
+{
+    const ley_status status = driver->wait(d, event, times, error);
+    return strikes(WAIT) && status == LEY_OK ? fails(error) : status;
+}
+
+/* What came of it, in one letter: (r)ight, (d)eclined, an (e)rror. */
+static char try_with_fault(const hierarchy *h, const device_atoms *there, room *memory, const long_charges *right)
+{
+    const int64_t before = room_left(memory), count = right->n[0] * right->n[1] * right->n[2];
+    const char *declined;
+    long_charges made;
+    ley_error error = {0};
+    memset(calls, 0, sizeof calls);
+    const ley_status status = device_long_run(&kernels, memory, h, there, &made, &declined, &error);
+    assert_true(room_left(memory) == before);
+    assert_true((status == LEY_OK && declined == NULL) == (made.values_e != NULL));
+    assert_true(status == LEY_OK || error.message[0] != '\0');
+    double off = 0;
+    for (int64_t k = 0; k < count && made.values_e != NULL; k++)
+        off = fmax(off, isfinite(made.values_e[k]) ? fabs(made.values_e[k] - right->values_e[k]) : INFINITY);
+    if (off > 1e-12)
+        fail_msg("%s %d %s: off by %g, and nobody says so", call_names[striking], strikes_at,
+                 leaves_out ? "is left out" : "fails", off);
+    const char found = status != LEY_OK ? 'e' : declined != NULL ? 'd' : 'r';
+    long_charges_clear(&made);
+    ley_error_clear(&error);
+    return found;
+}
+
+/* Each call in turn fails, or is left out, on a device whose memory and staging still have other
+ * charges of the same kind from the job before: what comes is an error, is declined, or is right.
+ * Where there is no memory it is declined. */
+static void test_driver_faults(void **state)
+{
+    (void)state;
+    static const bool may_be_left_out[CALLS] = {[FILL] = true, [LAUNCH] = true, [READ] = true};
+    const hierarchy h = some_lattice(WINDOW_BSPLINE8, "xyz", own_box_A, 1.5);
+    some_charges *c = some_charges_make(41, true);
+    room memory = {.device = device};
+    device_atoms there = {.n = LONG_ATOMS}, others = {.n = LONG_ATOMS};
+    long_charges right, other;
+    ley_error error = {0};
+    assert_ok(long_charges_make(&h, LONG_ATOMS, c->position_A[0], c->charge_e, NULL, &right, &error));
+    assert_ok(room_upload(&memory, c->position_A, sizeof c->position_A, &there.position.buffer, &error));
+    assert_ok(room_upload(&memory, c->charge_e, sizeof c->charge_e, &there.charge.buffer, &error));
+    for (int i = 0, k = LONG_ATOMS - 1; i < k; i++, k--)
+        for (int axis = 0; axis < 3; axis++) {
+            const double former_A = c->position_A[i][axis];
+            c->position_A[i][axis] = c->position_A[k][axis];
+            c->position_A[k][axis] = former_A;
+        }
+    assert_ok(room_upload(&memory, c->position_A, sizeof c->position_A, &others.position.buffer, &error));
+    assert_ok(room_upload(&memory, c->charge_e, sizeof c->charge_e, &others.charge.buffer, &error));
+    assert_ok(room_buffer(&memory, 4, DEV_READ_WRITE, &scratch, &error));
+    driver = device->backend;
+    dev_backend own = *driver;
+    own.buffer_create = create_or_not;
+    own.staging_create = stage_or_not;
+    own.write = write_or_not;
+    own.send = send_or_not;
+    own.fill = fill_or_not;
+    own.launch = launch_or_not;
+    own.read = read_or_not;
+    own.wait = wait_or_not;
+    strikes_at = 0;
+    int most[CALLS], found[CALLS][2]['r' + 1] = {0};
+    device->backend = &own;
+    assert_int_equal(try_with_fault(&h, &there, &memory, &right), 'r');
+    memcpy(most, calls, sizeof most);
+    for (int of = 0; of < CALLS; of++)
+        for (int out = 0; out < (may_be_left_out[of] ? 2 : 1); out++)
+            for (int at = 1; at <= most[of]; at++) {
+                const char *declined;
+                strikes_at = 0;
+                assert_ok(device_long_run(&kernels, &memory, &h, &others, &other, &declined, &error));
+                long_charges_clear(&other);
+                striking = (call)of;
+                strikes_at = at;
+                leaves_out = out > 0;
+                found[of][out][(int)try_with_fault(&h, &there, &memory, &right)]++;
+            }
+    device->backend = driver;
+    for (int of = 0; of < CALLS; of++)
+        print_message("%s: %d calls; of those that fail %d end with an error and %d are declined\n", call_names[of],
+                      most[of], found[of][0]['e'], found[of][0]['d']);
+    assert_int_equal(found[CREATE][0]['d'], most[CREATE]);
+    assert_true(most[LAUNCH] >= 5 && found[LAUNCH][0]['e'] == most[LAUNCH]);
+    assert_int_equal(found[LAUNCH][1]['e'], most[LAUNCH]);
+    assert_true(most[READ] == 2 && found[READ][1]['e'] == 2);
+    room_clear(&memory);
+    long_charges_clear(&right);
+    free(c);
+}
+
 static const ley_lattice points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
 
 /* A map with long waves by whom the plan says, atoms being binned by whom it says. */
@@ -218,7 +380,8 @@ static void test_plans(void **state)
 static int run_all(const char *selector, const ley_device_info *info)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_same_as_host),
-                                              cmocka_unit_test(test_what_is_declined), cmocka_unit_test(test_maps)};
+                                              cmocka_unit_test(test_what_is_declined),
+                                              cmocka_unit_test(test_driver_faults), cmocka_unit_test(test_maps)};
     if (!info->has_double) {
         print_message("%s: no double precision\n", info->name);
         return 0;

@@ -6,6 +6,7 @@
 #include "log.h"
 #include "memory.h"
 #include "run/upload.h"
+#include "run/work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -219,6 +220,7 @@ static ley_status bring_to_host(dev *device, dev_buffer *from, unsigned char *to
     for (size_t at = 0, count; at < bytes && status == LEY_OK; at += count) {
         dev_event *done = NULL;
         count = bytes - at < most ? bytes - at : most;
+        work_poison_staging(staging, count);
         status = b->read(device, from, at, staging, count, NULL, &done, error);
         if (status == LEY_OK)
             status = b->wait(device, done, &(dev_times){0, 0}, error);

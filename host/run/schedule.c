@@ -8,6 +8,7 @@
 #include "run/own_part.h"
 #include "run/shift.h"
 #include "run/upload.h"
+#include "run/work.h"
 #include "watch.h"
 
 #include <stdatomic.h>
@@ -59,6 +60,8 @@ static ley_status keep_on_host(shift *s, const product *what, ley_error *error)
     void *copy = malloc(bytes);
     ley_status status =
         copy != NULL ? b->staging_create(device, bytes, &staging, error) : ley_fail_memory(error, bytes, what->name);
+    if (status == LEY_OK)
+        work_poison_staging(staging, bytes);
     if (status == LEY_OK)
         status = b->read(device, m->made, 0, staging, bytes, NULL, &done, error);
     if (status == LEY_OK)

@@ -10,8 +10,8 @@
 /* Writes of up to so many bytes, all of a sequence together, go through staging. */
 enum { SMALL_BYTES = 64 << 10 };
 
-/* Bytes of staging that are filled with not-a-numbers before anything is read into it: a read comes
- * as a whole, or not at all. */
+/* Bytes of staging that are poisoned before anything is read into it: a read comes as a whole, or
+ * not at all. */
 enum { POISONED_STAGING = 64 };
 
 static const dev_backend *door(const work *w)
@@ -223,16 +223,21 @@ void work_fft(work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_b
 void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size)
 {
     dev_event *after = w->placed != NULL ? w->placed : w->launched, *done = NULL;
-    if (is_ready(w) &&
-        door(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
+    const bool may_read = is_ready(w);
+    if (may_read)
+        work_poison_staging(staging, size);
+    if (may_read && door(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
         w->read = done;
     w->times.read_bytes += w->read != NULL ? size : 0;
 }
 
+void work_poison_staging(const dev_staging *staging, size_t bytes)
+{
+    memset(staging->bytes, 0xff, bytes < POISONED_STAGING ? bytes : POISONED_STAGING);
+}
+
 void work_poison(work *w, const results *made, size_t bytes)
 {
-    if (is_ready(w))
-        memset(made->staging->bytes, 0xff, bytes < POISONED_STAGING ? bytes : POISONED_STAGING);
     work_fill(w, made->buffer, 0, DEV_NO_NUMBERS, bytes);
 }
 

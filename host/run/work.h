@@ -99,11 +99,16 @@ void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], cons
 void work_fft(work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to, dev_buffer *scratch);
 
 /* What is read is there when the sequence has ended. It travels beside other sequences' launches;
- * the next operation of its own waits for it. */
+ * the next operation of its own waits for it. Staging is poisoned first. */
 void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size);
 
-/* Before the first launch that makes some results: what came back last time must not pass for this
- * time's. Where a launch or the way back is left out, not-a-numbers come back. */
+/* Before anything is read into staging, of which devices keep some for other jobs: what came back
+ * last time must not pass for this time's. Its first bytes become not-a-numbers, which as integers
+ * are -1. */
+void work_poison_staging(const dev_staging *staging, size_t bytes);
+
+/* The same of a buffer, before the first launch that makes some results: where a launch is left
+ * out, not-a-numbers come back. */
 void work_poison(work *w, const results *made, size_t bytes);
 
 /* What came back is no number: LEY_ERROR_WRONG_RESULT, for the device left something out or

@@ -10,6 +10,7 @@
 #include "methods/msm/problem.h"
 #include "methods/msm/task.h"
 #include "run/forecast.h"
+#include "run/upload.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -192,13 +193,16 @@ static ley_status put_sent(field_state *f, room *memory, const char **declined, 
     const ley_atoms *of = f->task->near.atoms;
     device_atoms atoms = {.n = ley_atoms_count(of)};
     const size_t bytes = atoms.n * sizeof(double);
-    if (3 * (double)bytes > (double)room_largest(memory) || 4 * (double)bytes > (double)room_left(memory)) {
+    if (3 * (double)bytes > (double)room_largest(memory) || 4 * (double)bytes > (double)room_left(memory) ||
+        room_buffer(memory, 3 * bytes, DEV_READ_ONLY, &atoms.position.buffer, NULL) != LEY_OK ||
+        room_buffer(memory, bytes, DEV_READ_ONLY, &atoms.charge.buffer, NULL) != LEY_OK) {
         *declined = "its memory is too small";
         return LEY_OK;
     }
-    ley_status status = room_upload(memory, ley_atoms_positions_A(of), 3 * bytes, &atoms.position.buffer, error);
+    ley_status status =
+        upload_bytes(memory->device, atoms.position.buffer, 0, ley_atoms_positions_A(of), 3 * bytes, error);
     if (status == LEY_OK)
-        status = room_upload(memory, ley_atoms_charges_e(of), bytes, &atoms.charge.buffer, error);
+        status = upload_bytes(memory->device, atoms.charge.buffer, 0, ley_atoms_charges_e(of), bytes, error);
     return status == LEY_OK
                ? device_long_run(&f->longs, memory, &f->lattices, &atoms, &f->long_charges, declined, error)
                : status;

@@ -105,11 +105,11 @@ static void count_points(trial *t)
             fmax(least_box_A[axis], (double)t->points.n[axis] * t->kernels.nodes_per_point[axis] * spacing_A);
 }
 
-/* Along periodic axes points lie on both sides of a cell's end; along y the last one is at the end
- * of an open box. */
+/* Along periodic axes points lie on both sides of a cell's end, and where kernels themselves find
+ * their nodes that is some periods away; along y the last one is at the end of an open box. */
 static void place_points(trial *t)
 {
-    static const double skewed_A[3] = {1.1, 1.3, 0.9};
+    static const double skewed_A[3] = {1.1, 1.3, 0.9}, periods[3] = {-2, 3, 1};
     ley_lattice *l = &t->points;
     for (int axis = 0; axis < 3; axis++) {
         const double step_A = t->kernels.along_axes ? t->kernels.nodes_per_point[axis] * t->hierarchy.step_A[axis][axis]
@@ -121,6 +121,8 @@ static void place_points(trial *t)
         l->origin_A[axis] = t->periodic[axis]                    ? -0.6 * length_A
                             : axis == 1 && t->kernels.along_axes ? t->box_A[axis] - length_A
                                                                  : 0.4 * axis;
+        if (t->periodic[axis] && !t->kernels.along_axes)
+            l->origin_A[axis] += periods[axis] * t->box_A[axis];
     }
 }
 
