@@ -446,6 +446,38 @@ static void test_strata_of_many(void **state)
         }
 }
 
+/* Each kind of values four times as frequent as all larger ones together, as beside a charge, so
+ * that there are as many strata as there may be: of however few points that are chosen, each
+ * stratum has some, and all together no more than these. */
+static void test_strata_of_a_charge(void **state)
+{
+    (void)state;
+    enum { VALUES = 70000, MOST_CHOSEN = 60 };
+    double *value = malloc(VALUES * sizeof *value);
+    assert_non_null(value);
+    for (size_t chosen = 1; chosen <= MOST_CHOSEN; chosen++) {
+        double points = 0;
+        ley_error error = {0};
+        uint64_t random = chosen;
+        strata s;
+        size_t end = chosen < 4 ? 1 : chosen / 4, i = 0;
+        for (double size = 1e6; i < VALUES; size /= 2, end *= 4)
+            for (; i < end && i < VALUES; i++)
+                value[i] = size;
+        const strata_source source = asked_for(value, VALUES);
+        assert_ok(strata_make(&source, chosen, &random, &s, &error));
+        assert_int_equal(s.chosen, chosen);
+        for (size_t k = 0; k < s.chosen; k++) {
+            assert_true(s.points[k] >= 0 && s.points[k] < VALUES && s.weight[k] >= 1);
+            points += s.weight[k];
+        }
+        if (chosen >= 2)
+            assert_true(fabs(points - (double)s.count) < 1e-6 * (double)s.count);
+        strata_clear(&s);
+    }
+    free(value);
+}
+
 /* A cube with ever more values as they are smaller, as beside charges, and one that has most of the
  * mean square and of the error. */
 enum { CUBE_EDGE = 64, CUBE = CUBE_EDGE * CUBE_EDGE * CUBE_EDGE, LOUDEST = 171828 };
@@ -927,6 +959,7 @@ int main(void)
         cmocka_unit_test(test_strata_of_a_sample),
         cmocka_unit_test(test_strata_cancelled),
         cmocka_unit_test(test_strata_of_many),
+        cmocka_unit_test(test_strata_of_a_charge),
         cmocka_unit_test(test_strata_of_few),
         cmocka_unit_test(test_measured_by_strata),
         cmocka_unit_test(test_no_verification),

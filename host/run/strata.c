@@ -187,11 +187,23 @@ static int64_t count_in_class(const frame *f, int size)
 
 /* ---- Strata ---------------------------------------------------------------------------------- */
 
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many there may be so that each can have what is the least of it, the first one as much as a
+ * quarter of the chosen points. */
+static size_t most_strata(size_t chosen)
+{
+    return least_of(MOST_STRATA, least_of(chosen / LEAST_OF_EACH, 1 + (chosen - chosen / LARGE) / LEAST_OF_EACH));
+}
+
 /* Whole classes, the largest values first: no more than a quarter of the chosen points, if one has
  * as few; then each as far as WIDER times the one before. */
 static size_t find_strata(const frame *f, size_t chosen, stratum list[MOST_STRATA])
 {
-    const size_t most = chosen < LEAST_OF_EACH * MOST_STRATA ? chosen / LEAST_OF_EACH : MOST_STRATA;
+    const size_t most = most_strata(chosen);
     size_t n = 0;
     int64_t end = 0, next = (int64_t)(chosen < (size_t)f->count ? chosen / LARGE : chosen);
     stratum now = {.from = CLASSES - 1, .to = CLASSES};
