@@ -136,6 +136,10 @@ asan)
 ubsan)
     export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
     ;;
+tsan)
+    # A driver that is new is tried in a child process, where it starts threads of its own.
+    export TSAN_OPTIONS=${TSAN_OPTIONS:-die_after_fork=0}
+    ;;
 esac
 
 # PoCL compiles a kernel once for its first launch and once more for the build cache. But at level
