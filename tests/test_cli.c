@@ -360,6 +360,13 @@ static void test_a_kernel_that_does_not_compile(void **state)
     cli_assert_nothing_left();
 }
 
+static int dcs_files;
+
+static void count_dcs(const char *path)
+{
+    dcs_files += strstr(path, "/dcs-") != NULL;
+}
+
 /* LEYDEN_DUMP on a real device: what it compiled, also from the cache; and what it said of what it
  * could not. */
 static void test_dumped_kernels(void **state)
@@ -372,7 +379,9 @@ static void test_dumped_kernels(void **state)
     cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0 --verify 0", cli_path("again"),
         cli_path("dump_cache")); /* a judge's kernel is built where there is time */
     cli_expect(0, "(kernel from the cache)", NULL);
-    assert_int_equal(cli_each_file("again", NULL), 3);
+    dcs_files = 0; /* where others keep the processor busy, it is calibrated once more */
+    cli_each_file("again", count_dcs);
+    assert_int_equal(dcs_files, 3);
     cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --verbose");
     cli_expect(0, NULL, "warning: LEYDEN_DUMP: /dev/null/x/dcs-opencl0-");
     cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0");

@@ -106,7 +106,7 @@ install_inside() {
 # Links with absolute targets lead out of the root when a compiler follows them from here.
 relative_links() {
     local link target
-    find "$root/usr/lib" -xdev -lname '/*' | while read -r link; do
+    find "$root"/usr/lib* -xdev -lname '/*' | while read -r link; do
         target=$root$(readlink "$link")
         [ ! -e "$target" ] || ln -sfn "$(realpath -s --relative-to="$(dirname "$link")" "$target")" "$link"
     done
