@@ -60,11 +60,14 @@ static const cli_failing failing[] = {
     {"check nothing/of/the/kind", 1, "there is no check, and no group of checks, 'nothing/of/the/kind'"},
     {"check functions/rsqr", 1, "there is no check"},
     {"check --quick rsqrt kernel", 1, "'kernel'"},
+    {"check kernels/dcs/nosuch-variant", 1, "no device that was checked has a case 'kernels/dcs/nosuch-variant'"},
+    {"check --list kernels", 1, "--list takes no NAME"},
     {"check --device nowhere", 1, "nowhere"},
     {CLI_NO_DEVICE "check", 3, "there is no device"},
     {"check --junit nowhere/x.xml --quick layout", 2, "nowhere"},
     {"check --emit-reproducer stderr/x layout", 2, "--emit-reproducer: stderr/x"},
     {"check --json a.json --junit a.json layout", 1, "--junit"},
+    {"check --junit - layout", 1, "--junit: standard output is not for it"},
 };
 
 static void test_failures(void **state)
@@ -81,6 +84,9 @@ static void test_names(void **state)
     const cli_result *r = cli("check functions/exp/double");
     cli_expect(0, "1 passed", "");
     assert_non_null(strstr(r->out, "functions/exp/double"));
+    assert_null(strstr(cli("check --quick layout")->out, " \n"));
+    cli("check --quick layout specials/infinities/half"); /* once the others are done */
+    cli_expect(1, "pass  layout/", "has a case 'specials/infinities/half' among the quick ones");
     cli("check --quick --quiet layout");
     cli_expect(0, "", "");
 }

@@ -122,6 +122,7 @@ static void test_wrong_options(void **state)
         {MAP "--spacing", 1, "--spacing lacks its value"},
         {MAP "--spacing --quiet", 1, "--spacing lacks its value (A) before --quiet"},
         {MAP "--quiet=yes", 1, "--quiet takes no value"},
+        {MAP "-qv", 1, "-q takes no value, 'v': letters of options stand apart, as -q -v"},
         {MAP "--spacing 1 --spacing 1", 1, "--spacing is given twice"},
         {MAP "--spacing nan", 1, "--spacing takes a number (A), not 'nan'"},
         {MAP "--spacing inf", 1, "--spacing takes a number (A), not 'inf'"},
@@ -827,6 +828,7 @@ static void test_verbose(void **state)
         {"map ion.pqr -o out/a.dx -v -q", 1, "map: --quiet and --verbose exclude each other"},
         {"map ion.pqr -o out/a.dx --verbos", 1, "unknown option '--verbos' (did you mean '--verbose'?)"},
         {"map ion.pqr -o out/a.dx --verbose=1", 1, "--verbose takes no value"},
+        {"map ion.pqr -o out/a.dx -vq", 1, "-v takes no value, 'q'"},
     };
     CLI_CHECK_FAILURES(cases);
 }

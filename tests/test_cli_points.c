@@ -60,7 +60,7 @@ static void test_dry_run(void **state)
             methods[i]);
         static const char *const said[] = {"points: 3 of near.csv",
                                            "points' order in space ",
-                                           "1 slabs of at most 3 points, variant ",
+                                           "1 slab of at most 3 points, variant ",
                                            "\npredicted: ",
                                            "\nmemory of device 0, ",
                                            "_points; math standard",

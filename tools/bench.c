@@ -365,7 +365,7 @@ static int report(const parsed_arguments *arguments, const bench_results *result
 /* Of an earlier run only what is made of its report means anything. Prints errors; exit code. */
 static int check_earlier(const parsed_arguments *arguments)
 {
-    static const char *const meant[] = {"csv", "markdown", "html", "compare", "fail", NULL};
+    static const char *const meant[] = {"csv", "markdown", "html", "compare", "fail", "quiet", NULL};
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
         bool is_meant = !option->given;
@@ -386,7 +386,7 @@ static int use_earlier(const parsed_arguments *arguments)
     if (earlier == NULL)
         return code;
     if (!has_outputs(values)) {
-        code = bench_markdown_write(earlier, "-");
+        code = values->quiet ? 0 : bench_markdown_write(earlier, "-");
         json_decref(earlier);
         return code;
     }

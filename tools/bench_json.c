@@ -171,12 +171,10 @@ json_t *bench_json_make(const parsed_arguments *arguments, const bench_results *
 
 json_t *bench_json_read(const char *path, int *code)
 {
-    json_error_t error;
-    json_t *report = json_load_file(path, 0, &error);
-    if (report == NULL && error.line < 0)
-        *code = fail(LEY_ERROR_FILE, "%s", error.text);
-    else if (report == NULL)
-        *code = fail(LEY_ERROR_FILE, "%s:%d: %s", path, error.line, error.text);
+    ley_error error = {0};
+    json_t *report = json_read(path, "no report of `leyden bench --json`", &error);
+    if (report == NULL)
+        *code = fail_with(&error);
     else if (strcmp(bench_text_at(report, "command"), "bench") != 0 ||
              !json_is_array(json_object_get(report, "tables"))) {
         *code = fail(LEY_ERROR_FILE, "%s: no report of `leyden bench --json`", path);

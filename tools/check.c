@@ -26,7 +26,7 @@ static const option_row options[] = {
     {.name = "quick",
      .kind = OPTION_FLAG,
      .offset = offsetof(check_values, quick),
-     .help = "one small case of each check: two minutes on two cores, where nothing is compiled yet"},
+     .help = "one small case of each check: half a minute on two quiet cores, where nothing is compiled yet"},
     {.name = "list",
      .kind = OPTION_FLAG,
      .offset = offsetof(check_values, list),
@@ -99,7 +99,8 @@ static void print_result(void *context, const ley_device_info *device, const ley
         return;
     print_heading(p, device);
     const short_text name = text_of("%s/%s%s%s", r->group, r->name, r->variant[0] != '\0' ? "/" : "", r->variant);
-    printf("%s  %-44s", words[r->outcome], name.s);
+    const bool is_all = r->text[0] == '\0' && (r->outcome != LEY_CHECK_PASSED || !r->has_error);
+    printf("%s  %-*s", words[r->outcome], is_all ? 0 : 44, name.s);
     if (r->outcome == LEY_CHECK_PASSED && r->has_error)
         printf(" %.2g of %.2g, %.3g ulp%s", r->error, r->tolerance, r->ulps, counts_text(r).s);
     if (r->text[0] != '\0')
@@ -209,6 +210,8 @@ static int check_command_run(const parsed_arguments *arguments)
     int code = files_check(arguments->command, files, sizeof files / sizeof *files);
     if (code != 0)
         return code;
+    if (values->list && arguments->word_count > 0)
+        return fail_usage(arguments->command, "--list takes no NAME: it prints all the checks there are");
     if (values->list)
         return print_list(arguments, values);
     if ((code = make_folder(values->reproducers)) != 0)

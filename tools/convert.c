@@ -127,9 +127,9 @@ const subcommand convert_command = {
     .operand = "IN",
     .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map, OpenDX (.dx, .dx.gz) or "
                     "raw (.raw, with its header in IN.json)",
-    .details =
-        "Numbers stay as they are, to the last bit, in every form. Names of atoms and residues get lost: a PQR file "
-        "that is written has X and UNK. Of a map the comments get lost; OpenDX has seven digits of each value.",
+    .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
+               "lost: a PQR file "
+               "that is written has X and UNK. Of a map the comments get lost; OpenDX has seven digits of each value.",
     .options = OPTION_BLOCK(convert_options, convert_values, NULL),
     .shared = shared,
     .run = convert_run,

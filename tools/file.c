@@ -42,6 +42,9 @@ static const char *path_of(const named_file *file)
 static int check_output(const subcommand *command, const named_file *files, size_t n, size_t output)
 {
     const named_file *file = &files[output];
+    if (strcmp(file->path, "-") == 0 && !is_stdout(file))
+        return fail_usage(command, "%s: standard output is not for it, name a file (./- for one of that name)",
+                          file->option);
     for (size_t i = 0; i < n; i++) {
         if (i == output || files[i].path == NULL || (files[i].option != NULL && i > output))
             continue;

@@ -37,8 +37,8 @@ static void print_device(const ley_device_forecast *d)
     if (d->need_count > 0)
         print_needs(d->needs, d->need_count);
     if (d->slab > 0)
-        printf("device %d: %s slabs of at most %s %s%s%s%s%s\n", d->device->index, count_text(d->slabs).s,
-               count_text(d->slab).s, d->pieces, d->variant != NULL ? ", variant " : "",
+        printf("device %d: %s slab%s of at most %s %s%s%s%s%s\n", d->device->index, count_text(d->slabs).s,
+               d->slabs == 1 ? "" : "s", count_text(d->slab).s, d->pieces, d->variant != NULL ? ", variant " : "",
                d->variant != NULL ? d->variant : "", d->details[0] != '\0' ? ", " : "", d->details);
     if (d->failure != NULL)
         printf("device %d: would have no part: %s\n", d->device->index, d->failure);

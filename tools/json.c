@@ -2,6 +2,7 @@
 #include "console.h"
 #include "file.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,28 @@
 bool json_takes_stdout(const char *path)
 {
     return path != NULL && strcmp(path, "-") == 0;
+}
+
+json_t *json_read(const char *path, const char *wrong, ley_error *error)
+{
+    json_error_t place;
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &place);
+    const bool is_unread = ferror(file) != 0;
+    const int why = errno;
+    fclose(file);
+    if (!is_unread && root == NULL)
+        fail_into(error, LEY_ERROR_INPUT, "%s:%d: %s: %s", path, place.line, wrong, place.text);
+    else if (is_unread)
+        fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(why));
+    if (!is_unread)
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 /* Jansson answers NULL when memory ends; a report with silent gaps would be worse than none. */

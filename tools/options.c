@@ -424,6 +424,16 @@ static bool looks_like_option(const char *word)
     return word[0] == '-' && (word[1] == '-' || isalpha((unsigned char)word[1]));
 }
 
+/* A flag with something behind it, as --quiet=1 or -qv. */
+static parse_result refuse_attached(const subcommand *command, const char *name, const char *word)
+{
+    if (word[1] == '-')
+        fail_usage(command, "--%s takes no value", name);
+    else
+        fail_usage(command, "-%c takes no value, '%s': letters of options stand apart, as -q -v", word[1], word + 2);
+    return PARSE_WRONG;
+}
+
 /* Takes one option, at argv[*at], and its value. */
 static parse_result parse_option(int argc, char **argv, int *at, parsed_arguments *arguments)
 {
@@ -441,10 +451,8 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         return PARSE_HELP;
     if (is_long ? name_length == strlen("verbose") && strncmp(word, "--verbose", name_length + 2) == 0
                 : word[1] == 'v') {
-        if (attached != NULL) {
-            fail_usage(command, "--verbose takes no value");
-            return PARSE_WRONG;
-        }
+        if (attached != NULL)
+            return refuse_attached(command, "verbose", word);
         arguments->verbose = true;
         return PARSE_RUN;
     }
@@ -463,10 +471,8 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         return PARSE_WRONG;
     }
     parsed->given = true;
-    if (option->kind == OPTION_FLAG && attached != NULL) {
-        fail_usage(command, "--%s takes no value", option->name);
-        return PARSE_WRONG;
-    }
+    if (option->kind == OPTION_FLAG && attached != NULL)
+        return refuse_attached(command, option->name, word);
     if (option->kind != OPTION_FLAG && attached == NULL) {
         const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
         if (next == NULL || looks_like_option(next)) {

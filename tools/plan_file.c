@@ -1,7 +1,7 @@
 #include "plan_file.h"
 #include "console.h"
+#include "json.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,24 +125,13 @@ static bool may_be_plan(const char *path)
 
 ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error)
 {
-    json_error_t wrong;
     if (path == NULL)
         return LEY_OK;
     if (!may_be_plan(path))
         return fail_into(error, LEY_ERROR_FILE, "%s: no regular file, as a plan must be", path);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
-    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &wrong);
-    const bool is_unread = ferror(file) != 0;
-    const int why = errno;
-    fclose(file);
-    if (is_unread) {
-        json_decref(root);
-        return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(why));
-    }
+    json_t *root = json_read(path, "it is no plan", error);
     if (root == NULL)
-        return fail_into(error, LEY_ERROR_INPUT, "%s:%d: it is no plan: %s", path, wrong.line, wrong.text);
+        return error->status;
     reader r = {.path = path, .device = -1, .plan = plan, .error = error};
     const ley_status status = find_plan(&r, root);
     json_decref(root);

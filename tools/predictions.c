@@ -27,7 +27,7 @@ void print_predictions(const ley_report *report)
     const ley_note *phase;
     for (size_t i = 0; (phase = next_phase(report, &i)) != NULL; before = "; ")
         printf("%s%s predicted %.2g s, took %.2g s%s", before, name_of(phase), phase->number[0], phase->number[1],
-               phase->number[2] != 0 ? ": off by more than 2" : "");
+               phase->number[2] != 0 ? ": off by more than a factor of 2" : "");
     if (*before == ';')
         putchar('\n');
 }

@@ -4,8 +4,8 @@
 
 #include "json.h"
 
-/* A line of the report: "phases: binning predicted 0.9 s, took 2.1 s: off by more than 2; ...";
- * none where nothing was predicted. NULL: nothing. */
+/* A line of the report: "phases: binning predicted 0.9 s, took 2.1 s: off by more than a factor of
+ * 2; ..."; none where nothing was predicted. NULL: nothing. */
 void print_predictions(const ley_report *report);
 
 /* {"binning": {"predicted_s", "took_s", "off_by_more_than_2"}, ...}. */

@@ -44,6 +44,18 @@ bool check_wants(const check_run *run, const check_row *row, const char *variant
     return s->name_count == 0;
 }
 
+bool session_has(const check_session *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const ley_check_result *r = &s->results[i];
+        const ley_check_row row = {.group = r->group, .name = r->name};
+        const char *wanted = variant_of(name, &row);
+        if (wanted != NULL && (*wanted == '\0' || r->variant[0] == '\0' || strcmp(wanted, r->variant) == 0))
+            return true;
+    }
+    return false;
+}
+
 /* ---- The object ------------------------------------------------------------------------------ */
 
 void session_destroy(check_session *s)
