@@ -100,7 +100,8 @@ typedef struct ley_bench_size {
     double core_s, core_lattice_s; /* all of it, and of that the lattices' part */
     size_t run_count;              /* whole jobs that were timed, of CUTOFF launches; and their spread, as of a row: */
     double spread;
-    bool is_core_scaled; /* not measured: the time per pair, node, atom and point of the largest box that was */
+    bool is_core_scaled;  /* not measured: the time per pair, node, atom and point of the largest box that was */
+    const double *runs_s; /* [run_count] seconds of each, in their order */
 } ley_bench_size;
 
 /* What else the machine did, on all of its processors. */
