@@ -114,7 +114,8 @@ typedef struct ley_bench_load {
 typedef struct ley_bench_device {
     const ley_device_info *device;
     double roots_per_s, fma_per_s; /* the device's own limits, measured in this run; FFT: 0 */
-    double memory_bytes_per_s; /* FFT, MSM: of its memory, read and written, by a kernel that copies; 0 with others */
+    double memory_bytes_per_s; /* FFT, MSM: of its memory, read and written, by a kernel that copies; 0: with others,
+                                  and where it cannot be measured */
     double exps_per_s;         /* 0 where none are needed */
     const char *root, *exp;    /* recipes behind roots_per_s and exps_per_s */
     int64_t n[3], atoms;       /* n: 0 for a list */

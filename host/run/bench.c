@@ -73,6 +73,11 @@ double bench_joules(energy_counter *counter, double before_J, double seconds, si
     return (now_J - before_J) / (double)runs;
 }
 
+double bench_memory_share(double bytes, double seconds, const ley_bench_device *limits)
+{
+    return seconds > 0 && limits->memory_bytes_per_s > 0 ? bytes / limits->memory_bytes_per_s / seconds : 0;
+}
+
 /* More launches, until a counter has gone on for long enough: only theirs are counted. */
 static ley_status count_joules(ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
                                bench_row *r, ley_error *error)

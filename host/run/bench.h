@@ -105,6 +105,10 @@ ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *op
  * where there is none, or that cannot be. */
 double bench_joules(energy_counter *counter, double before_J, double seconds, size_t runs);
 
+/* Bytes by so many seconds, as part of what the device's memory has been measured to do; 0: that is
+ * unknown, or nothing was timed. */
+double bench_memory_share(double bytes, double seconds, const ley_bench_device *limits);
+
 /* Random numbers in [0, 1), the same in every run. */
 double bench_random(uint64_t *state);
 

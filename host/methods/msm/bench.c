@@ -243,7 +243,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     b->row.bytes = m->needs[of->step].bytes;
     b->row.evaluations_per_s = seconds > 0 ? b->row.multiply_adds / seconds : 0;
     b->row.fma_share = seconds > 0 ? msm_least_s(m, of->step, limits) / seconds : 0;
-    b->row.memory_share = seconds > 0 ? b->row.bytes / limits->memory_bytes_per_s / seconds : 0;
+    b->row.memory_share = bench_memory_share(b->row.bytes, seconds, limits);
     b->row.accuracy = m->accuracy;
     const ley_long_range range = of->preset == PRESET_CHOSEN ? p->chosen : range_of(of->preset, o);
     msm_describe(&range, m->solver, b->specification, sizeof b->specification);
