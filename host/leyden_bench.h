@@ -100,7 +100,8 @@ typedef struct ley_bench_size {
     double core_s, core_lattice_s; /* all of it, and of that the lattices' part */
     size_t run_count;              /* whole jobs that were timed, of CUTOFF launches; and their spread, as of a row: */
     double spread;
-    bool is_core_scaled; /* not measured: the time per pair, node, atom and point of the largest box that was */
+    bool is_core_scaled;  /* not measured: the time per pair, node, atom and point of the largest box that was */
+    const double *runs_s; /* [run_count] seconds of each, in their order */
 } ley_bench_size;
 
 /* What else the machine did, on all of its processors. */
@@ -113,7 +114,8 @@ typedef struct ley_bench_load {
 typedef struct ley_bench_device {
     const ley_device_info *device;
     double roots_per_s, fma_per_s; /* the device's own limits, measured in this run; FFT: 0 */
-    double memory_bytes_per_s; /* FFT, MSM: of its memory, read and written, by a kernel that copies; 0 with others */
+    double memory_bytes_per_s; /* FFT, MSM: of its memory, read and written, by a kernel that copies; 0: with others,
+                                  and where it cannot be measured */
     double exps_per_s;         /* 0 where none are needed */
     const char *root, *exp;    /* recipes behind roots_per_s and exps_per_s */
     int64_t n[3], atoms;       /* n: 0 for a list */

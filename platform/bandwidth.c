@@ -141,14 +141,13 @@ static bool measure_anew(dev *device, double *seconds)
 double bandwidth_measure(dev *device)
 {
     double seconds[COSTS_MOST];
-    if (!measure_anew(device, seconds))
-        costs_known(&bandwidth_costs, device->info, seconds);
-    return 1 / seconds[COST_DEVICE_BYTE];
+    return measure_anew(device, seconds) ? 1 / seconds[COST_DEVICE_BYTE] : 0;
 }
 
 double bandwidth_get(dev *device)
 {
     double seconds[COSTS_MOST];
-    return costs_known(&bandwidth_costs, device->info, seconds) ? 1 / seconds[COST_DEVICE_BYTE]
-                                                                : bandwidth_measure(device);
+    const bool is_known = costs_known(&bandwidth_costs, device->info, seconds);
+    const double measured = is_known ? 0 : bandwidth_measure(device);
+    return measured > 0 ? measured : 1 / seconds[COST_DEVICE_BYTE];
 }

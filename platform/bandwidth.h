@@ -20,7 +20,7 @@ double bandwidth_byte_s(const dev_info *info, bool *is_known);
  * their kernels, and where it cannot be measured, it is the usual one. */
 double bandwidth_get(dev *device);
 
-/* The same, measured anew. */
+/* Measured anew; 0: it cannot be measured. */
 double bandwidth_measure(dev *device);
 
 #endif

@@ -4,13 +4,16 @@
 bench_outputs.py schema SCHEMA   is a.json what the schema says, and does the schema refuse what is wrong?
 bench_outputs.py clpeak          is the limit of a.json no lower than what clpeak makes of the same device?
 bench_outputs.py csv             is a.csv a table of that run?
+bench_outputs.py curve SCHEMA    are c.json and c.csv a report of ever larger boxes, with every run of each?
 bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML
 bench_outputs.py page            is b.html a whole page of it, with nothing from outside?
-bench_outputs.py browser         draws b.html: is it as wide as a phone or a screen, and no wider? It stays in shot-WIDTH.png
+bench_outputs.py browser         draws b.html, dark and light: is it as wide as a phone or a screen, and no wider? Are the
+                                 texts of charts whole, and none upon another? It stays in shot-WIDTH-SCHEME.png
 Exit code 77: something is not installed.
 """
 
 import csv
+import html
 import json
 import os
 import re
@@ -21,18 +24,27 @@ import sys
 import xml.dom.minidom
 
 
-def schema(path):
+def read_schema(path):
     try:
         import jsonschema
     except ImportError:
         sys.exit(77)
     with open(path, encoding="utf-8") as file:
-        check = jsonschema.Draft7Validator(json.load(file))
-    check.check_schema(check.schema)
-    with open("a.json", encoding="utf-8") as file:
+        return jsonschema.Draft7Validator(json.load(file))
+
+
+def read_report(name, check):
+    with open(name, encoding="utf-8") as file:
         report = json.load(file)
     for error in check.iter_errors(report):
         sys.exit(f"{list(error.path)}: {error.message}")
+    return report
+
+
+def schema(path):
+    check = read_schema(path)
+    check.check_schema(check.schema)
+    report = read_report("a.json", check)
     row = report["tables"][0]["devices"][0]["rows"][0]
     assert len(row["runs_s"]) == row["timed"] == 3 and sorted(row["runs_s"])[1] == row["median_s"], row
     spread, row["spread"] = row["spread"], "none"
@@ -65,6 +77,25 @@ def table_of_lines():
     assert float(row["median_s"]) > 0 and float(row["spread"]) >= 0 and row["whole_s"] == "", row
 
 
+def curve(path):
+    check = read_schema(path)
+    report = read_report("c.json", check)
+    table = report["tables"][0]
+    assert table["name"] == "curve" and [f["atoms"] for f in table["papers"]] == [26247, 167877, 1534539], table["papers"]
+    sizes = table["devices"][0]["sizes"]
+    assert [size["atoms"] for size in sizes] == [999, 1500], sizes
+    for size in sizes:
+        runs_s = size["runs_s"]
+        assert size["timed"] == len(runs_s) == 3 and sorted(runs_s)[1] == size["median_s"] == size["whole_s"], size
+        assert abs(size["spread"] - (max(runs_s) - min(runs_s)) / size["median_s"]) < 1e-12, size
+    with open("c.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["variant"], line["atoms"], line["timed"]) for line in lines] == [("999 atoms", "999", "3"), ("1,500 atoms", "1500", "3")]
+    assert all(float(line["median_s"]) > 0 and float(line["core_s"]) > 0 for line in lines), lines
+    del sizes[0]["runs_s"]
+    assert list(check.iter_errors(report)), "a box without its runs passes"
+
+
 # ---- A page --------------------------------------------------------------------------------------
 
 
@@ -87,18 +118,24 @@ def device_of(index, rows, **more):
 
 
 def table_of(name, kernel, rows, **more):
-    return {"name": name, "title": name + " <title>", "kernel": kernel, "math": "auto",
-            "papers": [{"row": None, "hardware": "Cell & <co>", "value": 1.07, "unit": "s", "paper": "A paper"}],
+    figures = [{"row": None, "hardware": "Cell & <co>", "value": 1.07, "unit": "s", "paper": "A paper", "atoms": None}]
+    if name == "curve":
+        figures = [{"row": None, "hardware": "Card", "value": value, "unit": unit, "paper": "A paper", "atoms": atoms}
+                   for value, unit, atoms in ((50, "%", 8000), (77, "%", 64000), (26.4, "times", 64000), (9, "%", 1000000))]
+    return {"name": name, "title": name + " <title>", "kernel": kernel, "math": "auto", "papers": figures,
             "devices": [device_of(i, rows, **more) for i in range(2)]}
 
 
 def make():
-    steps = [row_of(f"papers: step {i}", step_s=0.01 * i + 0.01, multiply_adds=10.0 ** (6 + i), bytes=1e6, papers_s=1) for i in range(4)]
+    names = ["atoms into bins", "tables to the device", "lattice cutoff", "short range"]  # the last two lie side by side
+    steps = [row_of(f"papers: {name}", step_s=0.01 * i + 0.01, multiply_adds=adds, bytes=1e6, papers_s=1)
+             for i, (name, adds) in enumerate(zip(names, (1e6, 1e7, 9e8, 1.2e9)))]
     points = [row_of(f"{tolerance:g}", tolerance=tolerance, whole_s=whole_s,
                      accuracy={"points": 500, "relative_rms": tolerance or 1e-6, "passed": True})
               for tolerance, whole_s in ((1e-2, 0.1), (1e-4, 0.3), (0, 3))]
     sizes = [{"dims": [n, n, n], "atoms": n ** 3, "kernel_s": 1e-6 * n ** 3, "whole_s": 0.02 + 1e-6 * n ** 3, "core_s": 1e-5 * n ** 3,
-              "core_scaled": False} for n in (9, 20, 40)]
+              "core_scaled": n == 40, "timed": 4, "spread": 0.125, "status": "LEY_OK", "accuracy": {"relative_rms": 1e-3, "passed": n < 99}}
+             for n in (9, 20, 40, 50, 100)]
     variants = [row_of("simple", default=False), row_of("vector16", papers_s=1), row_of("off", accuracy={"points": 5, "passed": False})]
     report = {"program": "leyden", "version": "1", "command": "bench", "date": "2026-11-24T00:00:00Z", "command_line": "leyden <bench>",
               "host": {"processor": "P & Q", "processors": 2, "system": "S"}, "took_s": 1, "left_out": "fft",
@@ -117,17 +154,51 @@ def page():
     assert text.count("<svg") == 5, text.count("<svg")  # bars of variants and of steps; roofline, error, atoms
     for said in ("prefers-color-scheme:dark", "@media print", "width=device-width", "WRONG", "Cell &amp; &lt;co&gt;",
                  "limit not plausible: &lt;i&gt;", "one core as fast: ", "direct as fast: ", "~1 s", "A paper",
-                 "Left out, as the time was over: fft."):
+                 "Left out, as the time was over: fft.",
+                 # of the peak, 8.62; a larger box is wrong
+                 ">33.1 %<", ">~88.4 %<", ">~7.62 times<", ">12.5<", ">WRONG<", ">100<"):
         assert said in text, said
     for unsaid in ("<b>", "<co>", "<i>", "nan", ">inf"):
         assert unsaid not in text, unsaid
 
 
-def run_browser(browser, *words):
+# How wide the page is and its window, its background, and texts of charts that are cut off or lie
+# upon another one.
+PROBE = """<script>
+function inside(t) {
+  const a = t.getBoundingClientRect(), b = t.ownerSVGElement.getBoundingClientRect();
+  return a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+}
+function apart(s, t) {
+  const a = s.getBoundingClientRect(), b = t.getBoundingClientRect();
+  return a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
+}
+let wrong = [];
+for (const chart of document.querySelectorAll('svg')) {
+  const texts = [...chart.querySelectorAll('text')];
+  texts.forEach((t, i) => {
+    if (!inside(t)) wrong.push('cut off: ' + t.textContent);
+    for (const s of texts.slice(0, i)) if (!apart(s, t)) wrong.push(s.textContent + ' upon ' + t.textContent);
+  });
+}
+parent.document.title = [document.documentElement.scrollWidth, window.innerWidth,
+                         getComputedStyle(document.body).backgroundColor, wrong.join('; ')].join('|');
+</script></body>"""
+
+
+def run_browser(browser, dark, *words):
     home = os.path.abspath("home")
     os.makedirs(home, exist_ok=True)
-    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *words], capture_output=True,
-                          text=True, timeout=120, env=dict(os.environ, HOME=home), check=False).stdout
+    scheme = "--blink-settings=preferredColorScheme=" + ("0" if dark else "1")
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", scheme, *words],
+                          capture_output=True, text=True, timeout=120, env=dict(os.environ, HOME=home), check=False).stdout
+
+
+def frame(page, width):
+    """A window as narrow as a phone's, which browsers do not have on screens."""
+    text = html.escape(page, quote=True)
+    return (f'<!DOCTYPE html><html><head><meta name="color-scheme" content="light dark"/></head><body style="margin:0">'
+            f'<iframe style="border:0;width:{width}px;height:100vh" srcdoc="{text}"></iframe></body></html>')
 
 
 def browser():
@@ -135,22 +206,27 @@ def browser():
     if program is None:
         sys.exit(77)
     with open("b.html", encoding="utf-8") as file:
-        text = file.read()
-    probe = "<script>document.title = document.documentElement.scrollWidth + ' ' + window.innerWidth</script></body>"
-    with open("c.html", "w", encoding="utf-8") as file:
-        file.write(text.replace("</body>", probe))
+        page_text = file.read().replace("</body>", PROBE)
     address = "file://" + os.path.abspath("c.html")
-    for width in (500, 1200):  # no browser's window is narrower
-        size = f"--window-size={width},900"
-        said = re.search("<title>([0-9]+) ([0-9]+)</title>", run_browser(program, size, "--dump-dom", address))
-        assert said and int(said[1]) <= int(said[2]), (width, said and said[0])
-        shot = os.path.abspath(f"shot-{width}.png")
-        run_browser(program, size, "--screenshot=" + shot, address)
-        with open(shot, "rb") as file:
-            data = file.read()
-        assert data[1:4] == b"PNG" and struct.unpack(">I", data[16:20])[0] == width and len(data) > 10000, len(data)
+    for width in (390, 1200):
+        with open("c.html", "w", encoding="utf-8") as file:
+            file.write(frame(page_text, width))
+        for scheme, paper in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 23, 26)")):
+            size = f"--window-size={max(width, 500)},900"
+            said = re.search("<title>([0-9]+)[|]([0-9]+)[|]([^|]*)[|]([^<]*)</title>",
+                             run_browser(program, scheme == "dark", size, "--dump-dom", address))
+            assert said, (width, scheme)
+            assert int(said[1]) <= int(said[2]) == width and said[3] == paper and said[4] == "", (width, scheme, said[0])
+            shot = os.path.abspath(f"shot-{width}-{scheme}.png")
+            run_browser(program, scheme == "dark", size, "--screenshot=" + shot, address)
+            with open(shot, "rb") as file:
+                data = file.read()
+            assert data[1:4] == b"PNG" and struct.unpack(">I", data[16:20])[0] == max(width, 500) and len(data) > 10000, len(data)
+    run_browser(program, False, "--no-pdf-header-footer", "--print-to-pdf=" + os.path.abspath("b.pdf"), "file://" + os.path.abspath("b.html"))
+    with open("b.pdf", "rb") as file:
+        assert file.read(5) == b"%PDF-"
 
 
 if __name__ == "__main__":
-    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "make": make, "page": page, "browser": browser}[sys.argv[1]](*sys.argv[2:])
+    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "curve": curve, "make": make, "page": page, "browser": browser}[sys.argv[1]](*sys.argv[2:])
     print("right")

@@ -13,10 +13,10 @@ static char *schema, *checks; /* their paths */
 static void check(const char *what)
 {
     char script[4096];
+    const bool needs_schema = strcmp(what, "schema") == 0 || strcmp(what, "curve") == 0;
     snprintf(script, sizeof script,
              "import runpy, sys\nsys.argv = ['', '%s'%s%s%s]\nrunpy.run_path('%s', run_name='__main__')\n", what,
-             strcmp(what, "schema") == 0 ? ", '" : "", strcmp(what, "schema") == 0 ? schema : "",
-             strcmp(what, "schema") == 0 ? "'" : "", checks);
+             needs_schema ? ", '" : "", needs_schema ? schema : "", needs_schema ? "'" : "", checks);
     if (cli_python(script)->code == 77)
         skip();
     cli_expect(0, "right", NULL);
@@ -62,6 +62,23 @@ static void test_tables(void **state)
     assert_non_null(strstr(markdown, "\n| tiled8 | "));
     assert_non_null(strstr(markdown, "bench --kernel dcs"));
     free(markdown);
+}
+
+/* Ever larger boxes are reported like rows: each with its runs, in tables, beside each other. */
+static void test_curve(void **state)
+{
+    (void)state;
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --curve --preset papers --atoms 1500 --repeats 3 --device 0 "
+        "--json c.json --csv c.csv --markdown c.md",
+        getenv("LEYDEN_CACHE_DIR"));
+    cli_expect(0, "measured once", NULL);
+    check("curve");
+    char *markdown = cli_read("c.md", NULL);
+    assert_non_null(
+        strstr(markdown, "| atoms | kernels, s | whole, s | timed | spread % | one core, s | times as fast |"));
+    free(markdown);
+    cli("bench c.json --compare c.json");
+    cli_expect(0, "2 rows have not moved", NULL);
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -244,9 +261,11 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),         cmocka_unit_test(test_clpeak),           cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_page),           cmocka_unit_test(test_screenshot),       cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_compare_measured), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_schema),           cmocka_unit_test(test_clpeak),
+        cmocka_unit_test(test_tables),           cmocka_unit_test(test_page),
+        cmocka_unit_test(test_screenshot),       cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_others),   cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_compare_measured), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("what the benchmark writes", tests, prepare, finish);
 }

@@ -238,6 +238,32 @@ static void test_interpreter(void **state)
     fake_devices_end();
 }
 
+/* A limit that cannot be measured is none: nothing usual stands in its place. */
+static void test_unmeasured_memory(void **state)
+{
+    (void)state;
+    static fake_plan plan = {.name = "unmeasured memory", .device_class = DEV_GPU, .fft_libraries = 1, .fail_fill = 1};
+    ley_error error = {0};
+    ley_engine *engine;
+    ley_bench *bench = NULL;
+    ley_bench_options o;
+    fake_devices_begin(&plan, 1);
+    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_bench_options_default(&o);
+    o.method = "fft";
+    o.n[0] = o.n[1] = o.n[2] = 8;
+    o.repeats = 3;
+    assert_ok(ley_bench_run(engine, &o, &bench, &error));
+    const ley_bench_device *d = ley_bench_get(bench, 0);
+    assert_true(d->memory_bytes_per_s == 0);
+    assert_true(bench_memory_share(1e9, 1, d) == 0);
+    const ley_bench_device known = {.memory_bytes_per_s = 4e9};
+    assert_true(bench_memory_share(1e9, 0.5, &known) == 0.5 && bench_memory_share(1e9, 0, &known) == 0);
+    ley_bench_destroy(bench);
+    ley_engine_destroy(engine);
+    fake_devices_end();
+}
+
 static int prepare(void **state)
 {
     (void)state;
@@ -248,9 +274,15 @@ static int prepare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics),    cmocka_unit_test(test_repeats),     cmocka_unit_test(test_load),
-        cmocka_unit_test(test_peaks),         cmocka_unit_test(test_doubts),      cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_against_lscpu), cmocka_unit_test(test_interpreter),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_peaks),
+        cmocka_unit_test(test_doubts),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_against_lscpu),
+        cmocka_unit_test(test_interpreter),
+        cmocka_unit_test(test_unmeasured_memory),
     };
     return cmocka_run_group_tests_name("what the benchmark makes of times", tests, prepare, NULL);
 }

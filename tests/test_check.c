@@ -4,6 +4,7 @@
 #include "cli_support.h"
 
 #include "methods/registry.h"
+#include "quirks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -204,6 +205,37 @@ static void test_failed_reports(void **state)
     cli_expect(0, NULL, NULL);
 }
 
+/* ---- What is known --------------------------------------------------------------------------- */
+
+/* A fault that the table has is named as known, in the text and the report, and fails all the same;
+ * one of a driver that the table does not name is not. */
+static void test_known(void **state)
+{
+    (void)state;
+    const dev_info rusticl = {.platform = "rusticl", .name = "llvmpipe (LLVM 15.0.6, 256 bits)"},
+                   other = {.platform = "Portable Computing Language", .name = "cpu"};
+    assert_non_null(quirks_of_check(&rusticl, "launches", "stamps"));
+    assert_null(quirks_of_check(&rusticl, "launches", "order"));
+    assert_null(quirks_of_check(&other, "launches", "stamps"));
+    set_fake_driver();
+    setenv("FAKE_ICD", "fault=no-stamps", 1);
+    const cli_result *r = cli("check --quick launches/stamps");
+    assert_int_equal(r->code, 5);
+    assert_null(strstr(r->out, "known: "));
+    unsetenv("FAKE_ICD");
+    unsetenv("OCL_ICD_VENDORS");
+    r = cli("RUSTICL_ENABLE=llvmpipe check --quick launches/stamps --json k.json");
+    if (strstr(r->out, "FAIL  launches/stamps") == NULL || strstr(r->out, "llvmpipe") == NULL)
+        skip(); /* it is not installed, or stamps its events */
+    assert_int_equal(r->code, 5);
+    assert_non_null(strstr(r->out, "      known: events have no time stamps"));
+    cli_python(
+        "import json\n"
+        "checks = [c for d in json.load(open('k.json'))['devices'] for c in d['checks'] if c['outcome'] == 'failed']\n"
+        "assert [c['known'][:26] for c in checks] == ['events have no time stamps'], checks\n");
+    cli_expect(0, NULL, NULL);
+}
+
 /* ---- Signals --------------------------------------------------------------------------------- */
 
 static double clock_s(void)
@@ -239,7 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels),        cmocka_unit_test(test_list),      cmocka_unit_test(test_failures),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_files),     cmocka_unit_test(test_reproducer),
-        cmocka_unit_test(test_failed_reports), cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_failed_reports), cmocka_unit_test(test_interrupt), cmocka_unit_test(test_known),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -218,7 +218,8 @@ static ley_status measure_one(const parsed_arguments *arguments, ley_engine *eng
 {
     const double start_s = now_s();
     bench_part *part = &results->parts[0];
-    *part = (bench_part){.name = options->method,
+    const char *sizes = bench_of(arguments)->sizes;
+    *part = (bench_part){.name = options->linear && sizes != NULL ? sizes : options->method,
                          .title = options->method,
                          .method = bench_of(arguments),
                          .math = math_names[options->math]};
@@ -259,7 +260,8 @@ static void print_papers(const json_t *made, size_t part, size_t device)
     const json_t *of = json_array_get(json_object_get(made, "tables"), part);
     text_table table = bench_view_papers(of, json_array_get(json_object_get(of, "devices"), device));
     if (table.rows > 1) {
-        putchar('\n');
+        const short_text scale = bench_view_scale(json_array_get(json_object_get(of, "devices"), device));
+        printf("\n%s%s", scale.s, scale.s[0] != '\0' ? "\n" : "");
         table_print(&table);
     } else {
         table_release(&table);

@@ -126,24 +126,32 @@ static bool is_same_problem(const json_t *a, const json_t *b)
            bench_number_at(a, "points") == bench_number_at(b, "points");
 }
 
-static void compare_device(comparison *c, const json_t *table, const json_t *old, const json_t *now)
+static void compare_rows(comparison *c, const pair *of, const json_t *old_rows, const json_t *rows)
 {
-    const pair p = {table, old, now, is_same_problem(old, now)};
-    const json_t *row, *old_rows = json_object_get(old, "rows"), *rows = json_object_get(now, "rows");
+    const json_t *row;
     size_t i;
     JSON_EACH(rows, i, row)
     {
         const json_t *before = find(old_rows, row, "variant", "variant");
         if (before != NULL)
-            compare_row(c, &p, before, row);
+            compare_row(c, of, before, row);
         else
-            add(c, &p, row, "in the new report only");
+            add(c, of, row, "in the new report only");
     }
     JSON_EACH(old_rows, i, row)
     {
         if (find(rows, row, "variant", "variant") == NULL)
-            add(c, &p, row, "in the old report only");
+            add(c, of, row, "in the old report only");
     }
+}
+
+/* Boxes of so many atoms are the same in all reports. */
+static void compare_device(comparison *c, const json_t *table, const json_t *old, const json_t *now)
+{
+    pair p = {table, old, now, is_same_problem(old, now)};
+    compare_rows(c, &p, json_object_get(old, "rows"), json_object_get(now, "rows"));
+    p.is_same = true;
+    compare_rows(c, &p, json_object_get(old, "sizes"), json_object_get(now, "sizes"));
 }
 
 /* How many devices both have. */

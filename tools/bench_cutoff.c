@@ -61,22 +61,6 @@ static void print(const ley_bench_device *device)
                device->whole_runs, bench_percent_text(device->whole_spread).s);
 }
 
-static json_t *json_of_sizes(const ley_bench_device *device)
-{
-    json_t *sizes = json_array();
-    for (size_t i = 0; i < device->size_count; i++) {
-        const ley_bench_size *size = &device->sizes[i];
-        json_t *object = json_object();
-        json_put(object, "dims", json_counts(size->n, 3));
-        json_put(object, "atoms", json_count(size->atoms));
-        json_put(object, "pairs", json_number(size->pairs));
-        json_put(object, "kernel_s", json_number(size->kernel_s));
-        json_put(object, "accuracy", json_of_accuracy(&size->accuracy));
-        json_add(sizes, object);
-    }
-    return sizes;
-}
-
 static void put_json(json_t *object, const ley_bench_device *device)
 {
     json_put(object, "cutoff_A", json_number(device->cutoff_A));
@@ -84,7 +68,8 @@ static void put_json(json_t *object, const ley_bench_device *device)
     json_put(object, "pairs", json_number(device->pairs));
     json_put(object, "end_to_end_variant", json_text(device->whole_variant));
     json_put(object, "end_to_end_s", json_number(device->whole_variant != NULL ? device->whole_s : NAN));
-    json_put(object, "sizes", json_of_sizes(device));
+    json_put(object, "end_to_end_timed", json_count((int64_t)device->whole_runs));
+    json_put(object, "end_to_end_spread", json_number(device->whole_runs > 0 ? device->whole_spread : NAN));
     json_put(object, "exponent", json_number(device->size_count > 0 ? device->exponent : NAN));
     json_put(object, "pairs_exponent", json_number(device->size_count > 0 ? device->pairs_exponent : NAN));
     for (size_t i = 0; i < device->row_count; i++) {
@@ -104,6 +89,7 @@ const bench_row cutoff_bench = {
     .not_its = {{"dims", "they follow from --atoms"}},
     .first_variant = "bins",
     .columns = BENCH_PAIRS | BENCH_SECONDS | BENCH_HITS | BENCH_LOCAL,
+    .sizes = "linear",
     .set = set,
     .print = print,
     .put_json = put_json,

@@ -2,6 +2,7 @@
 #include "bench_chart.h"
 #include "bench_json.h"
 #include "bench_view.h"
+#include "console.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,6 +37,11 @@ static const char style[] =
     ".line.c0{stroke:var(--c0)}.line.c1{stroke:var(--c1)}.line.c2{stroke:var(--c2)}.line.c3{stroke:var(--c3)}\n"
     ".mark.c0,.bar.c0{fill:var(--c0)}.mark.c1,.bar.c1{fill:var(--c1)}.mark.c2,.bar.c2{fill:var(--c2)}"
     ".mark.c3,.bar.c3{fill:var(--c3)}\n"
+    "@media screen{.wide{background:linear-gradient(270deg,var(--paper) 25%,transparent) right/3rem 100% local "
+    "no-repeat,"
+    "linear-gradient(270deg,var(--line),transparent) right/.8rem 100% scroll no-repeat}}\n"
+    "@media (max-width:32rem){svg text{font-size:15px}svg .small{font-size:13px}table{font-size:.8rem}"
+    "th,td{padding-right:.5rem}td{white-space:normal}td.r{white-space:nowrap}td:first-child:not(.r){min-width:8rem}}\n"
     "@media print{:root{--paper:#fff;--ink:#000;--faint:#444;--line:#bbb;--doubt:#a03a00;--c0:#1f59b8;--c1:#cc4521;"
     "--c2:#298c42;--c3:#8040a6}body{max-width:none;padding:0;font-size:11px}.wide{overflow:visible}"
     "table{font-size:9px}td{white-space:normal}h2{break-after:avoid}tr{break-inside:avoid}"
@@ -90,17 +96,17 @@ static void put_device(text_file *to, const json_t *table, const json_t *device)
 /* A bar for each row of each device: its rate, or its seconds, where rows are steps of a job. */
 static void put_bars(text_file *to, const json_t *table)
 {
-    enum { MOST_BARS = 48 };
-    chart_bar bars[MOST_BARS];
-    size_t n = 0, d, i;
+    size_t n = 0, d, i, all = 0;
     const json_t *device, *row, *devices = json_object_get(table, "devices");
+    JSON_EACH(devices, d, device) all += json_array_size(json_object_get(device, "rows"));
+    chart_bar *bars = allocate(all + 1, sizeof *bars);
     const bool are_steps =
         isfinite(bench_number_at(json_array_get(json_object_get(json_array_get(devices, 0), "rows"), 0), "step_s"));
     JSON_EACH(devices, d, device)
     JSON_EACH(json_object_get(device, "rows"), i, row)
     {
         const double value = are_steps ? bench_number_at(row, "step_s") : bench_number_at(row, "evaluations_per_s");
-        if (!bench_view_is_sound(row) || !(value > 0) || n == MOST_BARS)
+        if (!bench_view_is_sound(row) || !(value > 0))
             continue;
         chart_bar *bar = &bars[n++];
         *bar = (chart_bar){.value = value, .colour = d};
@@ -110,15 +116,16 @@ static void put_bars(text_file *to, const json_t *table)
         else
             snprintf(bar->figure, sizeof bar->figure, "%s", bench_view_significant(value / 1e9).s);
     }
-    if (n == 0)
-        return;
-    chart_put_bars(to, are_steps ? "Seconds of each step" : "Billion evaluations per second", bars, n);
+    if (n > 0)
+        chart_put_bars(to, are_steps ? "Seconds of each step" : "Billion evaluations per second", bars, n);
+    free(bars);
     JSON_EACH(devices, d, device)
     {
-        if (json_array_size(devices) > 1)
+        if (n > 0 && json_array_size(devices) > 1)
             chart_put_name(to, d, bench_device_text(device).s);
     }
-    text_file_print(to, "</figure>\n");
+    if (n > 0)
+        text_file_print(to, "</figure>\n");
 }
 
 /* Steps by what they compute for each byte, below what memory and arithmetic allow. */
@@ -237,6 +244,8 @@ static void put_curve_of(chart *c, const json_t *report, const json_t *device, s
     JSON_EACH(json_object_get(device, "sizes"), i, size)
     {
         const json_t *dims = json_object_get(size, "dims");
+        if (!bench_view_is_sound(size))
+            continue;
         const double atoms = bench_number_at(size, "atoms");
         double points = 1;
         for (size_t axis = 0; axis < 3; axis++)

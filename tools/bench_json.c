@@ -70,6 +70,38 @@ static json_t *json_of_load(const ley_bench_load *load)
     return object;
 }
 
+/* Of ever larger boxes, each like a row. */
+static json_t *json_of_size(const ley_bench_size *size)
+{
+    json_t *object = json_object();
+    const bool is_whole = size->whole_s > 0;
+    json_put(object, "variant", json_text(text_of("%s atoms", count_text(size->atoms).s).s));
+    json_put(object, "dims", json_counts(size->n, 3));
+    json_put(object, "points", json_count(size->n[0] * size->n[1] * size->n[2]));
+    json_put(object, "atoms", json_count(size->atoms));
+    json_put(object, "pairs", measured(size->pairs));
+    json_put(object, "timed", json_count((int64_t)size->run_count));
+    json_put(object, "median_s", measured(is_whole ? size->whole_s : size->kernel_s));
+    json_put(object, "spread", json_number(size->spread));
+    json_put(object, "runs_s", json_numbers(size->runs_s, size->run_count));
+    json_put(object, "kernel_s", measured(size->kernel_s));
+    json_put(object, "whole_s", measured(size->whole_s));
+    json_put(object, "core_s", measured(size->core_s));
+    json_put(object, "core_lattice_s", measured(size->core_lattice_s));
+    json_put(object, "core_scaled", json_boolean(size->is_core_scaled));
+    json_put(object, "accuracy", json_of_accuracy(&size->accuracy));
+    json_put_status(object, LEY_OK, NULL);
+    return object;
+}
+
+static json_t *json_of_sizes(const ley_bench_device *d)
+{
+    json_t *sizes = json_array();
+    for (size_t i = 0; i < d->size_count; i++)
+        json_add(sizes, json_of_size(&d->sizes[i]));
+    return sizes;
+}
+
 static json_t *json_of_bench_device(const bench_part *part, const ley_bench_device *d)
 {
     json_t *object = json_object(), *rows = json_array();
@@ -87,6 +119,7 @@ static json_t *json_of_bench_device(const bench_part *part, const ley_bench_devi
     for (size_t i = 0; i < d->row_count; i++)
         json_add(rows, json_of_row(&d->rows[i]));
     json_put(object, "rows", rows);
+    json_put(object, "sizes", json_of_sizes(d));
     json_put(object, "host_loop", json_text(d->host_loop));
     json_put(object, "host_loop_evaluations_per_s", measured(d->host_loop_evaluations_per_s));
     json_put(object, "host_threads", json_count(d->host_threads));

@@ -166,7 +166,7 @@ static void print_sizes(const ley_bench_device *device)
         table_set(&table, 10, "%.2g", size->accuracy.relative_rms);
     }
     table_print(&table);
-    puts("one core: the same by plain loops in C, sphere by sphere, step by step, measured");
+    puts("one core: the same by plain loops in C, sphere by sphere, step by step, measured once");
     if (is_scaled)
         puts("~ not measured, but scaled from the largest box that was: seconds per pair, pair of nodes, atom and "
              "point");
@@ -174,32 +174,11 @@ static void print_sizes(const ley_bench_device *device)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-static json_t *json_of_sizes(const ley_bench_device *device)
-{
-    json_t *sizes = json_array();
-    for (size_t i = 0; i < device->size_count; i++) {
-        const ley_bench_size *size = &device->sizes[i];
-        json_t *object = json_object();
-        json_put(object, "dims", json_counts(size->n, 3));
-        json_put(object, "atoms", json_count(size->atoms));
-        json_put(object, "pairs", json_number(size->pairs));
-        json_put(object, "kernel_s", json_number(size->kernel_s));
-        json_put(object, "whole_s", json_number(size->whole_s));
-        json_put(object, "core_s", json_number(size->core_s));
-        json_put(object, "core_lattice_s", json_number(size->core_lattice_s));
-        json_put(object, "core_scaled", json_boolean(size->is_core_scaled));
-        json_put(object, "accuracy", json_of_accuracy(&size->accuracy));
-        json_add(sizes, object);
-    }
-    return sizes;
-}
-
 static void put_json(json_t *object, const ley_bench_device *device)
 {
     json_put(object, "memory_bytes_per_s", json_number(device->memory_bytes_per_s));
     json_put(object, "cutoff_A", json_number(device->cutoff_A));
     json_put(object, "pairs", json_number(device->pairs));
-    json_put(object, "sizes", json_of_sizes(device));
     for (size_t i = 0; i < device->row_count; i++) {
         const ley_bench_row *row = &device->rows[i];
         json_t *to = json_array_get(json_object_get(object, "rows"), i);
@@ -219,6 +198,7 @@ const bench_row msm_bench = {
     .not_its = {{"dims", "they follow from --atoms"},
                 {"variant", "its rows are the steps of a job, and --preset takes one choice of them"}},
     .columns = BENCH_STEPS,
+    .sizes = "curve",
     .check = check,
     .set = set,
     .print = print,

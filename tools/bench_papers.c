@@ -20,51 +20,53 @@ typedef struct paper_figure {
     const char *table, *row, *hardware;
     double value;
     const char *unit, *paper;
+    double atoms; /* of the box that it is of, on a curve; 0: of none */
 } paper_figure;
 
 static const char seconds[] = "s", billions[] = "billion/s";
 
 static const paper_figure figures[] = {
-    {"mdh-standard", NULL, QX6700, 7.15, seconds, gems},
-    {"mdh-standard", NULL, X5550, 5.59, seconds, gems},
-    {"mdh-standard", NULL, "Cell QS21, OpenCL", 1.07, seconds, gems},
-    {"mdh-standard", NULL, "Radeon 5870, OpenCL", 0.134, seconds, gems},
-    {"mdh-standard", NULL, "GeForce GTX 280, OpenCL", 0.133, seconds, gems},
-    {"mdh-standard", NULL, "Tesla C2050, OpenCL", 0.075, seconds, gems},
-    {"mdh-standard", NULL, "GeForce GTX 480, OpenCL", 0.058, seconds, gems},
-    {"mdh-native", NULL, "Radeon 5870, OpenCL", 0.046, seconds, gems},
-    {"mdh-native", NULL, "GeForce GTX 480, OpenCL", 0.043, seconds, gems},
-    {"mdh-native", NULL, "GeForce GTX 480, CUDA", 0.040, seconds, gems},
-    {"dcs", NULL, QX6700, 0.89, billions, gems},
-    {"dcs", NULL, X5550, 1.36, billions, gems},
-    {"dcs", NULL, "GeForce 8800 GTX, CUDA", 39.5, billions, gems},
-    {"dcs", NULL, "Tesla C1060, CUDA", 70.1, billions, gems},
-    {"dcs", NULL, "GeForce GTX 480, CUDA", 82.3, billions, gems},
-    {"dcs", NULL, "four Tesla C1060, CUDA", 275.4, billions, gems},
-    {"cutoff", NULL, QX6700, 480.07, seconds, gems},
-    {"cutoff", NULL, X5550, 353.85, seconds, gems},
-    {"cutoff", NULL, "Tesla C870, CUDA", 20.02, seconds, gems},
-    {"cutoff", NULL, "GeForce GTX 280, CUDA", 14.86, seconds, gems},
-    {"cutoff", NULL, "Tesla C2050, CUDA", 10.06, seconds, gems},
-    {"lattice", NULL, QX6700, 49.47, seconds, slides},
-    {"lattice", NULL, "GeForce GTX 280, CUDA", 1.36, seconds, slides},
-    {"msm", "anterpolation", QX6700, 0.18, seconds, slides},
-    {"msm", "restriction", QX6700, 0.16, seconds, slides},
-    {"msm", "lattice cutoff", QX6700, 49.47, seconds, slides},
-    {"msm", "lattice cutoff", "GeForce GTX 280, CUDA", 1.36, seconds, slides},
-    {"msm", "prolongation", QX6700, 0.17, seconds, slides},
-    {"msm", "interpolation", QX6700, 3.47, seconds, slides},
-    {"msm", "short range", QX6700, 480.07, seconds, slides},
-    {"msm", "short range", "GeForce GTX 280, CUDA", 14.87, seconds, slides},
-    {"msm", "atoms to map", QX6700, 533.52, seconds, slides},
-    {"msm", "atoms to map", "GeForce GTX 280, CUDA", 20.51, seconds, sums},
-    {"msm", NULL, "two Tesla C870, a part each", 27, "% faster than one", sums},
-    {"msm", NULL, "three G80 cards, two of them for short-range sums", 133, "% faster than one Tesla C870", sums},
-    {"msm", NULL, "POWER8, sums over eight elements, GCC with VSX", 0.571, "s, of a loop of its own", open_power},
-    {"msm", NULL, "POWER8, sums over eight elements, XLC", 0.548, "s, of a loop of its own", open_power},
-    {"curve", NULL, "GeForce GTX 280, 26,247 atoms", 50, "% of the peak speed-up", sums},
-    {"curve", NULL, "GeForce GTX 280, 167,877 atoms", 77, "% of the peak speed-up", sums},
-    {"curve", NULL, "GeForce GTX 280, 1,534,539 atoms, total", 26.4, "times as fast as one core", slides},
+    {"mdh-standard", NULL, QX6700, 7.15, seconds, gems, 0},
+    {"mdh-standard", NULL, X5550, 5.59, seconds, gems, 0},
+    {"mdh-standard", NULL, "Cell QS21, OpenCL", 1.07, seconds, gems, 0},
+    {"mdh-standard", NULL, "Radeon 5870, OpenCL", 0.134, seconds, gems, 0},
+    {"mdh-standard", NULL, "GeForce GTX 280, OpenCL", 0.133, seconds, gems, 0},
+    {"mdh-standard", NULL, "Tesla C2050, OpenCL", 0.075, seconds, gems, 0},
+    {"mdh-standard", NULL, "GeForce GTX 480, OpenCL", 0.058, seconds, gems, 0},
+    {"mdh-native", NULL, "Radeon 5870, OpenCL", 0.046, seconds, gems, 0},
+    {"mdh-native", NULL, "GeForce GTX 480, OpenCL", 0.043, seconds, gems, 0},
+    {"mdh-native", NULL, "GeForce GTX 480, CUDA", 0.040, seconds, gems, 0},
+    {"dcs", NULL, QX6700, 0.89, billions, gems, 0},
+    {"dcs", NULL, X5550, 1.36, billions, gems, 0},
+    {"dcs", NULL, "GeForce 8800 GTX, CUDA", 39.5, billions, gems, 0},
+    {"dcs", NULL, "Tesla C1060, CUDA", 70.1, billions, gems, 0},
+    {"dcs", NULL, "GeForce GTX 480, CUDA", 82.3, billions, gems, 0},
+    {"dcs", NULL, "four Tesla C1060, CUDA", 275.4, billions, gems, 0},
+    {"cutoff", NULL, QX6700, 480.07, seconds, gems, 0},
+    {"cutoff", NULL, X5550, 353.85, seconds, gems, 0},
+    {"cutoff", NULL, "Tesla C870, CUDA", 20.02, seconds, gems, 0},
+    {"cutoff", NULL, "GeForce GTX 280, CUDA", 14.86, seconds, gems, 0},
+    {"cutoff", NULL, "Tesla C2050, CUDA", 10.06, seconds, gems, 0},
+    {"lattice", NULL, QX6700, 49.47, seconds, slides, 0},
+    {"lattice", NULL, "GeForce GTX 280, CUDA", 1.36, seconds, slides, 0},
+    {"msm", "anterpolation", QX6700, 0.18, seconds, slides, 0},
+    {"msm", "restriction", QX6700, 0.16, seconds, slides, 0},
+    {"msm", "lattice cutoff", QX6700, 49.47, seconds, slides, 0},
+    {"msm", "lattice cutoff", "GeForce GTX 280, CUDA", 1.36, seconds, slides, 0},
+    {"msm", "prolongation", QX6700, 0.17, seconds, slides, 0},
+    {"msm", "interpolation", QX6700, 3.47, seconds, slides, 0},
+    {"msm", "short range", QX6700, 480.07, seconds, slides, 0},
+    {"msm", "short range", "GeForce GTX 280, CUDA", 14.87, seconds, slides, 0},
+    {"msm", "atoms to map", QX6700, 533.52, seconds, slides, 0},
+    {"msm", "atoms to map", "GeForce GTX 280, CUDA", 20.51, seconds, sums, 0},
+    {"msm", NULL, "two Tesla C870, a part each, faster than one by", 27, "%", sums, 0},
+    {"msm", NULL, "three G80 cards, two of them for short-range sums, faster than one Tesla C870 by", 133, "%", sums,
+     0},
+    {"msm", NULL, "POWER8, a loop of sums over eight elements, GCC with VSX", 0.571, "s a loop", open_power, 0},
+    {"msm", NULL, "POWER8, a loop of sums over eight elements, XLC", 0.548, "s a loop", open_power, 0},
+    {"curve", NULL, "GeForce GTX 280, 26,247 atoms, part of the peak", 50, "%", sums, 26247},
+    {"curve", NULL, "GeForce GTX 280, 167,877 atoms, part of the peak", 77, "%", sums, 167877},
+    {"curve", NULL, "GeForce GTX 280, 1,534,539 atoms, faster than one core", 26.4, "times", slides, 1534539},
 };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -91,6 +93,7 @@ json_t *bench_papers_of(const char *table)
         json_put(object, "value", json_number(f->value));
         json_put(object, "unit", json_text(f->unit));
         json_put(object, "paper", json_text(f->paper));
+        json_put(object, "atoms", json_number(f->atoms > 0 ? f->atoms : NAN));
         json_add(array, object);
     }
     return array;

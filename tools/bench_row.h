@@ -34,6 +34,7 @@ struct bench_row {
     bench_refusal not_its[BENCH_MOST_REFUSALS]; /* NULL behind the last */
     const char *first_variant; /* that the others are compared with: the papers' first kernel; NULL: none */
     unsigned columns;          /* of those above */
+    const char *sizes;         /* the name of its table of ever larger problems; NULL: it has none */
     int (*check)(const parsed_arguments *arguments); /* its own options: prints errors; exit code; or NULL */
     void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* the same; or NULL */
     const char *(*picture)(const parsed_arguments *arguments);        /* the file to be drawn, NULL: none; or NULL */

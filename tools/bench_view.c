@@ -115,26 +115,65 @@ text_table bench_view_rows(const json_t *device)
     return table;
 }
 
-text_table bench_view_sizes(const json_t *device)
+/* By how much a whole job is faster than one core; 0: it is wrong, or was not held against it. */
+static double speed_up(const json_t *size)
 {
-    static const char *const headings[] = {"atoms", "kernels, s", "whole, s", "one core, s", "times as fast"};
-    text_table table = table_begin("rrrrr");
+    const double faster = bench_number_at(size, "core_s") / bench_number_at(size, "whole_s");
+    return bench_view_is_sound(size) && faster > 0 ? faster : 0;
+}
+
+static double peak_of(const json_t *sizes)
+{
     const json_t *size;
     size_t i;
+    double peak = 0;
+    JSON_EACH(sizes, i, size) peak = fmax(peak, speed_up(size));
+    return peak;
+}
+
+static void put_size(text_table *table, const json_t *size, double peak)
+{
+    const bool is_scaled = json_is_true(json_object_get(size, "core_scaled"));
+    size_t at = 0;
+    table_row(table);
+    table_set(table, at++, "%s", count_text((int64_t)bench_number_at(size, "atoms")).s);
+    table_set(table, at++, "%s", bench_view_significant(bench_number_at(size, "kernel_s")).s);
+    if (peak > 0)
+        table_set(table, at++, "%s", bench_view_significant(bench_number_at(size, "whole_s")).s);
+    table_set(table, at++, "%s", counted(bench_number_at(size, "timed")).s);
+    table_set(table, at++, "%s", per_cent(bench_number_at(size, "spread")).s);
+    if (peak > 0) {
+        table_set(table, at++, "%s%s", is_scaled ? "~" : "", bench_view_significant(bench_number_at(size, "core_s")).s);
+        table_set(table, at++, "%s", bench_view_significant(speed_up(size)).s);
+        table_set(table, at++, "%.0f", 100 * speed_up(size) / peak);
+    }
+    table_set(table, at, "%s",
+              bench_view_is_sound(size)
+                  ? text_of("%.2g", bench_number_at(json_object_get(size, "accuracy"), "relative_rms")).s
+                  : "WRONG");
+}
+
+/* What is of whole jobs and of one core has columns where that was measured. */
+text_table bench_view_sizes(const json_t *device)
+{
+    static const struct {
+        const char *heading;
+        bool of_jobs;
+    } headings[] = {{"atoms", false},        {"kernels, s", false}, {"whole, s", true},
+                    {"timed", false},        {"spread %", false},   {"one core, s", true},
+                    {"times as fast", true}, {"% of peak", true},   {"relative RMS error", false}};
+    const json_t *size, *sizes = json_object_get(device, "sizes");
+    const double peak = peak_of(sizes);
+    text_table table = table_begin("rrrrrrrrr");
+    size_t i, at = 0;
+    table.columns = 0;
+    for (size_t c = 0; c < sizeof headings / sizeof *headings; c++)
+        table.columns += peak > 0 || !headings[c].of_jobs;
     table_row(&table);
     for (size_t c = 0; c < sizeof headings / sizeof *headings; c++)
-        table_set(&table, c, "%s", headings[c]);
-    JSON_EACH(json_object_get(device, "sizes"), i, size)
-    {
-        const double whole_s = bench_number_at(size, "whole_s"), core_s = bench_number_at(size, "core_s");
-        table_row(&table);
-        table_set(&table, 0, "%s", count_text((int64_t)bench_number_at(size, "atoms")).s);
-        table_set(&table, 1, "%s", bench_view_significant(bench_number_at(size, "kernel_s")).s);
-        table_set(&table, 2, "%s", bench_view_significant(whole_s).s);
-        table_set(&table, 3, "%s%s", json_is_true(json_object_get(size, "core_scaled")) ? "~" : "",
-                  bench_view_significant(core_s).s);
-        table_set(&table, 4, "%s", whole_s > 0 ? bench_view_significant(core_s / whole_s).s : "-");
-    }
+        if (peak > 0 || !headings[c].of_jobs)
+            table_set(&table, at++, "%s", headings[c].heading);
+    JSON_EACH(sizes, i, size) put_size(&table, size, peak);
     return table;
 }
 
@@ -159,30 +198,68 @@ static const json_t *row_of(const json_t *device, const char *name)
 
 enum { PAPER_COLUMNS = 5 };
 
-/* What a device does beside a figure, and how many times as fast that is. */
-static void put_figure(text_table *table, const json_t *device, const json_t *figure)
+/* What a device has beside a paper's figure. */
+typedef struct own_figure {
+    double value, times; /* not a number: nothing; and by how much it is faster than the paper's */
+    bool is_scaled;
+} own_figure;
+
+/* The box of so many atoms; NULL: none, or it is wrong. */
+static const json_t *size_of(const json_t *device, double atoms)
+{
+    const json_t *size;
+    size_t i;
+    JSON_EACH(json_object_get(device, "sizes"), i, size)
+    {
+        if (bench_number_at(size, "atoms") == atoms && bench_view_is_sound(size))
+            return size;
+    }
+    return NULL;
+}
+
+/* Part of a peak means something only where larger boxes have been measured. */
+static own_figure own_of_size(const json_t *device, double atoms, bool is_share)
+{
+    const json_t *sizes = json_object_get(device, "sizes"), *size = size_of(device, atoms);
+    const json_t *last = json_array_get(sizes, json_array_size(sizes) - 1);
+    if (size == NULL || (is_share && !(bench_number_at(last, "atoms") > atoms)))
+        return (own_figure){NAN, NAN, false};
+    return (own_figure){is_share ? 100 * speed_up(size) / peak_of(sizes) : speed_up(size), NAN,
+                        json_is_true(json_object_get(size, "core_scaled"))};
+}
+
+static own_figure own_of(const json_t *device, const json_t *figure)
 {
     const char *unit = bench_text_at(figure, "unit");
     const json_t *row = row_of(device, bench_text_at(figure, "row"));
-    const double value = bench_number_at(figure, "value"), scale = bench_number_at(device, "papers_scale");
-    size_t at = 0;
-    double own = NAN, faster = NAN;
+    const double value = bench_number_at(figure, "value"), scale = bench_number_at(device, "papers_scale"),
+                 atoms = bench_number_at(figure, "atoms");
+    if (atoms > 0)
+        return own_of_size(device, atoms, unit[0] == '%');
     if (strcmp(unit, "s") == 0 && row != NULL) {
-        own = bench_number_at(row, "papers_s");
-        faster = value / own;
-    } else if (strcmp(unit, "billion/s") == 0 && row != NULL) {
-        own = bench_number_at(row, "evaluations_per_s") / 1e9;
-        faster = own / value;
+        const double own = bench_number_at(row, "papers_s");
+        return (own_figure){own, value / own, !(fabs(scale - 1) < 0.01)};
     }
-    const bool is_scaled = strcmp(unit, "s") == 0 && !(fabs(scale - 1) < 0.01);
+    if (strcmp(unit, "billion/s") == 0 && row != NULL) {
+        const double own = bench_number_at(row, "evaluations_per_s") / 1e9;
+        return (own_figure){own, own / value, false};
+    }
+    return (own_figure){NAN, NAN, false};
+}
+
+static void put_figure(text_table *table, const json_t *device, const json_t *figure)
+{
+    const char *unit = bench_text_at(figure, "unit");
+    const own_figure own = own_of(device, figure);
+    size_t at = 0;
     table_row(table);
     table_set(table, at++, "%s", bench_text_at(figure, "hardware"));
     if (table->columns == PAPER_COLUMNS)
         table_set(table, at++, "%s", bench_text_at(figure, "row"));
-    table_set(table, at++, "%.5g %s", value, unit);
-    table_set(table, at++, "%s%s", is_scaled && own > 0 ? "~" : "",
-              own > 0 ? text_of("%s %s", bench_view_significant(own).s, unit).s : "-");
-    table_set(table, at, "%s", bench_view_significant(faster).s);
+    table_set(table, at++, "%.5g %s", bench_number_at(figure, "value"), unit);
+    table_set(table, at++, "%s%s", own.is_scaled && own.value > 0 ? "~" : "",
+              own.value > 0 ? text_of("%s %s", bench_view_significant(own.value).s, unit).s : "-");
+    table_set(table, at, "%s", bench_view_significant(own.times).s);
 }
 
 /* Steps have a column where there are any. */
@@ -246,7 +323,7 @@ static short_text problem_of(const json_t *d)
     return cutoff_A > 0 ? text_of("%s, cutoff %g A.", text.s, cutoff_A) : text_of("%s.", text.s);
 }
 
-static short_text scale_of(const json_t *d)
+short_text bench_view_scale(const json_t *d)
 {
     const double scale = bench_number_at(d, "papers_scale");
     if (!isfinite(scale) || fabs(scale - 1) < 0.01)
@@ -297,7 +374,7 @@ static short_text interpreter_of(const json_t *d)
 
 short_text bench_view_fact(const json_t *device, size_t wanted)
 {
-    static short_text (*const facts[])(const json_t *) = {failure_of, interpreter_of, problem_of, scale_of,
+    static short_text (*const facts[])(const json_t *) = {failure_of, interpreter_of, problem_of, bench_view_scale,
                                                           limits_of,  doubt_of,       load_of};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const short_text text = facts[i](device);

@@ -17,6 +17,9 @@ text_table bench_view_papers(const json_t *table, const json_t *device);
  * i = 0; empty behind the last. */
 short_text bench_view_fact(const json_t *device, size_t i);
 
+/* How much larger the papers' problem is than the one that was measured; empty: it is that one. */
+short_text bench_view_scale(const json_t *device);
+
 /* The text of a cell, "" where nothing was put. */
 const char *bench_view_cell(const text_table *table, size_t row, size_t column);
 

@@ -234,7 +234,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     const ley_status status = i < f->count ? measure_lattices(w, o, f, limits, b) : measure_direct(w, o, f, limits, b);
     if (status != LEY_OK)
         return status;
-    b->row.memory_share = b->row.kernel_s > 0 ? b->row.bytes / limits->memory_bytes_per_s / b->row.kernel_s : 0;
+    b->row.memory_share = bench_memory_share(b->row.bytes, b->row.kernel_s, limits);
     return b->row.tolerance > 0 && b->row.accuracy.relative_rms > b->row.tolerance
                ? ley_fail(&b->failure, LEY_ERROR_WRONG_RESULT, "off by %.2g, for a tolerance of %.2g",
                           b->row.accuracy.relative_rms, b->row.tolerance)

@@ -56,6 +56,14 @@ void bench_put_times(bench_row *r, const bench_repeats *repeats, const double *s
     r->row.spread = times.spread;
 }
 
+void bench_put_size_times(bench_size *size, const double *seconds, size_t n)
+{
+    const bench_statistics times = bench_statistics_of(seconds, n);
+    memcpy(size->runs_s, seconds, times.n * sizeof *seconds);
+    size->size.run_count = times.n;
+    size->size.spread = times.spread;
+}
+
 double bench_joules(energy_counter *counter, double before_J, double seconds, size_t runs)
 {
     double now_J = 0;
@@ -63,6 +71,11 @@ double bench_joules(energy_counter *counter, double before_J, double seconds, si
         !energy_is_plausible(now_J - before_J, seconds))
         return NAN;
     return (now_J - before_J) / (double)runs;
+}
+
+double bench_memory_share(double bytes, double seconds, const ley_bench_device *limits)
+{
+    return seconds > 0 && limits->memory_bytes_per_s > 0 ? bytes / limits->memory_bytes_per_s / seconds : 0;
 }
 
 /* More launches, until a counter has gone on for long enough: only theirs are counted. */
@@ -285,7 +298,11 @@ static void bench_task(worker *w, void *context)
     put_load(&before, &d->device.load);
     d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
     d->device.rows = d->public_rows;
-    d->device.sizes = d->sizes;
+    d->device.sizes = d->public_sizes;
+    for (size_t i = 0; i < d->device.size_count; i++) {
+        d->public_sizes[i] = d->sizes[i].size;
+        d->public_sizes[i].runs_s = d->sizes[i].runs_s;
+    }
     for (size_t i = 0; i < d->device.row_count; i++) {
         bench_row *r = &d->rows[i];
         r->row.variant = r->name;

@@ -18,11 +18,17 @@ typedef struct bench_row {
     ley_error failure;
 } bench_row;
 
+typedef struct bench_size {
+    ley_bench_size size;
+    double runs_s[BENCH_MOST_REPEATS];
+} bench_size;
+
 typedef struct bench_device {
     ley_bench_device device;
     ley_bench_row public_rows[BENCH_MOST_VARIANTS];
     bench_row rows[BENCH_MOST_VARIANTS];
-    ley_bench_size sizes[BENCH_MOST_SIZES];
+    ley_bench_size public_sizes[BENCH_MOST_SIZES];
+    bench_size sizes[BENCH_MOST_SIZES];
     bench_limits limits;
     energy_counter *energy;
     ley_error failure;
@@ -70,7 +76,7 @@ typedef struct bench_subject {
     /* One variant on problems of all sizes, of its own making, in place of all that; NULL: not to
      * be had. */
     ley_status (*scale)(worker *w, const ley_bench_options *options, ley_bench_device *device,
-                        ley_bench_size sizes[BENCH_MOST_SIZES], ley_error *error);
+                        bench_size sizes[BENCH_MOST_SIZES], ley_error *error);
 
     /* A peer in plain C on the host's cores; NULL: none. */
     ley_status (*host_loop)(const ley_bench_options *options, const void *problem, ley_bench_device *device,
@@ -99,6 +105,10 @@ ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *op
  * where there is none, or that cannot be. */
 double bench_joules(energy_counter *counter, double before_J, double seconds, size_t runs);
 
+/* Bytes by so many seconds, as part of what the device's memory has been measured to do; 0: that is
+ * unknown, or nothing was timed. */
+double bench_memory_share(double bytes, double seconds, const ley_bench_device *limits);
+
 /* Random numbers in [0, 1), the same in every run. */
 double bench_random(uint64_t *state);
 
@@ -108,7 +118,9 @@ ley_status bench_time(const ley_bench_options *options, double pairs,
                       ley_status (*run)(void *context, double *seconds, ley_error *error), void *context,
                       bench_row *row, ley_error *error);
 
-/* The same of times that somebody else has taken: all of a row but its rate. */
+/* The same of times that somebody else has taken: all of a row but its rate; and of one of ever
+ * larger problems: how many, their spread, each of them. */
 void bench_put_times(bench_row *row, const bench_repeats *repeats, const double *seconds);
+void bench_put_size_times(bench_size *size, const double *seconds, size_t n);
 
 #endif

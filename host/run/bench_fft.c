@@ -209,7 +209,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
         const double both_s = r->row.median_s;
         r->row.there_s = bench_statistics_of(res.there_s + 1, r->row.run_count).median_s;
         r->row.back_s = bench_statistics_of(res.back_s + 1, r->row.run_count).median_s;
-        r->row.memory_share = 2 * fft_least_bytes(wish.n, NULL) / both_s / limits->memory_bytes_per_s;
+        r->row.memory_share = bench_memory_share(2 * fft_least_bytes(wish.n, NULL), both_s, limits);
         snprintf(r->specification, sizeof r->specification, "%s %s", res.fft.library, res.fft.version);
     }
     clear(&res);

@@ -453,13 +453,13 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 /* ---- Ever larger boxes ----------------------------------------------------------------------- */
 
 /* One box, as if it were the only one. */
-static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_bench_device *d, ley_bench_size *size,
+static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_bench_device *d, bench_size *size,
                                ley_error *error)
 {
     void *problem = NULL;
     ley_bench_device one = *d;
     bench_row row = {.failure = {.status = LEY_OK}};
-    one.atoms = size->atoms;
+    one.atoms = size->size.atoms;
     ley_status status = make(o, &one, &problem, error);
     if (status == LEY_OK)
         status = count(w, o, problem, &one, error);
@@ -468,13 +468,10 @@ static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_
         ley_error_copy(error, &row.failure);
     }
     if (status == LEY_OK) {
-        *size = (ley_bench_size){.atoms = size->atoms,
-                                 .pairs = one.pairs,
-                                 .kernel_s = row.row.kernel_s,
-                                 .accuracy = row.row.accuracy,
-                                 .run_count = row.row.run_count,
-                                 .spread = row.row.spread};
-        memcpy(size->n, one.n, sizeof size->n);
+        size->size = (ley_bench_size){
+            .atoms = one.atoms, .pairs = one.pairs, .kernel_s = row.row.kernel_s, .accuracy = row.row.accuracy};
+        bench_put_size_times(size, row.runs_s, row.row.run_count);
+        memcpy(size->size.n, one.n, sizeof size->size.n);
     }
     ley_error_clear(&row.failure);
     end(problem);
@@ -496,21 +493,21 @@ static double slope(size_t n, const double *x, const double *y)
     return xx > 0 ? xy / xx : 0;
 }
 
-static void fit(ley_bench_device *d, const ley_bench_size *sizes)
+static void fit(ley_bench_device *d, const bench_size *sizes)
 {
     double atoms[BENCH_MOST_SIZES], seconds[BENCH_MOST_SIZES], pairs[BENCH_MOST_SIZES];
     for (size_t i = 0; i < d->size_count; i++) {
-        atoms[i] = (double)sizes[i].atoms;
-        seconds[i] = sizes[i].kernel_s;
-        pairs[i] = sizes[i].pairs;
+        atoms[i] = (double)sizes[i].size.atoms;
+        seconds[i] = sizes[i].size.kernel_s;
+        pairs[i] = sizes[i].size.pairs;
     }
     d->exponent = slope(d->size_count, atoms, seconds);
     d->pairs_exponent = slope(d->size_count, atoms, pairs);
 }
 
 /* Two sizes per decade, from 10,000 atoms or a tenth of the largest number of them. */
-static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device *d,
-                        ley_bench_size sizes[BENCH_MOST_SIZES], ley_error *error)
+static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device *d, bench_size sizes[BENCH_MOST_SIZES],
+                        ley_error *error)
 {
     const double largest = (double)d->atoms, smallest = fmax(fmin((double)least_linear_atoms, largest / 10), 3);
     ley_status status = LEY_OK;
@@ -519,8 +516,8 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
         last = wanted * 1.25 > largest || d->size_count == BENCH_MOST_SIZES - 1;
         if (bench_cancelled(o))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        ley_bench_size *size = &sizes[d->size_count];
-        size->atoms = last ? d->atoms : (int64_t)wanted;
+        bench_size *size = &sizes[d->size_count];
+        size->size.atoms = last ? d->atoms : (int64_t)wanted;
         status = measure_size(w, o, d, size, error);
         if (status == LEY_OK)
             d->size_count++;

@@ -243,7 +243,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     b->row.bytes = m->needs[of->step].bytes;
     b->row.evaluations_per_s = seconds > 0 ? b->row.multiply_adds / seconds : 0;
     b->row.fma_share = seconds > 0 ? msm_least_s(m, of->step, limits) / seconds : 0;
-    b->row.memory_share = seconds > 0 ? b->row.bytes / limits->memory_bytes_per_s / seconds : 0;
+    b->row.memory_share = bench_memory_share(b->row.bytes, seconds, limits);
     b->row.accuracy = m->accuracy;
     const ley_long_range range = of->preset == PRESET_CHOSEN ? p->chosen : range_of(of->preset, o);
     msm_describe(&range, m->solver, b->specification, sizeof b->specification);
@@ -329,10 +329,11 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
 
 /* One box. The core measures it, where that is not predicted to take long. */
 static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_bench_device *d, preset chosen,
-                               core_rates *rates, ley_bench_size *size, ley_error *error)
+                               core_rates *rates, bench_size *to, ley_error *error)
 {
     const ley_long_range range = range_of(chosen, o);
     ley_bench_device one = *d;
+    ley_bench_size *size = &to->size;
     void *problem = NULL;
     hierarchy h;
     one.atoms = size->atoms;
@@ -355,8 +356,7 @@ static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_
         for (int step = MSM_ANTERPOLATION; step <= MSM_SHORT_RANGE; step++)
             size->kernel_s += m->seconds[step];
         size->accuracy = m->accuracy;
-        size->run_count = (size_t)m->repeats.done;
-        size->spread = bench_statistics_of(m->runs_s[MSM_WHOLE], size->run_count).spread;
+        bench_put_size_times(to, m->runs_s[MSM_WHOLE], (size_t)m->repeats.done);
         predict_core(rates, &all, size);
         size->is_core_scaled = size->core_s > most_core_s;
         if (!size->is_core_scaled)
@@ -367,8 +367,8 @@ static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_
     return status;
 }
 
-static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device *d,
-                        ley_bench_size sizes[BENCH_MOST_SIZES], ley_error *error)
+static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device *d, bench_size sizes[BENCH_MOST_SIZES],
+                        ley_error *error)
 {
     const preset chosen = is_wanted(o, PRESET_PAPERS) ? PRESET_PAPERS : PRESET_DEFAULT;
     const bool is_slow = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
@@ -379,8 +379,8 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
         const bool is_last = curve_atoms[i] >= largest || i + 1 == sizeof curve_atoms / sizeof *curve_atoms;
         if (bench_cancelled(o))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        ley_bench_size *size = &sizes[d->size_count];
-        *size = (ley_bench_size){.atoms = is_last ? largest : curve_atoms[i]};
+        bench_size *size = &sizes[d->size_count];
+        size->size = (ley_bench_size){.atoms = is_last ? largest : curve_atoms[i]};
         status = measure_size(w, o, d, chosen, &rates, size, error);
         d->size_count += status == LEY_OK;
         if (o->row_done != NULL)
