@@ -18,6 +18,12 @@ LEY_KERNEL functions(LEY_PARAMETERS(LEY_FUNCTIONS_ARGUMENTS))
     case LEY_FUNCTION_PRODUCT: f = x * y; break;
     case LEY_FUNCTION_SUM: f = x + y; break;
     case LEY_FUNCTION_MAX: f = LEY_MAX(x, y); break;
+    case LEY_FUNCTION_ERF: f = LEY_F_ERF(x); break;
+    case LEY_FUNCTION_ERFC: f = LEY_F_ERFC(x); break;
+    case LEY_FUNCTION_SIN: f = LEY_F_SIN(x); break;
+    case LEY_FUNCTION_COS: f = LEY_F_COS(x); break;
+    case LEY_FUNCTION_TANH: f = LEY_F_TANH(x); break;
+    case LEY_FUNCTION_POW: f = LEY_F_POW(x, y); break;
 #if LEY_SUM != LEY_SPEC_SUM_DOUBLE
     case LEY_FUNCTION_NATIVE_RSQRT: f = LEY_NATIVE_RSQRT(x); break;
     case LEY_FUNCTION_NATIVE_SQRT: f = LEY_NATIVE_SQRT(x); break;

@@ -3,7 +3,9 @@
  *
  *     gm_sizes   LEY_ECHO; the sizes of scalar, real, atom, sixteen, int2, int4, float2, float4, of
  *                an atom with its cell and where the cell lies, of a segment and of a level; where
- *                the fields of these two lie; `number`; `ints`; the bits of *gm_row
+ *                the fields of these two lie; `number`; `ints`; the bits of *gm_row; what comes of
+ *                each of `ints` and of `number` by the operations on integers that kernels use, and
+ *                of each of `four` that becomes an integer
  *     gm_values  `one`; `four`; `many` */
 #include "dialect.h"
 
@@ -55,6 +57,28 @@ LEY_KERNEL structs(LEY_PARAMETERS(LEY_STRUCTS_ARGUMENTS))
     gm_sizes[at++] = LEY_AS_INT(gm_row[0].y);
     gm_sizes[at++] = LEY_AS_INT(gm_row[0].z);
     gm_sizes[at++] = LEY_AS_INT(gm_row[0].w);
+#define TELL_INTEGERS(i) \
+    gm_sizes[at++] = LEY_COUNT_BITS((unsigned)(i)); \
+    gm_sizes[at++] = LEY_LOWEST_BIT((unsigned)(i)); \
+    gm_sizes[at++] = (int)((unsigned)(i) * (unsigned)number); \
+    gm_sizes[at++] = (int)((size_t)(unsigned)(i) * (unsigned)number >> 32); \
+    gm_sizes[at++] = (i) / (number / 1000); \
+    gm_sizes[at++] = (i) % (number / 1000); \
+    gm_sizes[at++] = (i) >> number % 8; \
+    gm_sizes[at++] = (int)((unsigned)(i) >> number % 8); \
+    gm_sizes[at++] = min(i, number); \
+    gm_sizes[at++] = max(i, number);
+    TELL_INTEGERS(ints.x)
+    TELL_INTEGERS(ints.y)
+    TELL_INTEGERS(ints.z)
+    TELL_INTEGERS(ints.w)
+#define TELL_ROUNDED(x) \
+    gm_sizes[at++] = (int)(x); \
+    gm_sizes[at++] = (int)floor(x);
+    TELL_ROUNDED(four.x)
+    TELL_ROUNDED(four.y)
+    TELL_ROUNDED(four.z)
+    TELL_ROUNDED(four.w)
     LEY_GLOBAL scalar *values = (LEY_GLOBAL scalar *)gm_values;
     values[0] = one;
     values[1] = four.x;

@@ -17,6 +17,9 @@ typedef struct structs_spec {
     LEY_STRUCTS_KEYS(KERNEL_KEY_FIELD)
 } structs_spec;
 
+/* Room for what `structs` writes into either buffer. */
+enum { STRUCTS_WORDS = 128 };
+
 typedef struct local_words_spec {
     LEY_LOCAL_WORDS_KEYS(KERNEL_KEY_FIELD)
 } local_words_spec;

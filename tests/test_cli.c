@@ -1,12 +1,14 @@
 /* The command from end to end: what it prints, writes and returns, on good days and bad. */
 #include "cli_support.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -247,6 +249,35 @@ static void test_pdb_files(void **state)
     cli_expect(0, "2 atoms", NULL);
     cli("convert protein.pdb --pqr-anyway -o out/a.atoms");
     cli_expect(0, "2 atoms", NULL);
+}
+
+/* Atoms that come through a pipe and make no sense: it is not opened a second time to see whether
+ * they would with other options, since nobody may ever write to it again. */
+static void test_wrong_atoms_through_a_pipe(void **state)
+{
+    (void)state;
+    static const char atoms[] = "ATOM 1 N LYS 1 3.287 10.092\n";
+    assert_int_equal(mkfifo(cli_path("pipe.pqr"), 0600), 0);
+    const pid_t writer = fork();
+    if (writer == 0) {
+        const int to = open(cli_path("pipe.pqr"), O_WRONLY);
+        _exit(write(to, atoms, sizeof atoms - 1) == (ssize_t)sizeof atoms - 1 ? 0 : 1);
+    }
+    const pid_t child = cli_start("convert pipe.pqr -o out/a.atoms");
+    bool is_waiting = true;
+    for (int i = 0; i < 3000 && is_waiting; i++) {
+        siginfo_t ended = {.si_pid = 0};
+        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT);
+        is_waiting = ended.si_pid == 0;
+        usleep(10000);
+    }
+    if (is_waiting)
+        close(open(cli_path("pipe.pqr"), O_WRONLY | O_NONBLOCK));
+    cli_wait(child);
+    cli_expect(2, NULL, "pipe.pqr:1: ");
+    assert_false(is_waiting);
+    assert_int_equal(waitpid(writer, NULL, 0), writer);
+    unlink(cli_path("pipe.pqr"));
 }
 
 static void test_lattices_too_large(void **state)
@@ -921,6 +952,7 @@ int main(void)
         TEST(test_wrong_options),
         TEST(test_bad_molecules),
         TEST(test_pdb_files),
+        TEST(test_wrong_atoms_through_a_pipe),
         TEST(test_lattices_too_large),
         TEST(test_a_map_that_exists_survives_a_failure),
         TEST(test_no_device),

@@ -62,7 +62,7 @@ void check_logs(check_run *run, const check_row *row)
 
 /* ---- Binaries -------------------------------------------------------------------------------- */
 
-enum { BINARIES = 3, WORDS = 64 };
+enum { BINARIES = 3 };
 
 typedef struct binary_trial {
     char *text, options[BINARIES][KERNEL_OPTIONS];
@@ -97,7 +97,7 @@ static ley_status run_binary(binary_trial *t, int i, dev *device, check_finding 
         .kind = &structs_kind, .spec = &t->spec[i].sum, .text = t->text, .options = t->options[i]};
     dev_kernel kernel = {.device = device, .kind = &structs_kind, .group_size = {1, 1, 1}};
     static const float row[4];
-    const size_t bytes = WORDS * sizeof(int32_t);
+    const size_t bytes = STRUCTS_WORDS * sizeof(int32_t);
     check_bench b;
     dev_buffer *in = NULL;
     results sizes = {NULL, NULL}, values = {NULL, NULL};

@@ -129,6 +129,18 @@ static double right_of(int which, double x, double y, double z)
     case LEY_FUNCTION_DIVIDE:
     case LEY_FUNCTION_NATIVE_DIVIDE:
         return x / y;
+    case LEY_FUNCTION_ERF:
+        return (double)erfl((long double)x);
+    case LEY_FUNCTION_ERFC:
+        return (double)erfcl((long double)x);
+    case LEY_FUNCTION_SIN:
+        return (double)sinl((long double)x);
+    case LEY_FUNCTION_COS:
+        return (double)cosl((long double)x);
+    case LEY_FUNCTION_TANH:
+        return (double)tanhl((long double)x);
+    case LEY_FUNCTION_POW:
+        return (double)powl((long double)x, (long double)y);
     case LEY_FUNCTION_NATIVE_RECIP:
         return (double)(1 / (long double)x);
     default:
@@ -157,6 +169,12 @@ static const function functions[LEY_FUNCTION_COUNT] = {
     [LEY_FUNCTION_LOG] = {LEY_FUNCTION_LOG, true, 1.2e-38, 3e38, 3, 3, false},
     [LEY_FUNCTION_DIVIDE] = {LEY_FUNCTION_DIVIDE, true, 1e-15, 1e15, 2.5, 0.5001, false},
     [LEY_FUNCTION_FMA] = {LEY_FUNCTION_FMA, true, 1e-5, 1e5, 0.5001, 0.5001, false},
+    [LEY_FUNCTION_ERF] = {LEY_FUNCTION_ERF, false, -4, 4, 16, 16, false},
+    [LEY_FUNCTION_ERFC] = {LEY_FUNCTION_ERFC, false, -4, 4, 16, 16, false},
+    [LEY_FUNCTION_SIN] = {LEY_FUNCTION_SIN, false, -100, 100, 4, 4, false},
+    [LEY_FUNCTION_COS] = {LEY_FUNCTION_COS, false, -100, 100, 4, 4, false},
+    [LEY_FUNCTION_TANH] = {LEY_FUNCTION_TANH, false, -9, 9, 5, 5, false},
+    [LEY_FUNCTION_POW] = {LEY_FUNCTION_POW, true, 1e-5, 1e5, 16, 16, false},
     [LEY_FUNCTION_NATIVE_RSQRT] = {LEY_FUNCTION_NATIVE_RSQRT, true, 1e-30, 1e30, 0, 0, true},
     [LEY_FUNCTION_NATIVE_SQRT] = {LEY_FUNCTION_NATIVE_SQRT, true, 1e-30, 1e30, 0, 0, true},
     [LEY_FUNCTION_NATIVE_EXP] = {LEY_FUNCTION_NATIVE_EXP, false, -20, 20, 0, 0, true},
@@ -171,6 +189,8 @@ static double number_at(const function *f, size_t i, int of)
     static const double ratios[3] = {0.6180339887498949, 0.7548776662466927, 0.5698402909980532};
     const double t = fmod((double)(i + 1) * ratios[of], 1),
                  x = f->is_even ? f->low * pow(f->high / f->low, t) : f->low + (f->high - f->low) * t;
+    if (f->which == LEY_FUNCTION_POW && of > 0)
+        return 12 * t - 6;
     return f->which == LEY_FUNCTION_FMA && (i + (size_t)of) % 3 == 0 ? -x : x;
 }
 

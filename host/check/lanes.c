@@ -89,6 +89,20 @@ static ley_status attempt_groups(check_run *run, void *context, size_t size, che
     return status;
 }
 
+/* More of them than 16 bits count, where kernels are not interpreted. */
+enum { MANY_GROUPS = 70001, FEWER_GROUPS = 301 };
+
+static void try_groups(check_run *run, const check_row *row, const char *variant, size_t along_x, group_case *c)
+{
+    check_try(run, row,
+              &(check_case){.variant = variant,
+                            .size = along_x,
+                            .least = 1,
+                            .unit = "groups along x",
+                            .attempt = attempt_groups,
+                            .context = c});
+}
+
 void check_groups(check_run *run, const check_row *row)
 {
     static const int sizes[][3] = {{3, 5, 2}, {1, 1, 1}, {13, 1, 1}, {1, 7, 3}, {31, 2, 1}, {0, 1, 1}};
@@ -103,14 +117,11 @@ void check_groups(check_run *run, const check_row *row)
         if ((size_t)(c.size[0] * c.size[1] * c.size[2]) > info->max_work_group)
             check_skip(run, row, variant, "the device has no groups as large");
         else
-            check_try(run, row,
-                      &(check_case){.variant = variant,
-                                    .size = 5,
-                                    .least = 1,
-                                    .unit = "groups along x",
-                                    .attempt = attempt_groups,
-                                    .context = &c});
+            try_groups(run, row, variant, 5, &c);
     }
+    const bool is_slow = (info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    try_groups(run, row, "many", is_slow ? FEWER_GROUPS : MANY_GROUPS,
+               &(group_case){.size = {1, 1, 1}, .groups = {0, 2, 2}});
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
-/* Types and structs that host and device share: how large they are, where fields lie, and what
- * arrives of a launch's arguments. */
+/* Types and structs that host and device share: how large they are, where fields lie, what arrives
+ * of a launch's arguments, and what comes of integers among these. */
 #include "check/internal.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -34,18 +35,36 @@ typedef struct expected {
     int right;
 } expected;
 
-enum { SIZES = 64, VALUES = 21, INTS = 4, NUMBER = 1000003 };
+enum { VALUES = 21, INTS = 4, NUMBER = 1000003 };
 static const int32_t ints[INTS] = {-7, 1 << 30, 3, -2000000000};
 static const float vector_row[4] = {1.5f, -2.25f, 3.125f, 1e-20f};
 
+/* Of what the kernel writes, what a case looks at: sizes and places; what arrives of arguments; the
+ * number that the build was given; what comes of integers. */
+typedef enum struct_part { PART_SIZES, PART_ARGUMENTS, PART_ECHO, PART_INTEGERS } struct_part;
+
 typedef struct struct_case {
-    bool is_double, has_values; /* looks at what arrives of arguments, or at sizes, */
-    bool is_echo;               /* or at the number that the build was given */
+    bool is_double;
+    struct_part part;
     int echo;
 } struct_case;
 
-/* In the order in which the kernel writes; returns how many. */
-static size_t expect(const struct_case *c, expected all[SIZES])
+static double value_at(size_t i)
+{
+    return (i % 2 == 0 ? 1 : -1) * (0.125 + (double)i);
+}
+
+typedef struct expectation {
+    expected all[STRUCTS_WORDS];
+    size_t count, begin[PART_INTEGERS + 1], end[PART_INTEGERS + 1];
+} expectation;
+
+static void expect_one(expectation *e, const char *what, int64_t right)
+{
+    e->all[e->count++] = (expected){what, (int32_t)(uint32_t)right};
+}
+
+static void expect_sizes(const struct_case *c, expectation *e)
 {
     const int scalar = c->is_double ? (int)sizeof(double) : (int)sizeof(float);
     const expected sizes[] = {
@@ -62,52 +81,81 @@ static size_t expect(const struct_case *c, expected all[SIZES])
         {"placed.cell", c->is_double ? (int)offsetof(host_placed_double, cell) : (int)offsetof(host_placed, cell)},
         {"segment", (int)sizeof(host_segment)},
         {"level", (int)sizeof(host_level)},
-        LEY_SEGMENT_FIELDS(SEGMENT_OFFSET) LEY_LEVEL_FIELDS(LEVEL_OFFSET){"number", NUMBER},
-        {"ints.x", ints[0]},
-        {"ints.y", ints[1]},
-        {"ints.z", ints[2]},
-        {"ints.w", ints[3]},
-    };
-    const size_t count = sizeof sizes / sizeof *sizes;
-    memcpy(all, sizes, sizeof sizes);
-    for (size_t i = 0; i < 4; i++) {
-        static const char *const names[] = {"gm_row[0].x", "gm_row[0].y", "gm_row[0].z", "gm_row[0].w"};
+        LEY_SEGMENT_FIELDS(SEGMENT_OFFSET) LEY_LEVEL_FIELDS(LEVEL_OFFSET)};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        expect_one(e, sizes[i].what, sizes[i].right);
+}
+
+static void expect_arguments(expectation *e)
+{
+    static const char *const names[] = {"ints.x", "ints.y", "ints.z", "ints.w"}, *const row_names[] = {
+                                                                                     "gm_row[0].x", "gm_row[0].y",
+                                                                                     "gm_row[0].z", "gm_row[0].w"};
+    expect_one(e, "number", NUMBER);
+    for (int i = 0; i < INTS; i++)
+        expect_one(e, names[i], ints[i]);
+    for (int i = 0; i < 4; i++) {
         int32_t bits;
         memcpy(&bits, &vector_row[i], sizeof bits);
-        all[count + i] = (expected){names[i], bits};
+        expect_one(e, row_names[i], bits);
     }
-    return count + 4;
 }
 
-static double value_at(size_t i)
+static void expect_integers(expectation *e)
 {
-    return (i % 2 == 0 ? 1 : -1) * (0.125 + (double)i);
+    for (int i = 0; i < INTS; i++) {
+        const uint32_t bits = (uint32_t)ints[i];
+        const int shift = NUMBER % 8;
+        expect_one(e, "the number of bits that are set", __builtin_popcount(bits));
+        expect_one(e, "the lowest bit that is set", __builtin_ctz(bits));
+        expect_one(e, "a product", (int64_t)(bits * (uint32_t)NUMBER));
+        expect_one(e, "a product's upper half", (int64_t)((uint64_t)bits * NUMBER >> 32));
+        expect_one(e, "a quotient", ints[i] / (NUMBER / 1000));
+        expect_one(e, "a remainder", ints[i] % (NUMBER / 1000));
+        expect_one(e, "a number shifted right", (int64_t)floor((double)ints[i] / (1 << shift)));
+        expect_one(e, "bits shifted right", bits >> shift);
+        expect_one(e, "the smaller number", ints[i] < NUMBER ? ints[i] : NUMBER);
+        expect_one(e, "the larger number", ints[i] > NUMBER ? ints[i] : NUMBER);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        expect_one(e, "a number without its fraction", (int64_t)value_at(1 + i));
+        expect_one(e, "a number rounded down", (int64_t)floor(value_at(1 + i)));
+    }
 }
 
-/* Arguments stand behind sizes and offsets. */
+/* In the order in which the kernel writes. */
+static void expect(const struct_case *c, expectation *e)
+{
+    e->count = 0;
+    e->begin[PART_ECHO] = 0;
+    e->begin[PART_SIZES] = e->end[PART_ECHO] = 1;
+    expect_sizes(c, e);
+    e->begin[PART_ARGUMENTS] = e->end[PART_SIZES] = e->count;
+    expect_arguments(e);
+    e->begin[PART_INTEGERS] = e->end[PART_ARGUMENTS] = e->count;
+    expect_integers(e);
+    e->end[PART_INTEGERS] = e->count;
+}
+
+static const char *kind_of(const struct_case *c, const char *what)
+{
+    return c->part != PART_SIZES ? "" : strchr(what, '.') != NULL ? "the place of " : "the size of ";
+}
+
 static ley_status judge_sizes(const struct_case *c, const int32_t *found, check_finding *f, ley_error *error)
 {
-    expected all[SIZES];
-    const size_t count = expect(c, all), arguments = count - INTS - 5;
-    for (size_t i = c->has_values ? arguments
-                    : c->is_echo  ? 0
-                                  : 1;
-         i < (c->has_values ? count
-              : c->is_echo  ? 1
-                            : arguments);
-         i++)
-        if (found[i] != all[i].right)
-            return check_wrong(f, found[i], all[i].right, error, "%s%s is %d, not %d on the host",
-                               c->has_values || i == 0            ? ""
-                               : strchr(all[i].what, '.') != NULL ? "the place of "
-                                                                  : "the size of ",
-                               all[i].what, (int)found[i], all[i].right);
+    expectation e;
+    expect(c, &e);
+    for (size_t i = e.begin[c->part]; i < e.end[c->part]; i++)
+        if (found[i] != e.all[i].right)
+            return check_wrong(f, found[i], e.all[i].right, error, "%s%s is %d, not %d on the host",
+                               kind_of(c, e.all[i].what), e.all[i].what, (int)found[i], e.all[i].right);
     return LEY_OK;
 }
 
 static ley_status judge_values(const struct_case *c, const void *found, check_finding *f, ley_error *error)
 {
-    for (size_t i = 0; i < VALUES && c->has_values; i++) {
+    for (size_t i = 0; i < VALUES && c->part == PART_ARGUMENTS; i++) {
         const double value = c->is_double ? ((const double *)found)[i] : (double)((const float *)found)[i];
         if (value != value_at(i))
             return check_wrong(f, value, value_at(i), error, "number %zu of %s arrives as %g, not %g",
@@ -146,7 +194,7 @@ static ley_status attempt(check_run *run, void *context, size_t size, check_find
                                .width = 1,
                                .root = LEY_ROOT_STANDARD,
                                .echo = c->echo};
-    const size_t size_bytes = SIZES * sizeof(int32_t), value_bytes = VALUES * sizeof(double);
+    const size_t size_bytes = STRUCTS_WORDS * sizeof(int32_t), value_bytes = VALUES * sizeof(double);
     check_bench b;
     dev_kernel kernel = {.device = run->device};
     dev_buffer *in = NULL;
@@ -175,9 +223,9 @@ static ley_status attempt(check_run *run, void *context, size_t size, check_find
     return status;
 }
 
-static void try_both(check_run *run, const check_row *row, bool has_values)
+static void try_both(check_run *run, const check_row *row, struct_part part)
 {
-    struct_case c = {.has_values = has_values, .echo = 1};
+    struct_case c = {.part = part, .echo = 1};
     check_try(run, row, &(check_case){.variant = "float", .attempt = attempt, .context = &c});
     c.is_double = true;
     if (!run->quick && run->device->info->has_double)
@@ -186,12 +234,17 @@ static void try_both(check_run *run, const check_row *row, bool has_values)
 
 void check_structs(check_run *run, const check_row *row)
 {
-    try_both(run, row, false);
+    try_both(run, row, PART_SIZES);
 }
 
 void check_arguments(check_run *run, const check_row *row)
 {
-    try_both(run, row, true);
+    try_both(run, row, PART_ARGUMENTS);
+}
+
+void check_integers(check_run *run, const check_row *row)
+{
+    try_both(run, row, PART_INTEGERS);
 }
 
 /* ---- Build options --------------------------------------------------------------------------- */
@@ -202,7 +255,7 @@ static ley_status attempt_options(check_run *run, void *context, size_t size, ch
     ley_status status = LEY_OK;
     (void)context, (void)size;
     for (int echo = 1; echo <= 3 && status == LEY_OK; echo++) {
-        struct_case c = {.is_echo = true, .echo = 1 << 9 * echo};
+        struct_case c = {.part = PART_ECHO, .echo = 1 << 9 * echo};
         status = attempt(run, &c, 0, f, error);
     }
     return status;

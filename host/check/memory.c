@@ -226,6 +226,86 @@ void check_offsets(check_run *run, const check_row *row)
     check_try(run, row, &(check_case){.variant = "", .attempt = attempt_offsets});
 }
 
+/* ---- Wide pieces ----------------------------------------------------------------------------- */
+
+/* Two buffers of twice as many bytes as a piece: a piece is written behind the middle of the first
+ * half of one, the other is filled as a whole; the piece's first three quarters are copied behind
+ * the other's middle, and half a piece there is filled anew. */
+typedef struct wide_case {
+    unsigned char *piece, *right;
+    dev_buffer *from, *to;
+    dev_staging *back;
+} wide_case;
+
+static void fill_words(unsigned char *bytes, uint32_t pattern, size_t size)
+{
+    for (size_t i = 0; i < size; i += sizeof pattern)
+        memcpy(bytes + i, &pattern, sizeof pattern);
+}
+
+static ley_status move_wide(check_bench *b, const wide_case *w, size_t size, check_finding *f, ley_error *error)
+{
+    const uint32_t first = word_at(1), second = word_at(2);
+    work_write(&b->work, w->from, size / 2, w->piece, size);
+    work_fill(&b->work, w->to, 0, first, 2 * size);
+    work_copy(&b->work, w->to, size, w->from, size / 2, size / 4 * 3);
+    work_fill(&b->work, w->to, size / 2 * 3, second, size / 2);
+    work_read(&b->work, w->to, 0, w->back, 2 * size);
+    const ley_status status = check_bench_finish(b, error);
+    if (status != LEY_OK)
+        return status;
+    fill_words(w->right, first, 2 * size);
+    memcpy(w->right + size, w->piece, size / 4 * 3);
+    fill_words(w->right + size / 2 * 3, second, size / 2);
+    const uint32_t *found = w->back->bytes, *right = (const uint32_t *)(const void *)w->right;
+    for (size_t i = 0; i < 2 * size / sizeof *found; i++)
+        if (found[i] != right[i])
+            return check_wrong(f, (double)(int32_t)found[i], (double)(int32_t)right[i], error,
+                               "after a fill of %zu bytes, a copy of %zu and another fill: the word at %zu is %#x, "
+                               "not %#x",
+                               2 * size, size / 4 * 3, i * sizeof *found, found[i], right[i]);
+    return LEY_OK;
+}
+
+static ley_status attempt_wide(check_run *run, void *context, size_t any_size, check_finding *f, ley_error *error)
+{
+    const size_t size = any_size / 16 * 16;
+    wide_case w = {.piece = malloc(size), .right = malloc(2 * size)};
+    check_bench b;
+    (void)context;
+    check_bench_begin(&b, run->device);
+    ley_status status =
+        w.piece != NULL && w.right != NULL ? LEY_OK : ley_fail_memory(error, 3 * (double)size, "a check");
+    if (status == LEY_OK)
+        status = room_buffer(&b.room, 2 * size, DEV_READ_WRITE, &w.from, error);
+    if (status == LEY_OK)
+        status = room_buffer(&b.room, 2 * size, DEV_READ_WRITE, &w.to, error);
+    if (status == LEY_OK)
+        status = room_staging(&b.room, 2 * size, &w.back, error);
+    if (status == LEY_OK) {
+        for (size_t i = 0; i < size; i++)
+            w.piece[i] = (unsigned char)(word_at(i) >> 24);
+        status = move_wide(&b, &w, size, f, error);
+    }
+    if (status == LEY_OK)
+        snprintf(f->text, sizeof f->text, "%s", ley_size((double)size).s);
+    check_bench_end(&b);
+    free(w.piece);
+    free(w.right);
+    return status;
+}
+
+void check_wide(check_run *run, const check_row *row)
+{
+    const bool is_slow = (run->device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    check_try(run, row,
+              &(check_case){.variant = "",
+                            .size = run->quick || is_slow ? 1 << 20 : 1 << 24,
+                            .least = 64,
+                            .unit = "bytes",
+                            .attempt = attempt_wide});
+}
+
 /* ---- Allocations ----------------------------------------------------------------------------- */
 
 enum { PIECE = 256 };

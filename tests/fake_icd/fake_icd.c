@@ -17,6 +17,8 @@
  *              no-log          compilers say nothing
  *              odd-offsets     offsets of writes lose their two lowest bits
  *              wide-copies     copies of more than 4 KiB are not made
+ *              far-copies      copies from places beyond 64 KiB lose the higher bits of these
+ *              wide-fills      of fills only the first 64 KiB are made
  *              large           there are no buffers of 1 GiB and more
  *              memory          allocation `at` and all later ones fail
  *              shifted-stamps  launches are stamped 10 s too late
@@ -363,7 +365,18 @@ static cl_int fake_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
 {
     if (is_fault("wide-copies") && size > 4096 && is_on(of_queue(queue)))
         return real.clEnqueueMarkerWithWaitList(queue, count, after, event);
+    if (is_fault("far-copies") && is_on(of_queue(queue)))
+        from_offset %= 65536;
     return real.clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, size, count, after, event);
+}
+
+static cl_int fake_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_size,
+                                       size_t offset, size_t size, cl_uint count, const cl_event *after,
+                                       cl_event *event)
+{
+    if (is_fault("wide-fills") && size > 65536 && is_on(of_queue(queue)))
+        size = 65536;
+    return real.clEnqueueFillBuffer(queue, memory, pattern, pattern_size, offset, size, count, after, event);
 }
 
 /* Floats that are a little off, and no others: what nobody sees who does not compare. */
@@ -447,6 +460,7 @@ static void replace(cl_icd_dispatch *table)
     REPLACE(clEnqueueNDRangeKernel);
     REPLACE(clEnqueueWriteBuffer);
     REPLACE(clEnqueueCopyBuffer);
+    REPLACE(clEnqueueFillBuffer);
     REPLACE(clEnqueueReadBuffer);
     REPLACE(clEnqueueNativeKernel);
     REPLACE(clWaitForEvents);
