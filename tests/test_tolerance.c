@@ -4,6 +4,7 @@
 
 #include "methods/msm/choice.h"
 #include "methods/msm/long_waves.h"
+#include "methods/msm/points.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "parallel.h"
@@ -132,6 +133,54 @@ static void test_survey(void **state)
         if (!(fabs(by_cubes - exact) < 0.02 * exact))
             fail_msg("periodic along '%s': %.4g e/A by cubes, %.4g exactly", cases[i].axes, by_cubes, exact);
     }
+}
+
+/* Points next to a wire or a layer see as many charges whether a few others are far away or not. */
+static void test_far_points(void **state)
+{
+    (void)state;
+    static const char *const axes[] = {"x", "xy", ""};
+    enum { IONS = 400, POINTS = 100, FAR = 5 };
+    const double edge_A = 20, far_A = 2000;
+    double place_A[IONS][3], charge_e[IONS], point_A[POINTS][3];
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    srand(5);
+    for (int axis = 0; axis < 3; axis++) {
+        for (int i = 0; i < IONS; i++)
+            place_A[i][axis] = edge_A * (rand() / (RAND_MAX + 1.0));
+        for (int i = 0; i < POINTS; i++)
+            point_A[i][axis] = edge_A * (rand() / (RAND_MAX + 1.0));
+    }
+    for (int i = 0; i < IONS; i++)
+        charge_e[i] = i % 2 ? -1 : 1;
+    assert_ok(ley_atoms_create(IONS, place_A[0], charge_e, NULL, &atoms, &error));
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        double charged_A3[2];
+        ley_long_range r;
+        ley_long_range_default(&r);
+        for (int axis = 0; axis < 3; axis++) {
+            r.cell_A[axis][axis] = edge_A;
+            r.periodic[axis] = strchr(axes[i], 'x' + axis) != NULL;
+        }
+        for (int is_far = 0; is_far < 2; is_far++) {
+            double listed_A[POINTS][3];
+            ley_points *points = NULL;
+            survey s;
+            memcpy(listed_A, point_A, sizeof listed_A);
+            for (int k = 0; k < FAR && is_far; k++)
+                listed_A[k][2] += far_A;
+            assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
+            const ley_lattice around = msm_points_lattice(points);
+            assert_ok(survey_make_points(atoms, points, &around, &r, &s, &error));
+            charged_A3[is_far] = s.charged_A3;
+            ley_points_destroy(points);
+        }
+        if (!(charged_A3[1] < 1.5 * charged_A3[0]))
+            fail_msg("periodic along '%s': charges over %.4g A^3, with far points %.4g", axes[i], charged_A3[0],
+                     charged_A3[1]);
+    }
+    ley_atoms_destroy(atoms);
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -509,11 +558,14 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),       cmocka_unit_test(test_between_columns), cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_odd_rates),   cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_many_nodes),
-        cmocka_unit_test(test_wide_planes), cmocka_unit_test(test_narrow_cells),    cmocka_unit_test(test_strictness),
-        cmocka_unit_test(test_rounding),    cmocka_unit_test(test_digits),          cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_fixed),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_between_columns),
+        cmocka_unit_test(test_survey),       cmocka_unit_test(test_far_points),
+        cmocka_unit_test(test_odd_rates),    cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_many_nodes),   cmocka_unit_test(test_wide_planes),
+        cmocka_unit_test(test_narrow_cells), cmocka_unit_test(test_strictness),
+        cmocka_unit_test(test_rounding),     cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_two_devices),  cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -499,6 +499,26 @@ static void test_maps_of_a_part(void **state)
 
 /* Charges of a few kinds that no float holds, and what is left of their sum: floats lack 3e-6 of
  * that, and so of the whole potential, which long waves in double precision do not. */
+/* Multilevel summation, which is the soonest here, cannot carry the mean potential of so many charges
+ * of one sign that are hardly screened: it is transforms that are taken, whatever their window. */
+static void test_a_large_mean(void **state)
+{
+    (void)state;
+    const ley_lattice small = {.n = {1, 12, 40}, .origin_A = {3, 4, 5}, .step_A = {{0.1}, {0, 0.1}, {0, 0, 0.1}}};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    srand(7);
+    empty();
+    fill_box(20, "xyz");
+    c.kappa_per_A = 0.01;
+    for (int i = 0; i < 400; i++)
+        put(draw(0, 20), draw(0, 20), draw(0, 20), draw(0, 1));
+    assert_true(error_of_map(engine, small, 1e-3, 0) < 1e-3);
+    empty();
+    ley_engine_destroy(engine);
+}
+
 static void test_charges_that_round_alike(void **state)
 {
     (void)state;
@@ -551,7 +571,9 @@ static void test_what_direct_sums_take(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maps), cmocka_unit_test(test_maps_of_a_part),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maps),
+                                       cmocka_unit_test(test_maps_of_a_part),
+                                       cmocka_unit_test(test_a_large_mean),
                                        cmocka_unit_test(test_charges_that_round_alike),
                                        cmocka_unit_test(test_what_direct_sums_take),
                                        cmocka_unit_test(test_long_cutoffs)};

@@ -435,7 +435,8 @@ static void sum_crowd(void *context, size_t first, size_t last)
 /* The volume over which the charges would have to be spread that points see as many of them, at the
  * reach at which they see most: the sum of (q/r)^2 within R is 4 pi R times their density. A
  * quarter of it: points that lie together are off alike, by more than is usual as likely as by
- * less. */
+ * less. In a cell only where points see many more than the cell's volume says, as where some of
+ * them are far from a layer; there each atom is its nearest image. */
 static ley_status find_crowd(const sampling *of, survey *s, ley_error *error)
 {
     crowd *c = calloc(1, sizeof *c);
@@ -453,6 +454,8 @@ static ley_status find_crowd(const sampling *of, survey *s, ley_error *error)
             least_A3 = fmin(least_A3, 4 * M_PI * reach_A[reach] * s->square_e2 * POINTS / sum);
     }
     free(c);
+    if (of->pass->cell->dimensions > 0 && much_denser * least_A3 > s->charged_A3)
+        return LEY_OK;
     if (isfinite(least_A3))
         s->charged_A3 = least_A3 / 4;
     s->pairs_per_A3 = s->points * s->atoms / (4 * s->charged_A3); /* atoms as dense as points see them */
@@ -474,7 +477,7 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
         parallel_ranges(POINTS, sum_points, of);
     else
         status = sum_by_cubes(of, error);
-    if (status == LEY_OK && listed != NULL && p->cell->dimensions == 0)
+    if (status == LEY_OK && listed != NULL)
         status = find_crowd(of, s, error);
     const bool is_about_mean = p->cell->dimensions > 0 && range->kappa_per_A == 0,
                are_many = listed == NULL || ley_points_count(listed) >= LEAST_ABOUT_MEAN;

@@ -46,9 +46,7 @@ static void put_extents(msm_task *task)
                                  (long long)h->level[k].n[2]);
 }
 
-/* Anterpolated charges do not sum to what atoms do, by the digits of floats, and the mean potential
- * has that in full. */
-static ley_status check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error *error)
+ley_status msm_check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error *error)
 {
     const double most = 50, mean = cycle_mean(h), total_e = ley_atoms_total_charge_e(atoms),
                  *charge_e = ley_atoms_charges_e(atoms);
@@ -72,7 +70,7 @@ static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map
     pairs_formula formula;
     ley_status status = msm_lattices(r, atoms, points, &task->lattices, error);
     if (status == LEY_OK)
-        status = check_mean(&task->lattices, atoms, error);
+        status = msm_check_mean(&task->lattices, atoms, error);
     if (status != LEY_OK)
         return status;
     const ley_short_range near = msm_near_of(r, &task->lattices, &formula);

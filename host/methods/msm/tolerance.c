@@ -94,12 +94,12 @@ static bool has_lattices(size_t count, const worker *workers, const ley_long_ran
                          const ley_lattice *lattice)
 {
     hierarchy h;
-    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK &&
+    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
            (r->solver != LEY_SOLVER_FFT || h.levels == 0 || fit_any(count, workers, &h));
 }
 
 /* Some that are fine by their figures cannot be had: periods that cannot be halved, transforms that
- * are too large. Then there may be others. */
+ * are too large, a mean potential that floats cannot carry. Then there may be others. */
 static ley_status choose(size_t count, const worker *workers, const survey *s, const choice_device *devices,
                          const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
                          ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
@@ -270,7 +270,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     free(devices);
     if (status != LEY_OK)
         return status;
-    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER))
+    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER) && r.window >= LEY_WINDOW_BSPLINE4)
         r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
     *range = r;
     *choice = (ley_choice){.seconds = figures.seconds,
