@@ -560,6 +560,99 @@ static void test_strata_of_maps(void **state)
     ley_map_destroy(maps[1]);
 }
 
+/* What is off next to two strong charges that cancel each other, in a map that shows nothing of
+ * them: ever less in a sphere of 3 steps, and 1e-3 elsewhere. */
+static double error_beside_pair(const double place_A[3], const double pair_A[3])
+{
+    double r2_A2 = 0;
+    for (int axis = 0; axis < 3; axis++)
+        r2_A2 += pow(place_A[axis] - pair_A[axis], 2);
+    return r2_A2 < 9 ? 10 / (r2_A2 + 0.1) : 1e-3;
+}
+
+/* Charges that are far larger than the others have strata of their own, also of an image in a
+ * periodic cell; without them the same seeds are off by a factor of two and more. */
+static void test_strata_of_strong_charges(void **state)
+{
+    (void)state;
+    enum { USUAL = 300, CHOSEN = 256, SEEDS = 12 };
+    const ley_lattice cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
+    static const bool periodic[3] = {false, true, true};
+    static const double edges_A[3][3] = {{1, 0, 0}, {0, CUBE_EDGE, 0}, {0, 0, CUBE_EDGE}};
+    const double pair_A[3] = {20.3, 62.8, 11.4};
+    double position_A[3 * (USUAL + 2)], charge_e[USUAL + 2], error2 = 0, worst[2] = {0, 0};
+    uint64_t places = 3;
+    ley_error error = {0};
+    ley_atoms *atoms;
+    ley_map *map;
+    cell periods;
+    for (int j = 0; j < USUAL + 2; j++) {
+        charge_e[j] = j < USUAL ? 0.5 : j == USUAL ? 1e4 : -1e4;
+        for (int axis = 0; axis < 3; axis++)
+            position_A[3 * j + axis] = j < USUAL ? (double)(accuracy_random(&places) % CUBE_EDGE)
+                                                 : pair_A[axis] + (axis == 1 ? 3 * CUBE_EDGE : 0); /* an image */
+    }
+    assert_ok(cell_make(periodic, edges_A, &periods, &error));
+    assert_ok(ley_atoms_create(USUAL + 2, position_A, charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&cube, &map, &error));
+    double *off = malloc(CUBE * sizeof *off);
+    assert_non_null(off);
+    for (int64_t i = 0; i < CUBE; i++) {
+        const double place_A[3] = {(double)(i % CUBE_EDGE), (double)(i / CUBE_EDGE % CUBE_EDGE),
+                                   (double)(i / (CUBE_EDGE * CUBE_EDGE))};
+        ley_map_values(map)[i] = (float)(1 + i % 7);
+        off[i] = error_beside_pair(place_A, pair_A);
+        error2 += off[i] * off[i];
+    }
+    strong_point *strong;
+    strata_source source = {.total = CUBE, .map = map};
+    size_t count;
+    assert_ok(strong_charges_find(atoms, &cube, &periods, &strong, &count, &error));
+    assert_in_range(count, 9 * 16 * 16, 17 * 17 * 17);
+    for (int with = 0; with < 2; with++) {
+        source.strong = with ? strong : NULL;
+        source.strong_count = with ? count : 0;
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            uint64_t random = seed;
+            double sum2 = 0, points = 0;
+            strata s;
+            assert_ok(strata_make(&source, CHOSEN, &random, &s, &error));
+            assert_int_equal(s.chosen, CHOSEN);
+            for (size_t k = 0; k < s.chosen; k++) {
+                sum2 += s.weight[k] * pow(off[s.points[k]], 2);
+                points += s.weight[k];
+            }
+            assert_true(fabs(points / CUBE - 1) < 1e-9);
+            worst[with] = fmax(worst[with], fabs(log(strata_absolute_rms(&s, sum2) / sqrt(error2 / CUBE))));
+            strata_clear(&s);
+        }
+    }
+    assert_true(worst[0] > log(2) && worst[1] < log(1.25));
+    free(strong);
+    free(off);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* Charges of molecules are all alike: none of them stands out. */
+static void test_no_strong_charges(void **state)
+{
+    (void)state;
+    const ley_lattice cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
+    const double position_A[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 4, 4, 4, 5, 5, 5}, charge_e[] = {-0.8, 0.4, 0.4, 2, 0};
+    const double nothing_e[5] = {0};
+    ley_error error = {0};
+    for (int k = 0; k < 2; k++) {
+        strong_point *strong = NULL;
+        size_t count = 1;
+        ley_atoms *atoms;
+        assert_ok(ley_atoms_create(5, position_A, k ? nothing_e : charge_e, NULL, &atoms, &error));
+        assert_ok(strong_charges_find(atoms, &cube, NULL, &strong, &count, &error));
+        assert_true(count == 0 && strong == NULL);
+        ley_atoms_destroy(atoms);
+    }
+}
+
 static double value_of_very_many(const void *context, int64_t i)
 {
     (void)context;
@@ -956,6 +1049,8 @@ int main(void)
         cmocka_unit_test(test_points_in_any_case),
         cmocka_unit_test(test_strata),
         cmocka_unit_test(test_strata_of_maps),
+        cmocka_unit_test(test_strata_of_strong_charges),
+        cmocka_unit_test(test_no_strong_charges),
         cmocka_unit_test(test_strata_of_a_sample),
         cmocka_unit_test(test_strata_cancelled),
         cmocka_unit_test(test_strata_of_many),
