@@ -300,8 +300,8 @@ static size_t neediest(const stratum *list, size_t n, const double *share)
     return most;
 }
 
-/* What is chosen of each of the first `of_values`: all of the largest values where they are as few as
- * said, at least two of the others; and what is left by the shares of all. */
+/* What is chosen of each of the first `of_values`: all of the largest values where they are as few
+ * as said, at least two of the others; and what is left by the shares of all. */
 static void share_out(const frame *f, size_t chosen, stratum *list, size_t of_values, size_t n)
 {
     double share[MOST_STRATA + STRONG_SHELLS];

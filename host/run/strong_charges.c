@@ -26,7 +26,7 @@ static int compare_numbers(const void *a, const void *b)
 /* The median of some of the charges' sizes, zeros left out. */
 static double usual_charge_e(size_t n, const double *charge_e)
 {
-    double size_e[SAMPLES];
+    double size_e[SAMPLES] = {0};
     size_t count = 0;
     const size_t stride = n / SAMPLES + 1;
     for (size_t j = 0; j < n; j += stride)
