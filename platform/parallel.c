@@ -53,7 +53,7 @@ void parallel_each(size_t n, void (*body)(void *context, size_t i), void *contex
     free(all);
 }
 
-/* ---- In order --------------------------------------------------------------------------------- */
+/* ---- In order ------------------------------------------------------------------------------- */
 
 /* A worker that waits for its turn, or for that of another item. */
 typedef struct waiting {

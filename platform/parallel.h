@@ -33,7 +33,8 @@ void parallel_in_order(size_t n, size_t workers,
                        void (*make)(parallel_order *order, void *context, size_t i, size_t worker),
                        bool (*put)(void *context, size_t i, size_t worker), void *context);
 
-/* For make(i): returns true when the first `items` items, at most i, have been put; false: never. */
+/* For make(i): returns true when the first `items` items, at most i, have been put; false: they
+ * never will be. */
 bool parallel_await(parallel_order *order, size_t items);
 
 #endif

@@ -232,6 +232,32 @@ static char *print_values(const ley_map *map)
     return text;
 }
 
+/* The same text, in one gzip member, whose bytes are the same on any number of threads. */
+static void check_packed(const ley_map *map, int threads, const char *expected)
+{
+    static uint64_t sum_by_one;
+    size_t size, room = strlen(expected) + 4096;
+    assert_int_equal(ley_dx_write_map(map, gz_path, NULL, threads, NULL, NULL), LEY_OK);
+    char *packed = read_all(gz_path, &size), *text = malloc(room);
+    const uint64_t sum = crc32(0, (unsigned char *)packed, (unsigned)size);
+    z_stream stream = {.next_in = (unsigned char *)packed,
+                       .avail_in = (unsigned)size,
+                       .next_out = (unsigned char *)text,
+                       .avail_out = (unsigned)room - 1};
+    assert_int_equal(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(stream.avail_in, 0);
+    text[stream.total_out] = '\0';
+    assert_int_equal(inflateEnd(&stream), Z_OK);
+    const char *values = strstr(text, "data follows\n");
+    assert_non_null(values);
+    assert_memory_equal(values + strlen("data follows\n"), expected, strlen(expected));
+    sum_by_one = threads == 1 ? sum : sum_by_one;
+    assert_int_equal(sum, sum_by_one);
+    free(text);
+    free(packed);
+}
+
 static void any_number_of_threads(void **state)
 {
     (void)state;
@@ -253,6 +279,7 @@ static void any_number_of_threads(void **state)
             if (strncmp(values, expected, length) != 0 || strncmp(values + length, "attribute", 9) != 0)
                 fail_msg("map %zu on %d threads has other bytes", i, threads[t]);
             free(bytes);
+            check_packed(map, threads[t], expected);
         }
         free(expected);
         ley_map_destroy(map);

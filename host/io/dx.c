@@ -144,6 +144,7 @@ enum {
 };
 
 typedef struct text_block {
+    ley_packed packed; /* of files that are packed */
     size_t length;
     char text[BLOCK_TEXT];
 } text_block;
@@ -153,7 +154,8 @@ typedef struct array_writer {
     const ley_map *map;
     int64_t planes, slabs, blocks, parts; /* planes, blocks and parts of a slab */
     float *slab[2];                       /* of those with even and odd numbers; NULL: none are turned */
-    text_block *block;                    /* for each worker */
+    size_t workers;
+    text_block *block; /* for each of them */
     ley_output *output;
     ley_status status;
     ley_error *error;
@@ -228,6 +230,8 @@ static void make_item(parallel_order *order, void *context, size_t item, size_t 
         const size_t parts_end = slab == 0 ? (size_t)w->parts : items_before(w, slab - 1) + (size_t)(half + w->parts);
         if (parallel_await(order, parts_end))
             make_text(w, slab, number < half ? number : number - w->parts, block);
+        if (w->output->packer != NULL && block->length > 0)
+            ley_packed_make(&block->packed, block->text, block->length);
     }
 }
 
@@ -235,8 +239,39 @@ static bool put_item(void *context, size_t item, size_t worker)
 {
     array_writer *w = context;
     (void)item;
-    w->status = ley_output_write(w->output, w->block[worker].text, w->block[worker].length, w->error);
+    const text_block *block = &w->block[worker];
+    if (block->length > 0)
+        w->status = w->output->packer != NULL ? ley_output_write_packed(w->output, &block->packed, w->error)
+                                              : ley_output_write(w->output, block->text, block->length, w->error);
     return w->status == LEY_OK;
+}
+
+static ley_status reserve(array_writer *w)
+{
+    const int64_t *n = ley_map_lattice(w->map)->n, slabs = w->planes == 1 ? 0 : w->slabs > 1 ? 2 : 1;
+    const size_t each = (size_t)(w->planes * n[1] * n[2]) * sizeof(float);
+    const size_t of_worker = sizeof *w->block * (w->output->packer != NULL ? 2 : 1);
+    const size_t bytes = (size_t)slabs * each + w->workers * of_worker;
+    ley_status status = memory_check_one("writing the map", (double)bytes, "fewer points along y and z", w->error);
+    if (status != LEY_OK)
+        return status;
+    w->block = calloc(w->workers, sizeof *w->block);
+    for (int64_t i = 0; i < slabs; i++)
+        w->slab[i] = malloc(each);
+    if (w->block == NULL || (slabs > 0 && w->slab[0] == NULL) || (slabs > 1 && w->slab[1] == NULL))
+        return ley_fail_memory(w->error, bytes, "writing a map");
+    for (size_t i = 0; i < w->workers && w->output->packer != NULL && status == LEY_OK; i++)
+        status = ley_packed_begin(&w->block[i].packed, BLOCK_TEXT, w->error);
+    return status;
+}
+
+static void release(array_writer *w)
+{
+    for (size_t i = 0; w->block != NULL && i < w->workers; i++)
+        ley_packed_end(&w->block[i].packed);
+    free(w->block);
+    free(w->slab[0]);
+    free(w->slab[1]);
 }
 
 static ley_status write_array(ley_output *output, const ley_map *map, int threads, ley_error *error)
@@ -249,24 +284,13 @@ static ley_status write_array(ley_output *output, const ley_map *map, int thread
     w.slabs = (n[0] - 1) / w.planes + 1;
     w.blocks = (w.planes * plane - 1) / BLOCK + 1;
     w.parts = w.planes > 1 ? PARTS : 0;
-    const int slabs = w.planes == 1 ? 0 : w.slabs > 1 ? 2 : 1;
-    const size_t items = items_before(&w, w.slabs), each = (size_t)(w.planes * plane) * sizeof(float);
-    const size_t workers = (size_t)threads < items ? (size_t)threads : items;
-    const size_t bytes = (size_t)slabs * each + workers * sizeof *w.block;
-    ley_status status = memory_check_one("writing the map", (double)bytes, "fewer points along y and z", error);
-    if (status != LEY_OK)
-        return status;
-    w.block = malloc(workers * sizeof *w.block);
-    for (int i = 0; i < slabs; i++)
-        w.slab[i] = malloc(each);
     ley_digits_prepare(&w.digits);
-    if (w.block == NULL || (slabs > 0 && w.slab[0] == NULL) || (slabs > 1 && w.slab[1] == NULL))
-        w.status = ley_fail_memory(error, bytes, "writing a map");
-    else
-        parallel_in_order(items, workers, make_item, put_item, &w);
-    for (int i = 0; i < slabs; i++)
-        free(w.slab[i]);
-    free(w.block);
+    const size_t items = items_before(&w, w.slabs);
+    w.workers = (size_t)threads < items ? (size_t)threads : items;
+    w.status = reserve(&w);
+    if (w.status == LEY_OK)
+        parallel_in_order(items, w.workers, make_item, put_item, &w);
+    release(&w);
     return w.status;
 }
 
