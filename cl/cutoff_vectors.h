@@ -67,6 +67,52 @@ LEY_FN int append(scalar *list, int n, real x, unsigned marks)
     *(unaligned_real *)(list + n) = ley_marked_lanes(x, marks);
     return n + popcount(marks);
 }
+#elif LEY_WIDTH >= 8
+/* Lanes are packed eight at a time: of each pattern of marks the numbers of the marked lanes, four
+ * bits each, from the lowest bits on. */
+#define MARKED(m, lane) ((unsigned)(m) >> (lane)&1)
+#define PUT_BEFORE(packed, m, lane) ((packed) << 4 * MARKED(m, lane) | (lane)*MARKED(m, lane))
+#define PACKED_HIGH(m) PUT_BEFORE(PUT_BEFORE(PUT_BEFORE(PUT_BEFORE(0, m, 7), m, 6), m, 5), m, 4)
+#define PACKED(m) PUT_BEFORE(PUT_BEFORE(PUT_BEFORE(PUT_BEFORE(PACKED_HIGH(m), m, 3), m, 2), m, 1), m, 0)
+#define PACKED_4(m) PACKED(m), PACKED((m) + 1), PACKED((m) + 2), PACKED((m) + 3)
+#define PACKED_16(m) PACKED_4(m), PACKED_4((m) + 4), PACKED_4((m) + 8), PACKED_4((m) + 12)
+#define PACKED_64(m) PACKED_16(m), PACKED_16((m) + 16), PACKED_16((m) + 32), PACKED_16((m) + 48)
+__constant unsigned packed_lanes[256] = {PACKED_64(0), PACKED_64(64), PACKED_64(128), PACKED_64(192)};
+#define NIBBLES ((uint8)(0, 4, 8, 12, 16, 20, 24, 28))
+
+#if LEY_WIDTH == 8
+#define LANE_BITS ((ints)(1, 2, 4, 8, 16, 32, 64, 128))
+#else
+#define LANE_BITS ((ints)(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768))
+#endif
+LEY_FN unsigned marks_below(real x, scalar limit)
+{
+    const ints bits = (x < limit) & LANE_BITS;
+#if LEY_WIDTH == 8
+    const int4 four = bits.lo | bits.hi;
+#else
+    const int8 eight = bits.lo | bits.hi;
+    const int4 four = eight.lo | eight.hi;
+#endif
+    return (unsigned)(four.x | four.y | four.z | four.w);
+}
+
+LEY_FN int append_eight(scalar *list, int n, float8 x, unsigned marks)
+{
+    typedef float8 unaligned_eight __attribute__((aligned(4)));
+    *(unaligned_eight *)(list + n) = shuffle(x, (uint8)packed_lanes[marks] >> NIBBLES);
+    return n + popcount(marks);
+}
+
+LEY_FN int append(scalar *list, int n, real x, unsigned marks)
+{
+#if LEY_WIDTH == 8
+    return append_eight(list, n, x, marks);
+#else
+    n = append_eight(list, n, x.lo, marks & 255);
+    return append_eight(list, n, x.hi, marks >> 8);
+#endif
+}
 #else
 LEY_FN unsigned marks_below(real x, scalar limit)
 {

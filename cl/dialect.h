@@ -232,6 +232,11 @@ LEY_FN scalar ley_rounded_product(scalar a, scalar b)
 
 /* ---- Recipes --------------------------------------------------------------------------------- */
 
+/* Twice 1/sqrt(x), from a first guess: one step of Newton's. */
+#if LEY_ROOT == LEY_ROOT_AVX512 || LEY_ROOT == LEY_ROOT_REFINED
+LEY_FN real ley_root_step(real guess, real x) { return guess * (3.0f - x * (guess * guess)); }
+#endif
+
 /* 1/sqrt(x) times 1/LEY_ROOT_SCALE, by the recipe LEY_ROOT. */
 #if LEY_ROOT == LEY_ROOT_STANDARD
 #define LEY_ROOT_SCALE 1
@@ -261,6 +266,9 @@ LEY_FN real ley_saturate(real x)
     __asm("cvt.sat.f32.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
+#elif LEY_ROOT == LEY_ROOT_REFINED
+#define LEY_ROOT_SCALE 0.5f
+LEY_FN real ley_unscaled_root(real x) { return ley_root_step(native_rsqrt(x), x); }
 #elif LEY_ROOT == LEY_ROOT_AVX512
 #define LEY_ROOT_SCALE 0.5f
 /* Instructions by clang's own names, whose vectors are other types than OpenCL's. (PoCL 5 and 6
@@ -274,7 +282,7 @@ LEY_FN real ley_unscaled_root(real x)
 {
     const avx512_floats of = LEY_TO_AVX512(x);
     const real y = LEY_OF_AVX512(__builtin_ia32_rsqrt14ps512_mask(of, of, LEY_ALL_LANES));
-    return y * (3.0f - x * (y * y));
+    return ley_root_step(y, x);
 }
 
 /* A bit for each lane in which x is below a limit: not where it is no number. */

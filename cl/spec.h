@@ -22,7 +22,8 @@
 #define LEY_ROOT_NEWTON 3     /* bit trick and two Newton steps: multiplications and additions only */
 #define LEY_ROOT_PTX 4        /* rsqrt.approx.ftz.f32: the special-function unit, denormals flushed */
 #define LEY_ROOT_AVX512 5     /* vrsqrt14ps and one Newton step, 16 lanes */
-#define LEY_ROOT_COUNT 6
+#define LEY_ROOT_REFINED 6    /* native_rsqrt(), where it is no more than a first guess, and one Newton step */
+#define LEY_ROOT_COUNT 7
 
 /* LEY_EXP: the recipe for 2^x. exps.cl measures the error and the rate of each on the device. */
 #define LEY_EXP_STANDARD 0   /* exp2() */

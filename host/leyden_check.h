@@ -68,9 +68,9 @@ typedef struct ley_check_device {
 typedef struct ley_check ley_check;
 
 /* Checks device after device. What fails is a result and no error. A driver that does not return is
- * given up: what it was at has failed, what is left is skipped. Errors: LEY_ERROR_USAGE for a device
- * that is none, for a name of no check, and, where nothing failed, for one of no case that a device
- * has; LEY_ERROR_NO_DEVICE; LEY_ERROR_MEMORY; LEY_CANCELLED. */
+ * given up: what it was at has failed, what is left is skipped. Errors: LEY_ERROR_USAGE for a
+ * device that is none, for a name of no check, and, where nothing failed, for one of no case that a
+ * device has; LEY_ERROR_NO_DEVICE; LEY_ERROR_MEMORY; LEY_CANCELLED. */
 LEY_API ley_status ley_check_run(const ley_check_options *options, ley_check **check, ley_error *error);
 LEY_API void ley_check_destroy(ley_check *check);
 

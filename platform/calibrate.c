@@ -27,9 +27,13 @@ typedef struct recipe_names {
 } recipe_names;
 
 static const recipe_names root_recipes[] = {
-    [LEY_ROOT_STANDARD] = {"rsqrt", "standard"},      [LEY_ROOT_RECIPROCAL] = {"1/sqrt", "reciprocal"},
-    [LEY_ROOT_NATIVE] = {"native_rsqrt", "native"},   [LEY_ROOT_NEWTON] = {"Newton", "newton"},
-    [LEY_ROOT_PTX] = {"PTX rsqrt.approx.ftz", "ptx"}, [LEY_ROOT_AVX512] = {"vrsqrt14ps + Newton", "avx512"},
+    [LEY_ROOT_STANDARD] = {"rsqrt", "standard"},
+    [LEY_ROOT_RECIPROCAL] = {"1/sqrt", "reciprocal"},
+    [LEY_ROOT_NATIVE] = {"native_rsqrt", "native"},
+    [LEY_ROOT_NEWTON] = {"Newton", "newton"},
+    [LEY_ROOT_PTX] = {"PTX rsqrt.approx.ftz", "ptx"},
+    [LEY_ROOT_AVX512] = {"vrsqrt14ps + Newton", "avx512"},
+    [LEY_ROOT_REFINED] = {"native_rsqrt + Newton", "refined"},
 };
 _Static_assert(sizeof root_recipes / sizeof *root_recipes == LEY_ROOT_COUNT, "each LEY_ROOT_... has a name and a word");
 
@@ -73,6 +77,8 @@ bool calibrate_root_possible(const dev_info *info, int root, int width)
         return (info->quirks & DEV_QUIRK_PTX) != 0 && width == 1;
     case LEY_ROOT_AVX512:
         return (info->quirks & DEV_QUIRK_AVX512) != 0 && width == 16;
+    case LEY_ROOT_REFINED:
+        return (info->quirks & DEV_QUIRK_ROUGH_ROOT) != 0;
     default:
         return true;
     }
@@ -653,9 +659,10 @@ ley_status calibrate_get(dev *device, uint64_t facts, calibration *result, ley_e
 
 int calibrate_likely_root(const dev_info *info)
 {
-    return info->quirks & DEV_QUIRK_PTX      ? LEY_ROOT_PTX
-           : info->quirks & DEV_QUIRK_AVX512 ? LEY_ROOT_AVX512
-                                             : LEY_ROOT_NATIVE;
+    return info->quirks & DEV_QUIRK_PTX          ? LEY_ROOT_PTX
+           : info->quirks & DEV_QUIRK_AVX512     ? LEY_ROOT_AVX512
+           : info->quirks & DEV_QUIRK_ROUGH_ROOT ? LEY_ROOT_REFINED
+                                                 : LEY_ROOT_NATIVE;
 }
 
 int calibrate_likely_exp(const dev_info *info)

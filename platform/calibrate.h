@@ -10,11 +10,12 @@
 /* The kernels that measure. */
 extern const kernel_kind roots_kind, exps_kind, multiply_adds_kind, local_reads_kind;
 
-/* "rsqrt", "1/sqrt", "native_rsqrt", "Newton", "PTX rsqrt.approx.ftz", "vrsqrt14ps + Newton". */
+/* "rsqrt", "1/sqrt", "native_rsqrt", "Newton", "PTX rsqrt.approx.ftz", "vrsqrt14ps + Newton",
+ * "native_rsqrt + Newton". */
 const char *calibrate_root_name(int root);
 
 /* The same in one word each, for files: "standard", "reciprocal", "native", "newton", "ptx",
- * "avx512". */
+ * "avx512", "refined". */
 const char *calibrate_root_word(int root);
 
 /* Whether the device can be asked for this recipe in vectors of this width. */

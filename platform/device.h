@@ -23,6 +23,7 @@ typedef enum dev_quirk {
     DEV_QUIRK_INTERPRETER = 1 << 2,  /* interprets kernels: never time anything on it */
     DEV_QUIRK_NO_BINARY = 1 << 3,    /* its program binaries cannot be trusted: no build cache */
     DEV_QUIRK_ONE_COMPILER = 1 << 4, /* compiles one kernel at a time, whatever threads it is called from */
+    DEV_QUIRK_ROUGH_ROOT = 1 << 5,   /* native_rsqrt is one instruction, right to 11 bits at least */
 } dev_quirk;
 
 #define DEV_TEXT 256

@@ -34,6 +34,11 @@ static const quirk table[] = {
      .quirks = DEV_QUIRK_ONE_COMPILER,
      .what = "compiles one kernel at a time",
      .link = "https://github.com/pocl/pocl/blob/release_3_1/lib/CL/pocl_llvm_build.cc"},
+    {.platform = "Intel(R) OpenCL",
+     .vector_width = 4, /* its processors; its cards say that they have vectors of 1 */
+     .quirks = DEV_QUIRK_ROUGH_ROOT,
+     .what = "native_rsqrt is one instruction, rsqrt divides",
+     .link = "https://www.intel.com/content/www/us/en/docs/intrinsics-guide/index.html#text=vrsqrt14ps"},
     {.platform = "Oclgrind",
      .quirks = DEV_QUIRK_INTERPRETER | DEV_QUIRK_NO_BINARY,
      .what = "interprets kernels, nothing is timed on it",

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -165,6 +166,16 @@ static void test_a_driver_that_hangs(void **state)
     assert_string_equal(result.words, "Topology became empty");
 }
 
+/* QEMU knows the limit and does not heed it. */
+static bool is_heeded(void)
+{
+    const size_t bytes = (size_t)256 << 20;
+    void *taken = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (taken != MAP_FAILED)
+        munmap(taken, bytes);
+    return taken == MAP_FAILED;
+}
+
 /* It would find no memory once others use some, and abort then. */
 static void test_a_driver_with_too_little_memory(void **state)
 {
@@ -186,8 +197,12 @@ static void test_a_driver_with_too_little_memory(void **state)
     tight = before;
     tight.rlim_cur = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (64 << 20);
     assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
-    trial_run(&library, 1, 10, &result);
+    const bool is_tight = is_heeded();
+    if (is_tight)
+        trial_run(&library, 1, 10, &result);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    if (!is_tight)
+        skip();
     assert_int_equal(result.end, TRIAL_EXITED);
     assert_string_equal(result.call, "dlopen");
     assert_true(result.words[0] != '\0');

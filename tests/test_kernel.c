@@ -3,6 +3,7 @@
  * names it; what is swapped does not compile. */
 #include "support.h"
 
+#include "calibrate.h"
 #include "dev_kernel.h"
 #include "error.h"
 #include "fake_device.h"
@@ -11,6 +12,7 @@
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
+#include "run/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -371,13 +373,53 @@ static void test_swaps_do_not_compile(void **state)
     assert_false(compiles(".no_such_argument = 1"));
 }
 
+/* ---- Recipes --------------------------------------------------------------------------------- */
+
+static int check_refined_root(const char *selector, const ley_device_info *described)
+{
+    ley_engine *engine = NULL;
+    ley_error error = {0};
+    calibration c;
+    if (!support_open(selector, described->name, &engine))
+        return 0;
+    dev *device = engine->workers[0].device; /* its worker thread sleeps meanwhile */
+    const dev_info *own = device->info;
+    dev_info info = *own;
+    info.quirks |= DEV_QUIRK_ROUGH_ROOT;
+    const bool is_asked = strcmp(info.backend->source_suffix, "cl") == 0 && (info.quirks & DEV_QUIRK_INTERPRETER) == 0;
+    device->info = &info;
+    if (is_asked) {
+        assert_ok(calibrate_measure(device, CALIBRATE_ROOT(LEY_ROOT_REFINED), &c, &error));
+        print_message("%s: refined roots are off by %.2g\n", info.name, c.root_error[LEY_ROOT_REFINED]);
+        assert_true(c.root_error[LEY_ROOT_REFINED] <= CALIBRATE_FINEST);
+    }
+    device->info = own;
+    ley_engine_destroy(engine);
+    return is_asked ? 1 : 0;
+}
+
+/* One step of Newton's makes native roots right to the last digits, whatever device has them: also
+ * where nobody would take the recipe because they are right, or no faster, themselves. */
+static void test_refined_roots(void **state)
+{
+    (void)state;
+    const int asked = support_on_each_device(check_refined_root);
+    if (asked == 0)
+        skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builds_are_checked),       cmocka_unit_test(test_launches_are_checked),
-        cmocka_unit_test(test_arguments_are_packed),     cmocka_unit_test(test_launches_by_name),
-        cmocka_unit_test(test_swaps_do_not_compile),     cmocka_unit_test(test_usual_variants),
-        cmocka_unit_test(test_specifications_come_once), cmocka_unit_test(test_a_specification_for_all),
+        cmocka_unit_test(test_builds_are_checked),
+        cmocka_unit_test(test_launches_are_checked),
+        cmocka_unit_test(test_arguments_are_packed),
+        cmocka_unit_test(test_launches_by_name),
+        cmocka_unit_test(test_swaps_do_not_compile),
+        cmocka_unit_test(test_usual_variants),
+        cmocka_unit_test(test_specifications_come_once),
+        cmocka_unit_test(test_a_specification_for_all),
+        cmocka_unit_test(test_refined_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

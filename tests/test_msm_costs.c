@@ -134,7 +134,8 @@ static void test_rows_that_are_not_there(void **state)
     double thin_s = INFINITY, cube_s = INFINITY;
     if (device()->device_class != DEV_CPU)
         skip(); /* work-items wait for each other there */
-    for (int i = 0; i < 40 && (i < 4 || !(thin_s < 0.75 * cube_s)); i++) { /* until nobody was in the way */
+    /* Until nobody was in the way. */
+    for (int i = 0; i < 40 && (i < 4 || !(thin_s < 0.75 * cube_s)); i++) {
         thin_s = fmin(thin_s, restriction_s(3800, 0));
         cube_s = fmin(cube_s, restriction_s(330, 330));
     }

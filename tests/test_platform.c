@@ -673,6 +673,12 @@ static void test_quirks(void **state)
     dev_info plain = {.platform = "Something else"};
     quirks_apply(&plain);
     assert_int_equal(plain.quirks, 0);
+    dev_info rough = {.platform = "Intel(R) OpenCL", .device_class = DEV_CPU, .vector_width = 16};
+    quirks_apply(&rough);
+    assert_int_equal(rough.quirks, DEV_QUIRK_ROUGH_ROOT);
+    dev_info card = {.platform = "Intel(R) OpenCL Graphics", .device_class = DEV_GPU, .vector_width = 1};
+    quirks_apply(&card);
+    assert_int_equal(card.quirks, 0);
     dev_info host = {.platform = "Portable Computing Language", .name = "cpu-sapphirerapids-Xeon", .vector_width = 16};
     quirks_apply(&host);
     assert_int_equal(host.quirks, DEV_QUIRK_AVX512 | DEV_QUIRK_ONE_COMPILER);

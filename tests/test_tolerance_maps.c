@@ -497,10 +497,9 @@ static void test_maps_of_a_part(void **state)
     assert_int_equal(missed, 0);
 }
 
-/* Charges of a few kinds that no float holds, and what is left of their sum: floats lack 3e-6 of
- * that, and so of the whole potential, which long waves in double precision do not. */
-/* Multilevel summation, which is the soonest here, cannot carry the mean potential of so many charges
- * of one sign that are hardly screened: it is transforms that are taken, whatever their window. */
+/* Multilevel summation, which is the soonest here, cannot carry the mean potential of so many
+ * charges of one sign that are hardly screened: it is transforms that are taken, whatever their
+ * window. */
 static void test_a_large_mean(void **state)
 {
     (void)state;
@@ -519,6 +518,8 @@ static void test_a_large_mean(void **state)
     ley_engine_destroy(engine);
 }
 
+/* Charges of a few kinds that no float holds, and what is left of their sum: floats lack 3e-6 of
+ * that, and so of the whole potential, which long waves in double precision do not. */
 static void test_charges_that_round_alike(void **state)
 {
     (void)state;

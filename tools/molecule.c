@@ -8,7 +8,8 @@ static const option_row rows[] = {
     {.name = "pqr-anyway",
      .kind = OPTION_FLAG,
      .offset = offsetof(molecule_values, pqr_anyway),
-     .help = "take the molecule for a PQR file although it looks like a PDB file, whose occupancies would become charges"},
+     .help = "take the molecule for a PQR file although it looks like a PDB file, whose occupancies would become "
+             "charges"},
 };
 
 const option_block molecule_options = OPTION_BLOCK(rows, molecule_values, NULL);

@@ -66,8 +66,8 @@ static const measured of_roots = {&roots_kind, 8, 1, 0, 1e-5, 1e9, right_root},
 /* What recipes may be off by: of the standard's functions 2 and 3 ulp and what a product more
  * takes; natives as in functions.c; our own as their formulas are. */
 static const double root_tolerance[LEY_ROOT_COUNT] = {
-    [LEY_ROOT_STANDARD] = 4e-7, [LEY_ROOT_RECIPROCAL] = 7e-7, [LEY_ROOT_NATIVE] = 1e-3,
-    [LEY_ROOT_NEWTON] = 6e-6,   [LEY_ROOT_PTX] = 1e-3,        [LEY_ROOT_AVX512] = 1e-6};
+    [LEY_ROOT_STANDARD] = 4e-7, [LEY_ROOT_RECIPROCAL] = 7e-7, [LEY_ROOT_NATIVE] = 1e-3, [LEY_ROOT_NEWTON] = 6e-6,
+    [LEY_ROOT_PTX] = 1e-3,      [LEY_ROOT_AVX512] = 1e-6,     [LEY_ROOT_REFINED] = 1e-6};
 static const double exp_tolerance[LEY_EXP_COUNT] = {
     [LEY_EXP_STANDARD] = 5e-7, [LEY_EXP_NATIVE] = 1e-3, [LEY_EXP_POLYNOMIAL] = 4e-6, [LEY_EXP_PTX] = 1e-3};
 

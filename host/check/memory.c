@@ -274,8 +274,7 @@ static ley_status attempt_wide(check_run *run, void *context, size_t any_size, c
     check_bench b;
     (void)context;
     check_bench_begin(&b, run->device);
-    ley_status status =
-        w.piece != NULL && w.right != NULL ? LEY_OK : ley_fail_memory(error, 3 * (double)size, "a check");
+    ley_status status = w.piece != NULL && w.right != NULL ? LEY_OK : ley_fail_memory(error, 3 * size, "a check");
     if (status == LEY_OK)
         status = room_buffer(&b.room, 2 * size, DEV_READ_WRITE, &w.from, error);
     if (status == LEY_OK)

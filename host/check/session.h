@@ -41,7 +41,8 @@ void session_give_up(check_session *s, const char *why);
 /* Whether a name asks for a check, whatever variants it has. */
 bool session_is_named(const char *name, const ley_check_row *row);
 
-/* Whether it has a result that a name asks for; one without a variant stands for all of its check. */
+/* Whether it has a result that a name asks for; one without a variant stands for all of its
+ * check. */
 bool session_has(const check_session *s, const char *name);
 
 #endif

@@ -18,15 +18,20 @@ enum { LARGE = 4, WIDER = 4, MOST_STRATA = 24, LEAST_OF_EACH = 2 };
  * and the first bit behind it. The last class has what is no number, too. */
 enum { CLASSES = 512, CLASS_SHIFT = 22 };
 
+/* Behind the classes of values those of points next to strong charges, whatever their values, one
+ * for each shell. Of fewer chosen points than these there is none to spare for them. */
+enum { ALL_CLASSES = CLASSES + STRONG_SHELLS, LEAST_FOR_SHELLS = 64, SHELL_SHARE = 16 };
+
 /* What is counted at a time. */
 enum { MOST_CHUNKS = 4096, LEAST_CHUNK = 4096 };
 
 typedef struct counts {
-    uint32_t of[CLASSES];
+    uint32_t of[ALL_CLASSES];
 } counts;
 
 typedef struct frame {
     const strata_source *source;
+    const strong_point *strong, *strong_end; /* those that count */
     int64_t count;
     int64_t *sampled; /* as in strata */
     double *value;    /* of these */
@@ -94,11 +99,12 @@ static ley_status look_at_some(frame *f, uint64_t *random, ley_error *error)
     return LEY_OK;
 }
 
-/* Values of a chunk: one of both. */
+/* Values of a chunk: one of both. They are looked at in ascending order. */
 typedef struct run {
     int64_t first, count;
     const float *values;
     const double *asked;
+    const strong_point *strong, *strong_end; /* from the next one on */
 } run;
 
 static int64_t chunk_first(const frame *f, size_t chunk)
@@ -106,11 +112,26 @@ static int64_t chunk_first(const frame *f, size_t chunk)
     return (int64_t)parallel_first((size_t)f->count, f->chunks, chunk);
 }
 
+/* The first one of this number or a larger one. */
+static const strong_point *strong_from(const frame *f, int64_t number)
+{
+    const strong_point *low = f->strong;
+    for (size_t left = (size_t)(f->strong_end - f->strong); left > 0;) {
+        const size_t half = left / 2;
+        const bool is_before = low[half].number < number;
+        low += is_before ? half + 1 : 0;
+        left = is_before ? left - half - 1 : half;
+    }
+    return low;
+}
+
 /* `buffer` has room for the largest chunk. */
 static run chunk_values(const frame *f, size_t chunk, float *buffer)
 {
     run r = {.first = chunk_first(f, chunk)};
     r.count = chunk_first(f, chunk + 1) - r.first;
+    r.strong = strong_from(f, r.first);
+    r.strong_end = f->strong_end;
     if (f->sampled != NULL)
         r.asked = f->value + r.first;
     else
@@ -118,8 +139,12 @@ static run chunk_values(const frame *f, size_t chunk, float *buffer)
     return r;
 }
 
-static inline int class_at(const run *r, int64_t k)
+static inline int class_at(run *r, int64_t k)
 {
+    while (r->strong < r->strong_end && r->strong->number < r->first + k)
+        r->strong++;
+    if (r->strong < r->strong_end && r->strong->number == r->first + k)
+        return CLASSES + r->strong->shell;
     return class_of(r->asked != NULL ? (float)r->asked[k] : r->values[k]);
 }
 
@@ -144,7 +169,7 @@ static void count_chunks(void *context, size_t first, size_t last)
     if (buffer == NULL)
         atomic_store(&f->lacks_memory, true);
     for (size_t chunk = first; chunk < last && buffer != NULL && !is_cancelled(f); chunk++) {
-        const run r = chunk_values(f, chunk, buffer);
+        run r = chunk_values(f, chunk, buffer);
         for (int64_t k = 0; k < r.count; k++) {
             f->counts[chunk].of[class_at(&r, k)]++;
             f->squares[chunk] += square_at(&r, k);
@@ -201,7 +226,7 @@ static size_t most_strata(size_t chosen)
 
 /* Whole classes, the largest values first: no more than a quarter of the chosen points, if one has
  * as few; then each as far as WIDER times the one before. */
-static size_t find_strata(const frame *f, size_t chosen, stratum list[MOST_STRATA])
+static size_t find_strata(const frame *f, size_t chosen, stratum *list)
 {
     const size_t most = most_strata(chosen);
     size_t n = 0;
@@ -223,9 +248,27 @@ static size_t find_strata(const frame *f, size_t chosen, stratum list[MOST_STRAT
     return n;
 }
 
+/* The shells around strong charges, and what is chosen of each at least; how many points in all. */
+static size_t find_shells(const frame *f, size_t chosen, stratum *list, size_t *n)
+{
+    size_t sum = 0;
+    for (int shell = 0; shell < STRONG_SHELLS; shell++) {
+        stratum s = {.from = CLASSES + shell, .to = CLASSES + shell};
+        s.count = count_in_class(f, s.from);
+        s.chosen = (size_t)s.count < chosen / SHELL_SHARE ? (size_t)s.count : chosen / SHELL_SHARE;
+        sum += s.chosen;
+        if (s.count > 0)
+            list[(*n)++] = s;
+    }
+    return sum;
+}
+
+/* Of classes of values; of strong charges' shells the values say little. */
 static double squares_of(const frame *f, const stratum *s)
 {
     double sum = 0;
+    if (s->from >= CLASSES)
+        return 0;
     for (int size = s->to; size <= s->from; size++)
         sum += (double)count_in_class(f, size) * class_square(size);
     return sum;
@@ -233,7 +276,7 @@ static double squares_of(const frame *f, const stratum *s)
 
 /* What a stratum has of the points and of the sum of squares, half and half, of all that have some
  * left to choose: errors may be the same everywhere or a share of each value. */
-static void find_shares(const frame *f, const stratum *list, size_t n, double share[MOST_STRATA])
+static void find_shares(const frame *f, const stratum *list, size_t n, double *share)
 {
     double squares = 0, points = 0;
     for (size_t i = 0; i < n; i++) {
@@ -246,7 +289,7 @@ static void find_shares(const frame *f, const stratum *list, size_t n, double sh
 }
 
 /* Of those that have points left, the one that has the fewest for its share. */
-static size_t neediest(const stratum *list, size_t n, const double share[MOST_STRATA])
+static size_t neediest(const stratum *list, size_t n, const double *share)
 {
     size_t most = n;
     for (size_t i = 0; i < n; i++) {
@@ -257,14 +300,15 @@ static size_t neediest(const stratum *list, size_t n, const double share[MOST_ST
     return most;
 }
 
-/* What is chosen of each: all of the largest values where they are as few as said, at least two of
- * the others, and what is left by their shares. */
-static void share_out(const frame *f, size_t chosen, stratum *list, size_t n)
+/* What is chosen of each of the first `of_values`: all of the largest values where they are as few
+ * as said, at least two of the others; and what is left by the shares of all. */
+static void share_out(const frame *f, size_t chosen, stratum *list, size_t of_values, size_t n)
 {
-    double share[MOST_STRATA];
+    double share[MOST_STRATA + STRONG_SHELLS];
     size_t left = chosen;
-    for (size_t i = 0; i < n; i++) {
-        const size_t least = n == 1 || (i == 0 && list[0].count <= (int64_t)(chosen / LARGE)) ? left : LEAST_OF_EACH;
+    for (size_t i = 0; i < of_values; i++) {
+        const size_t least =
+            of_values == 1 || (i == 0 && list[0].count <= (int64_t)(chosen / LARGE)) ? left : LEAST_OF_EACH;
         list[i].chosen = list[i].count < (int64_t)least ? (size_t)list[i].count : least;
         left -= list[i].chosen;
     }
@@ -289,7 +333,7 @@ static int64_t find_point(const frame *f, const stratum *s, int64_t rank, float 
     size_t chunk = 0;
     for (int64_t count; rank >= (count = count_in_chunk(f, chunk, s)); chunk++)
         rank -= count;
-    const run r = chunk_values(f, chunk, buffer);
+    run r = chunk_values(f, chunk, buffer);
     int64_t k = 0;
     for (; k + 1 < r.count; k++) {
         const int size = class_at(&r, k);
@@ -315,8 +359,11 @@ static void choose_of(const frame *f, const stratum *s, uint64_t *random, float 
 
 static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata *made, ley_error *error)
 {
-    stratum list[MOST_STRATA];
-    const size_t n = find_strata(f, chosen, list);
+    stratum list[MOST_STRATA + STRONG_SHELLS], shells[STRONG_SHELLS];
+    size_t shell_count = 0;
+    const size_t in_shells = find_shells(f, chosen, shells, &shell_count),
+                 of_values = find_strata(f, chosen - in_shells, list), n = of_values + shell_count;
+    memcpy(list + of_values, shells, shell_count * sizeof *shells);
     made->points = malloc((chosen + 1) * sizeof *made->points);
     made->weight = malloc((chosen + 1) * sizeof *made->weight);
     float *buffer = make_buffer(f);
@@ -324,7 +371,7 @@ static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata
         free(buffer);
         return ley_fail_memory(error, chosen * (sizeof *made->points + sizeof *made->weight), "the verification");
     }
-    share_out(f, chosen, list, n);
+    share_out(f, chosen - in_shells, list, of_values, n);
     for (size_t i = 0; i < n; i++) {
         choose_of(f, &list[i], random, buffer, made->points + made->chosen);
         for (size_t k = 0; k < list[i].chosen; k++)
@@ -341,6 +388,10 @@ ley_status strata_make(const strata_source *source, size_t chosen, uint64_t *ran
 {
     const int64_t sample = sample_size(source);
     frame f = {.source = source, .count = sample > 0 ? sample : source->total};
+    if (sample == 0 && source->strong_count > 0 && chosen >= LEAST_FOR_SHELLS) {
+        f.strong = source->strong;
+        f.strong_end = source->strong + source->strong_count;
+    }
     strata s = {.count = f.count};
     ley_status status = sample > 0 ? look_at_some(&f, random, error) : LEY_OK;
     if (status == LEY_OK)

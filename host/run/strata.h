@@ -2,11 +2,13 @@
  * on atoms, may make most of a map's mean square and of its error, and a small random sample has
  * none of them, or too many. So all values are looked at, or a large random sample where that
  * takes too long, and put into strata of values about as large as each other: of the largest ones
- * each is recomputed, of the others some stand for all of their stratum. */
+ * each is recomputed, of the others some stand for all of their stratum. Points that are known to
+ * be worse than their values say are strata of their own. */
 #ifndef LEY_STRATA_H
 #define LEY_STRATA_H
 
 #include "leyden.h"
+#include "run/strong_charges.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -27,6 +29,8 @@ typedef struct strata_source {
     strata_value *value;
     const void *context;
     const atomic_bool *cancelled; /* may be NULL */
+    const strong_point *strong;   /* of a map all of which is looked at: next to charges that stand out; or NULL */
+    size_t strong_count;
 } strata_source;
 
 typedef struct strata {
@@ -39,8 +43,9 @@ typedef struct strata {
     double squares;   /* the sum of all values squared that were looked at, of those that are numbers */
 } strata;
 
-/* `chosen` points at most are chosen, up to a quarter of them the largest ones; the same ones for
- * one state of *random. Errors: LEY_ERROR_MEMORY, LEY_CANCELLED. */
+/* `chosen` points at most are chosen, up to a quarter of them the largest ones, and of 64 points
+ * and more a sixteenth or more in each shell around strong charges; the same ones for one state of
+ * *random. Errors: LEY_ERROR_MEMORY, LEY_CANCELLED. */
 ley_status strata_make(const strata_source *source, size_t chosen, uint64_t *random, strata *made, ley_error *error);
 
 void strata_clear(strata *s);

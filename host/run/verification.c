@@ -157,12 +157,18 @@ static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t 
                                 ley_error *error)
 {
     const method *m = s->job->method;
-    const strata_source source = {.total = total,
-                                  .map = m->map != NULL ? m->map(s->job->task) : NULL,
-                                  .value = value_of,
-                                  .context = s,
-                                  .cancelled = &s->job->cancelled};
-    const ley_status status = strata_make(&source, fixed, random, &s->strata, error);
+    const ley_map *map = m->map != NULL ? m->map(s->job->task) : NULL;
+    strong_point *strong = NULL;
+    strata_source source = {
+        .total = total, .map = map, .value = value_of, .context = s, .cancelled = &s->job->cancelled};
+    ley_status status = LEY_OK;
+    if (map != NULL && s->terms.atoms != NULL)
+        status = strong_charges_find(s->terms.atoms, ley_map_lattice(map), s->terms.cell, &strong, &source.strong_count,
+                                     error);
+    source.strong = strong;
+    if (status == LEY_OK)
+        status = strata_make(&source, fixed, random, &s->strata, error);
+    free(strong);
     if (status != LEY_OK)
         return status;
     const strata *from = &s->strata;

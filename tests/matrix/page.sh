@@ -19,7 +19,8 @@ new=$(mktemp)
 Written by `make matrix` ([testing.md](../testing.md#the-matrix) says how each row is got). A map is
 of water, with its verification in double precision, and the error is the one that the report's line
 "accuracy" has. Seconds are of the clock, beside whatever else ran; under QEMU they say nothing of
-the architecture. Rows that `make matrix` did not run stay as they were.
+the architecture. "known": what failed are faults of the driver that `leyden check` names as known.
+Rows that `make matrix` did not run stay as they were.
 
 | Row | Driver | What ran | Result | Seconds | Remark | Date |
 |---|---|---|---|---|---|---|

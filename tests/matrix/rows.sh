@@ -1,12 +1,18 @@
 # What a row of the matrix runs: the project's own commands, one after the other, each with a line
 # in the summary. For bash, to be sourced; MATRIX_LOG is the row's log, MATRIX_SUMMARY its summary:
 # lines
-# "ROW<TAB>DRIVER<TAB>WHAT<TAB>passed|failed|skipped<TAB>SECONDS<TAB>REMARK<TAB>DATE".
+# "ROW<TAB>DRIVER<TAB>WHAT<TAB>passed|failed|known|skipped<TAB>SECONDS<TAB>REMARK<TAB>DATE".
 
 # matrix_note ROW DRIVER WHAT VERDICT SECONDS REMARK
 matrix_note() {
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" "$(date -u +%F)" >>"$MATRIX_SUMMARY"
     printf '%-8s %-10s %-22s %-8s %5s s  %s\n' "$@"
+}
+
+# failed_checks OUTPUT: the names of the checks that failed; "known" behind those whose fault of the
+# driver is known.
+failed_checks() {
+    awk '/^FAIL / {if (name != "") print name; name = $2} /^ +known: / && name != "" {print name " known"; name = ""} END {if (name != "") print name}' "$1"
 }
 
 # matrix_step ROW DRIVER WHAT COMMAND...: its output goes to the log. Exit code 77: skipped, and its
@@ -28,6 +34,12 @@ matrix_step() {
     # Of devices the name, platform and driver; of jobs variant and error; of tests their number.
     remark=$(sed -nE 's/^0  +(.*[^ ])  +([^ ].*[^ ])  +([^ ]+)  +(opencl|cuda).*/\1, \2 \3/p; s/^accuracy: (error at most [^ ]+).*/\1/p; s/.*(variant [^,]+),.*/\1/p; s/^([0-9]+ passed, .*)$/\1/p' "$output" | paste -sd ';' | sed 's/;/; /g')
     [ $verdict = passed ] || remark="exit code $code: $(grep -vE '^ *$' "$output" | tail -n 1 | cut -c 1-160)"
+    local checks
+    checks=$(failed_checks "$output")
+    if [ $verdict = failed ] && [ $code = 5 ] && [ -n "$checks" ]; then
+        remark="exit code 5: $(paste -sd ';' <<<"${checks// known/ (a known fault of the driver)}" | sed 's/;/; /g')"
+        grep -qv ' known$' <<<"$checks" || verdict=known
+    fi
     matrix_note "$row" "$driver" "$what" $verdict $((SECONDS - start)) "$remark"
     rm -f "$output"
     [ $verdict != failed ]
