@@ -521,6 +521,10 @@ static parse_result check_complete(const parsed_arguments *arguments)
         fail_usage(command, "%s is missing: %s", command->operand, command->operand_help);
         return PARSE_WRONG;
     }
+    if (arguments->word_count < command->words_wanted) {
+        fail_usage(command, "%s is missing: %s", command->words, command->words_help);
+        return PARSE_WRONG;
+    }
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && !arguments->options[i].given) {
@@ -557,7 +561,8 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
                 return result;
         } else if (command->operand != NULL && arguments->operand == NULL && word[0] != '\0') {
             arguments->operand = word;
-        } else if (command->words != NULL && word[0] != '\0') {
+        } else if (command->words != NULL && word[0] != '\0' &&
+                   (command->words_wanted == 0 || arguments->word_count < command->words_wanted)) {
             arguments->words[arguments->word_count++] = word;
         } else {
             fail_usage(command, "'%s' is one argument too many", word);
@@ -713,6 +718,8 @@ static void print_usage(const parsed_arguments *arguments)
     printf("Usage: leyden %s", command->name);
     if (command->operand != NULL)
         printf(" %s", command->operand);
+    if (command->words != NULL && command->words_wanted > 0)
+        printf(" %s", command->words);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && option->letter != 0)
@@ -721,7 +728,7 @@ static void print_usage(const parsed_arguments *arguments)
             printf(" --%s %s", option->name, option->value);
     }
     printf(" [options]");
-    if (command->words != NULL)
+    if (command->words != NULL && command->words_wanted == 0)
         printf(" [%s...]", command->words);
     if (command->rest != NULL)
         printf(" [-- %s]", command->rest);
