@@ -191,7 +191,8 @@ static int report(const parsed_arguments *arguments, const ley_check *check, boo
     return written;
 }
 
-/* The folder for reproducers is made where it is not there. What is there is to be one, or a link to one. */
+/* The folder for reproducers is made where it is not there. What is there is to be one, or a link
+ * to one. */
 static int make_folder(const char *path)
 {
     struct stat known;
