@@ -3,6 +3,7 @@
 
 #include "core/map.h"
 #include "error.h"
+#include "io/comment_units.h"
 #include "io/digits.h"
 #include "io/text.h"
 #include "memory.h"
@@ -334,30 +335,10 @@ typedef struct dx_reader {
     ley_lattice lattice;
     bool has_counts, has_origin;
     int deltas;
-    char units[32];
+    char units[COMMENT_UNITS];
     const char *word; /* the current one; NULL at the end of the file */
     size_t length;
 } dx_reader;
-
-/* "... potential ... (units) ...", in parentheses that may hold others. */
-static void find_units(dx_reader *reader, const char *comment)
-{
-    const char *at = comment;
-    while (*at != '\0' && !(strlen(at) >= 9 && ley_word_is(at, 9, "POTENTIAL")))
-        at++;
-    const char *open = strchr(at, '(');
-    if (reader->units[0] != '\0' || open == NULL)
-        return;
-    size_t length = 0;
-    for (int depth = 1; depth > 0; length++) {
-        char c = open[1 + length];
-        if (c == '\0' || (unsigned char)c < ' ')
-            return;
-        depth += (c == '(') - (c == ')');
-    }
-    if (length - 1 < sizeof reader->units)
-        memcpy(reader->units, open + 1, length - 1);
-}
 
 /* The next word that is in no comment. */
 static ley_status next(dx_reader *reader, ley_error *error)
@@ -370,7 +351,8 @@ static ley_status next(dx_reader *reader, ley_error *error)
         status = ley_text_rest(reader->text, comment, sizeof comment, error);
         if (status != LEY_OK)
             return status;
-        find_units(reader, comment);
+        if (reader->units[0] == '\0')
+            comment_units_find(comment, reader->units);
     }
 }
 
