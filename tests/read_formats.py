@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Do the programs of others find in our binary maps the points and the values that were put there?
 
-Readers: mrcfile and gemmi (MRC), each with a lattice along x, y and z and an oblique one. Each check is also shown files that are
+Readers: mrcfile and gemmi (MRC), numpy, each with a lattice along x, y and z and an oblique one. Each check is also shown files that are
 wrong and must refuse them; and files that these programs write are read back by ours. BUILD names the build directory. Exit code
 77: a reader is not installed.
 """
 import importlib
+import json
 import os
 import shutil
 import struct
@@ -181,9 +182,47 @@ def check_mrc():
     return faults
 
 
+def check_numpy(path, lattice):
+    try:
+        data = numpy.load(path)
+    except Exception as why:
+        return f"numpy: {why!r}"
+    with open(path + ".json") as file:
+        header = json.load(file)
+    if data.dtype != numpy.dtype("<f4") or data.shape != COUNTS[::-1] or header["n"] != list(COUNTS):
+        return f"numpy: {data.dtype}, {data.shape}"
+    if header["origin_A"] != list(lattice[0]) or header["step_A"] != [list(step) for step in lattice[1]]:
+        return f"{path}.json: {header}"
+    if any(data[k, j, i] != numpy.float32(value(i, j, k)) for i, j, k in points()):
+        return "numpy: other values"
+    return None
+
+
+def check_npy():
+    if numpy is None:
+        return []
+    faults = []
+    for lattice in (STRAIGHT, OBLIQUE):
+        write_dx("map.dx", lattice)
+        convert("map.dx", "map.npy")
+        faults.append(check_numpy("map.npy", lattice))
+    if check_numpy("map.npy", STRAIGHT) is None:
+        faults.append("check_numpy takes another lattice for right")
+    shutil.copy("map.npy.json", "wrong.npy.json")
+    if check_numpy(changed("map.npy", "wrong.npy", 50, "f", 1e9), OBLIQUE) is None:
+        faults.append("check_numpy takes wrong.npy for right")
+    data = numpy.load("map.npy")
+    for kind in ("<f4", ">f4", "<f8", ">f8"):
+        for order in (numpy.ascontiguousarray, numpy.asfortranarray):
+            numpy.save("theirs.npy", order(data.astype(kind)))
+            shutil.copy("map.npy.json", "theirs.npy.json")
+            faults.append(check_ours("theirs.npy"))
+    return faults
+
+
 def main():
     warnings.simplefilter("ignore")  # of files that are wrong on purpose
-    faults = [fault for fault in check_mrc() if fault is not None]
+    faults = [fault for fault in check_mrc() + check_npy() if fault is not None]
     missing = [name for name, there in (("numpy", numpy), ("mrcfile", mrcfile), ("gemmi", gemmi)) if there is None]
     print("\n".join(faults) or "others read the maps")
     if faults:

@@ -3,6 +3,7 @@
 #include "core/number.h"
 #include "error.h"
 #include "io/mrc.h"
+#include "io/npy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,9 @@ static const map_format formats[] = {
     {.about = {.name = "MRC/CCP4", .endings = ENDINGS(".mrc", ".map", ".ccp4"), .is_streamed = true,
                .front_bytes = MRC_HEADER_BYTES},
      .read = mrc_read, .write = mrc_write, .create = mrc_create},
+    {.about = {.name = "NumPy", .endings = ENDINGS(".npy"), .beside = ".json", .keeps_facts = true, .is_streamed = true,
+               .front_bytes = NPY_HEADER_BYTES},
+     .read = npy_read, .write = npy_write, .create = npy_create},
 };
 /* clang-format on */
 
