@@ -2,6 +2,7 @@
 
 #include "core/number.h"
 #include "error.h"
+#include "io/dxbin.h"
 #include "io/mrc.h"
 #include "io/npy.h"
 
@@ -31,6 +32,8 @@ static const map_format formats[] = {
     {.about = {.name = "NumPy", .endings = ENDINGS(".npy"), .beside = ".json", .keeps_facts = true, .is_streamed = true,
                .front_bytes = NPY_HEADER_BYTES},
      .read = npy_read, .write = npy_write, .create = npy_create},
+    {.about = {.name = "binary OpenDX", .endings = ENDINGS(".dxbin")},
+     .read = dxbin_read, .write = dxbin_write},
 };
 /* clang-format on */
 
