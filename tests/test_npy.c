@@ -1,5 +1,5 @@
-/* NumPy's arrays as maps: the bytes that are written, every type and order that is read, and what is
- * refused. */
+/* NumPy's arrays as maps: the bytes that are written, every type and order that is read, and what
+ * is refused. */
 #include "binary_maps.h"
 
 #include <stdio.h>

@@ -146,7 +146,7 @@ static void test_names_and_facts(void **state)
     ley_error error = {0};
     const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 2}};
     ley_map *map = make_map(&lattice);
-    static const char *const refused[] = {"a.raws", ".raw", "a.raw.gz", "raw"};
+    static const char *const refused[] = {"a.raws", ".raw", "a.raw.gz", "raw", "./.raw"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         assert_int_equal(ley_map_write(map, refused[i], NULL, NULL, NULL, &error), LEY_ERROR_USAGE);
         assert_non_null(strstr(error.message, ": must end in .dx, .dx.gz"));

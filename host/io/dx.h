@@ -9,8 +9,9 @@ enum { LEY_DX_VALUES_A_LINE = 3 };
 
 enum { LEY_DX_UNITS = 32 }; /* room for them */
 
-/* Everything in front of the values, which are text or doubles. `units` may be empty, `comment` NULL. Origin and
- * spacing are read back as the same doubles: with APBS's seven digits where these are enough, else with up to 17. */
+/* Everything in front of the values, which are text or doubles. `units` may be empty, `comment`
+ * NULL. Origin and spacing are read back as the same doubles: with APBS's seven digits where these
+ * are enough, else with up to 17. */
 ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
                                bool is_binary, ley_error *error);
 

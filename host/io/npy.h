@@ -1,5 +1,5 @@
-/* Maps as NumPy's arrays, with a header for the lattice beside them. docs/formats.md has what of the
- * format is written and read. */
+/* Maps as NumPy's arrays, with a header for the lattice beside them. docs/formats.md has what of
+ * the format is written and read. */
 #ifndef LEY_IO_NPY_H
 #define LEY_IO_NPY_H
 
