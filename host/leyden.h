@@ -232,7 +232,7 @@ LEY_API ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, le
 LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
 
 /* float[n[2]][n[1]][n[0]]: the lattice's first axis is fastest. NULL where they are not in memory:
- * ley_map_create_raw(), ley_map_outline(). */
+ * ley_map_create_raw(), ley_map_create_file(), ley_map_outline(). */
 LEY_API float *ley_map_values(ley_map *map);
 LEY_API const float *ley_map_read_values(const ley_map *map);
 
@@ -273,13 +273,6 @@ LEY_API ley_status ley_map_write_raw(const ley_map *map, const char *path, const
  * disk that is too small fails the job then (LEY_ERROR_FILE). Errors: those of ley_lattice_check()
  * and ley_file_check(). */
 LEY_API ley_status ley_map_create_raw(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
-
-/* The same by the file's name: raw where it ends in .raw, else OpenDX. Writing refuses other names
- * than .dx, .dx.gz and .raw (LEY_ERROR_USAGE); OpenDX has no place for facts, and leaves them
- * out. */
-LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *error);
-LEY_API ley_status ley_map_write(const ley_map *map, const char *path, const char *comment, const char *facts,
-                                 const volatile bool *cancel, ley_error *error);
 
 /* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------ */
 
@@ -803,6 +796,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_compare.h"
 #include "leyden_forecast.h"
 #include "leyden_long_range.h"
+#include "leyden_map_formats.h"
 #include "leyden_points.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* libFuzzer: any bytes as the header of a raw map; one that is read is written and read again.
  * Build: clang -fsanitize=fuzzer,address,undefined. */
-#include "io/raw.h"
+#include "io/map_header.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +25,11 @@ static bool has_control_characters(const char *text)
 }
 
 /* With the bytes as comment, whatever they are, and a few facts. */
-static void write_and_read(const raw_header *header, const uint8_t *data, size_t size)
+static void write_and_read(const map_header *header, const uint8_t *data, size_t size)
 {
     ley_map *map = NULL;
     ley_error error = {0};
-    raw_header again;
+    map_header again;
     if (ley_lattice_points(&header->lattice) > most_points)
         return;
     require(ley_map_create(&header->lattice, &map, &error) == LEY_OK);
@@ -37,9 +37,9 @@ static void write_and_read(const raw_header *header, const uint8_t *data, size_t
     char *comment = calloc(size + 1, 1);
     require(comment != NULL);
     memcpy(comment, data, size);
-    char *text = raw_header_text(map, comment, "{\"fuzz\": true}");
+    char *text = map_header_text(&map_header_raw, map, comment, "{\"fuzz\": true}");
     require(text != NULL);
-    require(raw_header_parse(path, text, strlen(text), &again, &error) == LEY_OK);
+    require(map_header_parse(&map_header_raw, path, text, strlen(text), &again, &error) == LEY_OK);
     require(memcmp(&again.lattice, &header->lattice, sizeof again.lattice) == 0);
     require(strcmp(again.units, header->units) == 0 || has_control_characters(header->units));
     free(text);
@@ -49,9 +49,9 @@ static void write_and_read(const raw_header *header, const uint8_t *data, size_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    raw_header header;
+    map_header header;
     ley_error error = {0};
-    const ley_status status = raw_header_parse(path, (const char *)data, size, &header, &error);
+    const ley_status status = map_header_parse(&map_header_raw, path, (const char *)data, size, &header, &error);
     if (status == LEY_OK) {
         require(ley_lattice_check(&header.lattice, &error) == LEY_OK);
         write_and_read(&header, data, size);

@@ -5,6 +5,7 @@ Readers: GridDataFormats (Python), APBS's tools and APBS itself, which solves Po
 boundary values: what it finds inside is Coulomb's law again, if units, order and geometry are understood. Each check is also
 shown a map that is wrong and must refuse it. BUILD names the build directory. Exit code 77: a reader is not installed.
 """
+import array
 import math
 import os
 import random
@@ -118,7 +119,7 @@ def check_apbs_tool(path, atoms, dims):
 
 APBS_INPUT = """read
     mol pqr molecule.pqr
-    pot dx {map}
+    {what} {kind} {map}
 end
 elec name vacuum
     mg-manual
@@ -127,8 +128,8 @@ elec name vacuum
     gcent {centre}
     mol 1
     lpbe
-    bcfl map
-    usemap pot 1
+    bcfl {bcfl}
+    usemap {what} 1
     pdie 1.0
     sdie 1.0
     srfm mol
@@ -140,6 +141,7 @@ elec name vacuum
     calcenergy no
     calcforce no
     write pot dx solution
+    write pot dxbin binary
 end
 quit
 """
@@ -148,7 +150,7 @@ quit
 def check_apbs(path, atoms, dims):
     centre = [o + 0.5 * (n - 1) * SPACING_A for o, n in zip(ORIGIN_A, dims)]
     with open("apbs.in", "w") as file:
-        file.write(APBS_INPUT.format(map=path, dims=" ".join(map(str, dims)), h=SPACING_A, centre=" ".join(map(str, centre))))
+        file.write(APBS_INPUT.format(what="pot", bcfl="map", kind="dx", map=path, dims=" ".join(map(str, dims)), h=SPACING_A, centre=" ".join(map(str, centre))))
     solution = "solution-PE0.dx"  # as APBS 3 calls it
     for name in (solution, "solution.dx"):
         if os.path.exists(name):
@@ -182,6 +184,51 @@ def compare_solution(found, atoms, dims):
     return None if relative < 0.01 else f"apbs: the solution is {100 * relative:.2g} % off"
 
 
+def solve_for_charges(path, dims):
+    """APBS's solution with the map's values as charges, which is the one kind of map that it reads in binary; and its own binary
+    copy of that, as we read it. Empty where it reads none."""
+    centre = [o + 0.5 * (n - 1) * SPACING_A for o, n in zip(ORIGIN_A, dims)]
+    with open("charges.in", "w") as file:
+        file.write(APBS_INPUT.format(what="charge", bcfl="zero", kind=path.rsplit(".", 1)[1], map=path,
+                                     dims=" ".join(map(str, dims)), h=SPACING_A, centre=" ".join(map(str, centre))))
+    for stem in ("solution", "binary"):
+        for name in (f"{stem}.dx", f"{stem}-PE0.dx", f"{stem}.dxbin", f"{stem}-PE0.dxbin"):
+            if os.path.exists(name):
+                os.remove(name)
+    run = subprocess.run(["apbs", "charges.in"], capture_output=True, text=True, timeout=PATIENCE_S, errors="replace")
+    end = "-PE0" if os.path.exists("solution-PE0.dx") else ""
+    if run.returncode != 0 or not os.path.exists(f"solution{end}.dx"):
+        return [], []
+    subprocess.run([LEYDEN, "convert", f"binary{end}.dxbin", "-o", "ours.dx", "--quiet"], check=True)
+    return read_grid(f"solution{end}.dx").grid, read_grid("ours.dx").grid
+
+
+def check_apbs_binary():
+    """The same solution for the same map as text and in binary, and another one for one that is 1 % larger."""
+    faults = []
+    text, text_back = solve_for_charges("map.dx", DIMS)
+    binary, binary_back = solve_for_charges("map.dxbin", DIMS)
+    with open("map.dxbin", "rb") as file:
+        content = file.read()
+    first = content.index(b"follows") + len(b"follows\n")
+    values = array.array("d", content[first:first + 8 * math.prod(DIMS)])
+    with open("larger.dxbin", "wb") as file:
+        file.write(content[:first] + array.array("d", [1.01 * value for value in values]).tobytes() +
+                   content[first + 8 * len(values):])
+    larger, _ = solve_for_charges("larger.dxbin", DIMS)
+    if len(text) == 0 or len(binary) == 0:
+        return ["apbs: no solution for a binary map of charges" if len(text) > 0 else "apbs: no solution for a map of charges"]
+    size = abs(text).max()
+    if (abs(text - binary) > 1e-5 * size).any():
+        faults.append(f"apbs: a binary map is read as other values, up to {abs(text - binary).max() / size:.2g} of the largest")
+    if len(larger) > 0 and not (abs(text - larger) > 5e-3 * size).any():
+        faults.append("apbs: takes larger.dxbin for right")
+    for theirs, ours in ((text, text_back), (binary, binary_back)):
+        if theirs.shape != ours.shape or (abs(theirs - ours) > 2e-6 * abs(theirs)).any():
+            faults.append("APBS's binary map is read as other values")
+    return faults
+
+
 def write_wrong_maps(path):
     """Maps that a check must refuse: cut short, a keyword misspelt, every value 1 % too large."""
     with open(path) as file:
@@ -209,6 +256,8 @@ def main():
     if has_apbs:
         faults += [check_apbs_tool("map.dx", atoms, DIMS), check_apbs_tool("small.dx", atoms, SMALL_DIMS),
                    check_apbs("map.dx", atoms, DIMS)]
+        compute_map("map.dxbin", DIMS)
+        faults += check_apbs_binary()
         checks += [check_apbs_tool, check_apbs]
     for name in write_wrong_maps("map.dx"):
         for check in checks:

@@ -67,7 +67,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back golden check_golden check_rates check_others check_commands test_install "
+outer=" oclgrind read_back read_formats golden check_golden check_rates check_others check_commands test_install "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -205,6 +205,7 @@ declare -A scripts=(
     [check_run]='bash tests/check_run.sh'
     [oclgrind]=$oclgrind
     [read_back]="$with_python tests/read_back.py"
+    [read_formats]="$with_python tests/read_formats.py"
     [golden]=$golden_check
     [check_golden]="$golden --self-test"
     [check_rates]="$with_python tests/compare_rates.py --self-test"
@@ -216,7 +217,7 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back golden test_install'
+every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install'
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"

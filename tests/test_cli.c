@@ -154,7 +154,7 @@ static void test_wrong_options(void **state)
         {MAP "--variant tiled", 1, "--variant: 'tiled' is none of simple"},
         {MAP "--dims 3,3,3 --padding 1", 1, "--dims and --padding exclude each other"},
         {MAP "--origin 0,0,0", 1, "--origin needs --dims"},
-        {"map ion.pqr -o out/a.map", 1, "--output: 'out/a.map' must end in .dx"},
+        {"map ion.pqr -o out/a.maps", 1, "--output: 'out/a.maps' must end in .dx"},
         {"map ion.pqr -o out/.dx", 1, "--output: 'out/.dx' must end in .dx"},
         {"map ion.pqr -o a.dx --json out/../a.dx", 1, "--json: 'out/../a.dx' is the file of the map"},
         {MAP "--json ion.pqr", 1, "--json: 'ion.pqr' is the file of the atoms"},

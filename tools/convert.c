@@ -25,7 +25,8 @@ static const option_row convert_options[] = {
      .value = "OUT",
      .offset = offsetof(convert_values, output),
      .help = "the file to write: of atoms, PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; of a map, "
-             "OpenDX for .dx or .dx.gz, and for .raw the values alone, float32, with their header in OUT.json"},
+             "%s",
+     .names = map_formats},
 };
 
 static const option_row speech_rows[] = {OPTION_ROW_QUIET(speech_values)};
@@ -58,9 +59,8 @@ static int check_arguments(const parsed_arguments *arguments)
     const bool is_map = is_map_name(values->output);
     if (!is_map && !ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
         !ends_with(values->output, ".atoms"))
-        return fail_usage(arguments->command,
-                          "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in .dx, .dx.gz or .raw",
-                          values->output);
+        return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in %s",
+                          values->output, map_endings());
     if (is_map != is_map_name(arguments->operand))
         return fail_usage(arguments->command, "--output: '%s' is to be %s, and '%s' is %s", values->output,
                           is_map ? "a map" : "of atoms", arguments->operand, is_map ? "none" : "a map");
@@ -125,8 +125,8 @@ const subcommand convert_command = {
     .name = "convert",
     .summary = "Copies atoms, or a map, into another form of file.",
     .operand = "IN",
-    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map, OpenDX (.dx, .dx.gz) or "
-                    "raw (.raw, with its header in IN.json)",
+    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s",
+    .operand_names = map_formats,
     .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
                "lost: a PQR file "
                "that is written has X and UNK. Of a map the comments get lost; OpenDX has seven digits of each value.",

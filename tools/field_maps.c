@@ -8,20 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a map's name ends and its kind begins. */
-static size_t stem_of(const char *path)
-{
-    static const char *const kinds[] = {".dx.gz", ".dx", ".raw"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ends_with(path, kinds[i]))
-            return strlen(path) - strlen(kinds[i]);
-    return strlen(path);
-}
-
 field_files field_files_for(const char *map)
 {
     field_files files = {{NULL}};
-    const size_t stem = stem_of(map), size = strlen(map) + sizeof "_Ex";
+    const size_t stem = map_stem(map), size = strlen(map) + sizeof "_Ex";
     for (int axis = 0; axis < 3; axis++) {
         files.path[axis] = allocate(size, 1);
         snprintf(files.path[axis], size, "%.*s_E%c%s", (int)stem, map, 'x' + axis, map + stem);

@@ -3,6 +3,7 @@
 #include "interrupt.h"
 #include "json.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -82,14 +83,48 @@ bool ends_with(const char *path, const char *suffix)
 
 bool is_map_name(const char *path)
 {
-    return ends_with(path, ".dx") || ends_with(path, ".dx.gz") || ends_with(path, ".raw");
+    return ley_map_format_of(path, NULL) != NULL;
 }
 
 char *map_header_path(const char *path)
 {
-    if (!ends_with(path, ".raw"))
+    const ley_map_format *format = ley_map_format_of(path, NULL);
+    if (format == NULL || format->beside == NULL)
         return NULL;
-    char *header = allocate(strlen(path) + sizeof ".json", 1);
-    strcat(strcpy(header, path), ".json");
+    char *header = allocate(strlen(path) + strlen(format->beside) + 1, 1);
+    strcat(strcpy(header, path), format->beside);
     return header;
+}
+
+size_t map_stem(const char *path)
+{
+    const char *ending = "";
+    ley_map_format_of(path, &ending);
+    return strlen(path) - strlen(ending);
+}
+
+const char *map_endings(void)
+{
+    static char text[LEY_MAP_ENDINGS];
+    ley_map_format_endings(text);
+    return text;
+}
+
+const char *map_formats(void)
+{
+    static char text[512];
+    const ley_map_format *format;
+    size_t length = 0;
+    for (size_t i = 0; (format = ley_map_format_at(i)) != NULL && length < sizeof text; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s (", length > 0 ? ", " : "", format->name);
+        for (const char *const *at = format->endings; *at != NULL && length < sizeof text; at++)
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, "%s%s", at != format->endings ? ", " : "", *at);
+        if (length < sizeof text && format->beside != NULL)
+            length += (size_t)snprintf(text + length, sizeof text - length, ", with a header beside it, in NAME%s%s",
+                                       *format->endings, format->beside);
+        if (length < sizeof text)
+            length += (size_t)snprintf(text + length, sizeof text - length, ")");
+    }
+    return text;
 }

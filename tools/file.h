@@ -35,4 +35,11 @@ bool ends_with(const char *path, const char *suffix); /* case ignored; something
 bool is_map_name(const char *path);
 char *map_header_path(const char *path);
 
+/* Where a map's name ends and its ending begins. */
+size_t map_stem(const char *path);
+
+/* For texts: ".dx, .dx.gz or .raw"; "OpenDX (.dx, .dx.gz), ...". */
+const char *map_endings(void);
+const char *map_formats(void);
+
 #endif

@@ -131,7 +131,7 @@ static ley_status create_job(job_run *run, ley_error *error)
         status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
     if (status == LEY_OK)
         status = run->method->create(run->problem, run->engine, &options, &run->job, error);
-    if (status == LEY_OK && run->header != NULL && !run->is_dry) /* of a map that is a file nobody has asked yet */
+    if (status == LEY_OK && run->is_streamed && !run->is_dry) /* of a map that is a file nobody has asked yet */
         status = ley_job_check_memory(run->job, error);
     plan_file_explain(run->values->plan, error);
     return status;
@@ -302,10 +302,10 @@ static void put_sections(const job_run *run, json_t *report)
                      method == run->method ? method->json(run->problem, run->report) : json_null());
 }
 
-/* Of a file that is values alone. */
+/* Of a file that is values, and little else. */
 static uint64_t float_bytes(const job_run *run)
 {
-    return (uint64_t)run->report->points * sizeof(float);
+    return (uint64_t)run->front_bytes + (uint64_t)run->report->points * sizeof(float);
 }
 
 static void print_dry(const job_run *run)
@@ -313,10 +313,10 @@ static void print_dry(const job_run *run)
     if (run->kind->print != NULL)
         run->kind->print(run);
     print_forecast(run->forecast);
-    if (run->header != NULL)
+    if (run->is_streamed)
         printf("file: %s, %s\n", run->output, bytes_text(float_bytes(run)).s);
     for (size_t i = 0; i < run->other_count; i++)
-        if (run->others[i] != NULL && ends_with(run->others[i], ".raw"))
+        if (run->others[i] != NULL && run->is_streamed && is_map_name(run->others[i]))
             printf("file: %s, %s\n", run->others[i], bytes_text(float_bytes(run)).s);
 }
 
@@ -331,7 +331,7 @@ static int conclude_dry(job_run *run, ley_error *error)
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
-        json_put(report, "file_bytes", run->header != NULL ? json_count((int64_t)float_bytes(run)) : json_null());
+        json_put(report, "file_bytes", run->is_streamed ? json_count((int64_t)float_bytes(run)) : json_null());
         json_put(report, "plan", json_of_plan(run->report));
         json_put(report, "seconds", json_of_phases(&run->phases));
         written = json_finish(report, values->json);

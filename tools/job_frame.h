@@ -40,7 +40,9 @@ struct job_run {
     const method_row *method;
     const char *output;  /* the file, or NULL */
     const char *header;  /* a second one that is written with it, or NULL */
-    char *const *others; /* and more of them, so many, of which each may be NULL */
+    bool is_streamed;    /* the file is float32 values, which never are in memory all at once, and: */
+    int64_t front_bytes; /* that stand in front of them */
+    char *const *others; /* and more files like it, so many, of which each may be NULL */
     size_t other_count;
     void *problem; /* what the method is given */
     int64_t slab_planes;

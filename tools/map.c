@@ -25,16 +25,14 @@ static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 enum { OUTPUT, METHOD, SPACING, DIMS, ORIGIN, PADDING, POINTS };
 
 static const option_row map_options[] = {
-    [OUTPUT] =
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .required = true,
-         .value = "MAP",
-         .offset = offsetof(map_values, output),
-         .help =
-             "the map to write: OpenDX for .dx, or .dx.gz for a compressed one; for .raw its values alone, "
-             "float32, and their header in MAP.json; with --points lines of x,y,z,phi, and ex,ey,ez of --field: .csv"},
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .kind = OPTION_TEXT,
+                .required = true,
+                .value = "MAP",
+                .offset = offsetof(map_values, output),
+                .help = "the map to write: %s; with --points lines of x,y,z,phi, and ex,ey,ez of --field: .csv",
+                .names = map_formats},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
                 .offset = offsetof(map_values, method),
@@ -219,8 +217,11 @@ static int check(job_run *run)
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(arguments->command,
                           "--dims and --padding exclude each other: both say how large the lattice is");
-    if (!is_map_name(run->output))
-        return fail_usage(arguments->command, "--output: '%s' must end in .dx, .dx.gz or .raw", run->output);
+    const ley_map_format *format = ley_map_format_of(run->output, NULL);
+    if (format == NULL)
+        return fail_usage(arguments->command, "--output: '%s' must end in %s", run->output, map_endings());
+    run->is_streamed = format->is_streamed;
+    run->front_bytes = format->front_bytes;
     run->header = ((map_run *)run)->header = map_header_path(run->output);
     return 0;
 }
@@ -310,8 +311,8 @@ static ley_status place(job_run *run, ley_error *error)
         status = ley_points_create_lattice(&lattice, &map->problem.points, error);
         return status == LEY_OK ? ley_points_add_field(map->problem.points, error) : status;
     }
-    if (status == LEY_OK && run->header != NULL) /* planes go to the file as they come */
-        return ley_map_create_raw(&lattice, run->output, &map->problem.map, error);
+    if (status == LEY_OK && run->is_streamed) /* planes go to the file as they come */
+        return ley_map_create_file(&lattice, run->output, &map->problem.map, error);
     if (status == LEY_OK && run->is_dry)
         return ley_map_outline(&lattice, &map->problem.map, error);
     if (status == LEY_OK && run->method->check_memory != NULL)
@@ -373,10 +374,16 @@ static char *header_facts(const map_run *map)
     return json_finish_text(facts);
 }
 
+static bool keeps_facts(const char *path)
+{
+    const ley_map_format *format = ley_map_format_of(path, NULL);
+    return format != NULL && format->keeps_facts;
+}
+
 static ley_status write_file(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
-    char *comment = header_comment(map), *facts = run->header != NULL ? header_facts(map) : NULL;
+    char *comment = header_comment(map), *facts = keeps_facts(run->output) ? header_facts(map) : NULL;
     const ley_status status =
         is_field_of_map(run) ? field_maps_write(map->problem.points, &map->lattice, run->output, &map->field, comment,
                                                 facts, interrupt_flag(), error)

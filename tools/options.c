@@ -514,11 +514,24 @@ static parse_result take_method(const parsed_arguments *arguments, const option_
     return PARSE_RUN;
 }
 
+enum { MOST_HELP = 1024 };
+
+static void fill_help(char *to, size_t size, const char *help, const char *(*list)(void))
+{
+    const char *names = list != NULL ? strstr(help, "%s") : NULL;
+    if (names == NULL)
+        snprintf(to, size, "%s", help);
+    else
+        snprintf(to, size, "%.*s%s%s", (int)(names - help), help, list(), names + strlen("%s"));
+}
+
 static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
     if (command->operand != NULL && !command->is_operand_open && arguments->operand == NULL) {
-        fail_usage(command, "%s is missing: %s", command->operand, command->operand_help);
+        char help[MOST_HELP];
+        fill_help(help, sizeof help, command->operand_help, command->operand_names);
+        fail_usage(command, "%s is missing: %s", command->operand, help);
         return PARSE_WRONG;
     }
     if (arguments->word_count < command->words_wanted) {
@@ -528,7 +541,9 @@ static parse_result check_complete(const parsed_arguments *arguments)
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && !arguments->options[i].given) {
-            fail_usage(command, "--%s %s is missing: %s", option->name, option->value, option->help);
+            char help[MOST_HELP];
+            fill_help(help, sizeof help, option->help, option->names);
+            fail_usage(command, "--%s %s is missing: %s", option->name, option->value, help);
             return PARSE_WRONG;
         }
         if (option->method != NULL && arguments->options[i].given && take_method(arguments, option) != PARSE_RUN)
@@ -744,8 +759,10 @@ void options_print_help(const subcommand *command)
     print_details(command);
     putchar('\n');
     if (command->operand != NULL) {
+        char help[MOST_HELP];
+        fill_help(help, sizeof help, command->operand_help, command->operand_names);
         int column = printf("  %s", command->operand);
-        print_wrapped(command->operand_help, column, help_column);
+        print_wrapped(help, column, help_column);
     }
     if (command->words != NULL) {
         int column = printf("  %s", command->words);

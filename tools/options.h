@@ -81,8 +81,9 @@ typedef struct subcommand {
     const char *name, *summary;
     const char *operand; /* name of the one operand, or NULL when there is none */
     const char *operand_help;
-    bool is_operand_open; /* it may be left out */
-    const char *words;    /* name of further operands, as many as are given; or NULL */
+    const char *(*operand_names)(void); /* what stands for "%s" in that help, or NULL */
+    bool is_operand_open;               /* it may be left out */
+    const char *words;                  /* name of further operands, as many as are given; or NULL */
     const char *words_help;
     size_t words_wanted; /* there must be so many of them, no more and no less; 0: any number */
     const char *rest;    /* name of the words behind "--", which are another program's; or NULL */

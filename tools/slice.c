@@ -259,7 +259,8 @@ const subcommand slice_command = {
     .name = "slice",
     .summary = "Draws one plane of a map: red is negative, white zero, blue positive.",
     .operand = "MAP",
-    .operand_help = "the map: OpenDX (plain or .gz), or raw (.raw, with its header in MAP.json)",
+    .operand_help = "the map: %s",
+    .operand_names = map_formats,
     .options = OPTION_BLOCK(slice_options, slice_values, set_defaults),
     .run = slice_run,
 };

@@ -20,8 +20,9 @@ bool ley_word_is(const char *word, size_t length, const char *keyword)
 
 bool ley_ends_with(const char *path, const char *ending)
 {
-    const size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcasecmp(path + length - tail, ending) == 0;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcasecmp(name + length - tail, ending) == 0;
 }
 
 const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE])

@@ -3,6 +3,7 @@
 
 #include "core/map.h"
 #include "error.h"
+#include "io/comment_units.h"
 #include "io/digits.h"
 #include "io/text.h"
 #include "memory.h"
@@ -99,7 +100,7 @@ static ley_status write_three(ley_output *output, const char *keyword, const dou
 }
 
 ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
-                               ley_error *error)
+                               bool is_binary, ley_error *error)
 {
     const long long n[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
     char title[64];
@@ -118,8 +119,8 @@ ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, c
     if (status == LEY_OK)
         status = print(output, error, "object 2 class gridconnections counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
-        status = print(output, error, "object 3 class array type double rank 0 items %lld         data follows\n",
-                       (long long)ley_lattice_points(lattice));
+        status = print(output, error, "object 3 class array type double rank 0 items %lld %s data follows\n",
+                       (long long)ley_lattice_points(lattice), is_binary ? "binary" : "       ");
     return status;
 }
 
@@ -309,7 +310,7 @@ ley_status ley_dx_write_map(const ley_map *map, const char *path, const char *co
         status = ley_output_open(&output, path, ends_in_gz(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, error);
+    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, false, error);
     if (status == LEY_OK)
         status = write_array(&output, map, threads, error);
     if (status == LEY_OK)
@@ -333,31 +334,12 @@ typedef struct dx_reader {
     ley_text *text;
     ley_lattice lattice;
     bool has_counts, has_origin;
+    bool takes_binary, is_binary; /* values that are doubles: may they be, and are they */
     int deltas;
-    char units[32];
+    char units[COMMENT_UNITS];
     const char *word; /* the current one; NULL at the end of the file */
     size_t length;
 } dx_reader;
-
-/* "... potential ... (units) ...", in parentheses that may hold others. */
-static void find_units(dx_reader *reader, const char *comment)
-{
-    const char *at = comment;
-    while (*at != '\0' && !(strlen(at) >= 9 && ley_word_is(at, 9, "POTENTIAL")))
-        at++;
-    const char *open = strchr(at, '(');
-    if (reader->units[0] != '\0' || open == NULL)
-        return;
-    size_t length = 0;
-    for (int depth = 1; depth > 0; length++) {
-        char c = open[1 + length];
-        if (c == '\0' || (unsigned char)c < ' ')
-            return;
-        depth += (c == '(') - (c == ')');
-    }
-    if (length - 1 < sizeof reader->units)
-        memcpy(reader->units, open + 1, length - 1);
-}
 
 /* The next word that is in no comment. */
 static ley_status next(dx_reader *reader, ley_error *error)
@@ -370,7 +352,8 @@ static ley_status next(dx_reader *reader, ley_error *error)
         status = ley_text_rest(reader->text, comment, sizeof comment, error);
         if (status != LEY_OK)
             return status;
-        find_units(reader, comment);
+        if (reader->units[0] == '\0')
+            comment_units_find(comment, reader->units);
     }
 }
 
@@ -452,6 +435,10 @@ static ley_status read_array_header(dx_reader *reader, int64_t *items, ley_error
         if (is(reader, "DATA"))
             break;
         bool counted = is(reader, "ITEMS") || is(reader, "RANK") || is(reader, "SHAPE");
+        if (reader->takes_binary && is(reader, "BINARY")) {
+            reader->is_binary = true;
+            continue;
+        }
         bool is_items = is(reader, "ITEMS"), is_rank = is(reader, "RANK");
         if (is(reader, "BINARY") || is(reader, "IEEE") || is(reader, "LSB") || is(reader, "MSB") || is(reader, "XDR"))
             return ley_text_fail(reader->text, error, "binary values are not supported");
@@ -628,6 +615,27 @@ ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error)
     if (status == LEY_OK)
         status = make_map(&reader, values, map, error);
     free(values);
+    ley_text_close(reader.text);
+    return status;
+}
+
+ley_status ley_dx_read_binary_header(const char *path, ley_lattice *lattice, char units[LEY_DX_UNITS], int64_t *offset,
+                                     ley_error *error)
+{
+    dx_reader reader = {.path = path, .takes_binary = true};
+    ley_status status = ley_text_open(path, &reader.text, error);
+    if (status != LEY_OK)
+        return status;
+    status = read_header(&reader, error);
+    if (status == LEY_OK && !reader.is_binary)
+        status = ley_text_fail(reader.text, error, "values that are text, where binary ones should be");
+    if (status == LEY_OK)
+        status = ley_text_rest(reader.text, NULL, 0, error);
+    *offset = ley_text_offset(reader.text) + 1;
+    if (status == LEY_OK && *offset == 0)
+        status = ley_text_fail(reader.text, error, "the file is compressed: only maps of text may be");
+    *lattice = reader.lattice;
+    memcpy(units, reader.units, LEY_DX_UNITS);
     ley_text_close(reader.text);
     return status;
 }

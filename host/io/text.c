@@ -140,6 +140,11 @@ int64_t ley_text_line_number(const ley_text *text)
     return text->line;
 }
 
+int64_t ley_text_offset(const ley_text *text)
+{
+    return gzdirect(text->file) != 0 ? (int64_t)gztell(text->file) - (int64_t)(text->end - text->begin) : -1;
+}
+
 ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *format, ...)
 {
     char message[512];

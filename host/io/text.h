@@ -52,6 +52,9 @@ ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *err
 /* Number, from 1, of the line handed out last or of the word read last. */
 int64_t ley_text_line_number(const ley_text *text);
 
+/* How many bytes of the file have been handed out; -1 of one that is compressed. */
+int64_t ley_text_offset(const ley_text *text);
+
 /* Whether the file, as long as it is, may hold so many bytes of text: what cannot be known, of
  * pipes, may. */
 bool ley_text_may_hold(const ley_text *text, double bytes);

@@ -1,0 +1,427 @@
+#include "io/mrc.h"
+
+#include "core/number.h"
+#include "error.h"
+#include "io/binary.h"
+#include "io/comment_units.h"
+#include "io/stored_map.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of the header, counted from 0; the format's own description counts from 1. */
+enum {
+    WORDS = MRC_HEADER_BYTES / 4,
+    N = 0,     /* columns, rows, sections */
+    MODE = 3,  /* how values lie */
+    START = 4, /* of columns, rows and sections, in steps from the cell's corner */
+    CELL_N = 7,
+    CELL_A = 10, /* edges and, in degrees, angles */
+    AXES = 16,   /* the cell's axis of columns, of rows, of sections: 1 to 3 */
+    RANGE = 19,  /* least, most, mean */
+    SPACE_GROUP = 22,
+    EXTENDED = 23, /* bytes of another header behind this one */
+    VERSION = 27,
+    ORIGIN = 49, /* x, y, z, A */
+    TAG = 52,    /* "MAP " */
+    STAMP = 53,
+    DEVIATION = 54,
+    LABELS = 55,
+    LABEL_TEXT = 56,
+    MOST_LABELS = 10,
+    LABEL_BYTES = 80,
+    VALUES_MODE = 2, /* float32 */
+    MRC2014 = 20141,
+    /* A volume of a cell without symmetry. 0 would be a stack of pictures, which have no third axis
+     * in space. */
+    VOLUME = 1
+};
+
+static const unsigned char stamp_little[4] = {0x44, 0x44, 0, 0}, stamp_big[4] = {0x11, 0x11, 0, 0};
+static const double degrees = 180 / 3.14159265358979323846;
+
+/* ---- The cell -------------------------------------------------------------------------------- */
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double angle_degrees(const double a[3], const double b[3])
+{
+    const double product = dot(a, b);
+    return product == 0 ? 90 : acos(product / sqrt(dot(a, a) * dot(b, b))) * degrees;
+}
+
+/* A cell is told by its edges and angles, and then lies with a along x and b in the plane of x and
+ * y. */
+static ley_status check_lattice(const ley_lattice *l, const char *path, ley_error *error)
+{
+    static const double most_aside = 1e-7; /* of the step's length: what a float32 does not tell */
+    for (int m = 0; m < 3; m++) {
+        const double *step_A = l->step_A[m], length_A = sqrt(dot(step_A, step_A));
+        bool is_fine = step_A[m] > 0;
+        for (int axis = m + 1; axis < 3; axis++)
+            is_fine = is_fine && fabs(step_A[axis]) <= most_aside * length_A;
+        if (!is_fine)
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "%s: an MRC map's first axis must be along +x, its second in the plane of x and y, towards "
+                            "+y, its third towards +z: the step along axis %d is (%.6g, %.6g, %.6g) A",
+                            path, m + 1, step_A[0], step_A[1], step_A[2]);
+    }
+    return LEY_OK;
+}
+
+static void place_at(const ley_lattice *l, const int64_t start[3], double place_A[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        place_A[axis] = 0;
+        for (int m = 0; m < 3; m++)
+            place_A[axis] += (double)start[m] * l->step_A[m][axis];
+    }
+}
+
+/* Whether the point that is so many steps from (0, 0, 0) is this one, as far as float32 tells. */
+static bool is_at(const ley_lattice *l, const int64_t start[3], const double place_A[3])
+{
+    double at_A[3];
+    place_at(l, start, at_A);
+    for (int axis = 0; axis < 3; axis++)
+        if (fabs(at_A[axis] - place_A[axis]) > 1e-6 * fabs(l->step_A[axis][axis]) + 0x1p-22 * fabs(place_A[axis]))
+            return false;
+    return true;
+}
+
+/* How many steps from (0, 0, 0) the lattice begins; false: no whole number. The steps are those of
+ * a cell: the third one alone goes along z, it and the second along y. */
+static bool find_start(const ley_lattice *l, int64_t start[3])
+{
+    double rest_A[3];
+    memcpy(rest_A, l->origin_A, sizeof rest_A);
+    for (int m = 2; m >= 0; m--) {
+        const double steps = round(rest_A[m] / l->step_A[m][m]);
+        if (fabs(steps) > INT32_MAX)
+            return false;
+        start[m] = (int64_t)steps;
+        for (int axis = 0; axis < 3; axis++)
+            rest_A[axis] -= steps * l->step_A[m][axis];
+    }
+    return is_at(l, start, l->origin_A);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static void put_bits(unsigned char *header, int word, uint32_t bits)
+{
+    for (int i = 0; i < 4; i++)
+        header[4 * word + i] = (unsigned char)(bits >> 8 * i);
+}
+
+static void put_int(unsigned char *header, int word, int64_t value)
+{
+    put_bits(header, word, (uint32_t)value);
+}
+
+static void put_float(unsigned char *header, int word, double value)
+{
+    const float number = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    put_bits(header, word, bits);
+}
+
+static void put_cell(unsigned char *header, const ley_lattice *l)
+{
+    int64_t start[3] = {0, 0, 0};
+    if (!find_start(l, start))
+        memset(start, 0, sizeof start);
+    for (int m = 0; m < 3; m++) {
+        put_int(header, N + m, l->n[m]);
+        put_int(header, START + m, start[m]);
+        put_int(header, CELL_N + m, l->n[m]);
+        put_int(header, AXES + m, m + 1);
+        put_float(header, CELL_A + m, sqrt(dot(l->step_A[m], l->step_A[m])) * (double)l->n[m]);
+        put_float(header, CELL_A + 3 + m, angle_degrees(l->step_A[(m + 1) % 3], l->step_A[(m + 2) % 3]));
+        put_float(header, ORIGIN + m, l->origin_A[m]);
+    }
+}
+
+/* What has no place in the labels is left out. */
+static void put_labels(unsigned char *header, const char *units, const char *comment)
+{
+    char first[LABEL_BYTES + 1];
+    int labels = 0;
+    snprintf(first, sizeof first, *units != '\0' ? "leyden %s: POTENTIAL (%s)" : "leyden %s: POTENTIAL", ley_version(),
+             units);
+    memset(header + 4 * LABEL_TEXT, ' ', (size_t)MOST_LABELS * LABEL_BYTES);
+    memcpy(header + 4 * LABEL_TEXT, first, strlen(first));
+    for (const char *at = comment != NULL ? comment : ""; *at != '\0' && labels + 1 < MOST_LABELS;) {
+        const size_t line = strcspn(at, "\n"), part = line < LABEL_BYTES ? line : LABEL_BYTES;
+        unsigned char *label = header + 4 * LABEL_TEXT + ++labels * LABEL_BYTES;
+        for (size_t i = 0; i < part; i++)
+            label[i] = at[i] >= ' ' && at[i] < 127 ? (unsigned char)at[i] : (unsigned char)at[i] > 127 ? '?' : ' ';
+        at += part + (part == line && at[part] == '\n');
+    }
+    put_int(header, LABELS, labels + 1);
+}
+
+static void make_header(unsigned char header[MRC_HEADER_BYTES], const ley_map *map, const value_range *range,
+                        const char *comment)
+{
+    memset(header, 0, MRC_HEADER_BYTES);
+    put_cell(header, ley_map_lattice(map));
+    put_int(header, MODE, VALUES_MODE);
+    put_float(header, RANGE, range->least);
+    put_float(header, RANGE + 1, range->most);
+    put_float(header, RANGE + 2, range->mean);
+    put_float(header, DEVIATION, range->deviation);
+    put_int(header, SPACE_GROUP, VOLUME);
+    put_int(header, VERSION, MRC2014);
+    memcpy(header + 4 * TAG, "MAP ", 4);
+    memcpy(header + 4 * STAMP, stamp_little, sizeof stamp_little);
+    put_labels(header, ley_map_units(map), comment);
+}
+
+ley_status mrc_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                     const volatile bool *cancel, ley_error *error)
+{
+    unsigned char header[MRC_HEADER_BYTES];
+    value_range range;
+    values_file file;
+    (void)facts;
+    ley_status status = check_lattice(ley_map_lattice(map), path, error);
+    if (status == LEY_OK)
+        status = values_file_check(map, path, error);
+    if (status == LEY_OK)
+        status = values_file_measure(map, path, &range, error);
+    if (status != LEY_OK)
+        return status;
+    make_header(header, map, &range, comment);
+    status = values_file_open(&file, map, path, header, sizeof header, cancel, error);
+    return status == LEY_OK ? values_file_commit(&file, error) : status;
+}
+
+ley_status mrc_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+{
+    ley_status status = ley_lattice_check(lattice, error);
+    if (status == LEY_OK)
+        status = check_lattice(lattice, path, error);
+    return status == LEY_OK ? stored_map_create(lattice, path, MRC_HEADER_BYTES, true, map, error) : status;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+typedef struct mrc_header {
+    const char *path;
+    unsigned char bytes[MRC_HEADER_BYTES]; /* as they are in the file */
+    binary_array array;
+    ley_lattice lattice;
+    int64_t offset; /* of the values */
+    char units[COMMENT_UNITS];
+} mrc_header;
+
+static int32_t int_at(const mrc_header *h, int word)
+{
+    const unsigned char *at = h->bytes + 4 * word;
+    uint32_t bits = 0;
+    for (int i = 0; i < 4; i++)
+        bits |= (uint32_t)at[h->array.is_big_endian ? 3 - i : i] << 8 * i;
+    return (int32_t)bits;
+}
+
+static float float_at(const mrc_header *h, int word)
+{
+    const int32_t bits = int_at(h, word);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The shortest decimal number that times `per` is the float32 of this word: of 6.6 A in 20 steps
+ * the writer had no other step in mind than 0.33 A. */
+static double shortest_at(const mrc_header *h, int word, double per)
+{
+    const float value = float_at(h, word);
+    double found = (double)value / per;
+    locale_t old = uselocale(ley_c_locale());
+    for (int digits = 6; digits <= 9 && isfinite(value); digits++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.*g", digits, (double)value / per);
+        const double shorter = strtod(text, NULL);
+        if ((float)(shorter * per) == value) {
+            found = shorter;
+            break;
+        }
+    }
+    uselocale(old);
+    return found;
+}
+
+static bool is_axes(const mrc_header *h)
+{
+    int seen = 0;
+    for (int i = 0; i < 3; i++) {
+        const int32_t axis = int_at(h, AXES + i);
+        seen |= axis >= 1 && axis <= 3 ? 1 << axis : 0;
+    }
+    return seen == 14;
+}
+
+/* By the stamp; where that says nothing, as some programs' do not, by the axes. */
+static ley_status find_order(mrc_header *h, ley_error *error)
+{
+    if (memcmp(h->bytes + 4 * TAG, "MAP", 3) != 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: no MRC map: the word MAP is not where it should be", h->path);
+    const unsigned char *stamp = h->bytes + 4 * STAMP;
+    h->array.is_big_endian = stamp[0] == stamp_big[0];
+    if (stamp[0] != stamp_big[0] && stamp[0] != stamp_little[0] && !is_axes(h))
+        h->array.is_big_endian = true;
+    if (is_axes(h))
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s: the axes of columns, rows and sections (MAPC, MAPR, MAPS) are %d, %d, %d", h->path,
+                    int_at(h, AXES), int_at(h, AXES + 1), int_at(h, AXES + 2));
+}
+
+static ley_status find_type(mrc_header *h, ley_error *error)
+{
+    static const struct {
+        int mode;
+        binary_type type;
+    } modes[] = {{0, BINARY_INT8}, {1, BINARY_INT16}, {2, BINARY_FLOAT32}, {6, BINARY_UINT16}, {12, BINARY_FLOAT16}};
+    const int32_t mode = int_at(h, MODE);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (modes[i].mode == mode) {
+            h->array.type = modes[i].type;
+            return LEY_OK;
+        }
+    return ley_fail(error, LEY_ERROR_INPUT, "%s: values of mode %d; only 0, 1, 2, 6 and 12 can be read", h->path, mode);
+}
+
+static ley_status find_extent(mrc_header *h, int64_t start[3], ley_error *error)
+{
+    for (int i = 0; i < 3; i++) {
+        const int axis = int_at(h, AXES + i) - 1, n = int_at(h, N + i);
+        if (n < 1)
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: %d %s", h->path, n,
+                            i == 0   ? "columns"
+                            : i == 1 ? "rows"
+                                     : "sections");
+        h->array.axis[i] = axis;
+        h->lattice.n[axis] = n;
+        start[axis] = int_at(h, START + i);
+    }
+    return LEY_OK;
+}
+
+static double cosine(double angle)
+{
+    return angle == 90 ? 0 : cos(angle / degrees);
+}
+
+/* Angles that are all 0 are right ones: programs that know no others leave them out. */
+static ley_status find_steps(mrc_header *h, ley_error *error)
+{
+    double length_A[3], angle[3];
+    for (int m = 0; m < 3; m++) {
+        const int32_t per = int_at(h, CELL_N + m);
+        if (!(float_at(h, CELL_A + m) > 0) || per < 1)
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the cell's edge %c is %g A in %d steps", h->path, "abc"[m],
+                            (double)float_at(h, CELL_A + m), per);
+        length_A[m] = shortest_at(h, CELL_A + m, per);
+        angle[m] = shortest_at(h, CELL_A + 3 + m, 1);
+    }
+    const bool is_right = angle[0] == 0 && angle[1] == 0 && angle[2] == 0;
+    for (int m = 0; m < 3; m++) {
+        angle[m] = is_right ? 90 : angle[m];
+        if (!(angle[m] > 0 && angle[m] < 180))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the cell's angles are %g, %g and %g degrees", h->path,
+                            angle[0], angle[1], angle[2]);
+    }
+    const double cos_a = cosine(angle[0]), cos_b = cosine(angle[1]), cos_c = cosine(angle[2]);
+    const double sin_c = sqrt(1 - cos_c * cos_c), y = (cos_a - cos_b * cos_c) / sin_c, z2 = 1 - cos_b * cos_b - y * y;
+    const double direction[3][3] = {{1, 0, 0}, {cos_c, sin_c, 0}, {cos_b, y, sqrt(fmax(z2, 0))}};
+    for (int m = 0; m < 3; m++)
+        for (int axis = 0; axis < 3; axis++)
+            h->lattice.step_A[m][axis] = length_A[m] * direction[m][axis] + 0.0; /* never -0 */
+    return LEY_OK;
+}
+
+/* ORIGIN, where there is one; the same point told in whole steps is exact. */
+static void find_origin(mrc_header *h, const int64_t start[3])
+{
+    double origin_A[3];
+    for (int axis = 0; axis < 3; axis++)
+        origin_A[axis] = shortest_at(h, ORIGIN + axis, 1);
+    if ((origin_A[0] == 0 && origin_A[1] == 0 && origin_A[2] == 0) || is_at(&h->lattice, start, origin_A))
+        place_at(&h->lattice, start, origin_A);
+    for (int axis = 0; axis < 3; axis++)
+        h->lattice.origin_A[axis] = origin_A[axis] + 0.0;
+}
+
+static void find_units(mrc_header *h)
+{
+    const int32_t labels = int_at(h, LABELS);
+    for (int32_t i = 0; i < labels && i < MOST_LABELS && h->units[0] == '\0'; i++) {
+        char label[LABEL_BYTES + 1] = "";
+        memcpy(label, h->bytes + 4 * LABEL_TEXT + i * LABEL_BYTES, LABEL_BYTES);
+        comment_units_find(label, h->units);
+    }
+}
+
+static ley_status parse_header(mrc_header *h, int64_t file_bytes, ley_error *error)
+{
+    int64_t start[3] = {0, 0, 0};
+    ley_status status = find_order(h, error);
+    if (status == LEY_OK)
+        status = find_type(h, error);
+    if (status == LEY_OK)
+        status = find_extent(h, start, error);
+    if (status == LEY_OK)
+        status = find_steps(h, error);
+    if (status != LEY_OK)
+        return status;
+    find_origin(h, start);
+    find_units(h);
+    if ((status = ley_lattice_check(&h->lattice, error)) != LEY_OK) {
+        ley_error_prefix(error, "%s", h->path);
+        return status;
+    }
+    const int32_t extended = int_at(h, EXTENDED);
+    if (extended < 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: an extended header of %d bytes", h->path, extended);
+    const int64_t points = ley_lattice_points(&h->lattice), each = binary_type_bytes(h->array.type);
+    h->offset = MRC_HEADER_BYTES + (int64_t)extended;
+    if ((file_bytes - h->offset) / each >= points)
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s: cut short: %lld bytes, but headers of %lld and %lld points of %lld bytes are to be there",
+                    h->path, (long long)file_bytes, (long long)h->offset, (long long)points, (long long)each);
+}
+
+static ley_status read_open_file(const binary_file *file, ley_map **map, ley_error *error)
+{
+    mrc_header h = {.path = file->path};
+    if (file->bytes < MRC_HEADER_BYTES)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld bytes, but a header takes %d", file->path,
+                        (long long)file->bytes, MRC_HEADER_BYTES);
+    ley_status status = binary_read(file, h.bytes, sizeof h.bytes, error);
+    if (status == LEY_OK)
+        status = parse_header(&h, file->bytes, error);
+    if (status == LEY_OK)
+        status = binary_seek(file, h.offset, error);
+    return status == LEY_OK ? binary_make_map(file, &h.array, &h.lattice, h.units, map, error) : status;
+}
+
+ley_status mrc_read(const char *path, ley_map **map, ley_error *error)
+{
+    binary_file file;
+    ley_status status = binary_open(&file, path, "an MRC map", error);
+    if (status != LEY_OK)
+        return status;
+    status = read_open_file(&file, map, error);
+    binary_close(&file);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* Maps in the MRC2014 format, which CCP4's is, too. docs/formats.md has what of it is written and
+ * read. */
+#ifndef LEY_IO_MRC_H
+#define LEY_IO_MRC_H
+
+#include "leyden.h"
+
+enum { MRC_HEADER_BYTES = 1024 };
+
+/* Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "path: what". */
+ley_status mrc_read(const char *path, ley_map **map, ley_error *error);
+
+/* As ley_map_write() and ley_map_create_file(). There is no place for facts. */
+ley_status mrc_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                     const volatile bool *cancel, ley_error *error);
+ley_status mrc_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
+
+#endif

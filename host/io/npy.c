@@ -1,0 +1,270 @@
+#include "io/npy.h"
+
+#include "core/number.h"
+#include "error.h"
+#include "io/map_header.h"
+#include "io/stored_map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
+
+enum {
+    VERSION_BYTES = 2,
+    MOST_TEXT_BYTES = 1 << 16 /* of a header that is read */
+};
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* Version 1.0: the text is as long as two bytes say, and ends in a newline. */
+static void make_header(const ley_lattice *l, char header[NPY_HEADER_BYTES])
+{
+    enum { BEFORE = sizeof magic + VERSION_BYTES + 2, TEXT = NPY_HEADER_BYTES - BEFORE };
+    _Static_assert(TEXT < 256, "the length's upper byte is 0");
+    char text[NPY_HEADER_BYTES];
+    memset(header, ' ', NPY_HEADER_BYTES);
+    memcpy(header, magic, sizeof magic);
+    memcpy(header + sizeof magic, (const char[]){1, 0, TEXT, 0}, VERSION_BYTES + 2);
+    const int length =
+        snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': (%lld, %lld, %lld), }",
+                 (long long)l->n[2], (long long)l->n[1], (long long)l->n[0]);
+    memcpy(header + BEFORE, text, (size_t)length);
+    header[NPY_HEADER_BYTES - 1] = '\n';
+}
+
+ley_status npy_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                     const volatile bool *cancel, ley_error *error)
+{
+    char header[NPY_HEADER_BYTES];
+    make_header(ley_map_lattice(map), header);
+    const map_front front = {header, sizeof header};
+    return map_header_write(&map_header_npy, map, path, &front, comment, facts, cancel, error);
+}
+
+ley_status npy_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+{
+    return stored_map_create(lattice, path, NPY_HEADER_BYTES, false, map, error);
+}
+
+/* ---- Reading the array's header -------------------------------------------------------------- */
+
+typedef struct npy_text {
+    const char *path, *at, *end;
+} npy_text;
+
+static void pass_blanks(npy_text *t)
+{
+    while (t->at < t->end && ley_is_space(*t->at))
+        t->at++;
+}
+
+static bool take(npy_text *t, char c)
+{
+    pass_blanks(t);
+    const bool is_there = t->at < t->end && *t->at == c;
+    t->at += is_there;
+    return is_there;
+}
+
+static ley_status fail_text(const npy_text *t, const char *what, ley_error *error)
+{
+    char quote[LEY_TEXT_QUOTE];
+    return ley_fail(error, LEY_ERROR_INPUT, "%s: the array's header: %s where %s should be", t->path,
+                    ley_quote(t->at, (size_t)(t->end - t->at), quote), what);
+}
+
+/* A string, in either kind of quotation marks, as a word of the text. */
+static bool take_string(npy_text *t, const char **word, size_t *length)
+{
+    pass_blanks(t);
+    if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
+        return false;
+    const char *stop = memchr(t->at + 1, *t->at, (size_t)(t->end - t->at - 1));
+    if (stop == NULL)
+        return false;
+    *word = t->at + 1;
+    *length = (size_t)(stop - *word);
+    t->at = stop + 1;
+    return true;
+}
+
+static bool take_word(npy_text *t, const char *word)
+{
+    const size_t length = strlen(word);
+    pass_blanks(t);
+    const bool is_there = (size_t)(t->end - t->at) >= length && memcmp(t->at, word, length) == 0;
+    t->at += is_there ? length : 0;
+    return is_there;
+}
+
+static ley_status parse_type(npy_text *t, binary_array *array, ley_error *error)
+{
+    static const struct {
+        const char *name;
+        binary_type type;
+        bool is_big;
+    } types[] = {{"<f4", BINARY_FLOAT32, false},
+                 {">f4", BINARY_FLOAT32, true},
+                 {"<f8", BINARY_FLOAT64, false},
+                 {">f8", BINARY_FLOAT64, true}};
+    const char *word;
+    size_t length;
+    char quote[LEY_TEXT_QUOTE];
+    if (!take_string(t, &word, &length))
+        return fail_text(t, "a type", error);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == length && memcmp(word, types[i].name, length) == 0) {
+            array->type = types[i].type;
+            array->is_big_endian = types[i].is_big;
+            return LEY_OK;
+        }
+    return ley_fail(error, LEY_ERROR_INPUT, "%s: values of type %s; only '<f4', '>f4', '<f8' and '>f8' can be read",
+                    t->path, ley_quote(word, length, quote));
+}
+
+/* The extent is that along z, y and x. In C's order x is fastest, in Fortran's z. */
+static ley_status parse_shape(npy_text *t, int64_t n[3], ley_error *error)
+{
+    if (!take(t, '('))
+        return fail_text(t, "a shape", error);
+    for (int i = 0; i < 3; i++) {
+        pass_blanks(t);
+        const char *word = t->at;
+        while (t->at < t->end && ley_is_digit(*t->at))
+            t->at++;
+        if (ley_parse_int64(word, (size_t)(t->at - word), &n[2 - i]) != LEY_NUMBER_FINE)
+            return fail_text(t, "a whole number, one of three,", error);
+        if (i < 2 && !take(t, ','))
+            return fail_text(t, "',', and three numbers in all,", error);
+    }
+    take(t, ',');
+    return take(t, ')') ? LEY_OK : fail_text(t, "')' behind three numbers", error);
+}
+
+static ley_status parse_order(npy_text *t, binary_array *array, ley_error *error)
+{
+    const bool is_fortran = take_word(t, "True");
+    if (!is_fortran && !take_word(t, "False"))
+        return fail_text(t, "True or False", error);
+    for (int i = 0; i < 3; i++)
+        array->axis[i] = is_fortran ? 2 - i : i;
+    return LEY_OK;
+}
+
+ley_status npy_parse(const char *path, const char *text, size_t length, binary_array *array, int64_t n[3],
+                     ley_error *error)
+{
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    npy_text t = {path, text, text + length};
+    bool is_there[3] = {false};
+    const char *word;
+    size_t letters;
+    if (!take(&t, '{'))
+        return fail_text(&t, "'{'", error);
+    while (!take(&t, '}')) {
+        int key = 0;
+        ley_status status = LEY_OK;
+        if (!take_string(&t, &word, &letters) || !take(&t, ':'))
+            return fail_text(&t, "a member", error);
+        while (key < 3 && (strlen(keys[key]) != letters || memcmp(word, keys[key], letters) != 0))
+            key++;
+        if (key == 3 || is_there[key])
+            return fail_text(&t, "'descr', 'fortran_order' or 'shape', each of them once,", error);
+        is_there[key] = true;
+        status = key == 0   ? parse_type(&t, array, error)
+                 : key == 1 ? parse_order(&t, array, error)
+                            : parse_shape(&t, n, error);
+        if (status != LEY_OK)
+            return status;
+        if (!take(&t, ',')) {
+            if (!take(&t, '}'))
+                return fail_text(&t, "',' or '}'", error);
+            break;
+        }
+    }
+    for (int key = 0; key < 3; key++)
+        if (!is_there[key])
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the array's header: no '%s'", path, keys[key]);
+    return LEY_OK;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* Versions differ in how many bytes the length of the text has: two, from 2.0 on four. */
+static ley_status read_header(const binary_file *file, binary_array *array, int64_t n[3], int64_t *offset,
+                              ley_error *error)
+{
+    unsigned char front[sizeof magic + VERSION_BYTES + 4] = {0};
+    const size_t least = sizeof magic + VERSION_BYTES + 2;
+    if (file->bytes < (int64_t)sizeof front)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's: %lld bytes", file->path,
+                        (long long)file->bytes);
+    ley_status status = binary_read(file, front, sizeof front, error);
+    if (status != LEY_OK)
+        return status;
+    const int version = front[sizeof magic];
+    if (memcmp(front, magic, sizeof magic) != 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's, by its first bytes", file->path);
+    if (version < 1 || version > 3)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: version %d of the format; only 1 to 3 can be read", file->path,
+                        version);
+    const unsigned char *length = front + sizeof magic + VERSION_BYTES;
+    const int64_t begin = (int64_t)(version == 1 ? least : sizeof front);
+    const int64_t bytes = length[0] + 256 * (int64_t)length[1] +
+                          (version == 1 ? 0 : 65536 * (int64_t)length[2] + 16777216 * (int64_t)length[3]);
+    *offset = begin + bytes;
+    if (bytes > MOST_TEXT_BYTES || *offset > file->bytes)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: a header of %lld bytes in a file of %lld", file->path,
+                        (long long)bytes, (long long)file->bytes);
+    char *text = malloc((size_t)bytes + 1);
+    if (text == NULL)
+        return ley_fail_memory(error, (size_t)bytes + 1, "an array's header");
+    status = binary_seek(file, begin, error);
+    if (status == LEY_OK)
+        status = binary_read(file, text, (size_t)bytes, error);
+    if (status == LEY_OK)
+        status = npy_parse(file->path, text, (size_t)bytes, array, n, error);
+    free(text);
+    return status;
+}
+
+static ley_status read_open_file(const binary_file *file, const char *header_path, const map_header *header,
+                                 ley_map **map, ley_error *error)
+{
+    binary_array array;
+    int64_t n[3], offset = 0;
+    const ley_lattice *l = &header->lattice;
+    ley_status status = read_header(file, &array, n, &offset, error);
+    if (status != LEY_OK)
+        return status;
+    if (memcmp(n, l->n, sizeof n) != 0)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: an array of %lld x %lld x %lld values along x, y and z, but %s says %lld x %lld x %lld",
+                        file->path, (long long)n[0], (long long)n[1], (long long)n[2], header_path, (long long)l->n[0],
+                        (long long)l->n[1], (long long)l->n[2]);
+    const int64_t each = binary_type_bytes(array.type), rest = file->bytes - offset;
+    if (rest % each != 0 || rest / each != ley_lattice_points(l))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %lld bytes of values, but %lld of %lld bytes are to be there",
+                        file->path, rest / each < ley_lattice_points(l) ? "cut short" : "too long", (long long)rest,
+                        (long long)ley_lattice_points(l), (long long)each);
+    return binary_make_map(file, &array, l, header->units, map, error);
+}
+
+ley_status npy_read(const char *path, ley_map **map, ley_error *error)
+{
+    map_header header;
+    binary_file file;
+    char *header_path = map_header_file(path);
+    ley_status status = header_path != NULL ? map_header_read(&map_header_npy, header_path, &header, error)
+                                            : ley_fail_memory(error, strlen(path), "a map's header");
+    if (status == LEY_OK)
+        status = binary_open(&file, path, "an array", error);
+    if (status == LEY_OK) {
+        status = read_open_file(&file, header_path, &header, map, error);
+        binary_close(&file);
+    }
+    free(header_path);
+    return status;
+}

@@ -1,0 +1,296 @@
+#include "io/stored_map.h"
+
+#include "core/map.h"
+#include "error.h"
+#include "io/binary.h"
+#include "io/target.h"
+#include "memory.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(float) == sizeof(uint32_t), "a value is a float32");
+
+/* ---- Measuring ------------------------------------------------------------------------------- */
+
+/* Of a plane. Planes are measured one by one and put together in their order, so that the numbers
+ * do not depend on which slabs they came in. */
+typedef struct plane_range {
+    double least, most, mean, squares; /* of the differences from the mean */
+} plane_range;
+
+enum { LANES = 8 };
+
+/* Differences from the plane's first value, in several sums: one would wait for each addition. */
+static plane_range measure_plane(const float *values, size_t n)
+{
+    float least[LANES], most[LANES];
+    double sum[LANES] = {0}, squares[LANES] = {0};
+    const double first = (double)values[0];
+    for (int lane = 0; lane < LANES; lane++)
+        least[lane] = most[lane] = values[0];
+    for (size_t i = 0; i < n; i++) {
+        const size_t lane = i % LANES;
+        const double difference = (double)values[i] - first;
+        sum[lane] += difference;
+        squares[lane] += difference * difference;
+        least[lane] = values[i] < least[lane] ? values[i] : least[lane];
+        most[lane] = values[i] > most[lane] ? values[i] : most[lane];
+    }
+    plane_range range = {(double)least[0], (double)most[0], sum[0], squares[0]};
+    for (int lane = 1; lane < LANES; lane++) {
+        range.least = fmin(range.least, (double)least[lane]);
+        range.most = fmax(range.most, (double)most[lane]);
+        range.mean += sum[lane];
+        range.squares += squares[lane];
+    }
+    range.squares -= range.mean * range.mean / (double)n;
+    range.mean = first + range.mean / (double)n;
+    return range;
+}
+
+static value_range put_together(const plane_range *planes, int64_t count, int64_t points_each)
+{
+    const double each = (double)points_each;
+    plane_range all = planes[0];
+    for (int64_t z = 1; z < count; z++) {
+        const double before = (double)z * each, difference = planes[z].mean - all.mean;
+        all.least = fmin(all.least, planes[z].least);
+        all.most = fmax(all.most, planes[z].most);
+        all.mean += difference * each / (before + each);
+        all.squares += planes[z].squares + difference * difference * before * each / (before + each);
+    }
+    return (value_range){all.least, all.most, all.mean, sqrt(fmax(all.squares, 0) / ((double)count * each))};
+}
+
+/* ---- Maps that are files from the beginning -------------------------------------------------- */
+
+/* The file is begun with the first planes: before, nothing is on the disk. */
+typedef struct file_store {
+    ley_output output;
+    ley_lattice lattice;
+    int64_t offset;
+    pthread_mutex_t mutex;    /* for its beginning, and: */
+    bool is_begun, *is_there; /* [n_z]: planes that were written */
+    plane_range *range;       /* [n_z]: what they are like; NULL: nobody will ask */
+    char path[];
+} file_store;
+
+static ley_status begin_file(file_store *s, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    pthread_mutex_lock(&s->mutex);
+    if (!s->is_begun) {
+        const int64_t values = ley_lattice_points(&s->lattice) * (int64_t)sizeof(float);
+        status = ley_output_open(&s->output, s->path, false, NULL, error);
+        s->is_begun = status == LEY_OK;
+        if (s->is_begun)
+            status = ley_output_reserve(&s->output, s->offset + values, error);
+        if (s->is_begun && status != LEY_OK) {
+            ley_output_abandon(&s->output);
+            s->is_begun = false;
+        }
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return status;
+}
+
+static ley_status store_planes(void *context, int64_t first, int64_t count, const float *values, ley_error *error)
+{
+    file_store *s = context;
+    const int64_t plane = s->lattice.n[0] * s->lattice.n[1];
+    ley_status status = begin_file(s, error);
+    for (int64_t z = 0; z < count && s->range != NULL; z++)
+        s->range[first + z] = measure_plane(values + z * plane, (size_t)plane);
+    if (binary_is_other(false)) /* a buffer of the map's own, which is not read again */
+        binary_swap((float *)(uintptr_t)values, (size_t)(plane * count), sizeof *values);
+    if (status == LEY_OK)
+        status = ley_output_write_at(&s->output, values, (size_t)(plane * count) * sizeof *values,
+                                     s->offset + first * plane * (int64_t)sizeof *values, error);
+    if (status == LEY_OK) {
+        pthread_mutex_lock(&s->mutex);
+        for (int64_t z = first; z < first + count; z++)
+            s->is_there[z] = true;
+        pthread_mutex_unlock(&s->mutex);
+    }
+    return status;
+}
+
+static ley_status read_stored(void *context, int64_t first, int64_t count, float *values, ley_error *error)
+{
+    file_store *s = context;
+    const ley_status status = s->is_begun ? ley_output_read_at(&s->output, values, (size_t)count * sizeof *values,
+                                                               s->offset + first * (int64_t)sizeof *values, error)
+                                          : ley_fail(error, LEY_ERROR_FILE, "%s: nothing was written yet", s->path);
+    if (status == LEY_OK && binary_is_other(false))
+        binary_swap(values, (size_t)count, sizeof *values);
+    return status;
+}
+
+static void free_store(file_store *s)
+{
+    if (s == NULL)
+        return;
+    free(s->range);
+    free(s->is_there);
+    free(s);
+}
+
+static void end_store(void *context)
+{
+    file_store *s = context;
+    if (s->is_begun)
+        ley_output_abandon(&s->output);
+    pthread_mutex_destroy(&s->mutex);
+    free_store(s);
+}
+
+/* Whether planes can be put anywhere in such a file. */
+static bool is_regular(const char *path)
+{
+    char *target = NULL;
+    const bool is = ley_target_find(path, &target) == 0 && target != NULL;
+    free(target);
+    return is;
+}
+
+ley_status stored_map_create(const ley_lattice *lattice, const char *path, int64_t offset, bool is_measured,
+                             ley_map **map, ley_error *error)
+{
+    ley_status status = ley_lattice_check(lattice, error);
+    if (status == LEY_OK)
+        status = ley_file_check(path, error);
+    if (status != LEY_OK)
+        return status;
+    if (!is_regular(path))
+        return ley_map_create(lattice, map, error);
+    const size_t length = strlen(path) + 1, planes = (size_t)lattice->n[2];
+    file_store *s = calloc(1, sizeof *s + length);
+    if (s != NULL) {
+        s->is_there = calloc(planes, sizeof *s->is_there);
+        s->range = is_measured ? calloc(planes, sizeof *s->range) : NULL;
+    }
+    if (s == NULL || s->is_there == NULL || (is_measured && s->range == NULL)) {
+        free_store(s);
+        return ley_fail_memory(error, length + planes * sizeof *s->range, "a map's file");
+    }
+    memcpy(s->path, path, length);
+    s->lattice = *lattice;
+    s->offset = offset;
+    pthread_mutex_init(&s->mutex, NULL);
+    const map_store store = {.context = s, .write = store_planes, .read = read_stored, .end = end_store};
+    return map_create_stored(lattice, &store, map, error);
+}
+
+/* The map's store, where that is a file of this path; NULL: it is not. */
+static file_store *store_of(const ley_map *map, const char *path)
+{
+    const map_store *store = map_get_store(map);
+    file_store *s = store != NULL && store->end == end_store ? store->context : NULL;
+    return s != NULL && strcmp(s->path, path) == 0 ? s : NULL;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+ley_status values_file_check(const ley_map *map, const char *path, ley_error *error)
+{
+    const file_store *s = store_of(map, path);
+    if (s == NULL)
+        return map_check_values(map, path, error);
+    for (int64_t z = 0; z < s->lattice.n[2]; z++)
+        if (!s->is_there[z])
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld was not computed", path, (long long)z);
+    return s->is_begun ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "%s: the map was written already", path);
+}
+
+typedef struct measured_map {
+    const float *values;
+    size_t plane;
+    plane_range *range;
+} measured_map;
+
+static void measure_planes(void *context, size_t first, size_t last)
+{
+    const measured_map *m = context;
+    for (size_t z = first; z < last; z++)
+        m->range[z] = measure_plane(m->values + z * m->plane, m->plane);
+}
+
+ley_status values_file_measure(const ley_map *map, const char *path, value_range *range, ley_error *error)
+{
+    const file_store *s = store_of(map, path);
+    const int64_t *n = ley_map_lattice(map)->n, plane = n[0] * n[1];
+    measured_map m = {ley_map_read_values(map), (size_t)plane, s != NULL ? s->range : NULL};
+    if (s == NULL) {
+        m.range = malloc((size_t)n[2] * sizeof *m.range);
+        if (m.range == NULL)
+            return ley_fail_memory(error, (size_t)n[2] * sizeof *m.range, "what a map's values are like");
+        parallel_ranges((size_t)n[2], measure_planes, &m);
+    }
+    ley_status status = LEY_OK;
+    for (int64_t z = 0; z < n[2] && status == LEY_OK; z++)
+        if (!isfinite(m.range[z].squares))
+            status = ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld holds values that are no numbers", path,
+                              (long long)z);
+    if (status == LEY_OK)
+        *range = put_together(m.range, n[2], plane);
+    if (s == NULL)
+        free(m.range);
+    return status;
+}
+
+static ley_status write_values(ley_output *output, const ley_map *map, ley_error *error)
+{
+    const float *values = ley_map_read_values(map);
+    const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
+    float block[4096];
+    if (!binary_is_other(false))
+        return ley_output_write(output, values, n * sizeof *values, error);
+    for (size_t i = 0, part; i < n; i += part) {
+        part = n - i < sizeof block / sizeof *block ? n - i : sizeof block / sizeof *block;
+        memcpy(block, values + i, part * sizeof *block);
+        binary_swap(block, part, sizeof *block);
+        const ley_status status = ley_output_write(output, block, part * sizeof *block, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}
+
+ley_status values_file_open(values_file *file, const ley_map *map, const char *path, const void *front,
+                            size_t front_bytes, const volatile bool *cancel, ley_error *error)
+{
+    *file = (values_file){.map = map, .store = store_of(map, path), .own = {.fd = -1}};
+    if (file->store != NULL) {
+        if (file->store->offset != (int64_t)front_bytes)
+            return ley_fail(error, LEY_ERROR_USAGE, "%s: the map's file was begun in another format", path);
+        file->store->output.cancel = cancel;
+        return ley_output_write_at(&file->store->output, front, front_bytes, 0, error);
+    }
+    ley_status status = ley_output_open(&file->own, path, false, cancel, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_output_write(&file->own, front, front_bytes, error);
+    if (status == LEY_OK)
+        status = write_values(&file->own, map, error);
+    if (status != LEY_OK)
+        ley_output_abandon(&file->own);
+    return status;
+}
+
+ley_status values_file_commit(values_file *file, ley_error *error)
+{
+    if (file->store == NULL)
+        return ley_output_commit(&file->own, error);
+    file->store->is_begun = false; /* it ends with its commit */
+    return ley_output_commit(&file->store->output, error);
+}
+
+void values_file_abandon(values_file *file)
+{
+    if (file->store == NULL)
+        ley_output_abandon(&file->own);
+}

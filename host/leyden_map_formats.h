@@ -1,0 +1,57 @@
+/* leyden: files of maps by their names: what formats there are, and maps that are files from the
+ * beginning. leyden.h, which has the conventions, includes this. docs/formats.md has the
+ * layouts. */
+#ifndef LEYDEN_H
+#include "leyden.h"
+#elif !defined(LEYDEN_MAP_FORMATS_H)
+#define LEYDEN_MAP_FORMATS_H
+
+#ifdef __cplusplus
+extern "C" {
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* A format of map files. */
+typedef struct ley_map_format {
+    const char *name;           /* "OpenDX" */
+    const char *const *endings; /* of names, in any case: ".dx", ".dx.gz"; NULL behind the last */
+    const char *beside;         /* what a second file beside it has behind its name: ".json"; NULL: there is none */
+    bool keeps_facts;           /* it has a place for the facts that ley_map_write() is given */
+    bool is_streamed;           /* planes go to its file while they are computed: ley_map_create_file() */
+    int64_t front_bytes;        /* of such a file, in front of its values, which are float32 */
+} ley_map_format;
+
+/* The formats, i from 0; NULL behind the last. */
+LEY_API const ley_map_format *ley_map_format_at(size_t i);
+
+/* All their endings, in words: ".dx, .dx.gz or .raw". */
+#define LEY_MAP_ENDINGS 128
+LEY_API void ley_map_format_endings(char text[LEY_MAP_ENDINGS]);
+
+/* The one that a name's ending asks for, and the ending; NULL: none. `ending` may be NULL. */
+LEY_API const ley_map_format *ley_map_format_of(const char *path, const char **ending);
+
+/* Reads a map in the format that the name's ending asks for; a name with another ending is taken
+ * for OpenDX. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file: what" or "file:line: what". */
+LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *error);
+
+/* Writes a map in the format that the name's ending asks for. `comment`: lines, or NULL; `facts`:
+ * the text of a JSON object, or NULL. Formats keep as much of the comment as they have room for,
+ * and facts where they have a place for them. The file appears under its name only when it is
+ * whole. Errors: LEY_ERROR_USAGE for another ending; LEY_ERROR_INPUT for a value that is not a
+ * number, or a lattice that the format cannot tell; LEY_ERROR_FILE; LEY_CANCELLED. */
+LEY_API ley_status ley_map_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                                 const volatile bool *cancel, ley_error *error);
+
+/* A map to be filled by a job and then written under this name by ley_map_write(). Where the format
+ * is streamed its planes go to the hidden file of the name, as those of ley_map_create_raw() do;
+ * else it is in memory. Errors: those of ley_map_create() and ley_map_create_raw(); LEY_ERROR_USAGE
+ * for a name with another ending, LEY_ERROR_INPUT for a lattice that the format cannot tell. */
+LEY_API ley_status ley_map_create_file(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* What fuzzers of whole map files share: any bytes as a file of this format; a map that is read is
+ * written and read again. */
+#ifndef LEY_FUZZ_MAP_H
+#define LEY_FUZZ_MAP_H
+
+#include "io/map_format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const int64_t fuzz_most_points = 1 << 16;
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static int fuzz_open(char path[64])
+{
+    const int fd = memfd_create("map", MFD_CLOEXEC);
+    require(fd >= 0);
+    snprintf(path, 64, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+static const map_format *fuzz_format(const char *ending)
+{
+    const map_format *format;
+    for (size_t i = 0; (format = map_format_at(i)) != NULL; i++)
+        if (strcmp(format->about.endings[0], ending) == 0)
+            return format;
+    abort();
+}
+
+/* What can be written is read again; `same` compares the two maps. */
+static void fuzz_write_and_read(const map_format *format, const ley_map *map,
+                                void (*same)(const ley_map *map, const ley_map *again))
+{
+    char path[64];
+    const int fd = fuzz_open(path);
+    ley_error error = {0};
+    ley_map *again = NULL;
+    const ley_status status = format->write(map, path, "fuzz\n\xff(again)", NULL, NULL, &error);
+    require(status == LEY_OK || status == LEY_ERROR_INPUT);
+    if (status == LEY_OK && format->read(path, &again, &error) == LEY_OK) {
+        require(memcmp(ley_map_lattice(map)->n, ley_map_lattice(again)->n, sizeof ley_map_lattice(map)->n) == 0);
+        same(map, again);
+        ley_map_destroy(again);
+    }
+    close(fd);
+    ley_error_clear(&error);
+}
+
+static int fuzz_map(const map_format *format, const uint8_t *data, size_t size,
+                    void (*same)(const ley_map *map, const ley_map *again))
+{
+    char path[64];
+    const int fd = fuzz_open(path);
+    ley_map *map = NULL;
+    ley_error error = {0};
+    require(write(fd, data, size) == (ssize_t)size);
+    const ley_status status = format->read(path, &map, &error);
+    close(fd);
+    if (status != LEY_OK) {
+        require(map == NULL && status == LEY_ERROR_INPUT && strncmp(error.message, path, strlen(path)) == 0);
+        ley_error_clear(&error);
+        return 0;
+    }
+    const int64_t points = ley_lattice_points(ley_map_lattice(map));
+    require(ley_lattice_check(ley_map_lattice(map), &error) == LEY_OK);
+    for (int64_t i = 0; i < points; i++)
+        require(isfinite(ley_map_read_values(map)[i]));
+    if (points <= fuzz_most_points)
+        fuzz_write_and_read(format, map, same);
+    ley_map_destroy(map);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+"""Do the programs of others find in our binary maps the points and the values that were put there?
+
+Readers: mrcfile and gemmi (MRC), numpy, each with a lattice along x, y and z and an oblique one. Each check is also shown files that are
+wrong and must refuse them; and files that these programs write are read back by ours. BUILD names the build directory. Exit code
+77: a reader is not installed.
+"""
+import importlib
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+
+LEYDEN = os.path.join(os.path.abspath(os.environ.get("BUILD", "build")), "leyden")
+
+
+def module(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+numpy, mrcfile, gemmi = module("numpy"), module("mrcfile"), module("gemmi")
+
+# No two extents alike: a reader that mixes up the axes shows.
+COUNTS = (7, 5, 9)
+STRAIGHT = ((-2.64, -0.99, 0.33), ((0.33, 0, 0), (0, 0.5, 0), (0, 0, 0.75)))
+OBLIQUE = ((-1.25, 2.25, 0.625), ((0.5, 0, 0), (-0.25, 0.75, 0), (0.125, 0.1, 0.625)))
+APART_A = 2e-5
+
+
+def value(i, j, k):
+    return i + 0.0625 * j - 100 * k
+
+
+def points():
+    return ((i, j, k) for i in range(COUNTS[0]) for j in range(COUNTS[1]) for k in range(COUNTS[2]))
+
+
+def place(lattice, index):
+    origin, steps = lattice
+    return [origin[axis] + sum(index[m] * steps[m][axis] for m in range(3)) for axis in range(3)]
+
+
+def write_dx(path, lattice):
+    counts = "%d %d %d" % COUNTS
+    with open(path, "w") as file:
+        file.write("# POTENTIAL (kT/e)\nobject 1 class gridpositions counts " + counts + "\n")
+        file.write("origin %r %r %r\n" % lattice[0])
+        file.writelines("delta %r %r %r\n" % step for step in lattice[1])
+        file.write("object 3 class array type double rank 0 items %d data follows\n" % (COUNTS[0] * COUNTS[1] * COUNTS[2]))
+        file.writelines("%r\n" % value(*index) for index in points())
+
+
+def convert(source, target):
+    subprocess.run([LEYDEN, "convert", source, "-o", target, "--quiet"], check=True)
+
+
+def is_near(found, expected):
+    return all(abs(a - b) < APART_A for a, b in zip(found, expected))
+
+
+# Each check returns what is wrong, or None.
+
+def check_mrcfile(path, lattice):
+    try:
+        with mrcfile.open(path) as file:
+            data, header = file.data, file.header
+    except Exception as why:
+        return f"mrcfile: {why!r}"
+    if not mrcfile.validate(path, print_file=open(os.devnull, "w")):
+        return f"mrcfile: {path} is not valid"
+    if data.shape != COUNTS[::-1]:
+        return f"mrcfile: shape {data.shape}"
+    if not is_near((header.origin.x, header.origin.y, header.origin.z), lattice[0]):
+        return f"mrcfile: origin {header.origin}"
+    if any(data[k, j, i] != numpy.float32(value(i, j, k)) for i, j, k in points()):
+        return "mrcfile: other values"
+    return None
+
+
+def check_gemmi(path, lattice):
+    """Its cell tells where fractional coordinates are; the map begins at ORIGIN."""
+    try:
+        ccp4 = gemmi.read_ccp4_map(path)
+    except Exception as why:
+        return f"gemmi: {why!r}"
+    grid = ccp4.grid
+    if (grid.nu, grid.nv, grid.nw) != COUNTS:
+        return f"gemmi: {grid.nu} x {grid.nv} x {grid.nw} points"
+    origin = [ccp4.header_float(word) for word in (50, 51, 52)]
+    for index in points():
+        fractional = gemmi.Fractional(*(index[m] / COUNTS[m] for m in range(3)))
+        at = grid.unit_cell.orthogonalize(fractional).tolist()
+        if not is_near([a + o for a, o in zip(at, origin)], place(lattice, index)):
+            return f"gemmi: {index} is at {at} from {origin}, expected {place(lattice, index)}"
+        if grid.get_value(*index) != value(*index):
+            return f"gemmi: {grid.get_value(*index)} at {index}"
+    return None
+
+
+def check_start(path, lattice):
+    """Where the first point is a whole number of steps, NSTART tells the same place as ORIGIN."""
+    ccp4 = gemmi.read_ccp4_map(path)
+    start = [ccp4.header_i32(word) for word in (5, 6, 7)]
+    at = ccp4.grid.unit_cell.orthogonalize(gemmi.Fractional(*(s / n for s, n in zip(start, COUNTS)))).tolist()
+    return None if is_near(at, lattice[0]) else f"gemmi: NSTART {start} is {at}, not {lattice[0]}"
+
+
+def changed(path, name, word, kind, number):
+    """A copy in which this word, from 1, is another one."""
+    with open(path, "rb") as file:
+        content = bytearray(file.read())
+    struct.pack_into("<" + kind, content, 4 * (word - 1), number)
+    with open(name, "wb") as file:
+        file.write(content)
+    return name
+
+
+def check_wrong_mrc(check, lattice):
+    """What it takes for right, of files that are wrong."""
+    wrong = [changed("map.mrc", "wrong.mrc", 1, "i", COUNTS[0] - 1), changed("map.mrc", "wrong2.mrc", 300, "f", 1e9),
+             changed("map.mrc", "wrong3.mrc", 50, "f", 7.0)]
+    if check is check_gemmi:
+        wrong.append(changed("map.mrc", "wrong4.mrc", 16, "f", 89.0))
+    return [f"{check.__name__} takes {name} for right" for name in wrong if check(name, lattice) is None]
+
+
+def check_ours(path):
+    """What they wrote, as we read it: the values, by way of OpenDX."""
+    convert(path, "back.dx")
+    with open("back.dx") as file:
+        text = file.read()
+    words = text.split("follows")[1].split("attribute")[0].split()
+    expected = [value(*index) for index in points()]
+    if len(words) != len(expected) or any(abs(float(a) - b) > 1e-5 * abs(b) for a, b in zip(words, expected)):
+        return f"{path}: read as other values"
+    return None
+
+
+def write_with_gemmi(path):
+    """In a cell of its own axes' order, and with another order of columns, rows and sections."""
+    ccp4 = gemmi.Ccp4Map()
+    ccp4.grid = gemmi.FloatGrid(*COUNTS)
+    ccp4.grid.set_unit_cell(gemmi.UnitCell(20, 21, 22, 80, 95, 110))
+    ccp4.grid.spacegroup = gemmi.SpaceGroup("P1")
+    for index in points():
+        ccp4.grid.set_value(*index, value(*index))
+    ccp4.update_ccp4_header()
+    ccp4.write_ccp4_map(path)
+
+
+def check_mrc():
+    faults = []
+    for lattice, name in ((STRAIGHT, "map.mrc"), (OBLIQUE, "oblique.ccp4")):
+        write_dx("map.dx", lattice)
+        convert("map.dx", name)
+        if mrcfile is not None and numpy is not None:
+            faults.append(check_mrcfile(name, lattice))
+        if gemmi is not None:
+            faults.append(check_gemmi(name, lattice))
+    if mrcfile is not None and numpy is not None:
+        faults += check_wrong_mrc(check_mrcfile, STRAIGHT)
+        with mrcfile.new("theirs.mrc") as file:
+            file.set_data(numpy.array([[[value(i, j, k) for i in range(COUNTS[0])] for j in range(COUNTS[1])]
+                                       for k in range(COUNTS[2])], dtype=numpy.float32))
+            file.voxel_size = 0.5
+        faults.append(check_ours("theirs.mrc"))
+    if gemmi is not None:
+        faults += check_wrong_mrc(check_gemmi, STRAIGHT)
+        whole = ((-0.66, 1.5, 2.25), STRAIGHT[1])
+        write_dx("map.dx", whole)
+        convert("map.dx", "whole.map")
+        faults.append(check_start("whole.map", whole))
+        write_with_gemmi("theirs.ccp4")
+        faults.append(check_ours("theirs.ccp4"))
+    return faults
+
+
+def check_numpy(path, lattice):
+    try:
+        data = numpy.load(path)
+    except Exception as why:
+        return f"numpy: {why!r}"
+    with open(path + ".json") as file:
+        header = json.load(file)
+    if data.dtype != numpy.dtype("<f4") or data.shape != COUNTS[::-1] or header["n"] != list(COUNTS):
+        return f"numpy: {data.dtype}, {data.shape}"
+    if header["origin_A"] != list(lattice[0]) or header["step_A"] != [list(step) for step in lattice[1]]:
+        return f"{path}.json: {header}"
+    if any(data[k, j, i] != numpy.float32(value(i, j, k)) for i, j, k in points()):
+        return "numpy: other values"
+    return None
+
+
+def check_npy():
+    if numpy is None:
+        return []
+    faults = []
+    for lattice in (STRAIGHT, OBLIQUE):
+        write_dx("map.dx", lattice)
+        convert("map.dx", "map.npy")
+        faults.append(check_numpy("map.npy", lattice))
+    if check_numpy("map.npy", STRAIGHT) is None:
+        faults.append("check_numpy takes another lattice for right")
+    shutil.copy("map.npy.json", "wrong.npy.json")
+    if check_numpy(changed("map.npy", "wrong.npy", 50, "f", 1e9), OBLIQUE) is None:
+        faults.append("check_numpy takes wrong.npy for right")
+    data = numpy.load("map.npy")
+    for kind in ("<f4", ">f4", "<f8", ">f8"):
+        for order in (numpy.ascontiguousarray, numpy.asfortranarray):
+            numpy.save("theirs.npy", order(data.astype(kind)))
+            shutil.copy("map.npy.json", "theirs.npy.json")
+            faults.append(check_ours("theirs.npy"))
+    return faults
+
+
+def main():
+    warnings.simplefilter("ignore")  # of files that are wrong on purpose
+    faults = [fault for fault in check_mrc() + check_npy() if fault is not None]
+    missing = [name for name, there in (("numpy", numpy), ("mrcfile", mrcfile), ("gemmi", gemmi)) if there is None]
+    print("\n".join(faults) or "others read the maps")
+    if faults:
+        return 1
+    if missing:
+        print("skipped: of Python's modules, not installed: " + ", ".join(missing))
+        return 77
+    return 0
+
+
+if __name__ == "__main__":
+    directory = tempfile.mkdtemp(prefix="leyden_read_formats_")
+    here = os.getcwd()
+    try:
+        os.chdir(directory)
+        code = main()
+    finally:
+        os.chdir(here)
+        shutil.rmtree(directory)
+    sys.exit(code)

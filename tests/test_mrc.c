@@ -1,0 +1,295 @@
+/* MRC maps: the header that is written, what is read in every mode, order of bytes and of axes, and
+ * what is refused. */
+#include "binary_maps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "a.mrc"
+
+enum { HEADER = 1024 };
+
+static const ley_lattice box = {
+    .origin_A = {-2.64, -0.99, 0.33}, .step_A = LEY_STEPS(0.33, 0.33, 0.33), .n = {5, 4, 3}};
+
+/* A file as others may have it. */
+typedef struct other_file {
+    bool is_big;
+    unsigned char bytes[8192];
+    size_t size;
+} other_file;
+
+static void put(other_file *f, size_t offset, uint64_t bits, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        f->bytes[offset + (size_t)(f->is_big ? bytes - 1 - i : i)] = (unsigned char)(bits >> 8 * i);
+}
+
+/* The word of this number, from 1, as the format counts them. */
+static void put_int(other_file *f, int word, int value)
+{
+    put(f, 4 * (size_t)(word - 1), (uint32_t)value, 4);
+}
+
+static void put_float(other_file *f, int word, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put(f, 4 * (size_t)(word - 1), bits, 4);
+}
+
+/* 3 columns along z, 4 rows along x, 5 sections along y, in a cell of more steps than that. */
+static other_file begin_other(bool is_big, int mode)
+{
+    other_file f = {.is_big = is_big, .size = HEADER};
+    static const int words[][2] = {{1, 3},  {2, 4},   {3, 5},  {5, 7},  {6, -2}, {7, 0}, {8, 10},
+                                   {9, 20}, {10, 30}, {17, 3}, {18, 1}, {19, 2}, {23, 1}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        put_int(&f, words[i][0], words[i][1]);
+    put_int(&f, 4, mode);
+    for (int i = 0; i < 3; i++) {
+        put_float(&f, 11 + i, 15);
+        put_float(&f, 14 + i, 90);
+    }
+    memcpy(f.bytes + 208, "MAP ", 4);
+    f.bytes[212] = f.bytes[213] = is_big ? 0x11 : 0x44;
+    return f;
+}
+
+static void write_other(const other_file *f)
+{
+    maps_write_bytes(NAME, f->bytes, f->size);
+}
+
+static int word_at(const char *bytes, int word)
+{
+    const unsigned char *at = (const unsigned char *)bytes + 4 * (word - 1);
+    return (int)((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
+}
+
+static double float_at(const char *bytes, int word)
+{
+    const int bits = word_at(bytes, word);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+/* ---- What is written ------------------------------------------------------------------------- */
+
+static void test_header(void **state)
+{
+    (void)state;
+    static const int words[][2] = {{1, 5},  {2, 4},  {3, 3},  {4, 2},  {5, -8}, {6, -3}, {7, 1},      {8, 5}, {9, 4},
+                                   {10, 3}, {17, 1}, {18, 2}, {19, 3}, {23, 1}, {24, 0}, {28, 20141}, {56, 4}};
+    ley_map *map = maps_make(&box);
+    size_t size;
+    double sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
+    const int64_t n = ley_lattice_points(&box);
+    char *bytes = maps_write_both_ways(map, NAME, "one\nt\xc3\xa4o\n", &size);
+    free(bytes);
+    char longer[200];
+    memset(longer, 'x', sizeof longer);
+    longer[99] = '\0';
+    bytes = maps_write_both_ways(map, NAME, longer, &size);
+    assert_int_equal(word_at(bytes, 56), 3);
+    assert_memory_equal(bytes + 224 + 160, "xxxxxxxxxxxxxxxxxxx ", 20);
+    free(bytes);
+    bytes = maps_write_both_ways(map, NAME, "one\n\nt\xc3\xa4\to\n", &size);
+    assert_int_equal(size, HEADER + n * 4);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word_at(bytes, words[i][0]) != words[i][1])
+            fail_msg("word %d is %d", words[i][0], word_at(bytes, words[i][0]));
+    for (int i = 0; i < 3; i++) {
+        assert_true(float_at(bytes, 11 + i) == (double)(float)(0.33 * (double)box.n[i]));
+        assert_true(float_at(bytes, 14 + i) == 90);
+        assert_true(float_at(bytes, 50 + i) == (double)(float)box.origin_A[i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double value = (double)ley_map_read_values(map)[i];
+        least = fmin(least, value);
+        most = fmax(most, value);
+        sum += value / (double)n;
+    }
+    for (int64_t i = 0; i < n; i++)
+        squares += pow((double)ley_map_read_values(map)[i] - sum, 2) / (double)n;
+    assert_true(float_at(bytes, 20) == least && float_at(bytes, 21) == most);
+    assert_true(fabs(float_at(bytes, 22) / sum - 1) < 1e-6 && fabs(float_at(bytes, 55) / sqrt(squares) - 1) < 1e-6);
+    assert_memory_equal(bytes + 208, "MAP \x44\x44\0\0", 8);
+    assert_memory_equal(bytes + 224, "leyden " LEY_VERSION ": POTENTIAL (kT/e)   ", 32);
+    assert_memory_equal(bytes + 304, "one  ", 5);
+    assert_memory_equal(bytes + 384, "     ", 5);
+    assert_memory_equal(bytes + 464, "t?? o ", 6);
+    free(bytes);
+    ley_map_destroy(map);
+}
+
+/* Values to the last bit; decimal lattices exactly, others as exactly as float32 tells. */
+static void test_round_trips(void **state)
+{
+    (void)state;
+    const struct {
+        ley_lattice lattice;
+        double tolerance;
+    } cases[] = {
+        {box, 1e-15},
+        {{.origin_A = {-5.5, 12, 0.25}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {17, 1, 9}}, 0},
+        {{.origin_A = {1e-7, -123.456789012345678, 5}, .step_A = LEY_STEPS(1. / 3, 0.3, 1e-3), .n = {3, 7, 2}}, 1e-6},
+        {{.origin_A = {-1.5, 2.25, 0.625},
+          .step_A = {{0.5, 0, 0}, {-0.25, 0.75, 0}, {0.125, 0.1, 0.625}},
+          .n = {17, 5, 9}},
+         1e-6},
+        {{.step_A = LEY_STEPS(0.1, 0.2, 0.7), .n = {2, 200, 300}}, 1e-15},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size;
+        ley_map *map = maps_make(&cases[i].lattice);
+        free(maps_write_both_ways(map, NAME, NULL, &size));
+        ley_map *again = maps_read(NAME);
+        maps_assert_same_values(map, again);
+        maps_assert_same_lattices(map, again, cases[i].tolerance);
+        assert_string_equal(ley_map_units(again), "kT/e");
+        ley_map_destroy(again);
+        ley_map_destroy(map);
+    }
+    assert_int_equal(maps_count_files(), 1);
+}
+
+static void test_not_written(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const bool cancelled = true;
+    static const ley_lattice turned = {.step_A = {{0.1, 0.5, 0}, {0.5, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
+    static const char told[] =
+        ": an MRC map's first axis must be along +x, its second in the plane of x and y, towards "
+        "+y, its third towards +z: the step along axis 1 is (0.1, 0.5, 0) A";
+    ley_map *map = maps_make(&turned), *stored = NULL;
+    assert_int_equal(ley_map_write(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message + strlen(NAME), told);
+    assert_int_equal(ley_map_create_file(&turned, NAME, &stored, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message + strlen(NAME), told);
+    ley_map_destroy(map);
+    map = maps_make(&box);
+    assert_int_equal(ley_map_write(map, NAME, NULL, NULL, &cancelled, &error), LEY_CANCELLED);
+    ley_map_values(map)[7] = NAN;
+    assert_int_equal(ley_map_write(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, NAME ": the map is not a number at point (2, 1, 0)");
+    assert_ok(ley_map_create_raw(&box, NAME, &stored, &error));
+    ley_map_destroy(stored);
+    ley_map_destroy(map);
+    assert_int_equal(maps_count_files(), 0);
+}
+
+/* ---- What is read ---------------------------------------------------------------------------- */
+
+/* In every mode and order of bytes, behind another header, with columns along z. */
+static void test_files_of_others(void **state)
+{
+    (void)state;
+    static const int modes[] = {0, 1, 2, 6, 12}, bytes[] = {1, 2, 4, 2, 2};
+    for (int k = 0; k < 10; k++) {
+        const int mode = modes[k / 2], each = bytes[k / 2];
+        other_file f = begin_other(k % 2 == 1, mode);
+        put_int(&f, 24, 160);
+        f.size = HEADER + 160;
+        for (int i = 0; i < 60; i++, f.size += (size_t)each) {
+            const float value = (float)(i - (mode == 6 ? 0 : 30));
+            uint32_t bits;
+            memcpy(&bits, &value, sizeof bits);
+            /* Half precision: its exponent is 112 less; none of these values is below 1. */
+            const uint32_t half = value == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 13 & 0x3ffff) - (112 << 10));
+            put(&f, f.size, mode == 2 ? bits : mode == 12 ? half : (uint32_t)(int)value, each);
+        }
+        write_other(&f);
+        ley_map *map = maps_read(NAME);
+        const ley_lattice *l = ley_map_lattice(map);
+        assert_true(l->n[0] == 4 && l->n[1] == 5 && l->n[2] == 3);
+        assert_true(l->step_A[0][0] == 1.5 && l->step_A[1][1] == 0.75 && l->step_A[2][2] == 0.5);
+        assert_true(l->origin_A[0] == -3 && l->origin_A[1] == 0 && l->origin_A[2] == 3.5);
+        for (int i = 0; i < 60; i++) {
+            const int z = i % 3, x = i / 3 % 4, y = i / 12;
+            assert_true(ley_map_read_values(map)[x + 4 * (y + 5 * z)] == (float)(i - (mode == 6 ? 0 : 30)));
+        }
+        assert_string_equal(ley_map_units(map), "");
+        ley_map_destroy(map);
+    }
+}
+
+/* ORIGIN is where the map begins, where it is anything; a stamp of old programs, no angles, and
+ * more bytes than asked for are taken. */
+static void test_what_is_taken(void **state)
+{
+    (void)state;
+    other_file f = begin_other(true, 0);
+    f.size = HEADER + 61;
+    put_float(&f, 50, 1.25f);
+    put_float(&f, 52, -7.1f);
+    f.bytes[212] = f.bytes[213] = 0;
+    for (int i = 0; i < 3; i++)
+        put_float(&f, 14 + i, 0);
+    put_int(&f, 56, 2);
+    memcpy(f.bytes + 304, "Electrostatic Potential (V)", 27);
+    write_other(&f);
+    ley_map *map = maps_read(NAME);
+    assert_true(ley_map_lattice(map)->origin_A[0] == 1.25 && ley_map_lattice(map)->origin_A[1] == 0);
+    assert_true(ley_map_lattice(map)->origin_A[2] == -7.1 && ley_map_lattice(map)->step_A[1][0] == 0);
+    assert_string_equal(ley_map_units(map), "V");
+    ley_map_destroy(map);
+}
+
+static void test_bad_files(void **state)
+{
+    (void)state;
+    static const struct {
+        int word, value;
+        const char *message;
+    } cases[] = {
+        {53, 0, ": no MRC map: the word MAP is not where it should be"},
+        {17, 2, ": the axes of columns, rows and sections (MAPC, MAPR, MAPS) are 2, 1, 2"},
+        {4, 4, ": values of mode 4; only 0, 1, 2, 6 and 12 can be read"},
+        {2, 0, ": 0 rows"},
+        {3, -1, ": -1 sections"},
+        {8, 0, ": the cell's edge a is 15 A in 0 steps"},
+        {12, 0, ": the cell's edge b is 0 A in 20 steps"},
+        {14, 0x43340000, ": the cell's angles are 180, 90 and 90 degrees"},
+        {14, 0x3727c5ac, ": lattice: its three steps lie in a plane, or two of them on a line"},
+        {24, -1, ": an extended header of -1 bytes"},
+        {24, 1000000000, ": cut short: 1084 bytes, but headers of 1000001024 and 60 points of 1 bytes are to be there"},
+        {1, 2000000000, ": lattice: 2000000000 points along z, must be 1 to 1073741824"},
+        {1, 1000000000,
+         ": cut short: 1084 bytes, but headers of 1024 and 20000000000 points of 1 bytes are to be there"},
+        {4, 2, ": cut short: 1084 bytes, but headers of 1024 and 60 points of 4 bytes are to be there"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        other_file f = begin_other(false, 0);
+        f.size = HEADER + 60;
+        put_int(&f, cases[i].word, cases[i].value);
+        write_other(&f);
+        maps_expect_bad(NAME, cases[i].message);
+    }
+    other_file f = begin_other(false, 2);
+    f.size = HEADER + 240;
+    put_int(&f, HEADER / 4 + 1 + 5, 0x7f800000);
+    write_other(&f);
+    maps_expect_bad(NAME, ": the map is infinite at point (1, 0, 2)");
+    f.size = HEADER - 1;
+    write_other(&f);
+    maps_expect_bad(NAME, ": cut short: 1023 bytes, but a header takes 1024");
+    ley_error error = {0};
+    ley_map *map = NULL;
+    assert_int_equal(unlink(NAME), 0);
+    assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_FILE);
+    assert_string_equal(error.message, NAME ": No such file or directory");
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup(test, maps_begin)
+    const struct CMUnitTest tests[] = {TEST(test_header),          TEST(test_round_trips),   TEST(test_not_written),
+                                       TEST(test_files_of_others), TEST(test_what_is_taken), TEST(test_bad_files)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
