@@ -14,7 +14,7 @@ enum { name_column = 12 };
 
 static const char *command_name_at(const void *context, size_t i)
 {
-    static const char *const others[] = {"help", "--help", "--version", NULL};
+    static const char *const others[] = {"help", "--help", "version", "--version", NULL};
     size_t commands = 0;
     (void)context;
     while (command_table[commands] != NULL)
@@ -66,13 +66,18 @@ static void print_overview(void)
         print_wrapped((*command)->summary, column, name_column);
     }
     puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
-         "      --version   print the version\n");
+         "  -V, --version   print the version; so does 'leyden version'\n");
     print_exit_codes();
 }
 
 static bool is_plea(const char *word)
 {
     return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool is_version(const char *word)
+{
+    return strcmp(word, "version") == 0 || strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
 }
 
 static int help(int argc, char **argv)
@@ -82,7 +87,7 @@ static int help(int argc, char **argv)
     const subcommand *command = argc == 1 ? find_command(argv[0]) : NULL;
     if (command != NULL)
         options_print_help(command);
-    else if (argc == 0 || is_plea(argv[0]))
+    else if (argc == 0 || is_plea(argv[0]) || is_version(argv[0]))
         print_overview();
     else
         return fail_unknown(argv[0]);
@@ -125,7 +130,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return fail(LEY_ERROR_USAGE, "which command?\nTry 'leyden --help'.");
     const char *word = argv[1];
-    if (strcmp(word, "--version") == 0) {
+    if (is_version(word)) {
         printf("leyden %s\n", ley_version());
         return flush_results(0);
     }
