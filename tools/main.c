@@ -1,6 +1,7 @@
 /* The `leyden` command: finds the sub-command, parses its options, runs it. */
 #include "console.h"
 #include "interrupt.h"
+#include "overview.h"
 #include "progress.h"
 #include "registry.h"
 
@@ -37,37 +38,18 @@ static int fail_unknown(const char *name)
                 suggest(name, "", command_name_at, NULL).s);
 }
 
-/* From the library's own table. */
-static void print_exit_codes(void)
-{
-    char text[512] = "Exit codes: ";
-    for (int status = 0, last = -1; status < LEY_STATUS_COUNT; status++) {
-        const int code = ley_status_exit_code((ley_status)status);
-        const size_t used = strlen(text);
-        if (status == LEY_CANCELLED)
-            continue;
-        if (code == last)
-            snprintf(text + used, sizeof text - used, " or %s", ley_status_text((ley_status)status));
-        else
-            snprintf(text + used, sizeof text - used, "%s%d %s", last < 0 ? "" : ", ", code,
-                     ley_status_text((ley_status)status));
-        last = code;
-    }
-    strncat(text, ", 128 + N ended by signal N: 130 interrupted, 143 terminated.", sizeof text - strlen(text) - 1);
-    print_wrapped(text, 0, 0);
-}
-
 static void print_overview(void)
 {
-    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any "
-         "device with OpenCL or CUDA.\n");
+    printf("Usage: leyden COMMAND [options]\n\n%s\n\n", overview_purpose);
     for (const subcommand *const *command = command_table; *command != NULL; command++) {
         int column = printf("  %s", (*command)->name);
         print_wrapped((*command)->summary, column, name_column);
     }
     puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
          "  -V, --version   print the version; so does 'leyden version'\n");
-    print_exit_codes();
+    char codes[sizeof(exit_codes) + 16];
+    snprintf(codes, sizeof codes, "Exit codes: %s", overview_exit_codes().s);
+    print_wrapped(codes, 0, 0);
 }
 
 static bool is_plea(const char *word)
