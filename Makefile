@@ -49,6 +49,7 @@ help:
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
+	@echo "make deb       a Debian package of the command, $(BUILD)/leyden_*.deb"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
@@ -355,6 +356,10 @@ uninstall:
 	rm -rf $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden
 
+# A Debian package, $(BUILD)/leyden_*.deb.
+deb: all pages
+	@BUILD=$(BUILD) bash packaging/deb.sh
+
 clean:
 	rm -rf $(BUILD)
 
@@ -362,4 +367,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table power arm s390x matrix install uninstall clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table power arm s390x matrix install uninstall deb clean

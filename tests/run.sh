@@ -211,12 +211,14 @@ declare -A scripts=(
     [check_others]="$with_python tests/compare_others.py --self-test"
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [test_install]='bash tests/test_install.sh'
+    [test_deb]='bash tests/test_deb.sh'
 )
 for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
 every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back golden test_install'
+if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb'; fi # makes a Debian: minutes
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"
