@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -51,6 +51,88 @@ void parallel_each(size_t n, void (*body)(void *context, size_t i), void *contex
         if (all[i].is_running)
             pthread_join(all[i].thread, NULL);
     free(all);
+}
+
+/* ---- In order ------------------------------------------------------------------------------- */
+
+/* A worker that waits for its turn, or for that of another item. */
+typedef struct waiting {
+    pthread_cond_t called;
+    size_t items; /* it waits until so many have been put; SIZE_MAX: it does not wait */
+} waiting;
+
+struct parallel_order {
+    pthread_mutex_t mutex;
+    size_t n, workers, taken, done;
+    bool has_failed;
+    waiting waiting[MAX_THREADS];
+    void (*make)(parallel_order *order, void *context, size_t i, size_t worker);
+    bool (*put)(void *context, size_t i, size_t worker);
+    void *context;
+};
+
+static _Thread_local size_t own_worker; /* of parallel_await()'s caller */
+
+/* The caller holds the mutex. */
+static bool await_items(parallel_order *order, size_t worker, size_t items)
+{
+    waiting *own = &order->waiting[worker];
+    own->items = items;
+    while (order->done < items && !order->has_failed)
+        pthread_cond_wait(&own->called, &order->mutex);
+    own->items = SIZE_MAX;
+    return !order->has_failed;
+}
+
+bool parallel_await(parallel_order *order, size_t items)
+{
+    pthread_mutex_lock(&order->mutex);
+    const bool are_there = await_items(order, own_worker, items);
+    pthread_mutex_unlock(&order->mutex);
+    return are_there;
+}
+
+static void work_in_order(void *context, size_t worker)
+{
+    parallel_order *order = context;
+    const size_t outer = own_worker;
+    own_worker = worker;
+    pthread_mutex_lock(&order->mutex);
+    while (order->taken < order->n && !order->has_failed) {
+        const size_t i = order->taken++;
+        pthread_mutex_unlock(&order->mutex);
+        order->make(order, order->context, i, worker);
+        pthread_mutex_lock(&order->mutex);
+        if (!await_items(order, worker, i))
+            break;
+        pthread_mutex_unlock(&order->mutex);
+        const bool is_put = order->put(order->context, i, worker);
+        pthread_mutex_lock(&order->mutex);
+        order->done++;
+        order->has_failed = !is_put;
+        for (size_t other = 0; other < order->workers; other++)
+            if (order->waiting[other].items != SIZE_MAX && (order->waiting[other].items <= order->done || !is_put))
+                pthread_cond_signal(&order->waiting[other].called);
+    }
+    pthread_mutex_unlock(&order->mutex);
+    own_worker = outer;
+}
+
+void parallel_in_order(size_t n, size_t workers,
+                       void (*make)(parallel_order *order, void *context, size_t i, size_t worker),
+                       bool (*put)(void *context, size_t i, size_t worker), void *context)
+{
+    parallel_order order = {
+        .n = n, .workers = workers < MAX_THREADS ? workers : MAX_THREADS, .make = make, .put = put, .context = context};
+    pthread_mutex_init(&order.mutex, NULL);
+    for (size_t i = 0; i < order.workers; i++) {
+        pthread_cond_init(&order.waiting[i].called, NULL);
+        order.waiting[i].items = SIZE_MAX;
+    }
+    parallel_each(order.workers, work_in_order, &order);
+    for (size_t i = 0; i < order.workers; i++)
+        pthread_cond_destroy(&order.waiting[i].called);
+    pthread_mutex_destroy(&order.mutex);
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #ifndef LEY_PARALLEL_H
 #define LEY_PARALLEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Cores this process may use. */
@@ -21,5 +22,19 @@ void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t 
 /* Calls body(context, i) for each i of [0, n), in a thread each, however many cores there are;
  * returns when all are done. */
 void parallel_each(size_t n, void (*body)(void *context, size_t i), void *context);
+
+/* Items made side by side and put one after the other: worker w of `workers` takes the first item
+ * of [0, n) that nobody has taken, makes it by make(order, context, i, w), and calls put(context,
+ * i, w) when all items before it have been put. Each worker has a thread and, at a time, one item,
+ * so that a buffer for each will do. Ends when all items have been put, or after the first put()
+ * that returns false; items that are being made by then are not put. */
+typedef struct parallel_order parallel_order;
+void parallel_in_order(size_t n, size_t workers,
+                       void (*make)(parallel_order *order, void *context, size_t i, size_t worker),
+                       bool (*put)(void *context, size_t i, size_t worker), void *context);
+
+/* For make(i): returns true when the first `items` items, at most i, have been put; false: they
+ * never will be. */
+bool parallel_await(parallel_order *order, size_t items);
 
 #endif

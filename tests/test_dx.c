@@ -1,6 +1,7 @@
 /* OpenDX maps: APBS's layout to the byte, what is read and what is refused, and files that are
  * whole or absent. */
 #include "io/digits.h"
+#include "io/dx.h"
 #include "io/output.h"
 #include "leyden.h"
 
@@ -38,6 +39,22 @@ static char *read_bytes(const char *name, size_t *size)
     bytes[n] = '\0';
     *size = (size_t)n;
     assert_int_equal(gzclose(file), Z_OK);
+    return bytes;
+}
+
+/* Of any size. */
+static char *read_all(const char *name, size_t *size)
+{
+    struct stat known;
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    assert_int_equal(fstat(fileno(file), &known), 0);
+    *size = (size_t)known.st_size;
+    char *bytes = malloc(*size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    bytes[*size] = '\0';
+    assert_int_equal(fclose(file), 0);
     return bytes;
 }
 
@@ -198,6 +215,77 @@ static void round_trips(void **state)
 
 /* Where a point lies is not rounded: the header's numbers are read back as the same doubles,
  * however many digits that takes. */
+/* The values of a map as one core would print them, three to a line. */
+static char *print_values(const ley_map *map)
+{
+    enum { ROOM = 15 }; /* of a number, its blank and perhaps a line end */
+    const int64_t *n = ley_map_lattice(map)->n, all = n[0] * n[1] * n[2];
+    char *text = malloc((size_t)all * ROOM + 2), *at = text;
+    assert_non_null(text);
+    for (int64_t i = 0; i < all; i++) {
+        const int64_t x = i / (n[1] * n[2]), y = i / n[2] % n[1], z = i % n[2];
+        at += sprintf(at, "%12.6e ", (double)ley_map_values((ley_map *)map)[(z * n[1] + y) * n[0] + x]);
+        if (i % 3 == 2 || i + 1 == all)
+            *at++ = '\n';
+    }
+    *at = '\0';
+    return text;
+}
+
+/* The same text, in one gzip member, whose bytes are the same on any number of threads. */
+static void check_packed(const ley_map *map, int threads, const char *expected)
+{
+    static uint64_t sum_by_one;
+    size_t size, room = strlen(expected) + 4096;
+    assert_int_equal(ley_dx_write_map(map, gz_path, NULL, threads, NULL, NULL), LEY_OK);
+    char *packed = read_all(gz_path, &size), *text = malloc(room);
+    const uint64_t sum = crc32(0, (unsigned char *)packed, (unsigned)size);
+    z_stream stream = {.next_in = (unsigned char *)packed,
+                       .avail_in = (unsigned)size,
+                       .next_out = (unsigned char *)text,
+                       .avail_out = (unsigned)room - 1};
+    assert_int_equal(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(stream.avail_in, 0);
+    text[stream.total_out] = '\0';
+    assert_int_equal(inflateEnd(&stream), Z_OK);
+    const char *values = strstr(text, "data follows\n");
+    assert_non_null(values);
+    assert_memory_equal(values + strlen("data follows\n"), expected, strlen(expected));
+    sum_by_one = threads == 1 ? sum : sum_by_one;
+    assert_int_equal(sum, sum_by_one);
+    free(text);
+    free(packed);
+}
+
+static void any_number_of_threads(void **state)
+{
+    (void)state;
+    /* Slabs and blocks: one and several, whole and not, of one plane that nobody turns; lines that
+     * cross them. */
+    static const int64_t sizes[][3] = {{1, 1, 1},    {5, 13, 17},   {16, 64, 64},  {17, 61, 73},
+                                       {45, 67, 79}, {1, 301, 300}, {2, 257, 257}, {33, 3, 1}};
+    static const int threads[] = {1, 2, 3, 16, 300};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ley_map *map = make_map(sizes[i][0], sizes[i][1], sizes[i][2]);
+        char *expected = print_values(map);
+        const size_t length = strlen(expected);
+        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+            size_t size;
+            assert_int_equal(ley_dx_write_map(map, path, NULL, threads[t], NULL, NULL), LEY_OK);
+            char *bytes = read_all(path, &size), *values = strstr(bytes, "data follows\n");
+            assert_non_null(values);
+            values += strlen("data follows\n");
+            if (strncmp(values, expected, length) != 0 || strncmp(values + length, "attribute", 9) != 0)
+                fail_msg("map %zu on %d threads has other bytes", i, threads[t]);
+            free(bytes);
+            check_packed(map, threads[t], expected);
+        }
+        free(expected);
+        ley_map_destroy(map);
+    }
+}
+
 static void places_are_exact(void **state)
 {
     (void)state;
@@ -575,6 +663,7 @@ int main(void)
         cmocka_unit_test(digits_equal_printf),
         cmocka_unit_test(apbs_layout),
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(places_are_exact),
         cmocka_unit_test(oblique_lattices),
         cmocka_unit_test(values_that_are_none),

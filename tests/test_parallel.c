@@ -171,11 +171,57 @@ static void test_forked(void **state)
     assert_true(right);
 }
 
+/* ---- In order -------------------------------------------------------------------------------- */
+
+typedef struct line_up {
+    size_t workers, put, fails_at;
+    size_t item_of[300]; /* what each worker has made */
+    atomic_int made;
+    bool is_right;
+} line_up;
+
+/* Every third one waits for what was put long before. */
+static void make_one(parallel_order *order, void *context, size_t i, size_t worker)
+{
+    line_up *l = context;
+    l->item_of[worker] = i;
+    atomic_fetch_add(&l->made, 1);
+    if (i % 3 == 2)
+        parallel_await(order, i / 2);
+    if (i % 7 == 0)
+        usleep(50);
+}
+
+static bool put_one(void *context, size_t i, size_t worker)
+{
+    line_up *l = context;
+    l->is_right = l->is_right && worker < l->workers && l->item_of[worker] == i && l->put == i;
+    l->put++;
+    return i != l->fails_at;
+}
+
+static void test_put_in_order(void **state)
+{
+    (void)state;
+    static const size_t workers[] = {1, 2, 3, 16, 256};
+    for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
+        for (size_t n = 0; n <= MOST; n = 3 * n + 1) {
+            line_up l = {.workers = workers[w], .fails_at = SIZE_MAX, .is_right = true};
+            parallel_in_order(n, workers[w], make_one, put_one, &l);
+            assert_true(l.is_right && l.put == n && (size_t)atomic_load(&l.made) == n);
+            line_up failing = {.workers = workers[w], .fails_at = n / 2, .is_right = true};
+            parallel_in_order(n, workers[w], make_one, put_one, &failing);
+            assert_true(failing.is_right && failing.put == (n > 0 ? n / 2 + 1 : 0));
+            assert_true((size_t)atomic_load(&failing.made) <= failing.put + workers[w]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_item_once),  cmocka_unit_test(test_all_cores),
         cmocka_unit_test(test_threads_stay),    cmocka_unit_test(test_loops_within_loops),
-        cmocka_unit_test(test_several_callers), cmocka_unit_test(test_forked)};
+        cmocka_unit_test(test_several_callers), cmocka_unit_test(test_forked),
+        cmocka_unit_test(test_put_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,7 @@ typedef struct option_method {
     const char *details;                            /* paragraphs for the help of the sub-command, or NULL */
     const option_block *options;                    /* that not every method takes, or NULL; methods may share them */
     const option_block *common[OPTION_MOST_COMMON]; /* more of them; or NULL */
+    const char *refused;                            /* an option of these blocks that it does not take; or NULL */
 } option_method;
 
 typedef struct parsed_arguments parsed_arguments;

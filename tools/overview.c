@@ -22,7 +22,10 @@ exit_codes overview_exit_codes(void)
                      ley_status_text((ley_status)status));
         last = code;
     }
-    strncat(codes.s, ", 128 + N ended by signal N: 130 interrupted, 143 terminated.",
-            sizeof codes.s - strlen(codes.s) - 1);
+    strncat(
+        codes.s,
+        ", a check that failed, a map that is off by more than --tol, maps that differ by more, or a benchmark that is "
+        "slower than --compare --fail allows, 128 + N ended by signal N: 130 interrupted, 143 terminated.",
+        sizeof codes.s - strlen(codes.s) - 1);
     return codes;
 }

@@ -7,7 +7,7 @@ extern const char overview_purpose[];
 
 /* "0 done, 1 wrong usage, ...", of the library's own table, as a sentence's end. */
 typedef struct exit_codes {
-    char s[512];
+    char s[640];
 } exit_codes;
 exit_codes overview_exit_codes(void);
 

@@ -61,7 +61,7 @@ static void in_steps(const ley_lattice *lattice, const double vector_A[3], doubl
 
 static passage passage_between(const ley_lattice *a, const ley_lattice *b)
 {
-    passage p = {{0}, {{0}}};
+    passage p = {.first = {0}};
     const double apart_A[3] = {a->origin_A[0] - b->origin_A[0], a->origin_A[1] - b->origin_A[1],
                                a->origin_A[2] - b->origin_A[2]};
     in_steps(b, apart_A, p.first);

@@ -1,24 +1,37 @@
-/* Numbers as printf("%12.6e ") writes them, some thirty times as fast; integers and fixed point. */
+/* Numbers as printf("%12.6e ") writes them, some forty times as fast; integers and fixed point. */
 #ifndef LEY_IO_DIGITS_H
 #define LEY_IO_DIGITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
     LEY_DIGITS_LEAST = -45, /* decimal exponents of the smallest and the largest float */
     LEY_DIGITS_MOST = 38,
+    LEY_DIGITS_LEAST_E = -172, /* binary ones, where significands have 24 bits */
+    LEY_DIGITS_MOST_E = 104,
     LEY_DIGITS_MAX = 13,      /* characters of a number: -1.234567e-38 */
     LEY_DIGITS_FIXED_MAX = 21 /* of an integer, with or without a point in it */
 };
 
-/* 10^(6 - k) for the decimal exponents k of float: significand 2^shift with a significand of 64
- * bits, cut off. */
+/* 10^(6 - k) for a decimal exponent k: significand 2^shift with a significand of 64 bits, cut off
+ * unless it is exact; and the exponent as it is written. */
+typedef struct ley_digits_scale {
+    uint64_t significand;
+    int shift;
+    char exponent[4];
+    bool is_exact;
+} ley_digits_scale;
+
+/* Tables. A float is m 2^e, with m from 2^23 on below 2^24; `binade`, for each e: the scale of the
+ * decimal exponent of its smallest, and the m from which on the next one is the right one. */
 typedef struct ley_digits {
+    ley_digits_scale scale[LEY_DIGITS_MOST + 1 - LEY_DIGITS_LEAST + 1];
     struct {
-        uint64_t significand;
-        int shift;
-    } scale[LEY_DIGITS_MOST - LEY_DIGITS_LEAST + 1];
+        uint32_t next;
+        int scale;
+    } binade[LEY_DIGITS_MOST_E - LEY_DIGITS_LEAST_E + 1];
 } ley_digits;
 
 void ley_digits_prepare(ley_digits *digits);

@@ -6,6 +6,7 @@
 #include "io/digits.h"
 #include "io/text.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@ enum {
     NUMBER_BYTES = 32 /* of any number of the header */
 };
 
-static const size_t block_bytes = 64 << 20; /* of values turned into the file's order at once, when several rows fit */
+static const size_t slab_bytes = 64 << 20; /* of values turned into the file's order at once, when several planes fit */
 
 /* to[c][r] = from[r][c]; the strides are the distances of rows. Tile by tile, as columns jump
  * through memory. */
@@ -132,66 +133,165 @@ ley_status ley_dx_write_footer(ley_output *output, ley_error *error)
                  "component \"data\" value 3\n");
 }
 
-/* Values in the file's order on their way to text. */
-typedef struct value_writer {
-    ley_digits digits;
-    ley_output *output;
-    int column;
-    char text[64 * 1024];
-} value_writer;
+/* Text is made by all cores, block by block, and written in order. Memory holds x next to each
+ * other, the file z: several planes of constant x are turned around together, a slab, from which
+ * blocks are taken. Slabs are turned by all cores, too, in parts that come among the blocks of the
+ * slab in front of them. A plane that is too large for a slab of several is read as it lies. */
+enum {
+    BLOCK = 64 * 1024, /* values whose text is made at once */
+    BLOCK_TEXT = BLOCK * (LEY_DIGITS_MAX + 1) + BLOCK / LEY_DX_VALUES_A_LINE + 2,
+    PARTS = 32 /* of a slab */
+};
 
-static ley_status write_values(value_writer *writer, const float *values, size_t n, ley_error *error)
+typedef struct text_block {
+    ley_packed packed; /* of files that are packed */
+    size_t length;
+    char text[BLOCK_TEXT];
+} text_block;
+
+typedef struct array_writer {
+    ley_digits digits;
+    const ley_map *map;
+    int64_t planes, slabs, blocks, parts; /* planes, blocks and parts of a slab */
+    float *slab[2];                       /* of those with even and odd numbers; NULL: none are turned */
+    size_t workers;
+    text_block *block; /* for each of them */
+    ley_output *output;
+    ley_status status;
+    ley_error *error;
+} array_writer;
+
+/* Items: the parts of the first slab; then for each slab half of its blocks, the parts of the next
+ * one, and its other blocks. */
+static size_t items_before(const array_writer *w, int64_t slab)
 {
-    enum { BATCH = sizeof writer->text / (LEY_DIGITS_MAX + 2) };
-    while (n > 0) {
-        size_t batch = n < BATCH ? n : BATCH;
-        char *at = writer->text;
-        for (size_t i = 0; i < batch; i++) {
-            at = ley_digits_write(&writer->digits, values[i], at);
-            *at++ = ' ';
-            if (++writer->column == LEY_DX_VALUES_A_LINE) {
-                *at++ = '\n';
-                writer->column = 0;
-            }
-        }
-        ley_status status = ley_output_write(writer->output, writer->text, (size_t)(at - writer->text), error);
-        if (status != LEY_OK)
-            return status;
-        values += batch;
-        n -= batch;
-    }
-    return LEY_OK;
+    return (size_t)(w->parts + slab * (w->blocks + w->parts));
 }
 
-/* Some planes of constant x at a time: memory holds x next to each other, the file z. */
-static ley_status write_array(ley_output *output, const ley_map *map, ley_error *error)
+static void turn_part(const array_writer *w, int64_t slab, int64_t part)
+{
+    const int64_t *n = ley_map_lattice(w->map)->n, plane = n[1] * n[2], x = slab * w->planes;
+    const int64_t width = x + w->planes <= n[0] ? w->planes : n[0] - x;
+    const int64_t last = (int64_t)parallel_first((size_t)n[1], PARTS, (size_t)part + 1);
+    for (int64_t y = (int64_t)parallel_first((size_t)n[1], PARTS, (size_t)part); y < last; y++)
+        transpose(ley_map_read_values(w->map) + y * n[0] + x, n[0] * n[1], w->slab[slab % 2] + y * n[2], plane, n[2],
+                  width);
+}
+
+/* The values of a block that lie in the map at a distance from each other. */
+static void write_values(const array_writer *w, const float *values, int64_t stride, int64_t n, int column,
+                         text_block *block)
+{
+    char *at = block->text + block->length;
+    for (int64_t i = 0; i < n; i++) {
+        at = ley_digits_write(&w->digits, values[i * stride], at);
+        *at++ = ' ';
+        if (++column == LEY_DX_VALUES_A_LINE) {
+            *at++ = '\n';
+            column = 0;
+        }
+    }
+    block->length = (size_t)(at - block->text);
+}
+
+static void make_text(const array_writer *w, int64_t slab, int64_t number, text_block *block)
+{
+    const int64_t *n = ley_map_lattice(w->map)->n, plane = n[1] * n[2];
+    const int64_t first_of_slab = slab * w->planes * plane, all = ley_lattice_points(ley_map_lattice(w->map));
+    const int64_t end_of_slab = first_of_slab + w->planes * plane < all ? first_of_slab + w->planes * plane : all;
+    const int64_t first = first_of_slab + number * BLOCK,
+                  last = first + BLOCK < end_of_slab ? first + BLOCK : end_of_slab;
+    if (w->slab[slab % 2] != NULL && first < last)
+        write_values(w, w->slab[slab % 2] + number * BLOCK, 1, last - first, (int)(first % LEY_DX_VALUES_A_LINE),
+                     block);
+    for (int64_t i = first, row; w->slab[slab % 2] == NULL && i < last; i += row) {
+        const int64_t y = (i - first_of_slab) / n[2], z = (i - first_of_slab) % n[2];
+        row = n[2] - z < last - i ? n[2] - z : last - i;
+        write_values(w, ley_map_read_values(w->map) + (z * n[1] + y) * n[0] + slab, n[0] * n[1], row,
+                     (int)(i % LEY_DX_VALUES_A_LINE), block);
+    }
+    if (first < last && last == all && all % LEY_DX_VALUES_A_LINE != 0)
+        block->text[block->length++] = '\n';
+}
+
+static void make_item(parallel_order *order, void *context, size_t item, size_t worker)
+{
+    const array_writer *w = context;
+    const int64_t i = (int64_t)item - w->parts, group = w->blocks + w->parts, half = w->blocks / 2;
+    const int64_t slab = i < 0 ? -1 : i / group, number = i < 0 ? (int64_t)item : i % group;
+    text_block *block = &w->block[worker];
+    block->length = 0;
+    if (i < 0) {
+        turn_part(w, 0, number);
+    } else if (number >= half && number < half + w->parts) {
+        if (slab + 1 < w->slabs && parallel_await(order, items_before(w, slab))) /* its place is free */
+            turn_part(w, slab + 1, number - half);
+    } else {
+        const size_t parts_end = slab == 0 ? (size_t)w->parts : items_before(w, slab - 1) + (size_t)(half + w->parts);
+        if (parallel_await(order, parts_end))
+            make_text(w, slab, number < half ? number : number - w->parts, block);
+        if (w->output->packer != NULL && block->length > 0)
+            ley_packed_make(&block->packed, block->text, block->length);
+    }
+}
+
+static bool put_item(void *context, size_t item, size_t worker)
+{
+    array_writer *w = context;
+    (void)item;
+    const text_block *block = &w->block[worker];
+    if (block->length > 0)
+        w->status = w->output->packer != NULL ? ley_output_write_packed(w->output, &block->packed, w->error)
+                                              : ley_output_write(w->output, block->text, block->length, w->error);
+    return w->status == LEY_OK;
+}
+
+static ley_status reserve(array_writer *w)
+{
+    const int64_t *n = ley_map_lattice(w->map)->n, slabs = w->planes == 1 ? 0 : w->slabs > 1 ? 2 : 1;
+    const size_t each = (size_t)(w->planes * n[1] * n[2]) * sizeof(float);
+    const size_t of_worker = sizeof *w->block * (w->output->packer != NULL ? 2 : 1);
+    const size_t bytes = (size_t)slabs * each + w->workers * of_worker;
+    ley_status status = memory_check_one("writing the map", (double)bytes, "fewer points along y and z", w->error);
+    if (status != LEY_OK)
+        return status;
+    w->block = calloc(w->workers, sizeof *w->block);
+    for (int64_t i = 0; i < slabs; i++)
+        w->slab[i] = malloc(each);
+    if (w->block == NULL || (slabs > 0 && w->slab[0] == NULL) || (slabs > 1 && w->slab[1] == NULL))
+        return ley_fail_memory(w->error, bytes, "writing a map");
+    for (size_t i = 0; i < w->workers && w->output->packer != NULL && status == LEY_OK; i++)
+        status = ley_packed_begin(&w->block[i].packed, BLOCK_TEXT, w->error);
+    return status;
+}
+
+static void release(array_writer *w)
+{
+    for (size_t i = 0; w->block != NULL && i < w->workers; i++)
+        ley_packed_end(&w->block[i].packed);
+    free(w->block);
+    free(w->slab[0]);
+    free(w->slab[1]);
+}
+
+static ley_status write_array(ley_output *output, const ley_map *map, int threads, ley_error *error)
 {
     const int64_t *n = ley_map_lattice(map)->n, plane = n[1] * n[2];
-    int64_t planes = (int64_t)(block_bytes / sizeof(float)) / plane;
-    planes = planes < 1 ? 1 : planes > TILE ? TILE : planes;
-    planes = planes > n[0] ? n[0] : planes;
-    size_t bytes = (size_t)(planes * plane) * sizeof(float);
-    ley_status status = memory_check_one("writing the map", (double)bytes, "fewer points along y and z", error);
-    float *block = status == LEY_OK ? malloc(bytes) : NULL;
-    value_writer *writer = malloc(sizeof *writer);
-    if (status == LEY_OK && (block == NULL || writer == NULL))
-        status = ley_fail_memory(error, bytes + sizeof *writer, "writing a map");
-    if (status == LEY_OK) {
-        ley_digits_prepare(&writer->digits);
-        writer->output = output;
-        writer->column = 0;
-    }
-    for (int64_t x = 0; x < n[0] && status == LEY_OK; x += planes) {
-        int64_t width = x + planes <= n[0] ? planes : n[0] - x;
-        for (int64_t y = 0; y < n[1]; y++)
-            transpose(ley_map_read_values(map) + y * n[0] + x, n[0] * n[1], block + y * n[2], plane, n[2], width);
-        status = write_values(writer, block, (size_t)(width * plane), error);
-    }
-    if (status == LEY_OK && writer->column != 0)
-        status = print(output, error, "\n");
-    free(writer);
-    free(block);
-    return status;
+    array_writer w = {.map = map, .output = output, .error = error};
+    w.planes = (int64_t)(slab_bytes / sizeof(float)) / plane;
+    w.planes = w.planes < 1 ? 1 : w.planes > TILE ? TILE : w.planes;
+    w.planes = w.planes > n[0] ? n[0] : w.planes;
+    w.slabs = (n[0] - 1) / w.planes + 1;
+    w.blocks = (w.planes * plane - 1) / BLOCK + 1;
+    w.parts = w.planes > 1 ? PARTS : 0;
+    ley_digits_prepare(&w.digits);
+    const size_t items = items_before(&w, w.slabs);
+    w.workers = (size_t)threads < items ? (size_t)threads : items;
+    w.status = reserve(&w);
+    if (w.status == LEY_OK)
+        parallel_in_order(items, w.workers, make_item, put_item, &w);
+    release(&w);
+    return w.status;
 }
 
 static bool ends_in_gz(const char *path)
@@ -200,8 +300,8 @@ static bool ends_in_gz(const char *path)
     return length >= 3 && ley_word_is(path + length - 3, 3, ".GZ");
 }
 
-ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment, const volatile bool *cancel,
-                            ley_error *error)
+ley_status ley_dx_write_map(const ley_map *map, const char *path, const char *comment, int threads,
+                            const volatile bool *cancel, ley_error *error)
 {
     ley_output output;
     ley_status status = map_check_values(map, path, error);
@@ -211,13 +311,19 @@ ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *co
         return status;
     status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, error);
     if (status == LEY_OK)
-        status = write_array(&output, map, error);
+        status = write_array(&output, map, threads, error);
     if (status == LEY_OK)
         status = ley_dx_write_footer(&output, error);
     if (status == LEY_OK)
         return ley_output_commit(&output, error);
     ley_output_abandon(&output);
     return status;
+}
+
+ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *comment, const volatile bool *cancel,
+                            ley_error *error)
+{
+    return ley_dx_write_map(map, path, comment, parallel_cores(), cancel, error);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */

@@ -16,4 +16,8 @@ ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, c
 /* Everything behind them; the last line of values must have been ended. */
 ley_status ley_dx_write_footer(ley_output *output, ley_error *error);
 
+/* As ley_map_write_dx(), on so many threads. The bytes are the same on any number of them. */
+ley_status ley_dx_write_map(const ley_map *map, const char *path, const char *comment, int threads,
+                            const volatile bool *cancel, ley_error *error);
+
 #endif

@@ -1,10 +1,10 @@
-#define ZLIB_CONST /* deflate() only reads its input */
 #include "io/output.h"
 
 #include "leyden.h"
 
 #include "error.h"
 #include "io/target.h"
+#include "parallel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-enum { PACKED_BYTES = 256 * 1024, WAIT_MS = 20 };
+enum { WAIT_MS = 20 };
 
 static ley_status fail(const ley_output *output, int reason, ley_error *error)
 {
@@ -57,31 +56,6 @@ static ley_status open_target(ley_output *output, ley_error *error)
     return reason == 0 ? LEY_OK : fail(output, reason, error);
 }
 
-static ley_status open_packer(ley_output *output, ley_error *error)
-{
-    output->packer = calloc(1, sizeof *output->packer);
-    output->packed = malloc(PACKED_BYTES);
-    if (output->packer == NULL || output->packed == NULL ||
-        deflateInit2(output->packer, 1, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(output->packer);
-        output->packer = NULL;
-        return ley_fail_memory(error, PACKED_BYTES, "packing a file");
-    }
-    return LEY_OK;
-}
-
-ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,
-                           ley_error *error)
-{
-    *output = (ley_output){.path = path, .cancel = cancel, .fd = -1};
-    ley_status status = open_target(output, error);
-    if (status == LEY_OK && gzip)
-        status = open_packer(output, error);
-    if (status != LEY_OK)
-        ley_output_abandon(output);
-    return status;
-}
-
 static ley_status write_bytes(ley_output *output, const unsigned char *data, size_t size, ley_error *error)
 {
     while (size > 0) {
@@ -98,21 +72,21 @@ static ley_status write_bytes(ley_output *output, const unsigned char *data, siz
     return LEY_OK;
 }
 
-/* At most 4 GiB - 1 at once: zlib counts in unsigned int. */
-static ley_status pack(ley_output *output, const void *data, unsigned size, int flush, ley_error *error)
+static ley_status write_packed(void *output, const void *bytes, size_t size, ley_error *error)
 {
-    z_stream *packer = output->packer;
-    packer->next_in = data;
-    packer->avail_in = size;
-    do {
-        packer->next_out = output->packed;
-        packer->avail_out = PACKED_BYTES;
-        deflate(packer, flush);
-        ley_status status = write_bytes(output, output->packed, PACKED_BYTES - packer->avail_out, error);
-        if (status != LEY_OK)
-            return status;
-    } while (packer->avail_out == 0);
-    return LEY_OK;
+    return write_bytes(output, bytes, size, error);
+}
+
+ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,
+                           ley_error *error)
+{
+    *output = (ley_output){.path = path, .cancel = cancel, .fd = -1};
+    ley_status status = open_target(output, error);
+    if (status == LEY_OK && gzip)
+        status = ley_packer_create(parallel_cores(), write_packed, output, &output->packer, error);
+    if (status != LEY_OK)
+        ley_output_abandon(output);
+    return status;
 }
 
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error)
@@ -122,7 +96,7 @@ ley_status ley_output_write(ley_output *output, const void *data, size_t size, l
         if (cancelled(output))
             return fail_cancelled(output, error);
         size_t part = size < (1 << 20) ? size : 1 << 20; /* so that a cancel is heard */
-        ley_status status = output->packer != NULL ? pack(output, at, (unsigned)part, Z_NO_FLUSH, error)
+        ley_status status = output->packer != NULL ? ley_packer_add(output->packer, at, part, error)
                                                    : write_bytes(output, at, part, error);
         if (status != LEY_OK)
             return status;
@@ -130,6 +104,11 @@ ley_status ley_output_write(ley_output *output, const void *data, size_t size, l
         size -= part;
     }
     return LEY_OK;
+}
+
+ley_status ley_output_write_packed(ley_output *output, const ley_packed *packed, ley_error *error)
+{
+    return ley_packer_add_packed(output->packer, packed, error);
 }
 
 /* A disk that is too small says so now, where the file system can; else when it is full. */
@@ -182,7 +161,7 @@ static ley_status close_checked(ley_output *output, ley_error *error)
 
 ley_status ley_output_commit(ley_output *output, ley_error *error)
 {
-    ley_status status = output->packer != NULL ? pack(output, NULL, 0, Z_FINISH, error) : LEY_OK;
+    ley_status status = output->packer != NULL ? ley_packer_end(output->packer, error) : LEY_OK;
     if (status == LEY_OK)
         status = close_checked(output, error);
     if (status == LEY_OK && cancelled(output))
@@ -201,10 +180,7 @@ void ley_output_abandon(ley_output *output)
     ley_temporary_remove(&output->temporary);
     if (output->fd >= 0)
         close(output->fd);
-    if (output->packer != NULL)
-        deflateEnd(output->packer);
-    free(output->packer);
-    free(output->packed);
+    ley_packer_destroy(output->packer);
     free(output->target);
     *output = (ley_output){.fd = -1};
 }

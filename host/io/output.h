@@ -2,6 +2,7 @@
 #ifndef LEY_IO_OUTPUT_H
 #define LEY_IO_OUTPUT_H
 
+#include "io/packer.h"
 #include "io/temporary.h"
 #include "leyden_status.h"
 
@@ -15,19 +16,22 @@ typedef struct ley_output {
     const char *path; /* as the caller named it */
     char *target;     /* behind symbolic links; NULL when writing straight to it */
     ley_temporary temporary;
-    struct z_stream_s *packer; /* NULL: plain */
-    unsigned char *packed;
+    ley_packer *packer;          /* NULL: plain */
     const volatile bool *cancel; /* or NULL */
     int fd;
 } ley_output;
 
-/* Starts a file; `path` and `cancel` must outlive it. On failure there is nothing to end. */
+/* Starts a file; `path` and `cancel` must outlive it, and it stays where it is. On failure there is
+ * nothing to end. */
 ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,
                            ley_error *error);
 
 /* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the
  * output. */
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error);
+
+/* Of a gzip file, what a thread of the caller's has packed. Errors: as ley_output_write(). */
+ley_status ley_output_write_packed(ley_output *output, const ley_packed *packed, ley_error *error);
 
 /* Bytes at a place of a file that is no straight one, in any order and from any threads, and what
  * is there; the size is set before. Errors: LEY_ERROR_FILE. */
