@@ -51,7 +51,7 @@ inside sh -c 'apt-get install -y -qq /tmp/leyden_*.deb' >"$top/log" 2>&1 || fail
 inside leyden --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" || fail "the command does not say its version"
 inside leyden devices || fail "no device, though the package recommends a driver"
 inside leyden generate waterbox --atoms 3000 -o /tmp/box.pqr -q || fail "generate"
-inside leyden map /tmp/box.pqr -o /tmp/box.raw --tol 1e-4 --json /tmp/box.json -q || fail "map: exit code $?"
+inside leyden map /tmp/box.pqr -o /tmp/box.raw --method msm --tol 1e-4 --json /tmp/box.json -q || fail "map: exit code $?"
 inside leyden map /tmp/box.pqr -o /tmp/exact.raw --method dcs -q || fail "map by direct summation: exit code $?"
 inside leyden compare /tmp/exact.raw /tmp/box.raw --tol 1e-4 || fail "compare: exit code $?"
 inside leyden slice /tmp/box.raw -o /tmp/box.png --atoms /tmp/box.pqr -q || fail "slice: exit code $?"
