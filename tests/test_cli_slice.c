@@ -73,16 +73,6 @@ static void test_limits(void **state)
     }
 }
 
-static bool are_same(const char *a, const char *b)
-{
-    size_t size_a, size_b;
-    char *bytes_a = cli_read(a, &size_a), *bytes_b = cli_read(b, &size_b);
-    const bool same = size_a == size_b && memcmp(bytes_a, bytes_b, size_a) == 0;
-    free(bytes_a);
-    free(bytes_b);
-    return same;
-}
-
 static void test_atoms(void **state)
 {
     (void)state;
@@ -104,9 +94,9 @@ static void test_atoms(void **state)
     cli_expect(0, "\"atoms_drawn\": 3", NULL);
     cli(SLICE "more.png --atoms four.pqr --within 1.6");
     cli_expect(0, "atoms: 4 within 1.6 A of the plane\n", NULL);
-    assert_true(are_same("out/four.png", "out/other.png"));
-    assert_false(are_same("out/four.png", "out/plain.png"));
-    assert_false(are_same("out/four.png", "out/more.png"));
+    assert_true(cli_same_files("out/four.png", "out/other.png"));
+    assert_false(cli_same_files("out/four.png", "out/plain.png"));
+    assert_false(cli_same_files("out/four.png", "out/more.png"));
     cli("slice out/a.dx --index 9 -o out/none.png --atoms four.pqr --within 0");
     cli_expect(0, "atoms: 0 within", NULL);
 }
@@ -125,7 +115,7 @@ static void test_difference(void **state)
     cli("slice out/half.raw -o out/half.png --limits 9 --title t -q");
     cli_expect(0, "", NULL);
     /* The potential is half of it, and the difference the other half; the words are others. */
-    assert_false(are_same("out/a.png", "out/half.png"));
+    assert_false(cli_same_files("out/a.png", "out/half.png"));
     cli("slice out/a.raw -o out/a.png --difference out/half.raw --json out/a.json -q");
     cli("slice out/half.raw -o out/half.png --json out/half.json -q");
     cli_python("import json\n"
