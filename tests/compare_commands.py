@@ -110,8 +110,8 @@ def write_inputs(folder):
     put("ion.pqr.dx", "a file, no folder\n")
 
 
-TIMES = [(r"\d[\d.]* ([KMGT]i)?B/s", "N B/s"), (r"\d[\d.,]*(e[-+]\d+)? (billion|pairs)", "N billion"), (r"\d[\d.]*(e[-+]?\d+)? s\b", "N s"), (r" \(kernel from the cache\)", ""),
-         (r"; (host|devices) waited N s", ""), (r"\nphases: .*", "\nphases: N"), (r"about N s", "N s"), (r"[\d,]+ atoms/s", "N atoms/s"), (r"atoms\^\d[\d.]*", "atoms^N")]
+TIMES = [(r"\d[\d.,]*(e[-+]\d+)? (billion|pairs)", "N billion"), (r"\d[\d.]*(e[-+]?\d+)? s\b", "N s"), (r" \(kernel from the cache\)", ""),
+         (r"; (host|devices) waited N s", ""), (r"\nphases: .*", "\nphases: N"), (r"about N s", "N s"), (r"[\d,]+ atoms/s", "N atoms/s"), (r", [\d.,]+(e[-+]?\d+)? ([KMGT]i)?B/s", ", N B/s"), (r"atoms\^\d[\d.]*", "atoms^N")]
 BLANK_KEYS = re.compile(r"(_s|_share)$|^(seconds|from_cache|slabs|timestamps|spread|phases|plan|float_relative_rms|evaluations_per_s|exponent|pairs_exponent)$")
 
 

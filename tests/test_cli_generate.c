@@ -123,7 +123,7 @@ static void test_convert(void **state)
     (void)state;
     cli("convert ion.pqr -o out/a.atoms");
     cli_expect(0, "molecule: ion.pqr, 40 atoms, total charge ", NULL);
-    cli_expect(0, "written: out/a.atoms, 1.6 KiB\n", NULL);
+    cli_expect(0, "written: out/a.atoms, 1.6 KiB, ", NULL);
     cli("convert out/a.atoms -o out/b.pqr.gz");
     cli_expect(0, "molecule: a.atoms, 40 atoms", NULL);
     cli("convert out/b.pqr.gz -o out/c.pqr");
