@@ -47,7 +47,9 @@ help:
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
 	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 40 minutes on two cores"
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
+	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
+	@echo "make deb       a Debian package of the command, $(BUILD)/leyden_*.deb"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
@@ -120,6 +122,17 @@ $(BUILD)/libleyden.so.$(VERSION): $(lib_objects)
 
 $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
+
+# Manual pages and completions, from the command's own tables of options. What is built for another
+# architecture is run here for that: they are made where they are to be installed, and not by `all`.
+$(BUILD)/pages/pages: $(BUILD)/tools/pages/pages.o $(filter-out %/main.o,$(tool_objects)) $(BUILD)/libleyden.a
+	@mkdir -p $(@D)
+	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
+
+$(BUILD)/pages/leyden.1: $(BUILD)/pages/pages
+	$< $(@D)
+
+pages: $(BUILD)/pages/leyden.1
 
 # ---- Demo ----------------------------------------------------------------------------------------
 
@@ -309,12 +322,17 @@ bench-launches: $(BUILD)/tests/bench_launches
 
 LDCONFIG ?= /sbin/ldconfig
 doc_dir   = $(PREFIX)/share/doc/leyden
+man_dir   = $(PREFIX)/share/man/man1
+bash_dir  = $(PREFIX)/share/bash-completion/completions
+zsh_dir   = $(PREFIX)/share/zsh/site-functions
+# What users read, and what help texts name.
+user_docs := $(addprefix docs/,apbs.md check.md formats.md long-range.md plans.md short-range.md troubleshooting.md)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 comma    := ,
 
 # Installed in place, the library is made known to the loader, which finds no new one by itself.
-install: all
+install: all pages
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(doc_dir)
 	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
@@ -322,7 +340,11 @@ install: all
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
 	ln -sf libleyden.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so
-	install -m 644 LICENSE docs/example.c $(DESTDIR)$(doc_dir)/
+	install -m 644 LICENSE docs/example.c $(user_docs) $(DESTDIR)$(doc_dir)/
+	install -d $(DESTDIR)$(man_dir) $(DESTDIR)$(bash_dir) $(DESTDIR)$(zsh_dir)
+	install -m 644 $(BUILD)/pages/*.1 $(DESTDIR)$(man_dir)/
+	install -m 644 $(BUILD)/pages/leyden.bash $(DESTDIR)$(bash_dir)/leyden
+	install -m 644 $(BUILD)/pages/_leyden $(DESTDIR)$(zsh_dir)/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(rpath)|' host/leyden.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
 	@if [ -n "$(DESTDIR)" ]; then :; elif [ -x "$(LDCONFIG)" ] && [ "$$(id -u)" = 0 ]; then $(LDCONFIG); \
@@ -332,6 +354,11 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
 	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/include/leyden_compare.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(doc_dir)
+	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden
+
+# A Debian package, $(BUILD)/leyden_*.deb.
+deb: all pages
+	@BUILD=$(BUILD) bash packaging/deb.sh
 
 clean:
 	rm -rf $(BUILD)
@@ -340,4 +367,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table power arm s390x matrix install uninstall clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table power arm s390x matrix install uninstall deb clean

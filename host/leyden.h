@@ -455,7 +455,8 @@ LEY_API const char *ley_driver_complaint(void);
 #define LEY_UNITS_TABLE(ROW) \
     ROW(LEY_UNITS_KT_E, "kT/e") \
     ROW(LEY_UNITS_VOLT, "V") \
-    ROW(LEY_UNITS_KCAL_MOL_E, "kcal/mol/e")
+    ROW(LEY_UNITS_KCAL_MOL_E, "kcal/mol/e") \
+    ROW(LEY_UNITS_KJ_MOL_E, "kJ/mol/e")
 
 /* Where a step of a short-range job is done. */
 #define LEY_PLACE_TABLE(ROW) \
@@ -479,7 +480,7 @@ typedef enum ley_place { LEY_PLACE_TABLE(LEY_VALUE) LEY_PLACE_COUNT } ley_place;
  * (k_B T / e)]. CODATA 2018. */
 LEY_API double ley_coulomb_constant(ley_units units, double dielectric, double temperature_K);
 
-/* "kT/e", "V", "kcal/mol/e". */
+/* "kT/e", "V", "kcal/mol/e", "kJ/mol/e". */
 LEY_API const char *ley_units_name(ley_units units);
 
 /* Pair functions f(r) of a short-range sum; a is the cutoff, s = r^2/a^2. */

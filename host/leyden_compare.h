@@ -19,6 +19,13 @@ typedef struct ley_compare_options {
 /* Maps on one lattice, in one unit, called "A" and "B". */
 LEY_API void ley_compare_options_default(ley_compare_options *options);
 
+/* Whether maps are on one lattice and in one unit, as far as the options ask for it: lattices are
+ * one where no point of the one is farther than 1e-3 of a step from that of the other, as files
+ * have few digits; a map whose unit is unknown has any. Errors: LEY_ERROR_INPUT, with what
+ * differs. */
+LEY_API ley_status ley_map_check_alike(const ley_map *a, const ley_map *b, const ley_compare_options *options,
+                                       ley_error *error);
+
 /* Differences are A - B, in the maps' unit, over all points that were compared. */
 typedef struct ley_comparison {
     int64_t points;      /* that were compared */
@@ -34,12 +41,10 @@ typedef struct ley_comparison {
     double a, b;         /* and the values there */
 } ley_comparison;
 
-/* Compares two maps that are in memory, in double precision, with compensated sums. Lattices are
- * one where no point of the one is farther than 1e-3 of a step from that of the other: files have
- * few digits. A map whose unit is unknown has any. Errors: LEY_ERROR_INPUT when the lattices differ
- * and `interpolate` is false, with what they differ in; when no point of A lies in B; when units
- * differ; when a value is not finite; when a map is 0 at all points that were compared.
- * LEY_ERROR_USAGE when a map is not in memory, or the options' size is none. */
+/* Compares two maps that are in memory, in double precision, with compensated sums. Errors:
+ * LEY_ERROR_INPUT, those of ley_map_check_alike(), but that with `interpolate` lattices may differ;
+ * when no point of A lies in B; when a value is not finite; when a map is 0 at all points that were
+ * compared. LEY_ERROR_USAGE when a map is not in memory, or the options' size is none. */
 LEY_API ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
                                    ley_comparison *comparison, ley_error *error);
 

@@ -95,6 +95,20 @@ void quirks_apply_on_host(dev_info *info, int host_width)
     }
 }
 
+const char *quirks_of_empty(const char *platform)
+{
+    static const struct {
+        const char *platform, *what;
+    } empty[] = {
+        {"rusticl", "it shows none but those of the drivers that RUSTICL_ENABLE names, as radeonsi, iris, nouveau or "
+                    "llvmpipe (https://docs.mesa3d.org/rusticl.html)"},
+    };
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        if (part_of(platform, empty[i].platform))
+            return empty[i].what;
+    return NULL;
+}
+
 const char *const quirks_driver_variables[] = {
     "POCL_DEVICES",          "POCL_AFFINITY",        "RUSTICL_ENABLE",
     "LIBGL_ALWAYS_SOFTWARE", "CUDA_VISIBLE_DEVICES", "CL_CONFIG_CPU_TARGET_ARCH",

@@ -19,6 +19,9 @@ const char *quirks_of_fft(const dev_info *info, const dev_fft_library *library, 
 /* What is known of this device that makes a check (leyden_check.h) fail; NULL: nothing. */
 const char *quirks_of_check(const dev_info *info, const char *group, const char *name);
 
+/* What is known of a platform of this name that shows no device; NULL: nothing. */
+const char *quirks_of_empty(const char *platform);
+
 /* Variables by which drivers choose their devices; the last one is NULL. */
 extern const char *const quirks_driver_variables[];
 

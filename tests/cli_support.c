@@ -69,6 +69,16 @@ void cli_assert_same_files(const char *a, const char *b)
     free(bytes_b);
 }
 
+bool cli_same_files(const char *a, const char *b)
+{
+    size_t size_a, size_b;
+    char *bytes_a = cli_read(a, &size_a), *bytes_b = cli_read(b, &size_b);
+    const bool same = size_a == size_b && memcmp(bytes_a, bytes_b, size_a) == 0;
+    free(bytes_a);
+    free(bytes_b);
+    return same;
+}
+
 ley_map *cli_read_map(const char *name)
 {
     ley_error error = {0};

@@ -78,6 +78,7 @@ void cli_write(const char *name, const void *bytes, size_t size);
 void cli_write_text(const char *name, const char *text);
 char *cli_read(const char *name, size_t *size); /* with a NUL behind it; the caller frees it */
 void cli_assert_same_files(const char *a, const char *b);
+bool cli_same_files(const char *a, const char *b);
 ley_map *cli_read_map(const char *name);
 
 /* Calls `visit` with the path of each file in a directory of the scratch directory; returns their

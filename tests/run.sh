@@ -42,7 +42,7 @@ esac
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_check test_check_faults test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
+with_drivers=" test_check test_check_faults test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_slice test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
 numbers=" test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_dialects test_epilogue test_lattice test_long_faults test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
@@ -212,12 +212,14 @@ declare -A scripts=(
     [check_others]="$with_python tests/compare_others.py --self-test"
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [test_install]='bash tests/test_install.sh'
+    [test_deb]='bash tests/test_deb.sh'
 )
 for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
 every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install'
+if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb'; fi # makes a Debian: minutes
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"

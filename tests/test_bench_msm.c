@@ -191,7 +191,7 @@ static void test_options(void **state)
         {"bench --kernel msm --preset papers --fft vkfft", 1, "preset papers has no transforms: vkfft is for"},
         {"bench --kernel cutoff --preset papers", 1, "--preset needs --kernel msm"},
         {"bench --kernel dcs --cutoff 9", 1, "--cutoff needs --kernel cutoff or msm"},
-        {"bench --kernel dcs --fft vkfft", 1, "--fft needs --kernel msm or fft"},
+        {"bench --kernel dcs --fft vkfft", 1, "--fft needs --kernel msm, fft or frontier: other kernels do not take it"},
         {"bench --kernel lattice --dims 9,9,9", 1, "--dims is not for --kernel lattice"},
         {"bench --kernel lattice --math native", 1, "--math is not for --kernel lattice: its sums take no roots"},
         {"bench --kernel fft --sum double", 1, "--sum is not for --kernel fft: libraries compute in floats"},

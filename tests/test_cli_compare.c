@@ -204,8 +204,9 @@ static void test_refusals(void **state)
         {"compare a.raw far.raw nearly.raw", 1, "'nearly.raw' is one argument too many"},
         {"compare a.raw not.raw", 2, "are on different lattices: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
-         "a.raw and far.raw are on different lattices: origins (-3, 2, 0.5) and (97, 2, 0.5) A. --interpolate"},
-        {"compare a.raw fewer.raw", 2, "lattices: 17 x 12 x 9 points and 17 x 11 x 9. --interpolate"},
+         "a.raw and far.raw are on different lattices: origins (-3, 2, 0.5) and (97, 2, 0.5) A (leyden compare "
+         "--interpolate"},
+        {"compare a.raw fewer.raw", 2, "lattices: 17 x 12 x 9 points and 17 x 11 x 9 (leyden compare --interpolate"},
         {"compare a.raw far.raw --interpolate", 2, "no point of a.raw lies in the box of far.raw"},
         {"compare a.raw volt.raw", 2, "a.raw is in kT/e, and volt.raw in V"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},

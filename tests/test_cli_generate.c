@@ -18,16 +18,6 @@ static ley_atoms *read_atoms(const char *name)
     return atoms;
 }
 
-static bool same_files(const char *a, const char *b)
-{
-    size_t size_a, size_b;
-    char *bytes_a = cli_read(a, &size_a), *bytes_b = cli_read(b, &size_b);
-    const bool same = size_a == size_b && memcmp(bytes_a, bytes_b, size_a) == 0;
-    free(bytes_a);
-    free(bytes_b);
-    return same;
-}
-
 /* ---- generate -------------------------------------------------------------------------------- */
 
 static void test_generate(void **state)
@@ -41,7 +31,7 @@ static void test_generate(void **state)
     cli_assert_same_files("out/a.pqr", "out/b.pqr");
     cli("generate waterbox -o out/c.pqr --seed 2");
     cli_expect(0, "seed 2\n", NULL);
-    assert_false(same_files("out/a.pqr", "out/c.pqr"));
+    assert_false(cli_same_files("out/a.pqr", "out/c.pqr"));
     ley_atoms *atoms = read_atoms("out/a.pqr");
     assert_int_equal(ley_atoms_count(atoms), 30000);
     ley_atoms_destroy(atoms);

@@ -371,9 +371,11 @@ static void test_charge_on_a_point(void **state)
     const ley_lattice point = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 1, 1}};
     ley_atoms *atoms = NULL;
     assert_ok(ley_atoms_create(1, origin_A, &charge_e, NULL, &atoms, &error));
-    static const double volt_A = 14.399645, kcal_A = 332.0637, kt_A = 560.4589; /* e / (4 pi eps0 A), three ways */
-    const double constants[] = {kt_A, volt_A, kcal_A};
-    for (int units = LEY_UNITS_KT_E; units <= LEY_UNITS_KCAL_MOL_E; units++) {
+    static const double volt_A = 14.399645, kcal_A = 332.0637, kj_A = 1389.3546,
+                        kt_A = 560.4589; /* e / (4 pi eps0 A) */
+    const double constants[] = {kt_A, volt_A, kcal_A, kj_A};
+    _Static_assert(sizeof constants / sizeof *constants == LEY_UNITS_COUNT, "one for each unit");
+    for (int units = LEY_UNITS_KT_E; units < LEY_UNITS_COUNT; units++) {
         support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
         options.units = (ley_units)units;
         options.dielectric = 80;

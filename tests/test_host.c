@@ -472,6 +472,12 @@ static void test_reference(void **state)
     assert_true(fabs(reference_dcs(atoms, point_A, -6, 0.05).absolute - 6 * (1.0 / 3 + 2.0 / 4)) < 1e-12);
     ley_atoms_destroy(atoms);
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KCAL_MOL_E, 1, 1) - 332.06371) < 1e-4);
+    assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KJ_MOL_E, 1, 1) - 1389.354576) <
+                1e-6); /* CODATA 2018, kJ A / mol */
+    assert_true(
+        fabs(ley_coulomb_constant(LEY_UNITS_KJ_MOL_E, 4, 300) / ley_coulomb_constant(LEY_UNITS_KCAL_MOL_E, 4, 300) -
+             4.184) < 1e-14);
+    assert_string_equal(ley_units_name(LEY_UNITS_KJ_MOL_E), "kJ/mol/e");
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_VOLT, 2, 1) - 14.399645 / 2) < 1e-6);
     /* Bjerrum length of vacuum at 298.15 K: 560.46 A. */
     assert_true(fabs(ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) - 560.459) < 2e-3);

@@ -25,6 +25,60 @@ done
 "$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
     fail "the installed command does not say its version"
 
+# Manual pages: one of each command, and nothing that the formatter complains of.
+share=$root/usr/share
+"$root/usr/bin/leyden" help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' > "$top/commands"
+[ "$(wc -l < "$top/commands")" -ge 10 ] || fail "leyden help names few commands: $(cat "$top/commands")"
+for page in leyden $(sed 's/^/leyden-/' "$top/commands"); do
+    [ -s "$share/man/man1/$page.1" ] || fail "no manual page $page"
+    command -v man >/dev/null || continue
+    said=$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$share/man/man1/$page.1" 2>&1 >/dev/null)
+    [ -z "$said" ] || fail "the manual page $page: $said"
+done
+command -v man >/dev/null || echo "man is not installed: nobody has formatted the manual pages"
+# Each option of the help is in the page, with its letter.
+while read -r command; do
+    "$root/usr/bin/leyden" "$command" --help | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p' | while read -r option; do
+        grep -q -- "\\\\-\\\\-$(printf %s "$option" | sed 's/-/\\\\-/g')\\\\fR" "$share/man/man1/leyden-$command.1" ||
+            fail "the manual page of $command lacks --$option"
+    done
+done < "$top/commands"
+
+# Completions: what the functions propose. complete_words WORD...: of a line that ends with the last
+# of these.
+completion=$share/bash-completion/completions/leyden
+bash -n "$completion" || fail "the completion for bash is no script"
+complete_words() {
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _leyden; echo "${COMPREPLY[@]}"' - "$completion" "$@"
+}
+propose() {
+    expected=$1; shift
+    said=$(complete_words "$@")
+    [ "$said" = "$expected" ] || fail "completion of '$*': '$said', not '$expected'"
+}
+propose map leyden ma
+propose "--method" leyden map protein.pqr --metho
+propose "msm" leyden map protein.pqr --method ms
+propose "msm" leyden map --method = ms
+propose "kT/e V kcal/mol/e kJ/mol/e" leyden map --units ""
+propose "slice" leyden help sl
+propose "" leyden map protein.pqr --spacing ""
+propose "" leyden nothing --out
+[ "$(complete_words leyden '' | wc -w)" = $(($(wc -l < "$top/commands") + 4)) ] || fail "not all commands are proposed"
+if command -v zsh >/dev/null; then
+    zsh -n "$share/zsh/site-functions/_leyden" || fail "the completion for zsh is no script"
+else
+    echo "zsh is not installed: its completion is not looked at"
+fi
+
+# The documents that help texts name.
+while read -r command; do "$root/usr/bin/leyden" "$command" --help; done < "$top/commands" |
+    grep -o 'docs/[a-z-]*\.[a-z]*' | sort -u > "$top/named"
+[ -s "$top/named" ] || fail "no help text names a document"
+while read -r name; do
+    [ -s "$share/doc/leyden/${name#docs/}" ] || fail "a help text names $name, which is not installed"
+done < "$top/named"
+
 # The example of the documentation, as it is installed.
 example=$root/usr/share/doc/leyden/example.c
 echo 'ATOM 1 NA ION A 1 1.0 2.0 3.0 1.0 1.8' > "$top/ion.pqr"

@@ -676,6 +676,8 @@ static void test_quirks(void **state)
     dev_info rough = {.platform = "Intel(R) OpenCL", .device_class = DEV_CPU, .vector_width = 16};
     quirks_apply(&rough);
     assert_int_equal(rough.quirks, DEV_QUIRK_ROUGH_ROOT);
+    assert_non_null(strstr(quirks_of_empty("rusticl"), "RUSTICL_ENABLE"));
+    assert_null(quirks_of_empty("Clover"));
     dev_info card = {.platform = "Intel(R) OpenCL Graphics", .device_class = DEV_GPU, .vector_width = 1};
     quirks_apply(&card);
     assert_int_equal(card.quirks, 0);

@@ -2,6 +2,7 @@
 #include "console.h"
 #include "file.h"
 
+#include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,19 +102,33 @@ static cairo_status_t draw_on(cairo_surface_t *surface, void (*draw)(cairo_t *ca
     return status;
 }
 
+/* A pixel of a page is as large as on the web: 96 to an inch, of 72 points. */
+static const double pixel_points = 0.75;
+
+/* A page without the time at which it was made: the same picture is the same bytes. */
+static cairo_surface_t *make_page(target *to, int width, int height)
+{
+    cairo_surface_t *page =
+        cairo_pdf_surface_create_for_stream(write_bytes, to, pixel_points * width, pixel_points * height);
+    cairo_pdf_surface_set_metadata(page, CAIRO_PDF_METADATA_CREATE_DATE, "");
+    cairo_surface_set_device_scale(page, pixel_points, pixel_points);
+    return page;
+}
+
 int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *cairo, const void *context),
                  const void *context)
 {
     ley_error error = {0};
     target to = {.error = &error};
-    const bool is_svg = ends_with(path, ".svg");
+    const bool is_svg = ends_with(path, ".svg"), is_pdf = ends_with(path, ".pdf");
     to.status = file_begin(path, &to.file, &error);
     if (to.status != LEY_OK)
         return file_end(to.file, to.status, &error);
-    cairo_surface_t *surface = is_svg ? cairo_svg_surface_create_for_stream(write_bytes, &to, width, height)
-                                      : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_surface_t *surface = is_svg   ? cairo_svg_surface_create_for_stream(write_bytes, &to, width, height)
+                               : is_pdf ? make_page(&to, width, height)
+                                        : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_status_t status = draw_on(surface, draw, context);
-    if (is_svg)
+    if (is_svg || is_pdf)
         cairo_surface_finish(surface);
     else if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_write_to_png_stream(surface, write_bytes, &to);

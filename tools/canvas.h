@@ -22,8 +22,8 @@ void canvas_words_up(cairo_t *cairo, double x, double y, const char *words);
 /* A line's place on whole pixels, so that thin lines are sharp. */
 double canvas_on_pixel(double position);
 
-/* Makes a file of what `draw` draws: PNG, or SVG for a name that ends so. Prints errors; exit
- * code. */
+/* Makes a file of what `draw` draws: PNG, or SVG or PDF for a name that ends so. Prints errors;
+ * exit code. */
 int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *cairo, const void *context),
                  const void *context);
 

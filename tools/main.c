@@ -1,6 +1,7 @@
 /* The `leyden` command: finds the sub-command, parses its options, runs it. */
 #include "console.h"
 #include "interrupt.h"
+#include "overview.h"
 #include "progress.h"
 #include "registry.h"
 
@@ -14,7 +15,7 @@ enum { name_column = 12 };
 
 static const char *command_name_at(const void *context, size_t i)
 {
-    static const char *const others[] = {"help", "--help", "--version", NULL};
+    static const char *const others[] = {"help", "--help", "version", "--version", NULL};
     size_t commands = 0;
     (void)context;
     while (command_table[commands] != NULL)
@@ -37,45 +38,28 @@ static int fail_unknown(const char *name)
                 suggest(name, "", command_name_at, NULL).s);
 }
 
-/* From the library's own table. */
-static void print_exit_codes(void)
-{
-    char text[640] = "Exit codes: ";
-    for (int status = 0, last = -1; status < LEY_STATUS_COUNT; status++) {
-        const int code = ley_status_exit_code((ley_status)status);
-        const size_t used = strlen(text);
-        if (status == LEY_CANCELLED)
-            continue;
-        if (code == last)
-            snprintf(text + used, sizeof text - used, " or %s", ley_status_text((ley_status)status));
-        else
-            snprintf(text + used, sizeof text - used, "%s%d %s", last < 0 ? "" : ", ", code,
-                     ley_status_text((ley_status)status));
-        last = code;
-    }
-    strncat(text,
-            ", a check that failed, a map that is off by more than --tol, or a benchmark that is slower than --compare "
-            "--fail allows, 128 + N ended by signal N: 130 interrupted, 143 terminated.",
-            sizeof text - strlen(text) - 1);
-    print_wrapped(text, 0, 0);
-}
-
 static void print_overview(void)
 {
-    puts("Usage: leyden COMMAND [options]\n\nElectrostatic potential maps and boundaries of point charges, on any "
-         "device with OpenCL or CUDA.\n");
+    printf("Usage: leyden COMMAND [options]\n\n%s\n\n", overview_purpose);
     for (const subcommand *const *command = command_table; *command != NULL; command++) {
         int column = printf("  %s", (*command)->name);
         print_wrapped((*command)->summary, column, name_column);
     }
     puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
-         "      --version   print the version\n");
-    print_exit_codes();
+         "  -V, --version   print the version; so does 'leyden version'\n");
+    char codes[sizeof(exit_codes) + 16];
+    snprintf(codes, sizeof codes, "Exit codes: %s", overview_exit_codes().s);
+    print_wrapped(codes, 0, 0);
 }
 
 static bool is_plea(const char *word)
 {
     return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool is_version(const char *word)
+{
+    return strcmp(word, "version") == 0 || strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
 }
 
 static int help(int argc, char **argv)
@@ -85,7 +69,7 @@ static int help(int argc, char **argv)
     const subcommand *command = argc == 1 ? find_command(argv[0]) : NULL;
     if (command != NULL)
         options_print_help(command);
-    else if (argc == 0 || is_plea(argv[0]))
+    else if (argc == 0 || is_plea(argv[0]) || is_version(argv[0]))
         print_overview();
     else
         return fail_unknown(argv[0]);
@@ -128,7 +112,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return fail(LEY_ERROR_USAGE, "which command?\nTry 'leyden --help'.");
     const char *word = argv[1];
-    if (strcmp(word, "--version") == 0) {
+    if (is_version(word)) {
         printf("leyden %s\n", ley_version());
         return flush_results(0);
     }

@@ -63,7 +63,7 @@ static void add_block(parsed_arguments *arguments, const option_block *block)
     arguments->option_count = n + block->count;
 }
 
-static void add_blocks(parsed_arguments *arguments, const subcommand *command)
+void options_begin(const subcommand *command, parsed_arguments *arguments)
 {
     const option_method *method;
     *arguments = (parsed_arguments){.command = command};
@@ -558,7 +558,7 @@ static parse_result check_complete(const parsed_arguments *arguments)
 
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)
 {
-    add_blocks(arguments, command);
+    options_begin(command, arguments);
     arguments->words = allocate((size_t)argc + 1, sizeof *arguments->words);
     bool operands_only = false;
     for (int at = 0; at < argc; at++) {
@@ -686,10 +686,22 @@ static void append_help(char *to, size_t size, const subcommand *command, const 
     append(to, size, "%s", names + strlen("%s"));
 }
 
+option_text option_describe(const subcommand *command, const parsed_option *parsed)
+{
+    const option_row *option = parsed->row;
+    option_text line = {""};
+    append_help(line.s, sizeof line.s, command, parsed);
+    const bool has_choice =
+        (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD) && option_choice(command, option, 1) != NULL;
+    for (size_t i = 0; has_choice && option_choice(command, option, i) != NULL; i++)
+        append(line.s, sizeof line.s, "%s%s", i > 0 ? ", " : "; one of ", option_choice(command, option, i));
+    append_default(line.s, sizeof line.s, command, parsed);
+    return line;
+}
+
 static void print_option(const subcommand *command, const parsed_option *parsed)
 {
     const option_row *option = parsed->row;
-    char line[1024] = "";
     int column =
         option->letter != 0 ? printf("  -%c, --%s", option->letter, option->name) : printf("      --%s", option->name);
     if (option->kind != OPTION_FLAG)
@@ -698,13 +710,7 @@ static void print_option(const subcommand *command, const parsed_option *parsed)
         putchar('\n');
         column = 0;
     }
-    append_help(line, sizeof line, command, parsed);
-    const bool has_choice =
-        (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD) && option_choice(command, option, 1) != NULL;
-    for (size_t i = 0; has_choice && option_choice(command, option, i) != NULL; i++)
-        append(line, sizeof line, "%s%s", i > 0 ? ", " : "; one of ", option_choice(command, option, i));
-    append_default(line, sizeof line, command, parsed);
-    print_wrapped(line, column, help_column);
+    print_wrapped(option_describe(command, parsed).s, column, help_column);
 }
 
 /* The paragraphs of its methods, then its own. */
@@ -727,34 +733,40 @@ static void print_details(const subcommand *command)
     print_wrapped(command->details, 0, 0);
 }
 
-static void print_usage(const parsed_arguments *arguments)
+option_text options_usage(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
-    printf("Usage: leyden %s", command->name);
+    option_text usage = {""};
+    const size_t size = sizeof usage.s;
+    append(usage.s, size, "leyden %s", command->name);
     if (command->operand != NULL)
-        printf(" %s", command->operand);
+        append(usage.s, size, " %s", command->operand);
     if (command->words != NULL && command->words_wanted > 0)
-        printf(" %s", command->words);
+        append(usage.s, size, " %s", command->words);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && option->letter != 0)
-            printf(" -%c %s", option->letter, option->value);
+            append(usage.s, size, " -%c %s", option->letter, option->value);
         else if (option->required)
-            printf(" --%s %s", option->name, option->value);
+            append(usage.s, size, " --%s %s", option->name, option->value);
     }
-    printf(" [options]");
+    append(usage.s, size, " [options]");
     if (command->words != NULL && command->words_wanted == 0)
-        printf(" [%s...]", command->words);
+        append(usage.s, size, " [%s...]", command->words);
     if (command->rest != NULL)
-        printf(" [-- %s]", command->rest);
-    puts("\n");
+        append(usage.s, size, " [-- %s]", command->rest);
+    return usage;
 }
+
+const char option_verbose_help[] =
+    "say on standard error what is found, chosen and done, and why, with the seconds since the start";
+const char option_help_help[] = "print this and end";
 
 void options_print_help(const subcommand *command)
 {
     parsed_arguments arguments;
-    add_blocks(&arguments, command);
-    print_usage(&arguments);
+    options_begin(command, &arguments);
+    printf("Usage: %s\n\n", options_usage(&arguments).s);
     print_wrapped(command->summary, 0, 0);
     print_details(command);
     putchar('\n');
@@ -775,9 +787,8 @@ void options_print_help(const subcommand *command)
     for (size_t i = 0; i < arguments.option_count; i++)
         print_option(command, &arguments.options[i]);
     int column = printf("  -v, --verbose");
-    print_wrapped("say on standard error what is found, chosen and done, and why, with the seconds since the start",
-                  column, help_column);
+    print_wrapped(option_verbose_help, column, help_column);
     column = printf("  -h, --help");
-    print_wrapped("print this and end", column, help_column);
+    print_wrapped(option_help_help, column, help_column);
     options_release(&arguments);
 }

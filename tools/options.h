@@ -122,6 +122,22 @@ typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments);
 void options_release(parsed_arguments *arguments);
 
+/* The options of a command as they are where none is given: for texts about them. To be
+ * released. */
+void options_begin(const subcommand *command, parsed_arguments *arguments);
+
+/* What the help says of an option: its text, what it can be, its default. */
+typedef struct option_text {
+    char s[1024];
+} option_text;
+option_text option_describe(const subcommand *command, const parsed_option *parsed);
+
+/* "Usage: leyden map MOLECULE -o MAP [options]", what stands behind the colon. */
+option_text options_usage(const parsed_arguments *arguments);
+
+/* Of every command, with their letters. */
+extern const char option_verbose_help[], option_help_help[];
+
 /* Whether option number `option` of the command's own block was given. */
 bool option_given(const parsed_arguments *arguments, size_t option);
 

@@ -21,6 +21,8 @@ enum {
     least_frame = 300 /* of the room for plane and colour bar */
 };
 
+static const double pi = 3.14159265358979323846;
+
 typedef struct rectangle {
     double x, y, width, height;
 } rectangle;
@@ -87,9 +89,9 @@ static void choose_bar_title(drawing *canvas)
     }
     bool has_units = picture->units[0] != '\0';
     if (scale[0] == '\0' && !has_units)
-        snprintf(canvas->bar_title, sizeof canvas->bar_title, "potential");
+        snprintf(canvas->bar_title, sizeof canvas->bar_title, "%s", picture->quantity);
     else
-        snprintf(canvas->bar_title, sizeof canvas->bar_title, "potential (%s%s%s)", scale,
+        snprintf(canvas->bar_title, sizeof canvas->bar_title, "%s (%s%s%s)", picture->quantity, scale,
                  scale[0] != '\0' && has_units ? " " : "", picture->units);
 }
 
@@ -196,7 +198,8 @@ static void paint_pixels(const drawing *canvas, cairo_surface_t *pixels, double 
     cairo_set_source_rgb(canvas->cairo, 0.12, 0.12, 0.12);
 }
 
-static void draw_field(const drawing *canvas, const plane_field *cells, const colour_scale *colours)
+/* Cells as pixels, whose upper left corner is at (x, y). */
+static void draw_field(const drawing *canvas, const plane_field *cells, const colour_scale *colours, double x, double y)
 {
     cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)cells->columns, (int)cells->rows);
     unsigned char *data = cairo_image_surface_get_data(pixels);
@@ -207,7 +210,7 @@ static void draw_field(const drawing *canvas, const plane_field *cells, const co
             line[column] = colours_at(colours, cells->values[row * cells->columns + column]);
     }
     cairo_surface_mark_dirty(pixels);
-    paint_pixels(canvas, pixels, canvas->plane.x, canvas->plane.y);
+    paint_pixels(canvas, pixels, x, y);
     cairo_surface_destroy(pixels);
 }
 
@@ -223,6 +226,12 @@ static void draw_contour_piece(void *context, double x0, double y0, double x1, d
     cairo_line_to(pen->cairo, pen->x + (x1 + 0.5) * pen->step_x, pen->y - (y1 + 0.5) * pen->step_y);
 }
 
+static void clip_to_plane(const drawing *canvas)
+{
+    cairo_rectangle(canvas->cairo, canvas->plane.x, canvas->plane.y, canvas->plane.width, canvas->plane.height);
+    cairo_clip(canvas->cairo);
+}
+
 /* Follows the lines on cells of about two pixels: finer ones show no difference. */
 static void draw_contours(const drawing *canvas)
 {
@@ -233,8 +242,7 @@ static void draw_contours(const drawing *canvas)
     contour_pen pen = {canvas->cairo, plane->x, plane->y + plane->height, plane->width / (double)columns,
                        plane->height / (double)rows};
     cairo_save(canvas->cairo);
-    cairo_rectangle(canvas->cairo, plane->x, plane->y, plane->width, plane->height);
-    cairo_clip(canvas->cairo);
+    clip_to_plane(canvas);
     cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
     for (int64_t i = 0; i < canvas->bar_ticks.count; i++) {
         int64_t number = canvas->bar_ticks.first + i;
@@ -245,6 +253,34 @@ static void draw_contours(const drawing *canvas)
     }
     cairo_restore(canvas->cairo);
     free(cells.values);
+}
+
+/* Lines that are seen on every colour of the scale, and are none of its contours: green within a
+ * light rim. */
+static void draw_circles(const drawing *canvas)
+{
+    const plane_picture *picture = canvas->picture;
+    const rectangle *plane = &canvas->plane;
+    const double scale = plane->width / (canvas->high_A[0] - canvas->low_A[0]),
+                 scale_up = plane->height / (canvas->high_A[1] - canvas->low_A[1]);
+    cairo_save(canvas->cairo);
+    clip_to_plane(canvas);
+    for (size_t i = 0; i < picture->circle_count; i++) {
+        const plane_circle *circle = &picture->circles[i];
+        cairo_save(canvas->cairo);
+        cairo_translate(canvas->cairo, plane->x + (circle->place_A[0] - canvas->low_A[0]) * scale,
+                        plane->y + plane->height - (circle->place_A[1] - canvas->low_A[1]) * scale_up);
+        cairo_scale(canvas->cairo, scale, scale_up); /* what is too thin to be seen is drawn out of proportion */
+        cairo_arc(canvas->cairo, 0, 0, circle->radius_A, 0, 2 * pi);
+        cairo_restore(canvas->cairo);
+        cairo_set_source_rgba(canvas->cairo, 1, 1, 1, 0.6);
+        cairo_set_line_width(canvas->cairo, 3 * canvas->unit);
+        cairo_stroke_preserve(canvas->cairo);
+        cairo_set_source_rgba(canvas->cairo, 0, 0.4, 0.2, 0.9);
+        cairo_set_line_width(canvas->cairo, 1.3 * canvas->unit);
+        cairo_stroke(canvas->cairo);
+    }
+    cairo_restore(canvas->cairo);
 }
 
 static void draw_frame(const drawing *canvas, const rectangle *box)
@@ -333,6 +369,21 @@ static void draw_bar_labels(const drawing *canvas, double top, double bottom)
     canvas_words_up(canvas->cairo, edge, 0.5 * (top + bottom), canvas->bar_title);
 }
 
+/* Pixels, as the plane is: where rectangles of a page meet, viewers show seams. */
+static void draw_bar_colours(const drawing *canvas, const rectangle *bar, const colour_scale *colours)
+{
+    const plane_picture *picture = canvas->picture;
+    const int64_t rows = (int64_t)bar->height;
+    plane_field cells = {(int64_t)bar->width, rows, NULL};
+    cells.values = allocate((size_t)(cells.columns * rows), sizeof(float));
+    for (int64_t i = 0; i < cells.columns * rows; i++) {
+        const double share = ((double)(rows - 1 - i / cells.columns) + 0.5) / bar->height;
+        cells.values[i] = (float)(picture->high - share * (picture->high - picture->low));
+    }
+    draw_field(canvas, &cells, colours, bar->x, bar->y);
+    free(cells.values);
+}
+
 static void draw_bar(const drawing *canvas, const colour_scale *colours)
 {
     const plane_picture *picture = canvas->picture;
@@ -342,15 +393,7 @@ static void draw_bar(const drawing *canvas, const colour_scale *colours)
     bool below = lowest<picture->low, above = highest> picture->high;
     bar.y += above ? arrow : 0;
     bar.height -= (above ? arrow : 0) + (below ? arrow : 0);
-    for (int row = 0; row < (int)bar.height; row++) {
-        double value = picture->high - (row + 0.5) / bar.height * (picture->high - picture->low);
-        uint32_t colour = colours_at(colours, value);
-        cairo_set_source_rgb(canvas->cairo, (colour >> 16) / 255.0, (colour >> 8 & 255) / 255.0,
-                             (colour & 255) / 255.0);
-        cairo_rectangle(canvas->cairo, bar.x, bar.y + row, bar.width, 1);
-        cairo_fill(canvas->cairo);
-    }
-    cairo_set_source_rgb(canvas->cairo, 0.12, 0.12, 0.12);
+    draw_bar_colours(canvas, &bar, colours);
     draw_frame(canvas, &bar);
     if (above)
         draw_arrow(canvas, bar.y - 0.5, bar.y - arrow, colours_at(colours, picture->high));
@@ -380,7 +423,7 @@ static void draw_titles(const drawing *canvas)
     const plane_picture *picture = canvas->picture;
     double unit = canvas->unit, base = (margin + 0.8 * title_size) * unit;
     bool has_units = picture->units[0] != '\0';
-    short_text subtitle = text_of("potential%s%s at %s = %s%.6g %s (plane %lld)", has_units ? " in " : "",
+    short_text subtitle = text_of("%s%s%s at %s = %s%.6g %s (plane %lld)", picture->quantity, has_units ? " in " : "",
                                   picture->units, picture->normal, picture->at_A < 0 ? canvas->minus : "",
                                   fabs(picture->at_A), canvas->angstrom, (long long)picture->index);
     draw_title(canvas, picture->title, title_size, true, base);
@@ -395,8 +438,9 @@ static void draw(const drawing *canvas)
     cairo_paint(canvas->cairo);
     plane_field cells =
         field_rasterize(&canvas->picture->plane, (int64_t)canvas->plane.width, (int64_t)canvas->plane.height);
-    draw_field(canvas, &cells, &colours);
+    draw_field(canvas, &cells, &colours, canvas->plane.x, canvas->plane.y);
     free(cells.values);
+    draw_circles(canvas);
     if (canvas->picture->contours)
         draw_contours(canvas);
     draw_axes(canvas);

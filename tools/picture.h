@@ -5,6 +5,12 @@
 #include "field.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* A circle on the plane: where, along columns and rows, and how large. */
+typedef struct plane_circle {
+    double place_A[2], radius_A;
+} plane_circle;
 
 typedef struct plane_picture {
     plane_field plane;                /* row 0 is drawn lowest */
@@ -14,13 +20,16 @@ typedef struct plane_picture {
     double at_A;                      /* where the plane cuts that axis */
     int64_t index;                    /* which plane of the map it is */
     const char *title;
-    const char *units; /* of the values; empty when unknown */
-    double low, high;  /* range of the colour bar, low < high */
-    bool contours;     /* lines at the colour bar's ticks */
-    int width;         /* pixels, about */
+    const char *quantity; /* "potential": what the values are */
+    const char *units;    /* of the values; empty when unknown */
+    double low, high;     /* range of the colour bar, low < high */
+    bool contours;        /* lines at the colour bar's ticks */
+    const plane_circle *circles;
+    size_t circle_count;
+    int width; /* pixels, about */
 } plane_picture;
 
-/* Draws it into a PNG file. Prints errors; exit code. */
+/* Draws it into a file: PNG, or SVG or PDF for a name that ends so. Prints errors; exit code. */
 int picture_write(const plane_picture *picture, const char *path);
 
 /* Values at multiples of 1, 2 or 5 times a power of ten in [low, high]: at most `most` of them. */

@@ -3,6 +3,7 @@
 #include "field.h"
 #include "file.h"
 #include "json.h"
+#include "molecule.h"
 #include "picture.h"
 #include "registry.h"
 
@@ -12,25 +13,29 @@
 #include <string.h>
 
 typedef struct slice_values {
-    const char *output, *title, *json;
+    const char *output, *title, *json, *atoms, *difference;
     int plane;
     int64_t index, size;
-    double at_A, range[2], limit;
+    double at_A, range[2], limit, within_A;
+    option_reals limits;
     bool contours, quiet;
 } slice_values;
 
 static const char *const axis_names[] = {"x", "y", "z", NULL};
 
-enum { OUTPUT, PLANE, AT, INDEX, RANGE, LIMIT };
+enum { OUTPUT, PLANE, AT, INDEX, RANGE, LIMIT, LIMITS, DIFFERENCE, ATOMS, WITHIN };
+
+/* Of an atom whose file says 0. */
+static const double usual_radius_A = 1.2;
 
 static const option_row slice_options[] = {
     [OUTPUT] = {.name = "output",
                 .letter = 'o',
                 .kind = OPTION_TEXT,
                 .required = true,
-                .value = "PNG",
+                .value = "FILE",
                 .offset = offsetof(slice_values, output),
-                .help = "the picture to write: a name that ends in .png"},
+                .help = "the picture to write: a name that ends in .png, .svg or .pdf"},
     [PLANE] = {.name = "plane",
                .kind = OPTION_CHOICE,
                .offset = offsetof(slice_values, plane),
@@ -71,6 +76,34 @@ static const option_row slice_options[] = {
                .high = 1e30,
                .unset = "98 % of the plane's points lie within",
                .help = "colours from -V to V"},
+    [LIMITS] = {.name = "limits",
+                .kind = OPTION_REALS,
+                .offset = offsetof(slice_values, limits),
+                .value = "V|LO,HI",
+                .low = -1e30,
+                .high = 1e30,
+                .unset = "--limit",
+                .help = "either of these in one word: 5 is from -5 to 5, -3,7 from -3 to 7"},
+    [DIFFERENCE] = {.name = "difference",
+                    .kind = OPTION_TEXT,
+                    .offset = offsetof(slice_values, difference),
+                    .value = "MAP2",
+                    .unset = "none",
+                    .help = "draw MAP - MAP2, of two maps on one lattice"},
+    [ATOMS] = {.name = "atoms",
+               .kind = OPTION_TEXT,
+               .offset = offsetof(slice_values, atoms),
+               .value = "MOLECULE",
+               .unset = "none",
+               .help = "draw the atoms of this file that are near the plane, as circles of their radius, of 1.2 A "
+                       "where it is 0"},
+    [WITHIN] = {.name = "within",
+                .kind = OPTION_REAL,
+                .offset = offsetof(slice_values, within_A),
+                .value = "A",
+                .low = 0,
+                .high = 1e9,
+                .help = "how far from the plane atoms may be that are drawn, in Angstrom"},
     {.name = "contours",
      .kind = OPTION_FLAG,
      .offset = offsetof(slice_values, contours),
@@ -97,6 +130,44 @@ static void set_defaults(void *to)
     slice_values *values = to;
     values->plane = 2;
     values->size = 1000;
+    values->within_A = 1.5;
+}
+
+static int check_limits(const parsed_arguments *arguments)
+{
+    const slice_values *values = arguments->values;
+    const subcommand *command = arguments->command;
+    const option_reals *limits = &values->limits;
+    if (!option_given(arguments, LIMITS))
+        return 0;
+    if (option_given(arguments, RANGE) || option_given(arguments, LIMIT))
+        return fail_usage(command, "--limits and --%s exclude each other: both set the colours' range",
+                          option_given(arguments, RANGE) ? "range" : "limit");
+    if (limits->n > 2)
+        return fail_usage(command, "--limits takes one number or two, not %zu", limits->n);
+    if (limits->n == 1 && !(limits->value[0] > 0))
+        return fail_usage(command, "--limits: %g is not above 0", limits->value[0]);
+    if (limits->n == 2 && !(limits->value[0] < limits->value[1]))
+        return fail_usage(command, "--limits: %g is not below %g", limits->value[0], limits->value[1]);
+    return 0;
+}
+
+static int check_files(const parsed_arguments *arguments)
+{
+    const slice_values *values = arguments->values;
+    char *header = map_header_path(arguments->operand),
+         *header2 = values->difference != NULL ? map_header_path(values->difference) : NULL;
+    const named_file files[] = {{arguments->operand, "map", NULL},
+                                {header, "map's header", NULL},
+                                {values->difference, "map to subtract", NULL},
+                                {header2, "header of the map to subtract", NULL},
+                                {values->atoms, "atoms", NULL},
+                                {values->output, "picture", "--output"},
+                                {values->json, "report", "--json"}};
+    const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
+    free(header);
+    free(header2);
+    return code;
 }
 
 static int check_arguments(const parsed_arguments *arguments)
@@ -109,16 +180,12 @@ static int check_arguments(const parsed_arguments *arguments)
         return fail_usage(command, "--range and --limit exclude each other: both set the colours' range");
     if (option_given(arguments, RANGE) && !(values->range[0] < values->range[1]))
         return fail_usage(command, "--range: %g is not below %g", values->range[0], values->range[1]);
-    if (!ends_with(values->output, ".png"))
-        return fail_usage(command, "--output: '%s' must end in .png", values->output);
-    char *header = map_header_path(arguments->operand);
-    const named_file files[] = {{arguments->operand, "map", NULL},
-                                {header, "map's header", NULL},
-                                {values->output, "picture", "--output"},
-                                {values->json, "report", "--json"}};
-    const int code = files_check(command, files, sizeof files / sizeof *files);
-    free(header);
-    return code;
+    if (option_given(arguments, WITHIN) && !option_given(arguments, ATOMS))
+        return fail_usage(command, "--within needs --atoms");
+    if (!ends_with(values->output, ".png") && !ends_with(values->output, ".svg") && !ends_with(values->output, ".pdf"))
+        return fail_usage(command, "--output: '%s' must end in .png, .svg or .pdf", values->output);
+    const int code = check_limits(arguments);
+    return code == 0 ? check_files(arguments) : code;
 }
 
 /* Which plane the options ask for; an exit code when the map has no such plane. */
@@ -160,6 +227,27 @@ static plane_field extract(const ley_map *map, int normal, int across, int up, i
     return plane;
 }
 
+static void subtract(plane_field *from, const plane_field *other)
+{
+    for (int64_t i = 0; i < from->columns * from->rows; i++)
+        from->values[i] -= other->values[i];
+}
+
+/* The circles of the atoms that are near the plane; their number. The caller frees them. */
+static size_t choose_circles(const ley_atoms *atoms, double within_A, int normal, int across, int up, double at_A,
+                             plane_circle **circles)
+{
+    const size_t n = ley_atoms_count(atoms);
+    const double *position_A = ley_atoms_positions_A(atoms), *radius_A = ley_atoms_radii_A(atoms);
+    size_t count = 0;
+    *circles = allocate(n, sizeof **circles);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(position_A[3 * i + (size_t)normal] - at_A) <= within_A)
+            (*circles)[count++] = (plane_circle){{position_A[3 * i + (size_t)across], position_A[3 * i + (size_t)up]},
+                                                 radius_A[i] > 0 ? radius_A[i] : usual_radius_A};
+    return count;
+}
+
 /* Rounds up to two digits: the colour bar then ends at a value that can be read. */
 static double round_up(double value)
 {
@@ -175,6 +263,12 @@ static void choose_range(const parsed_arguments *arguments, plane_picture *pictu
     if (option_given(arguments, RANGE)) {
         picture->low = values->range[0];
         picture->high = values->range[1];
+        return;
+    }
+    const option_reals *limits = &values->limits;
+    if (limits->n > 0) {
+        picture->low = limits->n == 2 ? limits->value[0] : -limits->value[0];
+        picture->high = limits->value[limits->n - 1];
         return;
     }
     double limit = option_given(arguments, LIMIT) ? values->limit : round_up(field_percentile(&picture->plane, 0.98));
@@ -194,6 +288,7 @@ static int conclude(const parsed_arguments *arguments, const plane_picture *pict
         json_put(report, "units", json_text(picture->units));
         json_put(report, "bounds", json_numbers(bounds, 2));
         json_put(report, "range", json_numbers(range, 2));
+        json_put(report, "atoms_drawn", json_count((int64_t)picture->circle_count));
         json_put(report, "bytes_written", json_count((int64_t)file_size(values->output)));
         int code = json_finish(report, values->json);
         if (code != 0)
@@ -205,14 +300,31 @@ static int conclude(const parsed_arguments *arguments, const plane_picture *pict
            (long long)picture->plane.columns, (long long)picture->plane.rows);
     printf("values: %.4g to %.4g%s%s, colours from %.4g to %.4g\n", bounds[0], bounds[1],
            picture->units[0] != '\0' ? " " : "", picture->units, picture->low, picture->high);
+    if (values->atoms != NULL)
+        printf("atoms: %s within %g A of the plane\n", count_text((int64_t)picture->circle_count).s, values->within_A);
     printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
     return 0;
 }
 
-static int draw_slice(const parsed_arguments *arguments, const ley_map *map)
+/* What is drawn: a map, and where they are asked for another one and atoms. */
+typedef struct subject {
+    ley_map *map, *other;
+    ley_atoms *atoms;
+} subject;
+
+/* "a.dx - b.dx", but for --title. */
+static short_text title_of(const parsed_arguments *arguments)
 {
     const slice_values *values = arguments->values;
-    const ley_lattice *lattice = ley_map_lattice(map);
+    if (values->difference != NULL)
+        return text_of("%s − %s", base_name(arguments->operand), base_name(values->difference));
+    return text_of("%s", base_name(arguments->operand));
+}
+
+static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
+{
+    const slice_values *values = arguments->values;
+    const ley_lattice *lattice = ley_map_lattice(drawn->map);
     int normal = values->plane, across = normal == 0 ? 1 : 0, up = normal == 2 ? 1 : 2;
     int64_t index;
     ley_error error = {0};
@@ -221,24 +333,54 @@ static int draw_slice(const parsed_arguments *arguments, const ley_map *map)
     int code = choose_plane(arguments, lattice, &index);
     if (code != 0)
         return code;
-    double at_A = lattice->origin_A[normal] + (double)index * lattice->step_A[normal][normal];
-    plane_picture picture = {.plane = extract(map, normal, across, up, index),
+    const double at_A = lattice->origin_A[normal] + (double)index * lattice->step_A[normal][normal];
+    const short_text title = title_of(arguments);
+    plane_picture picture = {.plane = extract(drawn->map, normal, across, up, index),
                              .origin_A = {lattice->origin_A[across], lattice->origin_A[up]},
                              .spacing_A = {lattice->step_A[across][across], lattice->step_A[up][up]},
                              .axis = {axis_names[across], axis_names[up]},
                              .normal = axis_names[normal],
                              .at_A = at_A,
                              .index = index,
-                             .title = values->title != NULL ? values->title : base_name(arguments->operand),
-                             .units = ley_map_units(map),
+                             .title = values->title != NULL ? values->title : title.s,
+                             .quantity = drawn->other != NULL ? "difference" : "potential",
+                             .units = ley_map_units(drawn->map),
                              .contours = values->contours,
                              .width = (int)values->size};
+    if (drawn->other != NULL) {
+        plane_field other = extract(drawn->other, normal, across, up, index);
+        subtract(&picture.plane, &other);
+        free(other.values);
+    }
+    plane_circle *circles = NULL;
+    if (drawn->atoms != NULL)
+        picture.circle_count = choose_circles(drawn->atoms, values->within_A, normal, across, up, at_A, &circles);
+    picture.circles = circles;
     choose_range(arguments, &picture);
     code = picture_write(&picture, values->output);
     if (code == 0)
         code = conclude(arguments, &picture, index, at_A);
     free(picture.plane.values);
+    free(circles);
     return code;
+}
+
+static ley_status read_subject(const parsed_arguments *arguments, subject *drawn, ley_error *error)
+{
+    const slice_values *values = arguments->values;
+    ley_status status = ley_map_read(arguments->operand, &drawn->map, error);
+    if (status == LEY_OK && values->difference != NULL) {
+        ley_compare_options options;
+        ley_compare_options_default(&options);
+        options.name_a = arguments->operand;
+        options.name_b = values->difference;
+        status = ley_map_read(values->difference, &drawn->other, error);
+        if (status == LEY_OK)
+            status = ley_map_check_alike(drawn->map, drawn->other, &options, error);
+    }
+    if (status == LEY_OK && values->atoms != NULL)
+        status = molecule_read(values->atoms, arguments, &drawn->atoms, error);
+    return status;
 }
 
 static int slice_run(const parsed_arguments *arguments)
@@ -246,21 +388,24 @@ static int slice_run(const parsed_arguments *arguments)
     int code = check_arguments(arguments);
     if (code != 0)
         return code;
-    ley_map *map;
+    subject drawn = {NULL, NULL, NULL};
     ley_error error = {0};
-    if (ley_map_read(arguments->operand, &map, &error) != LEY_OK)
-        return fail_with(&error);
-    code = draw_slice(arguments, map);
-    ley_map_destroy(map);
+    code = read_subject(arguments, &drawn, &error) == LEY_OK ? draw_slice(arguments, &drawn) : fail_with(&error);
+    ley_map_destroy(drawn.map);
+    ley_map_destroy(drawn.other);
+    ley_atoms_destroy(drawn.atoms);
     return code;
 }
 
+static const option_block *const shared[] = {&molecule_options, NULL};
+
 const subcommand slice_command = {
     .name = "slice",
-    .summary = "Draws one plane of a map: red is negative, white zero, blue positive.",
+    .summary = "Draws one plane of a map, or of the difference of two: red is negative, white zero, blue positive.",
     .operand = "MAP",
     .operand_help = "the map: %s",
     .operand_names = map_formats,
     .options = OPTION_BLOCK(slice_options, slice_values, set_defaults),
+    .shared = shared,
     .run = slice_run,
 };

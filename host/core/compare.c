@@ -108,8 +108,8 @@ static ley_status fail_lattices(const ley_map *a, const ley_map *b, const ley_co
                                      la->step_A[m][0], la->step_A[m][1], la->step_A[m][2], lb->step_A[m][0],
                                      lb->step_A[m][1], lb->step_A[m][2]);
     return ley_fail(error, LEY_ERROR_INPUT,
-                    "%s and %s are on different lattices: %s. --interpolate takes the values of the second at the "
-                    "points of the first",
+                    "%s and %s are on different lattices: %s (leyden compare --interpolate takes the values of the "
+                    "second at the points of the first)",
                     o->name_a, o->name_b, what + (what[0] != '\0' ? 2 : 0));
 }
 
@@ -238,18 +238,25 @@ static double correlation(const pair *p, const first_look *first, int64_t points
     return fmin(fmax(r, -1), 1);
 }
 
-static ley_status check(const ley_map *a, const ley_map *b, const ley_compare_options *o, ley_error *error)
+/* Options as they were taken. */
+static ley_status check_alike(const ley_map *a, const ley_map *b, const ley_compare_options *o, ley_error *error)
 {
     const char *unit_a = ley_map_units(a), *unit_b = ley_map_units(b);
     if (!o->any_units && unit_a[0] != '\0' && unit_b[0] != '\0' && strcmp(unit_a, unit_b) != 0)
         return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s is in %s, and %s in %s: their differences are in no unit (--any-units takes them as they "
-                        "are)",
+                        "%s is in %s, and %s in %s: their difference is in no unit (leyden compare --any-units takes "
+                        "numbers as they are)",
                         o->name_a, unit_a, o->name_b, unit_b);
     if (!o->interpolate && !is_one_lattice(ley_map_lattice(a), ley_map_lattice(b)))
         return fail_lattices(a, b, o, error);
-    const ley_status status = map_check_values(a, o->name_a, error);
-    return status == LEY_OK ? map_check_values(b, o->name_b, error) : status;
+    return LEY_OK;
+}
+
+ley_status ley_map_check_alike(const ley_map *a, const ley_map *b, const ley_compare_options *options, ley_error *error)
+{
+    ley_compare_options o;
+    const ley_status status = OPTIONS_TAKE(ley_compare_options, name_b, &o, options, error);
+    return status == LEY_OK ? check_alike(a, b, &o, error) : status;
 }
 
 ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
@@ -258,7 +265,11 @@ ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare
     ley_compare_options o;
     ley_status status = OPTIONS_TAKE(ley_compare_options, name_b, &o, options, error);
     if (status == LEY_OK)
-        status = check(a, b, &o, error);
+        status = check_alike(a, b, &o, error);
+    if (status == LEY_OK)
+        status = map_check_values(a, o.name_a, error);
+    if (status == LEY_OK)
+        status = map_check_values(b, o.name_b, error);
     if (status != LEY_OK)
         return status;
     const ley_lattice *la = ley_map_lattice(a), *lb = ley_map_lattice(b);

@@ -16,6 +16,8 @@ double ley_coulomb_constant(ley_units units, double dielectric, double temperatu
         return volt_A;
     case LEY_UNITS_KCAL_MOL_E:
         return volt_A * elementary_charge_C * avogadro_mol / (1000 * thermochemical_calorie_J);
+    case LEY_UNITS_KJ_MOL_E:
+        return volt_A * elementary_charge_C * avogadro_mol / 1000;
     case LEY_UNITS_KT_E:
     case LEY_UNITS_COUNT:
         break;

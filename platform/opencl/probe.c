@@ -1,6 +1,7 @@
 /* Discovery: every device of every platform that the ICD loader knows. */
 #include "internal.h"
 #include "known_drivers.h"
+#include "quirks.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -97,7 +98,8 @@ static ley_status probe_platform(cl_platform_id platform, dev_list *list, ley_er
     cl_uint count = 0;
     cl_int code = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &count);
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && count == 0)) {
-        dev_list_note(list, "%s: no device", name);
+        const char *known = quirks_of_empty(name);
+        dev_list_note(list, "%s: no device%s%s", name, known != NULL ? ": " : "", known != NULL ? known : "");
         return LEY_OK;
     }
     if (code != CL_SUCCESS) {

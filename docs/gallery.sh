@@ -1,0 +1,31 @@
+#!/bin/bash
+# Makes the pictures of docs/gallery.md from the molecules of Debian's apbs-data: in docs/gallery,
+# or in the folder that is named. Some minutes, most of them for frontier.png.
+#
+#     docs/gallery.sh [FOLDER]      LEYDEN=build/leyden unless set
+set -eu
+home=$(cd "$(dirname "$0")/.." && pwd)
+leyden=${LEYDEN:-$home/build/leyden}
+examples=/usr/share/apbs/examples
+to=${1:-$home/docs/gallery}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$to"
+say() { echo "$ $*"; "$@" -q; }
+
+# A toxin of green mambas, in water: the potential in its middle, with the atoms there.
+cp "$examples/misc/fas2.pqr" "$work"
+cd "$work"
+say "$leyden" map fas2.pqr -o fas2.dx --spacing 0.5 --padding 8 --dielectric 78.54
+say "$leyden" slice fas2.dx -o "$to/potential.png" --atoms fas2.pqr --within 1 --limits 5 --contours --size 440
+
+# The same by lattices that are coarse on purpose, and what they are off by.
+say "$leyden" map fas2.pqr -o exact.raw --spacing 0.5 --padding 8 --dielectric 78.54 --method dcs
+say "$leyden" map fas2.pqr -o lattices.raw --spacing 0.5 --padding 8 --dielectric 78.54 --method msm --cutoff 8 --lattice-spacing 2
+say "$leyden" slice lattices.raw -o "$to/difference.png" --difference exact.raw --size 360
+"$leyden" compare exact.raw lattices.raw
+
+# Error against time on this machine's fastest device.
+echo "$ $leyden bench --frontier"
+"$leyden" bench --frontier --atoms "${GALLERY_ATOMS:-30000}" -o "$to/frontier.png"
+ls -l "$to"

@@ -1,0 +1,183 @@
+/* leyden slice: pictures, and what is refused. */
+#include "cli_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_test_map(void)
+{
+    cli("map ion.pqr -o out/a.dx --dims 30,20,10");
+    cli_expect(0, NULL, NULL);
+}
+
+static unsigned big_endian(const unsigned char *bytes)
+{
+    return (unsigned)bytes[0] << 24 | (unsigned)bytes[1] << 16 | (unsigned)bytes[2] << 8 | bytes[3];
+}
+
+static void test_slice(void **state)
+{
+    (void)state;
+    write_test_map();
+    for (const char *const *plane = (const char *const[]){"x", "y", "z", NULL}; *plane != NULL; plane++) {
+        size_t size;
+        cli("slice out/a.dx -o out/a.png --plane %s --index 3 --size 400 --contours --title slice", *plane);
+        cli_expect(0, "written: out/a.png", NULL);
+        unsigned char *png = (unsigned char *)cli_read("out/a.png", &size);
+        assert_true(size > 1000);
+        assert_memory_equal(png, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+        assert_int_equal(big_endian(png + 16), 400);
+        free(png);
+    }
+    cli("slice out/a.dx -o out/b.png --at 4 --range -1,2 --json -");
+    cli_expect(0, "\"units\": \"kT/e\"", NULL);
+}
+
+static void assert_begins(const char *name, const char *begin)
+{
+    char *bytes = cli_read(name, NULL);
+    assert_memory_equal(bytes, begin, strlen(begin));
+    free(bytes);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    write_test_map();
+    cli("slice out/a.dx -o out/a.svg --contours");
+    cli_expect(0, "written: out/a.svg", NULL);
+    assert_begins("out/a.svg", "<?xml");
+    cli("slice out/a.dx -o out/a.pdf --contours");
+    cli_expect(0, "written: out/a.pdf", NULL);
+    assert_begins("out/a.pdf", "%PDF-");
+    usleep(1100000); /* the second that a page could have been made in */
+    cli("slice out/a.dx -o out/b.pdf --contours");
+    cli_assert_same_files("out/a.pdf", "out/b.pdf");
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = {{"--limits 5", "--limit 5"},
+                                          {"--limits 5", "--range -5,5"},
+                                          {"--limits -3,7", "--range -3,7"},
+                                          {"--limits=-3,7", "--range -3,7"}};
+    write_test_map();
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        cli("slice out/a.dx -o out/a.png --size 300 %s -q", same[i][0]);
+        cli_expect(0, "", NULL);
+        cli("slice out/a.dx -o out/b.png --size 300 %s -q", same[i][1]);
+        cli_assert_same_files("out/a.png", "out/b.png");
+    }
+}
+
+static void test_atoms(void **state)
+{
+    (void)state;
+    /* Three within 1.5 A of z = 0, one of them without a radius, and one beyond. */
+    static const char atoms[] = "ATOM 1 C X 1 2 3 1.5 1.0 %s\nATOM 2 C X 1 5 3 -1.5 1.0 2\n"
+                                "ATOM 3 C X 1 7 6 0 1.0 1.5\nATOM 4 C X 1 5 5 1.51 1.0 2\n";
+    char text[256];
+    snprintf(text, sizeof text, atoms, "0");
+    cli_write_text("four.pqr", text);
+    snprintf(text, sizeof text, atoms, "1.2");
+    cli_write_text("other.pqr", text);
+    cli("map four.pqr -o out/a.dx --dims 30,20,10 --origin 0,0,-2 --device 0 -q");
+    cli_expect(0, NULL, NULL);
+#define SLICE "slice out/a.dx --at 0 --size 300 -o out/"
+    cli(SLICE "plain.png -q");
+    cli(SLICE "four.png --atoms four.pqr");
+    cli_expect(0, "atoms: 3 within 1.5 A of the plane\n", NULL);
+    cli(SLICE "other.png --atoms other.pqr --json -");
+    cli_expect(0, "\"atoms_drawn\": 3", NULL);
+    cli(SLICE "more.png --atoms four.pqr --within 1.6");
+    cli_expect(0, "atoms: 4 within 1.6 A of the plane\n", NULL);
+    assert_true(cli_same_files("out/four.png", "out/other.png"));
+    assert_false(cli_same_files("out/four.png", "out/plain.png"));
+    assert_false(cli_same_files("out/four.png", "out/more.png"));
+    cli("slice out/a.dx --index 9 -o out/none.png --atoms four.pqr --within 0");
+    cli_expect(0, "atoms: 0 within", NULL);
+}
+
+/* The first map less the second one, in the first one's colours. */
+static void test_difference(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.raw --dims 30,20,10 --device 0 -q");
+    cli("map ion.pqr -o out/half.raw --dims 30,20,10 --dielectric 2 --device 0 -q");
+    cli("map ion.pqr -o out/v.raw --dims 30,20,10 --units V --device 0 -q");
+    cli("map ion.pqr -o out/less.raw --dims 29,20,10 --device 0 -q");
+    cli("slice out/a.raw -o out/a.png --difference out/a.raw");
+    cli_expect(0, "values: 0 to 0 kT/e", NULL);
+    cli("slice out/a.raw -o out/a.png --difference out/half.raw --limits 9 --title t -q");
+    cli("slice out/half.raw -o out/half.png --limits 9 --title t -q");
+    cli_expect(0, "", NULL);
+    /* The potential is half of it, and the difference the other half; the words are others. */
+    assert_false(cli_same_files("out/a.png", "out/half.png"));
+    cli("slice out/a.raw -o out/a.png --difference out/half.raw --json out/a.json -q");
+    cli("slice out/half.raw -o out/half.png --json out/half.json -q");
+    cli_python("import json\n"
+               "a, b = (json.load(open('out/%s.json' % name))['bounds'] for name in ('a', 'half'))\n"
+               "assert a[0] < 0 < a[1] and all(abs(x / y - 1) < 1e-5 for x, y in zip(a, b)), (a, b)\n"
+               "print('halves')\n");
+    cli_expect(0, "halves", NULL);
+    cli("slice out/a.raw -o out/x.png --difference out/v.raw");
+    cli_expect(2, NULL, "out/a.raw is in kT/e, and out/v.raw in V");
+    cli("slice out/a.raw -o out/x.png --difference out/less.raw");
+    cli_expect(2, NULL, "are on different lattices: 30 x 20 x 10 points and 29 x 20 x 10");
+}
+
+static void test_slice_refuses(void **state)
+{
+    (void)state;
+    write_test_map();
+    size_t size;
+    char *map = cli_read("out/a.dx", &size);
+    cli_write("cut.dx", map, size / 2);
+    cli_write("whole.dx", map, size);
+    char *delta = strstr(map, "\ndelta 0.000000e+00 ");
+    assert_non_null(delta);
+    memcpy(delta, "\ndelta 1.000000e-01 ", strlen("\ndelta 1.000000e-01 "));
+    cli_write("skewed.dx", map, size);
+    free(map);
+    cli_empty(NULL);
+    static const cli_failing cases[] = {
+        {"slice skewed.dx -o out/a.png", 2,
+         "skewed.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along "
+         "axis 2 is (0.1, "},
+        {"slice whole.dx -o out/a.jpg", 1, "--output: 'out/a.jpg' must end in .png, .svg or .pdf"},
+        {"slice whole.dx -o out/a.png --plane w", 1, "--plane"},
+        {"slice whole.dx -o out/a.png --index 10", 1, "--index: 10 is out of range: the map has planes 0 to 9 along z"},
+        {"slice whole.dx -o out/a.png --plane x --index 30", 1, "planes 0 to 29 along x"},
+        {"slice whole.dx -o out/a.png --at 1e6", 1, "--at: 1000000 is out of range"},
+        {"slice whole.dx -o out/a.png --at 1 --index 1", 1, "--at and --index exclude each other"},
+        {"slice whole.dx -o out/a.png --range 0,1 --limit 1", 1, "--range and --limit exclude each other"},
+        {"slice whole.dx -o out/a.png --range 1,1", 1, "--range: 1 is not below 1"},
+        {"slice whole.dx -o out/a.png --limits 1,2,3", 1, "--limits takes one number or two, not 3"},
+        {"slice whole.dx -o out/a.png --limits 0", 1, "--limits: 0 is not above 0"},
+        {"slice whole.dx -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
+        {"slice whole.dx -o out/a.png --limits 2 --range 1,2", 1, "--limits and --range exclude each other"},
+        {"slice whole.dx -o out/a.png --limits 2 --limit 1", 1, "--limits and --limit exclude each other"},
+        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --atoms"},
+        {"slice whole.dx -o out/a.png --atoms none.pqr", 2, "none.pqr: No such file"},
+        {"slice whole.dx -o out/a.png --difference none.dx", 2, "none.dx: No such file"},
+        {"slice whole.dx -o out/a.png --difference out/a.png", 1, "is the file of the map to subtract"},
+        {"slice whole.dx -o out/a.png --size 1", 1, "--size: 1 is out of range"},
+        {"slice cut.dx -o out/a.png", 2, "cut.dx:"},
+        {"slice ion.pqr -o out/a.png", 2, "ion.pqr:1:"},
+        {"slice nosuch.dx -o out/a.png", 2, "nosuch.dx: No such file"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
+    const struct CMUnitTest tests[] = {
+        TEST(test_slice), TEST(test_formats),    TEST(test_limits),
+        TEST(test_atoms), TEST(test_difference), TEST(test_slice_refuses),
+    };
+    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+}
