@@ -16,7 +16,7 @@ from ._c import ffi, lib
 from ._errors import Cancelled
 
 # How long an interrupted call waits for its worker to let go, s.
-PATIENCE_S = 0.4
+PATIENCE_S = 0.3
 # How often the caller looks for news while it has a progress callback, s.
 TICK_S = 0.1
 
