@@ -796,10 +796,11 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
 
-/* Headers of their own: benchmarks, checks, what a job is going to take, method "msm", potentials
- * at points. */
+/* Headers of their own: benchmarks, checks, what maps differ by, what a job is going to take,
+ * method "msm", potentials at points. */
 #include "leyden_bench.h"
 #include "leyden_check.h"
+#include "leyden_compare.h"
 #include "leyden_forecast.h"
 #include "leyden_long_range.h"
 #include "leyden_points.h"

@@ -107,8 +107,7 @@ void kernel_options(const kernel_kind *kind, const void *spec, char *options, si
         used += (size_t)snprintf(options + used, size - used, "%s-D%s=%d", used != 0 ? " " : "", *key, *values++);
 }
 
-/* Whether the options have this word, as a whole. */
-static bool has_option(const char *options, const char *word)
+bool kernel_has_option(const char *options, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *at = strstr(options, word); at != NULL; at = strstr(at + 1, word))
@@ -123,7 +122,7 @@ ley_status kernel_check_build(const dev_source *source, ley_error *error)
     for (const char *const *key = source->kind->keys; *key != NULL; key++) {
         char option[64];
         snprintf(option, sizeof option, "-D%s=%d", *key, *values++);
-        if (!has_option(source->options, option))
+        if (!kernel_has_option(source->options, option))
             return ley_fail(error, LEY_ERROR_DEVICE, "kernel %s is built without %s", source->kind->name, option);
     }
     return LEY_OK;

@@ -180,6 +180,9 @@ bool kernel_is_double(const kernel_kind *kind, const void *spec);
 /* The options "-DKEY=value -DKEY=value ...". What does not fit is cut off. */
 void kernel_options(const kernel_kind *kind, const void *spec, char *options, size_t size);
 
+/* Whether the options have this word, as a whole. */
+bool kernel_has_option(const char *options, const char *word);
+
 /* The kind's specifications, each of them once. */
 void kernel_specs(const kernel_kind *kind, const dev_info *info, kernel_depth depth, kernel_visit *visit,
                   void *context);

@@ -22,7 +22,7 @@ FACES = "boundary ion.pqr -o out.dx --dime 9,9,5 --glen 30,30,28" + RUN
 LIST = "boundary ion.pqr --points points.txt" + RUN
 
 HELP = ["", "--help", "help", "help map", "map --help", "boundary -h", "help apbs", "help bench", "bench --help", "help devices",
-        "help slice", "help generate", "help convert", "--version", "help nothing", "mapp", "--verson"]
+        "help slice", "help compare", "help generate", "help convert", "--version", "help nothing", "mapp", "--verson"]
 
 MAPS = [MAP, MAP + "-q", MAP + "--json out.json", MAP + "--json -", MAP + "--json out.json -q", MAP + "--units V",
         MAP + "--units kcal/mol/e --dielectric 78.54", MAP + "--temperature 310 --r-min 0.5", MAP + "--sum double --json -",

@@ -58,7 +58,8 @@ static void test_list(void **state)
 /* ---- Command lines --------------------------------------------------------------------------- */
 
 static const cli_failing failing[] = {
-    {"check nothing/of/the/kind", 1, "there is no check, and no group of checks, 'nothing/of/the/kind'"},
+    {"check nothing/of/the/kind", 1,
+     "there is no check, and no group of checks, 'nothing/of/the/kind' ('leyden check --list' has them all)"},
     {"check functions/rsqr", 1, "there is no check"},
     {"check --quick rsqrt kernel", 1, "'kernel'"},
     {"check kernels/dcs/nosuch-variant", 1, "no device that was checked has a case 'kernels/dcs/nosuch-variant'"},
@@ -67,6 +68,7 @@ static const cli_failing failing[] = {
     {CLI_NO_DEVICE "check", 3, "there is no device"},
     {"check --junit nowhere/x.xml --quick layout", 2, "nowhere"},
     {"check --emit-reproducer stderr/x layout", 2, "--emit-reproducer: stderr/x"},
+    {"check --emit-reproducer stderr layout", 2, "--emit-reproducer: stderr: Not a directory"},
     {"check --json a.json --junit a.json layout", 1, "--junit"},
     {"check --junit - layout", 1, "--junit: standard output is not for it"},
 };
@@ -88,6 +90,9 @@ static void test_names(void **state)
     assert_null(strstr(cli("check --quick layout")->out, " \n"));
     cli("check --quick layout specials/infinities/half"); /* once the others are done */
     cli_expect(1, "pass  layout/", "has a case 'specials/infinities/half' among the quick ones");
+    /* Nodes numbered by plane have a specification of their own, which the self-test must know. */
+    cli("check kernels/anterpolate/10-by-plane kernels/interpolation_gather/10-by-plane");
+    cli_expect(0, "2 passed, 0 failed", NULL);
     cli("check --quick --quiet layout");
     cli_expect(0, "", "");
 }

@@ -87,6 +87,8 @@ static void test_exit_codes_are_documented(void **state)
     char *help = in_one_line(strdup(cli("help")->out)), *readme = in_one_line(support_read_file("README.md", &size));
     assert_exit_codes("the help", help);
     assert_exit_codes("README.md", readme);
+    assert_non_null(strstr(help, ", 5 wrong results, a check that failed, a map that is off by more than --tol, or a "
+                                 "benchmark that is slower than --compare --fail allows, 128 + N"));
     free(help);
     free(readme);
 }

@@ -45,6 +45,8 @@ static void test_help(void **state)
     cli("boundary --help");
     cli_expect(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL);
     cli_expect_all(said);
+    assert_null(strstr(cli("boundary --help")->out, "--tol")); /* which it does not have */
+    assert_null(strstr(cli("apbs -h")->out, "--tol"));
     cli("apbs -h");
     cli_expect(0, "Usage: leyden apbs", NULL);
     cli_expect_all(said_of_apbs);

@@ -63,9 +63,10 @@ static void test_options_of_the_method(void **state)
     static const cli_failing cases[] = {
         {MAP "--cutoff 10", 1, "--cutoff needs --method cutoff"},
         {MAP "--method dcs --pair yukawa", 1, "--pair needs --method cutoff"},
-        {MAP "--method dcs --kappa 1", 1, "--kappa needs --method auto or cutoff or msm"},
+        {MAP "--method dcs --cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
+        {MAP "--method dcs --kappa 1", 1, "--kappa needs --method auto, cutoff or msm"},
         {MAP "--well-depths depths.txt", 1, "--well-depths needs --method cutoff"},
-        {MAP "--method dcs " CUBE, 1, "--periodic needs --method auto or cutoff or msm"},
+        {MAP "--method dcs " CUBE, 1, "--periodic needs --method auto, cutoff or msm"},
         {MAP "--bin-depth 4", 1, "--bin-depth needs --method cutoff"},
         {MAP "--overflow host", 1, "--overflow needs --method cutoff"},
         {CUTOFF "--kappa 1 --pair taylor2", 1,

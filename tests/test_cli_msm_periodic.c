@@ -74,8 +74,8 @@ static void test_what_is_refused(void **state)
     (void)state;
     static const cli_failing cases[] = {
         {"map ion.pqr -o out/a.dx --method dcs --periodic xyz --cell 20,20,20", 1,
-         "--periodic needs --method auto or cutoff or msm"},
-        {"map ion.pqr -o out/a.dx --method dcs --kappa 1", 1, "--kappa needs --method auto or cutoff or msm"},
+         "--periodic needs --method auto, cutoff or msm"},
+        {"map ion.pqr -o out/a.dx --method dcs --kappa 1", 1, "--kappa needs --method auto, cutoff or msm"},
         {MSM "--periodic xyz", 1, "--periodic needs --cell"},
         {MSM "--cell 20,20,20", 1, "--cell needs --periodic"},
         {MSM "--periodic zyx --cell 20,20,20", 1, "--periodic: unknown value 'zyx'"},

@@ -380,6 +380,31 @@ static void test_killed_beside_apbs(void **state)
     assert_int_equal(remove(cli_path("tmp/leyden-0123456789abcdef/notes")), 0);
 }
 
+/* While nobody has written a byte of the atoms yet. */
+static void test_devices_open_beside_reading(void **state)
+{
+    (void)state;
+    static const char atoms[] = "ATOM 1 N LYS 1 3.287 10.092 10.329 1 1.5\n";
+    assert_int_equal(mkfifo(cli_path("pipe.pqr"), 0600), 0);
+    const pid_t child = cli_start("map pipe.pqr -o out/a.dx --dims 20,9,5 --device 0 -v");
+    bool is_opened = false;
+    for (int i = 0; i < 3000 && !is_opened; i++) {
+        size_t size;
+        char *said = cli_read("stderr", &size);
+        is_opened = strstr(said, ": opened by ") != NULL;
+        free(said);
+        usleep(10000);
+    }
+    const int to = open(cli_path("pipe.pqr"), O_WRONLY);
+    assert_int_equal(write(to, atoms, sizeof atoms - 1), sizeof atoms - 1);
+    close(to);
+    cli_wait(child);
+    cli_expect(0, "B/s\n", ": opened by ");
+    assert_true(is_opened);
+    unlink(cli_path("pipe.pqr"));
+    cli_empty(NULL);
+}
+
 /* Its reader goes away: APBS ends by SIGPIPE, and that is the exit code. */
 static void test_nobody_reads_apbs(void **state)
 {
@@ -414,12 +439,19 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
-        TEST(test_two_outputs_in_one_file),    TEST(test_a_link_to_a_new_file),
-        TEST(test_signals_while_writing),      TEST(test_a_signal_while_drawing),
-        TEST(test_a_killed_run_is_cleared_up), TEST(test_signals_at_random_moments),
-        TEST(test_drivers_that_take_signals),  TEST(test_children_ignored),
-        TEST(test_signals_reach_apbs),         TEST(test_apbs_that_does_not_end),
-        TEST(test_killed_beside_apbs),         TEST(test_nobody_reads_apbs),
+        TEST(test_two_outputs_in_one_file),
+        TEST(test_a_link_to_a_new_file),
+        TEST(test_devices_open_beside_reading),
+        TEST(test_signals_while_writing),
+        TEST(test_a_signal_while_drawing),
+        TEST(test_a_killed_run_is_cleared_up),
+        TEST(test_signals_at_random_moments),
+        TEST(test_drivers_that_take_signals),
+        TEST(test_children_ignored),
+        TEST(test_signals_reach_apbs),
+        TEST(test_apbs_that_does_not_end),
+        TEST(test_killed_beside_apbs),
+        TEST(test_nobody_reads_apbs),
         TEST(test_the_folder_comes_first),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

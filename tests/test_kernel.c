@@ -38,6 +38,20 @@ static void write_options(const kernel_kind *kind, const char *odd, const char *
     assert_true(used < size);
 }
 
+/* Wherever it stands, the last one too: CUDA's constant memory was not filled where it did. */
+static void test_options(void **state)
+{
+    (void)state;
+    static const char options[] = "-DLEY_SUM=0 -DLEY_TABLE=31 -DLEY_ROOT=1 -DLEY_TABLE=3";
+    assert_true(kernel_has_option(options, "-DLEY_SUM=0"));
+    assert_true(kernel_has_option(options, "-DLEY_ROOT=1"));
+    assert_true(kernel_has_option(options, "-DLEY_TABLE=3"));
+    assert_false(kernel_has_option(options, "-DLEY_TABLE=31 -DLEY_ROOT"));
+    assert_false(kernel_has_option("-DLEY_TABLE=31", "-DLEY_TABLE=3"));
+    assert_false(kernel_has_option("-DMY-DLEY_TABLE=3", "-DLEY_TABLE=3"));
+    assert_false(kernel_has_option("", "-DLEY_TABLE=3"));
+}
+
 static void test_builds_are_checked(void **state)
 {
     (void)state;
@@ -411,6 +425,7 @@ static void test_refined_roots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),
         cmocka_unit_test(test_builds_are_checked),
         cmocka_unit_test(test_launches_are_checked),
         cmocka_unit_test(test_arguments_are_packed),

@@ -1,4 +1,5 @@
 /* Reading PQR files: every layout, every complaint. */
+#include "io/pqr.h"
 #include "io/text.h"
 #include "leyden.h"
 
@@ -518,6 +519,87 @@ static void many_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    ley_status status;
+    ley_error error;
+    ley_pdb_finding finding;
+    ley_atoms *atoms;
+} outcome;
+
+static outcome read_by(int threads, int64_t piece_bytes)
+{
+    outcome o = {LEY_OK, {0}, {0}, NULL};
+    o.status = ley_pqr_read_pieces(path, LEY_PDB_REFUSED, threads, piece_bytes, &o.finding, &o.atoms, &o.error);
+    return o;
+}
+
+static void expect_same(const outcome *one, const outcome *other, int64_t piece_bytes)
+{
+    const bool same = one->status == other->status && strcmp(one->error.message, other->error.message) == 0 &&
+                      one->finding.is_pdb == other->finding.is_pdb && one->finding.line == other->finding.line;
+    if (!same)
+        fail_msg("pieces of %d bytes: \"%s\", not \"%s\"", (int)piece_bytes, other->error.message, one->error.message);
+    if (one->status != LEY_OK)
+        return;
+    const size_t n = ley_atoms_count(one->atoms);
+    assert_int_equal(ley_atoms_count(other->atoms), n);
+    assert_memory_equal(ley_atoms_positions_A(other->atoms), ley_atoms_positions_A(one->atoms), 24 * n);
+    assert_memory_equal(ley_atoms_charges_e(other->atoms), ley_atoms_charges_e(one->atoms), 8 * n);
+    assert_memory_equal(ley_atoms_radii_A(other->atoms), ley_atoms_radii_A(one->atoms), 8 * n);
+}
+
+/* Cut anywhere, a file says what it says in one piece: its atoms, its first bad line, the line that
+ * shows that it is a PDB file, where its first model ends. */
+static void pieces_say_the_same(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "ATOM 1 C ALA 1 1.25 2.0 3.0 0.5 1.5\n",
+        "ATOM 2 N ALA 1 1.125 -2.0 3e1 -0.25 1.5\r\n",
+        "HETATM    1  C 1 LIG A   5       1.000   2.000   3.000  0.5000 1.5000\n",
+        "REMARK of some length, so that pieces begin in it and end in it as well\n",
+        "\n",
+        "TER\n",
+        /* from here on rare ones */
+        "MODEL 1\n",
+        "ENDMDL\n",
+        "ATOM 1 C ALA 1 1.25 2.0 x 0.5 1.5\n",
+        "ATOM 1 C ALA 1 1.25 2.0 3.0 0.5 -1.5\n",
+        "ATOM 1 C ALA 1 1.25 2.0 3.0 0.5 1e300\n",
+        "ATOM      1  N   GLY A   1      11.104  13.207   2.100  1.00 20.00           N\n",
+        "SEQRES   1 A   21  GLY ILE VAL GLU GLN CYS CYS THR SER ILE CYS SER LEU\n",
+    };
+    enum { KINDS = sizeof lines / sizeof *lines, FREQUENT = 6, LINES = 60 };
+    static const int64_t sizes[] = {1, 7, 40, 97, 300, 1000};
+    uint64_t seed = 5;
+    int fine = 0, wrong = 0;
+    for (int file = 0; file < 100; file++) {
+        char text[LINES * 90] = "";
+        size_t used = 0;
+        const unsigned one_kind = file % 3 == 0 ? 11 : KINDS; /* of PDB files every atom is one */
+        for (int i = 0; i < LINES; i++) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            const unsigned r = (unsigned)(seed >> 33);
+            unsigned kind = r % 25 == 0 ? r / 25 % KINDS : file % 2 == 0 ? r % FREQUENT : 3 + r % 3;
+            kind = one_kind == 11 && kind < 3 ? 11 : kind;
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", lines[kind]);
+        }
+        write_bytes(text, used - (file % 4 == 0));
+        outcome whole = read_by(1, 1 << 20);
+        fine += whole.status == LEY_OK;
+        wrong += whole.status == LEY_ERROR_INPUT;
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            outcome cut = read_by(2 + (file + (int)i) % 3, sizes[i]);
+            expect_same(&whole, &cut, sizes[i]);
+            ley_atoms_destroy(cut.atoms);
+        }
+        ley_atoms_destroy(whole.atoms);
+    }
+    assert_true(fine > 12 && wrong > 12);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -552,6 +634,7 @@ int main(void)
         cmocka_unit_test(pqr_files_are_taken),
         cmocka_unit_test(apbs_examples_are_taken),
         cmocka_unit_test(many_atoms),
+        cmocka_unit_test(pieces_say_the_same),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

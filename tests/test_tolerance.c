@@ -434,6 +434,46 @@ static void test_rounding(void **state)
     assert_true(choice_lattice_rounding(&s, &r) == 0);
 }
 
+/* A pair of charges that cancel, far larger than the others: what places in floats make of it is
+ * more than such a tolerance allows, whatever the sums. A map of it was off by 1.3e-4 to 1.6e-4. */
+static void test_strong_charges(void **state)
+{
+    (void)state;
+    enum { IONS = 300, ATOMS = IONS + 2 };
+    static const ley_lattice lattice = {
+        .origin_A = {0.5, 0.5, 0.5}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {50, 50, 50}};
+    const choice_device device = usual_device();
+    double position_A[ATOMS][3], charge_e[ATOMS];
+    ley_error error = {0};
+    srand(5);
+    for (int i = 0; i < ATOMS; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            position_A[i][axis] = i < IONS ? 16 * (rand() / (RAND_MAX + 1.0)) : 8.03;
+        charge_e[i] = (i < IONS ? 0.5 : 1e4) * (i % 2 ? -1 : 1);
+    }
+    position_A[ATOMS - 1][0] += 1e-7;
+    for (int has_pair = 0; has_pair < 2; has_pair++)
+        for (ley_sum sum = LEY_SUM_FLOAT; sum <= LEY_SUM_AUTO; sum++) {
+            ley_atoms *atoms = NULL;
+            survey s;
+            ley_long_range r;
+            choice_figures figures;
+            ley_long_range_default(&r);
+            r.r_min_A = 0.05;
+            assert_ok(ley_atoms_create(IONS + 2 * (size_t)has_pair, position_A[0], charge_e, NULL, &atoms, &error));
+            assert_ok(survey_make(atoms, &lattice, &r, &s, &error));
+            ley_atoms_destroy(atoms);
+            const double off = choice_place_rounding(&s);
+            assert_true(has_pair ? off > 1e-4 && off < 4e-4 : off == 0);
+            const ley_status status = choice_make(&s, 1, &device, 4.5e-5, 0, sum, &r, &figures, &error);
+            assert_int_equal(status, has_pair ? LEY_ERROR_USAGE : LEY_OK);
+            if (has_pair)
+                assert_non_null(strstr(error.message, "so large charges"));
+            ley_error_clear(&error);
+            assert_ok(choice_make(&s, 1, &device, 1e-3, 0, sum, &r, &figures, &error));
+        }
+}
+
 static choice_figures figures_for(const survey *s, const choice_device *d, double aim, ley_sum sum, ley_long_range *r)
 {
     ley_error error = {0};
@@ -563,9 +603,9 @@ int main(void)
         cmocka_unit_test(test_odd_rates),    cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_many_nodes),   cmocka_unit_test(test_wide_planes),
         cmocka_unit_test(test_narrow_cells), cmocka_unit_test(test_strictness),
-        cmocka_unit_test(test_rounding),     cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_two_devices),  cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rounding),     cmocka_unit_test(test_strong_charges),
+        cmocka_unit_test(test_digits),       cmocka_unit_test(test_two_devices),
+        cmocka_unit_test(test_fixed),        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,11 +191,18 @@ static int report(const parsed_arguments *arguments, const ley_check *check, boo
     return written;
 }
 
-/* The folder for reproducers is made where it is not there. */
+/* The folder for reproducers is made where it is not there. What is there is to be one, or a link
+ * to one. */
 static int make_folder(const char *path)
 {
-    if (path == NULL || mkdir(path, 0777) == 0 || errno == EEXIST)
+    struct stat known;
+    if (path == NULL || mkdir(path, 0777) == 0)
         return 0;
+    if (errno == EEXIST && stat(path, &known) == 0) {
+        if (S_ISDIR(known.st_mode))
+            return 0;
+        errno = ENOTDIR;
+    }
     return fail(LEY_ERROR_FILE, "--emit-reproducer: %s: %s", path, strerror(errno));
 }
 

@@ -114,7 +114,7 @@ static int convert_run(const parsed_arguments *arguments)
     } else if (!speech->quiet) {
         print_content(&c, arguments->operand);
         printf("time: reading %s, writing %s\n", seconds_text(reading_s).s, seconds_text(writing_s).s);
-        print_written(values->output);
+        print_written(values->output, writing_s);
     }
     ley_atoms_destroy(c.atoms);
     ley_map_destroy(c.map);

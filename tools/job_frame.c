@@ -71,7 +71,8 @@ static int check(job_run *run)
  * of two, as few of them lie where the errors are large. */
 enum { POINTS_FOR_TOLERANCE = 256 };
 
-/* Devices are opened while there is made what they are to fill: both take long. */
+/* Devices are opened while the input is read and there is made what they are to fill: all of this
+ * takes long. */
 typedef struct opening {
     job_run *run;
     pthread_t thread;
@@ -92,12 +93,11 @@ static void *open_engine(void *context)
     return NULL;
 }
 
-static void begin_opening(opening *o, job_run *run)
+static void begin_opening(opening *o, job_run *run, ley_status before)
 {
     *o = (opening){.run = run};
-    if (!wants_devices(run))
+    if (before != LEY_OK || !wants_devices(run))
         return;
-    progress_say(&run->progress, "opening the devices");
     o->is_running = pthread_create(&o->thread, NULL, open_engine, o) == 0;
     if (!o->is_running)
         open_engine(o);
@@ -155,26 +155,22 @@ static ley_status read_plan(job_run *run, ley_error *error)
     return status;
 }
 
-static ley_status make_ready(job_run *run, ley_error *error)
-{
-    opening devices;
-    begin_opening(&devices, run);
-    const ley_status status = run->kind->place != NULL ? run->kind->place(run, error) : LEY_OK;
-    const ley_status opened = end_opening(&devices, status, error);
-    plan_file_explain(run->values->plan, error);
-    return opened;
-}
-
 static ley_status prepare(job_run *run, ley_error *error)
 {
+    opening devices;
     double clock_s = run->phases.start_s;
     progress_say(&run->progress, text_of("reading the %s", run->kind->operand).s);
     ley_status status = read_plan(run, error);
+    begin_opening(&devices, run, status);
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
     if (status == LEY_OK)
-        status = make_ready(run, error);
+        progress_say(&run->progress, "opening the devices");
+    if (status == LEY_OK && run->kind->place != NULL)
+        status = run->kind->place(run, error);
+    status = end_opening(&devices, status, error);
+    plan_file_explain(run->values->plan, error);
     if (status == LEY_OK)
         status = create_job(run, error);
     run->phases.preparing_s = lap_s(&clock_s);
@@ -269,6 +265,16 @@ void put_work(FILE *to, const job_values *values, const ley_report *report)
     put_accuracy(to, report);
 }
 
+/* Seconds of a file that is written at the end, alone; planes of others go to it as they are
+ * computed. */
+static double seconds_of_output(const job_run *run)
+{
+    bool is_alone = run->header == NULL;
+    for (size_t i = 0; i < run->other_count; i++)
+        is_alone = is_alone && run->others[i] == NULL;
+    return is_alone ? run->phases.writing_s : 0;
+}
+
 static void print_report(const job_run *run)
 {
     if (run->kind->print != NULL)
@@ -280,10 +286,10 @@ static void print_report(const job_run *run)
     print_predictions(run->report);
     print_accuracy(run->report);
     if (run->output != NULL)
-        print_written(run->output);
+        print_written(run->output, seconds_of_output(run));
     for (size_t i = 0; i < run->other_count; i++)
         if (run->others[i] != NULL)
-            print_written(run->others[i]);
+            print_written(run->others[i], 0);
 }
 
 /* What the methods of this sub-command have to say, which is nothing of those that were not run. */

@@ -31,8 +31,8 @@ extern const option_block job_options;
          .low = 0, \
          .high = INT32_MAX, \
          .help = "recompute at most N random points in double precision, as many as 2 % of the time or 0.05 s allow " \
-                 "and at least 50, or 256 where there is a --tol; 0: none; devices whose values are off leave the " \
-                 "job, and what is off is not written"}, \
+                 "and at least 50; 0: none; devices whose values are off leave the job, and what is off by more than " \
+                 "their limit is not written"}, \
         {.name = "seed", \
          .kind = OPTION_INTEGER, \
          .offset = offsetof(job_values, seed), \

@@ -241,9 +241,13 @@ void print_accuracy(const ley_report *report)
         printf("note: terms nearly cancel at many points; a double sum (--sum auto) has more digits there\n");
 }
 
-void print_written(const char *path)
+void print_written(const char *path, double seconds)
 {
-    printf("written: %s, %s\n", path, bytes_text(file_size(path)).s);
+    const uint64_t bytes = file_size(path);
+    printf("written: %s, %s", path, bytes_text(bytes).s);
+    if (bytes > 0 && seconds > 0)
+        printf(", %s/s", bytes_text((uint64_t)((double)bytes / seconds)).s);
+    printf("\n");
 }
 
 static void print_failure(const ley_device_report *device, const ley_error *error, bool alone)

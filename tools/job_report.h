@@ -42,8 +42,8 @@ short_text spacing_text(const ley_lattice *lattice);         /* "0.5 x 0.5 x 1" 
 short_text box_text(const ley_lattice *lattice);             /* "10 x 20 x 30 A" */
 void print_work(const ley_report *report, const char *what); /* devices and rate, of "pairs/s"; NULL: of evaluations */
 void print_times(const phase_times *phases);
-void print_accuracy(const ley_report *report); /* when anything was verified; NULL: nothing */
-void print_written(const char *path);
+void print_accuracy(const ley_report *report);        /* when anything was verified; NULL: nothing */
+void print_written(const char *path, double seconds); /* that its writing took; 0: nobody knows */
 
 /* Devices that left the job, on stderr: warnings when others finished it, an explanation of the
  * error otherwise. */

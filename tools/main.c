@@ -40,7 +40,7 @@ static int fail_unknown(const char *name)
 /* From the library's own table. */
 static void print_exit_codes(void)
 {
-    char text[512] = "Exit codes: ";
+    char text[640] = "Exit codes: ";
     for (int status = 0, last = -1; status < LEY_STATUS_COUNT; status++) {
         const int code = ley_status_exit_code((ley_status)status);
         const size_t used = strlen(text);
@@ -53,7 +53,10 @@ static void print_exit_codes(void)
                      ley_status_text((ley_status)status));
         last = code;
     }
-    strncat(text, ", 128 + N ended by signal N: 130 interrupted, 143 terminated.", sizeof text - strlen(text) - 1);
+    strncat(text,
+            ", a check that failed, a map that is off by more than --tol, or a benchmark that is slower than --compare "
+            "--fail allows, 128 + N ended by signal N: 130 interrupted, 143 terminated.",
+            sizeof text - strlen(text) - 1);
     print_wrapped(text, 0, 0);
 }
 

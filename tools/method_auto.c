@@ -14,10 +14,6 @@ static int begin(const parsed_arguments *arguments, void *to)
     msm_input *input = to;
     ley_long_range *range = &input->range;
     ley_long_range_default(range);
-    if (option_named_given(arguments, "cutoff"))
-        return fail_usage(
-            arguments->command,
-            "--cutoff needs --method cutoff or msm: the one sums no further, the other leaves the rest to lattices");
     const int code = cutoff_begin(arguments, &input->common);
     input->tolerance = tolerance_of(arguments);
     input->has_sum = option_named_given(arguments, "sum");
@@ -103,7 +99,8 @@ static ley_status resolve(const void *problem, ley_engine *engine, ley_run_optio
 const method_row auto_row = {
     .option = {.name = "auto",
                .says = "auto is dcs or msm, whichever is predicted to reach --tol sooner",
-               .common = {&cutoff_options, &tolerance_options}},
+               .common = {&cutoff_options, &tolerance_options},
+               .refused = "cutoff"}, /* it chooses one */
     .title = "whichever method is predicted to reach a tolerance sooner",
     .command = &map_command,
     .is_usual = true,

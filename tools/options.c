@@ -101,23 +101,30 @@ const char *option_choice(const subcommand *command, const option_row *option, s
     return method != NULL ? method->name : NULL;
 }
 
-static bool takes(const option_method *method, const option_block *block)
+static bool takes(const option_method *method, const option_block *block, const char *name)
 {
     bool is_common = false;
+    if (method->refused != NULL && strcmp(method->refused, name) == 0)
+        return false;
     for (int k = 0; k < OPTION_MOST_COMMON; k++)
         is_common = is_common || method->common[k] == block;
     return method->options == block || is_common;
 }
 
-/* "cutoff or msm": the methods that take the options of a block; empty when it is no method's. */
-static short_text takers_of(const subcommand *command, const option_block *block)
+/* "auto, cutoff or msm": the methods that take an option; empty when it is no method's. */
+static short_text takers_of(const subcommand *command, const parsed_option *option)
 {
     const option_method *method;
+    const char *last = NULL;
     short_text names = {""};
-    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++)
-        if (takes(method, block))
-            names = text_of("%s%s%s", names.s, names.s[0] != '\0' ? " or " : "", method->name);
-    return names;
+    for (size_t i = 0; (method = method_at(command, i)) != NULL; i++) {
+        if (!takes(method, option->block, option->row->name))
+            continue;
+        if (last != NULL)
+            names = text_of("%s%s%s", names.s, names.s[0] != '\0' ? ", " : "", last);
+        last = method->name;
+    }
+    return last == NULL ? names : text_of("%s%s%s", names.s, names.s[0] != '\0' ? " or " : "", last);
 }
 
 static const char *method_option(const subcommand *command)
@@ -140,8 +147,9 @@ static const option_method *chosen_method(const parsed_arguments *arguments)
 bool option_is_meant(const parsed_arguments *arguments, size_t option)
 {
     const option_method *method = chosen_method(arguments);
-    const option_block *block = arguments->options[option].block;
-    return method == NULL || takes(method, block) || takers_of(arguments->command, block).s[0] == '\0';
+    const parsed_option *parsed = &arguments->options[option];
+    return method == NULL || takes(method, parsed->block, parsed->row->name) ||
+           takers_of(arguments->command, parsed).s[0] == '\0';
 }
 
 int check_method_options(const parsed_arguments *arguments, const option_method *method)
@@ -149,8 +157,8 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
     const subcommand *command = arguments->command;
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
-        const short_text takers = takers_of(command, option->block);
-        if (option->given && !takes(method, option->block) && takers.s[0] != '\0')
+        const short_text takers = takers_of(command, option);
+        if (option->given && !takes(method, option->block, option->row->name) && takers.s[0] != '\0')
             return fail_usage(command, "--%s needs --%s %s: other %ss do not take it", option->row->name,
                               method_option(command), takers.s, method_option(command));
     }
@@ -513,6 +521,10 @@ static parse_result check_complete(const parsed_arguments *arguments)
         fail_usage(command, "%s is missing: %s", command->operand, command->operand_help);
         return PARSE_WRONG;
     }
+    if (arguments->word_count < command->words_wanted) {
+        fail_usage(command, "%s is missing: %s", command->words, command->words_help);
+        return PARSE_WRONG;
+    }
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && !arguments->options[i].given) {
@@ -549,7 +561,8 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
                 return result;
         } else if (command->operand != NULL && arguments->operand == NULL && word[0] != '\0') {
             arguments->operand = word;
-        } else if (command->words != NULL && word[0] != '\0') {
+        } else if (command->words != NULL && word[0] != '\0' &&
+                   (command->words_wanted == 0 || arguments->word_count < command->words_wanted)) {
             arguments->words[arguments->word_count++] = word;
         } else {
             fail_usage(command, "'%s' is one argument too many", word);
@@ -705,6 +718,8 @@ static void print_usage(const parsed_arguments *arguments)
     printf("Usage: leyden %s", command->name);
     if (command->operand != NULL)
         printf(" %s", command->operand);
+    if (command->words != NULL && command->words_wanted > 0)
+        printf(" %s", command->words);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && option->letter != 0)
@@ -713,7 +728,7 @@ static void print_usage(const parsed_arguments *arguments)
             printf(" --%s %s", option->name, option->value);
     }
     printf(" [options]");
-    if (command->words != NULL)
+    if (command->words != NULL && command->words_wanted == 0)
         printf(" [%s...]", command->words);
     if (command->rest != NULL)
         printf(" [-- %s]", command->rest);

@@ -72,6 +72,7 @@ typedef struct option_method {
     const char *details;                            /* paragraphs for the help of the sub-command, or NULL */
     const option_block *options;                    /* that not every method takes, or NULL; methods may share them */
     const option_block *common[OPTION_MOST_COMMON]; /* more of them; or NULL */
+    const char *refused;                            /* an option of these blocks that it does not take; or NULL */
 } option_method;
 
 typedef struct parsed_arguments parsed_arguments;
@@ -83,7 +84,8 @@ typedef struct subcommand {
     bool is_operand_open; /* it may be left out */
     const char *words;    /* name of further operands, as many as are given; or NULL */
     const char *words_help;
-    const char *rest; /* name of the words behind "--", which are another program's; or NULL */
+    size_t words_wanted; /* there must be so many of them, no more and no less; 0: any number */
+    const char *rest;    /* name of the words behind "--", which are another program's; or NULL */
     const char *rest_help;
     const char *details;                      /* paragraphs for the help, behind those of methods; or NULL */
     option_block options;                     /* its own */

@@ -12,6 +12,7 @@
     COMMAND(boundary) \
     COMMAND(apbs) \
     COMMAND(slice) \
+    COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \
     COMMAND(bench) \

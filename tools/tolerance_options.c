@@ -19,8 +19,8 @@ static const option_row rows[] = {
      .low = LEY_LEAST_TOLERANCE,
      .high = LEY_MOST_TOLERANCE,
      .help = "the relative root mean square error that the map may have: what reaches half of it soonest is chosen, "
-             "sums of pairs compensated where it takes that and --sum is not given, and exit code 5 says that it was "
-             "missed"},
+             "sums of pairs compensated where it takes that and --sum is not given; --verify recomputes at least 256 "
+             "points then, and where they are off by more, the map is written all the same, with exit code 5"},
 };
 
 const option_block tolerance_options = OPTION_BLOCK(rows, tolerance_values, set_defaults);

@@ -152,10 +152,11 @@ static const window *window_of(int points)
     return window_get(WINDOW_NODAL3);
 }
 
-static int window_points(const kernel_case *c)
+/* What the specification has for a key; 0, where its kind has none. */
+static int value_of_key(const kernel_case *c, const char *key)
 {
     for (size_t i = 0; c->kind->keys[i] != NULL; i++)
-        if (strcmp(c->kind->keys[i], "LEY_WINDOW") == 0)
+        if (strcmp(c->kind->keys[i], key) == 0)
             return c->spec[i];
     return 0;
 }
@@ -172,7 +173,8 @@ static ley_status try_transfer(check_run *run, const kernel_case *c, dev_kernel 
     transfer_kernels k = {.device = run->device,
                           .facts = specifications_facts(LEY_ROOT_STANDARD, LEY_EXP_STANDARD, true),
                           .launch_s = 0.1,
-                          .window = window_of(window_points(c)),
+                          .window = window_of(value_of_key(c, "LEY_WINDOW")),
+                          .by_plane = value_of_key(c, "LEY_BY_PLANE") != 0,
                           .nodes_per_point = {0.9, 1, 1.9}};
     if (c->kind == &interpolation_kind) {
         memcpy(&k.blocks, c->spec, sizeof k.blocks);

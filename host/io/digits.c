@@ -95,7 +95,8 @@ void ley_digits_prepare(ley_digits *digits)
     }
     for (int e = LEY_DIGITS_LEAST_E; e <= LEY_DIGITS_MOST_E; e++) {
         /* floor(log10 2^(e + 23)): the decimal exponent, or one less. */
-        const int k = (e + 23) * 1233 >> 12, i = k < LEY_DIGITS_LEAST ? 0 : k - LEY_DIGITS_LEAST;
+        const int scaled = (e + 23) * 1233, k = (scaled - (scaled < 0 ? 4095 : 0)) / 4096,
+                  i = k < LEY_DIGITS_LEAST ? 0 : k - LEY_DIGITS_LEAST;
         digits->binade[e - LEY_DIGITS_LEAST_E].scale = i;
         digits->binade[e - LEY_DIGITS_LEAST_E].next = first_of_next(&digits->scale[i], e);
     }

@@ -173,7 +173,8 @@ ley_status ley_packer_add(ley_packer *packer, const void *text, size_t size, ley
 {
     const unsigned char *at = text;
     while (size > 0) {
-        /* Not before there is more: the last block holds the text's end, however much is gathered. */
+        /* Not before there is more: the last block holds the text's end, however much is
+         * gathered. */
         ley_status status = packer->used == packer->room ? pack(packer, false, error) : LEY_OK;
         if (status != LEY_OK)
             return status;

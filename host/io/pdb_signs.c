@@ -125,6 +125,29 @@ void ley_pdb_see_atom(ley_pdb_signs *signs, const char *line, size_t length, int
     see_name(signs, name);
 }
 
+/* ---- Parts of a file ------------------------------------------------------------------------- */
+
+void ley_pdb_add_signs(ley_pdb_signs *signs, const ley_pdb_signs *part, int64_t lines)
+{
+    if (signs->atoms == 0 && part->atoms > 0)
+        signs->first_line = part->first_line + lines;
+    if (signs->elements == 0 && part->elements > 0)
+        signs->element_line = part->element_line + lines;
+    if (signs->record_line == 0 && part->record_line > 0) {
+        signs->record_line = part->record_line + lines;
+        memcpy(signs->record, part->record, sizeof signs->record);
+    }
+    signs->atoms += part->atoms;
+    signs->occupancies += part->occupancies;
+    signs->ones += part->ones;
+    signs->in_columns += part->in_columns;
+    signs->elements += part->elements;
+    signs->wide += part->wide;
+    signs->carbon = signs->carbon || part->carbon;
+    signs->nitrogen = signs->nitrogen || part->nitrogen;
+    signs->oxygen = signs->oxygen || part->oxygen;
+}
+
 /* ---- The verdict ----------------------------------------------------------------------------- */
 
 static bool is_named_so(const char *path)

@@ -36,6 +36,9 @@ void ley_pdb_see_record(ley_pdb_signs *signs, const char *line, size_t length, i
 void ley_pdb_see_atom(ley_pdb_signs *signs, const char *line, size_t length, int64_t line_number,
                       const ley_pdb_word *name, const ley_pdb_word *charge, const ley_pdb_word *radius);
 
+/* Adds what was seen in the next part of the file, in front of which there are so many lines. */
+void ley_pdb_add_signs(ley_pdb_signs *signs, const ley_pdb_signs *part, int64_t lines);
+
 /* Whether this is a PDB file; then why, in words, and the line that shows it. `path`: its name is a
  * sign, too. */
 bool ley_pdb_is_one(const ley_pdb_signs *signs, const char *path, char reason[LEY_PDB_REASON], int64_t *line_number);

@@ -4,6 +4,8 @@
 #include "io/digits.h"
 #include "io/pdb_signs.h"
 #include "io/text.h"
+#include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FIELDS_MAX = 12, NUMBERS = LEY_ATOM_NUMBERS };
+enum { FIELDS_MAX = 12, NUMBERS = LEY_ATOM_NUMBERS, PIECE_BYTES = 1 << 20 };
 
 static const char *const number_names[] = {"x", "y", "z", "charge", "radius"};
 _Static_assert(sizeof number_names / sizeof *number_names == NUMBERS, "a name for each number of an atom");
@@ -29,6 +31,8 @@ typedef struct atom_list {
     double *position_A, *charge_e, *radius_A;
     int64_t *line; /* where each was read, for complaints about it */
     ley_pdb_signs signs;
+    bool may_follow;  /* atoms in front of this piece of a file */
+    bool is_complete; /* a model has ended, where there were atoms in front of that */
 } atom_list;
 
 static bool grow(void *array, size_t items, size_t item_bytes)
@@ -39,18 +43,27 @@ static bool grow(void *array, size_t items, size_t item_bytes)
     return larger != NULL;
 }
 
+static bool reserve(atom_list *list, size_t atoms)
+{
+    if (!grow(&list->position_A, atoms, 3 * sizeof(double)) || !grow(&list->charge_e, atoms, sizeof(double)) ||
+        !grow(&list->radius_A, atoms, sizeof(double)) || !grow(&list->line, atoms, sizeof(int64_t)))
+        return false;
+    list->capacity = atoms;
+    return true;
+}
+
+enum { ATOM_BYTES = NUMBERS * sizeof(double) + sizeof(int64_t) };
+
 static ley_status append(atom_list *list, const double numbers[NUMBERS], const ley_text *text, ley_error *error)
 {
     if (list->n == list->capacity) {
-        const size_t more = ley_text_room(list->capacity), atom_bytes = NUMBERS * sizeof(double) + sizeof(int64_t);
-        ley_status status = ley_text_check_growth(text, "reading the atoms", (double)(list->capacity * atom_bytes),
-                                                  (double)(more * atom_bytes), "fewer atoms", error);
+        const size_t more = ley_text_room(list->capacity);
+        ley_status status = ley_text_check_growth(text, "reading the atoms", (double)(list->capacity * ATOM_BYTES),
+                                                  (double)(more * ATOM_BYTES), "fewer atoms", error);
         if (status != LEY_OK)
             return status;
-        if (!grow(&list->position_A, more, 3 * sizeof(double)) || !grow(&list->charge_e, more, sizeof(double)) ||
-            !grow(&list->radius_A, more, sizeof(double)) || !grow(&list->line, more, sizeof(int64_t)))
-            return ley_fail_memory(error, more * atom_bytes, "atoms");
-        list->capacity = more;
+        if (!reserve(list, more))
+            return ley_fail_memory(error, more * ATOM_BYTES, "atoms");
     }
     memcpy(list->position_A + 3 * list->n, numbers, 3 * sizeof(double));
     list->charge_e[list->n] = numbers[3];
@@ -65,6 +78,7 @@ static void free_list(atom_list *list)
     free(list->charge_e);
     free(list->radius_A);
     free(list->line);
+    *list = (atom_list){.n = 0};
 }
 
 /* ---- What a field looks like ----------------------------------------------------------------- */
@@ -260,10 +274,10 @@ static const char *behind_atom(const char *word, size_t length)
     return NULL;
 }
 
-/* All records of the first model. */
-static ley_status read_records(ley_text *text, atom_list *list, ley_error *error)
+/* All records of the first model, of a piece those of the lines that begin in front of `end`. */
+static ley_status read_records(ley_text *text, int64_t end_of_piece, atom_list *list, ley_error *error)
 {
-    for (;;) {
+    while (ley_text_position(text) < end_of_piece) {
         const char *line;
         size_t length;
         ley_status status = ley_text_line(text, &line, &length, error);
@@ -276,8 +290,11 @@ static ley_status read_records(ley_text *text, atom_list *list, ley_error *error
         while (stop < end && !ley_is_space(*stop))
             stop++;
         size_t word_length = (size_t)(stop - word);
-        if (list->n > 0 && (ley_word_is(word, word_length, "MODEL") || ley_word_is(word, word_length, "ENDMDL")))
+        if ((list->n > 0 || list->may_follow) &&
+            (ley_word_is(word, word_length, "MODEL") || ley_word_is(word, word_length, "ENDMDL"))) {
+            list->is_complete = true;
             return LEY_OK;
+        }
         const char *start = behind_atom(word, word_length);
         if (start != NULL)
             status = read_atom(text, line, length, start, list, error);
@@ -286,7 +303,118 @@ static ley_status read_records(ley_text *text, atom_list *list, ley_error *error
         if (status != LEY_OK)
             return status;
     }
+    return LEY_OK;
 }
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* A plain file is cut into pieces at line ends, which all cores read side by side. What is not as
+ * it should be, or depends on what another piece holds, is left to one core, which reads the file
+ * from its start and says what is wrong. */
+typedef struct piece {
+    atom_list list;
+    int64_t lines;
+    bool is_fine;
+} piece;
+
+typedef struct piece_reader {
+    const char *path;
+    int64_t size, piece_bytes;
+    piece *pieces; /* of each thread */
+    atom_list *list;
+    int64_t lines;
+    bool is_fine;
+} piece_reader;
+
+static void read_piece(parallel_order *order, void *context, size_t i, size_t worker)
+{
+    (void)order;
+    const piece_reader *r = context;
+    piece *p = &r->pieces[worker];
+    const int64_t first = (int64_t)i * r->piece_bytes;
+    const int64_t end = r->size - first > r->piece_bytes ? first + r->piece_bytes : r->size;
+    ley_text *text = NULL;
+    p->list.n = 0;
+    p->list.signs = (ley_pdb_signs){.atoms = 0};
+    p->list.is_complete = false;
+    p->list.may_follow = i > 0;
+    p->is_fine = ley_text_open_piece(r->path, first, &text, NULL) == LEY_OK;
+    if (!p->is_fine)
+        return;
+    if (i == 0)
+        ley_text_pass_mark(text);
+    p->is_fine = read_records(text, end, &p->list, NULL) == LEY_OK;
+    p->lines = ley_text_line_number(text);
+    ley_text_close(text);
+}
+
+static bool add_piece(piece_reader *r, const atom_list *part)
+{
+    atom_list *list = r->list;
+    const size_t n = list->n + part->n;
+    if (n > list->capacity) {
+        const size_t more = ley_text_room(n);
+        if (memory_check_growth("reading the atoms", (double)(list->capacity * ATOM_BYTES), (double)(more * ATOM_BYTES),
+                                "fewer atoms", NULL) != LEY_OK ||
+            !reserve(list, more))
+            return false;
+    }
+    if (part->n > 0) {
+        memcpy(list->position_A + 3 * list->n, part->position_A, part->n * 3 * sizeof(double));
+        memcpy(list->charge_e + list->n, part->charge_e, part->n * sizeof(double));
+        memcpy(list->radius_A + list->n, part->radius_A, part->n * sizeof(double));
+    }
+    for (size_t i = 0; i < part->n; i++)
+        list->line[list->n + i] = part->line[i] + r->lines;
+    list->n = n;
+    ley_pdb_add_signs(&list->signs, &part->signs, r->lines);
+    return true;
+}
+
+/* False: there is nothing more to do. */
+static bool put_piece(void *context, size_t i, size_t worker)
+{
+    (void)i;
+    piece_reader *r = context;
+    const piece *p = &r->pieces[worker];
+    r->is_fine = p->is_fine && add_piece(r, &p->list) && (r->list->n > 0 || !p->list.is_complete);
+    r->lines += p->lines;
+    return r->is_fine && !p->list.is_complete;
+}
+
+/* True: the list has all records. */
+static bool read_pieces(const char *path, int threads, int64_t piece_bytes, atom_list *list)
+{
+    piece_reader r = {.path = path, .piece_bytes = piece_bytes, .list = list};
+    r.size = threads > 1 ? ley_text_plain_size(path) : -1;
+    if (r.size < 2 * piece_bytes)
+        return false;
+    const size_t pieces = (size_t)((r.size - 1) / piece_bytes + 1);
+    const size_t workers = (size_t)threads < pieces ? (size_t)threads : pieces;
+    r.pieces = calloc(workers, sizeof *r.pieces);
+    if (r.pieces != NULL)
+        parallel_in_order(pieces, workers, read_piece, put_piece, &r);
+    for (size_t i = 0; r.pieces != NULL && i < workers; i++)
+        free_list(&r.pieces[i].list);
+    free(r.pieces);
+    if (!r.is_fine)
+        free_list(list);
+    return r.is_fine;
+}
+
+static ley_status read_file(const char *path, atom_list *list, ley_error *error)
+{
+    ley_text *text;
+    ley_status status = ley_text_open(path, &text, error);
+    if (status != LEY_OK)
+        return status;
+    ley_text_pass_mark(text);
+    status = read_records(text, INT64_MAX, list, error);
+    ley_text_close(text);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 /* An atom that is refused is named by its line: each one is asked for again on its own. */
 static void prefix_line(const char *path, const atom_list *list, ley_error *error)
@@ -326,16 +454,11 @@ static ley_status make_atoms(const char *path, const atom_list *list, ley_atoms 
     return status;
 }
 
-ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding *finding, ley_atoms **atoms,
-                        ley_error *error)
+ley_status ley_pqr_read_pieces(const char *path, ley_pdb_policy policy, int threads, int64_t piece_bytes,
+                               ley_pdb_finding *finding, ley_atoms **atoms, ley_error *error)
 {
-    ley_text *text;
-    ley_status status = ley_text_open(path, &text, error);
-    if (status != LEY_OK)
-        return status;
-    ley_text_pass_mark(text);
     atom_list list = {0};
-    status = read_records(text, &list, error);
+    ley_status status = read_pieces(path, threads, piece_bytes, &list) ? LEY_OK : read_file(path, &list, error);
     const bool found = ley_pdb_is_one(&list.signs, path, finding->reason, &finding->line);
     finding->is_pdb = found;
     if (found && policy == LEY_PDB_REFUSED && (status == LEY_OK || status == LEY_ERROR_INPUT))
@@ -343,8 +466,13 @@ ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding
     else if (status == LEY_OK)
         status = make_atoms(path, &list, atoms, error);
     free_list(&list);
-    ley_text_close(text);
     return status;
+}
+
+ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding *finding, ley_atoms **atoms,
+                        ley_error *error)
+{
+    return ley_pqr_read_pieces(path, policy, parallel_cores(), PIECE_BYTES, finding, atoms, error);
 }
 
 ley_status ley_atoms_read_pqr(const char *path, ley_atoms **atoms, ley_error *error)

@@ -20,6 +20,10 @@ typedef struct ley_pdb_finding {
 ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding *finding, ley_atoms **atoms,
                         ley_error *error);
 
+/* The same on so many threads, by pieces of so many bytes: atoms and errors are those of one. */
+ley_status ley_pqr_read_pieces(const char *path, ley_pdb_policy policy, int threads, int64_t piece_bytes,
+                               ley_pdb_finding *finding, ley_atoms **atoms, ley_error *error);
+
 typedef struct ley_pqr_writer {
     ley_output output;
     char *text;

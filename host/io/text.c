@@ -22,7 +22,9 @@ _Static_assert(BUFFER_BYTES > LEY_TEXT_LINE_MAX + 2, "a line and its end fit int
 
 struct ley_text {
     const char *path;
-    gzFile file;
+    gzFile file;       /* NULL: a piece */
+    int fd;            /* of a piece */
+    int64_t read_to;   /* by a piece: the byte behind what is in the buffer */
     int64_t line;      /* lines handed out, or 1 + line ends passed by words */
     double most_bytes; /* of text */
     size_t begin, end; /* what is still unread of the buffer */
@@ -53,6 +55,8 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
     }
     t->path = path;
     t->file = file;
+    t->fd = -1;
+    t->read_to = 0;
     t->most_bytes =
         S_ISREG(status.st_mode) ? (double)status.st_size * (gzdirect(file) != 0 ? 1 : most_packed) : INFINITY;
     t->line = 0;
@@ -62,11 +66,56 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
     return LEY_OK;
 }
 
+int64_t ley_text_plain_size(const char *path)
+{
+    unsigned char start[2] = {0, 0};
+    struct stat known;
+    if (stat(path, &known) != 0 || !S_ISREG(known.st_mode)) /* a pipe's writer would take us for its reader */
+        return -1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    const bool is_plain = pread(fd, start, 2, 0) == 2 && !(start[0] == 0x1f && start[1] == 0x8b);
+    close(fd);
+    return is_plain ? (int64_t)known.st_size : -1;
+}
+
+ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text, ley_error *error)
+{
+    ley_text *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return ley_fail_memory(error, sizeof *t, "reading a file");
+    t->path = path;
+    t->read_to = first > 0 ? first - 1 : 0;
+    t->most_bytes = INFINITY;
+    t->fd = open(path, O_RDONLY | O_CLOEXEC);
+    ley_status status = t->fd >= 0 ? LEY_OK : ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+    if (status == LEY_OK && first > 0) {
+        const char *rest;
+        size_t length;
+        status = ley_text_line(t, &rest, &length, error);
+    }
+    t->line = 0;
+    if (status == LEY_OK)
+        *text = t;
+    else
+        ley_text_close(t);
+    return status;
+}
+
+int64_t ley_text_position(const ley_text *text)
+{
+    return text->read_to - (int64_t)(text->end - text->begin);
+}
+
 void ley_text_close(ley_text *text)
 {
     if (text == NULL)
         return;
-    gzclose(text->file);
+    if (text->file != NULL)
+        gzclose(text->file);
+    else if (text->fd >= 0)
+        close(text->fd);
     free(text);
 }
 
@@ -108,8 +157,8 @@ ley_status ley_text_check_growth(const ley_text *text, const char *what, double 
     ley_status status = memory_check_growth(what, from_bytes, to_bytes, advice, error);
     if (status == LEY_OK)
         return LEY_OK;
-    const double packed = (double)gzoffset(text->file); /* below 0 of a pipe */
-    if (gzdirect(text->file) == 0 && packed >= 0)
+    const double packed = text->file != NULL ? (double)gzoffset(text->file) : -1; /* below 0 of a pipe */
+    if (packed >= 0 && gzdirect(text->file) == 0)
         ley_error_prefix(error, "%s:%lld: %.3g MiB of the gzip file unpack to %.3g MiB so far", text->path,
                          (long long)text->line, packed / mib, (double)gztell(text->file) / mib);
     else
@@ -125,16 +174,23 @@ static ley_status fill(ley_text *text, int64_t line, ley_error *error)
     memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
     text->end -= text->begin;
     text->begin = 0;
-    int got = gzread(text->file, text->buffer + text->end, (unsigned)(BUFFER_BYTES - text->end));
+    char *const behind = text->buffer + text->end;
+    const size_t room = BUFFER_BYTES - text->end;
+    ssize_t got;
+    do
+        got = text->file != NULL ? gzread(text->file, behind, (unsigned)room)
+                                 : pread(text->fd, behind, room, (off_t)text->read_to);
+    while (got < 0 && text->file == NULL && errno == EINTR);
     if (got > 0) {
         text->end += (size_t)got;
+        text->read_to += got;
         if (text->passes_mark && text->end >= sizeof mark - 1 && memcmp(text->buffer, mark, sizeof mark - 1) == 0)
             text->begin = sizeof mark - 1;
         text->passes_mark = false;
         return LEY_OK;
     }
-    int reason = errno, code;
-    const char *words = gzerror(text->file, &code);
+    int reason = errno, code = got < 0 ? Z_ERRNO : Z_OK;
+    const char *words = text->file != NULL ? gzerror(text->file, &code) : "";
     text->drained = true;
     if (code == Z_ERRNO)
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", text->path, strerror(reason));

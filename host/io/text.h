@@ -20,6 +20,16 @@ typedef struct ley_text ley_text;
 ley_status ley_text_open(const char *path, ley_text **text, ley_error *error);
 void ley_text_close(ley_text *text);
 
+/* The size of a regular file that is plain text or what else is no gzip file; else -1. */
+int64_t ley_text_plain_size(const char *path);
+
+/* Such a file from a byte on, as ley_text_open(): from 0 on at its first line, else at the first
+ * one that begins there or behind it. That line has the number 1. */
+ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text, ley_error *error);
+
+/* Of a piece, the byte of the file at which the next line begins. */
+int64_t ley_text_position(const ley_text *text);
+
 /* Of a file of which nothing has been read: passes over the byte order mark of UTF-8, which some
  * editors put in front of all. */
 void ley_text_pass_mark(ley_text *text);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHARGES = 64, SAMPLES = 1024 };
+enum { SAMPLES = 1024 };
 
 /* So many times as large as half of the others a charge stands out: of a few hundred, the squared
  * errors beside it are then about as much as those beside all others. */
@@ -36,16 +36,17 @@ static double usual_charge_e(size_t n, const double *charge_e)
     return count > 0 ? size_e[count / 2] : INFINITY;
 }
 
-/* The numbers of the largest ones; how many. */
-static size_t find_charges(size_t n, const double *charge_e, size_t atom[MOST_CHARGES])
+size_t strong_charges_list(const ley_atoms *atoms, size_t atom[STRONG_MOST])
 {
+    const size_t n = ley_atoms_count(atoms);
+    const double *charge_e = ley_atoms_charges_e(atoms);
     const double least_e = outstanding * usual_charge_e(n, charge_e);
     size_t count = 0, smallest = 0;
     for (size_t j = 0; j < n; j++) {
         const double size_e = fabs(charge_e[j]);
-        if (size_e < least_e || (count == MOST_CHARGES && size_e <= fabs(charge_e[atom[smallest]])))
+        if (size_e < least_e || (count == STRONG_MOST && size_e <= fabs(charge_e[atom[smallest]])))
             continue;
-        atom[count < MOST_CHARGES ? count++ : smallest] = j;
+        atom[count < STRONG_MOST ? count++ : smallest] = j;
         for (size_t i = smallest = 0; i < count; i++)
             if (fabs(charge_e[atom[i]]) < fabs(charge_e[atom[smallest]]))
                 smallest = i;
@@ -162,9 +163,9 @@ ley_status strong_charges_find(const ley_atoms *atoms, const ley_lattice *lattic
 {
     static const bool all[3] = {true, true, true};
     finder f = {.lattice = lattice};
-    size_t atom[MOST_CHARGES];
+    size_t atom[STRONG_MOST];
     const double *position_A = ley_atoms_positions_A(atoms);
-    const size_t found = find_charges(ley_atoms_count(atoms), ley_atoms_charges_e(atoms), atom);
+    const size_t found = strong_charges_list(atoms, atom);
     const ley_status status = found > 0 ? cell_make(all, lattice->step_A, &f.steps, error) : LEY_OK;
     for (size_t i = 0; status == LEY_OK && i < found; i++)
         if (periods != NULL && periods->dimensions > 0)

@@ -12,7 +12,7 @@
 
 /* Shells of points around such a charge: as many steps of the lattice away from it, along the axis
  * along which they are farthest. */
-enum { STRONG_SHELLS = 3 };
+enum { STRONG_SHELLS = 3, STRONG_MOST = 64 };
 
 /* A point's number among the map's values, and its shell, 0 being the nearest one. */
 typedef struct strong_point {
@@ -20,9 +20,11 @@ typedef struct strong_point {
     int shell;
 } strong_point;
 
+/* The numbers of the largest charges that are 8 times as large as half of all or more; how many. */
+size_t strong_charges_list(const ley_atoms *atoms, size_t atom[STRONG_MOST]);
+
 /* Points in ascending order, each once, from malloc; `periods` (or NULL) have the images that
- * count, too. The 64 largest charges at most are looked at, and none that is not 8 times as large
- * as half of them. Errors: LEY_ERROR_MEMORY. */
+ * count, too. Errors: LEY_ERROR_MEMORY. */
 ley_status strong_charges_find(const ley_atoms *atoms, const ley_lattice *lattice, const cell *periods,
                                strong_point **points, size_t *count, ley_error *error);
 

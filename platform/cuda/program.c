@@ -108,9 +108,9 @@ static ley_status compile(const cuda_nvrtc *nvrtc, const dev_info *info, const d
 static bool reads_constant(const dev_source *source)
 {
     char atoms[32], table[32];
-    snprintf(atoms, sizeof atoms, "-DLEY_ATOMS=%d ", LEY_ATOMS_CONSTANT);
-    snprintf(table, sizeof table, "-DLEY_TABLE=%d ", LEY_ATOMS_CONSTANT);
-    return strstr(source->options, atoms) != NULL || strstr(source->options, table) != NULL;
+    snprintf(atoms, sizeof atoms, "-DLEY_ATOMS=%d", LEY_ATOMS_CONSTANT);
+    snprintf(table, sizeof table, "-DLEY_TABLE=%d", LEY_ATOMS_CONSTANT);
+    return kernel_has_option(source->options, atoms) || kernel_has_option(source->options, table);
 }
 
 static ley_status load(cuda_dev *d, const dev_source *source, dev_program *p, ley_error *error)

@@ -114,6 +114,19 @@ double choice_pair_rounding(const survey *s, const ley_long_range *r, ley_sum su
     return sum == LEY_SUM_FLOAT ? of_potential(s, pair_rounding * pow(r->cutoff_A, pair_power)) : 0;
 }
 
+/* Places are floats within their bins, and off by so much along each axis. What a charge does at r
+ * is then off by q / r^2 times that, most of it next to the charge, and neither other sums nor
+ * other lattices help. Of usual charges it is part of `rounding`; a pair of 1e4 e, 1e-7 A apart,
+ * has shown what it is of others. */
+static const double place_rounding_A = 8e-8;
+
+double choice_place_rounding(const survey *s)
+{
+    return s->potential_e_A > 0 && s->strong_e2 > 0
+               ? place_rounding_A * sqrt(4 * M_PI * s->strong_e2 / (s->strong_near_A * s->volume_A3)) / s->potential_e_A
+               : 0;
+}
+
 /* What is done about it: few waves in double precision, if the host may make them, and compensated
  * sums, which cost nothing that was measured. False: too much is left. */
 static bool settle_rounding(const survey *s, double aim, ley_sum asked, bool with_long, ley_long_range *r,
@@ -126,7 +139,8 @@ static bool settle_rounding(const survey *s, double aim, ley_sum asked, bool wit
         r->long_waves_per_A = long_per_A;
     if (asked == LEY_SUM_AUTO && choice_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
         made->sum = LEY_SUM_COMPENSATED;
-    const double left = hypot(choice_lattice_rounding(s, r), choice_pair_rounding(s, r, made->sum));
+    const double left =
+        hypot(hypot(choice_lattice_rounding(s, r), choice_pair_rounding(s, r, made->sum)), choice_place_rounding(s));
     made->rounding = left > least_rounding * aim ? left : 0;
     return left <= most_rounding * aim;
 }
@@ -559,8 +573,10 @@ ley_status choice_make(const survey *s, size_t device_count, const choice_device
                         "no lattices%s are expected to be off by half the tolerance, %.2g of the potential's root mean "
                         "square, %.3g e/A, or less%s",
                         fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A,
-                        f.lacks_digits ? ": some would be, had floats the digits for so large a box or so long a cutoff"
-                                       : "");
+                        f.lacks_digits
+                            ? ": some would be, had floats the digits for so large a box, so long a cutoff or "
+                              "so large charges"
+                            : "");
     *range = f.best;
     *figures = f.figures;
     return LEY_OK;

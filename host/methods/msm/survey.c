@@ -4,6 +4,7 @@
 #include "error.h"
 #include "judge/accuracy.h"
 #include "parallel.h"
+#include "run/strong_charges.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,8 +87,8 @@ static void bring_near(const cell *c, double d_A[3])
             d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
 }
 
-/* Itself or an image of it. */
-static bool is_at_map(const pass *p, const double r_A[3])
+/* Itself or an image of it: in the map or no farther from it than that. */
+static bool is_at_map(const pass *p, const double r_A[3], double beyond_A)
 {
     double d_A[3];
     bool is = true;
@@ -95,7 +96,7 @@ static bool is_at_map(const pass *p, const double r_A[3])
         d_A[axis] = r_A[axis] - 0.5 * (p->map_low_A[axis] + p->map_high_A[axis]);
     bring_near(p->cell, d_A);
     for (int axis = 0; axis < 3; axis++)
-        is = is && fabs(d_A[axis]) <= 0.5 * (p->map_high_A[axis] - p->map_low_A[axis]) + near_map_A;
+        is = is && fabs(d_A[axis]) <= 0.5 * (p->map_high_A[axis] - p->map_low_A[axis]) + beyond_A;
     return is;
 }
 
@@ -116,7 +117,7 @@ static void look_at(void *context, size_t first, size_t last)
             add_moment(&p->cubes, r_A, q_e, p->moment[k]);
             square_e2 += q_e * q_e;
             rounded_e += (double)(float)q_e - q_e;
-            near_e2 += is_at_map(p, r_A) ? q_e * q_e : 0;
+            near_e2 += is_at_map(p, r_A, near_map_A) ? q_e * q_e : 0;
             inside += is_inside;
             count++;
         }
@@ -546,6 +547,18 @@ static void look_at_map(const pass *p, survey *s)
         s->charged_A3 = volume_A3 * s->square_e2 / near_e2;
 }
 
+/* Points of a map are half a step from such charges in the mean, or farther than that. */
+static void look_at_strong(const pass *p, const ley_long_range *range, survey *s)
+{
+    size_t atom[STRONG_MOST];
+    const size_t count = strong_charges_list(p->atoms, atom);
+    const double *position_A = ley_atoms_positions_A(p->atoms), *charge_e = ley_atoms_charges_e(p->atoms);
+    s->strong_near_A = fmax(0.5 * cbrt(s->volume_A3 / s->points), range->r_min_A);
+    for (size_t i = 0; i < count; i++)
+        if (is_at_map(p, position_A + 3 * atom[i], 0))
+            s->strong_e2 += charge_e[atom[i]] * charge_e[atom[i]];
+}
+
 ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
                               const ley_long_range *range, survey *made, ley_error *error)
 {
@@ -561,6 +574,8 @@ ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, 
         take_cell(&c, &s);
         look_at_map(&p, &s);
         s.pairs_per_A3 *= s.points / s.volume_A3;
+        if (points == NULL)
+            look_at_strong(&p, range, &s);
         status = sample_potential(&p, range, lattice, points, &s, error);
     }
     free(p.moment);

@@ -21,6 +21,8 @@ typedef struct survey {
     double rounded_e;               /* what all charges as floats sum to beyond what they sum to */
     double block_A[SURVEY_BLOCKS];  /* edges of cubes, ascending, and */
     double block_e2[SURVEY_BLOCKS]; /* the sums of the squares of their charges */
+    double strong_e2;               /* of q^2 in the map, those of charges that are far larger than the others */
+    double strong_near_A;           /* how near to them points of the map count */
     double potential_e_A;           /* root mean square at points of the map, e/A */
 } survey;
 

@@ -1,0 +1,183 @@
+/* leyden compare: what two maps differ by. */
+#include "console.h"
+#include "file.h"
+#include "job_report.h"
+#include "json.h"
+#include "registry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct compare_values {
+    double tolerance;
+    bool interpolate, any_units, quiet;
+    const char *json;
+} compare_values;
+
+enum { TOLERANCE };
+
+static const option_row compare_options[] = {
+    [TOLERANCE] = {.name = "tol",
+                   .kind = OPTION_REAL,
+                   .offset = offsetof(compare_values, tolerance),
+                   .value = "T",
+                   .low = 0,
+                   .high = 1e30,
+                   .unset = "whatever they differ by",
+                   .help = "end with exit code 5 when the relative RMS difference is above T"},
+    {.name = "interpolate",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(compare_values, interpolate),
+     .help = "take B's values at A's points, by linear interpolation between the eight points of B around each; "
+             "points of A outside B are left out, and counted"},
+    {.name = "any-units",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(compare_values, any_units),
+     .help = "compare numbers whatever their units are"},
+    OPTION_ROW_JSON(compare_values),
+    OPTION_ROW_QUIET(compare_values),
+};
+
+/* " kT/e"; empty where the units are unknown. */
+static short_text unit_text(const ley_map *map)
+{
+    const char *units = ley_map_units(map);
+    return text_of("%s%s", units[0] != '\0' ? " " : "", units);
+}
+
+static void print_map(const char *letter, const char *path, const ley_map *map)
+{
+    const ley_lattice *lattice = ley_map_lattice(map);
+    printf("%s: %s, %s = %s points, spacing %s A, %s\n", letter, base_name(path), lattice_text(lattice->n).s,
+           count_text(ley_lattice_points(lattice)).s, spacing_text(lattice).s,
+           ley_map_units(map)[0] != '\0' ? ley_map_units(map) : "units unknown");
+}
+
+static void print_comparison(const parsed_arguments *arguments, const ley_map *const map[2], const ley_comparison *c)
+{
+    const compare_values *values = arguments->values;
+    const short_text unit = unit_text(map[0]);
+    print_map("A", arguments->operand, map[0]);
+    print_map("B", arguments->words[0], map[1]);
+    printf("compared: %s points%s", count_text(c->points).s, values->interpolate ? ", B interpolated" : "");
+    if (c->left_out > 0)
+        printf("; %s points of A outside B are left out", count_text(c->left_out).s);
+    printf("\nRMS: A %.6g, B %.6g%s\n", c->rms_a, c->rms_b, unit.s);
+    printf("difference A - B: RMS %.6g%s, relative RMS %.6g, mean %.6g\n", c->rms, unit.s, c->relative_rms, c->mean);
+    printf("largest difference: %.6g%s at %s A, point (%lld, %lld, %lld): A %.9g, B %.9g\n", c->largest, unit.s,
+           triple_text(c->point_A).s, (long long)c->index[0], (long long)c->index[1], (long long)c->index[2], c->a,
+           c->b);
+    if (isnan(c->correlation))
+        printf("correlation: none, as one of the maps is the same everywhere\n");
+    else
+        printf("correlation: %.9g\n", c->correlation);
+}
+
+static json_t *json_of_map(const char *path, const ley_map *map)
+{
+    json_t *object = json_object();
+    json_put(object, "path", json_text(path));
+    json_put(object, "units", json_text(ley_map_units(map)));
+    json_put(object, "lattice", json_of_lattice(ley_map_lattice(map)));
+    return object;
+}
+
+static int write_report(const parsed_arguments *arguments, const ley_map *const map[2], const ley_comparison *c,
+                        const ley_error *outcome)
+{
+    const compare_values *values = arguments->values;
+    json_t *report = json_begin(arguments), *largest = json_object();
+    json_put(report, "a", json_of_map(arguments->operand, map[0]));
+    json_put(report, "b", json_of_map(arguments->words[0], map[1]));
+    json_put(report, "points", json_count(c->points));
+    json_put(report, "left_out", json_count(c->left_out));
+    json_put(report, "rms_a", json_number(c->rms_a));
+    json_put(report, "rms_b", json_number(c->rms_b));
+    json_put(report, "rms", json_number(c->rms));
+    json_put(report, "relative_rms", json_number(c->relative_rms));
+    json_put(report, "mean", json_number(c->mean));
+    json_put(report, "correlation", json_number(c->correlation));
+    json_put(largest, "difference", json_number(c->largest));
+    json_put(largest, "index", json_counts(c->index, 3));
+    json_put(largest, "point_A", json_numbers(c->point_A, 3));
+    json_put(largest, "a", json_number(c->a));
+    json_put(largest, "b", json_number(c->b));
+    json_put(report, "largest", largest);
+    json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
+    return json_finish(report, values->json);
+}
+
+static int conclude(const parsed_arguments *arguments, const ley_map *const map[2], const ley_comparison *c)
+{
+    const compare_values *values = arguments->values;
+    ley_error outcome = {0};
+    if (option_given(arguments, TOLERANCE) && !(c->relative_rms <= values->tolerance))
+        fail_into(&outcome, LEY_ERROR_WRONG_RESULT, "the relative RMS difference, %.6g, is above --tol %g",
+                  c->relative_rms, values->tolerance);
+    if (values->json != NULL) {
+        const int code = write_report(arguments, map, c, &outcome);
+        if (code != 0)
+            return code;
+    }
+    if (!values->quiet && !json_takes_stdout(values->json))
+        print_comparison(arguments, map, c);
+    return outcome.status == LEY_OK ? 0 : fail_with(&outcome);
+}
+
+static int check_files(const parsed_arguments *arguments)
+{
+    const compare_values *values = arguments->values;
+    char *header_a = map_header_path(arguments->operand), *header_b = map_header_path(arguments->words[0]);
+    const named_file files[] = {{arguments->operand, "map A", NULL},
+                                {header_a, "header of map A", NULL},
+                                {arguments->words[0], "map B", NULL},
+                                {header_b, "header of map B", NULL},
+                                {values->json, "report", "--json"}};
+    const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
+    free(header_a);
+    free(header_b);
+    return code;
+}
+
+static int compare_run(const parsed_arguments *arguments)
+{
+    const compare_values *values = arguments->values;
+    int code = check_files(arguments);
+    if (code != 0)
+        return code;
+    ley_map *a = NULL, *b = NULL;
+    ley_error error = {0};
+    ley_comparison comparison;
+    ley_compare_options options;
+    ley_compare_options_default(&options);
+    options.interpolate = values->interpolate;
+    options.any_units = values->any_units;
+    options.name_a = arguments->operand;
+    options.name_b = arguments->words[0];
+    ley_status status = ley_map_read(options.name_a, &a, &error);
+    if (status == LEY_OK)
+        status = ley_map_read(options.name_b, &b, &error);
+    if (status == LEY_OK)
+        status = ley_map_compare(a, b, &options, &comparison, &error);
+    code = status == LEY_OK ? conclude(arguments, (const ley_map *const[2]){a, b}, &comparison) : fail_with(&error);
+    ley_map_destroy(a);
+    ley_map_destroy(b);
+    return code;
+}
+
+const subcommand compare_command = {
+    .name = "compare",
+    .summary = "Says what two maps differ by: RMS, the largest difference and where it is, correlation.",
+    .operand = "A",
+    .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it",
+    .words = "B",
+    .words_help = "another map",
+    .words_wanted = 1,
+    .details = "Differences are A - B, in double precision, over all points of A. Lattices are one where their points "
+               "are within a thousandth of a step of each other, as files have few digits; others are refused without "
+               "--interpolate, and so are maps in different units without --any-units, maps that are 0 everywhere, and "
+               "infinite values.",
+    .options = OPTION_BLOCK(compare_options, compare_values, NULL),
+    .run = compare_run,
+};
