@@ -48,6 +48,7 @@ help:
 	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 40 minutes on two cores"
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
+	@echo "make python    the wheel of the Python package in $(BUILD)/python"
 	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
 	@echo "make deb       a Debian package of the command, $(BUILD)/leyden_*.deb"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
@@ -318,6 +319,14 @@ error-table: $(BUILD)/tests/make_error_table
 bench-launches: $(BUILD)/tests/bench_launches
 	$(BUILD)/tests/bench_launches $(or $(DEVICE),all)
 
+# ---- Python ------------------------------------------------------------------------------------
+
+# Needs python3-cffi, -dev, -pip, -setuptools and -wheel, and nothing from PyPI.
+PYTHON ?= /usr/bin/python3
+
+python: $(BUILD)/libleyden.a
+	@CC='$(CC)' LEYDEN_BUILD='$(abspath $(BUILD))' bash tests/build_python.sh $(PYTHON) $(BUILD)/python
+
 # ---- Installation --------------------------------------------------------------------------------
 
 LDCONFIG ?= /sbin/ldconfig
@@ -367,4 +376,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table power arm s390x matrix install uninstall deb clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python power arm s390x matrix install uninstall deb clean

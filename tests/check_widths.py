@@ -12,7 +12,7 @@ import re
 import sys
 
 PROSE, CODE = 100, 120
-FOLDERS = ("cl", "docs", "host", "kernels_cuda", "platform", "tests", "tools")
+FOLDERS = ("cl", "docs", "host", "kernels_cuda", "platform", "python", "tests", "tools")
 LANGUAGES = (".c", ".h", ".cl", ".cu", ".cuh")
 SCRIPTS = (".sh", ".py", "Makefile", "packages.txt", "run", ".supp")
 SKIPPED = ("tests/data", "tests/corpus", "docs/runs", "tests/golden")

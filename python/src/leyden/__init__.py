@@ -1,0 +1,27 @@
+"""leyden: electrostatic potentials of point charges, on OpenCL and CUDA devices.
+
+>>> import leyden
+>>> atoms = leyden.Atoms.read("protein.pqr")
+>>> potential = leyden.map(atoms, tol=1e-4, dielectric=78.54)
+>>> potential.save("protein.dx")
+>>> potential.values.mean()
+
+Lengths are in Angstrom, charges in elementary charges. docs/python.md of the sources walks through
+it; the library's equation and conventions are those of leyden.h.
+"""
+from ._atoms import Atoms
+from ._boundary import Boundary, boundary
+from ._c import ffi as _ffi, lib as _lib
+from ._compute import map, points  # pylint: disable=redefined-builtin
+from ._engine import Device, Engine, devices
+from ._errors import (Cancelled, DeviceError, Error, FileError, InputError, NoDeviceError, OutOfMemoryError,
+                      RadiiWarning, ToleranceWarning, UsageError, WrongResult)
+from ._lattice import Lattice
+from ._maps import Map, Points, Slice
+from ._progress import Progress
+
+__version__: str = _ffi.string(_lib.ley_version()).decode()
+
+__all__ = ["Atoms", "Boundary", "Cancelled", "Device", "DeviceError", "Engine", "Error", "FileError", "InputError",
+           "Lattice", "Map", "NoDeviceError", "OutOfMemoryError", "Points", "Progress", "RadiiWarning", "Slice",
+           "ToleranceWarning", "UsageError", "WrongResult", "__version__", "boundary", "devices", "map", "points"]

@@ -1,0 +1,78 @@
+"""python -m leyden: topologies and coordinates of others as atoms for leyden."""
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from typing import List, Optional
+
+from . import Atoms, Error, RadiiWarning, __version__, devices
+
+
+def _read(arguments: argparse.Namespace) -> Atoms:
+    """By ParmEd where it is Amber's topology, whose radii MDAnalysis does not read; else by MDAnalysis."""
+    radii = "element" if arguments.radii == "element" else None
+    is_amber = arguments.topology.endswith((".prmtop", ".parm7"))
+    if is_amber and arguments.select is None and arguments.frame is None:
+        try:
+            import parmed
+        except ImportError:
+            print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
+        else:
+            return Atoms.from_parmed(parmed.load_file(arguments.topology, xyz=arguments.coordinates), radii)
+    try:
+        import MDAnalysis
+    except ImportError:
+        sys.exit("leyden: MDAnalysis is not installed, which reads topologies: pip install MDAnalysis")
+    files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
+    universe = MDAnalysis.Universe(*files)
+    universe.trajectory[arguments.frame or 0]
+    return Atoms.from_mdanalysis(universe.select_atoms(arguments.select) if arguments.select else universe, radii)
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", RadiiWarning)
+        atoms = _read(arguments)
+    for warning in said:
+        if issubclass(warning.category, RadiiWarning):
+            print(f"radii: {warning.message}")
+    atoms.write(arguments.output)
+    print(f"written: {arguments.output}, {len(atoms)} atoms, total charge {atoms.total_charge:+.4f} e")
+    return 0
+
+
+def _devices(_: argparse.Namespace) -> int:
+    for device in devices():
+        print(f"{device.index}: {device.path}, {device.name}" + (f": {device.unusable}" if device.unusable else ""))
+    return 0
+
+
+def main(words: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m leyden", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"leyden {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms",
+                                  description="Charges and coordinates by MDAnalysis, or by ParmEd of .prmtop and "
+                                              ".parm7; radii of the topology, else by element, which is then said.")
+    convert.add_argument("topology", metavar="TOPOLOGY", help="what MDAnalysis or ParmEd read")
+    convert.add_argument("coordinates", metavar="COORDINATES", nargs="?", help="coordinates or a trajectory")
+    convert.add_argument("-o", "--output", required=True, metavar="FILE", help="to write: .pqr, .pqr.gz or .atoms")
+    convert.add_argument("--select", metavar="WORDS", help="a selection in MDAnalysis's language")
+    convert.add_argument("--frame", type=int, metavar="N", help="of a trajectory; the first one is 0")
+    convert.add_argument("--radii", choices=("auto", "element"), default="auto",
+                         help="auto: the topology's, if it has some")
+    convert.set_defaults(run=_convert)
+    commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
+    arguments = parser.parse_args(words)
+    try:
+        return arguments.run(arguments)
+    except (Error, OSError, ValueError) as error:
+        print(f"leyden: {error}", file=sys.stderr)
+        return {"UsageError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4}.get(
+            type(error).__name__, 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

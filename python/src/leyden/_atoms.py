@@ -1,0 +1,162 @@
+"""Point charges."""
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _task
+from ._arrays import doubles, pointer_to, view
+from ._c import ffi, lib
+from ._errors import InputError, Status
+from ._radii import radii_for
+
+
+class Atoms:
+    """N point charges: positions (A), charges (e) and radii (A). Immutable.
+
+    Made by `from_arrays`, `read`, `from_mdanalysis` and `from_parmed`. Threads may share them.
+    """
+
+    _pointer: Any
+
+    def __init__(self) -> None:
+        raise TypeError("atoms are made by Atoms.from_arrays(), .read(), .from_mdanalysis() or .from_parmed()")
+
+    @classmethod
+    def _of(cls, pointer: Any) -> "Atoms":
+        self = cls.__new__(cls)
+        self._pointer = ffi.gc(pointer, lib.ley_atoms_destroy)
+        return self
+
+    @classmethod
+    def from_arrays(cls, x: Any, q: Any, r: Any = None) -> "Atoms":
+        """Copies arrays.
+
+        Args:
+            x: positions, (n, 3), A.
+            q: charges, (n,), e.
+            r: radii, (n,), A; None: all zero. They matter to boundaries and to pair functions that
+                are energies, not to the potential of charges.
+
+        Errors: InputError for shapes that do not fit together, no atoms, and numbers that are not
+        finite or out of range, with the atom's number from 1.
+        """
+        x = doubles(x, "x", (-1, 3))
+        q = doubles(q, "q", (len(x),))
+        r = None if r is None else doubles(r, "r", (len(x),))
+        box = ffi.new("ley_atoms **")
+        with Status() as status:
+            status.check(lib.ley_atoms_create(len(x), pointer_to(x), pointer_to(q), ffi.NULL if r is None else
+                                              pointer_to(r), box, status.pointer))
+        return cls._of(box[0])
+
+    @classmethod
+    def read(cls, path: Any) -> "Atoms":
+        """Reads a PQR file, plain or gzip, or atoms in leyden's binary form.
+
+        Errors: FileError; InputError with ``file:line: what``.
+        """
+        name = os.fsencode(path)
+
+        def work(token: _task.Token) -> "Atoms":
+            box = ffi.new("ley_atoms **")
+            with Status() as status:
+                status.check(lib.ley_atoms_read(name, box, status.pointer))
+            return cls._of(box[0])
+
+        return _task.call(work)
+
+    @classmethod
+    def from_mdanalysis(cls, source: Any, radii: Any = None) -> "Atoms":
+        """Atoms of an MDAnalysis Universe or AtomGroup at its present frame.
+
+        Args:
+            source: what has charges in its topology; positions in A.
+            radii: (n,) numbers, A; a dict from elements to radii; ``"element"``: the table of this
+                package; None: the topology's, and where it has none that table, with a RadiiWarning.
+
+        Errors: InputError where the topology has no charges.
+        """
+        group = source.atoms
+        try:
+            charges = group.charges
+        except AttributeError as error:  # NoDataError is one
+            raise InputError(f"the topology has no charges: {error}") from None
+        found = getattr(group, "radii", None) if radii is None else None
+        elements, names, residues = (getattr(group, word, None) for word in ("elements", "names", "resnames"))
+        return cls.from_arrays(group.positions, charges, radii_for(len(group), radii, found, elements, names, residues))
+
+    @classmethod
+    def from_parmed(cls, structure: Any, radii: Any = None) -> "Atoms":
+        """Atoms of a ParmEd Structure, with its coordinates.
+
+        Radii are those that `radii` says, as in `from_mdanalysis()`; None: the topology's solvent
+        radii, as prmtop files have them, else the table of this package, with a RadiiWarning.
+
+        Errors: InputError where the structure has no coordinates.
+        """
+        if structure.coordinates is None:
+            raise InputError("the structure has no coordinates")
+        atoms = structure.atoms
+        found = None
+        if radii is None and atoms and all(getattr(a, "solvent_radius", None) for a in atoms):
+            found = [a.solvent_radius for a in atoms]
+        elements = [a.element_name if getattr(a, "atomic_number", 0) > 0 else "" for a in atoms]
+        return cls.from_arrays(structure.coordinates, [a.charge for a in atoms],
+                               radii_for(len(atoms), radii, found, elements, [a.name for a in atoms],
+                                         [a.residue.name for a in atoms]))
+
+    def write(self, path: Any) -> None:
+        """Writes PQR for .pqr and .pqr.gz, leyden's binary form for .atoms; whole or not at all.
+
+        Errors: UsageError for other names, FileError.
+        """
+        name = os.fsencode(path)
+
+        def work(token: _task.Token) -> None:
+            with Status() as status:
+                status.check(lib.ley_atoms_write(self.pointer, name, token.flag, status.pointer))
+
+        _task.call(work)
+
+    @property
+    def pointer(self) -> Any:
+        return self._pointer
+
+    @property
+    def x(self) -> np.ndarray:
+        """Positions, (n, 3) float64, A: a read-only view."""
+        return view(self, lib.ley_atoms_positions_A(self._pointer), (len(self), 3), np.float64, True)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Charges, (n,) float64, e: a read-only view."""
+        return view(self, lib.ley_atoms_charges_e(self._pointer), (len(self),), np.float64, True)
+
+    @property
+    def r(self) -> np.ndarray:
+        """Radii, (n,) float64, A: a read-only view."""
+        return view(self, lib.ley_atoms_radii_A(self._pointer), (len(self),), np.float64, True)
+
+    @property
+    def total_charge(self) -> float:
+        """Sum of the charges, e."""
+        return lib.ley_atoms_total_charge_e(self._pointer)
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The smallest box around the centres: its low and its high corner, (2, 3), A."""
+        corners = np.empty((2, 3))
+        lib.ley_atoms_bounds_A(self._pointer, pointer_to(corners[0]), pointer_to(corners[1]))
+        return corners
+
+    def __len__(self) -> int:
+        return lib.ley_atoms_count(self._pointer)
+
+    def __reduce__(self) -> Any:
+        return Atoms.from_arrays, (np.array(self.x), np.array(self.q), np.array(self.r))
+
+    def __repr__(self) -> str:
+        return f"<leyden.Atoms: {len(self)} atoms, total charge {self.total_charge:+.6g} e>"

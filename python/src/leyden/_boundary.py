@@ -1,0 +1,160 @@
+"""leyden.boundary(): Debye-Hueckel values, as APBS takes them for its boundaries."""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Dict, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _task
+from ._arrays import doubles, pointer_to, view
+from ._atoms import Atoms
+from ._c import ffi, lib
+from ._compute import ProgressArgument, _call, run_job
+from ._engine import Engine, engine_or_default
+from ._errors import Status, UsageError
+from ._lattice import Lattice
+from ._options import RunOptions
+from ._progress import Watcher
+
+FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
+
+
+class Boundary:
+    """Values on the six faces of a lattice, or at points, in kT/e: what `leyden.boundary()` returns.
+
+    Attributes:
+        lattice: whose faces, or None.
+        kappa: inverse screening length, 1/A.
+        report: of "mdh", how it was computed; else None.
+    """
+
+    def __init__(self, pointer: Any, lattice: Optional[Lattice], kappa: float, report: Optional[Dict[str, Any]]) -> None:
+        self._pointer = pointer
+        self._lock = threading.Lock()
+        self.lattice = lattice
+        self.kappa = kappa
+        self.report = report
+
+    def __len__(self) -> int:
+        return lib.ley_boundary_points(self._pointer)
+
+    @property
+    def values(self) -> np.ndarray:
+        """All values, (n,) float64: of points in their order, of a lattice face after face. A view."""
+        return view(self, lib.ley_boundary_values(self._pointer), (len(self),), np.float64, False)
+
+    @property
+    def xyz(self) -> np.ndarray:
+        """Where the values are, (n, 3), A."""
+        found = np.empty((len(self), 3))
+        for i in range(len(self)):
+            lib.ley_boundary_point_A(self._pointer, i, pointer_to(found[i]))
+        return found
+
+    def face(self, face: str) -> np.ndarray:
+        """Values of a face, "x-", "x+", "y-", ..., (nb, na) float64, b the later one of its two axes. A view."""
+        if self.lattice is None:
+            raise UsageError("these are values at points, which have no faces")
+        if face not in FACES:
+            raise UsageError(f"face: {face!r} is none of {', '.join(FACES)}")
+        number = FACES.index(face)
+        a, b = [n for m, n in enumerate(self.lattice.n) if m != number // 2]
+        first = lib.ley_boundary_face(self._pointer, number)
+        return self.values[first:first + a * b].reshape(b, a)
+
+    def save(self, path: Any, stride: int = 1) -> None:
+        """Writes .dx, a map with the values on its faces and 0 inside, of every `stride`-th node; .csv,
+        lines x,y,z,phi; or .raw, float64, little-endian, nothing else.
+
+        Errors: UsageError for another ending, FileError.
+        """
+        name = os.fspath(path)
+        file = os.fsencode(path)
+        if not name.endswith((".dx", ".csv", ".raw")) or (name.endswith(".dx") and self.lattice is None):
+            raise UsageError(f"path: {name!r} must end in {'' if self.lattice is None else '.dx, '}.csv or .raw")
+
+        def work(token: _task.Token) -> None:
+            token.acquire(self._lock)
+            try:
+                with Status() as status:
+                    if name.endswith(".dx"):
+                        code = lib.ley_boundary_write_dx(self._pointer, stride, file, ffi.NULL, token.flag, status.pointer)
+                    elif name.endswith(".csv"):
+                        code = lib.ley_boundary_write_csv(self._pointer, file, token.flag, status.pointer)
+                    else:
+                        code = lib.ley_boundary_write_raw(self._pointer, file, status.pointer)
+                    status.check(code)
+            finally:
+                self._lock.release()
+
+        _task.call(work)
+
+    def __repr__(self) -> str:
+        return f"<leyden.Boundary: {len(self)} values{'' if self.lattice is None else ' on six faces'}, kT/e>"
+
+
+def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", dielectric: float = 78.54,
+             solute_dielectric: float = 2.0, temperature: float = 298.15, ions: Sequence[Sequence[float]] = (),
+             sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
+             verify: Optional[int] = None, seed: Optional[int] = None, plan: Any = None,
+             engine: Optional[Engine] = None, progress: ProgressArgument = None) -> Boundary:
+    """Debye-Hueckel potentials on the faces of a lattice or at points, in kT/e, as APBS defines them.
+
+    phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|.
+
+    Args:
+        atoms: charges and radii.
+        where: a Lattice, for its faces, or points, (n, 3), A.
+        method: "mdh", every atom (`bcfl mdh`); "sdh", one multipole expansion (`bcfl sdh`); "zero".
+        dielectric: of the solvent. `solute_dielectric`: of the molecule, matters to "sdh" only.
+        temperature: K.
+        ions: charge (e), concentration (mol/l) and, if you like, radius (A) of each species.
+
+    The rest is as in `map()`. Errors: also InputError where a charge lies on a point.
+    """
+    if not isinstance(atoms, Atoms):
+        raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
+    if method not in ("mdh", "sdh", "zero"):
+        raise UsageError(f"method: {method!r} is none of mdh, sdh, zero")
+    watcher = Watcher(progress)
+    species = ffi.new("ley_ion[]", max(len(ions), 1))
+    for i, ion in enumerate(ions):
+        if len(ion) not in (2, 3):
+            raise UsageError("ions: each has a charge, a concentration and, if you like, a radius")
+        species[i].charge_e, species[i].concentration_M = ion[0], ion[1]
+        species[i].radius_A = ion[2] if len(ion) == 3 else 0
+    solvent = ffi.new("ley_solvent *", {"dielectric": dielectric, "solute_dielectric": solute_dielectric,
+                                        "temperature_K": temperature, "ion_count": len(ions), "ions": species})
+    lattice = where if isinstance(where, Lattice) else None
+    box = ffi.new("ley_boundary **")
+    with Status() as status:
+        if lattice is not None:
+            status.check(lib.ley_boundary_create(lattice.pointer, box, status.pointer))
+        else:
+            xyz = doubles(where, "where", (-1, 3))
+            status.check(lib.ley_boundary_create_points(len(xyz), pointer_to(xyz), box, status.pointer))
+    pointer = ffi.gc(box[0], lib.ley_boundary_destroy)
+    options = RunOptions.of(verify, seed, sum, math, variant, plan, 0.0, watcher.state)
+    opened = engine_or_default(engine) if method == "mdh" else None
+
+    def work(token: _task.Token) -> Optional[Dict[str, Any]]:
+        if opened is None:
+            with Status() as status:
+                if method == "sdh":
+                    status.check(lib.ley_boundary_compute_sdh(pointer, atoms.pointer, solvent, status.pointer))
+                else:
+                    lib.ley_boundary_compute_zero(pointer)
+            return None
+        token.acquire(opened.lock)
+        try:
+            engine_pointer = opened.pointer
+            return run_job(token, lambda job, error: lib.ley_job_create_boundary(
+                engine_pointer, atoms.pointer, pointer, solvent, options.c, job, error))
+        finally:
+            opened.lock.release()
+
+    report = _call(work, watcher)
+    assert species is not None  # the solvent points to it
+    return Boundary(pointer, lattice, lib.ley_screening_per_A(solvent), report)

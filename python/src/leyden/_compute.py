@@ -1,0 +1,352 @@
+"""leyden.map() and leyden.points()."""
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _task
+from ._arrays import doubles, pointer_to
+from ._atoms import Atoms
+from ._c import ffi, lib
+from ._engine import Engine, engine_or_default
+from ._errors import Error, Status, ToleranceWarning, UsageError
+from ._lattice import Lattice
+from ._maps import Map, Points, make_map, own_map
+from ._options import Cell, Medium, RunOptions, direct_of, long_range_of, short_range_of, units_of
+from ._progress import Progress, Watcher
+from ._report import report_of
+
+METHODS = ("auto", "dcs", "msm", "cutoff")
+
+# Pairs of atoms and points that any device sums directly at once: nothing is chosen for them, as
+# the command does it.
+FEW_PAIRS = 1e6
+
+ProgressArgument = Union[None, bool, Callable[[Progress], None]]
+
+
+def run_job(token: _task.Token, create: Callable[[Any, Any], int]) -> Dict[str, Any]:
+    """Creates a job, create(box, error), runs it and destroys it; its report. The engine is locked."""
+    box = ffi.new("ley_job **")
+    with Status() as status:
+        status.check(create(box, status.pointer))
+    job = box[0]
+    try:
+        token.attach(job)
+        with Status() as status:
+            code = lib.ley_job_run(job, status.pointer)
+            try:
+                status.check(code)
+            except Error as error:
+                error.report = report_of(lib.ley_job_report(job))  # type: ignore[attr-defined]
+                raise
+        return report_of(lib.ley_job_report(job))
+    finally:
+        token.attach(None)
+        lib.ley_job_destroy(job)
+
+
+@dataclass
+class _Sum:
+    """A sum that is to be made: of these atoms, in a map or at points."""
+
+    atoms: Atoms
+    method: str
+    tolerance: float
+    medium: Medium
+    cell: Cell
+    options: RunOptions
+    short_range: Any
+    keep: Any
+    long_range: Any
+    fixed: int
+    map: Any = None  # is filled: this,
+    points: Any = None  # or this
+
+    def check_memory(self, lattice: Lattice) -> None:
+        """Before a map is made."""
+        check, of = {"cutoff": (lib.ley_short_range_check_memory, self.short_range),
+                     "msm": (lib.ley_long_range_check_memory, self.long_range)}.get(
+                         self.method, (lib.ley_direct_check_memory, None))
+        with Status() as status:
+            status.check(check(self.atoms.pointer, lattice.pointer, of if of is not None else direct_of(self.medium),
+                               status.pointer))
+
+    def _choose(self, engine: Any) -> Any:
+        """Lattices by the tolerance; what they are expected to come to."""
+        choice, options = ffi.new("ley_choice *"), ffi.new("ley_run_options *", self.options.c[0])
+        if not self.options.has_sum and self.options.c.decision_count == 0:
+            options.sum = lib.LEY_SUM_AUTO
+        elif options.sum == lib.LEY_SUM_AUTO:  # floats come first then
+            options.sum = lib.LEY_SUM_FLOAT
+        with Status() as status:
+            if self.points is not None:
+                code = lib.ley_long_range_choose_points(engine, self.atoms.pointer, self.points, self.tolerance,
+                                                        self.fixed, options, self.long_range, choice, status.pointer)
+            else:
+                code = lib.ley_long_range_choose(engine, self.atoms.pointer, lib.ley_map_lattice(self.map),
+                                                 self.tolerance, self.fixed, options, self.long_range, choice,
+                                                 status.pointer)
+            status.check(code)
+        return choice
+
+    def _take_sum(self, choice: Any) -> None:
+        if not self.options.has_sum and self.options.c.decision_count == 0:
+            self.options.c.sum = choice.sum
+
+    def _resolve_auto(self, engine: Any) -> str:
+        """"dcs" or "msm", whichever reaches the tolerance sooner."""
+        kind = "_points" if self.points is not None else ""
+        can_be_direct = not self.long_range.kappa_per_A and not self.cell.is_periodic
+        planned = self.options.planned_method()
+        lattices, direct = f"msm{kind}", f"dcs{kind}"
+        if planned is not None and planned != lattices and not (can_be_direct and planned == direct):
+            raise UsageError(f"plan: it is one of method {planned}, and method 'auto' takes those of "
+                             f"{f'{direct} and ' if can_be_direct else ''}{lattices}")
+        count = lib.ley_points_count(self.points) if self.points is not None else \
+            lib.ley_lattice_points(lib.ley_map_lattice(self.map))
+        few = self.options.c.variant != ffi.NULL or len(self.atoms) * count <= FEW_PAIRS
+        if can_be_direct and (planned == direct if planned is not None else few):
+            return "dcs"
+        try:
+            choice = self._choose(engine)
+        except Error:
+            if can_be_direct:  # no lattices reach it
+                return "dcs"
+            raise
+        if planned is None and can_be_direct and not choice.seconds + choice.building_s < choice.direct_s:
+            return "dcs"
+        self._take_sum(choice)
+        return "msm"
+
+    def _resolve(self, engine: Any) -> str:
+        if self.method == "auto":
+            method = self._resolve_auto(engine)
+            # Direct sums that turn out to nearly cancel are done in doubles.
+            if method == "dcs" and not self.options.has_sum and self.options.c.decision_count == 0 and \
+                    self.options.c.verify_points > 0:
+                self.options.c.sum = lib.LEY_SUM_AUTO
+            return method
+        if self.method == "msm" and self.tolerance > 0:
+            self._take_sum(self._choose(engine))
+        return self.method
+
+    def run(self, token: _task.Token, engine: Engine) -> Dict[str, Any]:
+        token.acquire(engine.lock)
+        try:
+            pointer = engine.pointer
+            method = self._resolve(pointer)
+            token.check()
+            create, of = {
+                ("dcs", False): (lib.ley_job_create_direct, direct_of(self.medium)),
+                ("dcs", True): (lib.ley_job_create_direct_points, direct_of(self.medium)),
+                ("cutoff", False): (lib.ley_job_create_short_range, self.short_range),
+                ("cutoff", True): (lib.ley_job_create_short_range_points, self.short_range),
+                ("msm", False): (lib.ley_job_create_long_range, self.long_range),
+                ("msm", True): (lib.ley_job_create_long_range_points, self.long_range),
+            }[method, self.points is not None]
+            filled = self.map if self.points is None else self.points
+            return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, filled, of, self.options.c,
+                                                            box, error))
+        finally:
+            engine.lock.release()
+
+
+def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float], cutoff: Optional[float], pair: str,
+            constants: Any, probe: Any, well_depth: Any, steepness: Optional[float], units: str, dielectric: float,
+            temperature: float, r_min: float, periodic: Any, cell: Any, kappa: Optional[float], sum: Optional[str],
+            math: str, variant: Optional[str], verify: Optional[int], seed: Optional[int], plan: Any,
+            lattice_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
+            solver: Optional[str]) -> _Sum:
+    """What the arguments ask for, checked as far as no device is needed."""
+    if not isinstance(atoms, Atoms):
+        raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
+    if method not in METHODS:
+        raise UsageError(f"method: {method!r} is none of {', '.join(METHODS)}")
+    lattices = {"lattice_spacing": lattice_spacing, "splitting": splitting, "window": window, "solver": solver}
+    for name, value in lattices.items():
+        if value is not None and method != "msm":
+            raise UsageError(f"{name} is for method 'msm'")
+    of_pairs = {"constants": constants, "probe": probe, "well_depth": well_depth, "steepness": steepness}
+    for name, value in of_pairs.items():
+        if value is not None and method != "cutoff":
+            raise UsageError(f"{name} is for method 'cutoff'")
+    if cutoff is not None and method not in ("cutoff", "msm"):
+        raise UsageError("cutoff needs method 'cutoff' or 'msm': the one sums no further, the other leaves the rest to "
+                         "lattices")
+    space = Cell.of(periodic, cell)
+    if method == "dcs" and (kappa or space.is_periodic):
+        raise UsageError("method 'dcs' has neither images nor screening: 'msm' and 'cutoff' do")
+    tolerance = float(tol or 0) if method in ("auto", "msm") else 0.0
+    if method == "auto" and tol is None:
+        raise UsageError("tol: method 'auto' needs one")
+    if method in ("auto", "msm") and tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
+        raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
+    medium = Medium(units_of(units), dielectric, temperature, r_min)
+    options = RunOptions.of(verify, seed, sum, math, variant, plan, tolerance, watcher.state)
+    short, keep, long, fixed = None, None, None, 0
+    if method == "cutoff":
+        short, keep = short_range_of(medium, space, pair, cutoff, kappa, constants, probe, well_depth, steepness, atoms)
+    else:
+        long, fixed = long_range_of(medium, space, kappa, cutoff, lattice_spacing, splitting, window, solver)
+    return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed)
+
+
+def _lattice_for(atoms: Atoms, space: Cell, spacing: float, padding: Optional[float]) -> Lattice:
+    """The box itself where all space is periodic and nobody asks for another one, else around the atoms."""
+    edges = space.box
+    if edges is None or padding is not None:
+        return Lattice.around(atoms, spacing, 10.0 if padding is None else padding)
+    # A whole number of spacings along an edge: the far face is the near one again.
+    n = np.maximum(np.floor(edges / spacing + 0.5), 1).astype(np.int64)
+    return Lattice((0, 0, 0), spacing=edges / n, n=n.tolist())
+
+
+def _warn(report: Dict[str, Any], tolerance: float) -> None:
+    accuracy = report["accuracy"]
+    if tolerance > 0 and accuracy is not None and accuracy["relative_rms"] > tolerance:
+        warnings.warn(f"the values are off by {accuracy['relative_rms']:.2g} of their root mean square, and tol is "
+                      f"{tolerance:g}", ToleranceWarning, stacklevel=3)
+
+
+def _points_pointer(create: Callable[[Any, Any], int], field: bool) -> Any:
+    box = ffi.new("ley_points **")
+    with Status() as status:
+        status.check(create(box, status.pointer))
+        pointer = ffi.gc(box[0], lib.ley_points_destroy)
+        if field:
+            status.check(lib.ley_points_add_field(pointer, status.pointer))
+    return pointer
+
+
+def _call(work: Callable[[_task.Token], Any], watcher: Watcher) -> Any:
+    try:
+        result = _task.call(work, watcher.tick)
+        if watcher.told is not None:
+            watcher.tell()
+        return result
+    finally:
+        watcher.close()
+
+
+def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = 1e-4,
+        spacing: float = 0.5, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
+        constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
+        well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
+        temperature: float = 298.15, r_min: float = 0.05, periodic: Union[None, bool, str, Sequence[bool]] = None,
+        cell: Any = None, kappa: Optional[float] = None, lattice_spacing: Optional[float] = None,
+        splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
+        sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
+        seed: Optional[int] = None, plan: Optional[Mapping[str, Any]] = None, slab_planes: int = 0,
+        engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Map:
+    """The electrostatic potential of charges on a lattice.
+
+    phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
+
+    Args:
+        atoms: the charges.
+        lattice: where the points lie. None: as `spacing` and `padding` say, around the atoms; of a
+            box that is periodic along all axes the box itself.
+        method: "dcs", direct summation, every atom at every point; "msm", the same by lattices, in
+            time linear in the atoms; "auto", whichever of these reaches `tol` sooner; "cutoff", a sum
+            of any pair function within a cutoff.
+        tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
+            0.1. What reaches half of it soonest is taken. A map that is off by more comes with a
+            ToleranceWarning. None, of "msm": lattices are what the arguments and their defaults say.
+        spacing: of neighbouring points, A. `padding`: least distance of the atoms from the lattice's
+            faces, A; None: 10.
+        cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
+        pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
+            expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
+        probe, well_depth, steepness: of pair functions that are energies, in kcal/mol: the probe's
+            radius (A) and depth; the atoms' depths, one number or (n,); of Buckingham's exponential.
+        units: "kT/e", "V" or "kcal/mol/e".
+        dielectric: relative permittivity, the same everywhere. `temperature`: K, matters for kT/e.
+        r_min: distances below count as this, A.
+        cell, periodic: images of the atoms: three lengths (A), three lengths and three angles
+            (degrees), or three vectors, (3, 3); along which of them: some of the letters "xyz", or
+            three switches, all where it is None.
+        kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
+        lattice_spacing, splitting, window, solver: of "msm", what is not to be chosen.
+        sum: "float", "compensated", "double" or "auto". `math`: "standard", "native" or "auto".
+        variant: a kernel variant by name.
+        verify: points that are recomputed in double precision, at most; 0: none. None: 1,000. `seed`
+            chooses them.
+        plan: decide as a former job did, by its `report` or the command's: the same bytes.
+        slab_planes: planes of the lattice in one piece of work, at most; 0: as memory and balance
+            suggest. What is cut into pieces in another way may differ in last digits: with 1 it is
+            always cut in the same way.
+        engine: where to compute. None: the fastest device, opened once per process.
+        progress: True for a bar (tqdm's, if it is installed), or a callable that is given a Progress
+            now and then in the caller's thread. What it raises cancels the job.
+        field: the electric field, too, E = -grad phi: `Map.field`.
+
+    Ctrl-C cancels the job and raises KeyboardInterrupt. Other threads run meanwhile.
+
+    Errors: UsageError, InputError, NoDeviceError, DeviceError (`log`: a kernel's build log),
+    OutOfMemoryError, WrongResult where the verification fails.
+    """
+    watcher = Watcher(progress)
+    wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
+                     well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
+                     temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
+                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, lattice_spacing=lattice_spacing,
+                     splitting=splitting, window=window, solver=solver)
+    if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
+        raise UsageError(f"slab_planes: {slab_planes} is out of range, or field is asked for, whose points have no planes")
+    wanted.options.c.slab_planes = slab_planes
+    where = lattice if lattice is not None else _lattice_for(atoms, wanted.cell, spacing, padding)
+    opened = engine_or_default(engine)
+
+    def work(token: _task.Token) -> Map:
+        wanted.check_memory(where)
+        if not field:
+            wanted.map = make_map(where)
+            return Map(wanted.map, wanted.run(token, opened))
+        wanted.points = _points_pointer(
+            lambda box, error: lib.ley_points_create_lattice(where.pointer, box, error), True)
+        report = wanted.run(token, opened)
+        maps = []
+        for axis in (-1, 0, 1, 2):
+            box = ffi.new("ley_map **")
+            with Status() as status:
+                status.check(lib.ley_points_to_map(wanted.points, where.pointer, axis, box, status.pointer))
+            maps.append(Map(own_map(box[0]), report))
+        maps[0].field = (maps[1], maps[2], maps[3])
+        return maps[0]
+
+    made = _call(work, watcher)
+    _warn(made.report, wanted.tolerance)
+    return made
+
+
+def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = 1e-4,
+           cutoff: Optional[float] = None, pair: str = "taylor2", constants: Optional[Mapping[str, float]] = None,
+           probe: Optional[Sequence[float]] = None, well_depth: Any = None, steepness: Optional[float] = None,
+           units: str = "kT/e", dielectric: float = 1.0, temperature: float = 298.15, r_min: float = 0.05,
+           periodic: Union[None, bool, str, Sequence[bool]] = None, cell: Any = None, kappa: Optional[float] = None,
+           lattice_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
+           solver: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
+           verify: Optional[int] = None, seed: Optional[int] = None, plan: Optional[Mapping[str, Any]] = None,
+           engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Points:
+    """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
+
+    Methods, arguments and errors are those of `map()`; `tol` is relative to the potentials' root
+    mean square at these points.
+    """
+    watcher = Watcher(progress)
+    wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
+                     well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
+                     temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
+                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, lattice_spacing=lattice_spacing,
+                     splitting=splitting, window=window, solver=solver)
+    xyz = doubles(xyz, "xyz", (-1, 3))
+    opened = engine_or_default(engine)
+    wanted.points = _points_pointer(
+        lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
+    report = _call(lambda token: wanted.run(token, opened), watcher)
+    _warn(report, wanted.tolerance)
+    return Points(wanted.points, report)

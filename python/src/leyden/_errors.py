@@ -1,0 +1,122 @@
+"""Errors of the library as exceptions, and warnings of this package."""
+from __future__ import annotations
+
+from typing import Dict, Optional, Type
+
+from ._c import ffi, lib
+
+__all__ = ["Error", "UsageError", "InputError", "FileError", "NoDeviceError", "DeviceError", "OutOfMemoryError",
+           "WrongResult", "Cancelled", "RadiiWarning", "ToleranceWarning"]
+
+
+class Error(Exception):
+    """What a function of the library failed with; the base of all errors here.
+
+    Attributes:
+        status: name of the status in C, such as ``"LEY_ERROR_INPUT"``.
+        message: one line that says what was wrong.
+        log: the compiler's whole log where a kernel could not be built, or None.
+    """
+
+    status: str = ""
+
+    def __init__(self, message: str, log: Optional[str] = None, status: Optional[str] = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.log = log
+        if status is not None:
+            self.status = status
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self):
+        return type(self), (self.message, self.log, self.status)
+
+
+class UsageError(Error, ValueError):
+    """An option that is out of its range or unknown, or options that exclude each other."""
+
+    status = "LEY_ERROR_USAGE"
+
+
+class InputError(Error, ValueError):
+    """Atoms, lattices or files that hold something else than they should."""
+
+    status = "LEY_ERROR_INPUT"
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written."""
+
+    status = "LEY_ERROR_FILE"
+
+
+class NoDeviceError(Error):
+    """No device can be used for this."""
+
+    status = "LEY_ERROR_NO_DEVICE"
+
+
+class DeviceError(Error):
+    """A device or a build of a kernel failed; `log` has what the compiler said."""
+
+    status = "LEY_ERROR_DEVICE"
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The host's or the device's memory does not suffice."""
+
+    status = "LEY_ERROR_MEMORY"
+
+
+class WrongResult(Error):
+    """Devices computed wrong values, as the verification found."""
+
+    status = "LEY_ERROR_WRONG_RESULT"
+
+
+class Cancelled(Error):
+    """The job was cancelled. Ctrl-C raises KeyboardInterrupt, not this."""
+
+    status = "LEY_CANCELLED"
+
+
+class RadiiWarning(UserWarning):
+    """Radii were not in the topology, and were taken from a table."""
+
+
+class ToleranceWarning(UserWarning):
+    """The values are off by more than the tolerance asked for; `report["accuracy"]` says by how much."""
+
+
+_classes: Dict[str, Type[Error]] = {c.status: c for c in Error.__subclasses__()}
+
+
+def text_of(chars) -> Optional[str]:
+    """A C string, or None."""
+    return None if chars == ffi.NULL else ffi.string(chars).decode("utf-8", "replace")
+
+
+class Status:
+    """Takes the error of one call, ``call(lib.ley_x, ..., status.pointer)``, and raises it.
+
+    >>> with Status() as status:
+    ...     status.check(lib.ley_file_check(b"map.dx", status.pointer))
+    """
+
+    def __init__(self) -> None:
+        self.pointer = ffi.new("ley_error *")
+
+    def __enter__(self) -> "Status":
+        return self
+
+    def __exit__(self, *_) -> None:
+        lib.ley_error_clear(self.pointer)
+
+    def check(self, status: int) -> None:
+        if status == lib.LEY_OK:
+            return
+        name = text_of(lib.ley_status_name(status)) or ""
+        message = text_of(self.pointer.message) or text_of(lib.ley_status_text(status)) or name
+        raise _classes.get(name, Error)(message, text_of(self.pointer.log), name)

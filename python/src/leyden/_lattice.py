@@ -1,0 +1,134 @@
+"""Lattices: where the points of a map lie."""
+from __future__ import annotations
+
+from typing import Any, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._arrays import doubles, pointer_to
+from ._c import ffi, lib
+from ._errors import InputError, Status, UsageError
+
+
+class Lattice:
+    """n[0] x n[1] x n[2] points; point (i, j, k) lies at origin + i step[0] + j step[1] + k step[2].
+
+    Args:
+        origin: the first point, three numbers, A.
+        step: rows that lead to the next point along each axis, (3, 3), A; or
+        spacing: one number or three, A, for axes along x, y and z.
+        n: points along each axis, three whole numbers.
+
+    Immutable. Errors: UsageError, InputError where the library takes no such lattice.
+    """
+
+    def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
+        if (step is None) == (spacing is None):
+            raise UsageError("a lattice needs either step or spacing")
+        self._c = ffi.new("ley_lattice *")
+        steps = doubles(np.diag(np.broadcast_to(np.asarray(spacing, float), 3)) if step is None else step, "step", (3, 3))
+        if len(n) != 3 or any(int(m) != m for m in n):
+            raise InputError(f"n: three whole numbers are needed, not {n!r}")
+        self._c.origin_A = list(doubles(origin, "origin", (3,)))
+        self._c.step_A = [list(row) for row in steps]
+        self._c.n = [int(m) for m in n]
+        with Status() as status:
+            status.check(lib.ley_lattice_check(self._c, status.pointer))
+
+    @classmethod
+    def _of(cls, lattice: Any) -> "Lattice":
+        """A copy of a ley_lattice."""
+        self = cls.__new__(cls)
+        self._c = ffi.new("ley_lattice *", lattice[0])
+        return self
+
+    @classmethod
+    def around(cls, atoms: Any, spacing: float = 0.5, padding: float = 10.0) -> "Lattice":
+        """Of equal spacing around all atoms, `padding` A or somewhat more beyond their centres.
+
+        Its origin is a multiple of the spacing, so that lattices of one spacing share their points.
+        """
+        self = cls.__new__(cls)
+        self._c = ffi.new("ley_lattice *")
+        with Status() as status:
+            status.check(lib.ley_lattice_around(atoms.pointer, spacing, padding, self._c, status.pointer))
+        return self
+
+    @property
+    def pointer(self) -> Any:
+        return self._c
+
+    @property
+    def origin(self) -> np.ndarray:
+        """The first point, (3,), A."""
+        return np.array([self._c.origin_A[i] for i in range(3)])
+
+    @property
+    def step(self) -> np.ndarray:
+        """Rows that lead to the next point along each axis, (3, 3), A."""
+        return np.array([[self._c.step_A[i][k] for k in range(3)] for i in range(3)])
+
+    @property
+    def spacing(self) -> np.ndarray:
+        """Lengths of the steps, (3,), A."""
+        lengths = np.empty(3)
+        lib.ley_lattice_spacing_A(self._c, pointer_to(lengths))
+        return lengths
+
+    @property
+    def n(self) -> Tuple[int, int, int]:
+        """Points along each axis: nx, ny, nz."""
+        return self._c.n[0], self._c.n[1], self._c.n[2]
+
+    @property
+    def shape(self) -> Tuple[int, int, int]:
+        """Of a map's values: (nz, ny, nx)."""
+        return self.n[::-1]
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return lib.ley_lattice_points(self._c)
+
+    @property
+    def is_orthogonal(self) -> bool:
+        """Whether its axes are along +x, +y and +z; maps are computed on such lattices only."""
+        return lib.ley_lattice_is_orthogonal(self._c)
+
+    def point(self, i: int, j: int, k: int) -> np.ndarray:
+        """Where point (i, j, k) lies, (3,), A."""
+        return self.origin + np.array([i, j, k], float) @ self.step
+
+    def points(self) -> np.ndarray:
+        """All points in the order of a map's values, (n, 3), A."""
+        k, j, i = (a.ravel() for a in np.indices(self.shape, dtype=float))
+        return self.origin + np.stack([i, j, k], axis=1) @ self.step
+
+    def axis(self, axis: Union[int, str]) -> np.ndarray:
+        """Coordinates of the planes along x, y or z of an orthogonal lattice, A."""
+        m = axis_number(axis)
+        if not self.is_orthogonal:
+            raise InputError("this lattice is oblique: its planes have no coordinates along x, y and z")
+        return self._c.origin_A[m] + np.arange(self._c.n[m]) * self._c.step_A[m][m]
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Lattice) and ffi.buffer(self._c)[:] == ffi.buffer(other._c)[:]
+
+    def __hash__(self) -> int:
+        return hash(ffi.buffer(self._c)[:])
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.origin, self.step, self.n)
+
+    def __repr__(self) -> str:
+        steps = f"spacing={self.spacing.tolist()}" if self.is_orthogonal else f"step={self.step.tolist()}"
+        return f"leyden.Lattice(origin={self.origin.tolist()}, {steps}, n={self.n})"
+
+
+def axis_number(axis: Union[int, str]) -> int:
+    """0 to 2, of such a number or of x, y or z."""
+    if axis in (0, 1, 2):
+        return int(axis)
+    if isinstance(axis, str) and axis in ("x", "y", "z"):
+        return "xyz".index(axis)
+    raise UsageError(f"an axis is x, y or z, not {axis!r}")

@@ -1,0 +1,269 @@
+"""Maps, potentials at points, and planes of maps."""
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _task
+from ._arrays import view
+from ._c import ffi, lib
+from ._errors import InputError, Status, UsageError, text_of
+from ._lattice import Lattice, axis_number
+
+
+def make_map(lattice: Lattice) -> Any:
+    """A ley_map of this lattice, owned by what is returned."""
+    box = ffi.new("ley_map **")
+    with Status() as status:
+        status.check(lib.ley_map_create(lattice.pointer, box, status.pointer))
+    return own_map(box[0])
+
+
+def own_map(pointer: Any) -> Any:
+    return ffi.gc(pointer, lib.ley_map_destroy, 4 * lib.ley_lattice_points(lib.ley_map_lattice(pointer)))
+
+
+class Map:
+    """A scalar field on a lattice: what `leyden.map()` returns.
+
+    Attributes:
+        report: how it was computed, with what the verification found; None of maps that were read.
+        field: the electric field, three Maps along x, y and z in the values' unit per A, or None.
+    """
+
+    def __init__(self, pointer: Any, report: Optional[Dict[str, Any]] = None) -> None:
+        self._pointer = pointer
+        self._lock = threading.Lock()
+        self.report = report
+        self.field: Optional[Tuple["Map", "Map", "Map"]] = None
+
+    @classmethod
+    def from_array(cls, values: Any, lattice: Lattice, units: str = "") -> "Map":
+        """Copies values, (nz, ny, nx), to a map of this lattice.
+
+        Errors: InputError for another shape.
+        """
+        array = np.asarray(values, dtype=np.float32)
+        if array.shape != lattice.shape:
+            raise InputError(f"values has the shape {array.shape}, and the lattice's is (nz, ny, nx) = {lattice.shape}")
+        made = cls(make_map(lattice))
+        made.values[...] = array
+        made.units = units
+        return made
+
+    @classmethod
+    def read(cls, path: Any) -> "Map":
+        """Reads a map, by its name's ending: whatever the library reads, OpenDX for one.
+
+        Errors: FileError; InputError with ``file:line: what``.
+        """
+        name = os.fsencode(path)
+
+        def work(token: _task.Token) -> "Map":
+            box = ffi.new("ley_map **")
+            with Status() as status:
+                status.check(lib.ley_map_read(name, box, status.pointer))
+            return cls(own_map(box[0]))
+
+        return _task.call(work)
+
+    def save(self, path: Any, comment: Optional[str] = None) -> None:
+        """Writes the map in the form that the name's ending asks for (.dx, .dx.gz, .raw, ...).
+
+        The file appears whole or not at all. `comment`: lines for its header in place of the usual
+        ones. Errors: UsageError for an ending that is unknown, FileError, InputError for values
+        that are not numbers.
+        """
+        name = os.fsencode(path)
+        text = (self._comment() if comment is None else comment).encode()
+        facts = json.dumps(self._facts()).encode()
+
+        def work(token: _task.Token) -> None:
+            token.acquire(self._lock)
+            try:
+                with Status() as status:
+                    status.check(lib.ley_map_write(self._pointer, name, text, facts, token.flag, status.pointer))
+            finally:
+                self._lock.release()
+
+        _task.call(work)
+
+    def _comment(self) -> str:
+        lines = [f"leyden {text_of(lib.ley_version())}"]
+        if self.report is not None:
+            lines.append(f"method: {self.report['method']}, {self.report['atoms']} atoms")
+        if self.units:
+            lines.append(f"units: {self.units}")
+        return "\n".join(lines)
+
+    def _facts(self) -> Dict[str, Any]:
+        if self.report is None:
+            return {}
+        accuracy = self.report["seeded_accuracy"]
+        return {"method": self.report["method"], "sum": self.report["sum"],
+                "accuracy": None if accuracy is None else
+                {name: accuracy[name] for name in ("points", "compared", "max_error", "absolute_rms")}}
+
+    @property
+    def values(self) -> np.ndarray:
+        """(nz, ny, nx) float32: a view of the map's own memory, which may be written to."""
+        return view(self, lib.ley_map_values(self._pointer), self.lattice.shape, np.float32, False)
+
+    @property
+    def lattice(self) -> Lattice:
+        return Lattice._of(lib.ley_map_lattice(self._pointer))
+
+    @property
+    def units(self) -> str:
+        """Of the values, "kT/e" say; empty when unknown."""
+        return text_of(lib.ley_map_units(self._pointer)) or ""
+
+    @units.setter
+    def units(self, units: str) -> None:
+        lib.ley_map_set_units(self._pointer, units.encode())
+
+    def slice(self, plane: Union[str, int] = "z", at: Optional[float] = None) -> "Slice":
+        """The plane of lattice points upon axis `plane` that is nearest to coordinate `at`, A.
+
+        None: the middle one. Errors: UsageError where the map does not reach there, InputError of
+        an oblique lattice.
+        """
+        normal = axis_number(plane)
+        across, up = [m for m in range(3) if m != normal]
+        coordinates = [self.lattice.axis(m) for m in range(3)]
+        along = coordinates[normal]
+        spacing = self.lattice.spacing
+        index = len(along) // 2 if at is None else int(np.floor((at - along[0]) / spacing[normal] + 0.5))
+        if not 0 <= index < len(along):
+            raise UsageError(f"at: {at:.10g} is out of range: the map reaches from {'xyz'[normal]} = "
+                             f"{along[0]:.10g} to {along[-1]:.10g} A")
+        picked: Any = [np.s_[:]] * 3
+        picked[2 - normal] = index
+        return Slice(self.values[tuple(picked)], "xyz"[normal], float(along[index]), ("xyz"[across], "xyz"[up]),
+                     (coordinates[across][0], coordinates[across][-1], coordinates[up][0], coordinates[up][-1]),
+                     self.units)
+
+    def to_gridData(self) -> Any:  # pylint: disable=invalid-name
+        """The map as a gridData.Grid (GridDataFormats), whose axes are x, y, z. Copies.
+
+        Errors: ImportError where GridDataFormats is not installed, InputError of an oblique lattice.
+        """
+        from gridData import Grid
+        if not self.lattice.is_orthogonal:
+            raise InputError("GridDataFormats has no oblique lattices")
+        return Grid(np.array(self.values.transpose(2, 1, 0)), origin=self.lattice.origin, delta=self.lattice.spacing)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        values = self.values
+        return values.astype(dtype) if dtype is not None and dtype != values.dtype or copy else values
+
+    def __repr__(self) -> str:
+        nx, ny, nz = self.lattice.n
+        return f"<leyden.Map: {nx} x {ny} x {nz} points, {self.units or 'unknown units'}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """A plane of a map.
+
+    Attributes:
+        values: (rows, columns), a view of the map's: rows along axes[1], columns along axes[0].
+        plane: the axis upon it; `at`: where it lies along that, A.
+        axes: the axes across and upwards, ("x", "y") say.
+        extent: lowest and highest coordinate along both of these, as matplotlib takes it, A.
+        units: of the values.
+    """
+
+    values: np.ndarray
+    plane: str
+    at: float
+    axes: Tuple[str, str]
+    extent: Tuple[float, float, float, float]
+    units: str
+
+    def plot(self, ax: Any = None, limit: Optional[float] = None, **options: Any) -> Any:
+        """Draws it by matplotlib's imshow, red below zero and blue above; the image.
+
+        Args:
+            ax: where; None: a new figure.
+            limit: values whose colours are deepest; None: what 98 % of the values are within.
+            options: for imshow.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+            ax = plt.figure().add_subplot()
+        sizes = np.abs(self.values[np.isfinite(self.values)])
+        if limit is None:
+            limit = float(np.percentile(sizes, 98)) if sizes.size else 1.0
+        limit = limit or 1.0
+        # Pixels are centred upon their points.
+        left, right, bottom, top = self.extent
+        rows, columns = self.values.shape
+        half_x, half_y = ((right - left) / max(columns - 1, 1) or 1) / 2, ((top - bottom) / max(rows - 1, 1) or 1) / 2
+        options = {"cmap": "RdBu", "vmin": -limit, "vmax": limit, "origin": "lower", "interpolation": "nearest",
+                   "extent": (left - half_x, right + half_x, bottom - half_y, top + half_y), **options}
+        image = ax.imshow(self.values, **options)
+        ax.set_xlabel(f"{self.axes[0]} / Å")
+        ax.set_ylabel(f"{self.axes[1]} / Å")
+        ax.set_title(f"{self.plane} = {self.at:g} Å")
+        ax.figure.colorbar(image, ax=ax, label=self.units)
+        return image
+
+
+class Points:
+    """Potentials at a list of points: what `leyden.points()` returns.
+
+    Attributes:
+        report: how they were computed, with what the verification found.
+    """
+
+    def __init__(self, pointer: Any, report: Dict[str, Any]) -> None:
+        self._pointer = pointer
+        self._lock = threading.Lock()
+        self.report = report
+
+    def __len__(self) -> int:
+        return lib.ley_points_count(self._pointer)
+
+    @property
+    def xyz(self) -> np.ndarray:
+        """The points, (n, 3) float64, A: a read-only view."""
+        return view(self, lib.ley_points_positions_A(self._pointer), (len(self), 3), np.float64, True)
+
+    @property
+    def values(self) -> np.ndarray:
+        """Potentials, (n,) float64, in the order of the points: a view."""
+        return view(self, lib.ley_points_values(self._pointer), (len(self),), np.float64, False)
+
+    @property
+    def field(self) -> Optional[np.ndarray]:
+        """The electric field, (n, 3) float64, in the values' unit per A: a view; None: not asked for."""
+        pointer = lib.ley_points_field(self._pointer)
+        return None if pointer == ffi.NULL else view(self, pointer, (len(self), 3), np.float64, False)
+
+    @property
+    def units(self) -> str:
+        return text_of(lib.ley_points_units(self._pointer)) or ""
+
+    def save(self, path: Any, comment: Optional[str] = None) -> None:
+        """Writes lines x,y,z,phi, and ex,ey,ez of a field, below a header. Errors: FileError, InputError."""
+        name = os.fsencode(path)
+        text = ffi.NULL if comment is None else ffi.new("char[]", comment.encode())
+
+        def work(token: _task.Token) -> None:
+            token.acquire(self._lock)
+            try:
+                with Status() as status:
+                    status.check(lib.ley_points_write_csv(self._pointer, name, text, token.flag, status.pointer))
+            finally:
+                self._lock.release()
+
+        _task.call(work)
+
+    def __repr__(self) -> str:
+        return f"<leyden.Points: {len(self)} potentials, {self.units}{', with the field' if self.field is not None else ''}>"

@@ -1,0 +1,269 @@
+"""What a sum is asked to be, from Python's words to the library's structs."""
+from __future__ import annotations
+
+import math as mathematics
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._arrays import doubles, pointer_to
+from ._c import ffi, lib
+from ._errors import UsageError, text_of
+from ._report import enum_value
+
+# Verified at least where there is a tolerance, as the command does it.
+POINTS_FOR_TOLERANCE = 256
+
+
+def enum_of(name: Any, kind: str, prefix: str, what: str) -> int:
+    """The value of a name; UsageError with the names there are."""
+    try:
+        return enum_value(name, kind, prefix)
+    except KeyError:
+        names = [w[len(prefix):].lower() for w in ffi.typeof(kind).elements.values() if not w.endswith("_COUNT")]
+        raise UsageError(f"{what}: {name!r} is none of {', '.join(names)}") from None
+
+
+def units_of(name: str) -> int:
+    names = [text_of(lib.ley_units_name(i)) for i in range(lib.LEY_UNITS_COUNT)]
+    if name not in names:
+        raise UsageError(f"units: {name!r} is none of {', '.join(map(str, names))}")
+    return names.index(name)
+
+
+def pairs() -> Dict[str, Any]:
+    """Pair functions by name, but for expressions: number and ley_pair_info."""
+    found: Dict[str, Any] = {}
+    i = 0
+    while lib.ley_pair_get(i) != ffi.NULL:
+        info = lib.ley_pair_get(i)
+        if not info.is_expression:
+            found[text_of(info.name) or ""] = (i, info)
+        i += 1
+    return found
+
+
+# ---- Cells ---------------------------------------------------------------------------------------
+
+
+def _triclinic(a: float, b: float, c: float, *angles: float) -> np.ndarray:
+    """Vectors of lengths and angles, degrees: a along x, b in the xy plane, as in PDB files."""
+    if not all(0 < angle < 180 for angle in angles):
+        raise UsageError(f"cell: angles are between 0 and 180 degrees, not {angles}")
+    exact = {90.0: 0.0, 60.0: 0.5, 120.0: -0.5}
+    cos_a, cos_b, cos_c = (exact.get(float(t), mathematics.cos(t * mathematics.acos(-1) / 180)) for t in angles)
+    sin_c = mathematics.sqrt(1 - cos_c * cos_c)
+    along_b = (cos_a - cos_b * cos_c) / sin_c
+    height2 = 1 - cos_b * cos_b - along_b * along_b
+    if not height2 > 1e-12:
+        raise UsageError(f"cell: no cell has the angles {angles}")
+    return np.array([[a, 0, 0], [b * cos_c, b * sin_c, 0],
+                     [c * cos_b, c * along_b, c * mathematics.sqrt(height2)]], float)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Images of atoms: along which vectors of which cell."""
+
+    periodic: Tuple[bool, bool, bool]
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, periodic: Union[None, bool, str, Sequence[bool]], cell: Any) -> "Cell":
+        if cell is None:
+            if periodic is not None and any(periodic if not isinstance(periodic, bool) else (periodic,)):
+                raise UsageError("periodic needs a cell")
+            return cls((False, False, False), np.zeros((3, 3)))
+        numbers = np.asarray(cell, float)
+        if numbers.shape == (3,):
+            vectors = np.diag(numbers)
+        elif numbers.shape == (6,):
+            vectors = _triclinic(*numbers.tolist())
+        else:
+            vectors = doubles(numbers, "cell", (3, 3))
+        if numbers.ndim == 1 and not np.all(numbers[:3] > 0):
+            raise UsageError("cell: lengths are above 0")
+        if periodic is None or periodic is True:
+            axes = (True, True, True)
+        elif isinstance(periodic, str):
+            if not periodic or set(periodic) - set("xyz"):
+                raise UsageError(f"periodic: some of the letters x, y and z are needed, not {periodic!r}")
+            axes = tuple(letter in periodic for letter in "xyz")  # type: ignore[assignment]
+        else:
+            axes = tuple(map(bool, periodic or (False,) * 3))  # type: ignore[assignment]
+            if len(axes) != 3:
+                raise UsageError("periodic: three switches are needed")
+        return cls(axes, vectors)
+
+    @property
+    def is_periodic(self) -> bool:
+        return any(self.periodic)
+
+    @property
+    def box(self) -> Optional[np.ndarray]:
+        """Edges, A, where all space is that of one box with faces along x, y and z; else None."""
+        edges = np.diag(self.vectors)
+        is_box = all(self.periodic) and np.all(edges > 0) and not np.any(self.vectors - np.diag(edges))
+        return edges if is_box else None
+
+    def put(self, to: Any) -> None:
+        to.periodic = list(self.periodic)
+        to.cell_A = self.vectors.tolist()
+
+
+# ---- Structs -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Medium:
+    """What all methods take."""
+
+    units: int
+    dielectric: float
+    temperature: float
+    r_min: float
+
+    def put(self, to: Any) -> Any:
+        to.units, to.dielectric, to.temperature_K, to.r_min_A = self.units, self.dielectric, self.temperature, self.r_min
+        return to
+
+
+def direct_of(medium: Medium) -> Any:
+    direct = ffi.new("ley_direct *")
+    lib.ley_direct_default(direct)
+    return medium.put(direct)
+
+
+def _refuse(given: Mapping[str, Any], allowed: Mapping[str, bool], pair: str) -> None:
+    for name, value in given.items():
+        if value is not None and not allowed[name]:
+            raise UsageError(f"{name} does not go with pair {pair!r}")
+
+
+def short_range_of(medium: Medium, cell: Cell, pair: str, cutoff: Optional[float], kappa: Optional[float],
+                   constants: Optional[Mapping[str, float]], probe: Optional[Sequence[float]], well_depth: Any,
+                   steepness: Optional[float], atoms: Any) -> Tuple[Any, List[Any]]:
+    """A ley_short_range, and what must live until its job is created."""
+    keep: List[Any] = []
+    of = ffi.new("ley_short_range *")
+    lib.ley_short_range_default(of)
+    medium.put(of)
+    cell.put(of)
+    number, info = pairs().get(pair, (lib.LEY_PAIR_EXPRESSION, lib.ley_pair_get(lib.LEY_PAIR_EXPRESSION)))
+    of.pair = number
+    _refuse({"kappa": kappa or None, "constants": constants, "probe": probe, "well_depth": well_depth,
+             "steepness": steepness},
+            {"kappa": info.takes_kappa, "constants": info.takes_numbers, "probe": info.takes_probe,
+             "well_depth": info.takes_probe, "steepness": info.takes_steepness}, pair)
+    if info.needs_kappa and not kappa:
+        raise UsageError(f"pair {pair!r} needs kappa")
+    if info.is_expression:
+        keep.append(ffi.new("char[]", pair.encode()))
+        of.expression = keep[-1]
+    if cutoff is not None:
+        of.cutoff_A = cutoff
+    of.kappa_per_A = kappa or 0
+    if constants:
+        numbers = ffi.new("ley_named_number[]", len(constants))
+        keep.append(numbers)
+        for i, (name, value) in enumerate(constants.items()):
+            keep.append(ffi.new("char[]", str(name).encode()))
+            numbers[i].name, numbers[i].value = keep[-1], value
+        of.numbers, of.number_count = numbers, len(constants)
+    if probe is not None:
+        of.probe_radius_A, of.probe_depth_kcal_mol = probe
+    if steepness is not None:
+        of.steepness = steepness
+    if well_depth is not None and np.ndim(well_depth) > 0:
+        depths = doubles(well_depth, "well_depth", (len(atoms),))
+        keep.append(depths)
+        of.depth_kcal_mol = pointer_to(depths)
+    elif well_depth is not None:
+        of.depth_for_all_kcal_mol = well_depth
+    return of, keep
+
+
+def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Optional[float],
+                  lattice_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
+                  solver: Optional[str]) -> Tuple[Any, int]:
+    """A ley_long_range, and which of its fields are not to be chosen."""
+    of = ffi.new("ley_long_range *")
+    lib.ley_long_range_default(of)
+    medium.put(of)
+    cell.put(of)
+    of.kappa_per_A = kappa or 0
+    fixed = 0
+    if cutoff is not None:
+        of.cutoff_A = cutoff
+        fixed |= lib.LEY_FIX_CUTOFF
+    if lattice_spacing is not None:
+        of.spacing_A = lattice_spacing
+        fixed |= lib.LEY_FIX_SPACING
+    if splitting is not None:
+        of.splitting = enum_of(splitting, "ley_splitting", "LEY_SPLITTING_", "splitting")
+        fixed |= lib.LEY_FIX_SPLITTING
+    if window is not None:
+        of.window = enum_of(window, "ley_window", "LEY_WINDOW_", "window")
+        fixed |= lib.LEY_FIX_WINDOW
+    if solver is not None:
+        of.solver = enum_of(solver, "ley_solver", "LEY_SOLVER_", "solver")
+        fixed |= lib.LEY_FIX_SOLVER
+    return of, fixed
+
+
+def _decisions_of(plan: Mapping[str, Any]) -> List[Tuple[Optional[str], str, str]]:
+    plan = plan.get("plan", plan)
+    found = [(None, name, str(value)) for name, value in plan.items() if name != "devices"]
+    for device in plan.get("devices", ()):
+        found += [(device["device"], name, str(value)) for name, value in device.items() if name != "device"]
+    return found  # type: ignore[return-value]
+
+
+@dataclass
+class RunOptions:
+    """A ley_run_options with what it points to."""
+
+    c: Any
+    keep: List[Any]
+    has_sum: bool
+
+    @classmethod
+    def of(cls, verify: Optional[int], seed: Optional[int], sum: Optional[str], math: str, variant: Optional[str],
+           plan: Optional[Mapping[str, Any]], tolerance: float, state: Any) -> "RunOptions":
+        c, keep = ffi.new("ley_run_options *"), []
+        lib.ley_run_options_default(c)
+        c.math = enum_of(math, "ley_math", "LEY_MATH_", "math")
+        if sum is not None:
+            c.sum = enum_of(sum, "ley_sum", "LEY_SUM_", "sum")
+        if verify is not None:
+            if int(verify) != verify or verify < 0:
+                raise UsageError(f"verify: a number of points is needed, not {verify!r}")
+            c.verify_points = int(verify)
+        if seed is not None:
+            c.verify_seed = seed
+        if variant is not None:
+            keep.append(ffi.new("char[]", variant.encode()))
+            c.variant = keep[-1]
+        if tolerance > 0:
+            c.tolerance, c.verify_least = tolerance, POINTS_FOR_TOLERANCE
+        if plan is not None:
+            rows = _decisions_of(plan)
+            decisions = ffi.new("ley_decision[]", len(rows))
+            keep.append(decisions)
+            for decision, row in zip(decisions, rows):
+                texts = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in row]
+                keep.append(texts)
+                decision.device, decision.name, decision.value = texts
+            c.decisions, c.decision_count = decisions, len(rows)
+        if state != ffi.NULL:
+            c.progress = ffi.addressof(lib, "pyley_progress_take")
+            c.progress_context = state
+        return cls(c, keep, sum is not None)
+
+    def planned_method(self) -> Optional[str]:
+        for i in range(self.c.decision_count):
+            decision = self.c.decisions[i]
+            if decision.device == ffi.NULL and ffi.string(decision.name) == b"method":
+                return text_of(decision.value)
+        return None

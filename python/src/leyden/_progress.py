@@ -1,0 +1,86 @@
+"""How far a job is, for people."""
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Union
+
+from ._c import ffi, lib
+from ._errors import UsageError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Points done and to be done, seconds since the start and seconds left (an estimate)."""
+
+    points_done: int
+    points_total: int
+    elapsed_s: float
+    left_s: float
+
+
+class _Line:
+    """A line on standard error, where tqdm is not installed."""
+
+    def __call__(self, progress: Progress) -> None:
+        percent = 100 * progress.points_done / max(progress.points_total, 1)
+        sys.stderr.write(f"\r{percent:3.0f} %, {progress.left_s:.0f} s left ")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        sys.stderr.write("\n")
+
+
+class _Bar:
+    """tqdm's bar."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self.bar = tqdm(unit="point", unit_scale=True)
+
+    def __call__(self, progress: Progress) -> None:
+        self.bar.total = progress.points_total
+        self.bar.n = progress.points_done
+        self.bar.refresh()
+
+    def close(self) -> None:
+        self.bar.close()
+
+
+class Watcher:
+    """What a job tells of itself, and who is told: a callable, a bar (True), or nobody (None)."""
+
+    def __init__(self, wanted: Union[None, bool, Callable[[Progress], None]]) -> None:
+        self.told: Optional[Any] = None
+        self._seen = 0
+        self._latest = ffi.new("ley_progress *")
+        self.state: Any = ffi.NULL
+        if wanted is None or wanted is False:
+            return
+        if wanted is True:
+            try:
+                from tqdm.auto import tqdm
+                self.told = _Bar(tqdm)
+            except ImportError:
+                self.told = _Line()
+        elif callable(wanted):
+            self.told = wanted
+        else:
+            raise UsageError("progress is None, True or a callable")
+        self.state = ffi.gc(lib.pyley_progress_create(), lib.pyley_progress_destroy)
+
+    @property
+    def tick(self) -> Optional[Callable[[], None]]:
+        """To be called now and then in the caller's thread; None: nobody is told."""
+        return None if self.told is None else self.tell
+
+    def tell(self) -> None:
+        """Tells what is new."""
+        calls = lib.pyley_progress_read(self.state, self._latest)
+        if self.told is not None and calls != self._seen:
+            self._seen = calls
+            latest = self._latest
+            self.told(Progress(latest.points_done, latest.points_total, latest.elapsed_s, latest.left_s))
+
+    def close(self) -> None:
+        if isinstance(self.told, (_Bar, _Line)):
+            self.told.close()

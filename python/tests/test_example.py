@@ -1,0 +1,29 @@
+"""The example of the documentation runs and says what is so."""
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import leyden
+
+MOLECULE = "/usr/share/apbs/examples/misc/fas2.pqr"
+
+
+@pytest.mark.extra
+@pytest.mark.skipif(not os.path.exists(MOLECULE), reason="apbs-data is not installed")
+def test_example(tmp_path):
+    program = os.path.join(os.environ["LEYDEN_SOURCES"], "python", "examples", "protein.py")
+    done = subprocess.run([sys.executable, program, MOLECULE, str(tmp_path)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    still = leyden.Map.read(tmp_path / "protein.dx")
+    assert still.lattice == leyden.Lattice.around(leyden.Atoms.read(MOLECULE), 1.0, 8.0)
+    if "MDAnalysis is not installed" in done.stdout:
+        pytest.skip("MDAnalysis is not installed: the example ends before its trajectory")
+    mean = leyden.Map.read(tmp_path / "mean.dx")
+    off = np.sqrt(np.mean((mean.values - still.values) ** 2) / np.mean(still.values ** 2))
+    assert 0.01 < off < 2 and float(re.search(r"([\d.]+) from the still", done.stdout).group(1)) == pytest.approx(
+        off, abs=0.006)

@@ -1,0 +1,84 @@
+"""Atoms and lattices, and their refusals."""
+import pickle
+
+import numpy as np
+import pytest
+
+import leyden
+
+
+def test_arrays_are_views_of_the_library(charges, atoms):
+    x, q, r = charges
+    for found, given in ((atoms.x, x), (atoms.q, q), (atoms.r, r)):
+        assert np.array_equal(found, given) and found.dtype == np.float64
+        assert not found.flags.writeable and not found.flags.owndata
+        with pytest.raises(ValueError):
+            found[0] = 1
+    assert np.shares_memory(atoms.x, atoms.x)
+    assert not np.shares_memory(atoms.x, x)
+    assert len(atoms) == len(q) and atoms.total_charge == pytest.approx(q.sum())
+    assert repr(atoms).startswith("<leyden.Atoms: 60 atoms, total charge ")
+    assert np.array_equal(atoms.bounds, [x.min(axis=0), x.max(axis=0)])
+
+
+def test_views_keep_what_they_are_of(charges):
+    x = leyden.Atoms.from_arrays(*charges).x
+    rest = [leyden.Atoms.from_arrays(charges[0] + i, charges[1]) for i in range(50)]
+    assert np.array_equal(x, charges[0]) and len(rest) == 50
+
+
+@pytest.mark.parametrize("ending", [".pqr", ".pqr.gz", ".atoms"])
+def test_files_of_atoms(tmp_path, atoms, ending):
+    atoms.write(tmp_path / f"a{ending}")
+    again = leyden.Atoms.read(tmp_path / f"a{ending}")
+    assert np.array_equal(again.x, atoms.x) and np.array_equal(again.q, atoms.q) and np.array_equal(again.r, atoms.r)
+
+
+def test_pickles(atoms, lattice):
+    assert np.array_equal(pickle.loads(pickle.dumps(atoms)).x, atoms.x)
+    assert pickle.loads(pickle.dumps(lattice)) == lattice
+    error = pickle.loads(pickle.dumps(leyden.DeviceError("what", "log")))
+    assert (error.message, error.log, error.status) == ("what", "log", "LEY_ERROR_DEVICE")
+
+
+@pytest.mark.parametrize("x, q, r, words", [
+    (np.zeros((0, 3)), [], None, "atom"),
+    (np.zeros((2, 2)), [1, 1], None, r"shape \(2, 2\), not \(n, 3\)"),
+    (np.zeros((2, 3)), [1], None, "shape"),
+    (np.zeros((2, 3)), [1, np.nan], None, "atom 2"),
+    (np.zeros((1, 3)), [1], [-1], "atom 1"),
+    ([["a", "b", "c"]], [1], None, "x"),
+])
+def test_atoms_that_are_none(x, q, r, words):
+    with pytest.raises(leyden.InputError, match=words) as caught:
+        leyden.Atoms.from_arrays(x, q, r)
+    assert caught.value.status == "LEY_ERROR_INPUT" and isinstance(caught.value, ValueError)
+
+
+def test_a_line_that_is_wrong(tmp_path):
+    (tmp_path / "a.pqr").write_text("ATOM 1 C MOL 1 0 0 0 1 1.5\nATOM 2 C MOL 1 0 0 zero 1 1.5\n")
+    with pytest.raises(leyden.InputError, match="a.pqr:2: "):
+        leyden.Atoms.read(tmp_path / "a.pqr")
+    with pytest.raises(leyden.FileError) as caught:
+        leyden.Atoms.read(tmp_path / "none.pqr")
+    assert caught.value.status == "LEY_ERROR_FILE" and isinstance(caught.value, OSError)
+    with pytest.raises(leyden.UsageError):
+        leyden.Atoms.from_arrays([[0, 0, 0]], [1]).write(tmp_path / "a.xyz")
+
+
+def test_lattices(atoms, lattice):
+    assert lattice.n == (17, 19, 23) and lattice.shape == (23, 19, 17) and lattice.size == 17 * 19 * 23
+    points = lattice.points()
+    assert np.allclose(points[1] - points[0], [0.75, 0, 0])
+    assert np.allclose(points[-1], lattice.point(16, 18, 22)) and np.allclose(lattice.axis("z")[-1], points[-1][2])
+    around = leyden.Lattice.around(atoms, spacing=0.5, padding=3)
+    low, high = around.points()[[0, -1]]
+    assert np.all(low <= atoms.bounds[0] - 3) and np.all(high >= atoms.bounds[1] + 3)
+    oblique = leyden.Lattice((0, 0, 0), step=[[1, 0, 0], [0.5, 1, 0], [0, 0, 1]], n=(2, 2, 2))
+    assert not oblique.is_orthogonal and np.allclose(oblique.point(1, 1, 1), [1.5, 1, 1])
+    for wrong in (dict(spacing=0, n=(2, 2, 2)), dict(spacing=1, n=(2, 2)), dict(spacing=1, n=(0, 2, 2)),
+                  dict(step=np.ones((3, 3)), n=(2, 2, 2)), dict(n=(2, 2, 2))):
+        with pytest.raises(leyden.Error):
+            leyden.Lattice((0, 0, 0), **wrong)
+    with pytest.raises(leyden.InputError):
+        oblique.axis("x")

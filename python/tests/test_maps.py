@@ -1,0 +1,182 @@
+"""Maps, points and boundaries: against NumPy, and against the command, byte by byte."""
+import json
+
+import numpy as np
+import pytest
+from conftest import N, ORIGIN, SPACING, coulomb
+
+import leyden
+
+
+@pytest.fixture(scope="module")
+def made(atoms, lattice, engine):
+    return leyden.map(atoms, lattice, method="dcs", engine=engine)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, atoms):
+    folder = tmp_path_factory.mktemp("files")
+    atoms.write(folder / "a.pqr")
+    return folder
+
+
+def on_the_lattice(*words):
+    return ("--dims", ",".join(map(str, N)), "--origin", ",".join(map(repr, ORIGIN)), "--spacing", SPACING,
+            "--device", "cpu", *words)
+
+
+def body(path):
+    """The values of an OpenDX file, as text."""
+    return path.read_text().split("follows\n", 1)[1]
+
+
+def test_what_coulomb_says(made, charges, lattice):
+    expected = coulomb(charges, lattice.points())
+    assert made.values.shape == (23, 19, 17) and made.values.dtype == np.float32 and made.units == "kT/e"
+    assert np.abs(made.values.ravel() - expected).max() < 1e-5 * np.abs(expected).max()
+    assert made.lattice == lattice and made.report["method"] == "dcs" and made.report["atoms"] == 60
+    assert made.report["accuracy"]["passed"] and made.report["devices"][0]["device"]["device_class"] == "cpu"
+
+
+def test_values_are_no_copy(made):
+    assert np.shares_memory(made.values, made.values) and not made.values.flags.owndata
+    copy = leyden.Map.from_array(made.values, made.lattice, "kT/e")
+    assert not np.shares_memory(copy.values, made.values)
+    copy.values[0, 0, 0] = 42  # the map's own memory
+    assert copy.values[0, 0, 0] == 42 and np.asarray(copy)[0, 0, 0] == 42
+    assert np.shares_memory(np.asarray(copy), copy.values)
+    values = leyden.Map.from_array(made.values, made.lattice).values
+    assert np.array_equal(values, made.values)  # though its map has no other name
+    with pytest.raises(leyden.InputError, match=r"\(nz, ny, nx\)"):
+        leyden.Map.from_array(made.values.T, made.lattice)
+
+
+@pytest.mark.parametrize("ending", [".dx", ".dx.gz", ".raw"])
+def test_files_of_maps(tmp_path, made, ending):
+    made.save(tmp_path / f"m{ending}")
+    again = leyden.Map.read(tmp_path / f"m{ending}")
+    assert again.values.shape == made.values.shape and np.allclose(again.lattice.origin, made.lattice.origin)
+    assert np.allclose(again.values, made.values, rtol=1e-6)
+    assert ending != ".raw" or (np.array_equal(again.values, made.values) and again.units == "kT/e")
+    with pytest.raises(leyden.UsageError):
+        made.save(tmp_path / "m.nothing")
+
+
+@pytest.mark.parametrize("method, words, arguments", [
+    ("dcs", (), {}),
+    ("dcs", ("--sum", "double", "--units", "V", "--dielectric", 4), dict(sum="double", units="V", dielectric=4)),
+    ("auto", (), {}),
+    ("msm", ("--tol", 1e-3), dict(tol=1e-3)),
+    ("msm", ("--cutoff", 8, "--window", "nodal5", "--kappa", 0.1),
+     dict(tol=None, cutoff=8, window="nodal5", kappa=0.1)),
+    ("msm", ("--cell", "20,20,20", "--periodic", "xyz", "--tol", 1e-3), dict(cell=(20, 20, 20), tol=1e-3)),
+    ("cutoff", ("--cutoff", 9, "--pair", "yukawa", "--kappa", 0.2), dict(cutoff=9, pair="yukawa", kappa=0.2)),
+    ("cutoff", ("--pair", "q*exp(-r/l)/r", "--constants", "l=7"), dict(pair="q*exp(-r/l)/r", constants={"l": 7})),
+    ("cutoff", ("--pair", "lennard-jones", "--probe", "1.4,0.2", "--well-depth", 0.3),
+     dict(pair="lennard-jones", probe=(1.4, 0.2), well_depth=0.3)),
+])
+def test_the_bytes_of_the_command(files, atoms, lattice, engine, command, method, words, arguments):
+    command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_lattice("--method", method, *words),
+            "--slab-planes", 1, "--json", files / "c.json")
+    made = leyden.map(atoms, lattice, method=method, engine=engine, slab_planes=1,
+                      plan=json.loads((files / "c.json").read_text()), **arguments)
+    made.save(files / "p.raw")
+    assert (files / "c.raw").read_bytes() == (files / "p.raw").read_bytes()
+
+
+def test_the_file_of_the_command(files, atoms, engine, command):
+    command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "cpu", "--spacing", 1, "--padding", 4,
+            "--slab-planes", 1)
+    leyden.map(atoms, spacing=1, padding=4, slab_planes=1, engine=engine).save(files / "p.dx")
+    assert body(files / "c.dx") == body(files / "p.dx")
+
+
+def test_the_plan_of_a_report(atoms, lattice, engine):
+    first = leyden.map(atoms, lattice, method="msm", slab_planes=1, engine=engine)
+    assert first.report["plan"]["method"] == "msm"
+    again = leyden.map(atoms, lattice, method="msm", slab_planes=1, plan=first.report, engine=engine)
+    assert np.array_equal(first.values, again.values)
+    with pytest.raises(leyden.UsageError, match="plan"):
+        leyden.map(atoms, lattice, method="dcs", plan=first.report, engine=engine)
+
+
+def test_points_and_fields(files, charges, atoms, engine, command):
+    xyz = np.random.default_rng(3).uniform(-9, 9, (100, 3)).round(4)
+    found = leyden.points(atoms, xyz, field=True, engine=engine)
+    expected = coulomb(charges, xyz)
+    assert len(found) == 100 and np.array_equal(found.xyz, xyz) and not found.xyz.flags.writeable
+    assert np.abs(found.values - expected).max() < 1e-5 * np.abs(expected).max()
+    step = 1e-4
+    for axis in range(3):
+        by = step * np.eye(3)[axis]
+        slope = (coulomb(charges, xyz - by) - coulomb(charges, xyz + by)) / (2 * step)
+        far = np.linalg.norm(xyz[:, None] - charges[0][None], axis=2).min(axis=1) > 0.5
+        assert np.allclose(found.field[far, axis], slope[far], rtol=1e-3, atol=1e-3 * np.abs(slope[far]).max())
+    assert leyden.points(atoms, xyz[:3], engine=engine).field is None
+    np.savetxt(files / "xyz", xyz, fmt="%.4f")
+    command("map", files / "a.pqr", "-o", files / "c.csv", "--points", files / "xyz", "--field", "--device", "cpu")
+    found.save(files / "p.csv")
+    rows = [[line for line in (files / name).read_text().splitlines() if not line.startswith("#")]
+            for name in ("c.csv", "p.csv")]
+    assert rows[0] == rows[1] and len(rows[0]) == 101
+
+
+def test_the_field_of_a_map(files, atoms, lattice, engine, command):
+    made = leyden.map(atoms, lattice, field=True, engine=engine)
+    command("map", files / "a.pqr", "-o", files / "f.raw", "--field", *on_the_lattice())
+    for one, path in zip((made, *made.field), ("f.raw", "f_Ex.raw", "f_Ey.raw", "f_Ez.raw")):
+        one.save(files / "p.raw")
+        assert (files / path).read_bytes() == (files / "p.raw").read_bytes()
+    assert made.field[0].units == "kT/e/A" or "A" in made.field[0].units
+
+
+@pytest.mark.parametrize("method", ["mdh", "sdh", "zero"])
+def test_boundaries(files, atoms, engine, command, method):
+    command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dime", "17,17,33", "--glen",
+            "32,32,64", "--gcent", "0,0,0", "--ion", "0.15,1,2", "--ion", "0.15,-1,2",
+            "--device", "cpu")
+    found = leyden.boundary(atoms, leyden.Lattice((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,
+                            ions=[(1, 0.15, 2), (-1, 0.15, 2)], engine=engine)
+    found.save(files / "p.raw")
+    assert (files / "b.raw").read_bytes() == (files / "p.raw").read_bytes()
+    assert found.kappa == pytest.approx(0.1273, rel=1e-3) and (found.report is None) == (method != "mdh")
+    assert found.face("x+").shape == (33, 17) and np.shares_memory(found.face("z-"), found.values)
+    with pytest.raises(leyden.UsageError):
+        found.face("up")
+
+
+def test_slices(made):
+    plane = made.slice("x", at=-7.0123456789 + 0.75 * 3.2)
+    assert np.array_equal(plane.values, made.values[:, :, 3]) and np.shares_memory(plane.values, made.values)
+    assert plane.axes == ("y", "z") and plane.at == pytest.approx(made.lattice.axis("x")[3])
+    assert plane.extent == pytest.approx((-6.5, -6.5 + 18 * 0.75, -6.25, -6.25 + 22 * 0.75))
+    assert np.array_equal(made.slice("y").values, made.values[:, 9, :])
+    with pytest.raises(leyden.UsageError, match="out of range"):
+        made.slice("z", at=100)
+
+
+@pytest.mark.extra
+def test_pictures(made, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    image = made.slice().plot()
+    image.figure.savefig(tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_grids(made):
+    pytest.importorskip("gridData")
+    grid = made.to_gridData()
+    assert np.array_equal(grid.grid, made.values.transpose(2, 1, 0)) and np.allclose(grid.origin, made.lattice.origin)
+    i, j, k = 3, 4, 5
+    assert grid.interpolated(*made.lattice.point(i, j, k)[:, None])[0] == pytest.approx(made.values[k, j, i], rel=1e-3)
+
+
+def test_a_tolerance_that_is_missed(charges, lattice, engine):
+    """Floats of charges that nearly cancel, where nobody lets the library take doubles."""
+    x, q, _ = charges
+    near = leyden.Atoms.from_arrays(np.concatenate([x, x + 0.001]), np.concatenate([q, -q]))
+    with pytest.warns(leyden.ToleranceWarning, match="and tol is 1e-06"):
+        missed = leyden.map(near, lattice, tol=1e-6, sum="float", engine=engine)
+    assert missed.report["accuracy"]["relative_rms"] > 1e-6 and missed.report["sum"] == "float"
+    assert leyden.map(near, lattice, tol=1e-6, engine=engine).report["sum"] == "double"
