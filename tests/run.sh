@@ -6,6 +6,7 @@
 #                 parameter with every value of each other one; full: whole products, for hours.
 #                 support.c reads it for the programs.
 #   TEST_AFTER    quick: that level has just run; at a higher one, only what has more cases there
+#   TEST_DRIVER   llvmpipe: all programs may use it, where there is no PoCL
 #   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
 #                 the solvers of long-range sums in pairs
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait
@@ -51,7 +52,7 @@ numbers=" test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_pl
 # not depend on how the host was compiled. At level quick these have it alone.
 two_drivers=" test_dcs test_mdh "
 has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
-second_driver() { if has_two_drivers "$1"; then echo llvmpipe; fi; }
+second_driver() { if has_two_drivers "$1" || [ "${TEST_DRIVER-}" = llvmpipe ]; then echo llvmpipe; fi; }
 
 # From level pairwise on: attacks, which plant faults and try to get wrong sums past the judge; what
 # proves that another test sees what it should; benchmarks; a second look at lists, maps, cells,
