@@ -244,8 +244,12 @@ lint: $(BUILD)/complete
 check-all:
 	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
 
+both_sanitizers := BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer'
 sanitize:
-	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
+	@$(BUILD_ALL) $(both_sanitizers) TEST_LEVEL=quick check
+# What these tests look at, for scripts that run alone.
+sanitized:
+	@$(BUILD_ALL) $(both_sanitizers) all
 asan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
 ubsan:
@@ -376,4 +380,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python power arm s390x matrix install uninstall deb clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python power arm s390x matrix install uninstall deb clean

@@ -147,22 +147,8 @@ esac
 # full it launches what goes into the cache, as each later run of a user's does.
 [ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
 
-# Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
-# which tests/lsan.supp goes by. What the tests themselves load and unload lies elsewhere.
 if [ "$(basename "$BUILD")" = asan ]; then
-    cat >"$scratch/keep.c" <<'SOURCE'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <link.h>
-#include <string.h>
-int dlclose(void *handle)
-{
-    int (*own)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
-    struct link_map *map;
-    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && strncmp(map->l_name, "/usr/", 5) != 0 ? own(handle) : 0;
-}
-SOURCE
-    $CC -shared -fPIC -o "$scratch/keep.so" "$scratch/keep.c" && preload+=:$scratch/keep.so
+    $CC -shared -fPIC -o "$scratch/keep.so" tests/keep_loaded/keep_loaded.c && preload+=:$scratch/keep.so
 fi
 
 # ---- What is to be run ---------------------------------------------------------------------------
