@@ -427,6 +427,7 @@ static void print(const job_run *run)
                base_name(values_of(run)->points));
     else
         print_lattice(run, ley_map_lattice(problem->map));
+    printf("method: %s, %s\n", run->method->option.name, run->method->title); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)
