@@ -348,7 +348,7 @@ comma    := ,
 install: all pages
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(doc_dir)
 	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_map_formats.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(BUILD)/libleyden.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
@@ -365,7 +365,7 @@ install: all pages
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
-	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/include/leyden_compare.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_map_formats.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/include/leyden_compare.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden
 
