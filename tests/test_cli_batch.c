@@ -193,7 +193,7 @@ static void test_each_is_held_to_the_tolerance(void **state)
     cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
     cli_write_text("one.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\n");
-    cli("map one.pqr bad.pqr pair.pqr m1.pqr --points far.csv -o out/{}.csv --sum float");
+    cli("map one.pqr m1.pqr pair.pqr bad.pqr --points far.csv -o out/{}.csv --sum float --side-by-side 1");
     cli_expect(5, "written: out/pair.csv", "leyden: pair.pqr: the map is off by ");
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 3);
 }
@@ -265,7 +265,7 @@ static void test_a_signal_reaches_all_jobs(void **state)
     for (unsigned i = 0; i < 5; i++) {
         char name[16];
         snprintf(name, sizeof name, "big%u.pqr", i);
-        cli_write_molecule(name, 150000, 60, i + 1);
+        cli_write_molecule(name, 20000, 60, i + 1);
     }
     pid_t child = cli_start("map first.pqr%s -o out/{}.mrc --dims 150,150,150 --method dcs --device 0 --verify 0",
                             line + strlen("map"));
@@ -273,6 +273,7 @@ static void test_a_signal_reaches_all_jobs(void **state)
     kill(child, SIGINT);
     const cli_result *r = cli_wait(child);
     assert_int_equal(r->code, 128 + SIGINT);
+    assert_true(r->cpu_s < 15); /* four jobs take more than a minute */
     expect_in(r->err, " of 6 molecules are written");
     assert_true(cli_each_file(CLI_OUT, NULL) <= 1); /* the first one, which is small */
     assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
