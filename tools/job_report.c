@@ -45,7 +45,7 @@ void put_devices(FILE *to, const ley_report *report)
 }
 
 /* An error of values that are to be 0 is no share of them. */
-static short_text relative_text(double relative_rms)
+short_text relative_text(double relative_rms)
 {
     return isinf(relative_rms) ? text_of("of nothing (all right values are 0)") : text_of("%.2g", relative_rms);
 }
