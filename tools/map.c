@@ -497,7 +497,7 @@ static int64_t size_of_run(const job_run *run)
     else if (choose_lattice(map, &lattice, &error) == LEY_OK)
         points = ley_lattice_points(&lattice);
     ley_error_clear(&error); /* it is found again by whoever needs the lattice */
-    return points + ley_atoms_count(map->problem.atoms);
+    return points + (int64_t)ley_atoms_count(map->problem.atoms);
 }
 
 static int run_alone(const parsed_arguments *arguments)
