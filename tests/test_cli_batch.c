@@ -46,7 +46,7 @@ static json_t *read_json(const char *name)
 
 /* What one command writes for all, and one for each. The variant is given: which one is the fastest
  * is measured, and beside other work it is not always the same one. */
-#define DIRECT SMALL "--method dcs --variant local8 --math standard "
+#define DIRECT SMALL "--method dcs --variant tiled8 --math standard "
 static void check_same(const char *options, const char *const *endings)
 {
     char made[64], single[64];
@@ -88,7 +88,7 @@ static void test_points_are_for_all(void **state)
 {
     (void)state;
     cli_write_text("points.txt", "1 2 3\n4 5 6\n-3 2 0.5\n");
-    check_same("--points points.txt --method dcs --device 0 --variant local8 --math standard",
+    check_same("--points points.txt --method dcs --device 0 --variant tiled8 --math standard",
                (const char *[]){".csv", NULL});
 }
 
