@@ -52,6 +52,25 @@ static plane_range measure_plane(const float *values, size_t n)
     return range;
 }
 
+typedef struct measured_planes {
+    const float *values;
+    size_t plane;       /* points of each */
+    plane_range *range; /* of each */
+} measured_planes;
+
+static void measure_some(void *context, size_t first, size_t last)
+{
+    const measured_planes *m = context;
+    for (size_t z = first; z < last; z++)
+        m->range[z] = measure_plane(m->values + z * m->plane, m->plane);
+}
+
+static void measure_planes(const float *values, int64_t plane, int64_t count, plane_range *range)
+{
+    measured_planes m = {values, (size_t)plane, range};
+    parallel_ranges((size_t)count, measure_some, &m);
+}
+
 static value_range put_together(const plane_range *planes, int64_t count, int64_t points_each)
 {
     const double each = (double)points_each;
@@ -103,8 +122,8 @@ static ley_status store_planes(void *context, int64_t first, int64_t count, cons
     file_store *s = context;
     const int64_t plane = s->lattice.n[0] * s->lattice.n[1];
     ley_status status = begin_file(s, error);
-    for (int64_t z = 0; z < count && s->range != NULL; z++)
-        s->range[first + z] = measure_plane(values + z * plane, (size_t)plane);
+    if (s->range != NULL)
+        measure_planes(values, plane, count, s->range + first);
     if (binary_is_other(false)) /* a buffer of the map's own, which is not read again */
         binary_swap((float *)(uintptr_t)values, (size_t)(plane * count), sizeof *values);
     if (status == LEY_OK)
@@ -206,39 +225,26 @@ ley_status values_file_check(const ley_map *map, const char *path, ley_error *er
     return s->is_begun ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "%s: the map was written already", path);
 }
 
-typedef struct measured_map {
-    const float *values;
-    size_t plane;
-    plane_range *range;
-} measured_map;
-
-static void measure_planes(void *context, size_t first, size_t last)
-{
-    const measured_map *m = context;
-    for (size_t z = first; z < last; z++)
-        m->range[z] = measure_plane(m->values + z * m->plane, m->plane);
-}
-
 ley_status values_file_measure(const ley_map *map, const char *path, value_range *range, ley_error *error)
 {
     const file_store *s = store_of(map, path);
     const int64_t *n = ley_map_lattice(map)->n, plane = n[0] * n[1];
-    measured_map m = {ley_map_read_values(map), (size_t)plane, s != NULL ? s->range : NULL};
+    plane_range *ranges = s != NULL ? s->range : NULL;
     if (s == NULL) {
-        m.range = malloc((size_t)n[2] * sizeof *m.range);
-        if (m.range == NULL)
-            return ley_fail_memory(error, (size_t)n[2] * sizeof *m.range, "what a map's values are like");
-        parallel_ranges((size_t)n[2], measure_planes, &m);
+        ranges = malloc((size_t)n[2] * sizeof *ranges);
+        if (ranges == NULL)
+            return ley_fail_memory(error, (size_t)n[2] * sizeof *ranges, "what a map's values are like");
+        measure_planes(ley_map_read_values(map), plane, n[2], ranges);
     }
     ley_status status = LEY_OK;
     for (int64_t z = 0; z < n[2] && status == LEY_OK; z++)
-        if (!isfinite(m.range[z].squares))
+        if (!isfinite(ranges[z].squares))
             status = ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld holds values that are no numbers", path,
                               (long long)z);
     if (status == LEY_OK)
-        *range = put_together(m.range, n[2], plane);
+        *range = put_together(ranges, n[2], plane);
     if (s == NULL)
-        free(m.range);
+        free(ranges);
     return status;
 }
 
