@@ -1,4 +1,4 @@
-/* What tests of binary map files share. */
+/* What tests of files of maps share. */
 #ifndef LEY_TEST_BINARY_MAPS_H
 #define LEY_TEST_BINARY_MAPS_H
 

@@ -1,9 +1,8 @@
 /* Raw maps: the bytes and the header, what is read and what is refused, and two files that appear
  * together or not at all. */
+#include "binary_maps.h"
 #include "io/json_text.h"
-#include "support.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <locale.h>
 #include <math.h>
@@ -14,54 +13,6 @@
 #include <unistd.h>
 
 #define NAME "a.raw"
-
-/* Every test begins in an empty working directory. */
-static int begin(void **state)
-{
-    static int number;
-    char folder[256];
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/%d", support_directory(), number++);
-    return mkdir(folder, 0700) != 0 || chdir(folder) != 0;
-}
-
-static int count_files(void)
-{
-    int count = 0;
-    DIR *directory = opendir(".");
-    assert_non_null(directory);
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(directory);
-    return count;
-}
-
-static void write_bytes(const char *name, const void *bytes, size_t size)
-{
-    FILE *file = fopen(name, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
-static ley_map *make_map(const ley_lattice *lattice)
-{
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_map_create(lattice, &map, &error));
-    for (int64_t i = 0; i < ley_lattice_points(lattice); i++)
-        ley_map_values(map)[i] = sinf((float)i) * powf(10, (float)(i % 60 - 30));
-    ley_map_set_units(map, "kT/e");
-    return map;
-}
-
-static ley_map *read_fine(const char *path)
-{
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_map_read(path, &map, &error));
-    return map;
-}
 
 static void assert_same_maps(const ley_map *a, const ley_map *b)
 {
@@ -107,8 +58,8 @@ static void test_the_bytes(void **state)
                                 "}\n");
     free(bytes);
     free(header);
-    assert_int_equal(count_files(), 2);
-    ley_map *again = read_fine(NAME);
+    assert_int_equal(maps_count_files(), 2);
+    ley_map *again = maps_read(NAME);
     assert_same_maps(map, again);
     ley_map_destroy(again);
     ley_map_destroy(map);
@@ -124,15 +75,15 @@ static void test_round_trips(void **state)
         {.origin_A = {-1e9, 1e9, 0}, .step_A = LEY_STEPS(1e8, 1, 1), .n = {2, 700, 500}},
     };
     for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
-        ley_map *map = make_map(&lattices[i]);
+        ley_map *map = maps_make(&lattices[i]);
         if (i == 1)
             ley_map_set_units(map, "");
         assert_ok(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error));
-        ley_map *again = read_fine(NAME);
+        ley_map *again = maps_read(NAME);
         assert_same_maps(map, again);
         /* And by way of OpenDX, whose digits are fewer. */
         assert_ok(ley_map_write(again, "b.dx", NULL, NULL, NULL, &error));
-        ley_map *third = read_fine("b.dx");
+        ley_map *third = maps_read("b.dx");
         assert_true(i != 1 || support_difference(third, map) < 1e-6);
         ley_map_destroy(third);
         ley_map_destroy(again);
@@ -145,7 +96,7 @@ static void test_names_and_facts(void **state)
     (void)state;
     ley_error error = {0};
     const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 2}};
-    ley_map *map = make_map(&lattice);
+    ley_map *map = maps_make(&lattice);
     static const char *const refused[] = {"a.raws", ".raw", "a.raw.gz", "raw", "./.raw"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         assert_int_equal(ley_map_write(map, refused[i], NULL, NULL, NULL, &error), LEY_ERROR_USAGE);
@@ -161,7 +112,7 @@ static void test_names_and_facts(void **state)
         if (strstr(error.message, no_facts[i][1]) == NULL)
             fail_msg("%s", error.message);
     }
-    assert_int_equal(count_files(), 0);
+    assert_int_equal(maps_count_files(), 0);
     assert_ok(ley_map_write(map, "A.RAW", NULL, NULL, NULL, &error));
     assert_int_equal(access("A.RAW.json", F_OK), 0);
     ley_map_destroy(map);
@@ -174,8 +125,8 @@ static void test_whole_or_nothing(void **state)
     ley_error error = {0};
     const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 2, 2}};
     const bool cancelled = true;
-    ley_map *map = make_map(&lattice);
-    write_bytes(NAME, "old", 3);
+    ley_map *map = maps_make(&lattice);
+    maps_write_bytes(NAME, "old", 3);
     ley_map_values(map)[4] = NAN;
     assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, NAME ": the map is not a number at point (1, 1, 0)");
@@ -184,7 +135,7 @@ static void test_whole_or_nothing(void **state)
     assert_int_equal(mkdir(NAME ".json", 0700), 0);
     assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_FILE);
     assert_string_equal(error.message, NAME ".json: Is a directory");
-    assert_int_equal(count_files(), 2);
+    assert_int_equal(maps_count_files(), 2);
     size_t size;
     char *old = support_read_file(NAME, &size);
     assert_int_equal(size, 3);
@@ -203,7 +154,7 @@ static void expect_bad(const char *header, const char *what)
     char message[512];
     ley_map *map = NULL;
     ley_error error = {0};
-    write_bytes(NAME ".json", header, strlen(header));
+    maps_write_bytes(NAME ".json", header, strlen(header));
     assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_INPUT);
     snprintf(message, sizeof message, "%s%s", NAME ".json", what);
     assert_string_equal(error.message, message);
@@ -219,7 +170,7 @@ static void write_values(const char *name, const float *values, size_t bytes)
     memcpy(words, values, bytes);
     for (size_t i = 0; i < bytes / sizeof *words; i++)
         words[i] = htole32(words[i]);
-    write_bytes(name, words, bytes);
+    maps_write_bytes(name, words, bytes);
 }
 
 static void test_any_header(void **state)
@@ -234,8 +185,8 @@ static void test_any_header(void **state)
     const float one = 1.5f;
     write_values(NAME, &one, sizeof one);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        write_bytes(NAME ".json", headers[i], strlen(headers[i]));
-        ley_map *map = read_fine(NAME);
+        maps_write_bytes(NAME ".json", headers[i], strlen(headers[i]));
+        ley_map *map = maps_read(NAME);
         assert_true(ley_map_read_values(map)[0] == one);
         assert_string_equal(ley_map_units(map), i == 1 ? "kT/e" : "");
         ley_map_destroy(map);
@@ -245,7 +196,7 @@ static void test_any_header(void **state)
 static void test_bad_headers(void **state)
 {
     (void)state;
-    write_bytes(NAME, "1234", 4);
+    maps_write_bytes(NAME, "1234", 4);
     expect_bad("", ":1: a map's header: the file ends where an object should be");
     expect_bad("\n\nhello", ":3: a map's header: 'hello' where an object should be");
     expect_bad("\x01\xff", ":1: a map's header: '?\?' where an object should be");
@@ -296,7 +247,7 @@ static void expect_bad_values(size_t bytes, ley_status status, const char *messa
     const float values[7] = {1, 2, 3, 4, -INFINITY, 6};
     ley_error error = {0};
     ley_map *map = NULL;
-    write_bytes(NAME ".json", header, strlen(header));
+    maps_write_bytes(NAME ".json", header, strlen(header));
     write_values(NAME, values, bytes);
     assert_int_equal(ley_map_read_raw(NAME, &map, &error), status);
     assert_string_equal(error.message, message);
@@ -332,14 +283,14 @@ static void test_claims(void **state)
     ley_map *map = NULL;
     static const char large[] = FORMAT TYPE "\"n\": [1000000000, 1000, 1000], \"origin_A\": [0, 0, 0],"
                                             "\"step_A\": [[0.1, 0, 0], [0, 1, 0], [0, 0, 1]]}";
-    write_bytes(NAME ".json", large, strlen(large));
-    write_bytes(NAME, "1234", 4);
+    maps_write_bytes(NAME ".json", large, strlen(large));
+    maps_write_bytes(NAME, "1234", 4);
     assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_INPUT);
     assert_non_null(strstr(error.message, NAME ": cut short: 4 bytes, but the 1000000000000000 points"));
     const size_t size = (1 << 20) + 1;
     char *blanks = malloc(size);
     memset(blanks, ' ', size);
-    write_bytes(NAME ".json", blanks, size);
+    maps_write_bytes(NAME ".json", blanks, size);
     free(blanks);
     assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, NAME ".json: larger than 1048576 bytes: no map's header");
@@ -355,7 +306,7 @@ static void test_other_locales(void **state)
 
 int main(void)
 {
-#define TEST(test) cmocka_unit_test_setup(test, begin)
+#define TEST(test) cmocka_unit_test_setup(test, maps_begin)
     const struct CMUnitTest tests[] = {
         TEST(test_the_bytes),        TEST(test_round_trips), TEST(test_names_and_facts),
         TEST(test_whole_or_nothing), TEST(test_any_header),  TEST(test_bad_headers),

@@ -1,9 +1,8 @@
 /* Maps whose planes go to their file while they are computed: the same bytes as maps in memory, by
  * every method, in bounded memory; and nothing is left of what fails. */
+#include "binary_maps.h"
 #include "core/map.h"
-#include "support.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,26 +16,6 @@
 #define NAME "a.raw"
 
 static const ley_lattice small = {.origin_A = {-1, -2, -3}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 30, 27}};
-
-static int begin(void **state)
-{
-    static int number;
-    char folder[256];
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/%d", support_directory(), number++);
-    return mkdir(folder, 0700) != 0 || chdir(folder) != 0;
-}
-
-static int count_files(void)
-{
-    int count = 0;
-    DIR *directory = opendir(".");
-    assert_non_null(directory);
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(directory);
-    return count;
-}
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
@@ -61,10 +40,10 @@ static void test_planes(void **state)
     assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
     assert_null(ley_map_values(map));
     assert_non_null(map_get_store(map));
-    assert_int_equal(count_files(), 0); /* before the first planes */
+    assert_int_equal(maps_count_files(), 0); /* before the first planes */
     assert_true(isnan(map_value(map, 7, place_A)));
     fill(map, 20, 7, 0);
-    assert_int_equal(count_files(), 1);
+    assert_int_equal(maps_count_files(), 1);
     fill(map, 0, 12, 0);
     assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, NAME ": the map's plane 12 was not computed");
@@ -79,7 +58,7 @@ static void test_planes(void **state)
     assert_string_equal(error.message, "b.dx: the map's values are not in memory");
     ley_map_set_units(map, "kT/e");
     assert_ok(ley_map_write(map, NAME, "comment", NULL, NULL, &error));
-    assert_int_equal(count_files(), 2);
+    assert_int_equal(maps_count_files(), 2);
     assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_USAGE);
     ley_map_destroy(map);
     assert_ok(ley_map_read(NAME, &again, &error));
@@ -97,14 +76,14 @@ static void test_nothing_is_left(void **state)
     const bool cancelled = true;
     assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
     fill(map, 0, 27, 0);
-    assert_int_equal(count_files(), 1);
+    assert_int_equal(maps_count_files(), 1);
     ley_map_destroy(map);
-    assert_int_equal(count_files(), 0);
+    assert_int_equal(maps_count_files(), 0);
     assert_ok(ley_map_create_raw(&small, NAME, &map, &error));
     fill(map, 0, 27, 0);
     assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, &cancelled, &error), LEY_CANCELLED);
     ley_map_destroy(map);
-    assert_int_equal(count_files(), 0);
+    assert_int_equal(maps_count_files(), 0);
     assert_int_equal(ley_map_create_raw(&small, "none/" NAME, &map, &error), LEY_ERROR_FILE);
     /* What is no regular file cannot be filled here and there. */
     assert_int_equal(symlink("/dev/null", NAME), 0);
@@ -244,13 +223,13 @@ static void test_full_disk(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &much), 0);
     assert_int_equal(status, LEY_ERROR_FILE);
     assert_string_equal(error.message, NAME ": File too large"); /* the file's name, and no device's */
-    assert_int_equal(count_files(), 0);
+    assert_int_equal(maps_count_files(), 0);
     ley_error_clear(&error);
 }
 
 int main(void)
 {
-#define TEST(test) cmocka_unit_test_setup(test, begin)
+#define TEST(test) cmocka_unit_test_setup(test, maps_begin)
     const struct CMUnitTest tests[] = {TEST(test_planes),     TEST(test_nothing_is_left), TEST(test_threads),
                                        TEST(test_same_bytes), TEST(test_bounded_memory),  TEST(test_full_disk)};
     support_leave_out_second_driver();
