@@ -45,7 +45,7 @@ static void test_mrc(void **state)
     (void)state;
     size_t size;
     cli("map ion.pqr -o out/a.mrc " SMALL);
-    cli_expect(0, "written: out/a.mrc, 4.5 KiB", NULL);
+    cli_expect(0, "written: out/a.mrc, 4.5 KiB\n", NULL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
     cli("map ion.pqr -o out/a.raw " SMALL "-q");
     cli("convert out/a.raw -o out/B.MAP -q");

@@ -294,7 +294,7 @@ void put_work(FILE *to, const job_values *values, const ley_report *report)
  * computed. */
 static double seconds_of_output(const job_run *run)
 {
-    bool is_alone = run->header == NULL;
+    bool is_alone = !run->is_streamed;
     for (size_t i = 0; i < run->other_count; i++)
         is_alone = is_alone && run->others[i] == NULL;
     return is_alone ? run->phases.writing_s : 0;
