@@ -241,6 +241,18 @@ static void test_known(void **state)
     cli_expect(0, NULL, NULL);
 }
 
+/* Where values arrive before the write of them is complete, stamps are there all the same. */
+static void test_late_stamps(void **state)
+{
+    (void)state;
+    set_fake_driver();
+    setenv("FAKE_ICD", "fault=late-stamps", 1);
+    cli("check --quick launches/stamps");
+    cli_expect(0, "pass  launches/stamps", NULL);
+    unsetenv("FAKE_ICD");
+    unsetenv("OCL_ICD_VENDORS");
+}
+
 /* ---- Signals --------------------------------------------------------------------------------- */
 
 static double clock_s(void)
@@ -277,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_kernels),        cmocka_unit_test(test_list),      cmocka_unit_test(test_failures),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_files),     cmocka_unit_test(test_reproducer),
         cmocka_unit_test(test_failed_reports), cmocka_unit_test(test_interrupt), cmocka_unit_test(test_known),
+        cmocka_unit_test(test_late_stamps),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -64,7 +64,9 @@ static ley_status stamp(cl_dev *d, cl_mem buffer, double *host_s, double *device
     double start_s = 0;
     CL_TRY(error, clEnqueueWriteBuffer(d->queues[LANE_LAUNCH], buffer, CL_TRUE, 0, sizeof zero, zero, 0, NULL, &event));
     *host_s = ley_clock_s();
-    if (event_times(event, &start_s, device_s, NULL) != LEY_OK || *device_s < start_s)
+    /* The values have arrived; the event may be complete, and have its stamps, a little later. */
+    const cl_int code = clWaitForEvents(1, &event);
+    if (code != CL_SUCCESS || event_times(event, &start_s, device_s, NULL) != LEY_OK || *device_s < start_s)
         *device_s = 0;
     clReleaseEvent(event);
     return LEY_OK;

@@ -23,6 +23,7 @@
  *              memory          allocation `at` and all later ones fail
  *              shifted-stamps  launches are stamped 10 s too late
  *              no-stamps       stamps are zero
+ *              late-stamps     a write has none before its event has been waited for
  *              dropped-waits   what is read does not wait for launches
  *              arguments       the first two of sixteen floats have changed places
  *              native          functions of the host leave a value that is wrong
@@ -414,11 +415,26 @@ static cl_int fake_clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBAC
     return code;
 }
 
+static cl_event waited_for; /* the last one */
+
+static int is_waited_for(cl_event event)
+{
+    pthread_mutex_lock(&mutex);
+    const int is_last = event == waited_for;
+    pthread_mutex_unlock(&mutex);
+    return is_last;
+}
+
 static cl_int fake_clWaitForEvents(cl_uint count, const cl_event *events)
 {
     while (is_fault("hang") && count > 0 && is_on(of_event(events[0])) && is_due())
         pause();
-    return real.clWaitForEvents(count, events);
+    const cl_int code = real.clWaitForEvents(count, events);
+    pthread_mutex_lock(&mutex);
+    if (count > 0)
+        waited_for = events[count - 1];
+    pthread_mutex_unlock(&mutex);
+    return code;
 }
 
 static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value,
@@ -429,6 +445,8 @@ static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info wha
     if (code != CL_SUCCESS || value == NULL || !is_on(of_event(event)))
         return code;
     real.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
+    if (is_fault("late-stamps") && type == CL_COMMAND_WRITE_BUFFER && !is_waited_for(event))
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
     if (is_fault("no-stamps"))
         *(cl_ulong *)value = 0;
     if (is_fault("shifted-stamps") && type == CL_COMMAND_NDRANGE_KERNEL)
