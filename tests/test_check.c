@@ -218,10 +218,15 @@ static void test_known(void **state)
 {
     (void)state;
     const dev_info rusticl = {.platform = "rusticl", .name = "llvmpipe (LLVM 15.0.6, 256 bits)"},
+                   intel = {.platform = "Intel(R) OpenCL", .name = "cpu"},
                    other = {.platform = "Portable Computing Language", .name = "cpu"};
-    assert_non_null(quirks_of_check(&rusticl, "launches", "stamps"));
-    assert_null(quirks_of_check(&rusticl, "launches", "order"));
-    assert_null(quirks_of_check(&other, "launches", "stamps"));
+    assert_non_null(quirks_of_check(&rusticl, "launches", "stamps", ""));
+    assert_null(quirks_of_check(&rusticl, "launches", "order", ""));
+    assert_null(quirks_of_check(&other, "launches", "stamps", ""));
+    assert_non_null(quirks_of_check(&intel, "transforms", "even", "clfft"));
+    assert_null(quirks_of_check(&intel, "transforms", "even", "vkfft"));
+    assert_non_null(quirks_of_check_on_host(&rusticl, "ppc64le", "specials", "no-numbers", "float"));
+    assert_null(quirks_of_check_on_host(&rusticl, "x86_64", "specials", "no-numbers", "float"));
     set_fake_driver();
     setenv("FAKE_ICD", "fault=no-stamps", 1);
     const cli_result *r = cli("check --quick launches/stamps");
