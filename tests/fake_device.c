@@ -234,7 +234,7 @@ static ley_status fake_open(const dev_info *info, dev **device, ley_error *error
     fake_plan *plan = info->handle;
     if (fails(plan, &plan->opens, plan->fail_open))
         return fault(error, "fake_open()");
-    hang(plan, plan->opens, plan->hang_open);
+    hang(plan, plan->opens, __atomic_load_n(&plan->hang_open, __ATOMIC_RELAXED));
     fake_dev *d = calloc(1, sizeof *d);
     d->base = (dev){.backend = info->backend, .info = info, .has_timestamps = !plan->no_timestamps};
     d->plan = plan;
@@ -463,7 +463,7 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
         return LEY_ERROR_DEVICE;
     }
     if (is_sum)
-        hang(plan, plan->builds, plan->hang_build);
+        hang(plan, plan->builds, __atomic_load_n(&plan->hang_build, __ATOMIC_RELAXED));
     const int fact = fact_of(source);
     if (fact >= 0)
         compile(plan);
@@ -719,7 +719,7 @@ static double measured_s(const fake_plan *plan, const dev_launch *launch)
 static void note_measurement(fake_plan *plan, const dev_launch *launch)
 {
     const int fact = launch->program->fact;
-    hang(plan, ++plan->measurements, plan->hang_measurement);
+    hang(plan, ++plan->measurements, __atomic_load_n(&plan->hang_measurement, __ATOMIC_RELAXED));
     if (fact < 0)
         return;
     plan->measured |= (uint64_t)1 << fact;
